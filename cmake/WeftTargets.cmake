@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+#
+# Compiler settings shared by every target, and the two functions by which rooms and tests are declared.
+
+set(CMAKE_CXX_STANDARD 17) # Debian's libsystemc links with C++17 only
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+find_program(WEFT_CCACHE ccache)
+if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_CCACHE})
+endif()
+
+add_library(weft_flags INTERFACE)
+target_compile_options(weft_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+if(WEFT_WERROR)
+  target_compile_options(weft_flags INTERFACE -Werror)
+endif()
+if(WEFT_CHECKS)
+  target_compile_definitions(weft_flags INTERFACE WEFT_CHECKS=1)
+endif()
+if(WEFT_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  # SystemC's classes are seen only through Debian's library, which is built without vptr information.
+  add_compile_options(-fno-sanitize=vptr)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+# weft_add_room(NAME SOURCES ... LINKS ...): one static library per top-level folder. LINKS are PUBLIC, so what a
+# room may include is exactly what it links.
+function(weft_add_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(weft_${name} STATIC ${ARG_SOURCES})
+  add_library(weft::${name} ALIAS weft_${name})
+  target_include_directories(weft_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/weft>)
+  target_link_libraries(weft_${name} PUBLIC ${ARG_LINKS} PRIVATE $<BUILD_INTERFACE:weft_flags>)
+  target_compile_features(weft_${name} PUBLIC cxx_std_17)
+endfunction()
+
+# weft_add_test(NAME SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): one executable, one ctest entry.
+function(weft_add_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(test_${name} ${ARG_SOURCES})
+  target_link_libraries(test_${name} PRIVATE ${ARG_LINKS} GTest::gtest_main $<BUILD_INTERFACE:weft_flags>)
+  target_compile_definitions(test_${name} PRIVATE WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

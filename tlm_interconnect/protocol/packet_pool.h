@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Pooled packets of the fabric. A packet is what travels; it is created by an NMU (or a switch that combines or
+// multicasts) and returned by whoever consumes its last reference. At `message` and `analytical` fidelity a packet is
+// one whole message.
+
+#ifndef WEFT_TLM_INTERCONNECT_PROTOCOL_PACKET_POOL_H
+#define WEFT_TLM_INTERCONNECT_PROTOCOL_PACKET_POOL_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "configs/types.h"
+
+namespace weft::fabric {
+
+/// A packet's handle in its pool; 0 is no packet.
+using PacketRef = uint32_t;
+constexpr PacketRef kNoPacket = 0;
+
+/// One cache line. Holds no per-hop state: `queued` and `latency` only add up what the hops report.
+struct alignas(64) Packet {
+  uint64_t bytes = 0;              ///< payload carried
+  uint64_t id_low = 0;             ///< opaque to the fabric: the message's id, given back on delivery
+  uint64_t id_high = 0;
+  Picoseconds submitted = 0;       ///< when the message was ready to be sent
+  Picoseconds queued = 0;          ///< waiting for links, summed over the hops
+  Picoseconds latency = 0;         ///< link latency, summed over the hops
+  uint32_t source = 0;             ///< rank
+  uint32_t destination = 0;        ///< rank
+  uint32_t data = 0;               ///< handle of the carried elements, 0: none
+  uint16_t references = 0;
+  uint8_t flags = 0;               ///< opaque to the fabric (NMU: reduction at the receiver)
+  uint8_t unused = 0;
+};
+static_assert(sizeof(Packet) <= 128, "a packet is at most two cache lines");
+
+/// Slab pool: handles are stable, get() is one shift and one add, release() restores every field.
+class PacketPool {
+ public:
+  PacketPool();
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+
+  /// A fresh packet with one reference.
+  PacketRef acquire() {
+    if (free_.empty()) grow();
+    const PacketRef ref = free_.back();
+    free_.pop_back();
+    ++live_;
+    (*this)[ref].references = 1;
+    return ref;
+  }
+  void add_reference(PacketRef ref) { ++(*this)[ref].references; }
+  /// Drops one reference; the last one returns the packet to the pool.
+  void release(PacketRef ref) {
+    Packet& p = (*this)[ref];
+    if (--p.references == 0) {
+      p = Packet{};
+      --live_;
+      free_.push_back(ref);
+    }
+  }
+
+  Packet& operator[](PacketRef ref) { return slabs_[ref >> kSlabBits][ref & (kSlabSize - 1)]; }
+  const Packet& operator[](PacketRef ref) const { return slabs_[ref >> kSlabBits][ref & (kSlabSize - 1)]; }
+
+  /// Packets in use; 0 at the end of every run that finished (an invariant).
+  uint64_t live() const { return live_; }
+
+ private:
+  static constexpr uint32_t kSlabBits = 12;
+  static constexpr uint32_t kSlabSize = 1u << kSlabBits;
+  void grow();
+
+  std::vector<std::unique_ptr<Packet[]>> slabs_;
+  std::vector<PacketRef> free_;
+  uint64_t live_ = 0;
+};
+
+}  // namespace weft::fabric
+
+#endif

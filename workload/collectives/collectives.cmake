@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+# The sources of workload/collectives; workload/CMakeLists.txt collects them into one library.
+set(WEFT_COLLECTIVES_SOURCES
+)

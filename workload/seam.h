@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The seam between the workload (traces, graph, collectives; no SystemC) and the hardware models. Everything a
+// collective engine or an execution engine needs from the machine is in Nmu and Npu's interfaces below; everything the
+// machine tells it back is in the two sinks. Tests implement the service side with a fake port.
+
+#ifndef WEFT_WORKLOAD_SEAM_H
+#define WEFT_WORKLOAD_SEAM_H
+
+#include <cstdint>
+
+#include "configs/types.h"
+
+namespace weft {
+
+/// Identifies a message between its sender's plan and its receiver's, across ranks.
+/// Collectives: `stream` is the collective instance, `chunk`, `phase`, `round` its place in the plan.
+/// Point to point: kind = point_to_point, `stream` is the send's ordinal in its (source, destination, tag) sequence and
+/// `round` the tag.
+struct MessageId {
+  enum class Kind : uint8_t { collective, point_to_point };
+  uint32_t stream = 0;
+  uint16_t chunk = 0;
+  uint8_t phase = 0;
+  Kind kind = Kind::collective;
+  uint32_t round = 0;
+};
+
+enum class ElementType : uint8_t { byte, fp32, bf16, int32 };
+enum class ReduceOp : uint8_t { none, sum, max, min };
+
+/// No data travels with the message.
+constexpr uint32_t kNoData = 0;
+/// The cause of a message or completion that nothing but the start of the run caused.
+constexpr uint32_t kNoCause = 0;
+
+/// One message, as a plan submits it to its NMU.
+struct Message {
+  NpuId peer{};                              ///< destination rank
+  MessageId id;
+  uint64_t bytes = 0;                        ///< may be 0 (a token still crosses the fabric)
+  uint64_t offset = 0;                       ///< of the payload in `buffer`, in bytes
+  uint32_t buffer = 0;                       ///< buffer id of the sender (data-carrying mode)
+  ElementType type = ElementType::byte;
+  ReduceOp op = ReduceOp::none;              ///< what the receiver does with it; != none charges the reduction cost
+  bool notify_injected = false;              ///< call MessageSink::injected when the last byte left the sender
+  uint32_t data = kNoData;                   ///< handle of the carried elements
+  uint32_t cause = kNoCause;                 ///< id of the completion that allowed this message
+  Picoseconds not_before = 0;                ///< submission may name a time >= now (endpoint delay)
+};
+
+/// Where a message's time went, in picoseconds. The five add up to completed - submitted.
+struct TimeSplit {
+  Picoseconds queue = 0;
+  Picoseconds serialise = 0;
+  Picoseconds latency = 0;
+  Picoseconds endpoint = 0;
+  Picoseconds reduce = 0;
+};
+
+/// Delivered to the receiver when the message is there, its endpoint delay is over and its reduction is done.
+struct Completion {
+  MessageId id;
+  NpuId source{};
+  uint64_t bytes = 0;
+  TimeSplit split;
+  uint32_t data = kNoData;
+  uint32_t cause = kNoCause;                 ///< id of the last event this completion waited for
+  Picoseconds submitted = 0;
+};
+
+/// What a plan gets back from its NMU.
+class MessageSink {
+ public:
+  virtual ~MessageSink() = default;
+  virtual void completed(const Completion& completion) = 0;
+  /// The last byte of the sender's own message left it (only with Message::notify_injected).
+  virtual void injected(const MessageId& id, NpuId peer) = 0;
+  /// A time asked for by schedule() has come.
+  virtual void wake(uint32_t token) = 0;
+  /// All completions, injections and wakes of this instant are in: decisions that must not depend on their order
+  /// are taken here.
+  virtual void settled() = 0;
+};
+
+/// What a plan may ask of its NMU.
+class MessagePort {
+ public:
+  virtual ~MessagePort() = default;
+  virtual Picoseconds now() const = 0;
+  virtual void submit(const Message& message) = 0;
+  /// wake(token) at the absolute time `at` (>= now).
+  virtual void schedule(Picoseconds at, uint32_t token) = 0;
+};
+
+}  // namespace weft
+
+#endif
