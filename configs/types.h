@@ -47,6 +47,9 @@ const char* to_string(Fidelity fidelity);
 const char* to_string(Switching switching);
 const char* to_string(DimensionKind kind);  ///< the notation's word: "Ring", "FullyConnected", "Switch", "Mesh"
 
+/// For products of bytes and picoseconds, which 64 bits do not hold.
+__extension__ typedef unsigned __int128 Wide;
+
 /// An exact bandwidth: numerator / denominator bytes per second (a pair link of FullyConnected(8) that has
 /// 200 GiB/s an NPU is 200 GiB/s / 7, which no integer holds).
 struct Rate {
@@ -55,15 +58,13 @@ struct Rate {
 
   double value() const { return static_cast<double>(bytes_per_second) / divisor; }
   bool operator==(const Rate& o) const {
-    return static_cast<unsigned __int128>(bytes_per_second) * o.divisor ==
-           static_cast<unsigned __int128>(o.bytes_per_second) * divisor;
+    return static_cast<Wide>(bytes_per_second) * o.divisor == static_cast<Wide>(o.bytes_per_second) * divisor;
   }
   bool operator!=(const Rate& o) const { return !(*this == o); }
 };
 
 /// ceil(bytes / rate) in picoseconds. The rate must not be zero.
 inline Picoseconds transfer_time(uint64_t bytes, Rate rate) {
-  using Wide = unsigned __int128;
   const Wide n = static_cast<Wide>(bytes) * rate.divisor * 1000000000000ull;
   return static_cast<Picoseconds>((n + rate.bytes_per_second - 1) / rate.bytes_per_second);
 }
