@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The resolved configuration: immutable, complete and checked. Nothing behind this header re-validates a value.
-// configs/loader.h makes it from YAML.
+// The resolved configuration: immutable, complete and checked. Nothing behind this header re-validates a
+// value. configs/loader.h makes it from YAML.
 
 #ifndef WEFT_CONFIGS_CONFIG_H
 #define WEFT_CONFIGS_CONFIG_H
@@ -21,10 +21,10 @@ namespace weft {
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
   DimensionKind kind = DimensionKind::ring;
-  uint32_t size = 1;                         ///< NPUs along the dimension
-  Rate bandwidth;                            ///< per link and direction
-  Picoseconds latency = 0;                   ///< per hop (Switch: NPU to NPU is two hops)
-  uint32_t links_per_npu = 1;                ///< parallel links: multiplies `bandwidth`
+  uint32_t size = 1;           ///< NPUs along the dimension
+  Rate bandwidth;              ///< per link and direction
+  Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops)
+  uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::store_and_forward;
 
@@ -33,31 +33,32 @@ struct DimensionConfig {
 };
 
 struct NpuConfig {
-  double peak_flops = 0;                     ///< FLOP/s; 0: the roofline's compute side is off
-  double memory_bandwidth = 0;               ///< B/s for the roofline; 0: the memory side is off
-  bool roofline = false;                     ///< true: num_ops / tensor_size win over recorded durations
-  uint32_t cpu_slots = 1;                    ///< CPU operations at once
-  uint32_t compute_slots = 1;                ///< GPU compute operations at once
+  double peak_flops = 0;        ///< FLOP/s; 0: the roofline's compute side is off
+  double memory_bandwidth = 0;  ///< B/s for the roofline; 0: the memory side is off
+  bool roofline = false;        ///< true: num_ops / tensor_size win over recorded durations
+  uint32_t cpu_slots = 1;       ///< CPU operations at once
+  uint32_t compute_slots = 1;   ///< GPU compute operations at once
 };
 
 struct HbmConfig {
   std::string model = "bandwidth";
   Rate bandwidth;
   Picoseconds latency = 0;
-  uint64_t capacity = 0;                     ///< bytes; 0: unlimited
+  uint64_t capacity = 0;  ///< bytes; 0: unlimited
   double efficiency = 1.0;
-  uint32_t outstanding = 8;                  ///< requests in flight an NPU
+  uint32_t outstanding = 8;  ///< requests in flight an NPU
 };
 
-/// A remote memory every NPU reaches over a link of its own (pools come later); absent: remote accesses are errors.
+/// A remote memory every NPU reaches over a link of its own (pools come later); absent: remote accesses are
+/// errors.
 struct RemoteMemoryConfig {
   Rate bandwidth;
   Picoseconds latency = 0;
 };
 
 struct NmuConfig {
-  Picoseconds endpoint_delay = 0;            ///< before the first send and after every receive
-  uint32_t injection_queue = 0;              ///< messages a port may hold; 0: unlimited
+  Picoseconds endpoint_delay = 0;  ///< before the first send and after every receive
+  uint32_t injection_queue = 0;    ///< messages a port may hold; 0: unlimited
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
@@ -68,33 +69,33 @@ struct CollectivesConfig {
   uint32_t chunks = 4;
   uint32_t active_chunks_per_dimension = 1;
   uint32_t queues_per_dimension = 1;
-  uint32_t direct_window = 0;                ///< messages of a direct round in flight; 0: all
+  uint32_t direct_window = 0;  ///< messages of a direct round in flight; 0: all
   CollectiveOrder order = CollectiveOrder::local_bw_aware;
   CollectiveScheduling scheduling = CollectiveScheduling::lifo;
   ReductionKind reduction = ReductionKind::none;
-  Rate reduction_bandwidth;                  ///< with fixed_bandwidth
+  Rate reduction_bandwidth;  ///< with fixed_bandwidth
   /// algorithm names per operation and dimension; empty string: the default of the dimension.
   std::array<std::vector<std::string>, kCollectiveOps> algorithms;
 };
 
 struct WorkloadConfig {
-  std::string trace;                         ///< prefix; rank r reads <prefix>.<r>.et. Empty: no trace.
-  std::string groups;                        ///< JSON file of communicator groups; empty: none
-  bool strict = false;                       ///< dangling dependencies are errors
+  std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: no trace.
+  std::string groups;   ///< JSON file of communicator groups; empty: none
+  bool strict = false;  ///< dangling dependencies are errors
 };
 
 struct RunConfig {
   uint64_t seed = 1;
-  std::string data = "none";                 ///< none | functional
+  std::string data = "none";  ///< none | functional
 };
 
 struct OutputConfig {
   std::string dir = "out";
-  std::string waves;                         ///< glob of signals to record; empty: none
+  std::string waves;  ///< glob of signals to record; empty: none
 };
 
 struct Config {
-  std::string file;                          ///< where it was read from; "" when built by a program
+  std::string file;  ///< where it was read from; "" when built by a program
   std::string notation;
   std::vector<DimensionConfig> dimensions;
   NpuConfig npu;

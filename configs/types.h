@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The vocabulary every room shares: strong ids, collective operations, fidelity, exact rates, and the exit codes.
+// The vocabulary every room shares: strong ids, collective operations, fidelity, exact rates, and the exit
+// codes.
 
 #ifndef WEFT_CONFIGS_TYPES_H
 #define WEFT_CONFIGS_TYPES_H
@@ -16,9 +17,15 @@ enum class NpuId : uint32_t {};
 enum class PortId : uint32_t {};
 enum class VcId : uint8_t {};
 
-constexpr uint32_t index(NpuId id) { return static_cast<uint32_t>(id); }
-constexpr uint32_t index(PortId id) { return static_cast<uint32_t>(id); }
-constexpr uint32_t index(VcId id) { return static_cast<uint32_t>(id); }
+constexpr uint32_t index(NpuId id) {
+  return static_cast<uint32_t>(id);
+}
+constexpr uint32_t index(PortId id) {
+  return static_cast<uint32_t>(id);
+}
+constexpr uint32_t index(VcId id) {
+  return static_cast<uint32_t>(id);
+}
 
 /// Simulated time in integer picoseconds. Never a double.
 using Picoseconds = uint64_t;
@@ -45,7 +52,8 @@ enum class DimensionKind : uint8_t { ring, fully_connected, switch_, mesh };
 const char* to_string(CollectiveOp op);
 const char* to_string(Fidelity fidelity);
 const char* to_string(Switching switching);
-const char* to_string(DimensionKind kind);  ///< the notation's word: "Ring", "FullyConnected", "Switch", "Mesh"
+const char* to_string(
+    DimensionKind kind);  ///< the notation's word: "Ring", "FullyConnected", "Switch", "Mesh"
 
 /// For products of bytes and picoseconds, which 64 bits do not hold.
 __extension__ typedef unsigned __int128 Wide;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The seam between the workload (traces, graph, collectives; no SystemC) and the hardware models. Everything a
-// collective engine or an execution engine needs from the machine is in Nmu and Npu's interfaces below; everything the
-// machine tells it back is in the two sinks. Tests implement the service side with a fake port.
+// The seam between the workload (traces, graph, collectives; no SystemC) and the hardware models. Everything
+// a collective engine or an execution engine needs from the machine is in Nmu and Npu's interfaces below;
+// everything the machine tells it back is in the two sinks. Tests implement the service side with a fake
+// port.
 
 #ifndef WEFT_WORKLOAD_SEAM_H
 #define WEFT_WORKLOAD_SEAM_H
@@ -16,8 +17,8 @@ namespace weft {
 
 /// Identifies a message between its sender's plan and its receiver's, across ranks.
 /// Collectives: `stream` is the collective instance, `chunk`, `phase`, `round` its place in the plan.
-/// Point to point: kind = point_to_point, `stream` is the send's ordinal in its (source, destination, tag) sequence and
-/// `round` the tag.
+/// Point to point: kind = point_to_point, `stream` is the send's ordinal in its (source, destination, tag)
+/// sequence and `round` the tag.
 struct MessageId {
   enum class Kind : uint8_t { collective, point_to_point };
   uint32_t stream = 0;
@@ -37,17 +38,16 @@ constexpr uint32_t kNoCause = 0;
 
 /// One message, as a plan submits it to its NMU.
 struct Message {
-  NpuId peer{};                              ///< destination rank
+  NpuId peer{};  ///< destination rank
   MessageId id;
-  uint64_t bytes = 0;                        ///< may be 0 (a token still crosses the fabric)
-  uint64_t offset = 0;                       ///< of the payload in `buffer`, in bytes
-  uint32_t buffer = 0;                       ///< buffer id of the sender (data-carrying mode)
+  uint64_t bytes = 0;   ///< may be 0 (a token still crosses the fabric)
+  uint64_t offset = 0;  ///< of the payload in `buffer`, in bytes
+  uint32_t buffer = 0;  ///< buffer id of the sender (data-carrying mode)
   ElementType type = ElementType::byte;
-  ReduceOp op = ReduceOp::none;              ///< what the receiver does with it; != none charges the reduction cost
-  bool notify_injected = false;              ///< call MessageSink::injected when the last byte left the sender
-  uint32_t data = kNoData;                   ///< handle of the carried elements
-  uint32_t cause = kNoCause;                 ///< id of the completion that allowed this message
-  Picoseconds not_before = 0;                ///< submission may name a time >= now (endpoint delay)
+  ReduceOp op = ReduceOp::none;  ///< what the receiver does with it; != none charges the reduction cost
+  bool reverse = false;          ///< Ring: prefer the descending direction when both are as short
+  uint32_t data = kNoData;       ///< handle of the carried elements
+  uint32_t cause = kNoCause;     ///< id of the completion that allowed this message
 };
 
 /// Where a message's time went, in picoseconds. The five add up to completed - submitted.
@@ -66,7 +66,7 @@ struct Completion {
   uint64_t bytes = 0;
   TimeSplit split;
   uint32_t data = kNoData;
-  uint32_t cause = kNoCause;                 ///< id of the last event this completion waited for
+  uint32_t cause = kNoCause;  ///< id of the last event this completion waited for
   Picoseconds submitted = 0;
 };
 
@@ -75,12 +75,10 @@ class MessageSink {
  public:
   virtual ~MessageSink() = default;
   virtual void completed(const Completion& completion) = 0;
-  /// The last byte of the sender's own message left it (only with Message::notify_injected).
-  virtual void injected(const MessageId& id, NpuId peer) = 0;
   /// A time asked for by schedule() has come.
   virtual void wake(uint32_t token) = 0;
-  /// All completions, injections and wakes of this instant are in: decisions that must not depend on their order
-  /// are taken here.
+  /// All completions, injections and wakes of this instant are in: decisions that must not depend on their
+  /// order are taken here.
   virtual void settled() = 0;
 };
 

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The fabric's own TLM-2.0 protocol: a traits class on the standard transport interfaces (IEEE 1666-2011, 14.2.2), so
-// that binding a fabric socket to a base-protocol socket is a compile error. Virtual channels, credits and multicast
-// break the base protocol's rules; here the rules are:
+// The fabric's own TLM-2.0 protocol: a traits class on the standard transport interfaces (IEEE
+// 1666-2011, 14.2.2), so that binding a fabric socket to a base-protocol socket is a compile error. Virtual
+// channels, credits and multicast break the base protocol's rules; here the rules are:
 //
-//  1. A link is one initiator and one target socket and is full duplex: the initiator side sends with nb_transport_fw,
+//  1. A link is one initiator and one target socket and is full duplex: the initiator side sends with
+//  nb_transport_fw,
 //     the target side with nb_transport_bw. Both directions carry bursts and credits alike.
-//  2. Only the non-blocking calls are used. The callee copies the Transfer; the caller's object may be reused when the
+//  2. Only the non-blocking calls are used. The callee copies the Transfer; the caller's object may be reused
+//  when the
 //     call returns. The answer is TLM_ACCEPTED; nothing else is ever returned.
-//  3. Time: Transfer::first is absolute (ps) and may lie in the future (models commit early), never in the past; the
+//  3. Time: Transfer::first is absolute (ps) and may lie in the future (models commit early), never in the
+//  past; the
 //     sc_time argument is added to it. Two bursts on one link and VC are sent in the order of their times.
-//  4. A burst names a packet and a range of its flits, back to back from `first`, one every `flit_time`. At `message`
-//     fidelity a message is one burst of one flit whose flit_time is the whole serialisation: its head arrives at
-//     `first` and its tail at first + flit_time. A receiver acts on the head (cut-through) or tail (store-and-forward).
-//  5. Flow control: at `packet` fidelity a burst is sent only against credits of its VC, returned by transfers of kind
-//     `credit` with their own times (count flits from `first`, one every `flit_time`). Sending without a credit is a
-//     fatal model error. At `message` fidelity credits are unlimited.
+//  4. A burst names a packet and a range of its flits, back to back from `first`, one every `flit_time`. At
+//  `message`
+//     fidelity a message is one burst of one flit whose flit_time is the whole serialisation: its head
+//     arrives at `first` and its tail at first + flit_time. A receiver acts on the head (cut-through) or tail
+//     (store-and-forward).
+//  5. Flow control: at `packet` fidelity a burst is sent only against credits of its VC, returned by
+//  transfers of kind
+//     `credit` with their own times (count flits from `first`, one every `flit_time`). Sending without a
+//     credit is a fatal model error. At `message` fidelity credits are unlimited.
 //  6. Multicast and in-switch reduction create new packets; one packet object is never in two places.
 //  7. A burst passes one reference to its packet; the last burst of a packet passes it on or releases it.
 //  8. Debug transport and DMI do not exist here: they return 0 and false.
@@ -37,14 +43,14 @@ namespace weft::fabric {
 struct Transfer {
   enum class Kind : uint8_t { burst, credit };
 
-  Picoseconds first = 0;           ///< absolute time of the first flit (or credit) at the receiver
-  Picoseconds flit_time = 0;       ///< ps from one flit to the next
-  PacketRef packet = kNoPacket;    ///< burst only
+  Picoseconds first = 0;         ///< absolute time of the first flit (or credit) at the receiver
+  Picoseconds flit_time = 0;     ///< ps from one flit to the next
+  PacketRef packet = kNoPacket;  ///< burst only
   uint32_t first_flit = 0;
-  uint32_t flits = 1;              ///< how many flits (credits)
-  uint32_t data = 0;               ///< handle of the carried elements, 0: none
-  uint32_t cause = 0;              ///< id of what released this transfer, for the critical path
-  uint32_t target = 0;             ///< DirectFabric only: the receiving rank
+  uint32_t flits = 1;   ///< how many flits (credits)
+  uint32_t data = 0;    ///< handle of the carried elements, 0: none
+  uint32_t cause = 0;   ///< id of what released this transfer, for the critical path
+  uint32_t target = 0;  ///< DirectFabric only: the receiving rank
   VcId vc{};
   Kind kind = Kind::burst;
 };
@@ -64,8 +70,8 @@ constexpr unsigned kFabricBusWidth = 32;  ///< a type tag only: bytes are in the
 using fabric_initiator_socket = tlm::tlm_base_initiator_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
 using fabric_target_socket = tlm::tlm_base_target_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
 /// Bound by any number of initiators; operator[](i) answers the i-th one bound.
-using fabric_multi_target_socket =
-    tlm::tlm_base_target_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if, 0, sc_core::SC_ZERO_OR_MORE_BOUND>;
+using fabric_multi_target_socket = tlm::tlm_base_target_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if, 0,
+                                                               sc_core::SC_ZERO_OR_MORE_BOUND>;
 
 /// Both ends of a link in one object: derive, implement receive(), export it on a socket of either kind.
 class FabricEndpoint : public fabric_fw_if, public fabric_bw_if {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Pooled packets of the fabric. A packet is what travels; it is created by an NMU (or a switch that combines or
-// multicasts) and returned by whoever consumes its last reference. At `message` and `analytical` fidelity a packet is
-// one whole message.
+// Pooled packets of the fabric. A packet is what travels; it is created by an NMU (or a switch that combines
+// or multicasts) and returned by whoever consumes its last reference. At `message` and `analytical` fidelity
+// a packet is one whole message.
 
 #ifndef WEFT_TLM_INTERCONNECT_PROTOCOL_PACKET_POOL_H
 #define WEFT_TLM_INTERCONNECT_PROTOCOL_PACKET_POOL_H
@@ -22,17 +22,17 @@ constexpr PacketRef kNoPacket = 0;
 
 /// One cache line. Holds no per-hop state: `queued` and `latency` only add up what the hops report.
 struct alignas(64) Packet {
-  uint64_t bytes = 0;              ///< payload carried
-  uint64_t id_low = 0;             ///< opaque to the fabric: the message's id, given back on delivery
+  uint64_t bytes = 0;   ///< payload carried
+  uint64_t id_low = 0;  ///< opaque to the fabric: the message's id, given back on delivery
   uint64_t id_high = 0;
-  Picoseconds submitted = 0;       ///< when the message was ready to be sent
-  Picoseconds queued = 0;          ///< waiting for links, summed over the hops
-  Picoseconds latency = 0;         ///< link latency, summed over the hops
-  uint32_t source = 0;             ///< rank
-  uint32_t destination = 0;        ///< rank
-  uint32_t data = 0;               ///< handle of the carried elements, 0: none
+  Picoseconds submitted = 0;  ///< when the message was ready to be sent
+  Picoseconds queued = 0;     ///< waiting for links, summed over the hops
+  Picoseconds latency = 0;    ///< link latency, summed over the hops
+  uint32_t source = 0;        ///< rank
+  uint32_t destination = 0;   ///< rank
+  uint32_t data = 0;          ///< handle of the carried elements, 0: none
   uint16_t references = 0;
-  uint8_t flags = 0;               ///< opaque to the fabric (NMU: reduction at the receiver)
+  uint8_t flags = 0;  ///< opaque to the fabric (NMU: reduction at the receiver)
   uint8_t unused = 0;
 };
 static_assert(sizeof(Packet) <= 128, "a packet is at most two cache lines");

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/fabric_switch.h"
+
+namespace weft {
+
+FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
+                           const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool)
+    : sc_core::sc_module(name),
+      socket("port"),
+      dimension_(dimension),
+      geometry_(geometry),
+      pool_(pool),
+      cut_through_(config.dimensions[dimension].switching == Switching::cut_through),
+      out_(config.dimensions[dimension].size, fabric::Link(link_type)),
+      wake_("wake") {
+  socket.bind(static_cast<fabric::fabric_fw_if&>(*this));
+  SC_HAS_PROCESS(FabricSwitch);
+  SC_METHOD(process);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+void FabricSwitch::receive(const fabric::Transfer& transfer) {
+  const Picoseconds tail = transfer.first + transfer.flit_time;
+  const Picoseconds time = cut_through_ ? transfer.first : tail;
+  // Equal times are served in the order of the senders, whichever process ran first.
+  queue_.push(time, static_cast<uint64_t>(pool_[transfer.packet].source) << 32 | arrivals_++,
+              {tail, transfer.packet});
+  if (time < wake_at_ && !running_) {
+    wake_at_ = time;
+    wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
+  }
+}
+
+void FabricSwitch::process() {
+  ++activations_;
+  running_ = true;
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  while (queue_.next() <= now) {
+    const Arrived arrived = queue_.pop().payload;
+    fabric::Packet& packet = pool_[arrived.packet];
+    const uint32_t port = geometry_.coordinate(packet.destination, dimension_);
+    fabric::Link& link = out_[port];
+    const fabric::Link::Slot slot = link.occupy(now, packet.bytes, arrived.tail, packet.id_low);
+    packet.queued += slot.start - now;
+    packet.latency += link.latency();
+    fabric::Transfer transfer;
+    transfer.first = slot.start + link.latency();
+    transfer.flit_time = slot.end - slot.start;
+    transfer.packet = arrived.packet;
+    fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+    sc_core::sc_time zero;
+    socket[static_cast<int>(port)]->nb_transport_bw(transfer, phase, zero);
+  }
+  running_ = false;
+  wake_at_ = queue_.next();
+  if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - now));
+}
+
+}  // namespace weft

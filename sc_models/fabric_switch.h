@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The switch of one line of a Switch dimension: a non-blocking crossbar whose output ports are FIFO links. A
+// message is forwarded when its tail (store-and-forward) or head (cut-through) is there.
+
+#ifndef WEFT_SC_MODELS_FABRIC_SWITCH_H
+#define WEFT_SC_MODELS_FABRIC_SWITCH_H
+
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_models/geometry.h"
+#include "tlm_interconnect/ports/link.h"
+#include "tlm_interconnect/ports/timed_queue.h"
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+
+namespace weft {
+
+class FabricSwitch : public sc_core::sc_module, private fabric::FabricEndpoint {
+ public:
+  FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
+               const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool);
+
+  /// Bound by the line's NMUs in the order of their coordinates.
+  fabric::fabric_multi_target_socket socket;
+
+  std::vector<fabric::Link>& links() { return out_; }
+  const std::vector<fabric::Link>& links() const { return out_; }
+  size_t in_flight() const { return queue_.size(); }
+  uint64_t activations() const { return activations_; }
+
+ private:
+  struct Arrived {
+    Picoseconds tail = 0;
+    fabric::PacketRef packet = fabric::kNoPacket;
+  };
+  void receive(const fabric::Transfer& transfer) override;
+  void process();
+
+  uint32_t dimension_;
+  const Geometry& geometry_;
+  fabric::PacketPool& pool_;
+  bool cut_through_;
+  std::vector<fabric::Link> out_;
+  fabric::TimedQueue<Arrived, uint64_t> queue_;
+  uint32_t arrivals_ = 0;
+  sc_core::sc_event wake_;
+  Picoseconds wake_at_ = kNever;
+  bool running_ = false;
+  uint64_t activations_ = 0;
+};
+
+}  // namespace weft
+
+#endif

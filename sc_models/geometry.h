@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Where a rank stands in the hierarchical topology, and how far two coordinates of a dimension are apart.
+
+#ifndef WEFT_SC_MODELS_GEOMETRY_H
+#define WEFT_SC_MODELS_GEOMETRY_H
+
+#include <cstdint>
+#include <vector>
+
+#include "configs/config.h"
+
+namespace weft {
+
+class Geometry {
+ public:
+  explicit Geometry(const Config& config) : config_(config) {
+    uint32_t stride = 1;
+    for (const DimensionConfig& d : config.dimensions) {
+      strides_.push_back(stride);
+      stride *= d.size;
+    }
+    npus_ = stride;
+  }
+
+  uint32_t npus() const { return npus_; }
+  uint32_t dimensions() const { return static_cast<uint32_t>(strides_.size()); }
+  uint32_t stride(uint32_t d) const { return strides_[d]; }
+  uint32_t size(uint32_t d) const { return config_.dimensions[d].size; }
+  uint32_t coordinate(uint32_t rank, uint32_t d) const { return rank / strides_[d] % size(d); }
+  /// The rank with coordinate d replaced.
+  uint32_t with_coordinate(uint32_t rank, uint32_t d, uint32_t c) const {
+    return rank - coordinate(rank, d) * strides_[d] + c * strides_[d];
+  }
+  /// Links from coordinate a to b of a dimension by the shortest way (Switch: two).
+  uint32_t hops(uint32_t d, uint32_t a, uint32_t b) const {
+    if (a == b) return 0;
+    const uint32_t apart = a < b ? b - a : a - b;
+    switch (config_.dimensions[d].kind) {
+      case DimensionKind::ring:
+        return apart < size(d) - apart ? apart : size(d) - apart;
+      case DimensionKind::mesh:
+        return apart;
+      case DimensionKind::fully_connected:
+        return 1;
+      case DimensionKind::switch_:
+        return 2;
+    }
+    return 1;
+  }
+
+ private:
+  const Config& config_;
+  std::vector<uint32_t> strides_;
+  uint32_t npus_ = 1;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/nmu.h"
+
+#include <string>
+
+namespace weft {
+namespace {
+
+// Packet::flags
+constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
+constexpr uint8_t kSymmetric = 2;       ///< part of a collective
+constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
+constexpr uint8_t kReverse = 8;         ///< Message::reverse
+
+uint64_t pack_low(const MessageId& id) {
+  return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
+         static_cast<uint64_t>(id.phase) << 48 | static_cast<uint64_t>(id.kind) << 56;
+}
+
+MessageId unpack(uint64_t low, uint64_t high) {
+  MessageId id;
+  id.stream = static_cast<uint32_t>(low);
+  id.chunk = static_cast<uint16_t>(low >> 32);
+  id.phase = static_cast<uint8_t>(low >> 48);
+  id.kind = static_cast<MessageId::Kind>(low >> 56);
+  id.round = static_cast<uint32_t>(high);
+  return id;
+}
+
+}  // namespace
+
+void Nmu::Port::send(fabric::Transfer& transfer) {
+  fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+  sc_core::sc_time zero;
+  if (forward != nullptr) {
+    forward->nb_transport_fw(transfer, phase, zero);
+  } else {
+    backward->nb_transport_bw(transfer, phase, zero);
+  }
+}
+
+void Nmu::Port::resolve() {
+  const Port* peer = nullptr;
+  if (initiator) {
+    forward = initiator->operator->();
+    peer = dynamic_cast<const Port*>(forward);
+  }
+  if (target) {
+    backward = target->operator->();
+    peer = dynamic_cast<const Port*>(backward);
+  }
+  if (peer != nullptr) peer_hint = reinterpret_cast<const char*>(&peer->nmu->wake_at_);
+}
+
+Nmu::Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
+         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client)
+    : sc_core::sc_module(name),
+      endpoint_delay_(config.nmu.endpoint_delay),
+      pool_(pool),
+      rank_(rank),
+      reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
+      wake_("wake"),
+      engine_(rank, config, *this,
+              [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }),
+      config_(config),
+      geometry_(geometry),
+      client_(client) {
+  build_ports(link_types);
+  SC_HAS_PROCESS(Nmu);
+  SC_METHOD(process);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+Nmu::~Nmu() = default;
+
+bool Nmu::two_ways(const DimensionConfig& d) const {
+  return (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh) &&
+         d.fidelity != Fidelity::analytical;
+}
+
+void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
+  const uint32_t dims = geometry_.dimensions();
+  size_t count = 0;
+  // Every dimension has a pair of slots, so that number ^ 1 is the other direction of a ring; some stay
+  // empty.
+  for (const DimensionConfig& d : config_.dimensions) count += d.size <= 1 ? 0 : 2;
+  ports_ = std::vector<Port>(count);  // sized once: endpoints are exported by address
+  first_port_.assign(dims, 0);
+  port_ = ports_.data();
+  size_t next = 0;
+  for (uint32_t d = 0; d < dims; ++d) {
+    const DimensionConfig& dimension = config_.dimensions[d];
+    if (dimension.size <= 1) continue;
+    next = (next + 1) / 2 * 2;
+    first_port_[d] = static_cast<uint8_t>(next);
+    auto add = [&](bool descending, size_t links, size_t in_links, bool is_target) {
+      Port& port = ports_[next];
+      port.nmu = this;
+      port.number = static_cast<uint8_t>(next++);
+      port.dimension = static_cast<uint16_t>(d);
+      port.descending = descending;
+      port.takes_turns = in_links != 0;
+      port.first = fabric::Link(link_types[d]);
+      port.more.assign(links - 1, fabric::Link(link_types[d]));
+      port.in.assign(in_links, fabric::Link(link_types[d]));
+      const char name[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
+                           descending ? 'm' : 'p', 0};
+      if (is_target) {
+        port.target = std::make_unique<fabric::fabric_target_socket>(name);
+        port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
+      } else {
+        port.initiator = std::make_unique<fabric::fabric_initiator_socket>(name);
+        port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+      }
+    };
+    if (two_ways(dimension)) {
+      const uint32_t c = geometry_.coordinate(index(rank_), d);
+      const bool ring = dimension.kind == DimensionKind::ring;
+      const uint32_t n = dimension.size;
+      const size_t up = next;
+      // The upward end of each link is the initiator. A mesh's ends have one port only; the other slot stays
+      // empty.
+      if (ring || c + 1 < dimension.size) {
+        add(false, 1, 0, false);
+      } else {
+        ++next;
+      }
+      if (ring || c > 0) {
+        add(true, 1, 0, true);
+      } else {
+        ++next;
+      }
+      if (n > 2) {
+        ports_[up].neighbour = geometry_.with_coordinate(index(rank_), d, (c + 1) % n);
+        ports_[up + 1].neighbour = geometry_.with_coordinate(index(rank_), d, (c + n - 1) % n);
+      }
+      continue;
+    }
+    const bool analytical = dimension.fidelity == Fidelity::analytical;
+    switch (dimension.kind) {
+      case DimensionKind::fully_connected:
+        add(false, dimension.size - 1, 0, false);
+        break;
+      case DimensionKind::switch_:
+        add(false, 1, analytical ? 1 : 0, false);
+        break;
+      default:
+        add(false, 2, 2, false);  // analytical ring or mesh: both directions behind one socket
+        break;
+    }
+  }
+}
+
+void Nmu::end_of_elaboration() {
+  for (Port& port : ports_) port.resolve();
+}
+
+Nmu::Port* Nmu::port(uint32_t dimension, bool descending) {
+  const DimensionConfig& d = config_.dimensions[dimension];
+  if (d.size <= 1) return nullptr;
+  Port& port = ports_[first_port_[dimension] + (two_ways(d) && descending ? 1u : 0u)];
+  return port.nmu == nullptr ? nullptr : &port;
+}
+
+void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
+                           int32_t priority) {
+  engine_.start(stream, std::move(plan), priority);
+  // The queues are served when this instant has settled: in process().
+  if (!running_ && wake_at_ > now()) {
+    wake_at_ = now();
+    wake_.notify(sc_core::SC_ZERO_TIME);
+  }
+}
+
+fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
+  const fabric::PacketRef ref = pool_.acquire();
+  fabric::Packet& packet = pool_[ref];
+  packet.bytes = message.bytes;
+  packet.id_low = pack_low(message.id);
+  packet.id_high = static_cast<uint64_t>(message.id.round) | static_cast<uint64_t>(message.cause) << 32;
+  packet.source = index(rank_);
+  packet.destination = index(message.peer);
+  packet.data = message.data;
+  packet.flags = flags;
+  packet.submitted = now();
+  ++submitted_;
+  bytes_submitted_ += message.bytes;
+  return ref;
+}
+
+void Nmu::submit(const Message& message) {
+  const fabric::PacketRef ref =
+      make_packet(message, static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) | kSymmetric |
+                                                (message.reverse ? kReverse : 0)));
+  const Picoseconds t = pool_[ref].submitted;
+  transmit(ref, t, t);
+}
+
+void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes) {
+  Message message;
+  message.peer = destination;
+  message.id.kind = MessageId::Kind::point_to_point;
+  message.id.stream = ordinal;
+  message.id.round = tag;
+  message.bytes = bytes;
+  const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
+  push(now() + endpoint_delay_, kSend, ref);
+}
+
+void Nmu::schedule(Picoseconds at, uint32_t token) {
+  push(at, kWake, token);
+}
+
+void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
+  queue_.push(time, due << 24 | (pushed_++ & 0xffffff), ref);
+  if (time < wake_at_ && !running_) {
+    wake_at_ = time;
+    wake_.notify(sc_core::sc_time::from_value(time - now()));
+  }
+}
+
+Picoseconds Nmu::take_tail(fabric::PacketRef ref) {
+  if (!cut_through_tails_) return 0;
+  for (size_t i = 0; i < tails_.size(); ++i) {
+    if (tails_[i].packet != ref) continue;
+    const Picoseconds tail = tails_[i].tail;
+    tails_[i] = tails_.back();
+    tails_.pop_back();
+    cut_through_tails_ = !tails_.empty();
+    return tail;
+  }
+  return 0;
+}
+
+void Nmu::process() {
+  __builtin_prefetch(&wake_at_);
+  __builtin_prefetch(&queue_);
+  __builtin_prefetch(reinterpret_cast<const char*>(&queue_) + 64);
+  __builtin_prefetch(&engine_);
+  __builtin_prefetch(reinterpret_cast<const char*>(&engine_) + 64);
+  const Picoseconds t = now();
+  ++activations_;
+  running_ = true;
+  engine_.prefetch();
+  while (queue_.next() <= t) {
+    const auto entry = queue_.pop();
+    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kSend) {
+      // On a ring what comes in at one side makes the next message leave at the other.
+      likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
+      __builtin_prefetch(likely_);
+      __builtin_prefetch(&likely_->first);
+      engine_.prefetch_chunk(static_cast<uint16_t>(pool_[entry.payload].id_low >> 32));
+    }
+    const fabric::PacketRef ref = entry.payload;
+    switch (entry.order >> 24) {
+      case kWake:
+        engine_.wake(ref);
+        break;
+      case kSend:
+        transmit(ref, t, t);
+        break;
+      case kInjected:
+        client_.message_injected(rank_, NpuId{pool_[ref].destination},
+                                 unpack(pool_[ref].id_low, pool_[ref].id_high));
+        pool_.release(ref);
+        break;
+      default:
+        if (pool_[ref].destination == index(rank_)) {
+          deliver(ref);
+        } else {
+          transmit(ref, t, take_tail(ref));
+        }
+        break;
+    }
+  }
+  engine_.settled();
+  running_ = false;
+  wake_at_ = queue_.next();
+  if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - t));
+}
+
+void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
+  Picoseconds head = transfer.first;
+  Picoseconds tail = transfer.first + transfer.flit_time;
+  fabric::Packet& packet = pool_[transfer.packet];
+  if (port.takes_turns) {
+    // Analytical: messages of several senders enter one after the other.
+    const auto slot = port.in[index(transfer.vc)].occupy_analytical(head, packet.bytes);
+    packet.queued += slot.start - head;
+    tail += slot.start - head;
+    head = slot.start;
+  }
+  const uint32_t due = port.number + kFirstPort;
+  if (packet.destination == index(rank_)) {
+    push(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), due,
+         transfer.packet);
+  } else if (config_.dimensions[port.dimension].switching == Switching::cut_through) {
+    tails_.push_back({transfer.packet, tail});
+    cut_through_tails_ = true;
+    push(head, due, transfer.packet);
+  } else {
+    push(tail, due, transfer.packet);
+  }
+}
+
+Picoseconds Nmu::reduction_time(uint64_t bytes) {
+  if (!reduces_) return 0;
+  if (bytes != reduction_bytes_) {
+    reduction_bytes_ = bytes;
+    reduction_time_ =
+        transfer_time(3 * bytes, config_.collectives.reduction_bandwidth);  // two reads, one write
+  }
+  return reduction_time_;
+}
+
+const Nmu::Route& Nmu::route(uint32_t destination, bool reverse) {
+  Route& cached =
+      routes_[(destination ^ (destination >> 4) ^ (destination >> 8) ^ (destination >> 12)) % kRoutes];
+  if (cached.destination != destination || cached.reverse != reverse)
+    find_route(destination, reverse, cached);
+  return cached;
+}
+
+void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
+  route = Route{};
+  Rate rate;
+  route.destination = destination;
+  route.reverse = reverse;
+  const uint32_t me = index(rank_);
+  bool found = false;
+  for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
+    const uint32_t from = geometry_.coordinate(me, d);
+    const uint32_t to = geometry_.coordinate(destination, d);
+    if (from == to) continue;
+    const DimensionConfig& dimension = config_.dimensions[d];
+    const bool analytical = dimension.fidelity == Fidelity::analytical;
+    const uint32_t hops = geometry_.hops(d, from, to);
+    if (found) {
+      // An analytical leg goes on through the analytical dimensions that follow; anything else starts a new
+      // leg.
+      if (!route.analytical || !analytical) return;
+      route.several = true;
+      route.latency += hops * dimension.latency;
+      const Rate next = dimension.link_rate();
+      if (static_cast<Wide>(next.bytes_per_second) * rate.divisor <
+          static_cast<Wide>(rate.bytes_per_second) * next.divisor) {
+        rate = next;
+        route.slowest = static_cast<uint8_t>(d);
+      }
+      route.target = geometry_.with_coordinate(route.target, d, to);
+      continue;
+    }
+    found = true;
+    route.analytical = analytical;
+    route.port = first_port_[d];
+    route.target = geometry_.with_coordinate(me, d, to);
+    rate = dimension.link_rate();
+    route.slowest = static_cast<uint8_t>(d);
+    route.latency = dimension.latency * (analytical ? hops : 1);
+    switch (dimension.kind) {
+      case DimensionKind::ring:
+      case DimensionKind::mesh: {
+        bool descending = to < from;
+        if (dimension.kind == DimensionKind::ring) {
+          const uint32_t up = (to + dimension.size - from) % dimension.size;
+          descending = up * 2 == dimension.size ? reverse : up * 2 > dimension.size;
+        }
+        if (analytical) {
+          route.link = descending ? 1 : 0;
+          route.in_link = descending ? 1 : 0;
+          route.weight = hops;
+        } else {
+          route.port = static_cast<uint8_t>(route.port + (descending ? 1 : 0));
+        }
+        break;
+      }
+      case DimensionKind::fully_connected:
+        route.link = static_cast<uint16_t>(to < from ? to : to - 1);
+        break;
+      case DimensionKind::switch_:
+        break;
+    }
+  }
+}
+
+void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
+  fabric::Packet& packet = pool_[ref];
+  Port* port = likely_;
+  fabric::Link* link = nullptr;
+  uint32_t target = 0;
+  if (port != nullptr && port->neighbour == packet.destination) {
+    link = &port->first;
+  } else {
+    const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
+    if (leg.analytical) {
+      transmit_analytical(ref, leg, head > tail ? head : tail);
+      return;
+    }
+    port = port_ + leg.port;
+    link = &port->link(leg.link);
+    target = leg.target;
+  }
+  const fabric::Link::Slot slot = link->occupy(head, packet.bytes, tail, packet.id_low);
+  packet.queued += slot.start - head;
+  packet.latency += link->latency();
+  fabric::Transfer transfer;
+  transfer.first = slot.start + link->latency();
+  transfer.flit_time = slot.end - slot.start;
+  transfer.packet = ref;
+  transfer.target = target;
+  if (packet.flags & kNotifyInjected) announce_injection(ref, slot.end);
+  port->send(transfer);
+}
+
+void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready) {
+  fabric::Packet& packet = pool_[ref];
+  Port& port = port_[leg.port];
+  const uint32_t weight = packet.flags & kSymmetric ? leg.weight : 1;
+  const fabric::Link::Slot slot =
+      port.link(leg.link).occupy_analytical(ready, packet.bytes, weight, packet.id_low);
+  packet.queued += slot.start - ready;
+  packet.latency += leg.latency;
+  fabric::Transfer transfer;
+  transfer.first = slot.start + leg.latency;
+  transfer.flit_time = leg.several ? transfer_time(packet.bytes, config_.dimensions[leg.slowest].link_rate())
+                                   : slot.end - slot.start;
+  transfer.vc = VcId{leg.in_link};
+  transfer.packet = ref;
+  transfer.target = leg.target;
+  if (packet.flags & kNotifyInjected) announce_injection(ref, slot.end);
+  port.send(transfer);
+}
+
+void Nmu::announce_injection(fabric::PacketRef ref, Picoseconds end) {
+  if (pool_[ref].source != index(rank_)) return;  // a later leg
+  pool_.add_reference(ref);
+  push(end, kInjected, ref);
+}
+
+void Nmu::deliver(fabric::PacketRef ref) {
+  const fabric::Packet& packet = pool_[ref];
+  Completion completion;
+  completion.id = unpack(packet.id_low, packet.id_high);
+  completion.source = NpuId{packet.source};
+  completion.bytes = packet.bytes;
+  completion.data = packet.data;
+  completion.cause = static_cast<uint32_t>(packet.id_high >> 32);
+  completion.submitted = packet.submitted;
+  completion.split.queue = packet.queued;
+  completion.split.latency = packet.latency;
+  completion.split.endpoint = endpoint_delay_;
+  if (packet.flags & kReduce) completion.split.reduce = reduction_time(packet.bytes);
+  completion.split.serialise = now() - packet.submitted - packet.queued - packet.latency -
+                               completion.split.endpoint - completion.split.reduce;
+  ++delivered_;
+  bytes_delivered_ += packet.bytes;
+  pool_.release(ref);
+  if (likely_ != nullptr) {
+    const char* peer = likely_->peer_hint;
+    __builtin_prefetch(likely_->forward != nullptr ? static_cast<const void*>(likely_->forward)
+                                                   : likely_->backward);
+    __builtin_prefetch(peer);
+    __builtin_prefetch(peer + 64);
+    __builtin_prefetch(peer + 128);
+    __builtin_prefetch(peer + 192);
+  }
+  if (completion.id.kind == MessageId::Kind::collective) {
+    engine_.completed(completion);
+  } else {
+    client_.message_arrived(rank_, completion);
+  }
+}
+
+bool Nmu::rescue() {
+  return engine_.rescue();
+}
+
+}  // namespace weft

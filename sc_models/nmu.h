@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The network messaging unit of one NPU: its fabric ports (which hold the links' timing), its collective
+// engine and its point-to-point messages. One SC_METHOD, one event: everything that becomes due later waits
+// in one queue.
+
+#ifndef WEFT_SC_MODELS_NMU_H
+#define WEFT_SC_MODELS_NMU_H
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_models/geometry.h"
+#include "tlm_interconnect/ports/link.h"
+#include "tlm_interconnect/ports/timed_queue.h"
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+#include "workload/collectives/engine.h"
+#include "workload/seam.h"
+
+namespace weft {
+
+/// What an NMU tells its NPU (or whoever drives it).
+class NmuClient {
+ public:
+  virtual ~NmuClient() = default;
+  virtual void collective_done(NpuId rank, const collectives::CollectiveDone& done) = 0;
+  /// The last byte of a message sent with Nmu::send() has left this NMU.
+  virtual void message_injected(NpuId rank, NpuId destination, const MessageId& id) = 0;
+  /// A point-to-point message has arrived (endpoint delay included).
+  virtual void message_arrived(NpuId rank, const Completion& completion) = 0;
+};
+
+class Nmu : public sc_core::sc_module, public MessagePort {
+ public:
+  Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
+      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client);
+  ~Nmu() override;
+
+  /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
+  /// peer.
+  class Port final : public fabric::FabricEndpoint {
+   public:
+    void receive(const fabric::Transfer& transfer) override { nmu->receive(*this, transfer); }
+    void send(fabric::Transfer& transfer);
+    /// The peer's interface, once bound (sc_port's own look-up costs two cache lines a message).
+    void resolve();
+    fabric::Link& link(uint32_t i) { return i == 0 ? first : more[i - 1]; }
+    const fabric::Link& link(uint32_t i) const { return i == 0 ? first : more[i - 1]; }
+    uint32_t links() const { return static_cast<uint32_t>(more.size()) + 1; }
+
+    Nmu* nmu = nullptr;
+    fabric::fabric_fw_if* forward = nullptr;   ///< this side is the initiator
+    fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
+    const char* peer_hint = nullptr;           ///< where the peer's NMU begins: prefetched, never read
+    uint32_t neighbour = ~0u;  ///< ring and mesh: the rank at the other side, if only this port leads there
+    uint16_t dimension = 0;
+    uint8_t number = 0;
+    bool descending = false;   ///< ring and mesh: towards smaller coordinates
+    bool takes_turns = false;  ///< analytical: `in` is used
+    fabric::Link first;
+    std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending
+    std::vector<fabric::Link> in;    ///< analytical only: what arrives together takes turns
+    std::unique_ptr<fabric::fabric_initiator_socket> initiator;
+    std::unique_ptr<fabric::fabric_target_socket> target;
+  };
+
+  NpuId rank() const { return rank_; }
+  std::vector<Port>& ports() { return ports_; }
+  const std::vector<Port>& ports() const { return ports_; }
+  /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
+  Port* port(uint32_t dimension, bool descending = false);
+
+  collectives::CollectiveEngine& engine() { return engine_; }
+  const collectives::CollectiveEngine& engine() const { return engine_; }
+
+  /// Starts this rank's part of a collective at the current time.
+  void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
+                        int32_t priority = 0);
+  /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
+  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes);
+  /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
+  bool rescue();
+
+  // MessagePort
+  Picoseconds now() const override { return sc_core::sc_time_stamp().value(); }
+  void submit(const Message& message) override;
+  void schedule(Picoseconds at, uint32_t token) override;
+
+  uint64_t messages_submitted() const { return submitted_; }
+  uint64_t messages_delivered() const { return delivered_; }
+  uint64_t bytes_submitted() const { return bytes_submitted_; }
+  uint64_t bytes_delivered() const { return bytes_delivered_; }
+  uint64_t activations() const { return activations_; }
+  /// Messages in this NMU: due later, or being forwarded.
+  size_t in_flight() const { return queue_.size(); }
+
+ private:
+  // What is due is told by the high byte of its order: a port's number for what that port received, or one of
+  // these.
+  enum Due : uint32_t { kWake = 0, kFirstPort = 1, kSend = 254, kInjected = 255 };
+  struct Route {
+    Picoseconds latency = 0;  ///< of this leg
+    uint32_t destination = ~0u;
+    uint32_t target = 0;  ///< DirectFabric: the rank where this leg ends
+    uint32_t weight = 1;  ///< analytical: links crossed in the first dimension
+    uint16_t link = 0;
+    uint8_t port = 0;
+    uint8_t in_link = 0;
+    uint8_t slowest = 0;  ///< analytical: the dimension whose rate bounds the leg
+    bool analytical = false;
+    bool several = false;  ///< analytical: the leg crosses several dimensions
+    bool reverse = false;
+  };
+  static constexpr uint32_t kRoutes = 16;
+
+  void build_ports(std::vector<fabric::LinkType>& link_types);
+  void end_of_elaboration() override;
+  void process();
+  void receive(Port& port, const fabric::Transfer& transfer);
+  void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
+  void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  void announce_injection(fabric::PacketRef ref, Picoseconds end);
+  void deliver(fabric::PacketRef ref);
+  void push(Picoseconds time, uint32_t due, uint32_t ref);
+  Picoseconds take_tail(fabric::PacketRef ref);
+  bool two_ways(const DimensionConfig& dimension) const;
+  const Route& route(uint32_t destination, bool reverse);
+  void find_route(uint32_t destination, bool reverse, Route& route) const;
+  Picoseconds reduction_time(uint64_t bytes);
+  fabric::PacketRef make_packet(const Message& message, uint8_t flags);
+
+  // Touched by every message, in this order: a job's NMUs do not fit a cache, so lines count, and process()
+  // fetches those it will need ahead.
+  alignas(64) Picoseconds wake_at_ = kNever;
+  Picoseconds endpoint_delay_ = 0;
+  fabric::PacketPool& pool_;
+  Port* port_ = nullptr;    ///< ports_.data()
+  Port* likely_ = nullptr;  ///< where the next message probably goes out
+  NpuId rank_;
+  uint32_t pushed_ = 0;
+  bool running_ = false;
+  bool reduces_ = false;            ///< reductions take time
+  bool cut_through_tails_ = false;  ///< tails_ is not empty
+  uint64_t activations_ = 0;
+  fabric::TimedQueue<> queue_;
+  uint64_t submitted_ = 0;
+  uint64_t delivered_ = 0;
+  uint64_t bytes_submitted_ = 0;
+  uint64_t bytes_delivered_ = 0;
+  sc_core::sc_event wake_;
+  collectives::CollectiveEngine engine_;
+  Route routes_[kRoutes];
+
+  std::vector<Port> ports_;
+  const Config& config_;
+  const Geometry& geometry_;
+  NmuClient& client_;
+  uint64_t reduction_bytes_ = 0;  ///< cached: last size and its time
+  Picoseconds reduction_time_ = 0;
+  std::vector<uint8_t> first_port_;  ///< by dimension
+  struct Tail {
+    fabric::PacketRef packet = fabric::kNoPacket;
+    Picoseconds tail = 0;
+  };
+  std::vector<Tail> tails_;  ///< of messages forwarded on their heads
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Builds the machine a configuration describes: NMUs, switches and direct fabrics, joined by TLM sockets, and
+// NPUs with their memories when a trace drives them. One System is one sc_module; it never calls sc_start.
+
+#ifndef WEFT_SC_MODELS_SYSTEM_H
+#define WEFT_SC_MODELS_SYSTEM_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_models/fabric_switch.h"
+#include "sc_models/geometry.h"
+#include "sc_models/nmu.h"
+#include "tlm_interconnect/fabric/direct_fabric.h"
+
+namespace weft {
+
+/// One direction of one link as the results name it.
+struct LinkReport {
+  std::string name;
+  uint32_t dimension = 0;
+  const fabric::Link* link = nullptr;
+};
+
+class System : public sc_core::sc_module {
+ public:
+  /// `config` must outlive the system. `client` hears of every NMU's events.
+  System(sc_core::sc_module_name name, const Config& config, NmuClient& client);
+  ~System() override;
+
+  uint32_t npus() const { return geometry_.npus(); }
+  const Geometry& geometry() const { return geometry_; }
+  Nmu& nmu(uint32_t rank) { return *nmus_[rank]; }
+  const Nmu& nmu(uint32_t rank) const { return *nmus_[rank]; }
+  const fabric::PacketPool& pool() const { return pool_; }
+
+  /// Starts chunks that wait for each other's slots when nothing else moves (CollectiveEngine::rescue). True
+  /// if any.
+  bool rescue();
+
+  /// Calls f(LinkReport) for every link direction, in a fixed order.
+  template <typename F>
+  void for_each_link(F&& f) const {
+    for (const auto& nmu : nmus_) {
+      for (const Nmu::Port& port : nmu->ports()) {
+        if (port.nmu == nullptr) continue;
+        for (uint32_t i = 0; i < port.links(); ++i) {
+          f(LinkReport{link_name(*nmu, port, i), port.dimension, &port.link(i)});
+        }
+      }
+    }
+    for (size_t s = 0; s < switches_.size(); ++s) {
+      const auto& links = switches_[s]->links();
+      for (size_t i = 0; i < links.size(); ++i)
+        f(LinkReport{switch_link_name(s, i), switch_dimensions_[s], &links[i]});
+    }
+  }
+
+  /// Sums over all modules.
+  struct Totals {
+    uint64_t messages_submitted = 0;
+    uint64_t messages_delivered = 0;
+    uint64_t bytes_submitted = 0;
+    uint64_t bytes_delivered = 0;
+    uint64_t link_bytes = 0;
+    uint64_t link_messages = 0;
+    uint64_t activations = 0;
+    uint64_t in_flight = 0;
+    uint64_t out_of_order_starts = 0;
+  };
+  Totals totals() const;
+
+  /// Broken conservation laws, one line each; empty when bytes, messages and packets balance. Call when
+  /// nothing is in flight any more.
+  std::vector<std::string> check_conservation() const;
+
+ private:
+  void build_ring(uint32_t dimension);
+  void build_direct(uint32_t dimension);
+  void build_switches(uint32_t dimension);
+  std::string link_name(const Nmu& nmu, const Nmu::Port& port, size_t i) const;
+  std::string switch_link_name(size_t s, size_t i) const;
+
+  const Config& config_;
+  Geometry geometry_;
+  fabric::PacketPool pool_;
+  std::vector<fabric::LinkType> link_types_;  ///< by dimension
+  std::vector<std::unique_ptr<Nmu>> nmus_;
+  std::vector<std::unique_ptr<FabricSwitch>> switches_;
+  std::vector<uint32_t> switch_dimensions_;
+  std::vector<uint32_t> switch_lines_;  ///< rank at coordinate 0 of the switch's line
+  std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
+};
+
+}  // namespace weft
+
+#endif

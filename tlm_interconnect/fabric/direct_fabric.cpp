@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/fabric/direct_fabric.h"
+
+#include <string>
+
+namespace weft::fabric {
+
+DirectFabric::DirectFabric(sc_core::sc_module_name name, uint32_t members)
+    : sc_core::sc_module(name), members_(members) {
+  for (uint32_t b = 0; b * kBank < members; ++b) {
+    banks_.push_back(std::make_unique<fabric_multi_target_socket>(("bank" + std::to_string(b)).c_str()));
+    banks_.back()->bind(static_cast<fabric_fw_if&>(*this));
+  }
+}
+
+DirectFabric::~DirectFabric() = default;
+
+void DirectFabric::bind_member(fabric_initiator_socket& socket) {
+  socket.bind(*banks_[bound_++ / kBank]);
+}
+
+void DirectFabric::receive(const Transfer& transfer) {
+  Transfer copy = transfer;
+  FabricPhase phase = FabricPhase::transfer;
+  sc_core::sc_time zero;
+  (*banks_[transfer.target / kBank])[static_cast<int>(transfer.target % kBank)]->nb_transport_bw(copy, phase,
+                                                                                                 zero);
+}
+
+}  // namespace weft::fabric

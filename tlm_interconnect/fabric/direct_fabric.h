@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Delivers transfers by rank, without time of its own: the carrier of `analytical` dimensions and of the pair
+// links of FullyConnected, where a socket a pair would be N^2 bindings. Every NMU binds one initiator socket,
+// in rank order; a transfer goes to Transfer::target over that NMU's backward path. All timing is the sending
+// port's.
+
+#ifndef WEFT_TLM_INTERCONNECT_FABRIC_DIRECT_FABRIC_H
+#define WEFT_TLM_INTERCONNECT_FABRIC_DIRECT_FABRIC_H
+
+#include <memory>
+#include <vector>
+
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+
+namespace weft::fabric {
+
+class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
+ public:
+  /// `members` initiator sockets will be bound, in rank order, with bind_member().
+  DirectFabric(sc_core::sc_module_name name, uint32_t members);
+  ~DirectFabric() override;
+
+  void bind_member(fabric_initiator_socket& socket);
+
+ private:
+  void receive(const Transfer& transfer) override;
+
+  // sc_port looks for duplicates in all it has bound: banks keep elaboration linear.
+  static constexpr uint32_t kBank = 1024;
+  std::vector<std::unique_ptr<fabric_multi_target_socket>> banks_;
+  uint32_t members_ = 0;
+  uint32_t bound_ = 0;
+};
+
+}  // namespace weft::fabric
+
+#endif

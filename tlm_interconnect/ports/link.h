@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The timing of one direction of a link, kept by the sending port: a FIFO server that is busy until
+// `free_at`. Integer picoseconds; while the link stays busy the remainder of each division is carried, so
+// that a stream of small messages takes what one large one does. Not a module, not a SystemC object.
+
+#ifndef WEFT_TLM_INTERCONNECT_PORTS_LINK_H
+#define WEFT_TLM_INTERCONNECT_PORTS_LINK_H
+
+#include <cstdint>
+
+#include "configs/types.h"
+
+namespace weft::fabric {
+
+/// Watches one link when somebody looks (waveforms); links without an observer pay one test.
+class LinkObserver {
+ public:
+  virtual ~LinkObserver() = default;
+  /// The link is busy in [start, end) with `bytes` of a message.
+  virtual void occupied(Picoseconds start, Picoseconds end, uint64_t bytes, uint64_t id_low) = 0;
+};
+
+/// What the links of one kind share: rate, latency, and the serialisation of the size seen last.
+class LinkType {
+ public:
+  LinkType() = default;
+  LinkType(Rate rate, Picoseconds latency) : rate_(rate), latency_(latency) {}
+
+  Rate rate() const { return rate_; }
+  Picoseconds latency() const { return latency_; }
+
+  /// bytes / rate in whole picoseconds and a remainder in units of 1 / rate.bytes_per_second ps.
+  void serialise(uint64_t bytes, uint64_t& whole, uint64_t& remainder) {
+    if (bytes != cached_bytes_) {
+      const Wide total = static_cast<Wide>(bytes) * rate_.divisor * 1000000000000ull;
+      cached_bytes_ = bytes;
+      cached_whole_ = static_cast<uint64_t>(total / rate_.bytes_per_second);
+      cached_remainder_ = static_cast<uint64_t>(total % rate_.bytes_per_second);
+    }
+    whole = cached_whole_;
+    remainder = cached_remainder_;
+  }
+
+ private:
+  Rate rate_;
+  Picoseconds latency_ = 0;
+  uint64_t cached_bytes_ = 0;  ///< 0 bytes take no time, as the cache says
+  uint64_t cached_whole_ = 0;
+  uint64_t cached_remainder_ = 0;
+};
+
+/// One cache line.
+class alignas(64) Link {
+ public:
+  struct Slot {
+    Picoseconds start = 0;  ///< first byte enters the link
+    Picoseconds end = 0;    ///< last byte has entered it
+  };
+
+  Link() = default;
+  explicit Link(LinkType& type) : type_(&type) {}
+
+  Picoseconds latency() const { return type_->latency(); }
+  Rate rate() const { return type_->rate(); }
+
+  /// Takes the link for `bytes` that are ready at `ready`, first come first served.
+  /// `not_before_end`: when the bytes are still arriving (cut-through), the time of the last one.
+  Slot occupy(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0, uint64_t id_low = 0) {
+    Slot slot;
+    if (ready > free_at_) {
+      slot.start = ready;
+      remainder_ = 0;
+    } else {
+      slot.start = free_at_;
+      queued_ += slot.start - ready;
+    }
+    uint64_t whole = 0;
+    uint64_t remainder = 0;
+    type_->serialise(bytes, whole, remainder);
+    remainder += remainder_;
+    if (remainder >= type_->rate().bytes_per_second) {
+      remainder -= type_->rate().bytes_per_second;
+      ++whole;
+    }
+    free_at_ = slot.start + whole;
+    remainder_ = remainder;
+    slot.end = free_at_ + (remainder != 0 ? 1 : 0);
+    if (slot.end < not_before_end) {
+      slot.end = free_at_ = not_before_end;
+      remainder_ = 0;
+    }
+    account(slot, bytes, id_low);
+    return slot;
+  }
+
+  /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry. `weight`
+  /// occupies the port for that many messages' time: the share of other ranks' transit traffic in a symmetric
+  /// pattern.
+  Slot occupy_analytical(Picoseconds ready, uint64_t bytes, uint32_t weight = 1, uint64_t id_low = 0) {
+    Slot slot;
+    slot.start = ready > free_at_ ? ready : free_at_;
+    queued_ += slot.start - ready;
+    uint64_t whole = 0;
+    uint64_t remainder = 0;
+    type_->serialise(bytes, whole, remainder);
+    const Picoseconds time = whole + (remainder != 0 ? 1 : 0);
+    slot.end = slot.start + time;
+    free_at_ = slot.start + time * weight;
+    account(slot, bytes, id_low);
+    return slot;
+  }
+
+  Picoseconds free_at() const { return free_at_; }
+  uint64_t bytes() const { return bytes_; }
+  uint64_t messages() const { return messages_; }
+  Picoseconds busy() const { return busy_; }
+  /// Time that messages waited for this link, summed.
+  Picoseconds queued() const { return queued_; }
+  void observe(LinkObserver* observer) { observer_ = observer; }
+
+ private:
+  void account(const Slot& slot, uint64_t bytes, uint64_t id_low) {
+    bytes_ += bytes;
+    ++messages_;
+    busy_ += slot.end - slot.start;
+    if (observer_ != nullptr) observer_->occupied(slot.start, slot.end, bytes, id_low);
+  }
+
+  LinkType* type_ = nullptr;
+  Picoseconds free_at_ = 0;
+  uint64_t remainder_ = 0;  ///< carried, in ps / bytes_per_second
+  uint64_t bytes_ = 0;
+  uint64_t messages_ = 0;
+  Picoseconds busy_ = 0;
+  Picoseconds queued_ = 0;
+  LinkObserver* observer_ = nullptr;
+};
+static_assert(sizeof(Link) == 64, "a link is touched for every message: keep it one cache line");
+
+}  // namespace weft::fabric
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A collective algorithm: what one member of a group of n does in each round of one phase. Pure arithmetic,
+// no state, so one object serves every rank, chunk and collective of a job.
+//
+// A round: on entering it a member submits all its sends; the round is over when `receives` messages
+// addressed to it have arrived; then the next one begins. The phase is over after the last round. Data is
+// named by blocks: the phase's data is n blocks (see Split), and a send names the blocks it carries, so that
+// timing, byte counts and data-carrying mode all follow from one description.
+
+#ifndef WEFT_WORKLOAD_COLLECTIVES_ALGORITHM_H
+#define WEFT_WORKLOAD_COLLECTIVES_ALGORITHM_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configs/types.h"
+
+namespace weft::collectives {
+
+/// Sizes of the n blocks of a phase: the first `extra` blocks hold one unit more than `base` units.
+struct Split {
+  uint64_t base = 0;   ///< bytes of a small block
+  uint32_t extra = 0;  ///< how many blocks are one unit larger
+  uint32_t unit = 1;   ///< bytes of an element: what a size may differ by
+
+  /// `bytes` (a multiple of unit) into n blocks that differ by at most one unit.
+  static Split of(uint64_t bytes, uint32_t n, uint32_t unit) {
+    const uint64_t units = bytes / unit;
+    return {units / n * unit, static_cast<uint32_t>(units % n), unit};
+  }
+  uint64_t size(uint32_t block) const { return base + (block < extra ? unit : 0); }
+  /// Offset of a block from the start of block 0, in bytes.
+  uint64_t offset(uint32_t block) const {
+    return base * block + static_cast<uint64_t>(unit) * (block < extra ? block : extra);
+  }
+};
+
+/// Blocks first, first + stride, ... (count of them, modulo n).
+struct BlockSet {
+  uint32_t first = 0;
+  uint32_t count = 0;
+  uint32_t stride = 1;
+
+  /// Calls f(block) for each block.
+  template <typename F>
+  void for_each(uint32_t n, F&& f) const {
+    uint32_t block = first;
+    for (uint32_t i = 0; i < count; ++i) {
+      f(block);
+      block += stride;
+      while (block >= n) block -= n;
+    }
+  }
+  uint64_t bytes(uint32_t n, const Split& split) const {
+    uint64_t total = static_cast<uint64_t>(count) * split.base;
+    if (split.extra != 0) {
+      for_each(n, [&](uint32_t block) { total += block < split.extra ? split.unit : 0; });
+    }
+    return total;
+  }
+};
+
+struct RoundSend {
+  uint32_t to = 0;        ///< member index
+  uint32_t at_round = 0;  ///< the receiver's round that waits for this message
+  BlockSet blocks;
+  bool reduce = false;  ///< the receiver combines the blocks with its own
+};
+
+/// Filled by Algorithm::round(); reused, so that the hot path does not allocate.
+struct Round {
+  std::vector<RoundSend> sends;
+  uint32_t receives = 0;
+
+  void clear() {
+    sends.clear();
+    receives = 0;
+  }
+};
+
+/// One phase as a member sees it.
+struct PhaseShape {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  uint32_t n = 1;        ///< members, >= 2 when an algorithm is asked
+  uint32_t me = 0;       ///< my index
+  uint32_t root = 0;     ///< of broadcast, reduce, gather, scatter
+  bool reverse = false;  ///< ring: the direction of descending indices
+};
+
+class Algorithm {
+ public:
+  virtual ~Algorithm() = default;
+  virtual const char* name() const = 0;
+
+  /// Why this algorithm cannot run `op` on n members, and what can; empty: it can.
+  virtual std::string refuses(CollectiveOp op, uint32_t n) const = 0;
+
+  virtual uint32_t rounds(const PhaseShape& shape) const = 0;
+  virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
+
+  /// Does this member, in round r or later, still wait for a message from member `from`?
+  virtual bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const = 0;
+};
+
+/// The registry: one row an algorithm. nullptr for an unknown name.
+const Algorithm* find_algorithm(const std::string& name);
+const std::vector<const Algorithm*>& all_algorithms();
+
+/// The algorithm a dimension uses when the configuration names none.
+const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
+
+// One function a file; registry.cpp lists them.
+const Algorithm* ring_algorithm();
+const Algorithm* direct_algorithm();
+const Algorithm* halving_doubling_algorithm();
+
+/// a - b modulo n, for a, b < n.
+constexpr uint32_t minus_mod(uint32_t a, uint32_t b, uint32_t n) {
+  return a >= b ? a - b : a + n - b;
+}
+/// a + b modulo n, for a, b < n.
+constexpr uint32_t plus_mod(uint32_t a, uint32_t b, uint32_t n) {
+  return a + b >= n ? a + b - n : a + b;
+}
+
+}  // namespace weft::collectives
+
+#endif

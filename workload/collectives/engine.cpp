@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/collectives/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::collectives {
+
+CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done)
+    : port_(port),
+      rank_(rank),
+      config_(config),
+      done_(std::move(done)),
+      slots_(config.collectives.active_chunks_per_dimension),
+      directions_(config.collectives.queues_per_dimension),
+      endpoint_delay_(config.nmu.endpoint_delay),
+      queues_((config.dimensions.size() + 1) * config.collectives.queues_per_dimension) {}
+
+CollectiveEngine::~CollectiveEngine() = default;
+
+CollectiveEngine::Active* CollectiveEngine::find(uint32_t stream) {
+  if (last_ != nullptr && last_stream_ == stream) return last_;
+  for (const auto& a : actives_) {
+    if (a->unfinished != 0 && a->stream == stream) {
+      last_ = a.get();
+      last_stream_ = stream;
+      last_chunks_ = last_->chunks.data();
+      return last_;
+    }
+  }
+  return nullptr;
+}
+
+CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32_t chunk, uint32_t phase) {
+  const Axis& axis = active.plan->axes()[active.plan->phases()[phase].axis];
+  const size_t dimension = axis.dimension == Axis::kFlat ? config_.dimensions.size() : axis.dimension;
+  const bool ring =
+      dimension < config_.dimensions.size() && (config_.dimensions[dimension].kind == DimensionKind::ring ||
+                                                config_.dimensions[dimension].kind == DimensionKind::mesh);
+  return queues_[dimension * directions_ + (ring ? chunk % directions_ : 0)];
+}
+
+bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t phase) const {
+  const Axis& axis = active.plan->axes()[active.plan->phases()[phase].axis];
+  if (axis.dimension == Axis::kFlat) return false;
+  const DimensionKind kind = config_.dimensions[axis.dimension].kind;
+  return (kind == DimensionKind::ring || kind == DimensionKind::mesh) && (chunk % directions_ & 1) != 0;
+}
+
+void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority) {
+  const Picoseconds now = port_.now();
+  if (plan->empty()) {
+    CollectiveDone done;
+    done.stream = stream;
+    done.started = done.finished = now;
+    done.plan = plan.get();
+    done_(done);
+    return;
+  }
+  Active* active = nullptr;
+  for (const auto& a : actives_) {
+    if (a->unfinished == 0) active = a.get();
+  }
+  if (active == nullptr) {
+    actives_.push_back(std::make_unique<Active>());
+    active = actives_.back().get();
+  }
+  *active = Active{};
+  active->plan = std::move(plan);
+  active->plan->views(index(rank_), active->views);
+  active->chunks.resize(active->plan->chunks());
+  active->phases.resize(active->plan->phases().size());
+  active->started = now;
+  active->sequence = issued_++;
+  active->stream = stream;
+  active->unfinished = active->plan->chunks();
+  active->priority = priority;
+  if (const auto it = early_received_.find(stream); it != early_received_.end()) {
+    active->received = it->second;
+    early_received_.erase(it);
+  }
+  last_ = active;
+  last_stream_ = stream;
+  last_chunks_ = active->chunks.data();
+  ++active_count_;
+  const uint32_t chunks = active->unfinished;  // the last chunk may finish at once and the slot be used again
+  for (uint32_t c = 0; c < chunks; ++c) enqueue(*active, c);
+}
+
+void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
+  Chunk& chunk = active.chunks[chunk_index];
+  const auto phases = static_cast<uint32_t>(active.plan->phases().size());
+  while (chunk.phase < phases && !active.plan->participates(active.views, chunk.phase)) ++chunk.phase;
+  if (chunk.phase == phases) {
+    chunk.status = Status::finished;
+    finish_chunk(active);
+    return;
+  }
+  chunk.status = Status::waiting;
+  chunk.since = port_.now();
+  int64_t key = 0;
+  switch (config_.collectives.scheduling) {
+    case CollectiveScheduling::lifo:
+      key = -static_cast<int64_t>(active.sequence);
+      break;
+    case CollectiveScheduling::fifo:
+      key = static_cast<int64_t>(active.sequence);
+      break;
+    case CollectiveScheduling::priority:
+      key = (-static_cast<int64_t>(active.priority) << 40) + static_cast<int64_t>(active.sequence);
+      break;
+  }
+  Queue& queue = queue_of(active, chunk_index, chunk.phase);
+  const Waiting entry{key, chunk.since, active.stream, chunk_index, &active};
+  if (queue.head == queue.waiting.size()) {
+    queue.waiting.clear();
+    queue.head = 0;
+  }
+  auto at = queue.waiting.end();
+  const auto first = queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head);
+  while (at != first && entry < *(at - 1)) --at;
+  queue.waiting.insert(at, entry);
+  mark(queue);
+}
+
+void CollectiveEngine::mark(Queue& queue) {
+  if (queue.dirty) return;
+  queue.dirty = true;
+  dirty_.push_back(&queue);
+}
+
+void CollectiveEngine::settled() {
+  // Starting a chunk can finish it (rounds without receives), which marks queues again: go on until none is
+  // left.
+  while (!dirty_.empty()) {
+    const auto lowest = std::min_element(dirty_.begin(), dirty_.end());
+    Queue* queue = *lowest;
+    *lowest = dirty_.back();
+    dirty_.pop_back();
+    queue->dirty = false;
+    serve(*queue);
+  }
+}
+
+void CollectiveEngine::serve(Queue& queue) {
+  while (queue.head < queue.waiting.size() && queue.running.size() < slots_) {
+    const Waiting next = queue.waiting[queue.head++];
+    begin(*next.active, next.chunk, queue);
+  }
+}
+
+void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue) {
+  Chunk& chunk = active.chunks[chunk_index];
+  const Picoseconds now = port_.now();
+  PhaseTime& time = active.phases[chunk.phase];
+  time.queue += now - chunk.since;
+  ++time.chunks;
+  chunk.since = now;
+  chunk.round = 0;
+  chunk.split = active.plan->split(active.views, chunk_index, chunk.phase);
+  const PhasePlan& phase = active.plan->phases()[chunk.phase];
+  chunk.reverse = reversed(active, chunk_index, chunk.phase);
+  chunk.me = active.views[phase.axis].me;
+  chunk.base = active.views[phase.axis].base;
+  chunk.rounds = phase.algorithm->rounds(active.plan->shape(active.views, chunk.phase, chunk.reverse));
+  queue.running.push_back({&active, chunk_index});
+  position_.active_chunks++;
+  if (endpoint_delay_ == 0) {
+    enter_round(active, chunk_index);
+    return;
+  }
+  chunk.status = Status::starting;
+  uint32_t token = 0;
+  if (free_tokens_.empty()) {
+    token = static_cast<uint32_t>(pending_.size());
+    pending_.push_back({});
+  } else {
+    token = free_tokens_.back();
+    free_tokens_.pop_back();
+  }
+  pending_[token] = {&active, chunk_index};
+  port_.schedule(now + endpoint_delay_, token);
+}
+
+void CollectiveEngine::wake(uint32_t token) {
+  const Pending pending = pending_[token];
+  free_tokens_.push_back(token);
+  enter_round(*pending.active, pending.chunk);
+}
+
+void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
+  Chunk& chunk = active.chunks[chunk_index];
+  chunk.status = Status::running;
+  const CollectivePlan& plan = *active.plan;
+  const PhasePlan& phase = plan.phases()[chunk.phase];
+  const Axis& axis = plan.axes()[phase.axis];
+  const PhaseShape shape{phase.op, axis.size, chunk.me, phase.root, chunk.reverse};
+  static thread_local Round round;  // scratch: nothing of it outlives an iteration below
+  Message message;
+  message.id = {active.stream, static_cast<uint16_t>(chunk_index), chunk.phase, MessageId::Kind::collective,
+                0};
+  message.cause = completions_;
+  message.reverse = shape.reverse;
+  for (;;) {
+    phase.algorithm->round(shape, chunk.round, round);
+    chunk.waiting_for = round.receives;
+    for (const RoundSend& send : round.sends) {
+      message.peer = NpuId{axis.rank(chunk.base, send.to)};
+      message.id.round = send.at_round;
+      message.bytes = send.blocks.bytes(shape.n, chunk.split);
+      message.op = send.reduce ? ReduceOp::sum : ReduceOp::none;
+      port_.submit(message);
+    }
+    position_.stream = active.stream;
+    position_.phase = chunk.phase;
+    position_.round = chunk.round;
+    if (chunk.waiting_for != 0 && !early_.empty()) {
+      chunk.waiting_for -= take_early(active, chunk_index, chunk.phase, chunk.round);
+    }
+    if (chunk.waiting_for != 0) return;
+    if (++chunk.round == chunk.rounds) break;
+  }
+  end_phase(active, chunk_index);
+}
+
+void CollectiveEngine::completed(const Completion& completion) {
+  ++completions_;
+  Active* active = find(completion.id.stream);
+  if (active == nullptr) {
+    early_received_[completion.id.stream].add(completion);
+    early(completion);
+    return;
+  }
+  active->received.add(completion);
+  Chunk& chunk = active->chunks[completion.id.chunk];
+  if (chunk.status == Status::running && chunk.phase == completion.id.phase &&
+      chunk.round == completion.id.round) {
+    if (--chunk.waiting_for != 0) return;
+    if (++chunk.round == chunk.rounds) {
+      end_phase(*active, completion.id.chunk);
+    } else {
+      enter_round(*active, completion.id.chunk);
+    }
+    return;
+  }
+  early(completion);
+  if (chunk.status == Status::waiting && chunk.phase == completion.id.phase) {
+    try_join(*active, completion.id.chunk, index(completion.source));
+  }
+}
+
+void CollectiveEngine::early(const Completion& completion) {
+  ++early_[early_key(completion.id.stream, completion.id.chunk, completion.id.phase, completion.id.round)];
+}
+
+uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round) {
+  const auto it = early_.find(early_key(active.stream, chunk, phase, round));
+  if (it == early_.end()) return 0;
+  const uint32_t count = it->second;
+  early_.erase(it);
+  return count;
+}
+
+void CollectiveEngine::try_join(Active& active, uint32_t chunk_index, uint32_t source) {
+  Queue& queue = queue_of(active, chunk_index, active.chunks[chunk_index].phase);
+  if (queue.running.size() < slots_) return;  // it starts by itself when the instant settles
+  for (const Running& running : queue.running) {
+    const CollectivePlan& plan = *running.active->plan;
+    const Chunk& other = running.active->chunks[running.chunk];
+    const PhaseShape shape = plan.shape(running.active->views, other.phase, other.reverse);
+    const AxisView& view = running.active->views[plan.phases()[other.phase].axis];
+    bool expected = false;
+    for (uint32_t i = 0; i < shape.n && !expected; ++i) {
+      expected =
+          view.rank(i) == source && plan.phases()[other.phase].algorithm->expects(shape, other.round, i);
+    }
+    if (!expected) return;
+  }
+  for (size_t i = queue.head; i < queue.waiting.size(); ++i) {
+    if (queue.waiting[i].active == &active && queue.waiting[i].chunk == chunk_index) {
+      queue.waiting.erase(queue.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+      ++out_of_order_;
+      begin(active, chunk_index, queue);
+      return;
+    }
+  }
+}
+
+void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
+  Chunk& chunk = active.chunks[chunk_index];
+  active.phases[chunk.phase].network += port_.now() - chunk.since;
+  Queue& queue = queue_of(active, chunk_index, chunk.phase);
+  for (size_t i = 0; i < queue.running.size(); ++i) {
+    if (queue.running[i].active == &active && queue.running[i].chunk == chunk_index) {
+      queue.running[i] = queue.running.back();
+      queue.running.pop_back();
+      break;
+    }
+  }
+  position_.active_chunks--;
+  mark(queue);
+  ++chunk.phase;
+  enqueue(active, chunk_index);
+}
+
+void CollectiveEngine::finish_chunk(Active& active) {
+  if (--active.unfinished == 0) finish(active);
+}
+
+void CollectiveEngine::finish(Active& active) {
+  --active_count_;
+  if (last_ == &active) last_ = nullptr;
+  CollectiveDone done;
+  done.stream = active.stream;
+  done.started = active.started;
+  done.finished = port_.now();
+  done.plan = active.plan.get();
+  done.phases = std::move(active.phases);
+  done.messages = active.received.messages;
+  done.bytes = active.received.bytes;
+  done.split = active.received.split;
+  const std::shared_ptr<const CollectivePlan> keep = std::move(active.plan);
+  done_(done);
+}
+
+bool CollectiveEngine::rescue() {
+  bool any = false;
+  for (Queue& queue : queues_) {
+    if (queue.head == queue.waiting.size()) continue;
+    const Waiting next = queue.waiting[queue.head++];
+    ++out_of_order_;
+    begin(*next.active, next.chunk, queue);
+    any = true;
+  }
+  settled();
+  return any;
+}
+
+std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
+  std::vector<std::string> lines;
+  for (const auto& active : actives_) {
+    if (active->unfinished == 0) continue;
+    const CollectivePlan& plan = *active->plan;
+    for (uint32_t c = 0; c < active->chunks.size() && lines.size() < limit; ++c) {
+      const Chunk& chunk = active->chunks[c];
+      if (chunk.status == Status::finished) continue;
+      const PhasePlan& phase = plan.phases()[chunk.phase];
+      const Axis& axis = plan.axes()[phase.axis];
+      const std::string where =
+          fmt::format("collective {} ({}, {} B, group `{}`) chunk {} phase {} ({} {} on {})", active->stream,
+                      to_string(plan.request().op), plan.request().bytes, plan.request().group->name, c,
+                      chunk.phase, phase.algorithm->name(), to_string(phase.op),
+                      axis.dimension == Axis::kFlat ? std::string("the whole group")
+                                                    : fmt::format("dimension {}", axis.dimension));
+      if (chunk.status != Status::running) {
+        lines.push_back(where + " waits for a slot of its queue");
+        continue;
+      }
+      const PhaseShape shape = plan.shape(active->views, chunk.phase, chunk.reverse);
+      std::string peers;
+      int named = 0;
+      for (uint32_t i = 0; i < shape.n && named < 4; ++i) {
+        if (i == shape.me || !phase.algorithm->expects(shape, chunk.round, i)) continue;
+        peers += fmt::format("{}{}", named++ == 0 ? "" : ", ", active->views[phase.axis].rank(i));
+      }
+      lines.push_back(fmt::format("{} round {} of {} waits for {} message(s) of rank(s) {}", where,
+                                  chunk.round, chunk.rounds, chunk.waiting_for, peers));
+    }
+  }
+  return lines;
+}
+
+}  // namespace weft::collectives

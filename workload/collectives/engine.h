@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The collective engine of one rank: runs plans on a MessagePort. Chunks wait in logical scheduling queues
+// (LSQs), one a dimension and ring direction, and run up to active_chunks_per_dimension at once in each. All
+// chunks enter the first phase's queue; when a phase ends its chunk enters the next phase's queue, then the
+// freed slot and the next queue are served (collectives.md, Concurrency).
+//
+// Decisions are taken when an instant has settled, in an order that depends on collective and chunk ids only,
+// so that ranks in equal situations decide alike. Ranks in unequal situations (stragglers, contention) can
+// still choose different chunks for their slots and then wait for each other. Two rules keep that from ending
+// in a deadlock:
+//  - join: a message for a waiting chunk, from a peer that every running chunk of the queue still expects
+//  something
+//    from, proves that the peer chose otherwise; the chunk starts beyond the slots;
+//  - rescue(): when nothing moves any more, the owner of the simulation asks every engine to start its first
+//  waiting
+//    chunk.
+// Both are counted and reported.
+
+#ifndef WEFT_WORKLOAD_COLLECTIVES_ENGINE_H
+#define WEFT_WORKLOAD_COLLECTIVES_ENGINE_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "workload/collectives/plan.h"
+#include "workload/seam.h"
+
+namespace weft::collectives {
+
+/// Queueing and network time of one phase, summed over the chunks of one rank (ps).
+struct PhaseTime {
+  uint64_t queue = 0;    ///< ready, waiting for a slot
+  uint64_t network = 0;  ///< from its start to its last message
+  uint32_t chunks = 0;
+};
+
+/// What a rank reports when it has finished its part of a collective.
+struct CollectiveDone {
+  uint32_t stream = 0;
+  Picoseconds started = 0;
+  Picoseconds finished = 0;
+  const CollectivePlan* plan = nullptr;
+  std::vector<PhaseTime> phases;
+  uint64_t messages = 0;  ///< received
+  uint64_t bytes = 0;     ///< received
+  TimeSplit split;        ///< summed over the received messages
+};
+
+class CollectiveEngine final : public MessageSink {
+ public:
+  using Done = std::function<void(const CollectiveDone&)>;
+
+  CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done);
+  ~CollectiveEngine() override;
+  CollectiveEngine(const CollectiveEngine&) = delete;
+  CollectiveEngine& operator=(const CollectiveEngine&) = delete;
+
+  /// Starts this rank's part of the collective `stream` (the same number on every member). `done` may be
+  /// called before this returns when there is nothing to send.
+  void start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority = 0);
+
+  void completed(const Completion& completion) override;
+  void wake(uint32_t token) override;
+  void settled() override;
+
+  /// Starts the first waiting chunk of every queue, slots or not. True if there was one.
+  bool rescue();
+
+  /// Asks the processor for the lines that the next completion will probably touch.
+  void prefetch() const {
+    __builtin_prefetch(last_);
+    __builtin_prefetch(reinterpret_cast<const char*>(last_) + 64);
+  }
+  void prefetch_chunk(uint32_t chunk) const { __builtin_prefetch(last_chunks_ + chunk); }
+
+  bool idle() const { return active_count_ == 0; }
+  uint32_t active_collectives() const { return active_count_; }
+  /// Chunks started beyond the slots (join and rescue), over the whole run.
+  uint64_t out_of_order_starts() const { return out_of_order_; }
+
+  /// For the stall report: one line an unfinished chunk (at most `limit`), saying which rank it waits for.
+  std::vector<std::string> describe_waits(size_t limit) const;
+
+  /// Changes of the engine's state, for probes: collective stream, phase and round of the chunk that moved
+  /// last.
+  struct Position {
+    uint32_t stream = 0;
+    uint32_t phase = 0;
+    uint32_t round = 0;
+    uint32_t active_chunks = 0;
+  };
+  const Position& position() const { return position_; }
+
+ private:
+  enum class Status : uint8_t { waiting, starting, running, finished };
+  /// One cache line: all that a message needs to know of its chunk.
+  struct alignas(64) Chunk {
+    Split split;
+    Picoseconds since = 0;  ///< ready (waiting) or started (running)
+    uint32_t waiting_for = 0;
+    uint32_t round = 0;
+    uint32_t rounds = 0;
+    uint32_t me = 0;    ///< index along the phase's axis
+    uint32_t base = 0;  ///< AxisView::base of the phase's axis
+    uint8_t phase = 0;
+    Status status = Status::waiting;
+    bool reverse = false;
+  };
+  struct Received {
+    uint64_t messages = 0;
+    uint64_t bytes = 0;
+    TimeSplit split;
+    void add(const Completion& c) {
+      ++messages;
+      bytes += c.bytes;
+      split.queue += c.split.queue;
+      split.serialise += c.split.serialise;
+      split.latency += c.split.latency;
+      split.endpoint += c.split.endpoint;
+      split.reduce += c.split.reduce;
+    }
+  };
+  struct alignas(64) Active {
+    std::vector<Chunk> chunks;
+    std::shared_ptr<const CollectivePlan> plan;
+    Received received;
+    std::vector<AxisView> views;
+    std::vector<PhaseTime> phases;
+    Picoseconds started = 0;
+    uint64_t sequence = 0;  ///< order of issue at this rank
+    uint32_t stream = 0;
+    uint32_t unfinished = 0;
+    int32_t priority = 0;
+  };
+  struct Waiting {
+    int64_t rank_key = 0;  ///< between collectives: smaller first
+    Picoseconds ready = 0;
+    uint32_t stream = 0;
+    uint32_t chunk = 0;
+    Active* active = nullptr;
+    bool operator<(const Waiting& o) const {
+      if (rank_key != o.rank_key) return rank_key < o.rank_key;
+      if (ready != o.ready) return ready < o.ready;
+      if (stream != o.stream) return stream < o.stream;
+      return chunk < o.chunk;
+    }
+  };
+  struct Running {
+    Active* active = nullptr;
+    uint32_t chunk = 0;
+  };
+  struct Queue {
+    std::vector<Waiting> waiting;  ///< sorted; from `head` on
+    size_t head = 0;
+    std::vector<Running> running;
+    bool dirty = false;
+  };
+  struct EarlyKey {
+    uint64_t high = 0;
+    uint64_t low = 0;
+    bool operator==(const EarlyKey& o) const { return high == o.high && low == o.low; }
+  };
+  struct EarlyHash {
+    size_t operator()(const EarlyKey& k) const {
+      return (k.high * 0x9e3779b97f4a7c15ull) ^ (k.low * 0xc2b2ae3d27d4eb4full);
+    }
+  };
+
+  Active* find(uint32_t stream);
+  Queue& queue_of(const Active& active, uint32_t chunk, uint32_t phase);
+  bool reversed(const Active& active, uint32_t chunk, uint32_t phase) const;
+  void enqueue(Active& active, uint32_t chunk);
+  void serve(Queue& queue);
+  void begin(Active& active, uint32_t chunk, Queue& queue);
+  void enter_round(Active& active, uint32_t chunk);
+  void end_phase(Active& active, uint32_t chunk);
+  void finish_chunk(Active& active);
+  void finish(Active& active);
+  void early(const Completion& completion);
+  void try_join(Active& active, uint32_t chunk_index, uint32_t source);
+  void mark(Queue& queue);
+  uint32_t take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round);
+  static EarlyKey early_key(uint32_t stream, uint32_t chunk, uint32_t phase, uint32_t round) {
+    return {stream, static_cast<uint64_t>(chunk) << 40 | static_cast<uint64_t>(phase) << 32 | round};
+  }
+
+  // Touched by every message first.
+  alignas(64) Active* last_ = nullptr;
+  const Chunk* last_chunks_ = nullptr;
+  uint32_t last_stream_ = 0;
+  uint32_t completions_ = 0;
+  MessagePort& port_;
+  Position position_;
+  std::vector<Queue*> dirty_;
+  NpuId rank_;
+  const Config& config_;
+  Done done_;
+  uint32_t slots_ = 1;
+  uint32_t directions_ = 1;
+  Picoseconds endpoint_delay_ = 0;
+  std::vector<std::unique_ptr<Active>> actives_;  ///< few; slots reused
+  std::vector<Queue> queues_;
+  std::unordered_map<EarlyKey, uint32_t, EarlyHash> early_;
+  std::unordered_map<uint32_t, Received> early_received_;  ///< of collectives not started here yet
+  struct Pending {
+    Active* active = nullptr;
+    uint32_t chunk = 0;
+  };
+  std::vector<Pending> pending_;  ///< chunks in their endpoint delay, by token
+  std::vector<uint32_t> free_tokens_;
+  uint32_t active_count_ = 0;
+  uint64_t issued_ = 0;
+  uint64_t out_of_order_ = 0;
+};
+
+}  // namespace weft::collectives
+
+#endif

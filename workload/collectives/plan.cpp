@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/collectives/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::collectives {
+namespace {
+
+bool rooted(CollectiveOp op) {
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter;
+}
+
+}  // namespace
+
+void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
+  out.clear();
+  for (const Axis& axis : axes_) {
+    AxisView view;
+    view.axis = &axis;
+    uint32_t coordinate = rank;
+    if (axis.dimension != Axis::kFlat) {
+      coordinate = rank / axis.stride % sizes_[axis.dimension];
+      view.base = rank - coordinate * axis.stride;
+    }
+    if (axis.values.empty()) {
+      view.me = coordinate;
+    } else {
+      const auto it = axis.dimension == Axis::kFlat
+                          ? std::find(axis.values.begin(), axis.values.end(), coordinate)
+                          : std::lower_bound(axis.values.begin(), axis.values.end(), coordinate);
+      view.me = static_cast<uint32_t>(it - axis.values.begin());
+    }
+    out.push_back(view);
+  }
+}
+
+uint32_t CollectivePlan::member_index(uint32_t rank) const {
+  if (ranks_.empty()) return rank;
+  const auto it = std::lower_bound(ranks_.begin(), ranks_.end(), rank);
+  return it != ranks_.end() && *it == rank ? static_cast<uint32_t>(it - ranks_.begin()) : ~0u;
+}
+
+bool CollectivePlan::participates(const std::vector<AxisView>& views, uint32_t phase) const {
+  if (!rooted(request_.op)) return true;
+  // Broadcast and scatter spread from the root's line: the axes of later phases must still be at the root's
+  // coordinate. Reduce and gather shrink towards it: those of earlier phases must already be.
+  const bool spreads = request_.op == CollectiveOp::broadcast || request_.op == CollectiveOp::scatter;
+  const uint32_t from = spreads ? phase + 1 : 0;
+  const uint32_t to = spreads ? static_cast<uint32_t>(phases_.size()) : phase;
+  for (uint32_t p = from; p < to; ++p) {
+    if (views[phases_[p].axis].me != phases_[p].root) return false;
+  }
+  return true;
+}
+
+Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const {
+  if (request_.op == CollectiveOp::barrier) return {kBarrierToken, 0, 1};
+  const uint32_t unit = request_.element_bytes;
+  uint64_t length = chunk_bytes(chunk);
+  uint64_t outer[32];  // lengths before each reduce-scatter that no all-gather has undone yet
+  uint32_t depth = 0;
+  for (uint32_t p = 0;; ++p) {
+    const PhasePlan& plan = phases_[p];
+    const uint32_t n = axes_[plan.axis].size;
+    const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
+    const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
+    const Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    if (p == phase) return split;
+    switch (plan.op) {
+      case CollectiveOp::reduce_scatter:
+        outer[depth++] = length;
+        length = split.size(views[plan.axis].me);
+        break;
+      case CollectiveOp::scatter:
+        length = split.size(views[plan.axis].me);
+        break;
+      case CollectiveOp::all_gather:
+        length = undo ? outer[--depth] : length * n;
+        break;
+      case CollectiveOp::gather:
+        length *= n;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+PlanBuilder::PlanBuilder(const Config& config) : config_(config) {
+  uint32_t stride = 1;
+  for (const DimensionConfig& d : config.dimensions) {
+    strides_.push_back(stride);
+    stride *= d.size;
+  }
+}
+
+std::shared_ptr<const CollectivePlan> PlanBuilder::plan(const CollectiveRequest& request) {
+  const Key key{request.group->id,
+                request.op,
+                request.bytes,
+                request.involved_dimensions,
+                rooted(request.op) ? request.root : 0,
+                request.element_bytes};
+  auto& slot = plans_[key];
+  if (!slot) slot = build(request);
+  return slot;
+}
+
+void PlanBuilder::find_axes(CollectivePlan& plan) const {
+  const auto dims = static_cast<uint32_t>(config_.dimensions.size());
+  const Group& group = *plan.request_.group;
+  if (group.ranks.empty()) {
+    for (uint32_t d = 0; d < dims; ++d) {
+      if (config_.dimensions[d].size > 1 && (plan.request_.involved_dimensions >> d & 1)) {
+        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}});
+      }
+    }
+    return;
+  }
+  // Which coordinates occur in each dimension? If their product has as many points as the group has ranks,
+  // the group is that product.
+  std::vector<std::vector<uint32_t>> values(dims);
+  uint64_t points = 1;
+  for (uint32_t d = 0; d < dims; ++d) {
+    std::vector<bool> seen(config_.dimensions[d].size, false);
+    for (const uint32_t r : group.ranks) seen[r / strides_[d] % config_.dimensions[d].size] = true;
+    for (uint32_t c = 0; c < seen.size(); ++c) {
+      if (seen[c]) values[d].push_back(c);
+    }
+    points *= values[d].size();
+  }
+  if (points != group.ranks.size()) {
+    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks});
+    return;
+  }
+  for (uint32_t d = 0; d < dims; ++d) {
+    const auto n = static_cast<uint32_t>(values[d].size());
+    if (n <= 1 || !(plan.request_.involved_dimensions >> d & 1)) continue;
+    const bool whole = n == config_.dimensions[d].size;
+    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d]});
+  }
+}
+
+const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
+                                        const Axis& axis) const {
+  const CollectiveOp op = plan.request_.op;
+  if (axis.dimension == Axis::kFlat) return ring_algorithm();
+  const DimensionConfig& dimension = config_.dimensions[axis.dimension];
+  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+  const std::string& name = axis.dimension < names.size() ? names[axis.dimension] : std::string{};
+  const Algorithm* chosen = nullptr;
+  if (name.empty()) {
+    chosen = default_algorithm(dimension.kind, phase_op);
+    // The default must run whatever the group; a configured algorithm that cannot is the user's to change.
+    if (!chosen->refuses(phase_op, axis.size).empty()) chosen = ring_algorithm();
+    return chosen;
+  }
+  chosen = find_algorithm(name);
+  if (chosen == nullptr) {
+    throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: there is no algorithm `{}`",
+                                                 config_.file, to_string(op), name));
+  }
+  const std::string why = chosen->refuses(phase_op, axis.size);
+  if (!why.empty()) {
+    const std::string group = plan.request_.group->ranks.empty()
+                                  ? std::string{}
+                                  : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `collectives.{}`: dimension {} ({}({})){}: {}",
+                                config_.file.empty() ? "configuration" : config_.file, to_string(op),
+                                axis.dimension, to_string(dimension.kind), dimension.size, group, why));
+  }
+  return chosen;
+}
+
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
+  const auto count = static_cast<uint32_t>(plan.axes_.size());
+  auto add = [&](CollectiveOp op, uint32_t a) {
+    const Axis& axis = plan.axes_[a];
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0};
+    if (rooted(op)) {
+      std::vector<AxisView> views;
+      plan.views(plan.request_.root, views);
+      phase.root = views[a].me;
+    }
+    plan.phases_.push_back(phase);
+  };
+  const CollectiveOp op = plan.request_.op;
+  switch (op) {
+    case CollectiveOp::reduce_scatter:
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::scatter:
+    case CollectiveOp::reduce:
+    case CollectiveOp::barrier:
+      for (uint32_t a = 0; a < count; ++a) add(op, a);
+      break;
+    case CollectiveOp::all_gather:
+    case CollectiveOp::gather:
+    case CollectiveOp::broadcast:
+      for (uint32_t a = count; a-- > 0;) add(op, a);
+      break;
+    case CollectiveOp::all_reduce:
+      if (config_.collectives.order == CollectiveOrder::baseline) {
+        for (uint32_t a = 0; a < count; ++a) add(op, a);
+      } else {
+        for (uint32_t a = 0; a + 1 < count; ++a) add(CollectiveOp::reduce_scatter, a);
+        add(op, count - 1);
+        for (uint32_t a = count - 1; a-- > 0;) add(CollectiveOp::all_gather, a);
+      }
+      break;
+  }
+}
+
+std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) const {
+  auto plan = std::make_shared<CollectivePlan>();
+  plan->request_ = request;
+  plan->strides_ = strides_;
+  for (const auto& d : config_.dimensions) plan->sizes_.push_back(d.size);
+  plan->members_ = request.group->size(config_.npus());
+  plan->ranks_ = request.group->ranks;
+  std::sort(plan->ranks_.begin(), plan->ranks_.end());
+  const bool barrier = request.op == CollectiveOp::barrier;
+  if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
+  find_axes(*plan);
+  if (plan->axes_.empty()) return plan;
+  // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
+  const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  plan->chunks_ =
+      barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(config_.collectives.chunks, elements));
+  plan->chunks_reduced_ = !barrier && plan->chunks_ < config_.collectives.chunks;
+  plan->base_chunk_ = elements / plan->chunks_ * request.element_bytes;
+  lay_out_phases(*plan);
+  return plan;
+}
+
+}  // namespace weft::collectives

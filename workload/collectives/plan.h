@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A collective's plan: its chunks and phases on the machine's dimensions, the same object for every rank.
+// Immutable; made by a PlanBuilder from the configuration and a request.
+
+#ifndef WEFT_WORKLOAD_COLLECTIVES_PLAN_H
+#define WEFT_WORKLOAD_COLLECTIVES_PLAN_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "configs/config.h"
+#include "workload/collectives/algorithm.h"
+
+namespace weft::collectives {
+
+/// The ranks of a communicator, in the order of their indices within it. `ranks` empty: every rank of the
+/// machine.
+struct Group {
+  uint32_t id = 0;
+  std::string name;
+  std::vector<uint32_t> ranks;
+
+  uint32_t size(uint32_t npus) const { return ranks.empty() ? npus : static_cast<uint32_t>(ranks.size()); }
+};
+
+/// What is asked of a plan. Sizes as in collectives.md: AR, broadcast, reduce the buffer of each rank; RS and
+/// A2A each rank's input; AG and gather each rank's shard; scatter the root's buffer.
+struct CollectiveRequest {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  uint64_t bytes = 0;
+  const Group* group = nullptr;
+  uint32_t involved_dimensions = ~0u;  ///< bit d: dimension d takes part
+  uint32_t root = 0;                   ///< rank in the machine; of rooted operations
+  uint32_t element_bytes = 1;          ///< blocks differ by at most one element
+};
+
+/// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or,
+/// for a group that is no product of coordinate sets, the flat list of its ranks.
+struct Axis {
+  static constexpr uint32_t kFlat = ~0u;
+  uint32_t dimension = 0;        ///< kFlat: `values` are ranks
+  uint32_t stride = 1;           ///< ranks from one coordinate to the next
+  uint32_t size = 1;             ///< members along the axis
+  std::vector<uint32_t> values;  ///< coordinates (or ranks) by index; empty: coordinate i is index i
+
+  uint32_t value(uint32_t i) const { return values.empty() ? i : values[i]; }
+  /// The rank at index i of the line whose coordinate 0 is rank `base`.
+  uint32_t rank(uint32_t base, uint32_t i) const {
+    return dimension == kFlat ? value(i) : base + value(i) * stride;
+  }
+};
+
+/// An axis as one rank sees it.
+struct AxisView {
+  const Axis* axis = nullptr;
+  uint32_t base = 0;  ///< the rank at coordinate 0 of this rank's line
+  uint32_t me = 0;    ///< this rank's index along the axis
+
+  uint32_t rank(uint32_t i) const { return axis->rank(base, i); }
+};
+
+struct PhasePlan {
+  CollectiveOp op = CollectiveOp::all_reduce;
+  uint16_t axis = 0;
+  const Algorithm* algorithm = nullptr;
+  uint32_t root = 0;  ///< index of the root along the axis
+};
+
+class CollectivePlan {
+ public:
+  const CollectiveRequest& request() const { return request_; }
+  const std::vector<Axis>& axes() const { return axes_; }
+  const std::vector<PhasePlan>& phases() const { return phases_; }
+  uint32_t members() const { return members_; }
+  uint32_t chunks() const { return chunks_; }
+  uint64_t chunk_bytes(uint32_t chunk) const {
+    return chunk + 1 == chunks_ ? request_.bytes - base_chunk_ * (chunks_ - 1) : base_chunk_;
+  }
+  /// Fewer chunks than configured, because there were fewer elements.
+  bool chunks_reduced() const { return chunks_reduced_; }
+  /// Nothing to send: one member, or no bytes.
+  bool empty() const { return phases_.empty(); }
+
+  /// A rank's place on every axis. The rank must be a member.
+  void views(uint32_t rank, std::vector<AxisView>& out) const;
+  /// Index of a rank within the group, ~0u if it is no member.
+  uint32_t member_index(uint32_t rank) const;
+
+  /// Does the rank take part in the phase (rooted operations: only lines that hold or want data)?
+  bool participates(const std::vector<AxisView>& views, uint32_t phase) const;
+  /// The blocks of a chunk in a phase, at this rank.
+  Split split(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
+  PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse) const {
+    const PhasePlan& p = phases_[phase];
+    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse};
+  }
+
+ private:
+  friend class PlanBuilder;
+  CollectiveRequest request_;
+  std::vector<Axis> axes_;
+  std::vector<PhasePlan> phases_;
+  std::vector<uint32_t> strides_;  ///< of the machine's dimensions
+  std::vector<uint32_t> sizes_;
+  std::vector<uint32_t> ranks_;  ///< sorted members; empty: all
+  uint32_t members_ = 1;
+  uint32_t chunks_ = 1;
+  uint64_t base_chunk_ = 0;
+  bool chunks_reduced_ = false;
+};
+
+/// Bytes of a barrier's tokens.
+constexpr uint64_t kBarrierToken = 8;
+
+/// Makes plans and keeps them: the same request gives the same object.
+class PlanBuilder {
+ public:
+  explicit PlanBuilder(const Config& config);
+
+  /// Throws UserError(usage) when an algorithm cannot run on a dimension it is configured for.
+  std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request);
+
+  const Config& config() const { return config_; }
+
+ private:
+  std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request) const;
+  void find_axes(CollectivePlan& plan) const;
+  void lay_out_phases(CollectivePlan& plan) const;
+  const Algorithm* algorithm(const CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) const;
+
+  const Config& config_;
+  std::vector<uint32_t> strides_;
+  using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t>;
+  std::map<Key, std::shared_ptr<const CollectivePlan>> plans_;
+};
+
+}  // namespace weft::collectives
+
+#endif
