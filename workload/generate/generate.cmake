@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 # The sources of workload/generate; workload/CMakeLists.txt collects them into one library.
 set(WEFT_GENERATE_SOURCES
+  generate/llm.cpp
 )

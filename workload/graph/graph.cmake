@@ -1,4 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The sources of workload/graph; workload/CMakeLists.txt collects them into one library.
 set(WEFT_GRAPH_SOURCES
+  graph/bounds.cpp
+  graph/compute_cost.cpp
+  graph/p2p_matcher.cpp
+  graph/rank_engine.cpp
 )

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// One training step of a transformer under tensor, data and pipeline parallelism as Chakra traces.
+
+#ifndef WEFT_WORKLOAD_GENERATE_LLM_H
+#define WEFT_WORKLOAD_GENERATE_LLM_H
+
+#include <cstdint>
+#include <string>
+
+namespace weft::generate {
+
+/// The model: `layers` blocks of attention (weights hidden x 3 hidden and hidden x hidden) and MLP (hidden x
+/// ffn and ffn x hidden), an embedding of vocab x hidden on the first stage and an output layer of the same
+/// size, not tied to it, on the last. Biases and the scales of the normalisations (under 0.1 % of the
+/// weights) are left out; attention is not causal; activations are kept, not recomputed.
+struct LlmConfig {
+  uint32_t tp = 1;  ///< tensor parallel ranks: every weight matrix is cut in tp
+  uint32_t dp = 1;  ///< data parallel replicas
+  uint32_t pp = 1;  ///< pipeline stages; layers / pp consecutive layers each
+  uint32_t layers = 8;
+  uint64_t hidden = 4096;
+  uint64_t ffn = 0;           ///< width of the MLP; 0: 4 x hidden
+  uint64_t heads = 0;         ///< 0: hidden / 128 where that is a multiple of tp, else tp
+  uint64_t seq = 2048;        ///< tokens a sequence
+  uint64_t batch = 8;         ///< sequences a step of the whole job (global batch): a microbatch has
+                              ///< batch / (dp x microbatches)
+  uint32_t microbatches = 1;  ///< per replica and step
+  uint64_t vocab = 51200;
+  uint32_t dtype_bytes = 2;     ///< of weights and activations
+  uint32_t gradient_bytes = 0;  ///< of a gradient on the wire; 0: dtype_bytes
+  /// Activations between the tensor parallel blocks are cut along the sequence: all-gather and reduce-scatter
+  /// in place of the all-reduces, and 1 / tp of the bytes between stages.
+  bool sequence_parallel = false;
+  /// 0: gradients are all-reduced over dp after a layer's last backward. 1: reduce-scattered there, weights
+  /// all-gathered after the optimizer. 2: reduce-scattered after every microbatch. 3: as 2, and weights
+  /// all-gathered before every use (one layer ahead), not after the optimizer.
+  uint32_t zero = 0;
+  /// Which coordinate of a rank varies fastest, second, slowest.
+  std::string order = "tp,dp,pp";
+};
+
+struct LlmSummary {
+  uint32_t ranks = 0;
+  uint64_t groups = 0;      ///< communicator groups of more than one rank
+  uint64_t nodes = 0;       ///< of all ranks
+  uint64_t bytes = 0;       ///< of all trace files
+  uint64_t parameters = 0;  ///< of the model
+  uint64_t flop = 0;   ///< matrix multiplications of the step, all ranks: the model FLOP of the literature
+  std::string prefix;  ///< <out>/<name>
+  std::string groups_file;  ///< <out>/<name>.groups.json
+};
+
+/// Throws UserError(usage) when the parameters do not fit each other; the message says what to change.
+void validate(const LlmConfig& config);
+
+/// Writes <out>/<name>.<rank>.et for every rank and <out>/<name>.groups.json; `out` is created. The same
+/// parameters give the same bytes. Throws UserError(usage) for parameters that do not fit and for a folder
+/// that cannot be written, UserError(internal) when writing fails (disk full); a file that could not be
+/// completed is removed.
+///
+/// The program of a rank: its COMP nodes are one stream (each has a ctrl_dep on the one before), microbatches
+/// in 1F1B order. Communication overlaps with it: a weight gradient with the all-reduce of the data gradient
+/// before it, the gradients of a layer with the backward of the layers below. A receive is posted when the
+/// stage has finished the task before. Node ids rise in program order, dependencies refer to lower ids only,
+/// and the program is the same on every rank of a stage, so that all members of a group have its collectives
+/// in the same order. Tags are unique in the job. Groups are named "1", "2", ...: first the tensor parallel
+/// ones, then the data parallel ones, each in the order of their first rank's (pp, dp) and (pp, tp)
+/// coordinates.
+LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const std::string& name);
+
+}  // namespace weft::generate
+
+#endif

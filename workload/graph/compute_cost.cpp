@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/graph/compute_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::graph {
+
+namespace {
+
+int bits(Wide value) {
+  int n = 0;
+  for (; value != 0; value >>= 1) ++n;
+  return n;
+}
+
+}  // namespace
+
+Picoseconds time_of(uint64_t amount, double per_second) {
+  if (amount == 0) return 0;
+  // A double is mantissa * 2^exponent, so that the quotient can be formed in integers.
+  int exponent = 0;
+  auto mantissa = static_cast<uint64_t>(std::ldexp(std::frexp(per_second, &exponent), 53));
+  exponent -= 53;
+  while ((mantissa & 1) == 0) {
+    mantissa >>= 1;
+    ++exponent;
+  }
+  Wide numerator = static_cast<Wide>(amount) * 1000000000000ull;
+  Wide denominator = mantissa;
+  if (exponent >= 0) {
+    if (bits(denominator) + exponent > 126) return 1;  // the numerator has at most 104 bits
+    denominator <<= exponent;
+  } else {
+    // Beyond 126 bits, over a mantissa of 53, the quotient has more than 64.
+    if (bits(numerator) - exponent > 126) return kNever;
+    numerator <<= -exponent;
+  }
+  const Wide quotient = (numerator + denominator - 1) / denominator;
+  return quotient >= kNever ? kNever : static_cast<Picoseconds>(quotient);
+}
+
+ComputeCost compute_cost(const trace::Node& node, const NpuConfig& npu) {
+  if (node.has_duration && !npu.roofline) return {node.duration, true};
+  const bool compute_side = node.num_ops > 0 && npu.peak_flops > 0;
+  const bool memory_side = node.tensor_size > 0 && npu.memory_bandwidth > 0;
+  if (compute_side || memory_side) {
+    const Picoseconds compute = compute_side ? time_of(node.num_ops, npu.peak_flops) : 0;
+    const Picoseconds memory = memory_side ? time_of(node.tensor_size, npu.memory_bandwidth) : 0;
+    return {std::max(compute, memory), true};
+  }
+  if (node.has_duration) return {node.duration, true};
+  return {};
+}
+
+}  // namespace weft::graph

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/graph/rank_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "workload/graph/compute_cost.h"
+
+namespace weft::graph {
+
+const char* to_string(RankState state) {
+  static const char* const names[kRankStates] = {"idle", "communication", "remote_memory", "local_memory",
+                                                 "compute"};
+  return names[static_cast<int>(state)];
+}
+
+RankEngine::RankEngine(uint32_t rank, const NpuConfig& npu, trace::Feeder& feeder, RankServices& services)
+    : rank_(rank), npu_(npu), feeder_(feeder), services_(services) {
+  cpu_.count = npu.cpu_slots;
+  compute_.count = npu.compute_slots;
+}
+
+void RankEngine::start() {
+  pump();
+}
+
+void RankEngine::wake(uint32_t token) {
+  complete(token, WaitsFor::time);
+}
+void RankEngine::memory_done(trace::NodeIndex node) {
+  complete(node, WaitsFor::memory);
+}
+void RankEngine::collective_done(trace::NodeIndex node) {
+  complete(node, WaitsFor::collective);
+}
+void RankEngine::send_done(trace::NodeIndex node) {
+  complete(node, WaitsFor::send);
+}
+void RankEngine::receive_done(trace::NodeIndex node) {
+  complete(node, WaitsFor::receive);
+}
+
+void RankEngine::release() {
+  if (holds_ == 0) throw std::logic_error("RankEngine::release without hold");
+  --holds_;
+  pump();
+}
+
+bool RankEngine::finished() const {
+  return feeder_.finished_count() == feeder_.node_count();
+}
+
+Categories RankEngine::categories(Picoseconds end) const {
+  if (end < since_)
+    throw std::logic_error("RankEngine::categories of a time before the last change of state");
+  auto spent = spent_;
+  spent[static_cast<int>(state_)] += end - since_;
+  const auto of = [&](RankState state) { return spent[static_cast<int>(state)]; };
+  return {of(RankState::compute), of(RankState::local_memory), of(RankState::remote_memory),
+          of(RankState::communication), of(RankState::idle)};
+}
+
+void RankEngine::set_observer(RankObserver* observer) {
+  observer_ = observer;
+  if (observer_ == nullptr) return;
+  told_index_ = ~trace::NodeIndex{0};
+  told_id_ = kNoNode;
+  told_state_ = RankState::idle;
+  observer_->rank_changed(rank_, told_state_, told_id_);
+  notify();
+}
+
+// Chains of nodes that take no time, and services that answer at once, come back here as entries of done_,
+// never as deeper calls.
+void RankEngine::pump() {
+  if (holds_ > 0) return;
+  struct Guard {
+    uint32_t& holds;
+    explicit Guard(uint32_t& h) : holds(h) { ++holds; }
+    ~Guard() { --holds; }
+  };
+  {
+    const Guard guard(holds_);
+    do {
+      for (const trace::NodeIndex node : done_) feeder_.finished(node);
+      if (!done_.empty()) finished_at_ = services_.now();
+      done_.clear();
+      while (const trace::Node* node = feeder_.take_ready()) admit(*node);
+      start_compute(cpu_);
+      start_compute(compute_);
+    } while (!done_.empty());
+  }
+  if (observer_ != nullptr) notify();
+}
+
+void RankEngine::admit(const trace::Node& node) {
+  switch (node.type) {
+    case trace::NodeType::comp:
+      (node.is_cpu_op ? cpu_ : compute_).waiting.push_back(&node);
+      return;
+    case trace::NodeType::mem_load:
+    case trace::NodeType::mem_store: {
+      const RankState state = node.remote ? RankState::remote_memory : RankState::local_memory;
+      if (node.tensor_size == 0) {
+        start_timed(node, state, node.has_duration ? node.duration : 0);
+        return;
+      }
+      activate(node, state, WaitsFor::memory);
+      services_.start_memory(node.index, node.type == trace::NodeType::mem_store, node.remote,
+                             node.tensor_size);
+      return;
+    }
+    case trace::NodeType::comm_coll:
+      if (!node.has_comm_type) break;
+      activate(node, RankState::communication, WaitsFor::collective);
+      services_.start_collective(node);
+      return;
+    case trace::NodeType::comm_send:
+      activate(node, RankState::communication, WaitsFor::send);
+      services_.start_send(node);
+      return;
+    case trace::NodeType::comm_recv:
+      activate(node, RankState::communication, WaitsFor::receive);
+      services_.start_receive(node);
+      return;
+    case trace::NodeType::metadata:
+      break;
+    default:
+      throw UserError(
+          ExitCode::trace,
+          fmt::format("{}: its type is {}, which cannot be executed; give it one of Chakra's node types 1 "
+                      "(METADATA) to 7 (COMM_COLL)",
+                      where(node), trace::to_string(node.type)));
+  }
+  done_.push_back(node.index);
+}
+
+void RankEngine::start_compute(Slots& slots) {
+  while (slots.busy < slots.count && !slots.waiting.empty()) {
+    const trace::Node& node = *slots.waiting.front();
+    slots.waiting.pop_front();
+    const ComputeCost cost = compute_cost(node, npu_);
+    if (!cost.known && costless_++ == 0) first_costless_ = node.id;
+    if (cost.time > 0) ++slots.busy;
+    start_timed(node, RankState::compute, cost.time);
+  }
+}
+
+void RankEngine::start_timed(const trace::Node& node, RankState state, Picoseconds duration) {
+  if (duration == 0) {
+    done_.push_back(node.index);
+    return;
+  }
+  const Picoseconds now = services_.now();
+  if (duration >= kNever - now)
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{}: it would end after the last picosecond that simulated time can hold (213 days); "
+                    "check its duration_micros, num_ops and tensor_size, and npu.peak and "
+                    "npu.memory_bandwidth",
+                    where(node)));
+  activate(node, state, WaitsFor::time);
+  services_.schedule(now + duration, node.index);
+}
+
+void RankEngine::activate(const trace::Node& node, RankState state, WaitsFor waits_for) {
+  active_.emplace(node.index, Active{&node, services_.now(), state, waits_for});
+  count(state, 1);
+}
+
+void RankEngine::complete(trace::NodeIndex index, WaitsFor waits_for) {
+  const auto it = active_.find(index);
+  if (it == active_.end() || it->second.waits_for != waits_for)
+    throw std::logic_error(fmt::format(
+        "rank {}: a call-back for the node at index {}, which does not wait for it", rank_, index));
+  const Active active = it->second;
+  active_.erase(it);
+  count(active.state, -1);
+  if (active.state == RankState::compute) --(active.node->is_cpu_op ? cpu_ : compute_).busy;
+  done_.push_back(index);
+  pump();
+}
+
+void RankEngine::count(RankState state, int change) {
+  outstanding_[static_cast<int>(state)] += static_cast<uint32_t>(change);
+  int top = kRankStates - 1;
+  while (top > 0 && outstanding_[top] == 0) --top;
+  const auto next = static_cast<RankState>(top);
+  if (next == state_) return;
+  const Picoseconds now = services_.now();
+  spent_[static_cast<int>(state_)] += now - since_;
+  since_ = now;
+  state_ = next;
+}
+
+// The node that stands for the state stays the same as long as it is outstanding; after it the one that is
+// first in the file, so that waveforms do not depend on the order of a hash map.
+void RankEngine::notify() {
+  trace::NodeIndex index = ~trace::NodeIndex{0};
+  uint64_t id = kNoNode;
+  const auto told = active_.find(told_index_);
+  if (told != active_.end() && told->second.state == state_) {
+    index = told_index_;
+    id = told_id_;
+  } else if (state_ != RankState::idle) {
+    for (const auto& [candidate, active] : active_) {
+      if (active.state != state_ || candidate > index) continue;
+      index = candidate;
+      id = active.node->id;
+    }
+  }
+  if (state_ == told_state_ && id == told_id_) return;
+  told_state_ = state_;
+  told_index_ = index;
+  told_id_ = id;
+  observer_->rank_changed(rank_, told_state_, told_id_);
+}
+
+std::string RankEngine::where(const trace::Node& node) const {
+  return fmt::format("rank {}, node {} \"{}\" ({})", rank_, node.id, node.name, trace::to_string(node.type));
+}
+
+std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
+  std::vector<Stall> stalls;
+
+  const auto add = [&](const trace::Node& node, WaitsFor waits_for, const std::string& what) {
+    Stall stall;
+    stall.rank = rank_;
+    stall.node = node.id;
+    stall.name = node.name;
+    stall.waits_for = waits_for;
+    stall.peer = node.peer;
+    stall.tag = node.tag;
+    stall.group = node.pg_name;
+    stall.ordinal = node.ordinal;
+    stall.text = where(node) + " " + what;
+    stalls.push_back(std::move(stall));
+  };
+
+  std::vector<trace::NodeIndex> started;
+  started.reserve(active_.size());
+  for (const auto& entry : active_) started.push_back(entry.first);
+  std::sort(started.begin(), started.end());
+  for (const trace::NodeIndex index : started) {
+    if (stalls.size() == limit) break;
+    const Active& active = active_.at(index);
+    const trace::Node& node = *active.node;
+    std::string what;
+    switch (active.waits_for) {
+      case WaitsFor::time:
+        what = "waits for the end of its duration";
+        break;
+      case WaitsFor::memory:
+        what = fmt::format("waits for its {} access of {} bytes", node.remote ? "remote memory" : "memory",
+                           node.tensor_size);
+        break;
+      case WaitsFor::collective:
+        what = fmt::format("waits for {} number {} of group \"{}\" ({} bytes): every member must join it",
+                           weft::to_string(node.op), node.ordinal, node.pg_name, node.comm_size);
+        break;
+      case WaitsFor::send:
+        what = fmt::format("waits for the last of {} bytes to leave for rank {}, tag {}", node.comm_size,
+                           node.peer, node.tag);
+        break;
+      case WaitsFor::receive:
+        what = fmt::format("waits for a message of {} bytes from rank {}, tag {}", node.comm_size, node.peer,
+                           node.tag);
+        break;
+      case WaitsFor::slot:
+      case WaitsFor::dependency:
+        break;
+    }
+    add(node, active.waits_for, fmt::format("{} since {} ps", what, active.since));
+  }
+
+  for (const Slots* slots : {&cpu_, &compute_}) {
+    for (const trace::Node* node : slots->waiting) {
+      if (stalls.size() == limit) break;
+      add(*node, WaitsFor::slot,
+          fmt::format("waits for a {} slot: {} of {} are busy", slots == &cpu_ ? "CPU" : "compute",
+                      slots->busy, slots->count));
+    }
+  }
+
+  for (const trace::Feeder::Blocked& blocked : feeder_.blocked(limit)) {
+    Stall stall;
+    stall.rank = rank_;
+    stall.node = blocked.id;
+    stall.name = blocked.name;
+    stall.waits_for = WaitsFor::dependency;
+    stall.dependency = blocked.waits_for_id;
+    stall.text = fmt::format("rank {}, node {} \"{}\" waits for node {} \"{}\", on which it depends", rank_,
+                             blocked.id, blocked.name, blocked.waits_for_id, blocked.waits_for_name);
+    stalls.push_back(std::move(stall));
+  }
+  return stalls;
+}
+
+}  // namespace weft::graph
