@@ -1,4 +1,10 @@
-#SPDX - License - Identifier : Apache - 2.0
-#The sources of workload / collectives; workload / CMakeLists.txt collects them into one library.
-set(WEFT_COLLECTIVES_SOURCES collectives / registry.cpp collectives / ring.cpp collectives /
-    direct.cpp collectives / halving_doubling.cpp collectives / plan.cpp collectives / engine.cpp)
+# SPDX-License-Identifier: Apache-2.0
+# The sources of workload/collectives; workload/CMakeLists.txt collects them into one library.
+set(WEFT_COLLECTIVES_SOURCES
+  collectives/registry.cpp
+  collectives/ring.cpp
+  collectives/direct.cpp
+  collectives/halving_doubling.cpp
+  collectives/plan.cpp
+  collectives/engine.cpp
+)

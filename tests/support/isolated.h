@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// SystemC elaborates once a process. isolated() runs a function in a child process and hands back the text it returns,
+// so that one test executable can look at many systems.
+
+#ifndef WEFT_TESTS_SUPPORT_ISOLATED_H
+#define WEFT_TESTS_SUPPORT_ISOLATED_H
+
+#include <functional>
+#include <string>
+
+namespace weft::test {
+
+struct Isolated {
+  std::string text;   ///< what the function returned
+  int status = 0;     ///< exit status; 128 + n: killed by signal n
+};
+
+/// Runs `function` in a forked child. An exception's text comes back with status 99.
+Isolated isolated(const std::function<std::string()>& function);
+
+}  // namespace weft::test
+
+#endif
