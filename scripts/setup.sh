@@ -42,7 +42,7 @@ fi
 # Prints those of its arguments that are not installed, with one call of dpkg-query for all.
 missing_of() {
   local installed package
-  installed=$(dpkg-query -W -f='${Package} ${db:Status-Abbrev}\n' "$@" 2>/dev/null | awk '$2 == "ii" {print $1}' || true)
+  installed=$(dpkg-query -W -f='${Package} ${db:Status-Abbrev}\n' "$@" 2>/dev/null | awk '$2 ~ /^.i$/ {print $1}' || true)
   for package in "$@"; do
     grep -qxF -- "$package" <<<"$installed" || printf '%s\n' "$package"
   done
