@@ -3,6 +3,8 @@
 #
 # Compiler settings shared by every target, and the two functions by which rooms and tests are declared.
 
+include(GNUInstallDirs)
+
 set(CMAKE_CXX_STANDARD 17) # Debian's libsystemc links with C++17 only
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -24,6 +26,8 @@ if(WEFT_CHECKS)
   target_compile_definitions(weft_flags INTERFACE WEFT_CHECKS=1)
 endif()
 if(WEFT_SANITIZE)
+  # GCC's flow analysis sees uninitialized values in the standard library (std::regex) once it is instrumented.
+  target_compile_options(weft_flags INTERFACE -Wno-maybe-uninitialized)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   # SystemC's classes are seen only through Debian's library, which is built without vptr information.
   add_compile_options(-fno-sanitize=vptr)
@@ -31,15 +35,28 @@ if(WEFT_SANITIZE)
 endif()
 
 # weft_add_room(NAME SOURCES ... LINKS ...): one static library per top-level folder. LINKS are PUBLIC, so what a
-# room may include is exactly what it links.
+# room may include is exactly what it links. It is installed and exported as weft::NAME.
 function(weft_add_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
   add_library(weft_${name} STATIC ${ARG_SOURCES})
   add_library(weft::${name} ALIAS weft_${name})
-  target_include_directories(weft_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/weft>)
+  target_include_directories(weft_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/weft>)
   target_link_libraries(weft_${name} PUBLIC ${ARG_LINKS} PRIVATE $<BUILD_INTERFACE:weft_flags>)
   target_compile_features(weft_${name} PUBLIC cxx_std_17)
+  set_target_properties(weft_${name} PROPERTIES EXPORT_NAME ${name})
+  if(WEFT_CHECKS)
+    # Headers look at it too, so who uses the installed libraries must see the same.
+    target_compile_definitions(weft_${name} INTERFACE $<INSTALL_INTERFACE:WEFT_CHECKS=1>)
+  endif()
+  if(WEFT_INSTALL)
+    install(TARGETS weft_${name} EXPORT weftTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${name}
+      FILES_MATCHING PATTERN "*.h")
+  endif()
 endfunction()
+
+# Builds every test with the label `unit`, the ones that also run under the sanitizers.
+add_custom_target(weft_unit_tests)
 
 # weft_add_test(NAME SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): one executable, one ctest entry.
 function(weft_add_test name)
@@ -52,6 +69,9 @@ function(weft_add_test name)
   target_compile_definitions(test_${name} PRIVATE WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  if("unit" IN_LIST ARG_LABELS)
+    add_dependencies(weft_unit_tests test_${name})
+  endif()
 endfunction()
 
 # weft_add_sc_test(NAME ...): like weft_add_test, with SystemC's main.

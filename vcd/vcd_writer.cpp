@@ -1,0 +1,650 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "vcd/vcd_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "fmt/format.h"
+
+namespace weft::vcd {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+/// Kept free for the last comment and the last time stamp.
+constexpr uint64_t kReserve = 256;
+
+/// The writers that flush_all() reaches.
+struct OpenWriters {
+  std::mutex mutex;
+  std::vector<VcdWriter*> writers;
+  // Runs at exit(), so that a program that leaves without unwinding keeps its waveform.
+  ~OpenWriters();
+};
+
+OpenWriters& open_writers() {
+  static OpenWriters instance;
+  return instance;
+}
+
+OpenWriters::~OpenWriters() {
+  for (VcdWriter* writer : writers) {
+    try {
+      writer->flush();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): at exit there is nobody left to tell
+    }
+  }
+}
+
+/// The dense code of a signal: bijective base 94 of the printable characters, least significant first, which
+/// is the order in which GTKWave turns codes back into array indices.
+uint8_t make_code(uint64_t number, char* code) {
+  uint8_t length = 0;
+  for (uint64_t n = number + 1; n != 0; n /= 94) {
+    --n;
+    code[length++] = static_cast<char>('!' + n % 94);
+  }
+  return length;
+}
+
+struct BinaryDigits {
+  char digit[256][8];
+};
+
+constexpr BinaryDigits make_binary_digits() {
+  BinaryDigits table{};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    for (unsigned bit = 0; bit < 8; ++bit) table.digit[byte][bit] = (byte >> (7 - bit) & 1) != 0 ? '1' : '0';
+  }
+  return table;
+}
+
+constexpr BinaryDigits kBinaryDigits = make_binary_digits();
+
+/// Binary digits without leading zeros, which a reader adds again.
+char* write_binary(char* out, uint64_t value) {
+  int byte = 7;
+  while (byte > 0 && (value >> (8 * byte)) == 0) --byte;
+  const char* top = kBinaryDigits.digit[value >> (8 * byte) & 0xff];
+  int skip = 0;
+  while (skip < 7 && top[skip] == '0') ++skip;
+  std::memcpy(out, top + skip, static_cast<size_t>(8 - skip));
+  out += 8 - skip;
+  while (byte-- > 0) {
+    std::memcpy(out, kBinaryDigits.digit[value >> (8 * byte) & 0xff], 8);
+    out += 8;
+  }
+  return out;
+}
+
+void append_escaped(std::string& out, const std::string& text) {
+  for (const char c : text) {
+    if (c > ' ' && c < 0x7f && c != '\\') {
+      out += c;
+    } else {
+      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+}
+
+uint64_t real_bits(double value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+double real_value(uint64_t bits) {
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+bool is_name_part(std::string_view part) {
+  return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+}  // namespace
+
+VcdWriter::VcdWriter(WriterOptions options) : options_(std::move(options)) {
+  if (options_.window.from > options_.window.to) {
+    throw std::invalid_argument(fmt::format("waveform window: from {} ps is after to {} ps",
+                                            options_.window.from, options_.window.to));
+  }
+  file_ = ::open(options_.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) {
+    throw WriteError(options_.path,
+                     fmt::format("cannot be created ({}); check that its folder exists and is writable",
+                                 std::strerror(errno)));
+  }
+  scopes_.emplace_back();
+  tables_.emplace_back();
+  open_ = true;
+  OpenWriters& all = open_writers();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  all.writers.push_back(this);
+}
+
+VcdWriter::~VcdWriter() {
+  {
+    OpenWriters& all = open_writers();
+    const std::lock_guard<std::mutex> lock(all.mutex);
+    all.writers.erase(std::find(all.writers.begin(), all.writers.end(), this));
+  }
+  try {
+    flush();
+  } catch (const std::exception&) {
+    // A destructor cannot report it; flush() or close() before would have.
+  }
+  stop();
+}
+
+void VcdWriter::flush_all() noexcept {
+  OpenWriters& all = open_writers();
+  // The hook may run while this very thread opens or closes a writer; then that one is lost rather than the
+  // process.
+  const std::unique_lock<std::mutex> lock(all.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (VcdWriter* writer : all.writers) {
+    try {
+      writer->flush();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): the other files still want to be saved
+    }
+  }
+}
+
+uint32_t VcdWriter::scope_of(std::string_view path) {
+  if (path.empty()) return 0;
+  const auto found = scope_index_.find(std::string(path));
+  if (found != scope_index_.end()) return found->second;
+  if (names_.count(std::string(path)) != 0) {
+    throw std::invalid_argument(
+        fmt::format("signal '{}' is declared already, so it cannot be a scope as well", path));
+  }
+  const size_t dot = path.rfind('.');
+  const uint32_t parent = scope_of(dot == std::string_view::npos ? std::string_view() : path.substr(0, dot));
+  const auto scope = static_cast<uint32_t>(scopes_.size());
+  scopes_.emplace_back();
+  scopes_.back().name = path.substr(dot == std::string_view::npos ? 0 : dot + 1);
+  scopes_[parent].children.push_back(scope);
+  scope_index_.emplace(path, scope);
+  return scope;
+}
+
+SignalId VcdWriter::add(std::string_view name, Kind kind, unsigned width, uint32_t table) {
+  if (header_ || now_ != 0) {
+    throw std::logic_error(fmt::format("signal '{}' is declared after simulated time has moved", name));
+  }
+  for (size_t start = 0; start <= name.size();) {
+    const size_t dot = std::min(name.find('.', start), name.size());
+    if (!is_name_part(name.substr(start, dot - start))) {
+      throw std::invalid_argument(fmt::format("signal name '{}': '{}' is not made of letters, digits and '_'",
+                                              name, name.substr(start, dot - start)));
+    }
+    start = dot + 1;
+  }
+  if (scope_index_.count(std::string(name)) != 0) {
+    throw std::invalid_argument(
+        fmt::format("signal '{}' has the name of a scope that is declared already", name));
+  }
+  if (names_.count(std::string(name)) != 0) {
+    throw std::invalid_argument(fmt::format("signal '{}' is declared twice", name));
+  }
+  const size_t dot = name.rfind('.');
+  const uint32_t scope = scope_of(dot == std::string_view::npos ? std::string_view() : name.substr(0, dot));
+  const auto number = static_cast<uint32_t>(state_.size());
+
+  State state;
+  state.kind = kind;
+  state.width = static_cast<uint8_t>(width);
+  state.limit = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  if (kind == Kind::enumeration) state.limit = tables_[table].size() - 1;
+  state.code_length = make_code(number, state.code);
+  state_.push_back(state);
+  declared_.push_back({std::string(name), table});
+  scopes_[scope].signals.push_back(number);
+  names_.emplace(name);
+  return static_cast<SignalId>(number);
+}
+
+SignalId VcdWriter::add_number(std::string_view name, unsigned width_bits) {
+  if (width_bits < 1 || width_bits > 64) {
+    throw std::invalid_argument(fmt::format("signal '{}': width {} is outside 1..64 bits", name, width_bits));
+  }
+  return add(name, Kind::number, width_bits, 0);
+}
+
+SignalId VcdWriter::add_enum(std::string_view name, const EnumTable& table) {
+  if (table.empty())
+    throw std::invalid_argument(fmt::format("signal '{}': its table of names is empty", name));
+  for (const std::string& text : table) {
+    if (text.empty() || text.find_first_of("\r\n") != std::string::npos) {
+      throw std::invalid_argument(
+          fmt::format("signal '{}': the value names must not be empty or hold a line break", name));
+    }
+  }
+  // A vector of at least two bits, so that a viewer translates it by the same rule whatever its size.
+  unsigned width = 2;
+  while (width < 32 && (uint64_t{1} << width) < table.size()) ++width;
+  auto known = std::find(tables_.begin() + 1, tables_.end(), table);
+  if (known == tables_.end()) known = tables_.insert(tables_.end(), table);
+  return add(name, Kind::enumeration, width, static_cast<uint32_t>(known - tables_.begin()));
+}
+
+const EnumTable& VcdWriter::table(SignalId signal) const {
+  return tables_[declared_[index(signal)].table];
+}
+
+uint64_t VcdWriter::checked_number(SignalId signal, uint64_t value) const {
+  const State& s = state_[index(signal)];
+  if (s.kind == Kind::real) return real_bits(static_cast<double>(value));
+  if (s.kind == Kind::text) {
+    throw std::logic_error(fmt::format("text signal '{}' was given a number", name(signal)));
+  }
+  if (value > s.limit) {
+    throw std::out_of_range(
+        fmt::format("signal '{}': value {} is above its largest, {}", name(signal), value, s.limit));
+  }
+  return value;
+}
+
+uint64_t VcdWriter::checked_real(SignalId signal, double value) const {
+  if (state_[index(signal)].kind != Kind::real) {
+    throw std::logic_error(fmt::format("signal '{}' was given a real number but is not real", name(signal)));
+  }
+  return real_bits(value);
+}
+
+uint64_t VcdWriter::checked_text(SignalId signal, std::string_view value) {
+  if (state_[index(signal)].kind != Kind::text) {
+    throw std::logic_error(fmt::format("signal '{}' was given text but is not a text signal", name(signal)));
+  }
+  const auto [it, fresh] = text_index_.try_emplace(std::string(value), texts_.size());
+  if (fresh) texts_.emplace_back(value);
+  return it->second;
+}
+
+void VcdWriter::arrive(Time t, SignalId signal) {
+  tick();
+  if (t < now_) {
+    throw std::logic_error(
+        fmt::format("signal '{}' was probed for {} ps, but time is at {} ps", name(signal), t, now_));
+  }
+}
+
+void VcdWriter::tick() {
+  if (!options_.clock) return;
+  const Time now = options_.clock();
+  if (now > now_) advance(now);
+}
+
+void VcdWriter::probe(Time t, SignalId signal, uint64_t value) {
+  if (!open_) return;
+  arrive(t, signal);
+  if (recording(t)) put(t, signal, checked_number(signal, value));
+}
+
+void VcdWriter::probe(Time t, SignalId signal, double value) {
+  if (!open_) return;
+  arrive(t, signal);
+  if (recording(t)) put(t, signal, checked_real(signal, value));
+}
+
+void VcdWriter::probe(Time t, SignalId signal, std::string_view value) {
+  if (!open_) return;
+  arrive(t, signal);
+  if (recording(t)) put(t, signal, checked_text(signal, value));
+}
+
+FutureHandle VcdWriter::probe_at(Time t, SignalId signal, uint64_t value) {
+  if (!open_) return {};
+  arrive(t, signal);
+  return recording(t) ? commit(t, signal, checked_number(signal, value)) : FutureHandle();
+}
+
+FutureHandle VcdWriter::probe_at(Time t, SignalId signal, double value) {
+  if (!open_) return {};
+  arrive(t, signal);
+  return recording(t) ? commit(t, signal, checked_real(signal, value)) : FutureHandle();
+}
+
+FutureHandle VcdWriter::probe_at(Time t, SignalId signal, std::string_view value) {
+  if (!open_) return {};
+  arrive(t, signal);
+  return recording(t) ? commit(t, signal, checked_text(signal, value)) : FutureHandle();
+}
+
+void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
+  if (t != now_) {
+    commit(t, signal, value);
+    return;
+  }
+  set_value(index(signal), value, ++sequence_);
+}
+
+void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence) {
+  State& s = state_[signal];
+  s.value = value;
+  s.sequence = sequence;
+  s.known = true;
+  if (!s.dirty) {
+    s.dirty = true;
+    dirty_.push_back(signal);
+  }
+}
+
+FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
+  uint32_t slot = 0;
+  if (free_.empty()) {
+    slot = static_cast<uint32_t>(futures_.size());
+    futures_.emplace_back();
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  futures_[slot] = {value, ++sequence_, index(signal), false};
+  heap_.push_back({t, sequence_, slot});
+  std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+  return {slot, sequence_};
+}
+
+bool VcdWriter::revoke(FutureHandle handle) {
+  if (!handle || !open_) return false;
+  tick();
+  if (handle.slot_ >= futures_.size()) return false;
+  Future& future = futures_[handle.slot_];
+  if (future.sequence != handle.sequence_ || future.revoked) return false;
+  future.revoked = true;
+  ++revoked_;
+  // A model that revokes nearly all it commits far ahead must not fill the heap.
+  if (revoked_ > 64 && revoked_ > heap_.size() / 2) {
+    const auto dead = std::partition(heap_.begin(), heap_.end(),
+                                     [this](const HeapEntry& e) { return !futures_[e.slot].revoked; });
+    for (auto it = dead; it != heap_.end(); ++it) release(it->slot);
+    heap_.erase(dead, heap_.end());
+    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
+    revoked_ = 0;
+  }
+  return true;
+}
+
+void VcdWriter::release(uint32_t slot) {
+  futures_[slot] = Future();
+  free_.push_back(slot);
+}
+
+void VcdWriter::take_futures() {
+  while (!heap_.empty() && heap_.front().time == now_) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
+    const uint32_t slot = heap_.back().slot;
+    heap_.pop_back();
+    const Future future = futures_[slot];
+    release(slot);
+    if (future.revoked) {
+      --revoked_;
+      continue;
+    }
+    // A dirty signal was probed at this very time; the later call of the two wins.
+    const State& s = state_[future.signal];
+    if (s.dirty && s.sequence > future.sequence) continue;
+    set_value(future.signal, future.value, future.sequence);
+  }
+}
+
+void VcdWriter::advance(Time now) {
+  if (now == now_) return;
+  if (now < now_) {
+    throw std::logic_error(fmt::format("waveform time moves from {} ps back to {} ps", now_, now));
+  }
+  if (open_) write_step();
+  while (open_ && !heap_.empty() && heap_.front().time < now) {
+    move(heap_.front().time);
+    write_step();
+  }
+  if (open_) move(now);
+  now_ = now;
+  if (open_ && now > options_.window.to) finish(options_.window.to);
+}
+
+void VcdWriter::move(Time t) {
+  // The initial values are those of the step before, so they go out before time passes the window's start.
+  if (!started_ && t > options_.window.from) write_initial(options_.window.from);
+  if (open_) now_ = t;
+}
+
+void VcdWriter::write_step() {
+  take_futures();
+  if (now_ < options_.window.from) {
+    for (const uint32_t signal : dirty_) state_[signal].dirty = false;
+    dirty_.clear();
+    return;
+  }
+  if (!started_) {
+    write_initial(now_);
+    return;
+  }
+  if (dirty_.empty()) return;
+  const size_t start = buffer_.size();
+  const Time time_before = last_time_;
+  const uint64_t changes_before = changes_;
+  bool stamped = false;
+  for (const uint32_t signal : dirty_) {
+    State& s = state_[signal];
+    s.dirty = false;
+    if (s.written_known && s.written == s.value) continue;
+    if (!stamped) {
+      write_time(now_);
+      stamped = true;
+    }
+    write_value(s);
+    s.written = s.value;
+    s.written_known = true;
+    ++changes_;
+  }
+  dirty_.clear();
+  if (file_bytes_ + buffer_.size() + kReserve > options_.max_bytes) {
+    // A step is recorded as a whole or not at all.
+    buffer_.resize(start);
+    last_time_ = time_before;
+    changes_ = changes_before;
+    truncated_ = true;
+    truncated_at_ = last_time_;
+    buffer_ += fmt::format("$comment recording stopped after {} ps: the limit of {} bytes is reached $end\n",
+                           last_time_, options_.max_bytes);
+    write_buffer();
+    stop();
+    return;
+  }
+  if (buffer_.size() >= kBufferBytes) write_buffer();
+}
+
+void VcdWriter::write_time(Time t) {
+  if (started_ && t == last_time_) return;
+  char line[24];
+  line[0] = '#';
+  char* end = std::to_chars(line + 1, line + sizeof line - 1, t).ptr;
+  *end++ = '\n';
+  buffer_.append(line, static_cast<size_t>(end - line));
+  last_time_ = t;
+}
+
+void VcdWriter::write_value(const State& s) {
+  char line[96];
+  char* out = line;
+  switch (s.kind) {
+    case Kind::real:
+      *out++ = 'r';
+      if (s.known) {
+        out = std::to_chars(out, line + 64, real_value(s.value)).ptr;
+      } else {
+        out = std::copy_n("nan", 3, out);
+      }
+      *out++ = ' ';
+      break;
+    case Kind::text:
+      buffer_ += 's';
+      if (s.known) append_escaped(buffer_, texts_[s.value]);
+      *out++ = ' ';
+      break;
+    default:
+      if (s.width == 1) {
+        *out++ = !s.known ? 'x' : s.value != 0 ? '1' : '0';
+        break;
+      }
+      *out++ = 'b';
+      if (s.known) {
+        out = write_binary(out, s.value);
+      } else {
+        *out++ = 'x';
+      }
+      *out++ = ' ';
+  }
+  out = std::copy_n(s.code, s.code_length, out);
+  *out++ = '\n';
+  buffer_.append(line, static_cast<size_t>(out - line));
+}
+
+void VcdWriter::write_header() {
+  header_ = true;
+  buffer_ += "$version Weft $end\n$timescale 1 ps $end\n";
+  for (const uint32_t signal : scopes_[0].signals) write_declaration(signal);
+  for (const uint32_t scope : scopes_[0].children) write_scope(scope);
+  buffer_ += "$enddefinitions $end\n";
+}
+
+void VcdWriter::write_scope(uint32_t scope) {
+  buffer_ += fmt::format("$scope module {} $end\n", scopes_[scope].name);
+  for (const uint32_t signal : scopes_[scope].signals) write_declaration(signal);
+  for (const uint32_t child : scopes_[scope].children) write_scope(child);
+  buffer_ += "$upscope $end\n";
+}
+
+void VcdWriter::write_declaration(uint32_t signal) {
+  const State& s = state_[signal];
+  const std::string& name = declared_[signal].name;
+  const size_t dot = name.rfind('.');
+  const std::string_view leaf = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
+  const std::string_view code(s.code, s.code_length);
+  switch (s.kind) {
+    case Kind::real:
+      buffer_ += fmt::format("$var real 64 {} {} $end\n", code, leaf);
+      break;
+    case Kind::text:
+      buffer_ += fmt::format("$var string 1 {} {} $end\n", code, leaf);
+      break;
+    default:
+      if (s.width == 1) {
+        buffer_ += fmt::format("$var wire 1 {} {} $end\n", code, leaf);
+      } else {
+        buffer_ += fmt::format("$var wire {} {} {} [{}:0] $end\n", s.width, code, leaf, s.width - 1);
+      }
+  }
+}
+
+void VcdWriter::write_initial(Time t) {
+  if (!header_) write_header();
+  write_time(t);
+  started_ = true;
+  buffer_ += "$dumpvars\n";
+  for (State& s : state_) {
+    write_value(s);
+    s.written = s.value;
+    s.written_known = s.known;
+    s.dirty = false;
+  }
+  dirty_.clear();
+  buffer_ += "$end\n";
+  if (file_bytes_ + buffer_.size() + kReserve > options_.max_bytes) {
+    const uint64_t needed = file_bytes_ + buffer_.size() + kReserve;
+    buffer_.clear();
+    fail(fmt::format(
+        "the names and initial values of {} signals alone need {} bytes, the limit is {}; select fewer "
+        "signals or raise the limit",
+        state_.size(), needed, options_.max_bytes));
+  }
+  if (buffer_.size() >= kBufferBytes) write_buffer();
+}
+
+void VcdWriter::finish(Time end) {
+  if (!header_) write_header();
+  if (!started_ && end >= options_.window.from) write_initial(options_.window.from);
+  if (!started_) {
+    buffer_ +=
+        fmt::format("$comment the run ended at {} ps, before the recorded window began at {} ps $end\n", end,
+                    options_.window.from);
+  } else if (end > last_time_) {
+    write_time(end);  // a viewer takes the last time stamp for the end
+  }
+  write_buffer();
+  const int file = std::exchange(file_, -1);
+  if (::close(file) != 0) fail(fmt::format("cannot be closed ({})", std::strerror(errno)));
+  stop();
+}
+
+void VcdWriter::close(Time end_time) {
+  if (!open_) return;
+  tick();
+  if (end_time > now_) advance(end_time);
+  if (!open_) return;
+  if (end_time < now_) {
+    throw std::logic_error(
+        fmt::format("the waveform is closed for {} ps, but time is at {} ps", end_time, now_));
+  }
+  write_step();
+  if (open_) finish(end_time);
+}
+
+void VcdWriter::flush() {
+  if (!open_) return;
+  if (!header_) write_header();
+  write_step();
+  if (!open_) return;
+  if (started_ && now_ > last_time_) write_time(now_);  // shows how far the run has come
+  write_buffer();
+}
+
+void VcdWriter::write_buffer() {
+  size_t done = 0;
+  while (done < buffer_.size()) {
+    const ssize_t n = ::write(file_, buffer_.data() + done, buffer_.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      const std::string reason = n < 0 ? std::strerror(errno) : "no progress";
+      buffer_.clear();
+      fail(fmt::format(
+          "cannot be written ({}) after {} bytes; make room, or record less with a narrower selection or "
+          "time window",
+          reason, file_bytes_));
+    }
+    done += static_cast<size_t>(n);
+    file_bytes_ += static_cast<uint64_t>(n);
+  }
+  buffer_.clear();
+}
+
+void VcdWriter::fail(const std::string& reason) {
+  stop();
+  failure_.emplace(options_.path, reason);
+  throw WriteError(*failure_);
+}
+
+void VcdWriter::stop() noexcept {
+  open_ = false;
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
+  heap_.clear();
+  futures_.clear();
+  free_.clear();
+  revoked_ = 0;
+}
+
+}  // namespace weft::vcd

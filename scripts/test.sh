@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+#
+# Sets up, builds with warnings as errors, runs the whole test suite, then the unit tests under the address and
+# undefined-behaviour sanitizers. Ends with the two results and a non-zero exit if anything failed.
+#
+#   WEFT_JOBS=N       parallel jobs (default: all processors)
+#   WEFT_DATA_DIR=DIR goldens and traces (default: ../shared/data). Without them the tests that need them are
+#                     skipped; with CI=true that is an error.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+"$root/scripts/setup.sh"
+
+data=${WEFT_DATA_DIR:-$root/../shared/data}
+if [ -d "$data" ]; then
+  WEFT_DATA_DIR=$(cd "$data" && pwd)
+  export WEFT_DATA_DIR
+  say "golden data: $WEFT_DATA_DIR"
+elif [ "${CI:-}" = true ]; then
+  say "the golden data folder '$data' does not exist, and CI=true forbids to skip the tests that need it;" \
+    "put it beside the checkout or set WEFT_DATA_DIR" >&2
+  exit 1
+else
+  say "the golden data folder '$data' does not exist: the tests that need it are skipped (set WEFT_DATA_DIR)"
+fi
+
+# suite PRESET [ctest options...]: runs ctest and keeps its closing line in $closing.
+suite() {
+  local preset=$1 status=0
+  shift
+  local log="$root/build/$preset/ctest.log"
+  ctest --test-dir "$root/build/$preset" --output-on-failure --no-tests=error -j "$jobs" "$@" 2>&1 | tee "$log" || status=1
+  closing=$(grep -E 'tests passed,' "$log" | tail -n 1 || true)
+  [ -n "$closing" ] || closing="ctest gave no result, see $log"
+  return "$status"
+}
+
+failed=0
+build release all -DWEFT_WERROR=ON -DWEFT_BUILD_TESTS=ON
+say "running the whole suite"
+suite release || failed=1
+release_closing=$closing
+
+build asan weft_unit_tests -DWEFT_WERROR=ON -DWEFT_BUILD_TESTS=ON -DWEFT_BUILD_BENCH=OFF
+say "running the unit tests under the sanitizers"
+suite asan -L '^unit$' || failed=1
+asan_closing=$closing
+
+printf '\n'
+say "sanitizers (unit tests): $asan_closing"
+say "whole suite:             $release_closing"
+printf '%s\n' "$release_closing"
+exit "$failed"
