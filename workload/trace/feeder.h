@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What the execution engine asks of a rank's trace: nodes whose dependencies are met, in a deterministic order.
+// What the execution engine asks of a rank's trace: nodes whose dependencies are met, in a deterministic
+// order.
 
 #ifndef WEFT_WORKLOAD_TRACE_FEEDER_H
 #define WEFT_WORKLOAD_TRACE_FEEDER_H
@@ -18,8 +19,9 @@ class Feeder {
  public:
   virtual ~Feeder() = default;
 
-  /// The next node whose dependencies are all met and which was not yet taken, or nullptr. Lowest file position first
-  /// among the nodes that are ready together. The node stays valid until finished(node->index).
+  /// The next node whose dependencies are all met and which was not yet taken, or nullptr. Lowest file
+  /// position first among the nodes that are ready together. The node stays valid until
+  /// finished(node->index).
   virtual const Node* take_ready() = 0;
 
   /// The node is done: its children may become ready; its storage may be reused.
@@ -28,7 +30,8 @@ class Feeder {
   virtual uint64_t node_count() const = 0;
   virtual uint64_t finished_count() const = 0;
 
-  /// For the stall report: up to `limit` unfinished nodes that were never taken, each with one unmet dependency.
+  /// For the stall report: up to `limit` unfinished nodes that were never taken, each with one unmet
+  /// dependency.
   struct Blocked {
     uint64_t id;
     std::string name;

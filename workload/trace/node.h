@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A trace node as the execution engine sees it: Chakra's attributes already read, whatever kind the producer gave them.
+// A trace node as the execution engine sees it: Chakra's attributes already read, whatever kind the producer
+// gave them.
 
 #ifndef WEFT_WORKLOAD_TRACE_NODE_H
 #define WEFT_WORKLOAD_TRACE_NODE_H
@@ -32,29 +33,29 @@ using NodeIndex = uint32_t;
 
 struct Node {
   NodeIndex index = 0;
-  uint64_t id = 0;                       ///< Chakra's id
+  uint64_t id = 0;  ///< Chakra's id
   std::string name;
   NodeType type = NodeType::invalid;
   bool is_cpu_op = false;
   bool has_duration = false;
-  Picoseconds duration = 0;              ///< recorded (duration_micros)
-  uint64_t num_ops = 0;                  ///< FLOP
-  uint64_t tensor_size = 0;              ///< bytes
-  bool remote = false;                   ///< MEM_LOAD / MEM_STORE of remote memory
+  Picoseconds duration = 0;  ///< recorded (duration_micros)
+  uint64_t num_ops = 0;      ///< FLOP
+  uint64_t tensor_size = 0;  ///< bytes
+  bool remote = false;       ///< MEM_LOAD / MEM_STORE of remote memory
 
   // COMM_COLL
-  bool has_comm_type = false;            ///< PyTorch's CPU-side wrappers have none: they take no time
+  bool has_comm_type = false;  ///< PyTorch's CPU-side wrappers have none: they take no time
   CollectiveOp op = CollectiveOp::all_reduce;
-  uint64_t comm_size = 0;                ///< bytes, per collectives.md (AG: the shard)
-  std::vector<bool> involved_dim;        ///< empty: all
-  std::string pg_name;                   ///< communicator group; "" or "0": all ranks
-  int32_t priority = 0;                  ///< comm_priority
-  uint32_t root = 0;                     ///< rank in the job, for rooted collectives (default: first of the group)
+  uint64_t comm_size = 0;          ///< bytes, per collectives.md (AG: the shard)
+  std::vector<bool> involved_dim;  ///< empty: all
+  std::string pg_name;             ///< communicator group; "" or "0": all ranks
+  int32_t priority = 0;            ///< comm_priority
+  uint32_t root = 0;               ///< rank in the job, for rooted collectives (default: first of the group)
   bool has_root = false;
-  uint32_t ordinal = 0;                  ///< n-th collective of its group in this rank, ascending node id: the match key
+  uint32_t ordinal = 0;  ///< n-th collective of its group in this rank, ascending node id: the match key
 
   // COMM_SEND, COMM_RECV
-  uint32_t peer = 0;                     ///< comm_dst of a send, comm_src of a receive
+  uint32_t peer = 0;  ///< comm_dst of a send, comm_src of a receive
   uint32_t tag = 0;
 };
 
