@@ -6,9 +6,11 @@ set(WEFT_TRACE_SOURCES
   trace/dependency_walk.cpp
   trace/file_pool.cpp
   trace/groups.cpp
+  trace/longest_path.cpp
   trace/node.cpp
   trace/node_cache.cpp
   trace/node_decoder.cpp
   trace/trace_feeder.cpp
   trace/trace_index.cpp
+  trace/workload_check.cpp
 )

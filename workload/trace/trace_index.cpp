@@ -365,36 +365,42 @@ std::string TraceIndex::node_name(NodeCache& cache, NodeIndex i) const {
   return node.name;
 }
 
-std::vector<std::string> TraceIndex::warnings() const {
-  std::vector<std::string> result;
-  const auto add = [&](const std::string& text) {
-    result.push_back(fmt::format("{}: rank {}: {}", *path_, rank_, text));
+std::vector<TraceWarning> TraceIndex::warnings() const {
+  using Kind = TraceWarning::Kind;
+  std::vector<TraceWarning> result;
+  const auto add = [&](Kind kind, uint64_t count, const std::string& text) {
+    result.push_back({kind, count, fmt::format("{}: rank {}: {}", *path_, rank_, text)});
   };
-  if (stats_.nodes == 0) add("the trace has no nodes");
+  if (stats_.nodes == 0) add(Kind::empty, 1, "the trace has no nodes");
   if (stats_.dangling > 0) {
     const auto& [node, missing] = stats_.first_dangling.front();
-    add(fmt::format(
-        "{} dependencies name nodes that are not in the file (first: node {} -> {}); they count as met",
-        stats_.dangling, node, missing));
+    add(Kind::dangling, stats_.dangling,
+        fmt::format(
+            "{} dependencies name nodes that are not in the file (first: node {} -> {}); they count as met",
+            stats_.dangling, node, missing));
   }
   if (stats_.ignored_control > 0) {
-    add(fmt::format(
-        "{} control dependencies of a numbering that is not the file's (others dangle) would close cycles; "
-        "{} count as met",
-        stats_.ignored_control,
-        control_order_ == ControlOrder::none ? "all control dependencies" : "those on later nodes"));
+    add(Kind::stale_control, stats_.ignored_control,
+        fmt::format("the control dependencies are of another numbering than the file's (some dangle, others "
+                    "would close "
+                    "cycles); {} of them, {}, count as met",
+                    stats_.ignored_control,
+                    control_order_ == ControlOrder::none ? "all there are" : "those on later nodes"));
   }
   const DecodeNotes& notes = stats_.notes;
   if (notes.unreadable_attributes > 0) {
-    add(fmt::format("{} attribute values of a kind that is not read, ignored (first: {})",
+    add(Kind::unreadable, notes.unreadable_attributes,
+        fmt::format("{} attribute values of a kind that is not read, ignored (first: {})",
                     notes.unreadable_attributes, notes.first_unreadable));
   }
   if (notes.untyped_nodes > 0) {
-    add(fmt::format("{} nodes have no type and take no time (first: node {})", notes.untyped_nodes,
+    add(Kind::untyped, notes.untyped_nodes,
+        fmt::format("{} nodes have no type and take no time (first: node {})", notes.untyped_nodes,
                     notes.first_untyped));
   }
   if (notes.unsized_collectives > 0) {
-    add(fmt::format("{} collectives have no comm_size and move no bytes (first: node {})",
+    add(Kind::unsized, notes.unsized_collectives,
+        fmt::format("{} collectives have no comm_size and move no bytes (first: node {})",
                     notes.unsized_collectives, notes.first_unsized));
   }
   return result;

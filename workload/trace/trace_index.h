@@ -38,6 +38,15 @@ struct TraceStats {
   DecodeNotes notes;
 };
 
+/// Something odd that a trace may have. The library prints nothing; whoever runs it shows these.
+struct TraceWarning {
+  enum class Kind : uint8_t { empty, dangling, stale_control, unreadable, untyped, unsized };
+  Kind kind;
+  uint64_t count;
+  std::string text;  ///< names file and rank, the number of cases and the first
+};
+constexpr size_t kTraceWarningKinds = 6;
+
 /// Which control dependencies order nodes. PyTorch's converter leaves control dependencies of another
 /// numbering in its files: some name no node, others name unrelated ones and close cycles. Where a file has
 /// dangling control dependencies *and* the graph is cyclic, only the control dependencies on nodes earlier in
@@ -108,8 +117,8 @@ class TraceIndex {
     }
   }
 
-  /// One line for each kind of oddity found.
-  std::vector<std::string> warnings() const;
+  /// One for each kind of oddity found.
+  std::vector<TraceWarning> warnings() const;
   uint64_t memory_bytes() const;
 
  private:
