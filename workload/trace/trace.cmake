@@ -12,5 +12,6 @@ set(WEFT_TRACE_SOURCES
   trace/node_decoder.cpp
   trace/trace_feeder.cpp
   trace/trace_index.cpp
+  trace/trace_info.cpp
   trace/workload_check.cpp
 )
