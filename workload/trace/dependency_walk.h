@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Runs over a trace's graph in an execution order without holding the graph: each waiting node watches one of
+// its unmet dependencies and looks for the next when that one is finished. What is kept is two positions and
+// three bits a node, whatever the number of edges and the order of the file; edges are read again from the
+// file's window.
+
+#ifndef WEFT_WORKLOAD_TRACE_DEPENDENCY_WALK_H
+#define WEFT_WORKLOAD_TRACE_DEPENDENCY_WALK_H
+
+#include <cstdint>
+
+#include "workload/trace/node_cache.h"
+#include "workload/trace/node_decoder.h"
+#include "workload/trace/raw_vector.h"
+#include "workload/trace/ready_set.h"
+#include "workload/trace/trace_index.h"
+
+namespace weft::trace {
+
+class DependencyWalk {
+ public:
+  /// Bytes a node: first and next waiter 4 + 4, and under half a byte of bits.
+  static constexpr uint64_t kBytesPerNode = 9;
+  static_assert(TraceIndex::kBytesPerNode + kBytesPerNode <= 32, "the index is at most 32 bytes a node");
+
+  DependencyWalk(const TraceIndex& index, NodeCache& cache);
+
+  /// The ready node lowest in the file, which is then taken; kNoNode when none is ready. With
+  /// `communication_only` only COMM_SEND, COMM_RECV and COMM_COLL nodes are given.
+  NodeIndex take(bool communication_only = false);
+
+  /// A taken node is done; its waiters look for another dependency or become ready.
+  void finish(NodeIndex i);
+
+  bool finished(NodeIndex i) const { return (finished_[i / 64] >> (i % 64) & 1) != 0; }
+  bool ready(NodeIndex i) const { return communication_.contains(i) || others_.contains(i); }
+  uint64_t finished_count() const { return finished_count_; }
+
+  /// A number of the caller's for a taken node; its place is free while the node waits for nothing.
+  void set_tag(NodeIndex i, uint32_t tag) { next_[i] = tag; }
+  uint32_t tag(NodeIndex i) const { return next_[i]; }
+
+  /// An unfinished dependency of the node, or kNoNode.
+  NodeIndex unmet_dependency(NodeIndex i);
+
+  uint64_t memory_bytes() const;
+
+ private:
+  bool watch_or_ready(NodeIndex i);
+  static bool communicates(NodeType type) {
+    return type == NodeType::comm_send || type == NodeType::comm_recv || type == NodeType::comm_coll;
+  }
+  ReadySet& ready_set(NodeIndex i) { return communicates(index_.type(i)) ? communication_ : others_; }
+
+  const TraceIndex& index_;
+  NodeCache& cache_;
+  NodeIndex cursor_ = 0;  ///< nodes from here on were not looked at yet
+  uint64_t finished_count_ = 0;
+  RawVector<uint32_t> first_;  ///< head of the list of nodes that watch this one, + 1; 0: none
+  RawVector<uint32_t> next_;   ///< next in the list this node is in, + 1; 0: none
+  RawVector<uint64_t> finished_;
+  ReadySet communication_;
+  ReadySet others_;
+  Dependencies scratch_;
+  uint64_t random_ = 0x9e3779b97f4a7c15ull;
+};
+
+}  // namespace weft::trace
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Reads an encoded Chakra Node, whatever numeric kinds its producer chose for the attributes.
+//
+// Attributes read (any integer, real or bool kind; all others are ignored):
+//   is_cpu_op, num_ops, tensor_size, comm_type, comm_size, comm_src, comm_dst, comm_tag, comm_priority
+//   involved_dim        list of bool or integers, or one bool
+//   pg_name             string, bytes or integer
+//   root, comm_root, root_rank   rank of a rooted collective
+//   tensor_loc, is_remote        of MEM_LOAD / MEM_STORE: 0 local, anything else remote memory
+//
+// A collective without comm_type, and a CPU-side send or receive with neither peer nor size, is what
+// PyTorch's profiler records around the real one: a wrapper, which takes no time.
+
+#ifndef WEFT_WORKLOAD_TRACE_NODE_DECODER_H
+#define WEFT_WORKLOAD_TRACE_NODE_DECODER_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/trace/node.h"
+
+namespace weft::trace {
+
+/// Where a node comes from, for messages.
+struct NodePlace {
+  const std::string* path = nullptr;
+  uint32_t rank = 0;
+  uint64_t number = 0;  ///< 0 is the first node of the file
+  uint64_t offset = 0;  ///< bytes
+};
+
+/// "llm.3.et: rank 3, node 17 "name" (number 5 of the file, byte 812)".
+std::string describe(const NodePlace& place, uint64_t id, std::string_view name);
+
+struct Dependencies {
+  std::vector<uint64_t> control;  ///< ids, in file order
+  std::vector<uint64_t> data;
+  size_t size() const { return control.size() + data.size(); }
+};
+
+/// What is odd but no error; the reader of a whole file collects it into warnings.
+struct DecodeNotes {
+  uint64_t unreadable_attributes = 0;
+  std::string first_unreadable;
+  uint64_t untyped_nodes = 0;
+  uint64_t first_untyped = 0;  ///< id
+  uint64_t unsized_collectives = 0;
+  uint64_t first_unsized = 0;  ///< id
+};
+
+/// Decodes everything Node holds except `index` and `ordinal`. Throws UserError(trace) naming the place on
+/// malformed bytes and on values that cannot be: negative sizes and counts, an unknown node or collective
+/// type, a send or receive without its peer. `dependencies` and `notes` may be null.
+void decode_node(const uint8_t* data, size_t size, const NodePlace& place, Node& node,
+                 Dependencies* dependencies, DecodeNotes* notes);
+
+/// Only the dependencies; much faster. The bytes must have passed decode_node before.
+void decode_dependencies(const uint8_t* data, size_t size, const NodePlace& place,
+                         Dependencies& dependencies);
+
+}  // namespace weft::trace
+
+#endif

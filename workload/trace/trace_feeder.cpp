@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/trace/trace_feeder.h"
+
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace weft::trace {
+namespace {
+
+uint64_t size_of(const Node& node) {
+  return sizeof(Node) + node.name.capacity() + node.pg_name.capacity() + node.involved_dim.capacity() / 8;
+}
+
+}  // namespace
+
+TraceFeeder::TraceFeeder(const TraceIndex& index, const FeederBudget& budget)
+    : index_(index), budget_(budget), cache_(index.open_cache(budget.cache_bytes)), walk_(index, cache_) {}
+
+const Node* TraceFeeder::take_ready() {
+  const NodeIndex i = walk_.take(taken_bytes_ >= budget_.taken_bytes);
+  if (i == kNoNode) return nullptr;
+  uint32_t s;
+  if (free_.empty()) {
+    s = static_cast<uint32_t>(slots_.size());
+    slots_.emplace_back();
+  } else {
+    s = free_.back();
+    free_.pop_back();
+  }
+  Slot& slot = slots_[s];
+  index_.decode(cache_, i, slot.node);
+  slot.bytes = size_of(slot.node) + sizeof(Slot) - sizeof(Node);
+  slot.taken = true;
+  taken_bytes_ += slot.bytes;
+  ++taken_count_;
+  walk_.set_tag(i, s);
+  return &slot.node;
+}
+
+bool TraceFeeder::taken(NodeIndex i) const {
+  if (i >= index_.size()) return false;
+  const uint32_t s = walk_.tag(i);
+  return s < slots_.size() && slots_[s].taken && slots_[s].node.index == i;
+}
+
+void TraceFeeder::finished(NodeIndex index) {
+  if (!taken(index)) {
+    throw std::logic_error(fmt::format("{}: finished(): position {} is not taken", index_.path(), index));
+  }
+  const uint32_t s = walk_.tag(index);
+  Slot& slot = slots_[s];
+  slot.taken = false;
+  taken_bytes_ -= slot.bytes;
+  --taken_count_;
+  // Unusually long names must not stay behind in slots that are waiting for their next node.
+  constexpr size_t kUsualName = 256;
+  if (slot.node.name.capacity() > kUsualName) std::string().swap(slot.node.name);
+  if (slot.node.pg_name.capacity() > kUsualName) std::string().swap(slot.node.pg_name);
+  free_.push_back(s);
+  walk_.finish(index);
+}
+
+std::vector<Feeder::Blocked> TraceFeeder::blocked(size_t limit) {
+  std::vector<Blocked> result;
+  for (NodeIndex i = 0; i < index_.size() && result.size() < limit; ++i) {
+    if (walk_.finished(i) || taken(i) || walk_.ready(i) || index_.has_no_dependency(i)) continue;
+    const NodeIndex p = walk_.unmet_dependency(i);
+    if (p == kNoNode) continue;
+    result.push_back({index_.id(i), index_.node_name(cache_, i), index_.id(p), index_.node_name(cache_, p)});
+  }
+  return result;
+}
+
+uint64_t TraceFeeder::window_bytes() const {
+  return cache_.memory_bytes() + taken_bytes_ + free_.size() * sizeof(Slot) +
+         free_.capacity() * sizeof(uint32_t);
+}
+
+}  // namespace weft::trace

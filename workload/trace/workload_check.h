@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The traces of all ranks of a job: found, indexed and held against each other before anything runs.
+
+#ifndef WEFT_WORKLOAD_TRACE_WORKLOAD_CHECK_H
+#define WEFT_WORKLOAD_TRACE_WORKLOAD_CHECK_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workload/trace/groups.h"
+#include "workload/trace/trace_feeder.h"
+#include "workload/trace/trace_index.h"
+
+namespace weft::trace {
+
+/// A job's traces and communicator groups, consistent with each other. Movable; indices and groups keep their
+/// addresses.
+class JobTrace {
+ public:
+  uint32_t npus() const { return static_cast<uint32_t>(indices_.size()); }
+  const Groups& groups() const { return *groups_; }
+  const TraceIndex& index(uint32_t rank) const { return *indices_[rank]; }
+  /// A feeder for one run of the rank; the JobTrace must outlive it.
+  std::unique_ptr<TraceFeeder> feeder(uint32_t rank) const;
+  /// At most one line for each kind of oddity, over all ranks.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+  uint64_t node_count() const { return nodes_; }
+  /// Bytes of all indices.
+  uint64_t index_bytes() const;
+
+ private:
+  friend JobTrace open_job(const std::string&, uint32_t, const std::string&, bool, uint64_t);
+  JobTrace() = default;
+  void collect_warnings();
+
+  std::shared_ptr<FilePool> pool_;
+  std::unique_ptr<Groups> groups_;
+  std::vector<std::unique_ptr<TraceIndex>> indices_;
+  std::vector<std::string> warnings_;
+  uint64_t nodes_ = 0;
+  uint64_t cache_bytes_a_rank_ = 0;
+};
+
+/// Opens <prefix>.<rank>.et for every rank 0..npus-1, and the groups file unless its name is empty; checks
+/// that
+///   - there is exactly one trace a rank,
+///   - every collective's group is known and its rank a member; every member joins each collective of the
+///   group (the n-th
+///     in ascending node id is the same collective on every member) with the same operation, size, dimensions
+///     and root,
+///   - every send has its receive of the same peer, tag and size, and the other way round.
+/// Throws UserError(trace) naming file, rank and node. `cache_bytes` is the window of all feeders together;
+/// each gets its share, at least 16 KiB.
+JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,
+                  uint64_t cache_bytes = 128ull << 20);
+
+}  // namespace weft::trace
+
+#endif
