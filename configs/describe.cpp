@@ -193,13 +193,12 @@ std::string describe_text(const Config& config) {
     out += fmt::format("  bandwidth       {} an NPU\n", rounded_bandwidth(per_npu));
     if (dim.size > 1)
       out += fmt::format("  bisection       {} a direction, whole machine\n", rounded_bandwidth(cut));
-    out += fmt::format(
-        "  directed links  {}{}\n", dimension_links(config, d),
-        dim.kind == DimensionKind::switch_ && dim.size > 1
-            ? fmt::format(
-                  ", {}",
-                  plural(config.npus() / dim.size, "switch").append(config.npus() / dim.size == 1 ? "" : ""))
-            : "");
+    out += fmt::format("  directed links  {}", dimension_links(config, d));
+    if (dim.kind == DimensionKind::switch_ && dim.size > 1) {
+      const uint32_t switches = config.npus() / dim.size;
+      out += fmt::format(", {} switch{}", switches, switches == 1 ? "" : "es");
+    }
+    out += "\n";
     links += dimension_links(config, d);
     per_npu_total += per_npu;
     if (cut > 0 && (bisection == 0 || cut < bisection)) {

@@ -89,7 +89,7 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("topology.dimensions[].latency", ValueType::time);
     k.fallback = "500 ns";
-    k.min = "0 ps";
+    k.min = "0 ns";
     k.max = "1 s";
     k.description = "Per hop. Ring, Mesh and FullyConnected: NPU to NPU is one hop; Switch: two.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].latency = std::get<uint64_t>(v); };
@@ -205,7 +205,7 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("hbm.latency", ValueType::time);
     k.fallback = "100 ns";
-    k.min = "0 ps";
+    k.min = "0 ns";
     k.max = "1 s";
     k.description = "Of one access.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.latency = std::get<uint64_t>(v); };
@@ -252,7 +252,7 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("remote_memory.latency", ValueType::time);
     k.fallback = "1 us";
-    k.min = "0 ps";
+    k.min = "0 ns";
     k.max = "1 s";
     k.description = "Of one remote access.";
     k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->latency = std::get<uint64_t>(v); };
@@ -261,8 +261,8 @@ std::vector<KeySpec> make_keys() {
 
   {
     KeySpec& k = add("nmu.endpoint_delay", ValueType::time);
-    k.fallback = "0 ps";
-    k.min = "0 ps";
+    k.fallback = "0 ns";
+    k.min = "0 ns";
     k.max = "1 s";
     k.description = "Before the first send and after every receive of a collective's step.";
     k.set = [](Config& c, size_t, const Value& v) { c.nmu.endpoint_delay = std::get<uint64_t>(v); };

@@ -249,6 +249,12 @@ class Reader {
   void read_entry(const DocumentEntry& entry, const std::string& path, const std::string& name,
                   const std::string& parent, int dimension) {
     const DocumentNode& node = entry.value;
+    if (entry.key.find_first_of(".[]") !=
+        std::string::npos)  // would name a row of the table without its mapping
+      return errors_.add(
+          entry.origin, name,
+          fmt::format("unknown key '{}'; a dotted path is for --set: in a file, nest the mappings",
+                      entry.key));
     if (path == kDimensionsPath) return read_dimensions(entry, name);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);
@@ -263,6 +269,10 @@ class Reader {
       if (missing.path == path)
         return errors_.add(entry.origin, name,
                            fmt::format("not available in this version; {}", missing.remedy));
+    // A misspelt key is not missing as well.
+    const std::string near = nearest_name(entry.key, child_names(parent));
+    if (const KeySpec* meant = near.empty() ? nullptr : find_key(child_path(parent, near)))
+      mark_broken(*meant, entry, dimension);
     errors_.add(entry.origin, name, unknown(entry.key, parent));
   }
 
@@ -303,11 +313,15 @@ class Reader {
     } catch (const UserError& error) {
       errors_.add(entry.origin, name, error.what());
       into.erase(&key);
-      if (dimension < 0)
-        raw_.broken[&key] = entry.origin;
-      else
-        raw_.broken_dimensions[static_cast<size_t>(dimension)].insert(&key);
+      mark_broken(key, entry, dimension);
     }
+  }
+
+  void mark_broken(const KeySpec& key, const DocumentEntry& entry, int dimension) {
+    if (dimension < 0)
+      raw_.broken[&key] = entry.origin;
+    else
+      raw_.broken_dimensions[static_cast<size_t>(dimension)].insert(&key);
   }
 
   static Value value_of(const KeySpec& key, const DocumentNode& node) {
@@ -538,8 +552,11 @@ class Resolver {
           dimension.links_per_npu;
       try {
         dimension.bandwidth = divided(total, links);
+        parse_value(*link, print_bandwidth(dimension.bandwidth));  // one link obeys the range of `bandwidth`
       } catch (const UserError& error) {
-        errors_.add(raw.at(per_npu).origin, name + ".bandwidth_per_npu", error.what());
+        errors_.add(raw.at(per_npu).origin, name + ".bandwidth_per_npu",
+                    fmt::format("{} over {} links an NPU: for one link, {}", print_bandwidth(total), links,
+                                error.what()));
         return;
       }
     }
@@ -547,9 +564,10 @@ class Resolver {
     if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)
       errors_.add(
           written.origin, name + (has_per_npu ? ".bandwidth_per_npu" : ".bandwidth"),
-          fmt::format("'{}' times links_per_npu ({}) has too many digits to be held exactly; write a rounder "
-                      "bandwidth",
-                      print_bandwidth(dimension.bandwidth), dimension.links_per_npu));
+          fmt::format(
+              "'{}' times links_per_npu ({}) is too large or has too many digits to be held exactly; write a "
+              "rounder bandwidth or fewer links",
+              print_bandwidth(dimension.bandwidth), dimension.links_per_npu));
   }
 
   void resolve_algorithms(const KeySpec& key) {
