@@ -65,6 +65,10 @@ enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
 enum class CollectiveOrder : uint8_t { baseline, local_bw_aware };
 enum class CollectiveScheduling : uint8_t { lifo, fifo, priority };
 
+const char* to_string(ReductionKind kind);  ///< as the configuration writes it; fixed_bandwidth: "bandwidth"
+const char* to_string(CollectiveOrder order);
+const char* to_string(CollectiveScheduling scheduling);
+
 struct CollectivesConfig {
   uint32_t chunks = 4;
   uint32_t active_chunks_per_dimension = 1;
@@ -74,13 +78,14 @@ struct CollectivesConfig {
   CollectiveScheduling scheduling = CollectiveScheduling::lifo;
   ReductionKind reduction = ReductionKind::none;
   Rate reduction_bandwidth;  ///< with fixed_bandwidth
-  /// algorithm names per operation and dimension; empty string: the default of the dimension.
+  /// Algorithm names per operation and dimension; empty string: the default of the dimension. The loader
+  /// always fills one name a dimension; a program may leave a vector empty for "all defaults".
   std::array<std::vector<std::string>, kCollectiveOps> algorithms;
 };
 
 struct WorkloadConfig {
-  std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: no trace.
-  std::string groups;   ///< JSON file of communicator groups; empty: none
+  std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: none. Absolute.
+  std::string groups;   ///< JSON file of communicator groups; empty: none. Absolute.
   bool strict = false;  ///< dangling dependencies are errors
 };
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/config.h"
+
+namespace weft {
+
+const char* to_string(ReductionKind kind) {
+  static const char* const names[] = {"none", "bandwidth", "hbm"};
+  return names[static_cast<int>(kind)];
+}
+
+const char* to_string(CollectiveOrder order) {
+  static const char* const names[] = {"baseline", "local_bw_aware"};
+  return names[static_cast<int>(order)];
+}
+
+const char* to_string(CollectiveScheduling scheduling) {
+  static const char* const names[] = {"lifo", "fifo", "priority"};
+  return names[static_cast<int>(scheduling)];
+}
+
+}  // namespace weft

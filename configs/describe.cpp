@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "configs/loader.h"
+#include "configs/units.h"
+
+namespace weft {
+namespace {
+
+/// For reading, not for exact use: four digits.
+std::string rounded_bandwidth(double bytes_per_second) {
+  static const char* const units[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"};
+  int unit = 0;
+  while (bytes_per_second >= 1000 && unit < 6) {
+    bytes_per_second /= 1000;
+    ++unit;
+  }
+  return fmt::format("{:.4g} {}", bytes_per_second, units[unit]);
+}
+
+std::string rounded_size(double bytes) {
+  static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 6) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.4g} {}", bytes, units[unit]);
+}
+
+/// Exact where that is short, else rounded.
+std::string shown_bandwidth(Rate rate) {
+  const std::string exact = print_bandwidth(rate);
+  return exact.size() <= 14 ? exact : rounded_bandwidth(rate.value());
+}
+
+std::string dimension_name(const DimensionConfig& d) {
+  return fmt::format("{}({})", to_string(d.kind), d.size);
+}
+
+uint32_t hops(const DimensionConfig& d) {
+  return d.kind == DimensionKind::switch_ ? 2 : 1;
+}
+
+std::string plural(uint64_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string link_label(const DimensionConfig& d) {
+  return fmt::format("{}{}, {}", shown_bandwidth(d.bandwidth),
+                     d.links_per_npu > 1 ? fmt::format(" x {}", d.links_per_npu) : "", print_time(d.latency));
+}
+
+const char* colour(size_t dimension) {
+  static const char* const colours[] = {"#1b6ca8", "#b5482a", "#2f7d4f", "#7a4ea3", "#8a6d1d", "#3c7a7a"};
+  return colours[dimension % 6];
+}
+
+void draw_full(const Config& config, std::string& out) {
+  const uint32_t npus = config.npus();
+  for (uint32_t r = 0; r < npus; ++r) out += fmt::format("  n{} [label=\"NPU {}\"];\n", r, r);
+  uint64_t inner = 1;
+  for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    const DimensionConfig& dim = config.dimensions[d];
+    const uint64_t size = dim.size;
+    out += fmt::format("  // dimension {}: {}, {}\n  edge [color=\"{}\"];\n", d, dimension_name(dim),
+                       link_label(dim), colour(d));
+    if (size > 1) {
+      uint32_t group = 0;
+      for (uint64_t first = 0; first < npus; ++first) {
+        if ((first / inner) % size != 0) continue;
+        const auto rank = [&](uint64_t i) { return first + i * inner; };
+        switch (dim.kind) {
+          case DimensionKind::ring:
+          case DimensionKind::mesh:
+            for (uint64_t i = 0; i + 1 < size; ++i)
+              out += fmt::format("  n{} -- n{};\n", rank(i), rank(i + 1));
+            if (dim.kind == DimensionKind::ring && size > 2)
+              out += fmt::format("  n{} -- n{};\n", rank(size - 1), rank(0));
+            break;
+          case DimensionKind::fully_connected:
+            for (uint64_t i = 0; i < size; ++i)
+              for (uint64_t j = i + 1; j < size; ++j) out += fmt::format("  n{} -- n{};\n", rank(i), rank(j));
+            break;
+          case DimensionKind::switch_:
+            out += fmt::format("  s{0}_{1} [label=\"switch {0}.{1}\", shape=diamond, color=\"{2}\"];\n", d,
+                               group, colour(d));
+            for (uint64_t i = 0; i < size; ++i) out += fmt::format("  n{} -- s{}_{};\n", rank(i), d, group);
+            break;
+        }
+        ++group;
+      }
+    }
+    inner *= size;
+  }
+}
+
+void draw_summary(const Config& config, std::string& out) {
+  out += "  npu [label=\"NPU\"];\n";
+  std::string previous = "npu";
+  uint64_t inner = 1;
+  for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    const DimensionConfig& dim = config.dimensions[d];
+    inner *= dim.size;
+    out += fmt::format("  d{} [label=\"dimension {}: {}\\n{}\\n{} in one, {} in all\", color=\"{}\"];\n", d,
+                       d, dimension_name(dim), link_label(dim), plural(inner, "NPU"), config.npus() / inner,
+                       colour(d));
+    out += fmt::format("  {} -- d{} [label=\"x {}\"];\n", previous, d, dim.size);
+    previous = fmt::format("d{}", d);
+  }
+}
+
+}  // namespace
+
+uint64_t dimension_links(const Config& config, size_t dimension) {
+  const DimensionConfig& d = config.dimensions[dimension];
+  const uint64_t n = d.size;
+  if (n < 2) return 0;
+  const uint64_t groups = config.npus() / n;
+  switch (d.kind) {
+    case DimensionKind::ring:
+      return groups * n * (config.collectives.queues_per_dimension > 1 ? 2 : 1);
+    case DimensionKind::mesh:
+      return groups * 2 * (n - 1);
+    case DimensionKind::fully_connected:
+      return groups * n * (n - 1);
+    case DimensionKind::switch_:
+      break;
+  }
+  return groups * 2 * n;
+}
+
+double dimension_bisection(const Config& config, size_t dimension) {
+  const DimensionConfig& d = config.dimensions[dimension];
+  const uint64_t n = d.size;
+  if (n < 2) return 0;
+  uint64_t crossing = 1;  // links from one half to the other
+  switch (d.kind) {
+    case DimensionKind::ring:
+      crossing =
+          config.collectives.queues_per_dimension > 1 ? 2 : 1;  // a directed ring crosses once each way
+      break;
+    case DimensionKind::mesh:
+      break;
+    case DimensionKind::fully_connected:
+      crossing = (n / 2) * (n - n / 2);
+      break;
+    case DimensionKind::switch_:
+      crossing = n / 2;
+      break;
+  }
+  return d.link_rate().value() * static_cast<double>(crossing) * static_cast<double>(config.npus() / n);
+}
+
+std::string describe_text(const Config& config) {
+  std::string out = fmt::format("{}: {} in {}\n", config.notation, plural(config.npus(), "NPU"),
+                                plural(config.dimensions.size(), "dimension"));
+  uint64_t links = 0;
+  double per_npu_total = 0;
+  double bisection = 0;
+  size_t narrowest = 0;
+  for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    const DimensionConfig& dim = config.dimensions[d];
+    const uint64_t used = links_used_per_npu(dim.kind, dim.size, config.collectives.queues_per_dimension);
+    const double per_npu = dim.size > 1 ? dim.link_rate().value() * static_cast<double>(used) : 0;
+    const double cut = dimension_bisection(config, d);
+    out += fmt::format("dimension {}: {}, {} fidelity, {}\n", d, dimension_name(dim), to_string(dim.fidelity),
+                       to_string(dim.switching));
+    out += fmt::format("  link            {} a direction{}\n", shown_bandwidth(dim.bandwidth),
+                       dim.links_per_npu > 1 ? fmt::format(" x {} parallel", dim.links_per_npu) : "");
+    out +=
+        fmt::format("  latency         {} a hop, {} from NPU to {}NPU\n", print_time(dim.latency),
+                    print_time(dim.latency * hops(dim)),
+                    dim.kind == DimensionKind::ring || dim.kind == DimensionKind::mesh ? "neighbour " : "");
+    out += fmt::format("  in flight       {} a link (bandwidth x latency)\n",
+                       rounded_size(dim.link_rate().value() * static_cast<double>(dim.latency) * 1e-12));
+    out += fmt::format("  bandwidth       {} an NPU\n", rounded_bandwidth(per_npu));
+    if (dim.size > 1)
+      out += fmt::format("  bisection       {} a direction, whole machine\n", rounded_bandwidth(cut));
+    out += fmt::format("  directed links  {}", dimension_links(config, d));
+    if (dim.kind == DimensionKind::switch_ && dim.size > 1) {
+      const uint32_t switches = config.npus() / dim.size;
+      out += fmt::format(", {} switch{}", switches, switches == 1 ? "" : "es");
+    }
+    out += "\n";
+    links += dimension_links(config, d);
+    per_npu_total += per_npu;
+    if (cut > 0 && (bisection == 0 || cut < bisection)) {
+      bisection = cut;
+      narrowest = d;
+    }
+  }
+  out += fmt::format("machine: {} directed links, {} an NPU over all dimensions", links,
+                     rounded_bandwidth(per_npu_total));
+  if (bisection > 0)
+    out += fmt::format(", bisection {} a direction (dimension {})", rounded_bandwidth(bisection), narrowest);
+  out += "\n";
+  out += fmt::format(
+      "NPU: peak {}, memory {} for the roofline{}\n",
+      config.npu.peak_flops > 0 ? print_compute(config.npu.peak_flops) : "none",
+      config.npu.memory_bandwidth > 0 ? print_bandwidth_value(config.npu.memory_bandwidth) : "none",
+      config.npu.roofline ? " (which replaces recorded durations)" : "");
+  out += fmt::format("HBM: {} model, {}, {}, {}\n", config.hbm.model, shown_bandwidth(config.hbm.bandwidth),
+                     print_time(config.hbm.latency),
+                     config.hbm.capacity > 0 ? print_size(config.hbm.capacity) : "unlimited capacity");
+  if (config.remote_memory)
+    out += fmt::format("remote memory: {} an NPU, {}\n", shown_bandwidth(config.remote_memory->bandwidth),
+                       print_time(config.remote_memory->latency));
+  out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
+                     print_time(config.nmu.endpoint_delay), plural(config.collectives.chunks, "chunk"),
+                     to_string(config.collectives.order));
+  return out;
+}
+
+std::string describe_dot(const Config& config) {
+  const uint32_t npus = config.npus();
+  const bool full = npus <= kDrawnNpus;
+  std::string title = fmt::format("{}: {}", config.notation, plural(npus, "NPU"));
+  if (!full)
+    title += fmt::format("; summarised, as only machines of up to {} NPUs are drawn in full", kDrawnNpus);
+  std::string out = fmt::format(
+      "graph weft {{\n  label=\"{}\";\n  labelloc=t;\n  {}node [shape=box, fontname=\"Helvetica\"];\n  edge "
+      "[fontname=\"Helvetica\"];\n",
+      escaped(title), full ? "layout=neato;\n  overlap=false;\n  " : "");
+  if (full)
+    draw_full(config, out);
+  else
+    draw_summary(config, out);
+  return out + "}\n";
+}
+
+}  // namespace weft

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/effective.h"
+
+#include <fmt/format.h>
+
+#include "configs/keys.h"
+#include "configs/units.h"
+
+namespace weft {
+
+std::string effective_yaml(const Config& config) {
+  std::string out = "# The complete configuration of a run: defaults, file and --set together.\n";
+  std::string section;
+  for (const KeySpec& key : keys()) {
+    if (key.get == nullptr) continue;
+    if (key.path.rfind(kDimensionPrefix, 0) == 0) continue;  // written in one go below
+    const size_t dot = key.path.find('.');
+    if (dot == std::string::npos) {
+      out += fmt::format("{}: {}\n", key.path, print_value(key, key.get(config, key.index)));
+      continue;
+    }
+    const std::string parent = key.path.substr(0, dot);
+    if (parent == "remote_memory" && !config.remote_memory) continue;
+    if (parent != section) out += parent + ":\n";
+    section = parent;
+    out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));
+    if (key.path != "topology.notation") continue;
+    out += "  dimensions:\n";
+    for (size_t d = 0; d < config.dimensions.size(); ++d) {
+      std::string entry;
+      for (const KeySpec& row : keys())
+        if (row.path.rfind(kDimensionPrefix, 0) == 0 && row.get != nullptr)
+          entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ",
+                               row.path.substr(std::string(kDimensionPrefix).size()),
+                               print_value(row, row.get(config, d)));
+      out += "    - {" + entry + "}\n";
+    }
+  }
+  return out;
+}
+
+}  // namespace weft

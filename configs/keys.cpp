@@ -1,0 +1,743 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/keys.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "configs/algorithms.h"
+#include "configs/notation.h"
+#include "configs/units.h"
+
+namespace weft {
+namespace {
+
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
+
+constexpr const char* kMinBandwidth = "1 MB/s";
+constexpr const char* kMaxBandwidth = "1000 PB/s";
+
+/// The enumerator of a choice: enumerators are numbered 0, 1, 2 .. and named by `name`.
+template <typename Enum>
+Enum named(const std::string& text, const char* (*name)(Enum), int count) {
+  for (int i = 0; i < count; ++i)
+    if (text == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
+  fail(fmt::format("unknown name '{}'", text));
+}
+
+uint32_t as_u32(const Value& v) {
+  return static_cast<uint32_t>(std::get<uint64_t>(v));
+}
+
+std::vector<KeySpec> make_keys() {
+  std::vector<KeySpec> t;
+  const auto add = [&t](const char* path, ValueType type) -> KeySpec& {
+    t.emplace_back();
+    t.back().path = path;
+    t.back().type = type;
+    return t.back();
+  };
+
+  {
+    KeySpec& k = add("weft", ValueType::integer);
+    k.required = true;
+    k.min = k.max = std::to_string(kConfigVersion);
+    k.description = "Version of the configuration format.";
+    k.set = [](Config&, size_t, const Value&) {};
+    k.get = [](const Config&, size_t) -> Value { return kConfigVersion; };
+  }
+  {
+    KeySpec& k = add("topology.notation", ValueType::notation);
+    k.required = true;
+    k.description =
+        "The hierarchical topology, innermost dimension first: `Ring(n)`, `FullyConnected(n)`, `Switch(n)`, "
+        "`Mesh(n)` "
+        "(short `R`, `FC`, `SW`, `M`) joined by `_`. At most " +
+        std::to_string(kMaxNpus) + " NPUs and " + std::to_string(kMaxDimensions) + " dimensions.";
+    // The dimensions' kinds and sizes are resolved by the loader, which also matches them with the entries.
+    k.set = [](Config& c, size_t, const Value& v) { c.notation = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.notation; };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].bandwidth", ValueType::bandwidth);
+    k.optional = true;
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description =
+        "Per link and direction. Ring and Mesh: a neighbour link; FullyConnected: a pair link; Switch: the "
+        "NPU's port. "
+        "Either this or `bandwidth_per_npu` is required.";
+    k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].bandwidth = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t i) -> Value { return c.dimensions[i].bandwidth; };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].bandwidth_per_npu", ValueType::bandwidth);
+    k.optional = true;
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description =
+        "Of all links of an NPU in the dimension together, instead of `bandwidth`: the link's bandwidth "
+        "times "
+        "`links_per_npu` times (Ring and Mesh: `collectives.queues_per_dimension`; FullyConnected(n): n-1; "
+        "Switch: 1).";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].latency", ValueType::time);
+    k.fallback = "500 ns";
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Per hop. Ring, Mesh and FullyConnected: NPU to NPU is one hop; Switch: two.";
+    k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].latency = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t i) -> Value { return c.dimensions[i].latency; };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].links_per_npu", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "1024";
+    k.description = "Parallel links in place of each link: they multiply `bandwidth`.";
+    k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].links_per_npu = as_u32(v); };
+    k.get = [](const Config& c, size_t i) -> Value { return uint64_t{c.dimensions[i].links_per_npu}; };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].fidelity", ValueType::choice);
+    k.fallback = to_string(Fidelity::message);
+    // To bring packet fidelity in, its row becomes available: nothing else refuses it.
+    k.choices = {{to_string(Fidelity::analytical), true, "hops x latency + bytes / bandwidth, no contention"},
+                 {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
+                 {to_string(Fidelity::packet), false, "packets, virtual channels and credits"}};
+    k.description = "How a message crosses the dimension.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].fidelity = named<Fidelity>(std::get<std::string>(v), to_string, 3);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return std::string(to_string(c.dimensions[i].fidelity));
+    };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].switching", ValueType::choice);
+    k.fallback = to_string(Switching::store_and_forward);
+    k.choices = {
+        {to_string(Switching::store_and_forward), true, "a hop forwards a message when its tail is there"},
+        {to_string(Switching::cut_through), true, "a hop forwards a message when its head is there"}};
+    k.description = "When a message is forwarded, at `message` fidelity.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].switching = named<Switching>(std::get<std::string>(v), to_string, 2);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return std::string(to_string(c.dimensions[i].switching));
+    };
+  }
+
+  {
+    KeySpec& k = add("npu.peak", ValueType::compute);
+    k.fallback = "234 TFLOPS";
+    k.min = "1 MFLOPS";
+    k.max = "1000 EFLOPS";
+    k.zero_word = "none";
+    k.description =
+        "Peak compute rate for the roofline (the default is an A100-class NPU in dense 16-bit "
+        "arithmetic, as sustained); `none` leaves only the memory side.";
+    k.set = [](Config& c, size_t, const Value& v) { c.npu.peak_flops = std::get<double>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.npu.peak_flops; };
+  }
+  {
+    KeySpec& k = add("npu.memory_bandwidth", ValueType::bandwidth_value);
+    k.fallback = "2 TB/s";
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.zero_word = "none";
+    k.description = "Memory bandwidth for the roofline; `none` leaves only the compute side.";
+    k.set = [](Config& c, size_t, const Value& v) { c.npu.memory_bandwidth = std::get<double>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.npu.memory_bandwidth; };
+  }
+  {
+    KeySpec& k = add("npu.roofline", ValueType::boolean);
+    k.fallback = "false";
+    k.description =
+        "`true`: the roofline times every compute node that has operations or bytes; `false`: recorded "
+        "durations win, and only nodes without one use the roofline.";
+    k.set = [](Config& c, size_t, const Value& v) { c.npu.roofline = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.npu.roofline; };
+  }
+  {
+    KeySpec& k = add("npu.cpu_slots", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "4096";
+    k.description = "CPU operations an NPU's host runs at once.";
+    k.set = [](Config& c, size_t, const Value& v) { c.npu.cpu_slots = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.npu.cpu_slots}; };
+  }
+  {
+    KeySpec& k = add("npu.compute_slots", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "4096";
+    k.description = "GPU compute operations an NPU runs at once.";
+    k.set = [](Config& c, size_t, const Value& v) { c.npu.compute_slots = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.npu.compute_slots}; };
+  }
+
+  {
+    KeySpec& k = add("hbm.model", ValueType::choice);
+    k.fallback = "bandwidth";
+    k.choices = {{"bandwidth", true, "latency + bytes / (efficiency x bandwidth)"},
+                 {"banked", false, "banks, rows and refresh"}};
+    k.description = "The memory model of an NPU's HBM.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.model = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.model; };
+  }
+  {
+    KeySpec& k = add("hbm.bandwidth", ValueType::bandwidth);
+    k.fallback = "2 TB/s";
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description = "Peak bandwidth of an NPU's HBM.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.bandwidth = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.bandwidth; };
+  }
+  {
+    KeySpec& k = add("hbm.latency", ValueType::time);
+    k.fallback = "100 ns";
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Of one access.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.latency = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.latency; };
+  }
+  {
+    KeySpec& k = add("hbm.capacity", ValueType::size);
+    k.fallback = "80 GiB";
+    k.min = "1 MiB";
+    k.max = "1 PiB";
+    k.zero_word = "unlimited";
+    k.description = "Bytes of an NPU's HBM.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.capacity = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.capacity; };
+  }
+  {
+    KeySpec& k = add("hbm.efficiency", ValueType::number);
+    k.fallback = "1";
+    k.min = "0.001";
+    k.max = "1";
+    k.description = "Fraction of the peak bandwidth that is reached.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.efficiency = std::get<double>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.efficiency; };
+  }
+  {
+    KeySpec& k = add("hbm.outstanding", ValueType::integer);
+    k.fallback = "8";
+    k.min = "1";
+    k.max = "65536";
+    k.description = "Requests an NPU has in flight.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.outstanding = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.hbm.outstanding}; };
+  }
+
+  {
+    KeySpec& k = add("remote_memory.bandwidth", ValueType::bandwidth);
+    k.required = true;
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description = "Of an NPU's link to the remote memory.";
+    k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->bandwidth = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->bandwidth; };
+  }
+  {
+    KeySpec& k = add("remote_memory.latency", ValueType::time);
+    k.fallback = "1 us";
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Of one remote access.";
+    k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->latency = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->latency; };
+  }
+
+  {
+    KeySpec& k = add("nmu.endpoint_delay", ValueType::time);
+    k.fallback = "0 ns";
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Before the first send and after every receive of a collective's step.";
+    k.set = [](Config& c, size_t, const Value& v) { c.nmu.endpoint_delay = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.nmu.endpoint_delay; };
+  }
+  {
+    KeySpec& k = add("nmu.injection_queue", ValueType::integer);
+    k.fallback = "unlimited";
+    k.min = "1";
+    k.max = "1048576";
+    k.zero_word = "unlimited";
+    k.description = "Messages that may wait at a fabric port.";
+    k.set = [](Config& c, size_t, const Value& v) { c.nmu.injection_queue = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.nmu.injection_queue}; };
+  }
+
+  {
+    KeySpec& k = add("collectives.chunks", ValueType::integer);
+    k.fallback = "4";
+    k.min = "1";
+    k.max = "1048576";
+    k.description = "Chunks a collective's data is split into: the unit of pipelining over dimensions.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.chunks = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.chunks}; };
+  }
+  {
+    KeySpec& k = add("collectives.active_chunks_per_dimension", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "1048576";
+    k.description = "Chunks of a collective that run at once in one dimension; they share its links.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.active_chunks_per_dimension = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value {
+      return uint64_t{c.collectives.active_chunks_per_dimension};
+    };
+  }
+  {
+    KeySpec& k = add("collectives.queues_per_dimension", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "64";
+    k.description =
+        "Scheduling queues of a dimension. On a ring each is a ring of one direction, so 1 uses one "
+        "direction and 2 use both.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.queues_per_dimension = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.queues_per_dimension}; };
+  }
+  {
+    KeySpec& k = add("collectives.direct_window", ValueType::integer);
+    k.fallback = "unlimited";
+    k.min = "1";
+    k.max = std::to_string(kMaxNpus);
+    k.zero_word = "unlimited";
+    k.description = "Messages of one round of the direct algorithm that an NPU has in flight.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.direct_window = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.direct_window}; };
+  }
+  {
+    KeySpec& k = add("collectives.order", ValueType::choice);
+    k.fallback = to_string(CollectiveOrder::local_bw_aware);
+    k.choices = {{to_string(CollectiveOrder::baseline), true,
+                  "an all-reduce of the full size in every dimension in turn"},
+                 {to_string(CollectiveOrder::local_bw_aware), true,
+                  "reduce-scatter inwards to outwards, all-reduce on the last dimension, all-gather back"},
+                 {"themis", false, "greedy, per chunk"}};
+    k.description = "Order of an all-reduce's phases over the dimensions.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 2);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.order)); };
+  }
+  {
+    KeySpec& k = add("collectives.scheduling", ValueType::choice);
+    k.fallback = to_string(CollectiveScheduling::lifo);
+    k.choices = {{to_string(CollectiveScheduling::lifo), true, "the newest collective first"},
+                 {to_string(CollectiveScheduling::fifo), true, "the oldest collective first"},
+                 {to_string(CollectiveScheduling::priority), true, "by the trace's priority"}};
+    k.description = "Which of several waiting collectives runs first.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.collectives.scheduling = named<CollectiveScheduling>(std::get<std::string>(v), to_string, 3);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.scheduling)); };
+  }
+  {
+    KeySpec& k = add("collectives.reduction", ValueType::reduction);
+    k.fallback = "none";
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description =
+        "Cost of reducing a received block (2 reads, 1 write): `none`; `{bandwidth: X}`, a delay of "
+        "3 x bytes / X; `hbm`, real accesses that contend in the HBM.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      const auto& r = std::get<ReductionSetting>(v);
+      c.collectives.reduction = r.kind;
+      c.collectives.reduction_bandwidth = r.bandwidth;
+    };
+    k.get = [](const Config& c, size_t) -> Value {
+      return ReductionSetting{c.collectives.reduction, c.collectives.reduction_bandwidth};
+    };
+  }
+  for (int op = 0; op < kCollectiveOps; ++op) {
+    const std::string name = to_string(static_cast<CollectiveOp>(op));
+    KeySpec& k = add(("collectives." + name).c_str(), ValueType::algorithms);
+    k.fallback = kDefaultAlgorithm;
+    k.index = static_cast<size_t>(op);
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', '-');
+    k.description = "Algorithm of " + words + ": a list with one name a dimension, or one name for all.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value { return c.collectives.algorithms[i]; };
+  }
+
+  {
+    KeySpec& k = add("workload.trace", ValueType::path);
+    k.fallback = "\"\"";
+    k.description =
+        "Prefix of the Chakra execution traces: rank r reads `<prefix>.<r>.et`. Relative to the folder of "
+        "the configuration file. Empty: no trace.";
+    k.set = [](Config& c, size_t, const Value& v) { c.workload.trace = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.workload.trace; };
+  }
+  {
+    KeySpec& k = add("workload.groups", ValueType::path);
+    k.fallback = "\"\"";
+    k.description =
+        "JSON file of the communicator groups, `{\"name\": [rank, ..], ..}`. Relative to the folder of the "
+        "configuration file. Empty: none.";
+    k.set = [](Config& c, size_t, const Value& v) { c.workload.groups = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.workload.groups; };
+  }
+  {
+    KeySpec& k = add("workload.strict", ValueType::boolean);
+    k.fallback = "false";
+    k.description =
+        "`true`: a dependency on a node that the trace does not hold is an error; `false`: it counts as "
+        "met, with a warning.";
+    k.set = [](Config& c, size_t, const Value& v) { c.workload.strict = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.workload.strict; };
+  }
+
+  {
+    KeySpec& k = add("run.seed", ValueType::integer);
+    k.fallback = "1";
+    k.min = "0";
+    k.description = "Of every random number of the run.";
+    k.set = [](Config& c, size_t, const Value& v) { c.run.seed = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.run.seed; };
+  }
+  {
+    KeySpec& k = add("run.data", ValueType::choice);
+    k.fallback = "none";
+    k.choices = {{"none", true, "messages carry sizes only"},
+                 {"functional", false, "messages carry real elements"}};
+    k.description = "What messages carry.";
+    k.set = [](Config& c, size_t, const Value& v) { c.run.data = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.run.data; };
+  }
+
+  {
+    KeySpec& k = add("output.dir", ValueType::text);
+    k.fallback = "out";
+    k.min = "1";  // characters
+    k.description = "Folder of the results, relative to the working directory.";
+    k.set = [](Config& c, size_t, const Value& v) { c.output.dir = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.output.dir; };
+  }
+  {
+    KeySpec& k = add("output.waves", ValueType::text);
+    k.fallback = "\"\"";
+    k.description = "Glob of the signals to record as a waveform. Empty: none.";
+    k.set = [](Config& c, size_t, const Value& v) { c.output.waves = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.output.waves; };
+  }
+  return t;
+}
+
+template <typename T>
+bool less(const T& a, const T& b) {
+  return a < b;
+}
+
+bool less(const Rate& a, const Rate& b) {
+  return static_cast<Wide>(a.bytes_per_second) * b.divisor <
+         static_cast<Wide>(b.bytes_per_second) * a.divisor;
+}
+
+/// The scalar by type, without range and choices. Strings pass as they are.
+Value parse_plain(ValueType type, const std::string& text) {
+  switch (type) {
+    case ValueType::integer:
+      return parse_integer(text);
+    case ValueType::number:
+      return parse_number(text);
+    case ValueType::size:
+      return parse_size(text);
+    case ValueType::time:
+      return parse_time(text);
+    case ValueType::bandwidth:
+    case ValueType::reduction:
+      return parse_bandwidth(text);
+    case ValueType::bandwidth_value:
+      return parse_bandwidth_value(text);
+    case ValueType::compute:
+      return parse_compute(text);
+    default:
+      return text;
+  }
+}
+
+/// 0 inside, -1 below the minimum, 1 above the maximum.
+int range(const KeySpec& key, const Value& value) {
+  return std::visit(
+      [&](const auto& v) -> int {
+        using T = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<T, uint64_t> || std::is_same_v<T, double> || std::is_same_v<T, Rate>) {
+          if (!key.min.empty() && less(v, std::get<T>(parse_plain(key.type, key.min)))) return -1;
+          if (!key.max.empty() && less(std::get<T>(parse_plain(key.type, key.max)), v)) return 1;
+        }
+        return 0;
+      },
+      value);
+}
+
+bool is_zero(const Value& value) {
+  if (const auto* i = std::get_if<uint64_t>(&value)) return *i == 0;
+  if (const auto* d = std::get_if<double>(&value)) return *d == 0;
+  if (const auto* r = std::get_if<Rate>(&value)) return r->bytes_per_second == 0;
+  return false;
+}
+
+/// Text as a YAML scalar: plain where that is safe, else in double quotes.
+std::string quoted(const std::string& text) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '/' || c == '.' || c == '-' || c == '(' || c == ')';
+  };
+  static const char* const reserved[] = {"null", "true", "false", "yes", "no", "on", "off", "."};
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '/' || c == '.';
+  };
+  bool safe = !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), plain);
+  for (const char* word : reserved)
+    if (text == word) safe = false;
+  if (safe) return text;
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace
+
+const std::vector<KeySpec>& keys() {
+  static const std::vector<KeySpec> table = make_keys();
+  return table;
+}
+
+const std::vector<SectionSpec>& sections() {
+  static const std::vector<SectionSpec> table = {
+      {"topology", false, "The machine's NPUs and how they are joined."},
+      {"topology.dimensions[]", false,
+       "A list of mappings, one a dimension of the notation in the same order, or one for all dimensions."},
+      {"npu", false, "The computing part of every NPU."},
+      {"hbm", false, "The memory of every NPU."},
+      {"remote_memory", true,
+       "A memory that every NPU reaches over a link of its own. Absent: remote accesses in a trace are "
+       "errors."},
+      {"nmu", false, "The network messaging unit of every NPU."},
+      {"collectives", false, "How collectives become chunks, phases and messages."},
+      {"workload", false, "What the machine runs."},
+      {"run", false, "How it is run."},
+      {"output", false, "What is written where."},
+  };
+  return table;
+}
+
+const std::vector<UnavailableKey>& unavailable_keys() {
+  static const std::vector<UnavailableKey> table = {
+      {"topology.graph", "describe the machine by `topology.notation` and `topology.dimensions`"},
+  };
+  return table;
+}
+
+const KeySpec* find_key(std::string_view path) {
+  static const std::map<std::string, const KeySpec*, std::less<>> by_path = [] {
+    std::map<std::string, const KeySpec*, std::less<>> m;
+    for (const KeySpec& key : keys()) m.emplace(key.path, &key);
+    return m;
+  }();
+  const auto it = by_path.find(path);
+  return it == by_path.end() ? nullptr : it->second;
+}
+
+const SectionSpec* find_section(std::string_view path) {
+  for (const SectionSpec& section : sections())
+    if (section.path == path) return &section;
+  return nullptr;
+}
+
+std::vector<std::string> available_algorithms() {
+  std::vector<std::string> names = {kDefaultAlgorithm};
+  for (const AlgorithmInfo& info : algorithm_table())
+    if (info.available) names.emplace_back(info.name);
+  return names;
+}
+
+std::string allowed_values(const KeySpec& key) {
+  const auto bounds = [&key](const std::string& what) {
+    std::string out = what;
+    if (!key.min.empty() && !key.max.empty())
+      out += key.min == key.max ? fmt::format(": {}", key.min)
+                                : fmt::format(", from {} to {}", key.min, key.max);
+    else if (!key.min.empty())
+      out += fmt::format(", from {}", key.min);
+    if (!key.zero_word.empty()) out += fmt::format(", or `{}`", key.zero_word);
+    return out;
+  };
+  const auto unit = [](UnitKind kind) { return fmt::format("{}", fmt::join(unit_names(kind), ", ")); };
+  switch (key.type) {
+    case ValueType::integer:
+      return bounds("a whole number");
+    case ValueType::number:
+      return bounds("a number");
+    case ValueType::boolean:
+      return "`true` or `false`";
+    case ValueType::text:
+      return key.min.empty() ? "a text" : "a text that is not empty";
+    case ValueType::path:
+      return "a path";
+    case ValueType::choice: {
+      std::vector<std::string> names;
+      for (const Choice& c : key.choices)
+        if (c.available) names.push_back("`" + c.name + "`");
+      return fmt::format("{}", fmt::join(names, ", "));
+    }
+    case ValueType::size:
+      return bounds("a size with a unit (" + unit(UnitKind::size) + ")");
+    case ValueType::time:
+      return bounds("a time with a unit (" + unit(UnitKind::time) + ")");
+    case ValueType::bandwidth:
+    case ValueType::bandwidth_value:
+      return bounds("a bandwidth with a unit (" + unit(UnitKind::bandwidth) + ")");
+    case ValueType::compute:
+      return bounds("a compute rate with a unit (" + unit(UnitKind::compute) + ")");
+    case ValueType::notation:
+      return "a notation such as `Ring(4)_FullyConnected(8)_Switch(4)`";
+    case ValueType::algorithms:
+      return fmt::format("one of `{}`, or a list of them with one a dimension",
+                         fmt::join(available_algorithms(), "`, `"));
+    case ValueType::reduction:
+      return fmt::format("`none`, `hbm` or `{{bandwidth: X}}` with X from {} to {}", key.min, key.max);
+  }
+  return "";
+}
+
+Value parse_value(const KeySpec& key, const std::string& text) {
+  if (!key.zero_word.empty() && text == key.zero_word)
+    return key.type == ValueType::compute || key.type == ValueType::bandwidth_value ? Value(0.0)
+                                                                                    : Value(uint64_t{0});
+  const std::string shown = text.size() > 60 ? text.substr(0, 60) + "..." : text;
+  switch (key.type) {
+    case ValueType::boolean:
+      if (text == "true" || text == "True" || text == "TRUE") return true;
+      if (text == "false" || text == "False" || text == "FALSE") return false;
+      fail(fmt::format("'{}' is neither true nor false; allowed: {}", shown, allowed_values(key)));
+    case ValueType::choice: {
+      std::vector<std::string> names;
+      for (const Choice& c : key.choices) {
+        if (c.name == text) {
+          if (c.available) return text;
+          fail(fmt::format("'{}' is not available in this version; allowed: {}", text, allowed_values(key)));
+        }
+        names.push_back(c.name);
+      }
+      const std::string near = nearest_name(text, names);
+      fail(fmt::format("'{}' is unknown{}; allowed: {}", shown,
+                       near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), allowed_values(key)));
+    }
+    case ValueType::text:
+    case ValueType::path:
+      if (text.find('\0') != std::string::npos) fail("the text holds a zero byte; remove it");
+      if (!key.min.empty() && text.empty())
+        fail(fmt::format("'' is empty; allowed: {}", allowed_values(key)));
+      return text;
+    case ValueType::notation:
+      return print_notation(parse_notation(text));
+    default:
+      break;
+  }
+  const Value value = parse_plain(key.type, text);
+  const int where = range(key, value);
+  if (where != 0) {
+    if (key.path == "weft")
+      fail(fmt::format("'{}' is a version of the format that this program does not know; write `weft: {}`",
+                       shown, kConfigVersion));
+    const char* const what = is_zero(value) ? "is zero" : where < 0 ? "is too small" : "is too large";
+    const std::string hint = is_zero(value) && !key.zero_word.empty()
+                                 ? fmt::format(" (write `{}` if that is meant)", key.zero_word)
+                                 : "";
+    fail(fmt::format("'{}' {}{}; allowed: {}", shown, what, hint, allowed_values(key)));
+  }
+  return value;
+}
+
+std::string print_value(const KeySpec& key, const Value& value) {
+  if (!key.zero_word.empty() && is_zero(value)) return key.zero_word;
+  switch (key.type) {
+    case ValueType::integer:
+      return std::to_string(std::get<uint64_t>(value));
+    case ValueType::number:
+      return print_number(std::get<double>(value));
+    case ValueType::boolean:
+      return std::get<bool>(value) ? "true" : "false";
+    case ValueType::size:
+      return print_size(std::get<uint64_t>(value));
+    case ValueType::time:
+      return print_time(std::get<uint64_t>(value));
+    case ValueType::bandwidth:
+      return print_bandwidth(std::get<Rate>(value));
+    case ValueType::bandwidth_value:
+      return print_bandwidth_value(std::get<double>(value));
+    case ValueType::compute:
+      return print_compute(std::get<double>(value));
+    case ValueType::algorithms: {
+      const auto& names = std::get<std::vector<std::string>>(value);
+      if (std::all_of(names.begin(), names.end(), [](const std::string& n) { return n.empty(); }))
+        return kDefaultAlgorithm;
+      std::string out;
+      for (const std::string& n : names)
+        out += (out.empty() ? "[" : ", ") + (n.empty() ? kDefaultAlgorithm : n);
+      return out + "]";
+    }
+    case ValueType::reduction: {
+      const auto& r = std::get<ReductionSetting>(value);
+      if (r.kind == ReductionKind::fixed_bandwidth)
+        return "{bandwidth: " + print_bandwidth(r.bandwidth) + "}";
+      return to_string(r.kind);
+    }
+    default:
+      return quoted(std::get<std::string>(value));
+  }
+}
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  if (word.size() > 64) return "";
+  std::string best;
+  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    std::vector<size_t> row(candidate.size() + 1);
+    for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j < row.size(); ++j) {
+        const size_t substitute = diagonal + (word[i - 1] == candidate[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace weft

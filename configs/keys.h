@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The one table of everything a configuration may say. The loader's checks, the JSON Schema, the reference
+// page and the effective configuration are all made from it: a new key is one row here (and a field in
+// config.h).
+
+#ifndef WEFT_CONFIGS_KEYS_H
+#define WEFT_CONFIGS_KEYS_H
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "configs/config.h"
+
+namespace weft {
+
+enum class ValueType : uint8_t {
+  integer,          ///< uint64_t
+  number,           ///< double
+  boolean,          ///< bool
+  text,             ///< std::string
+  path,             ///< std::string; relative to the file's folder
+  choice,           ///< std::string, one of `choices`
+  size,             ///< uint64_t, bytes
+  time,             ///< uint64_t, ps
+  bandwidth,        ///< Rate
+  bandwidth_value,  ///< double, B/s
+  compute,          ///< double, FLOP/s
+  notation,         ///< std::string, canonical
+  algorithms,       ///< std::vector<std::string>: one name, or one a dimension
+  reduction         ///< ReductionSetting
+};
+
+struct ReductionSetting {
+  ReductionKind kind = ReductionKind::none;
+  Rate bandwidth;
+};
+
+using Value = std::variant<std::monostate, uint64_t, double, bool, std::string, Rate,
+                           std::vector<std::string>, ReductionSetting>;
+
+struct Choice {
+  std::string name;
+  bool available;  ///< false: known, but an error that says "not available in this version"
+  std::string description;
+};
+
+/// One key. `set` and `get` take the dimension's number for keys of topology.dimensions[], `index` for all
+/// others; null where the loader itself resolves the key.
+struct KeySpec {
+  std::string path;  ///< "npu.peak"; keys of a dimension's entry are "topology.dimensions[].latency"
+  ValueType type = ValueType::text;
+  std::string fallback;  ///< the default, as it would be written; empty with `required` or `optional`
+  bool required = false;
+  bool optional = false;  ///< has no default: absent is a state of its own
+  std::string min, max;   ///< inclusive, as they would be written; empty: none
+  std::string
+      zero_word;  ///< the word that stands for the resolved value 0 ("none", "unlimited"); empty: none
+  std::vector<Choice> choices;
+  std::string description;
+  std::size_t index = 0;
+  void (*set)(Config&, std::size_t, const Value&) = nullptr;
+  Value (*get)(const Config&, std::size_t) = nullptr;
+};
+
+/// A mapping of keys. `optional`: absent means "not there", not "all defaults".
+struct SectionSpec {
+  std::string path;
+  bool optional = false;
+  std::string description;
+};
+
+/// A key that the format knows and this version does not.
+struct UnavailableKey {
+  std::string path;
+  std::string remedy;
+};
+
+constexpr uint64_t kConfigVersion = 1;  ///< of the format: the value of `weft:`
+inline constexpr const char* kDimensionsPath = "topology.dimensions";
+inline constexpr const char* kDimensionPrefix = "topology.dimensions[].";
+
+const std::vector<KeySpec>& keys();
+const std::vector<SectionSpec>& sections();
+const std::vector<UnavailableKey>& unavailable_keys();
+const KeySpec* find_key(std::string_view path);
+const SectionSpec* find_section(std::string_view path);
+
+/// The value of a scalar of a key, checked against type, range and choices. Not for algorithms and reduction.
+/// Errors: UserError(usage) with the value and what is allowed (the caller knows where it stands).
+Value parse_value(const KeySpec& key, const std::string& text);
+
+/// The value as YAML, such that parse_value (or the loader, for algorithms and reduction) reads the same
+/// value.
+std::string print_value(const KeySpec& key, const Value& value);
+
+/// What is allowed, in words: "a bandwidth with a unit, from 1 MB/s to 1000 PB/s, for example `100 GB/s`".
+std::string allowed_values(const KeySpec& key);
+
+/// Names of available algorithms, for messages and the schema.
+std::vector<std::string> available_algorithms();
+
+/// The candidate nearest to `word` by edit distance, or "" when none is near.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace weft
+
+#endif

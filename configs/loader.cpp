@@ -1,0 +1,700 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+
+#include "configs/algorithms.h"
+#include "configs/document.h"
+#include "configs/keys.h"
+#include "configs/notation.h"
+#include "configs/units.h"
+
+namespace weft {
+namespace {
+
+constexpr size_t kMaxErrors = 50;
+constexpr uintmax_t kMaxFileBytes = 16u << 20;
+
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
+
+class Errors {
+ public:
+  void add(const std::string& origin, const std::string& key, const std::string& what) {
+    if (seen_.insert(origin + key + what).second)
+      lines_.push_back(fmt::format("{}: key `{}`: {}", origin, key, what));
+  }
+  void check() const {
+    if (lines_.empty()) return;
+    std::vector<std::string> shown(
+        lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(std::min(lines_.size(), kMaxErrors)));
+    if (lines_.size() > kMaxErrors)
+      shown.push_back(fmt::format("and {} more errors", lines_.size() - kMaxErrors));
+    fail(fmt::format("{}", fmt::join(shown, "\n")));
+  }
+
+ private:
+  std::vector<std::string> lines_;
+  std::set<std::string> seen_;
+};
+
+// ---- overrides: edits of the tree before anything is checked
+// ----------------------------------------------------------
+
+/// One step of a path: a key, and optionally an index into the list it holds.
+struct Step {
+  std::string key;
+  enum class Index { none, one, all } kind = Index::none;
+  size_t index = 0;
+};
+
+std::vector<Step> parse_path(const Override& o) {
+  std::vector<Step> steps;
+  const auto bad = [&o](const std::string& what) {
+    fail(fmt::format("{}: key `{}`: {}; write for example `npu.peak` or `topology.dimensions[0].latency`",
+                     o.origin, o.path, what));
+  };
+  std::istringstream parts(o.path);
+  std::string part;
+  if (o.path.empty() || o.path.back() == '.') bad("a word is missing");
+  while (std::getline(parts, part, '.')) {
+    Step step;
+    const size_t bracket = part.find('[');
+    step.key = part.substr(0, bracket);
+    if (step.key.empty()) bad("a word is missing");
+    if (bracket != std::string::npos) {
+      if (part.back() != ']') bad("`]` is missing");
+      const std::string inside = part.substr(bracket + 1, part.size() - bracket - 2);
+      if (inside == "*") {
+        step.kind = Step::Index::all;
+      } else if (!inside.empty() && inside.size() <= 6 &&
+                 std::all_of(inside.begin(), inside.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+        step.kind = Step::Index::one;
+        step.index = std::stoul(inside);
+      } else {
+        bad(fmt::format("'{}' is no index", inside));
+      }
+    }
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+/// The path of the table for a path of steps: indices become [].
+std::string table_path(const std::vector<Step>& steps) {
+  std::string out;
+  for (const Step& s : steps) {
+    out += (out.empty() ? "" : ".") + s.key;
+    if (s.kind != Step::Index::none) out += "[]";
+  }
+  return out;
+}
+
+DocumentNode& child(DocumentNode& map, const std::string& key, const std::string& origin) {
+  if (DocumentNode* found = map.find(key)) return *found;
+  map.entries.push_back({key, origin, {}});
+  map.entries.back().value.origin = origin;
+  return map.entries.back().value;
+}
+
+/// How many dimensions the notation in the tree has; nothing when it has none or is wrong (reported later).
+std::optional<size_t> dimensions_of(const DocumentNode& root) {
+  const DocumentNode* topology = root.find("topology");
+  const DocumentNode* notation = topology != nullptr ? topology->find("notation") : nullptr;
+  if (notation == nullptr || notation->kind != DocumentNode::Kind::scalar) return std::nullopt;
+  try {
+    return parse_notation(notation->scalar).size();
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+void remove(DocumentNode& map, const std::string& key) {
+  map.entries.erase(std::remove_if(map.entries.begin(), map.entries.end(),
+                                   [&](const DocumentEntry& e) { return e.key == key; }),
+                    map.entries.end());
+}
+
+void set_at(DocumentNode& node, const std::vector<Step>& steps, size_t at, const DocumentNode& value,
+            const Override& o, std::optional<size_t> dimensions) {
+  const auto bad = [&o](const std::string& what) {
+    fail(fmt::format("{}: key `{}`: {}", o.origin, o.path, what));
+  };
+  if (node.kind == DocumentNode::Kind::null) node.kind = DocumentNode::Kind::map;
+  if (node.kind == DocumentNode::Kind::sequence)
+    bad(fmt::format("`{0}` is a list; write `{0}[0]` for its first entry or `{0}[*]` for all",
+                    steps[at - 1].key));
+  if (node.kind != DocumentNode::Kind::map)
+    bad(fmt::format("`{}` cannot be set inside {}; set the whole key instead", steps[at].key,
+                    describe_node(node)));
+  const Step& step = steps[at];
+  const bool last = at + 1 == steps.size();
+  DocumentNode& target = child(node, step.key, o.origin);
+  if (step.kind == Step::Index::none) {
+    if (!last) return set_at(target, steps, at + 1, value, o, dimensions);
+    target = value;
+    for (DocumentEntry& e : node.entries)
+      if (e.key == step.key) e.origin = o.origin;
+    if (step.key == "bandwidth" && at > 0 && steps[at - 1].key == "dimensions")
+      remove(node, "bandwidth_per_npu");
+    if (step.key == "bandwidth_per_npu") remove(node, "bandwidth");
+    return;
+  }
+  if (target.kind == DocumentNode::Kind::null) target.kind = DocumentNode::Kind::sequence;
+  if (target.kind != DocumentNode::Kind::sequence)
+    bad(fmt::format("`{}` is {}, not a list, so it has no `[]`; set the whole key instead", step.key,
+                    describe_node(target)));
+  std::vector<size_t> which;
+  if (step.kind == Step::Index::all) {
+    for (size_t i = 0; i < target.items.size(); ++i) which.push_back(i);
+    if (which.empty()) bad(fmt::format("the list `{}` is empty; give it entries first", step.key));
+  } else {
+    // An index means a dimension, also where one entry stands for all of them.
+    if (step.key == "dimensions" && target.items.size() == 1 && dimensions && *dimensions > 1)
+      target.items.resize(*dimensions, DocumentNode(target.items.front()));
+    if (step.index > target.items.size() || (step.index == target.items.size() && !target.items.empty()))
+      bad(fmt::format("index {} is beyond the list's {} entries; allowed: 0 to {}", step.index,
+                      target.items.size(), target.items.empty() ? 0 : target.items.size() - 1));
+    if (target.items.empty()) {
+      target.items.emplace_back();
+      target.items.back().origin = o.origin;
+    }
+    which.push_back(step.index);
+  }
+  for (size_t i : which) {
+    if (last)
+      target.items[i] = value;
+    else
+      set_at(target.items[i], steps, at + 1, value, o, dimensions);
+  }
+}
+
+void apply(DocumentNode& root, const Override& o) {
+  const std::vector<Step> steps = parse_path(o);
+  // Texts are taken as they are: `*` and `[` are no YAML in a glob or a path.
+  const KeySpec* key = find_key(table_path(steps));
+  DocumentNode value;
+  if (key != nullptr && (key->type == ValueType::text || key->type == ValueType::path)) {
+    value.kind = DocumentNode::Kind::scalar;
+    value.scalar = o.value;
+    value.origin = o.origin;
+  } else {
+    value = read_value(o.value, o.origin);
+  }
+  set_at(root, steps, 0, value, o, dimensions_of(root));
+}
+
+// ---- stage 1: raw values, each checked on its own
+// ---------------------------------------------------------------------
+
+struct RawValue {
+  Value value;
+  std::string origin;
+};
+
+/// The keys that were written, by their row in the table.
+using RawValues = std::map<const KeySpec*, RawValue>;
+
+struct RawConfig {
+  RawValues values;
+  std::vector<RawValues> dimensions;
+  std::vector<std::string> dimension_origins;
+  std::string dimensions_origin;      ///< of the list; empty: there is none
+  std::set<const SectionSpec*> seen;  ///< sections that were written
+  std::map<const KeySpec*, std::string>
+      broken;  ///< keys that were written wrongly: not missing, but without value
+  std::vector<std::set<const KeySpec*>> broken_dimensions;
+};
+
+std::string child_path(const std::string& prefix, const std::string& key) {
+  return prefix.empty() ? key : prefix + "." + key;
+}
+
+class Reader {
+ public:
+  Reader(RawConfig& raw, Errors& errors) : raw_(raw), errors_(errors) {}
+
+  /// `table` is the map's path in the table, `shown` the one for messages, `dimension` the entry's number or
+  /// -1.
+  void read_map(const DocumentNode& map, const std::string& table, const std::string& shown, int dimension) {
+    std::map<std::string, std::string> first;
+    for (const DocumentEntry& entry : map.entries) {
+      const std::string path = child_path(table, entry.key);
+      const std::string name = child_path(shown, entry.key);
+      const auto inserted = first.emplace(entry.key, entry.origin);
+      if (!inserted.second) {
+        errors_.add(entry.origin, name,
+                    fmt::format("written twice, first at {}; remove one of them", inserted.first->second));
+        continue;
+      }
+      read_entry(entry, path, name, table, dimension);
+    }
+  }
+
+ private:
+  void read_entry(const DocumentEntry& entry, const std::string& path, const std::string& name,
+                  const std::string& parent, int dimension) {
+    const DocumentNode& node = entry.value;
+    if (entry.key.find_first_of(".[]") !=
+        std::string::npos)  // would name a row of the table without its mapping
+      return errors_.add(
+          entry.origin, name,
+          fmt::format("unknown key '{}'; a dotted path is for --set: in a file, nest the mappings",
+                      entry.key));
+    if (path == kDimensionsPath) return read_dimensions(entry, name);
+    if (const SectionSpec* section = find_section(path)) {
+      raw_.seen.insert(section);
+      if (node.kind == DocumentNode::Kind::map) return read_map(node, path, name, dimension);
+      if (node.kind != DocumentNode::Kind::null)
+        errors_.add(entry.origin, name,
+                    fmt::format("is {}; allowed: a mapping of {}", describe_node(node), children(path)));
+      return;
+    }
+    if (const KeySpec* key = find_key(path)) return read_value_of(*key, entry, name, dimension);
+    for (const UnavailableKey& missing : unavailable_keys())
+      if (missing.path == path)
+        return errors_.add(entry.origin, name,
+                           fmt::format("not available in this version; {}", missing.remedy));
+    // A misspelt key is not missing as well.
+    const std::string near = nearest_name(entry.key, child_names(parent));
+    if (const KeySpec* meant = near.empty() ? nullptr : find_key(child_path(parent, near)))
+      mark_broken(*meant, entry, dimension);
+    errors_.add(entry.origin, name, unknown(entry.key, parent));
+  }
+
+  void read_dimensions(const DocumentEntry& entry, const std::string& name) {
+    raw_.dimensions_origin = entry.origin;
+    const DocumentNode& node = entry.value;
+    if (node.kind != DocumentNode::Kind::sequence || node.items.empty()) {
+      const std::string is =
+          node.kind == DocumentNode::Kind::sequence ? "an empty list" : describe_node(node);
+      errors_.add(
+          entry.origin, name,
+          fmt::format("is {}; allowed: a list of mappings, one a dimension or one for all, for example "
+                      "`- {{bandwidth: 100 GB/s, latency: 500 ns}}`",
+                      is));
+      return;
+    }
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      const DocumentNode& item = node.items[i];
+      const std::string item_name = fmt::format("{}[{}]", name, i);
+      raw_.dimensions.emplace_back();
+      raw_.broken_dimensions.emplace_back();
+      raw_.dimension_origins.push_back(item.origin);
+      if (item.kind != DocumentNode::Kind::map) {
+        errors_.add(item.origin, item_name,
+                    fmt::format("is {}; allowed: a mapping of {}", describe_node(item),
+                                children(std::string(kDimensionsPath) + "[]")));
+        for (const KeySpec& key : keys()) raw_.broken_dimensions.back().insert(&key);
+        continue;
+      }
+      read_map(item, std::string(kDimensionsPath) + "[]", item_name, static_cast<int>(i));
+    }
+  }
+
+  void read_value_of(const KeySpec& key, const DocumentEntry& entry, const std::string& name, int dimension) {
+    RawValues& into = dimension < 0 ? raw_.values : raw_.dimensions[static_cast<size_t>(dimension)];
+    try {
+      into[&key] = {value_of(key, entry.value), entry.origin};
+    } catch (const UserError& error) {
+      errors_.add(entry.origin, name, error.what());
+      into.erase(&key);
+      mark_broken(key, entry, dimension);
+    }
+  }
+
+  void mark_broken(const KeySpec& key, const DocumentEntry& entry, int dimension) {
+    if (dimension < 0)
+      raw_.broken[&key] = entry.origin;
+    else
+      raw_.broken_dimensions[static_cast<size_t>(dimension)].insert(&key);
+  }
+
+  static Value value_of(const KeySpec& key, const DocumentNode& node) {
+    if (key.type == ValueType::algorithms) return algorithms_of(key, node);
+    if (key.type == ValueType::reduction) return reduction_of(key, node);
+    return parse_value(key, scalar_of(key, node));
+  }
+
+  static const std::string& scalar_of(const KeySpec& key, const DocumentNode& node) {
+    if (node.kind == DocumentNode::Kind::null)
+      fail(fmt::format("has no value; allowed: {}; or delete the key", allowed_values(key)));
+    if (node.kind != DocumentNode::Kind::scalar)
+      fail(fmt::format("is {}; allowed: {}", describe_node(node), allowed_values(key)));
+    return node.scalar;
+  }
+
+  static std::string algorithm_of(const KeySpec& key, const DocumentNode& node) {
+    const std::string& name = scalar_of(key, node);
+    if (name == kDefaultAlgorithm) return "";
+    const AlgorithmInfo* info = find_algorithm(name);
+    if (info != nullptr && info->available) return name;
+    if (info != nullptr)
+      fail(fmt::format("the algorithm '{}' is not available in this version; allowed: {}", name,
+                       allowed_values(key)));
+    const std::string near = nearest_name(name, available_algorithms());
+    fail(fmt::format("{} is no algorithm{}; allowed: {}", describe_node(node),
+                     near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), allowed_values(key)));
+  }
+
+  static Value algorithms_of(const KeySpec& key, const DocumentNode& node) {
+    std::vector<std::string> names;
+    if (node.kind == DocumentNode::Kind::sequence) {
+      if (node.items.empty()) fail(fmt::format("is an empty list; allowed: {}", allowed_values(key)));
+      // A list of one is one name a dimension of a machine with one, never one for all: mark it by its length
+      // only.
+      for (const DocumentNode& item : node.items) names.push_back(algorithm_of(key, item));
+      return names;
+    }
+    return algorithm_of(key, node);  // a std::string: one for all dimensions
+  }
+
+  static Value reduction_of(const KeySpec& key, const DocumentNode& node) {
+    if (node.kind == DocumentNode::Kind::map) {
+      const DocumentNode* bandwidth = node.find("bandwidth");
+      if (node.entries.size() != 1 || bandwidth == nullptr || bandwidth->kind != DocumentNode::Kind::scalar)
+        fail(fmt::format("is a mapping that does not hold just `bandwidth`; allowed: {}",
+                         allowed_values(key)));
+      return ReductionSetting{ReductionKind::fixed_bandwidth,
+                              std::get<Rate>(parse_value(key, bandwidth->scalar))};
+    }
+    const std::string& name = scalar_of(key, node);
+    if (name == to_string(ReductionKind::none)) return ReductionSetting{ReductionKind::none, {}};
+    if (name == to_string(ReductionKind::hbm)) return ReductionSetting{ReductionKind::hbm, {}};
+    fail(fmt::format("{} is unknown; allowed: {}", describe_node(node), allowed_values(key)));
+  }
+
+  /// Names of the keys directly inside a map of the table, for messages.
+  static std::vector<std::string> child_names(const std::string& table) {
+    std::vector<std::string> names;
+    const std::string prefix = table.empty() ? "" : table + ".";
+    const auto take = [&](const std::string& path) {
+      if (path.size() <= prefix.size() || path.compare(0, prefix.size(), prefix) != 0) return;
+      std::string rest = path.substr(prefix.size());
+      rest = rest.substr(0, rest.find_first_of(".["));
+      if (!rest.empty() && std::find(names.begin(), names.end(), rest) == names.end()) names.push_back(rest);
+    };
+    for (const KeySpec& key : keys()) take(key.path);
+    return names;
+  }
+
+  static std::string children(const std::string& table) {
+    return fmt::format("{}", fmt::join(child_names(table), ", "));
+  }
+
+  static std::string unknown(const std::string& word, const std::string& parent) {
+    const std::string near = nearest_name(word, child_names(parent));
+    std::string hint;
+    if (!near.empty()) {
+      hint = fmt::format(" (did you mean `{}`?)", near);
+    } else {
+      // The right word in the wrong place?
+      std::vector<std::string> places;
+      for (const KeySpec& key : keys())
+        if (key.path.size() > word.size() && key.path.substr(key.path.size() - word.size() - 1) == "." + word)
+          places.push_back("`" + key.path + "`");
+      if (!places.empty() && places.size() <= 5)
+        hint = fmt::format(" (did you mean {}?)", fmt::join(places, ", "));
+    }
+    return fmt::format("unknown key '{}'{}; allowed here: {}", word, hint, children(parent));
+  }
+
+  RawConfig& raw_;
+  Errors& errors_;
+};
+
+// ---- stage 2: defaults, relations, derived values
+// ---------------------------------------------------------------------
+
+/// A default of the table: written as a user would write it.
+Value default_of(const KeySpec& key) {
+  if (key.type == ValueType::algorithms) return std::string();
+  if (key.type == ValueType::reduction) return ReductionSetting{};
+  return parse_value(key, key.fallback == "\"\"" ? "" : key.fallback);
+}
+
+std::string absolute_path(const std::string& path, const std::string& config_file) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return path;
+  return fs::absolute(fs::path(config_file).parent_path() / path).lexically_normal().string();
+}
+
+class Resolver {
+ public:
+  Resolver(const RawConfig& raw, std::string file, Errors& errors)
+      : raw_(raw), file_(std::move(file)), end_(file_.empty() ? "configuration" : file_), errors_(errors) {}
+
+  Config resolve() {
+    config_.file = file_;
+    resolve_topology();
+    for (const KeySpec& key : keys())
+      if (key.path.rfind(kDimensionPrefix, 0) != 0 && key.type != ValueType::algorithms) resolve_key(key);
+    if (!config_.dimensions.empty()) {
+      resolve_dimensions();
+      for (const KeySpec& key : keys())
+        if (key.type == ValueType::algorithms) resolve_algorithms(key);
+    }
+    check_relations();
+    errors_.check();
+    return config_;
+  }
+
+ private:
+  const RawValue* find(const KeySpec& key) const {
+    const auto it = raw_.values.find(&key);
+    return it == raw_.values.end() ? nullptr : &it->second;
+  }
+
+  const RawValue* find(const char* path) const { return find(*find_key(path)); }
+
+  void resolve_topology() {
+    if (const RawValue* notation = find("topology.notation"))
+      for (const NotationDimension& d : parse_notation(std::get<std::string>(notation->value))) {
+        DimensionConfig dimension;
+        dimension.kind = d.kind;
+        dimension.size = d.size;
+        config_.dimensions.push_back(dimension);
+      }
+  }
+
+  void resolve_key(const KeySpec& key) {
+    const std::string parent = key.path.substr(0, key.path.find('.'));
+    const SectionSpec* section = find_section(parent);
+    if (section != nullptr && section->optional) {
+      if (raw_.seen.count(section) == 0) return;
+      if (!config_.remote_memory) config_.remote_memory.emplace();
+    }
+    if (const RawValue* raw = find(key)) {
+      Value value = raw->value;
+      if (key.type == ValueType::path) value = absolute_path(std::get<std::string>(value), file_);
+      key.set(config_, key.index, value);
+    } else if (key.required) {
+      if (raw_.broken.count(&key) == 0)
+        errors_.add(
+            end_, key.path,
+            fmt::format("missing; add it: {}", key.path == "weft" ? fmt::format("`weft: {}`", kConfigVersion)
+                                                                  : allowed_values(key)));
+    } else {
+      key.set(config_, key.index, default_of(key));
+    }
+  }
+
+  void resolve_dimensions() {
+    const size_t entries = raw_.dimensions.size();
+    if (raw_.dimensions_origin.empty()) {
+      errors_.add(end_, kDimensionsPath,
+                  "missing; add a list with one mapping a dimension or one for all, for example "
+                  "`dimensions: [{bandwidth: 100 GB/s, latency: 500 ns}]`");
+      return;
+    }
+    if (entries == 0) return;  // reported by the reader
+    if (entries != 1 && entries != config_.dimensions.size()) {
+      errors_.add(
+          raw_.dimensions_origin, kDimensionsPath,
+          fmt::format(
+              "has {} entries, but the notation '{}' has {} dimensions; write {} entries, or one for all",
+              entries, config_.notation, config_.dimensions.size(), config_.dimensions.size()));
+      return;
+    }
+    for (size_t d = 0; d < config_.dimensions.size(); ++d) resolve_dimension(d, entries == 1 ? 0 : d);
+  }
+
+  void resolve_dimension(size_t d, size_t entry) {
+    const RawValues& raw = raw_.dimensions[entry];
+    const std::set<const KeySpec*>& broken = raw_.broken_dimensions[entry];
+    const std::string name = fmt::format("{}[{}]", kDimensionsPath, entry);
+    const KeySpec* const link = find_key("topology.dimensions[].bandwidth");
+    const KeySpec* const per_npu = find_key("topology.dimensions[].bandwidth_per_npu");
+    for (const KeySpec& key : keys()) {
+      if (key.path.rfind(kDimensionPrefix, 0) != 0 || key.set == nullptr) continue;
+      const auto it = raw.find(&key);
+      if (it != raw.end())
+        key.set(config_, d, it->second.value);
+      else if (!key.optional)
+        key.set(config_, d, default_of(key));
+    }
+    const bool has_link = raw.count(link) != 0;
+    const bool has_per_npu = raw.count(per_npu) != 0;
+    if (has_link && has_per_npu) {
+      errors_.add(raw.at(per_npu).origin, name + ".bandwidth_per_npu",
+                  fmt::format("given ({}) beside `bandwidth` ({}, at {}); keep one of the two",
+                              print_value(*per_npu, raw.at(per_npu).value),
+                              print_value(*link, raw.at(link).value), raw.at(link).origin));
+      return;
+    }
+    if (!has_link && !has_per_npu) {
+      if (broken.count(link) == 0 && broken.count(per_npu) == 0)
+        errors_.add(raw_.dimension_origins[entry], name + ".bandwidth",
+                    "missing; add `bandwidth` (per link and direction) or `bandwidth_per_npu`, for example "
+                    "`bandwidth: "
+                    "100 GB/s`");
+      return;
+    }
+    DimensionConfig& dimension = config_.dimensions[d];
+    if (has_per_npu) {
+      const Rate total = std::get<Rate>(raw.at(per_npu).value);
+      const uint64_t links =
+          links_used_per_npu(dimension.kind, dimension.size, config_.collectives.queues_per_dimension) *
+          dimension.links_per_npu;
+      try {
+        dimension.bandwidth = divided(total, links);
+        parse_value(*link, print_bandwidth(dimension.bandwidth));  // one link obeys the range of `bandwidth`
+      } catch (const UserError& error) {
+        errors_.add(raw.at(per_npu).origin, name + ".bandwidth_per_npu",
+                    fmt::format("{} over {} links an NPU: for one link, {}", print_bandwidth(total), links,
+                                error.what()));
+        return;
+      }
+    }
+    const auto& written = raw.at(has_per_npu ? per_npu : link);
+    if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)
+      errors_.add(
+          written.origin, name + (has_per_npu ? ".bandwidth_per_npu" : ".bandwidth"),
+          fmt::format(
+              "'{}' times links_per_npu ({}) is too large or has too many digits to be held exactly; write a "
+              "rounder bandwidth or fewer links",
+              print_bandwidth(dimension.bandwidth), dimension.links_per_npu));
+  }
+
+  void resolve_algorithms(const KeySpec& key) {
+    const size_t dimensions = config_.dimensions.size();
+    const RawValue* raw = find(key);
+    const Value value = raw != nullptr ? raw->value : default_of(key);
+    std::vector<std::string> names;
+    if (const auto* one = std::get_if<std::string>(&value))
+      names.assign(dimensions, *one);
+    else
+      names = std::get<std::vector<std::string>>(value);
+    if (names.size() != dimensions) {
+      errors_.add(
+          raw->origin, key.path,
+          fmt::format(
+              "has {} algorithms, but the notation '{}' has {} dimensions; write {} names in the list, "
+              "or one name without a list for all",
+              names.size(), config_.notation, dimensions, dimensions));
+      return;
+    }
+    for (size_t d = 0; d < dimensions; ++d) {
+      const AlgorithmInfo* info = find_algorithm(names[d]);
+      const DimensionConfig& dimension = config_.dimensions[d];
+      if (info != nullptr && info->power_of_two && (dimension.size & (dimension.size - 1)) != 0)
+        errors_.add(
+            raw->origin, fmt::format("{}[{}]", key.path, d),
+            fmt::format(
+                "'{}' needs a power of two of NPUs, but dimension {} is {}({}); use ring or direct there",
+                names[d], d, to_string(dimension.kind), dimension.size));
+    }
+    key.set(config_, key.index, names);
+  }
+
+  void check_relations() {
+    if (config_.npu.roofline && config_.npu.peak_flops == 0 && config_.npu.memory_bandwidth == 0 &&
+        raw_.broken.empty()) {
+      const RawValue* raw = find("npu.roofline");
+      errors_.add(
+          raw != nullptr ? raw->origin : end_, "npu.roofline",
+          "'true' with neither `npu.peak` nor `npu.memory_bandwidth`; give at least one of them a value");
+    }
+  }
+
+  const RawConfig& raw_;
+  std::string file_;
+  std::string end_;  ///< where missing keys are reported
+  Errors& errors_;
+  Config config_;
+};
+
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<Override> out;
+  for (const std::string& text : texts) out.push_back(parse_override(text));
+  return out;
+}
+
+}  // namespace
+
+uint64_t links_used_per_npu(DimensionKind kind, uint32_t size, uint32_t queues_per_dimension) {
+  switch (kind) {
+    case DimensionKind::ring:
+    case DimensionKind::mesh:
+      return queues_per_dimension;
+    case DimensionKind::fully_connected:
+      return std::max<uint64_t>(1, uint64_t{size} - 1);
+    case DimensionKind::switch_:
+      break;
+  }
+  return 1;
+}
+
+Override parse_override(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string origin = "--set " + text;
+  if (equals == std::string::npos || equals == 0)
+    fail(fmt::format("{}: not of the form KEY=VALUE; write for example `--set collectives.chunks=16`",
+                     origin));
+  return {text.substr(0, equals), text.substr(equals + 1), origin};
+}
+
+Config build_config(const std::string& text, const std::string& filename,
+                    const std::vector<Override>& overrides) {
+  const std::string shown = filename.empty() ? "configuration" : filename;
+  DocumentNode root = read_document(text, shown);
+  if (root.kind == DocumentNode::Kind::null && overrides.empty())
+    fail(
+        fmt::format("{}: the configuration is empty; start with `weft: {}` and a `topology:` (see "
+                    "docs/configuration_reference.md)",
+                    root.origin, kConfigVersion));
+  if (root.kind != DocumentNode::Kind::map && root.kind != DocumentNode::Kind::null)
+    fail(fmt::format("{}: the configuration is {}; it must be a mapping that starts with `weft: {}`",
+                     root.origin, describe_node(root), kConfigVersion));
+  // The notation first: it says how many dimensions `[i]` may mean.
+  for (const bool notation : {true, false})
+    for (const Override& o : overrides)
+      if ((o.path == "topology.notation") == notation) apply(root, o);
+
+  RawConfig raw;
+  Errors errors;
+  Reader(raw, errors).read_map(root, "", "", -1);
+  return Resolver(raw, filename, errors).resolve();
+}
+
+Config parse_config(const std::string& text, const std::string& filename,
+                    const std::vector<std::string>& overrides) {
+  return build_config(text, filename, parse_overrides(overrides));
+}
+
+Config load_config(const std::string& path, const std::vector<std::string>& overrides) {
+  namespace fs = std::filesystem;
+  std::error_code status;
+  if (!fs::exists(path, status))
+    fail(fmt::format("{}: no such configuration file{}; check the path", path,
+                     status ? " (" + status.message() + ")" : ""));
+  if (fs::is_directory(path, status))
+    fail(fmt::format("{}: is a folder; give the path of a YAML file", path));
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    fail(fmt::format("{}: cannot be opened ({}); check its permissions", path, std::strerror(errno)));
+  std::string text;
+  char buffer[1 << 16];
+  while (text.size() <= kMaxFileBytes && (file.read(buffer, sizeof buffer), file.gcount() > 0))
+    text.append(buffer, static_cast<size_t>(file.gcount()));
+  if (file.bad()) fail(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
+  if (text.size() > kMaxFileBytes)
+    fail(fmt::format("{}: larger than {} MiB; this is no configuration file", path, kMaxFileBytes >> 20));
+  return parse_config(text, path, overrides);
+}
+
+}  // namespace weft

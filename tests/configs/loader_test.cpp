@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// From YAML to Config: what is read, what is resolved, and every way of being wrong.
+
+#include "configs/loader.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "configs/effective.h"
+#include "configs/units.h"
+
+namespace weft {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kMinimal =
+    "weft: 1\n"
+    "topology:\n"
+    "  notation: Ring(4)_FullyConnected(8)_Switch(4)\n"
+    "  dimensions:\n"
+    "    - {bandwidth: 100 GB/s}\n";
+
+std::string with(const std::string& more) {
+  return kMinimal + more;
+}
+
+std::string error_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  try {
+    parse_config(text, "machine.yaml", overrides);
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+// Every field of every struct: a new field does not compile here until it is compared.
+void expect_same(const Config& a, const Config& b) {
+  {
+    const auto& [file, notation, dimensions, npu, hbm, remote, nmu, collectives, workload, run, output] = a;
+    (void)file;
+    EXPECT_EQ(notation, b.notation);
+    ASSERT_EQ(dimensions.size(), b.dimensions.size());
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      const auto& [kind, size, bandwidth, latency, links, fidelity, switching] = dimensions[d];
+      const DimensionConfig& o = b.dimensions[d];
+      EXPECT_EQ(kind, o.kind);
+      EXPECT_EQ(size, o.size);
+      EXPECT_EQ(bandwidth.bytes_per_second, o.bandwidth.bytes_per_second);
+      EXPECT_EQ(bandwidth.divisor, o.bandwidth.divisor);
+      EXPECT_EQ(latency, o.latency);
+      EXPECT_EQ(links, o.links_per_npu);
+      EXPECT_EQ(fidelity, o.fidelity);
+      EXPECT_EQ(switching, o.switching);
+    }
+    EXPECT_EQ(remote.has_value(), b.remote_memory.has_value());
+    if (remote && b.remote_memory) {
+      const auto& [bandwidth, latency] = *remote;
+      EXPECT_EQ(bandwidth, b.remote_memory->bandwidth);
+      EXPECT_EQ(latency, b.remote_memory->latency);
+    }
+    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots] = npu;
+    EXPECT_EQ(peak, b.npu.peak_flops);
+    EXPECT_EQ(memory_bandwidth, b.npu.memory_bandwidth);
+    EXPECT_EQ(roofline, b.npu.roofline);
+    EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
+    EXPECT_EQ(compute_slots, b.npu.compute_slots);
+    const auto& [model, hbm_bandwidth, hbm_latency, capacity, efficiency, outstanding] = hbm;
+    EXPECT_EQ(model, b.hbm.model);
+    EXPECT_EQ(hbm_bandwidth, b.hbm.bandwidth);
+    EXPECT_EQ(hbm_latency, b.hbm.latency);
+    EXPECT_EQ(capacity, b.hbm.capacity);
+    EXPECT_EQ(efficiency, b.hbm.efficiency);
+    EXPECT_EQ(outstanding, b.hbm.outstanding);
+    const auto& [endpoint_delay, injection_queue] = nmu;
+    EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
+    EXPECT_EQ(injection_queue, b.nmu.injection_queue);
+    const auto& [chunks, active, queues, window, order, scheduling, reduction, reduction_bandwidth,
+                 algorithms] = collectives;
+    EXPECT_EQ(chunks, b.collectives.chunks);
+    EXPECT_EQ(active, b.collectives.active_chunks_per_dimension);
+    EXPECT_EQ(queues, b.collectives.queues_per_dimension);
+    EXPECT_EQ(window, b.collectives.direct_window);
+    EXPECT_EQ(order, b.collectives.order);
+    EXPECT_EQ(scheduling, b.collectives.scheduling);
+    EXPECT_EQ(reduction, b.collectives.reduction);
+    EXPECT_EQ(reduction_bandwidth, b.collectives.reduction_bandwidth);
+    EXPECT_EQ(algorithms, b.collectives.algorithms);
+    const auto& [trace, groups, strict] = workload;
+    EXPECT_EQ(trace, b.workload.trace);
+    EXPECT_EQ(groups, b.workload.groups);
+    EXPECT_EQ(strict, b.workload.strict);
+    const auto& [seed, data] = run;
+    EXPECT_EQ(seed, b.run.seed);
+    EXPECT_EQ(data, b.run.data);
+    const auto& [dir, waves] = output;
+    EXPECT_EQ(dir, b.output.dir);
+    EXPECT_EQ(waves, b.output.waves);
+  }
+}
+
+const char* const kEverything = R"(weft: 1
+topology:
+  notation: R(4)_FC(8)_SW(4)
+  dimensions:
+    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: cut_through}
+    - {bandwidth_per_npu: 200 GiB/s, latency: 0.5 us}
+    - {bandwidth: 400 Gbps, latency: 1 ms, links_per_npu: 2}
+npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3}
+hbm: {model: bandwidth, bandwidth: 1.2345 TB/s, latency: 7 ps, capacity: unlimited, efficiency: 0.93, outstanding: 9}
+remote_memory: {bandwidth: 64 GB/s, latency: 333 ns}
+nmu: {endpoint_delay: 12.345 ns, injection_queue: 17}
+collectives:
+  chunks: 64
+  active_chunks_per_dimension: 5
+  queues_per_dimension: 2
+  direct_window: 6
+  order: baseline
+  scheduling: priority
+  reduction: {bandwidth: 1600 GB/s}
+  all_reduce: [ring, direct, halving_doubling]
+  all_gather: direct
+  barrier: [default, default, ring]
+workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true}
+run: {seed: 18446744073709551615, data: none}
+output: {dir: "out: 1", waves: "*.link[0-3].*"}
+)";
+
+TEST(Loader, MinimalFileHasDefaults) {
+  const Config c = parse_config(kMinimal, "");
+  EXPECT_EQ(c.npus(), 128u);
+  ASSERT_EQ(c.dimensions.size(), 3u);
+  for (const DimensionConfig& d : c.dimensions) {
+    EXPECT_EQ(d.bandwidth, (Rate{100000000000ull, 1}));
+    EXPECT_EQ(d.latency, 500000u);
+    EXPECT_EQ(d.links_per_npu, 1u);
+    EXPECT_EQ(d.fidelity, Fidelity::message);
+    EXPECT_EQ(d.switching, Switching::store_and_forward);
+  }
+  EXPECT_EQ(c.dimensions[1].kind, DimensionKind::fully_connected);
+  EXPECT_EQ(c.npu.peak_flops, 234e12);
+  EXPECT_FALSE(c.npu.roofline);
+  EXPECT_EQ(c.hbm.bandwidth, (Rate{2000000000000ull, 1}));
+  EXPECT_EQ(c.hbm.capacity, 80ull << 30);
+  EXPECT_FALSE(c.remote_memory.has_value());
+  EXPECT_EQ(c.nmu.endpoint_delay, 0u);
+  EXPECT_EQ(c.collectives.chunks, 4u);
+  EXPECT_EQ(c.collectives.order, CollectiveOrder::local_bw_aware);
+  for (const auto& names : c.collectives.algorithms) EXPECT_EQ(names, std::vector<std::string>(3));
+  EXPECT_EQ(c.output.dir, "out");
+}
+
+TEST(Loader, ReadsEveryKey) {
+  const Config c = parse_config(kEverything, "/data/run/machine.yaml");
+  EXPECT_EQ(c.notation, "Ring(4)_FullyConnected(8)_Switch(4)");
+  EXPECT_EQ(c.dimensions[0].bandwidth, (Rate{536870912, 5}));
+  EXPECT_EQ(c.dimensions[0].link_rate(), (Rate{3 * 536870912ull, 5}));
+  EXPECT_EQ(c.dimensions[0].latency, 0u);
+  EXPECT_EQ(c.dimensions[0].fidelity, Fidelity::analytical);
+  EXPECT_EQ(c.dimensions[0].switching, Switching::cut_through);
+  EXPECT_EQ(c.dimensions[1].bandwidth, (Rate{200ull << 30, 7}));
+  EXPECT_EQ(c.dimensions[2].bandwidth, (Rate{50000000000ull, 1}));
+  EXPECT_EQ(c.dimensions[2].latency, 1000000000u);
+  EXPECT_EQ(c.npu.peak_flops, 33.3e12);
+  EXPECT_EQ(c.npu.memory_bandwidth, 33333333333.333);
+  EXPECT_TRUE(c.npu.roofline);
+  EXPECT_EQ(c.npu.cpu_slots, 2u);
+  EXPECT_EQ(c.npu.compute_slots, 3u);
+  EXPECT_EQ(c.hbm.latency, 7u);
+  EXPECT_EQ(c.hbm.capacity, 0u);
+  EXPECT_EQ(c.hbm.efficiency, 0.93);
+  EXPECT_EQ(c.hbm.outstanding, 9u);
+  ASSERT_TRUE(c.remote_memory.has_value());
+  EXPECT_EQ(c.remote_memory->bandwidth, (Rate{64000000000ull, 1}));
+  EXPECT_EQ(c.remote_memory->latency, 333000u);
+  EXPECT_EQ(c.nmu.endpoint_delay, 12345u);
+  EXPECT_EQ(c.nmu.injection_queue, 17u);
+  EXPECT_EQ(c.collectives.chunks, 64u);
+  EXPECT_EQ(c.collectives.active_chunks_per_dimension, 5u);
+  EXPECT_EQ(c.collectives.queues_per_dimension, 2u);
+  EXPECT_EQ(c.collectives.direct_window, 6u);
+  EXPECT_EQ(c.collectives.order, CollectiveOrder::baseline);
+  EXPECT_EQ(c.collectives.scheduling, CollectiveScheduling::priority);
+  EXPECT_EQ(c.collectives.reduction, ReductionKind::fixed_bandwidth);
+  EXPECT_EQ(c.collectives.reduction_bandwidth, (Rate{1600000000000ull, 1}));
+  const auto algorithms = [&c](CollectiveOp op) { return c.collectives.algorithms[static_cast<size_t>(op)]; };
+  EXPECT_EQ(algorithms(CollectiveOp::all_reduce),
+            (std::vector<std::string>{"ring", "direct", "halving_doubling"}));
+  EXPECT_EQ(algorithms(CollectiveOp::all_gather), (std::vector<std::string>{"direct", "direct", "direct"}));
+  EXPECT_EQ(algorithms(CollectiveOp::barrier), (std::vector<std::string>{"", "", "ring"}));
+  EXPECT_EQ(algorithms(CollectiveOp::scatter), (std::vector<std::string>{"", "", ""}));
+  EXPECT_EQ(c.workload.trace, "/data/run/traces/a \"b\" #c");
+  EXPECT_EQ(c.workload.groups, "/data/g.json");
+  EXPECT_TRUE(c.workload.strict);
+  EXPECT_EQ(c.run.seed, ~uint64_t{0});
+  EXPECT_EQ(c.output.dir, "out: 1");
+  EXPECT_EQ(c.output.waves, "*.link[0-3].*");
+}
+
+TEST(Loader, EffectiveConfigurationReadsBackIdentically) {
+  for (const char* text : {kEverything, kMinimal}) {
+    const Config c = parse_config(text, "/data/run/machine.yaml");
+    const std::string effective = effective_yaml(c);
+    const Config back = parse_config(effective, "/elsewhere/effective.yaml");
+    expect_same(c, back);
+    EXPECT_EQ(effective_yaml(back), effective);
+  }
+  for (const char* reduction : {"none", "hbm"}) {
+    const Config c = parse_config(kMinimal, "", {std::string("collectives.reduction=") + reduction});
+    expect_same(c, parse_config(effective_yaml(c), ""));
+  }
+}
+
+TEST(Loader, BandwidthPerNpuIsDividedExactly) {
+  const struct {
+    const char* notation;
+    const char* more;
+    Rate want;
+  } cases[] = {
+      {"FC(8)", "", {200000000000ull, 7}},
+      {"FC(1)", "", {200000000000ull, 1}},
+      {"FC(8)", ", links_per_npu: 2", {100000000000ull, 7}},
+      {"Switch(8)", "", {200000000000ull, 1}},
+      {"Ring(8)", "", {100000000000ull, 1}},  // two queues
+      {"Mesh(8)", "", {100000000000ull, 1}},
+      {"FC(65536)", "", {200000000000ull, 65535}},
+  };
+  for (const auto& c : cases) {
+    const Config config = parse_config(std::string("weft: 1\ntopology: {notation: ") + c.notation +
+                                           ", dimensions: [{bandwidth_per_npu: 200 GB/s" + c.more +
+                                           "}]}\ncollectives: {queues_per_dimension: 2}\n",
+                                       "");
+    EXPECT_EQ(config.dimensions[0].bandwidth, c.want) << c.notation << c.more;
+    expect_same(config, parse_config(effective_yaml(config), ""));
+  }
+}
+
+TEST(Loader, OverridesWin) {
+  const Config c = parse_config(
+      kMinimal, "",
+      {"collectives.chunks=8", "collectives.chunks=16", "collectives.all_reduce=[ring,direct,direct]",
+       "topology.dimensions[1].latency=3 us", "topology.dimensions[2].bandwidth_per_npu=1 TB/s",
+       "remote_memory.bandwidth=5 GB/s", "output.waves=*.npu[0]", "collectives.reduction={bandwidth: 2 TB/s}",
+       "collectives.barrier=direct"});
+  EXPECT_EQ(c.collectives.chunks, 16u);
+  EXPECT_EQ(c.collectives.algorithms[0], (std::vector<std::string>{"ring", "direct", "direct"}));
+  EXPECT_EQ(c.collectives.algorithms[8], (std::vector<std::string>{"direct", "direct", "direct"}));
+  EXPECT_EQ(c.dimensions[0].latency, 500000u);
+  EXPECT_EQ(c.dimensions[1].latency, 3000000u);
+  EXPECT_EQ(c.dimensions[2].latency, 500000u);
+  EXPECT_EQ(c.dimensions[1].bandwidth, (Rate{100000000000ull, 1}));
+  EXPECT_EQ(c.dimensions[2].bandwidth, (Rate{1000000000000ull, 1}));
+  EXPECT_EQ(c.remote_memory->bandwidth, (Rate{5000000000ull, 1}));
+  EXPECT_EQ(c.output.waves, "*.npu[0]");
+  EXPECT_EQ(c.collectives.reduction_bandwidth, (Rate{2000000000000ull, 1}));
+
+  const Config all =
+      parse_config(kMinimal, "", {"topology.dimensions[*].latency=7 ns", "topology.notation=R(2)_R(2)"});
+  EXPECT_EQ(all.npus(), 4u);
+  for (const DimensionConfig& d : all.dimensions) EXPECT_EQ(d.latency, 7000u);
+
+  const Config bare = build_config("", "",
+                                   {{"weft", "1", "--x"},
+                                    {"topology.notation", "FC(4)", "--topology"},
+                                    {"topology.dimensions", "[{bandwidth: 1 GB/s}]", "--bandwidth"}});
+  EXPECT_EQ(bare.npus(), 4u);
+}
+
+TEST(Loader, ErrorsOfOverridesNameThem) {
+  const struct {
+    std::vector<std::string> overrides;
+    std::vector<const char*> parts;
+  } cases[] = {
+      {{"npu.peak=3"}, {"--set npu.peak=3: key `npu.peak`: '3' has no unit", "TFLOPS"}},
+      {{"npu.peek=3"}, {"--set npu.peek=3: key `npu.peek`: unknown key 'peek'", "did you mean `peak`"}},
+      {{"npu.peak"}, {"--set npu.peak", "KEY=VALUE"}},
+      {{"=3"}, {"--set =3", "KEY=VALUE"}},
+      {{"npu..peak=3"}, {"--set npu..peak=3", "a word is missing"}},
+      {{"npu.=3"}, {"a word is missing"}},
+      {{"npu.peak.x=3"}, {"--set npu.peak.x=3: key `npu.peak`", "a mapping"}},
+      {{"npu.peak[0]=3 TFLOPS"}, {"--set npu.peak[0]=3 TFLOPS: key `npu.peak`", "a list"}},
+      {{"topology.dimensions[3].latency=1 ns"}, {"index 3 is beyond the list's 3 entries", "0 to 2"}},
+      {{"topology.dimensions[x].latency=1 ns"}, {"'x' is no index"}},
+      {{"topology.dimensions[99999999999999999999].latency=1 ns"}, {"is no index"}},
+      {{"topology.dimensions[0.latency=1 ns"}, {"`]` is missing"}},
+      {{"topology.dimensions.latency=1 ns"}, {"`dimensions` is a list", "dimensions[*]"}},
+      {{"topology.dimensions[0].latency="}, {"key `topology.dimensions[0].latency`: has no value"}},
+      {{"collectives.all_reduce=[ring"}, {"--set collectives.all_reduce=[ring", "not a valid YAML value"}},
+      {{"collectives.all_reduce=[ring, ring]"}, {"has 2 algorithms", "3 dimensions"}},
+      {{"topology.notation=Ring(4)", "topology.dimensions=[{}, {}]"},
+       {"--set topology.dimensions=[{}, {}]", "has 2 entries", "1 dimensions"}},
+  };
+  for (const auto& c : cases) {
+    const std::string message = error_of(kMinimal, c.overrides);
+    for (const char* part : c.parts)
+      EXPECT_NE(message.find(part), std::string::npos) << part << "\nin: " << message;
+  }
+}
+
+struct BadFile {
+  std::string text;
+  std::vector<const char*> parts;  ///< file:line, key, value, remedy
+};
+
+TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
+  const auto dimension = [](const std::string& entry) {
+    return "weft: 1\ntopology:\n  notation: Ring(4)\n  dimensions:\n    - {" + entry + "}\n";
+  };
+  const BadFile cases[] = {
+      // unknown keys
+      {with("colectives: {chunks: 4}\n"),
+       {"machine.yaml:6: key `colectives`", "did you mean `collectives`", "allowed here"}},
+      {with("npu:\n  peek: 3 TFLOPS\n"),
+       {"machine.yaml:7: key `npu.peek`", "did you mean `peak`", "memory_bandwidth"}},
+      {with("endpoint_delay: 1 ns\n"),
+       {"machine.yaml:6: key `endpoint_delay`", "did you mean `nmu.endpoint_delay`"}},
+      {dimension("bandwidht: 3 GB/s"),
+       {"machine.yaml:5: key `topology.dimensions[0].bandwidht`", "did you mean `bandwidth`"}},
+      {with("<<: {npu: 1}\n"), {"machine.yaml:6: key `<<`: unknown key"}},
+      {with("topology.notation: Ring(4)\n"),
+       {"machine.yaml:6: key `topology.notation`: unknown key", "nest the mappings"}},
+      // units and ranges
+      {dimension("bandwidth: 200"),
+       {"machine.yaml:5: key `topology.dimensions[0].bandwidth`: '200' has no unit", "GB/s"}},
+      {dimension("bandwidth: 200 ns"), {"'200 ns' is a time", "a bandwidth is wanted"}},
+      {dimension("bandwidth: 0 GB/s"), {"machine.yaml:5", "'0 GB/s' is zero", "from 1 MB/s"}},
+      {dimension("bandwidth: -5 GB/s"), {"'-5 GB/s' is negative"}},
+      {dimension("bandwidth: 1 B/s"), {"'1 B/s' is too small", "from 1 MB/s to 1000 PB/s"}},
+      {dimension("bandwidth: 2000 PB/s"), {"'2000 PB/s' is too large"}},
+      {dimension("bandwidth: .nan"), {"'.nan' does not start with a number"}},
+      {dimension("bandwidth: .inf"), {"'.inf' does not start with a number"}},
+      {dimension("bandwidth: 1e30 GB/s"), {"too large"}},
+      {dimension("bandwidth: {value: 3}"), {"is a mapping", "a bandwidth with a unit"}},
+      {dimension("bandwidth: [3 GB/s]"), {"is a list", "a bandwidth with a unit"}},
+      {dimension("bandwidth:"), {"has no value", "or delete the key"}},
+      {dimension("latency: 5 ns"),
+       {"machine.yaml:5: key `topology.dimensions[0].bandwidth`: missing", "bandwidth_per_npu"}},
+      {dimension("bandwidth: 1 GB/s, bandwidth_per_npu: 2 GB/s"),
+       {"machine.yaml:5: key `topology.dimensions[0].bandwidth_per_npu`: given (2 GB/s) beside `bandwidth` "
+        "(1 GB/s",
+        "keep one"}},
+      {dimension("bandwidth: 1 GB/s, latency: 2 s"), {"'2 s' is too large", "from 0 ns to 1 s"}},
+      {dimension("bandwidth: 1 GB/s, latency: 0.1 ps"), {"not a whole number of picoseconds"}},
+      {dimension("bandwidth: 1 GB/s, links_per_npu: 0"), {"'0' is zero", "from 1 to 1024"}},
+      {dimension("bandwidth: 1 GB/s, links_per_npu: 1.5"), {"'1.5' is not a whole number"}},
+      {dimension("bandwidth: 1 GB/s, links_per_npu: 2 GB/s"), {"'2 GB/s' is not a whole number"}},
+      {dimension("bandwidth: 1000 PB/s, links_per_npu: 1024"),
+       {"'1000 PB/s' times links_per_npu (1024) is too large", "fewer links"}},
+      {dimension("bandwidth: 1 GB/s, fidelity: packet"),
+       {"key `topology.dimensions[0].fidelity`: 'packet' is not available in this version",
+        "`analytical`, `message`"}},
+      {dimension("bandwidth: 1 GB/s, fidelity: exact"), {"'exact' is unknown", "`analytical`"}},
+      {dimension("bandwidth: 1 GB/s, switching: cut_trough"), {"did you mean `cut_through`"}},
+      {dimension("bandwidth: 1 GB/s, bandwidth: 2 GB/s"), {"written twice", "first at machine.yaml:5"}},
+      {with("npu: {peak: 0 TFLOPS}\n"),
+       {"key `npu.peak`: '0 TFLOPS' is zero (write `none`", "from 1 MFLOPS"}},
+      {with("npu: {roofline: 1}\n"), {"'1' is neither true nor false"}},
+      {with("npu: {roofline: true, peak: none, memory_bandwidth: none}\n"),
+       {"machine.yaml:6: key `npu.roofline`", "at least one"}},
+      {with("hbm: {efficiency: 1.5}\n"), {"'1.5' is too large", "from 0.001 to 1"}},
+      {with("hbm: {efficiency: 0}\n"), {"'0' is zero"}},
+      {with("hbm: {capacity: 80 GB/s}\n"), {"a size is wanted"}},
+      {with("hbm: {model: banked}\n"), {"'banked' is not available in this version", "`bandwidth`"}},
+      {with("collectives: {chunks: 0}\n"), {"'0' is zero", "from 1 to 1048576"}},
+      {with("collectives: {chunks: -4}\n"), {"'-4' is negative"}},
+      {with("collectives: {chunks: 99999999999}\n"), {"'99999999999' is too large"}},
+      {with("collectives: {chunks: many}\n"), {"'many' does not start with a number"}},
+      {with("collectives: {order: themis}\n"),
+       {"'themis' is not available in this version", "`local_bw_aware`"}},
+      {with("collectives: {reduction: fast}\n"), {"'fast' is unknown", "`none`, `hbm` or `{bandwidth: X}`"}},
+      {with("collectives: {reduction: {bandwidth: 0 GB/s}}\n"), {"'0 GB/s' is zero"}},
+      {with("collectives: {reduction: {speed: 1 GB/s}}\n"), {"does not hold just `bandwidth`"}},
+      {with("collectives: {reduction: 1600 GB/s}\n"), {"'1600 GB/s' is unknown", "{bandwidth: X}"}},
+      {with("run: {data: functional}\n"), {"'functional' is not available in this version"}},
+      {with("run: {seed: -1}\n"), {"'-1' is negative"}},
+      {with("output: {dir: \"\"}\n"), {"key `output.dir`: '' is empty"}},
+      {"weft: 1\ntopology: {notation: FC(16777216), dimensions: [{bandwidth_per_npu: 200 GB/s}]}\n",
+       {"machine.yaml:2: key `topology.dimensions[0].bandwidth_per_npu`: 200 GB/s over 16777215 links",
+        "too small"}},
+      // algorithms
+      {with("collectives: {all_reduce: [ring, direct]}\n"),
+       {"machine.yaml:6: key `collectives.all_reduce`: has 2 algorithms",
+        "Ring(4)_FullyConnected(8)_Switch(4)", "3 names"}},
+      {with("collectives: {all_reduce: rng}\n"),
+       {"'rng' is no algorithm (did you mean `ring`?)", "halving_doubling"}},
+      {with("collectives: {all_reduce: []}\n"), {"is an empty list"}},
+      {with("collectives: {all_reduce: [ring, [ring], ring]}\n"), {"is a list", "one of"}},
+      {with("collectives: {all_gather: double_binary_tree}\n"),
+       {"'double_binary_tree' is not available in this version"}},
+      {"weft: 1\ntopology: {notation: Ring(6), dimensions: [{bandwidth: 1 GB/s}]}\ncollectives:\n  "
+       "all_reduce: halving_doubling\n",
+       {"machine.yaml:4: key `collectives.all_reduce[0]`: 'halving_doubling' needs a power of two", "Ring(6)",
+        "use ring"}},
+      // structure
+      {"weft: 1\ntopology:\n  notation: Ring(4)_Ring(4)\n  dimensions: [{bandwidth: 1 GB/s}, {bandwidth: 1 "
+       "GB/s}, {bandwidth: 1 GB/s}]\n",
+       {"machine.yaml:4: key `topology.dimensions`: has 3 entries", "'Ring(4)_Ring(4)' has 2 dimensions",
+        "one for all"}},
+      {"weft: 1\ntopology: {notation: Ring(4)}\n",
+       {"machine.yaml: key `topology.dimensions`: missing", "bandwidth: 100 GB/s"}},
+      {"weft: 1\ntopology: {notation: Ring(4), dimensions: []}\n",
+       {"machine.yaml:2: key `topology.dimensions`: is an empty list"}},
+      {"weft: 1\ntopology: {notation: Ring(4), dimensions: {bandwidth: 1 GB/s}}\n",
+       {"is a mapping", "a list of mappings"}},
+      {"weft: 1\ntopology: {notation: Ring(4), dimensions: [100 GB/s]}\n",
+       {"key `topology.dimensions[0]`: is '100 GB/s'", "a mapping of bandwidth"}},
+      {"weft: 1\n", {"machine.yaml: key `topology.notation`: missing"}},
+      {"topology: {notation: Ring(4), dimensions: [{bandwidth: 1 GB/s}]}\n",
+       {"machine.yaml: key `weft`: missing; add it: `weft: 1`"}},
+      {"weft: 2\ntopology: {notation: Ring(4), dimensions: [{bandwidth: 1 GB/s}]}\n",
+       {"machine.yaml:1: key `weft`: '2'", "`weft: 1`"}},
+      {"weft: one\ntopology: {notation: Ring(4), dimensions: [{bandwidth: 1 GB/s}]}\n",
+       {"machine.yaml:1: key `weft`: 'one'"}},
+      {"weft: 1\ntopology: {notation: Rong(4), dimensions: [{bandwidth: 1 GB/s}]}\n",
+       {"machine.yaml:2: key `topology.notation`: 'Rong(4)', column 1: unknown kind"}},
+      {"weft: 1\ntopology: {notation: Ring(4), graph: {}, dimensions: [{bandwidth: 1 GB/s}]}\n",
+       {"key `topology.graph`: not available in this version", "topology.notation"}},
+      {with("npu: fast\n"), {"machine.yaml:6: key `npu`: is 'fast'; allowed: a mapping of peak"}},
+      {with("npu: [1]\n"), {"key `npu`: is a list; allowed: a mapping"}},
+      {with("npu: {}\nnpu: {}\n"), {"machine.yaml:7: key `npu`: written twice, first at machine.yaml:6"}},
+      {with("remote_memory: {latency: 1 us}\n"), {"key `remote_memory.bandwidth`: missing"}},
+      {with("workload: {trace: [a, b]}\n"), {"key `workload.trace`: is a list; allowed: a path"}},
+      {with("workload: {trace: }\n"), {"key `workload.trace`: has no value"}},
+      // YAML itself
+      {"", {"machine.yaml:1: the configuration is empty", "weft: 1"}},
+      {"# only a comment\n", {"the configuration is empty"}},
+      {"- a\n- b\n", {"machine.yaml:1: the configuration is a list", "mapping"}},
+      {"hello\n", {"the configuration is 'hello'"}},
+      {"weft: 1\ntopology: {notation: Ring(4)\n", {"machine.yaml:", "not valid YAML"}},
+      {"weft: 1\n\ttopology: 3\n", {"machine.yaml:2: not valid YAML", "column"}},
+      {"weft: 1\n---\nweft: 1\n", {"holds 2 YAML documents"}},
+      {"? [a]\n: 3\n", {"machine.yaml:1: a key must be a plain word"}},
+      {"weft: *nothing\n", {"machine.yaml:1: not valid YAML"}},
+      {"weft: &a [*a]\n", {"machine.yaml:1"}},
+  };
+  for (const BadFile& c : cases) {
+    const std::string message = error_of(c.text);
+    EXPECT_NE(message.find("machine.yaml"), std::string::npos) << message;
+    for (const char* part : c.parts)
+      EXPECT_NE(message.find(part), std::string::npos) << part << "\nin: " << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << "more than one error for one fault:\n" << message;
+  }
+}
+
+TEST(Loader, AllErrorsAreReportedAtOnce) {
+  const std::string message = error_of(
+      "weft: 3\n"
+      "topology:\n"
+      "  notation: Ring(4)_Ring(2)\n"
+      "  dimensions:\n"
+      "    - {bandwidth: 5, latency: 3 GB/s}\n"
+      "    - {latency: 1 ns, colour: red}\n"
+      "npu: {peak: 3 GB}\n",
+      {"collectives.chunks=0"});
+  for (const char* part :
+       {"machine.yaml:1: key `weft`", "machine.yaml:5: key `topology.dimensions[0].bandwidth`",
+        "machine.yaml:5: key `topology.dimensions[0].latency`",
+        "machine.yaml:6: key `topology.dimensions[1].colour`",
+        "machine.yaml:6: key `topology.dimensions[1].bandwidth`: missing", "machine.yaml:7: key `npu.peak`",
+        "--set collectives.chunks=0: key `collectives.chunks`"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << "\nin: " << message;
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 6) << message;
+}
+
+TEST(Loader, HostileFilesEndInErrors) {
+  std::string deep(100000, '[');
+  EXPECT_NE(error_of(deep).find("machine.yaml"), std::string::npos);
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 10; ++i) {
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) bomb += (j == 0 ? "*a" : ", *a") + std::to_string(i - 1);
+    bomb += "]\n";
+  }
+  EXPECT_NE(error_of(bomb).find("more than 100000 values"), std::string::npos);
+  std::string many = "weft: 1\n";
+  for (int i = 0; i < 500; ++i) many += "key" + std::to_string(i) + ": 1\n";
+  EXPECT_NE(error_of(many).find("more errors"), std::string::npos);
+  EXPECT_NE(error_of(std::string("weft: 1\n\0\xff\xfe", 11)), "no error");
+}
+
+// Whatever a slip of the hand makes of a file: a UserError, or a Config that survives its own effective.yaml.
+TEST(Loader, MutatedFilesAreRefusedOrRoundTrip) {
+  const std::string original = kEverything;
+  const std::string bytes = "0123456789 \t\n:,.-[]{}()&*#'\"/e%BGs\x01\x80\xff";
+  std::mt19937 random(11);
+  int accepted = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = original;
+    for (unsigned n = 1 + random() % 3; n > 0; --n) {
+      const size_t at = random() % text.size();
+      switch (random() % 4) {
+        case 0:
+          text[at] = bytes[random() % bytes.size()];
+          break;
+        case 1:
+          text.insert(at, 1, bytes[random() % bytes.size()]);
+          break;
+        case 2:
+          text.erase(at, 1 + random() % 8);
+          break;
+        default:
+          text.insert(at, text.substr(random() % text.size(), random() % 40));
+      }
+    }
+    Config config;
+    try {
+      config = parse_config(text, "/data/machine.yaml");
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find("/data/machine.yaml"), std::string::npos) << error.what();
+      continue;
+    }
+    ++accepted;
+    const std::string effective = effective_yaml(config);
+    ASSERT_EQ(effective_yaml(parse_config(effective, "")), effective) << text;
+  }
+  EXPECT_GT(accepted, 100);
+}
+
+TEST(Loader, FilesAreFoundOrNamed) {
+  const auto failure = [](const std::string& path) -> std::string {
+    try {
+      load_config(path);
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.code(), ExitCode::usage);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(failure("no/such/file.yaml").find("no/such/file.yaml: no such configuration file"),
+            std::string::npos);
+  EXPECT_NE(failure(".").find("is a folder"), std::string::npos);
+  EXPECT_NE(failure("").find("no such configuration file"), std::string::npos);
+  EXPECT_NE(failure("/dev/zero").find("larger than"), std::string::npos);
+
+  const fs::path dir = fs::temp_directory_path() / "weft_loader_test";
+  fs::create_directories(dir);
+  std::ofstream(dir / "m.yaml") << with("workload: {trace: t/llm, groups: /abs/g.json}\n");
+  const Config c = load_config((dir / "m.yaml").string());
+  EXPECT_EQ(c.workload.trace, (dir / "t/llm").string());
+  EXPECT_EQ(c.workload.groups, "/abs/g.json");
+  EXPECT_EQ(c.file, (dir / "m.yaml").string());
+  fs::remove_all(dir);
+}
+
+TEST(Loader, ExamplesLoadAndRoundTrip) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE_DIR "/configs/examples")) {
+    if (entry.path().extension() != ".yaml") continue;
+    ++count;
+    const Config c = load_config(entry.path().string());
+    EXPECT_GE(c.npus(), 8u) << entry.path();
+    expect_same(c, parse_config(effective_yaml(c), ""));
+  }
+  EXPECT_GE(count, 4);
+  EXPECT_EQ(load_config(WEFT_SOURCE_DIR "/configs/examples/conv_4d.yaml").dimensions[1].bandwidth,
+            (Rate{200ull << 30, 7}));
+}
+
+}  // namespace
+}  // namespace weft
