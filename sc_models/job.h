@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A job on a machine: a trace on every rank (TraceJob) or single collectives (CollectiveJob). A job owns its System and
+// gathers what the results need. It never calls sc_start: whoever owns the simulation does, in this order:
+//
+//     TraceJob job("job", config, traces);
+//     job.start();
+//     do { sc_start(); } while (!job.finished() && job.rescue());
+//     if (!job.finished()) report(job.stall_report());
+//     RunResult result = job.result();
+
+#ifndef WEFT_SC_MODELS_JOB_H
+#define WEFT_SC_MODELS_JOB_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_models/system.h"
+#include "vcd/waves.h"
+#include "workload/collectives/plan.h"
+#include "workload/graph/rank_engine.h"
+#include "workload/trace/workload_check.h"
+
+namespace weft {
+
+/// One collective that ran. Times are of the job's clock, ps.
+struct CollectiveRow {
+  uint32_t stream = 0;
+  CollectiveOp op = CollectiveOp::all_reduce;
+  std::string group;               ///< communicator group, "" for all ranks
+  std::string name;                ///< of the first member's trace node; "" without a trace
+  uint64_t bytes = 0;              ///< comm_size
+  uint32_t ranks = 0;
+  uint32_t chunks = 0;
+  Picoseconds started = kNever;    ///< first member
+  Picoseconds finished = 0;        ///< last member
+  Picoseconds lower_bound = 0;     ///< physics: ports, cuts and latency
+  uint64_t messages = 0;
+  uint64_t message_bytes = 0;
+  TimeSplit split;                 ///< summed over the messages
+  struct Phase {
+    std::string what;              ///< "reduce_scatter d0 ring"
+    Picoseconds queue = 0;         ///< mean over ranks of the sum over chunks
+    Picoseconds network = 0;
+  };
+  std::vector<Phase> phases;
+  uint32_t members_done = 0;
+
+  Picoseconds time() const { return finished - started; }
+  /// nccl-tests' conventions, bytes per second; 0 when no time passed.
+  double algorithm_bandwidth() const;
+  double bus_bandwidth() const;
+  double efficiency() const;
+};
+
+struct RankRow {
+  uint32_t rank = 0;
+  graph::Categories time;          ///< adds up to the job's time
+  Picoseconds finished = 0;        ///< its own last node
+};
+
+struct LinkRow {
+  std::string name;
+  uint32_t dimension = 0;
+  uint64_t bytes = 0;
+  uint64_t messages = 0;
+  Picoseconds busy = 0;
+  Picoseconds queued = 0;          ///< time that messages waited for it, summed
+};
+
+struct RunResult {
+  Picoseconds time = 0;            ///< the last node (or collective) of the job
+  std::vector<RankRow> ranks;      ///< empty without a trace
+  std::vector<CollectiveRow> collectives;
+  std::vector<LinkRow> links;
+  uint64_t nodes = 0;
+  uint64_t messages = 0;
+  uint64_t events = 0;             ///< module activations
+  uint64_t out_of_order_starts = 0;
+  uint64_t memory_bytes = 0;
+  Picoseconds lower_bound = 0;     ///< of the job: longest path, each rank's work
+  Picoseconds upper_bound = 0;     ///< everything one after the other
+  bool folded = false;
+  std::vector<std::string> broken_invariants;
+  std::vector<std::string> warnings;
+};
+
+/// What both kinds of job share.
+class Job : public NmuClient {
+ public:
+  ~Job() override;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  virtual bool finished() const = 0;
+  /// Lets chunks go that wait for each other's slots; true if there was one (run the simulation again).
+  bool rescue() { return system_->rescue(); }
+  /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle if there is
+  /// one.
+  virtual std::string stall_report() const = 0;
+  virtual RunResult result() const = 0;
+
+  System& system() { return *system_; }
+  /// Finished and all nodes (collectives), for a progress line.
+  virtual uint64_t done_count() const = 0;
+  virtual uint64_t total_count() const = 0;
+
+ protected:
+  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus);
+  void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
+  void add_machine_results(RunResult& result) const;
+
+  const Config& config_;
+  std::unique_ptr<System> system_;
+  collectives::PlanBuilder plans_;
+};
+
+/// One collective after the other on all ranks, nothing else: what `weft collective` runs.
+class CollectiveJob : public Job {
+ public:
+  /// `waves` may be null.
+  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr);
+
+  /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`: rank.
+  void start(CollectiveOp op, uint64_t bytes, uint32_t root = 0);
+
+  bool finished() const override;
+  std::string stall_report() const override;
+  RunResult result() const override;
+  uint64_t done_count() const override;
+  uint64_t total_count() const override;
+
+  /// The collective started last.
+  const CollectiveRow& last() const { return rows_.back(); }
+
+  void collective_done(NpuId rank, const collectives::CollectiveDone& done) override;
+  void message_injected(NpuId rank, NpuId destination, const MessageId& id) override;
+  void message_arrived(NpuId rank, const Completion& completion) override;
+
+ private:
+  collectives::Group world_;
+  std::vector<CollectiveRow> rows_;
+};
+
+class Npu;
+
+/// The traces of all ranks on the machine: what `weft run` runs.
+class TraceJob : public Job {
+ public:
+  /// `traces` outlives the job. `waves` may be null. Throws UserError when a plan cannot be made (algorithm and size).
+  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr);
+  ~TraceJob() override;
+
+  void start();
+  bool finished() const override;
+  std::string stall_report() const override;
+  RunResult result() const override;
+  uint64_t done_count() const override;
+  uint64_t total_count() const override;
+
+  void collective_done(NpuId rank, const collectives::CollectiveDone& done) override;
+  void message_injected(NpuId rank, NpuId destination, const MessageId& id) override;
+  void message_arrived(NpuId rank, const Completion& completion) override;
+
+  /// Called by an NPU whose trace reached a collective.
+  void start_collective(uint32_t rank, const trace::Node& node);
+
+ private:
+  const collectives::Group& group_of(uint32_t rank, const trace::Node& node);
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node);
+  uint32_t stream_of(uint32_t group, uint32_t ordinal);
+  void compute_bounds();
+
+  const trace::JobTrace& traces_;
+  std::vector<collectives::Group> groups_;
+  std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
+  std::vector<CollectiveRow> rows_;
+  std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
+  std::vector<std::unique_ptr<Npu>> npus_;
+  Picoseconds lower_bound_ = 0;
+  Picoseconds upper_bound_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace weft
+
+#endif
