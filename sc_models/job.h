@@ -147,10 +147,8 @@ class CollectiveJob : public Job {
   std::vector<CollectiveRow> rows_;
 };
 
-class Npu;
-
 /// The traces of all ranks on the machine: what `weft run` runs.
-class TraceJob : public Job {
+class TraceJob : public Job, private CollectiveHost {
  public:
   /// `traces` outlives the job. `waves` may be null. Throws UserError when a plan cannot be made (algorithm and size).
   TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr);
@@ -167,13 +165,9 @@ class TraceJob : public Job {
   void message_injected(NpuId rank, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId rank, const Completion& completion) override;
 
-  /// Called by an NPU whose trace reached a collective.
-  void start_collective(uint32_t rank, const trace::Node& node);
-
  private:
-  const collectives::Group& group_of(uint32_t rank, const trace::Node& node);
-  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node);
-  uint32_t stream_of(uint32_t group, uint32_t ordinal);
+  void start_collective(uint32_t rank, const trace::Node& node) override;
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node) const;
   void compute_bounds();
 
   const trace::JobTrace& traces_;
@@ -181,7 +175,7 @@ class TraceJob : public Job {
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
   std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
-  std::vector<std::unique_ptr<Npu>> npus_;
+  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;
   Picoseconds lower_bound_ = 0;
   Picoseconds upper_bound_ = 0;
   std::vector<std::string> warnings_;

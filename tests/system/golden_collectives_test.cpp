@@ -91,7 +91,7 @@ std::unique_ptr<Case> make(const json& spec, size_t number) {
     c->config.collectives.reduction = ReductionKind::fixed_bandwidth;
     c->config.collectives.reduction_bandwidth = {1600000000000ull, 1};
   }
-  c->system = std::make_unique<System>(("case" + std::to_string(number)).c_str(), c->config, *c);
+  c->system = std::make_unique<System>(("case" + std::to_string(number)).c_str(), c->config, *c, System::Options{});
   c->plans = std::make_unique<collectives::PlanBuilder>(c->config);
   collectives::CollectiveRequest request;
   request.op = op;
