@@ -15,13 +15,15 @@ MemoryTiming hbm_timing(const HbmConfig& config) {
 Hbm::Hbm(sc_core::sc_module_name module_name, const MemoryTiming& timing, uint32_t sockets, vcd::Waves* waves)
     : sc_core::sc_module(module_name), timing_(timing), wake_("wake") {
   if (timing_.efficiency < 1.0) {
-    timing_.bandwidth = {static_cast<uint64_t>(std::llround(timing.bandwidth.value() * timing.efficiency)), 1};
+    timing_.bandwidth = {static_cast<uint64_t>(std::llround(timing.bandwidth.value() * timing.efficiency)),
+                         1};
   }
   for (uint32_t i = 0; i < sockets; ++i) {
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->hbm = this;
     clients_.back()->number = i;
-    clients_.back()->socket = std::make_unique<tlm::tlm_target_socket<32>>(("port" + std::to_string(i)).c_str());
+    clients_.back()->socket =
+        std::make_unique<tlm::tlm_target_socket<32>>(("port" + std::to_string(i)).c_str());
     clients_.back()->socket->bind(*clients_.back());
   }
   if (waves != nullptr && waves->on()) {

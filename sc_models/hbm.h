@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A memory behind base-protocol sockets, model `bandwidth`: a FIFO server of bytes / (efficiency x bandwidth) with a
-// latency behind it. Serves as an NPU's HBM and, with other figures, as the remote memory it reaches.
+// A memory behind base-protocol sockets, model `bandwidth`: a FIFO server of bytes / (efficiency x bandwidth)
+// with a latency behind it. Serves as an NPU's HBM and, with other figures, as the remote memory it reaches.
 
 #ifndef WEFT_SC_MODELS_HBM_H
 #define WEFT_SC_MODELS_HBM_H
@@ -28,10 +28,11 @@ struct MemoryTiming {
 
 MemoryTiming hbm_timing(const HbmConfig& config);
 
-/// A target of the TLM-2.0 base protocol (IEEE 1666-2011, 15.2), LT and AT. Timing only: data bytes are neither read nor
-/// written; DMI is denied and debug transport moves nothing. BEGIN_REQ is answered with TLM_UPDATED and END_REQ at once
-/// (the queue is unlimited), BEGIN_RESP follows when the data is there, one at a time for each socket.
-/// Responses: ADDRESS_ERROR beyond the capacity, BURST_ERROR for length 0, COMMAND_ERROR for TLM_IGNORE_COMMAND.
+/// A target of the TLM-2.0 base protocol (IEEE 1666-2011, 15.2), LT and AT. Timing only: data bytes are
+/// neither read nor written; DMI is denied and debug transport moves nothing. BEGIN_REQ is answered with
+/// TLM_UPDATED and END_REQ at once (the queue is unlimited), BEGIN_RESP follows when the data is there, one
+/// at a time for each socket. Responses: ADDRESS_ERROR beyond the capacity, BURST_ERROR for length 0,
+/// COMMAND_ERROR for TLM_IGNORE_COMMAND.
 class Hbm : public sc_core::sc_module {
  public:
   /// One socket an initiator.

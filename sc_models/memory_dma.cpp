@@ -8,7 +8,8 @@
 namespace weft {
 namespace {
 
-/// What timing-only requests point at: as long as the longest of them, so that a target that does move data may.
+/// What timing-only requests point at: as long as the longest of them, so that a target that does move data
+/// may.
 unsigned char* scratch(uint64_t bytes) {
   static std::vector<unsigned char> buffer;
   if (buffer.size() < bytes) buffer.resize(bytes);
@@ -18,7 +19,10 @@ unsigned char* scratch(uint64_t bytes) {
 }  // namespace
 
 MemoryDma::MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t capacity, Done done)
-    : socket(socket_name), outstanding_limit_(std::max(1u, outstanding)), capacity_(capacity), done_(std::move(done)) {
+    : socket(socket_name),
+      outstanding_limit_(std::max(1u, outstanding)),
+      capacity_(capacity),
+      done_(std::move(done)) {
   socket.bind(*this);
   scratch(kRequest);
 }
@@ -102,8 +106,9 @@ tlm::tlm_sync_enum MemoryDma::nb_transport_bw(tlm::tlm_generic_payload& payload,
 
 void MemoryDma::answered(Request& request, Picoseconds at) {
   if (request.is_response_error()) {
-    SC_REPORT_ERROR("weft/sc_models/memory_dma",
-                    (std::string(socket.name()) + ": the memory answered " + request.get_response_string()).c_str());
+    SC_REPORT_ERROR(
+        "weft/sc_models/memory_dma",
+        (std::string(socket.name()) + ": the memory answered " + request.get_response_string()).c_str());
   }
   Access& access = *request.access;
   access.last = std::max(access.last, at);

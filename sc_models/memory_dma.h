@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Moves tensors over a base-protocol initiator socket: splits an access into requests, keeps several in flight and tells
-// when the last one is answered. Used by the NPU (local and remote memory) and by the NMU (reductions in HBM).
+// Moves tensors over a base-protocol initiator socket: splits an access into requests, keeps several in
+// flight and tells when the last one is answered. Used by the NPU (local and remote memory) and by the NMU
+// (reductions in HBM).
 
 #ifndef WEFT_SC_MODELS_MEMORY_DMA_H
 #define WEFT_SC_MODELS_MEMORY_DMA_H
@@ -19,10 +20,11 @@
 
 namespace weft {
 
-/// Not a module: a member of one. Approximately-timed, four phases; accepts every answer a target may give (15.2):
-/// END_REQ skipped or late, BEGIN_RESP as return value, early TLM_COMPLETED, delayed backward calls. Payloads come from a
-/// pool of its own, each initialised for its transaction; timing-only traffic points at one shared scratch buffer.
-class MemoryDma : public tlm::tlm_bw_transport_if<>, private tlm::tlm_mm_interface {
+/// Not a module: a member of one. Approximately-timed, four phases; accepts every answer a target may give
+/// (15.2): END_REQ skipped or late, BEGIN_RESP as return value, early TLM_COMPLETED, delayed backward calls.
+/// Payloads come from a pool of its own, each initialised for its transaction; timing-only traffic points at
+/// one shared scratch buffer.
+class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interface {
  public:
   /// Answered access `token`, complete at the absolute time `at` (>= now).
   using Done = std::function<void(uint32_t token, Picoseconds at)>;
@@ -68,7 +70,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, private tlm::tlm_mm_interfa
   uint64_t address_ = 0;
   uint32_t in_flight_ = 0;
   uint32_t live_ = 0;
-  Request* requesting_ = nullptr;                 ///< BEGIN_REQ sent, END_REQ not seen
+  Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
   bool issuing_now_ = false;
   std::vector<std::unique_ptr<Request>> pool_;
   std::vector<Request*> free_;

@@ -10,7 +10,7 @@ namespace {
 
 // Packet::flags
 constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
-constexpr uint8_t kSymmetric = 2;       ///< part of a collective
+constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical ports carry their share of transit
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
 
@@ -206,9 +206,10 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
 }
 
 void Nmu::submit(const Message& message) {
-  const fabric::PacketRef ref =
-      make_packet(message, static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) | kSymmetric |
-                                                (message.reverse ? kReverse : 0)));
+  const auto flags =
+      static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
+                           (message.symmetric ? kSymmetric : 0) | (message.reverse ? kReverse : 0));
+  const fabric::PacketRef ref = make_packet(message, flags);
   const Picoseconds t = pool_[ref].submitted;
   transmit(ref, t, t);
 }
@@ -503,8 +504,8 @@ void Nmu::reduce_in_memory(fabric::PacketRef ref) {
     return;
   }
   reducing_.push_back({ref, now()});
-  // Two reads and one write of the block; the message is done with the write. The reads' tokens are not waited for
-  // one by one: accesses are served in order.
+  // Two reads and one write of the block; the message is done with the write. The reads' tokens are not
+  // waited for one by one: accesses are served in order.
   memory_->start(fabric::kNoPacket, false, bytes);
   memory_->start(fabric::kNoPacket, false, bytes);
   memory_->start(ref, true, bytes);

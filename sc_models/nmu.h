@@ -38,7 +38,8 @@ class NmuClient {
 class Nmu : public sc_core::sc_module, public MessagePort {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
-      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client, vcd::Waves* waves);
+      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client,
+      vcd::Waves* waves);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its

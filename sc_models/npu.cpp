@@ -17,8 +17,9 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       matcher_(index(rank)),
       wake_("wake") {
   if (config.remote_memory) {
-    remote_ = std::make_unique<MemoryDma>("remote", config.hbm.outstanding, 0,
-                                          [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); });
+    remote_ =
+        std::make_unique<MemoryDma>("remote", config.hbm.outstanding, 0,
+                                    [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); });
   }
   if (waves != nullptr && waves->on()) {
     state_probe_ = waves->enumeration(std::string(name()) + ".state",
@@ -35,7 +36,8 @@ Npu::~Npu() = default;
 
 void Npu::load(trace::Feeder& feeder, CollectiveHost& host) {
   host_ = &host;
-  engine_ = std::make_unique<graph::RankEngine>(index(rank_), config_.npu, feeder, *this);
+  graph::RankServices& services = *this;
+  engine_ = std::make_unique<graph::RankEngine>(index(rank_), config_.npu, feeder, services);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
 }
 
@@ -86,19 +88,24 @@ void Npu::process() {
   }
 }
 
-void Npu::schedule(Picoseconds at, uint32_t token) { push(at, kNode, token); }
+void Npu::schedule(Picoseconds at, uint32_t token) {
+  push(at, kNode, token);
+}
 
 void Npu::start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) {
   if (remote && !remote_) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("rank {}: the trace accesses remote memory ({} B) and the configuration has none; add "
-                                "`remote_memory: {{bandwidth: ..., latency: ...}}`",
-                                index(rank_), bytes));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("rank {}: the trace accesses remote memory ({} B) and the configuration has none; add "
+                    "`remote_memory: {{bandwidth: ..., latency: ...}}`",
+                    index(rank_), bytes));
   }
   (remote ? *remote_ : memory_).start(node, store, bytes);
 }
 
-void Npu::start_collective(const trace::Node& node) { host_->start_collective(index(rank_), node); }
+void Npu::start_collective(const trace::Node& node) {
+  host_->start_collective(index(rank_), node);
+}
 
 void Npu::start_send(const trace::Node& node) {
   const MessageId id = matcher_.send(node);

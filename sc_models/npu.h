@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The NPU of one rank: runs a trace's nodes (graph::RankEngine) on its compute slots, its memories and its NMU.
+// The NPU of one rank: runs a trace's nodes (graph::RankEngine) on its compute slots, its memories and its
+// NMU.
 
 #ifndef WEFT_SC_MODELS_NPU_H
 #define WEFT_SC_MODELS_NPU_H

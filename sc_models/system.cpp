@@ -100,8 +100,8 @@ void System::build_npus(const Options& options) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
   for (uint32_t r = 0; r < npus(); ++r) {
     const std::string suffix = std::to_string(r);
-    memories_.push_back(
-        std::make_unique<Hbm>(("hbm" + suffix).c_str(), hbm_timing(config_.hbm), reduces ? 2 : 1, options.waves));
+    memories_.push_back(std::make_unique<Hbm>(("hbm" + suffix).c_str(), hbm_timing(config_.hbm),
+                                              reduces ? 2 : 1, options.waves));
     Hbm& hbm = *memories_.back();
     npus_modules_.push_back(
         std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves));
@@ -155,7 +155,8 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
 LinkReport System::report(size_t s, uint32_t i) const {
   const uint32_t d = switch_dimensions_[s];
   const uint32_t peer = geometry_.with_coordinate(switch_lines_[s], d, i);
-  return {fmt::format("{}.to{}", switches_[s]->name(), peer), nmus_[peer]->basename(), d, &switches_[s]->links()[i]};
+  return {fmt::format("{}.to{}", switches_[s]->name(), peer), nmus_[peer]->basename(), d,
+          &switches_[s]->links()[i]};
 }
 
 System::Totals System::totals() const {

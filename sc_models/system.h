@@ -33,8 +33,8 @@ struct LinkReport {
 class System : public sc_core::sc_module {
  public:
   struct Options {
-    bool npus = false;             ///< build NPUs and their memories (a trace will drive them)
-    vcd::Waves* waves = nullptr;   ///< where modules register their signals; null: nowhere
+    bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
+    vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
   };
 
   /// `config` must outlive the system. `client` hears of every NMU's events.
@@ -64,8 +64,7 @@ class System : public sc_core::sc_module {
     }
     for (size_t s = 0; s < switches_.size(); ++s) {
       const auto& links = switches_[s]->links();
-      for (size_t i = 0; i < links.size(); ++i)
-        f(LinkReport{switch_link_name(s, i), switch_dimensions_[s], &links[i]});
+      for (uint32_t i = 0; i < links.size(); ++i) f(report(s, i));
     }
   }
 

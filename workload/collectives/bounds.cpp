@@ -36,7 +36,8 @@ double port_rate(const Config& config, const CollectivePlan& plan, const Axis& a
 }
 
 /// Latency from member `from` of the axis to the farthest one, by the shortest way.
-Picoseconds farthest(const Geometry& geometry, const DimensionConfig& dimension, const Axis& axis, uint32_t from) {
+Picoseconds farthest(const Geometry& geometry, const DimensionConfig& dimension, const Axis& axis,
+                     uint32_t from) {
   uint32_t hops = 0;
   for (uint32_t i = 0; i < axis.size; ++i) {
     hops = std::max(hops, geometry.hops(axis.dimension, axis.value(from), axis.value(i)));
@@ -50,11 +51,12 @@ bool rooted(CollectiveOp op) {
 }
 
 Picoseconds floor_time(double bytes, double rate) {
-  return bytes <= 0 || rate <= 0 ? 0 : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
+  return bytes <= 0 || rate <= 0 ? 0
+                                 : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
 }
 
-/// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of members stand
-/// against each other.
+/// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of
+/// members stand against each other.
 double share(CollectiveOp op, double n) {
   switch (op) {
     case CollectiveOp::all_reduce:
@@ -80,13 +82,16 @@ double share(CollectiveOp op, double n) {
 Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   if (plan.empty()) return 0;
   const Geometry geometry(config);
-  const double bytes = plan.request().op == CollectiveOp::barrier ? 0 : static_cast<double>(plan.request().bytes);
+  const double bytes =
+      plan.request().op == CollectiveOp::barrier ? 0 : static_cast<double>(plan.request().bytes);
   const CollectiveOp op = plan.request().op;
   double ports = 0;
   Picoseconds reach = 0;
   Picoseconds nearest = kNever;
   Picoseconds bound = 0;
-  const double members = plan.members();
+  // A collective restricted to some dimensions is one of its own on every line.
+  double members = 1;
+  for (const Axis& axis : plan.axes()) members *= axis.size;
   std::vector<AxisView> root;
   if (rooted(op)) plan.views(plan.request().root, root);
   for (size_t a = 0; a < plan.axes().size(); ++a) {
@@ -158,7 +163,8 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
           phase.algorithm->round(shape, r, round);
           const uint32_t me = views[phase.axis].rank(shape.me);
           for (const RoundSend& send : round.sends) {
-            const uint64_t bytes = send.blocks.bytes(shape.n, split) + split.unit;  // the largest member's blocks
+            const uint64_t bytes =
+                send.blocks.bytes(shape.n, split) + split.unit;  // the largest member's blocks
             one += message_time(config, me, views[phase.axis].rank(send.to), bytes);
             if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
               one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
