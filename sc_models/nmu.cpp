@@ -262,7 +262,7 @@ void Nmu::process() {
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
-    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kSend) {
+    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kReduced) {
       // On a ring what comes in at one side makes the next message leave at the other.
       likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
       __builtin_prefetch(likely_);
