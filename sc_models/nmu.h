@@ -126,6 +126,7 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   void end_of_elaboration() override;
   void process();
   void receive(Port& port, const fabric::Transfer& transfer);
+  bool take_turn(Port& port, fabric::PacketRef ref);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
