@@ -13,7 +13,12 @@ constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
 constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical ports carry their share of transit
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
+<<<<<<< HEAD
 constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
+=======
+constexpr uint8_t kTurn = 16;           ///< has not taken its turn at the analytical port it arrives at
+constexpr uint8_t kTurnSecond = 32;     ///< .. which is the second one: a ring's descending direction
+>>>>>>> refs/heads/coretests
 
 uint64_t pack_low(const MessageId& id) {
   return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
@@ -282,7 +287,11 @@ void Nmu::activate(Picoseconds t) {
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
+<<<<<<< HEAD
     if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kInject) {
+=======
+    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kReduced) {
+>>>>>>> refs/heads/coretests
       // On a ring what comes in at one side makes the next message leave at the other.
       likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
       __builtin_prefetch(likely_);
@@ -313,6 +322,7 @@ void Nmu::activate(Picoseconds t) {
         reduced_in_memory(ref);
         break;
       default:
+        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order >> 24) - kFirstPort], ref)) break;
         if (pool_[ref].destination == index(rank_)) {
           if (memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
@@ -331,15 +341,12 @@ void Nmu::activate(Picoseconds t) {
 }
 
 void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
-  Picoseconds head = transfer.first;
-  Picoseconds tail = transfer.first + transfer.flit_time;
+  const Picoseconds head = transfer.first;
+  const Picoseconds tail = transfer.first + transfer.flit_time;
   fabric::Packet& packet = pool_[transfer.packet];
   if (port.takes_turns) {
-    // Analytical: messages of several senders enter one after the other.
-    const auto slot = port.in[index(transfer.vc)].occupy_analytical(head, packet.bytes);
-    packet.queued += slot.start - head;
-    tail += slot.start - head;
-    head = slot.start;
+    packet.flags = static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn |
+                                        (index(transfer.vc) != 0 ? kTurnSecond : 0));
   }
   const uint32_t due = port.number + kFirstPort;
   if (packet.destination == index(rank_)) {
@@ -352,6 +359,33 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
   } else {
     push(tail, due, transfer.packet);
   }
+}
+
+/// Analytical: messages of several senders enter one after the other. Decided when a message would be there
+/// if it were alone, because senders do not commit in the order in which their messages arrive. False: it has
+/// to wait, and comes back later.
+bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
+  fabric::Packet& packet = pool_[ref];
+  const bool second = (packet.flags & kTurnSecond) != 0;
+  packet.flags = static_cast<uint8_t>(packet.flags & ~(kTurn | kTurnSecond));
+  fabric::Link& link = port.in[second ? 1 : 0];
+  const Picoseconds t = now();
+  const bool here = packet.destination == index(rank_);
+  const bool on_head = !here && config_.dimensions[port.dimension].switching == Switching::cut_through;
+  Picoseconds head = t;
+  if (!on_head) {
+    const Picoseconds after =
+        here ? endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0) : 0;
+    head = t - after - transfer_time(packet.bytes, link.rate());
+  }
+  const Picoseconds wait = link.occupy_analytical(head, packet.bytes).start - head;
+  if (wait == 0) return true;
+  packet.queued += wait;
+  if (on_head) {
+    for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait : 0;
+  }
+  push(t + wait, port.number + kFirstPort, ref);
+  return false;
 }
 
 Picoseconds Nmu::reduction_time(uint64_t bytes) {

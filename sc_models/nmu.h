@@ -144,6 +144,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
   void receive(Port& port, const fabric::Transfer& transfer);
+  bool take_turn(Port& port, fabric::PacketRef ref);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   void inject(fabric::PacketRef ref);

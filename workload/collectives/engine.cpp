@@ -133,7 +133,9 @@ int64_t CollectiveEngine::key_of(const Active& active) const {
     case CollectiveScheduling::fifo:
       return static_cast<int64_t>(active.sequence);
     case CollectiveScheduling::priority:
-      return (-static_cast<int64_t>(active.priority) << 40) + static_cast<int64_t>(active.sequence);
+      // High priorities first; ~p orders like -p and has no overflow.
+      return static_cast<int64_t>(~active.priority) * (int64_t{1} << 32) +
+             static_cast<int64_t>(active.sequence & 0xffffffff);
   }
   return 0;
 }
