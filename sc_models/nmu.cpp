@@ -13,12 +13,9 @@ constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
 constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical ports carry their share of transit
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
-<<<<<<< HEAD
 constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
-=======
-constexpr uint8_t kTurn = 16;           ///< has not taken its turn at the analytical port it arrives at
-constexpr uint8_t kTurnSecond = 32;     ///< .. which is the second one: a ring's descending direction
->>>>>>> refs/heads/coretests
+constexpr uint8_t kTurn = 32;           ///< has not taken its turn at the analytical port it arrives at
+constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one: a ring's descending direction
 
 uint64_t pack_low(const MessageId& id) {
   return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
@@ -287,11 +284,7 @@ void Nmu::activate(Picoseconds t) {
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
-<<<<<<< HEAD
     if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kInject) {
-=======
-    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kReduced) {
->>>>>>> refs/heads/coretests
       // On a ring what comes in at one side makes the next message leave at the other.
       likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
       __builtin_prefetch(likely_);
