@@ -141,7 +141,7 @@ class CollectiveEngine final : public MessageSink {
     int32_t priority = 0;
   };
   struct Waiting {
-    int64_t rank_key = 0;  ///< between collectives: smaller first
+    int64_t rank_key = 0;     ///< between collectives: smaller first
     uint64_t preference = 0;  ///< within a dimension: smaller first
     Picoseconds ready = 0;
     uint32_t stream = 0;

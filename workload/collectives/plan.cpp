@@ -45,6 +45,33 @@ uint32_t CollectivePlan::member_index(uint32_t rank) const {
   return it != ranks_.end() && *it == rank ? static_cast<uint32_t>(it - ranks_.begin()) : ~0u;
 }
 
+std::string CollectivePlan::asymmetry(const Config& config) const {
+  if (empty()) return {};
+  if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
+  for (const Axis& axis : axes_) {
+    if (!axis.values.empty()) return "the group is not made of whole dimensions";
+    if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
+      return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
+    }
+  }
+  std::vector<AxisView> first;
+  views(request_.group->ranks.empty() ? 0 : request_.group->ranks[0], first);
+  for (uint32_t c = 0; c < chunks_; ++c) {
+    if (c != 0 && c + 1 != chunks_ && order_of_chunk_.empty()) continue;  // like the first
+    for (uint32_t p = 0; p < phases(c).size(); ++p) {
+      const PhasePlan& phase = phases(c)[p];
+      const uint32_t n = axes_[phase.axis].size;
+      if (!phase.algorithm->symmetric(phase.op, n)) {
+        return fmt::format("{} of {} members is not symmetric", phase.algorithm->name(), n);
+      }
+      if (split(first, c, p).extra != 0) {
+        return fmt::format("chunk {} does not divide evenly in phase {}", c, p);
+      }
+    }
+  }
+  return {};
+}
+
 bool CollectivePlan::participates(const std::vector<AxisView>& views, uint32_t phase) const {
   if (!rooted(request_.op)) return true;
   // Broadcast and scatter spread from the root's line: the axes of later phases must still be at the root's

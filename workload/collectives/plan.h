@@ -92,6 +92,10 @@ class CollectivePlan {
   /// Nothing to send: one member, or no bytes.
   bool empty() const { return orders_[0].empty(); }
 
+  /// Every member does alike at the same time with blocks of one size, on whole lines of rings, full
+  /// connections and switches: one member tells all. Otherwise why not.
+  std::string asymmetry(const Config& config) const;
+
   /// A rank's place on every axis. The rank must be a member.
   void views(uint32_t rank, std::vector<AxisView>& out) const;
   /// Index of a rank within the group, ~0u if it is no member.
