@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "configs/config.h"
-#include "sc_models/geometry.h"
+#include "configs/geometry.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"

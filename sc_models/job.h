@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A job on a machine: a trace on every rank (TraceJob) or single collectives (CollectiveJob). A job owns its System and
-// gathers what the results need. It never calls sc_start: whoever owns the simulation does, in this order:
+// A job on a machine: a trace on every rank (TraceJob) or single collectives (CollectiveJob). A job owns its
+// System and gathers what the results need. It never calls sc_start: whoever owns the simulation does, in
+// this order:
 //
 //     TraceJob job("job", config, traces);
 //     job.start();
@@ -20,10 +21,12 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_models/npu.h"
 #include "sc_models/system.h"
 #include "vcd/waves.h"
 #include "workload/collectives/plan.h"
 #include "workload/graph/rank_engine.h"
+#include "workload/trace/trace_feeder.h"
 #include "workload/trace/workload_check.h"
 
 namespace weft {
@@ -32,20 +35,20 @@ namespace weft {
 struct CollectiveRow {
   uint32_t stream = 0;
   CollectiveOp op = CollectiveOp::all_reduce;
-  std::string group;               ///< communicator group, "" for all ranks
-  std::string name;                ///< of the first member's trace node; "" without a trace
-  uint64_t bytes = 0;              ///< comm_size
+  std::string group;   ///< communicator group, "" for all ranks
+  std::string name;    ///< of the first member's trace node; "" without a trace
+  uint64_t bytes = 0;  ///< comm_size
   uint32_t ranks = 0;
   uint32_t chunks = 0;
-  Picoseconds started = kNever;    ///< first member
-  Picoseconds finished = 0;        ///< last member
-  Picoseconds lower_bound = 0;     ///< physics: ports, cuts and latency
+  Picoseconds started = kNever;  ///< first member
+  Picoseconds finished = 0;      ///< last member
+  Picoseconds lower_bound = 0;   ///< physics: ports, cuts and latency
   uint64_t messages = 0;
   uint64_t message_bytes = 0;
-  TimeSplit split;                 ///< summed over the messages
+  TimeSplit split;  ///< summed over the messages
   struct Phase {
-    std::string what;              ///< "reduce_scatter d0 ring"
-    Picoseconds queue = 0;         ///< mean over ranks of the sum over chunks
+    std::string what;       ///< "reduce_scatter d0 ring"
+    Picoseconds queue = 0;  ///< mean over ranks of the sum over chunks
     Picoseconds network = 0;
   };
   std::vector<Phase> phases;
@@ -60,31 +63,32 @@ struct CollectiveRow {
 
 struct RankRow {
   uint32_t rank = 0;
-  graph::Categories time;          ///< adds up to the job's time
-  Picoseconds finished = 0;        ///< its own last node
+  graph::Categories time;    ///< adds up to the job's time
+  Picoseconds finished = 0;  ///< its own last node
 };
 
 struct LinkRow {
-  std::string name;
+  std::string name;  ///< hierarchical name of the sending port
+  std::string to;    ///< the module at its other side
   uint32_t dimension = 0;
   uint64_t bytes = 0;
   uint64_t messages = 0;
   Picoseconds busy = 0;
-  Picoseconds queued = 0;          ///< time that messages waited for it, summed
+  Picoseconds queued = 0;  ///< time that messages waited for it, summed
 };
 
 struct RunResult {
-  Picoseconds time = 0;            ///< the last node (or collective) of the job
-  std::vector<RankRow> ranks;      ///< empty without a trace
+  Picoseconds time = 0;        ///< the last node (or collective) of the job
+  std::vector<RankRow> ranks;  ///< empty without a trace
   std::vector<CollectiveRow> collectives;
   std::vector<LinkRow> links;
   uint64_t nodes = 0;
   uint64_t messages = 0;
-  uint64_t events = 0;             ///< module activations
+  uint64_t events = 0;  ///< module activations
   uint64_t out_of_order_starts = 0;
   uint64_t memory_bytes = 0;
-  Picoseconds lower_bound = 0;     ///< of the job: longest path, each rank's work
-  Picoseconds upper_bound = 0;     ///< everything one after the other
+  Picoseconds lower_bound = 0;  ///< of the job: longest path, each rank's work
+  Picoseconds upper_bound = 0;  ///< everything one after the other
   bool folded = false;
   std::vector<std::string> broken_invariants;
   std::vector<std::string> warnings;
@@ -100,8 +104,8 @@ class Job : public NmuClient {
   virtual bool finished() const = 0;
   /// Lets chunks go that wait for each other's slots; true if there was one (run the simulation again).
   bool rescue() { return system_->rescue(); }
-  /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle if there is
-  /// one.
+  /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle
+  /// if there is one.
   virtual std::string stall_report() const = 0;
   virtual RunResult result() const = 0;
 
@@ -126,7 +130,8 @@ class CollectiveJob : public Job {
   /// `waves` may be null.
   CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr);
 
-  /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`: rank.
+  /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
+  /// rank.
   void start(CollectiveOp op, uint64_t bytes, uint32_t root = 0);
 
   bool finished() const override;
@@ -147,13 +152,13 @@ class CollectiveJob : public Job {
   std::vector<CollectiveRow> rows_;
 };
 
-class Npu;
-
 /// The traces of all ranks on the machine: what `weft run` runs.
-class TraceJob : public Job {
+class TraceJob : public Job, private CollectiveHost {
  public:
-  /// `traces` outlives the job. `waves` may be null. Throws UserError when a plan cannot be made (algorithm and size).
-  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr);
+  /// `traces` outlives the job. `waves` may be null. Throws UserError when a plan cannot be made (algorithm
+  /// and size).
+  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces,
+           vcd::Waves* waves = nullptr);
   ~TraceJob() override;
 
   void start();
@@ -167,13 +172,9 @@ class TraceJob : public Job {
   void message_injected(NpuId rank, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId rank, const Completion& completion) override;
 
-  /// Called by an NPU whose trace reached a collective.
-  void start_collective(uint32_t rank, const trace::Node& node);
-
  private:
-  const collectives::Group& group_of(uint32_t rank, const trace::Node& node);
-  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node);
-  uint32_t stream_of(uint32_t group, uint32_t ordinal);
+  void start_collective(uint32_t rank, const trace::Node& node) override;
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node) const;
   void compute_bounds();
 
   const trace::JobTrace& traces_;
@@ -181,7 +182,7 @@ class TraceJob : public Job {
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
   std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
-  std::vector<std::unique_ptr<Npu>> npus_;
+  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;
   Picoseconds lower_bound_ = 0;
   Picoseconds upper_bound_ = 0;
   std::vector<std::string> warnings_;

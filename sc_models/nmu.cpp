@@ -10,7 +10,7 @@ namespace {
 
 // Packet::flags
 constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
-constexpr uint8_t kSymmetric = 2;       ///< part of a collective
+constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical ports carry their share of transit
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
 
@@ -54,9 +54,10 @@ void Nmu::Port::resolve() {
   if (peer != nullptr) peer_hint = reinterpret_cast<const char*>(&peer->nmu->wake_at_);
 }
 
-Nmu::Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
-         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client)
-    : sc_core::sc_module(name),
+Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
+         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client,
+         vcd::Waves* waves)
+    : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
       rank_(rank),
@@ -68,6 +69,19 @@ Nmu::Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const G
       geometry_(geometry),
       client_(client) {
   build_ports(link_types);
+  if (config.collectives.reduction == ReductionKind::hbm) {
+    memory_ = std::make_unique<MemoryDma>("memory", config.hbm.outstanding, config.hbm.capacity,
+                                          [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); });
+  }
+  if (waves != nullptr && waves->on()) {
+    const std::string prefix = name();
+    probes_ = std::make_unique<Probes>();
+    probes_->state = waves->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
+    probes_->outstanding = waves->number(prefix + ".outstanding", 16);
+    probes_->collective = waves->number(prefix + ".collective", 32);
+    probes_->phase = waves->number(prefix + ".phase", 8);
+    probes_->round = waves->number(prefix + ".round", 32);
+  }
   SC_HAS_PROCESS(Nmu);
   SC_METHOD(process);
   sensitive << wake_;
@@ -192,9 +206,10 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
 }
 
 void Nmu::submit(const Message& message) {
-  const fabric::PacketRef ref =
-      make_packet(message, static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) | kSymmetric |
-                                                (message.reverse ? kReverse : 0)));
+  const auto flags =
+      static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
+                           (message.symmetric ? kSymmetric : 0) | (message.reverse ? kReverse : 0));
+  const fabric::PacketRef ref = make_packet(message, flags);
   const Picoseconds t = pool_[ref].submitted;
   transmit(ref, t, t);
 }
@@ -267,9 +282,16 @@ void Nmu::process() {
                                  unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
         break;
+      case kReduced:
+        reduced_in_memory(ref);
+        break;
       default:
         if (pool_[ref].destination == index(rank_)) {
-          deliver(ref);
+          if (memory_ && (pool_[ref].flags & kReduce)) {
+            reduce_in_memory(ref);
+          } else {
+            deliver(ref, reduces_ && (pool_[ref].flags & kReduce) ? reduction_time(pool_[ref].bytes) : 0);
+          }
         } else {
           transmit(ref, t, take_tail(ref));
         }
@@ -277,6 +299,7 @@ void Nmu::process() {
     }
   }
   engine_.settled();
+  if (probes_) probe_state(t);
   running_ = false;
   wake_at_ = queue_.next();
   if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - t));
@@ -440,7 +463,7 @@ void Nmu::announce_injection(fabric::PacketRef ref, Picoseconds end) {
   push(end, kInjected, ref);
 }
 
-void Nmu::deliver(fabric::PacketRef ref) {
+void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   const fabric::Packet& packet = pool_[ref];
   Completion completion;
   completion.id = unpack(packet.id_low, packet.id_high);
@@ -452,7 +475,7 @@ void Nmu::deliver(fabric::PacketRef ref) {
   completion.split.queue = packet.queued;
   completion.split.latency = packet.latency;
   completion.split.endpoint = endpoint_delay_;
-  if (packet.flags & kReduce) completion.split.reduce = reduction_time(packet.bytes);
+  completion.split.reduce = reduce;
   completion.split.serialise = now() - packet.submitted - packet.queued - packet.latency -
                                completion.split.endpoint - completion.split.reduce;
   ++delivered_;
@@ -472,6 +495,42 @@ void Nmu::deliver(fabric::PacketRef ref) {
   } else {
     client_.message_arrived(rank_, completion);
   }
+}
+
+void Nmu::reduce_in_memory(fabric::PacketRef ref) {
+  const uint64_t bytes = pool_[ref].bytes;
+  if (bytes == 0) {
+    deliver(ref, 0);
+    return;
+  }
+  reducing_.push_back({ref, now()});
+  // Two reads and one write of the block; the message is done with the write. The reads' tokens are not
+  // waited for one by one: accesses are served in order.
+  memory_->start(fabric::kNoPacket, false, bytes);
+  memory_->start(fabric::kNoPacket, false, bytes);
+  memory_->start(ref, true, bytes);
+}
+
+void Nmu::reduced_in_memory(fabric::PacketRef ref) {
+  if (ref == fabric::kNoPacket) return;  // a read
+  for (size_t i = 0; i < reducing_.size(); ++i) {
+    if (reducing_[i].packet != ref) continue;
+    const Picoseconds began = reducing_[i].tail;
+    reducing_[i] = reducing_.back();
+    reducing_.pop_back();
+    deliver(ref, now() - began);
+    return;
+  }
+}
+
+void Nmu::probe_state(Picoseconds t) {
+  const auto& position = engine_.position();
+  const uint32_t state = engine_.idle() ? 0u : position.active_chunks != 0 ? 1u : 2u;
+  probes_->state.set(t, state);
+  probes_->outstanding.set(t, queue_.size());
+  probes_->collective.set(t, position.stream);
+  probes_->phase.set(t, position.phase);
+  probes_->round.set(t, position.round);
 }
 
 bool Nmu::rescue() {

@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "configs/config.h"
-#include "sc_models/geometry.h"
+#include "configs/geometry.h"
+#include "sc_models/memory_dma.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
+#include "vcd/waves.h"
 #include "workload/collectives/engine.h"
 #include "workload/seam.h"
 
@@ -36,7 +38,8 @@ class NmuClient {
 class Nmu : public sc_core::sc_module, public MessagePort {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
-      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client);
+      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client,
+      vcd::Waves* waves);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -73,6 +76,9 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
   Port* port(uint32_t dimension, bool descending = false);
 
+  /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
+  MemoryDma* memory() { return memory_.get(); }
+
   collectives::CollectiveEngine& engine() { return engine_; }
   const collectives::CollectiveEngine& engine() const { return engine_; }
 
@@ -100,7 +106,7 @@ class Nmu : public sc_core::sc_module, public MessagePort {
  private:
   // What is due is told by the high byte of its order: a port's number for what that port received, or one of
   // these.
-  enum Due : uint32_t { kWake = 0, kFirstPort = 1, kSend = 254, kInjected = 255 };
+  enum Due : uint32_t { kWake = 0, kFirstPort = 1, kReduced = 253, kSend = 254, kInjected = 255 };
   struct Route {
     Picoseconds latency = 0;  ///< of this leg
     uint32_t destination = ~0u;
@@ -123,7 +129,10 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
-  void deliver(fabric::PacketRef ref);
+  void deliver(fabric::PacketRef ref, Picoseconds reduce);
+  void reduce_in_memory(fabric::PacketRef ref);
+  void reduced_in_memory(fabric::PacketRef ref);
+  void probe_state(Picoseconds t);
   void push(Picoseconds time, uint32_t due, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
@@ -166,6 +175,16 @@ class Nmu : public sc_core::sc_module, public MessagePort {
     Picoseconds tail = 0;
   };
   std::vector<Tail> tails_;  ///< of messages forwarded on their heads
+  std::unique_ptr<MemoryDma> memory_;
+  std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
+  struct Probes {
+    vcd::Probe state;
+    vcd::Probe outstanding;
+    vcd::Probe collective;
+    vcd::Probe phase;
+    vcd::Probe round;
+  };
+  std::unique_ptr<Probes> probes_;  ///< null: nobody looks
 };
 
 }  // namespace weft

@@ -7,13 +7,41 @@
 
 namespace weft {
 
-System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client)
+namespace {
+
+/// Waveforms of one link: busy with explicit edges, the bytes that have entered it, and whose they are.
+class LinkWaves final : public fabric::LinkObserver {
+ public:
+  LinkWaves(vcd::Waves& waves, const std::string& name)
+      : busy_(waves.bit(name + ".busy")),
+        bytes_(waves.number(name + ".bytes", 64)),
+        flow_(waves.number(name + ".flow", 32)) {}
+  bool wanted() const { return busy_ || bytes_ || flow_; }
+
+  void occupied(Picoseconds start, Picoseconds end, uint64_t bytes, uint64_t id_low) override {
+    total_ += bytes;
+    busy_.set(start, true);
+    flow_.set(start, static_cast<uint32_t>(id_low));
+    bytes_.set(end, total_);
+    busy_.set(end, false);
+  }
+
+ private:
+  vcd::Probe busy_;
+  vcd::Probe bytes_;
+  vcd::Probe flow_;
+  uint64_t total_ = 0;
+};
+
+}  // namespace
+
+System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
     : sc_core::sc_module(name), config_(config), geometry_(config) {
   for (const DimensionConfig& d : config_.dimensions) link_types_.emplace_back(d.link_rate(), d.latency);
   nmus_.reserve(geometry_.npus());
   for (uint32_t r = 0; r < geometry_.npus(); ++r) {
     nmus_.push_back(std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                          link_types_, pool_, client));
+                                          link_types_, pool_, client, options.waves));
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.dimensions[d];
@@ -26,6 +54,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       build_ring(d);
     }
   }
+  if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options);
+  if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
 
 System::~System() = default;
@@ -66,31 +96,67 @@ bool System::rescue() {
   return any;
 }
 
-std::string System::link_name(const Nmu& nmu, const Nmu::Port& port, size_t i) const {
-  const uint32_t r = index(nmu.rank());
-  const uint32_t d = port.dimension;
-  const DimensionConfig& dimension = config_.dimensions[d];
-  const uint32_t c = geometry_.coordinate(r, d);
-  switch (dimension.kind) {
-    case DimensionKind::switch_:
-      return fmt::format("nmu{}.d{}->switch", r, d);
-    case DimensionKind::fully_connected: {
-      const auto peer = static_cast<uint32_t>(i < c ? i : i + 1);
-      return fmt::format("nmu{}.d{}->nmu{}", r, d, geometry_.with_coordinate(r, d, peer));
-    }
-    default: {
-      const bool down = port.descending || i == 1;
-      const uint32_t n = dimension.size;
-      return fmt::format("nmu{}.d{}{}->nmu{}", r, d, down ? "-" : "+",
-                         geometry_.with_coordinate(r, d, down ? (c + n - 1) % n : (c + 1) % n));
+void System::build_npus(const Options& options) {
+  const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
+  for (uint32_t r = 0; r < npus(); ++r) {
+    const std::string suffix = std::to_string(r);
+    memories_.push_back(std::make_unique<Hbm>(("hbm" + suffix).c_str(), hbm_timing(config_.hbm),
+                                              reduces ? 2 : 1, options.waves));
+    Hbm& hbm = *memories_.back();
+    npus_modules_.push_back(
+        std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves));
+    npus_modules_.back()->memory().socket.bind(hbm.socket(0));
+    if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));
+    if (MemoryDma* remote = npus_modules_.back()->remote_memory()) {
+      const MemoryTiming timing{config_.remote_memory->bandwidth, config_.remote_memory->latency, 0, 1.0};
+      memories_.push_back(std::make_unique<Hbm>(("remote" + suffix).c_str(), timing, 1, options.waves));
+      remote->socket.bind(memories_.back()->socket(0));
     }
   }
 }
 
-std::string System::switch_link_name(size_t s, size_t i) const {
+void System::observe_links(vcd::Waves& waves) {
+  for_each_link([&](const LinkReport& report) {
+    auto observer = std::make_unique<LinkWaves>(waves, report.name);
+    if (!observer->wanted()) return;
+    const_cast<fabric::Link*>(report.link)->observe(observer.get());
+    observers_.push_back(std::move(observer));
+  });
+}
+
+LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) const {
+  const uint32_t r = index(nmu.rank());
+  const uint32_t d = port.dimension;
+  const DimensionConfig& dimension = config_.dimensions[d];
+  const uint32_t c = geometry_.coordinate(r, d);
+  LinkReport report{fmt::format("{}.d{}", nmu.name(), d), {}, d, &port.link(i)};
+  uint32_t peer = 0;
+  switch (dimension.kind) {
+    case DimensionKind::switch_:
+      report.name += "_up";
+      report.to = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+      return report;
+    case DimensionKind::fully_connected:
+      peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
+      report.name += fmt::format("_to{}", peer);
+      break;
+    default: {
+      const bool down = port.descending || i == 1;
+      const uint32_t n = dimension.size;
+      peer = geometry_.with_coordinate(r, d, down ? (c + n - 1) % n : (c + 1) % n);
+      report.name += down ? "_minus" : "_plus";
+      break;
+    }
+  }
+  report.to = nmus_[peer]->basename();
+  return report;
+}
+
+LinkReport System::report(size_t s, uint32_t i) const {
   const uint32_t d = switch_dimensions_[s];
-  return fmt::format("{}->nmu{}", switches_[s]->basename(),
-                     geometry_.with_coordinate(switch_lines_[s], d, static_cast<uint32_t>(i)));
+  const uint32_t peer = geometry_.with_coordinate(switch_lines_[s], d, i);
+  return {fmt::format("{}.to{}", switches_[s]->name(), peer), nmus_[peer]->basename(), d,
+          &switches_[s]->links()[i]};
 }
 
 System::Totals System::totals() const {
@@ -109,6 +175,12 @@ System::Totals System::totals() const {
         t.link_messages += port.link(i).messages();
       }
     }
+  }
+  for (const auto& npu : npus_modules_) t.activations += npu->activations();
+  for (const auto& memory : memories_) {
+    t.activations += memory->activations();
+    t.memory_bytes += memory->bytes();
+    t.memory_outstanding += memory->outstanding();
   }
   for (const auto& s : switches_) {
     t.activations += s->activations();
@@ -135,6 +207,9 @@ std::vector<std::string> System::check_conservation() const {
   if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
+  if (t.memory_outstanding != 0) {
+    broken.push_back(fmt::format("{} memory requests were never answered", t.memory_outstanding));
+  }
   return broken;
 }
 

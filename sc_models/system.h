@@ -12,30 +12,41 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "configs/geometry.h"
 #include "sc_models/fabric_switch.h"
-#include "sc_models/geometry.h"
+#include "sc_models/hbm.h"
 #include "sc_models/nmu.h"
+#include "sc_models/npu.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
+#include "vcd/waves.h"
 
 namespace weft {
 
 /// One direction of one link as the results name it.
 struct LinkReport {
-  std::string name;
+  std::string name;  ///< hierarchical, of the sending port
+  std::string to;    ///< the module at the other side
   uint32_t dimension = 0;
   const fabric::Link* link = nullptr;
 };
 
 class System : public sc_core::sc_module {
  public:
+  struct Options {
+    bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
+    vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
+  };
+
   /// `config` must outlive the system. `client` hears of every NMU's events.
-  System(sc_core::sc_module_name name, const Config& config, NmuClient& client);
+  System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options);
   ~System() override;
 
   uint32_t npus() const { return geometry_.npus(); }
   const Geometry& geometry() const { return geometry_; }
   Nmu& nmu(uint32_t rank) { return *nmus_[rank]; }
   const Nmu& nmu(uint32_t rank) const { return *nmus_[rank]; }
+  Npu& npu(uint32_t rank) { return *npus_modules_[rank]; }
+  const Npu& npu(uint32_t rank) const { return *npus_modules_[rank]; }
   const fabric::PacketPool& pool() const { return pool_; }
 
   /// Starts chunks that wait for each other's slots when nothing else moves (CollectiveEngine::rescue). True
@@ -48,15 +59,12 @@ class System : public sc_core::sc_module {
     for (const auto& nmu : nmus_) {
       for (const Nmu::Port& port : nmu->ports()) {
         if (port.nmu == nullptr) continue;
-        for (uint32_t i = 0; i < port.links(); ++i) {
-          f(LinkReport{link_name(*nmu, port, i), port.dimension, &port.link(i)});
-        }
+        for (uint32_t i = 0; i < port.links(); ++i) f(report(*nmu, port, i));
       }
     }
     for (size_t s = 0; s < switches_.size(); ++s) {
       const auto& links = switches_[s]->links();
-      for (size_t i = 0; i < links.size(); ++i)
-        f(LinkReport{switch_link_name(s, i), switch_dimensions_[s], &links[i]});
+      for (uint32_t i = 0; i < links.size(); ++i) f(report(s, i));
     }
   }
 
@@ -71,6 +79,8 @@ class System : public sc_core::sc_module {
     uint64_t activations = 0;
     uint64_t in_flight = 0;
     uint64_t out_of_order_starts = 0;
+    uint64_t memory_bytes = 0;
+    uint64_t memory_outstanding = 0;
   };
   Totals totals() const;
 
@@ -82,8 +92,10 @@ class System : public sc_core::sc_module {
   void build_ring(uint32_t dimension);
   void build_direct(uint32_t dimension);
   void build_switches(uint32_t dimension);
-  std::string link_name(const Nmu& nmu, const Nmu::Port& port, size_t i) const;
-  std::string switch_link_name(size_t s, size_t i) const;
+  void build_npus(const Options& options);
+  void observe_links(vcd::Waves& waves);
+  LinkReport report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) const;
+  LinkReport report(size_t s, uint32_t i) const;
 
   const Config& config_;
   Geometry geometry_;
@@ -94,6 +106,9 @@ class System : public sc_core::sc_module {
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< rank at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
+  std::vector<std::unique_ptr<Npu>> npus_modules_;
+  std::vector<std::unique_ptr<Hbm>> memories_;
+  std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;
 };
 
 }  // namespace weft

@@ -45,9 +45,11 @@ struct Message {
   uint32_t buffer = 0;  ///< buffer id of the sender (data-carrying mode)
   ElementType type = ElementType::byte;
   ReduceOp op = ReduceOp::none;  ///< what the receiver does with it; != none charges the reduction cost
-  bool reverse = false;          ///< Ring: prefer the descending direction when both are as short
-  uint32_t data = kNoData;       ///< handle of the carried elements
-  uint32_t cause = kNoCause;     ///< id of the completion that allowed this message
+  bool symmetric =
+      false;  ///< every rank of the dimension sends the like at the same time (a whole-line collective)
+  bool reverse = false;       ///< Ring: prefer the descending direction when both are as short
+  uint32_t data = kNoData;    ///< handle of the carried elements
+  uint32_t cause = kNoCause;  ///< id of the completion that allowed this message
 };
 
 /// Where a message's time went, in picoseconds. The five add up to completed - submitted.

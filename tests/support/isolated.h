@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// SystemC elaborates once a process. isolated() runs a function in a child process and hands back the text it returns,
-// so that one test executable can look at many systems.
+// SystemC elaborates once a process. isolated() runs a function in a child process and hands back the text it
+// returns, so that one test executable can look at many systems.
 
 #ifndef WEFT_TESTS_SUPPORT_ISOLATED_H
 #define WEFT_TESTS_SUPPORT_ISOLATED_H
@@ -13,8 +13,8 @@
 namespace weft::test {
 
 struct Isolated {
-  std::string text;   ///< what the function returned
-  int status = 0;     ///< exit status; 128 + n: killed by signal n
+  std::string text;  ///< what the function returned
+  int status = 0;    ///< exit status; 128 + n: killed by signal n
 };
 
 /// Runs `function` in a forked child. An exception's text comes back with status 99.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collective completion times against measured goldens. Every case is a System of its own; all of a file run in one
-// simulation.
+// Collective completion times against measured goldens. Every case is a System of its own; all of a file run
+// in one simulation.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,8 @@ CollectiveOp operation(const std::string& name) {
 Rate rate(double gib_per_second) {
   for (uint32_t divisor = 1; divisor <= 64; ++divisor) {
     const double scaled = gib_per_second * divisor * 1073741824.0;
-    if (std::abs(scaled - std::round(scaled)) < 1e-3) return {static_cast<uint64_t>(std::llround(scaled)), divisor};
+    if (std::abs(scaled - std::round(scaled)) < 1e-3)
+      return {static_cast<uint64_t>(std::llround(scaled)), divisor};
   }
   return {static_cast<uint64_t>(std::llround(gib_per_second * 1073741824.0)), 1};
 }
@@ -91,7 +92,8 @@ std::unique_ptr<Case> make(const json& spec, size_t number) {
     c->config.collectives.reduction = ReductionKind::fixed_bandwidth;
     c->config.collectives.reduction_bandwidth = {1600000000000ull, 1};
   }
-  c->system = std::make_unique<System>(("case" + std::to_string(number)).c_str(), c->config, *c);
+  c->system =
+      std::make_unique<System>(("case" + std::to_string(number)).c_str(), c->config, *c, System::Options{});
   c->plans = std::make_unique<collectives::PlanBuilder>(c->config);
   collectives::CollectiveRequest request;
   request.op = op;
@@ -103,7 +105,8 @@ std::unique_ptr<Case> make(const json& spec, size_t number) {
 }
 
 /// Runs every case of a golden file that `wanted` accepts; returns one line a failure.
-std::string run_file(const std::string& file, const std::function<bool(const json&)>& wanted, size_t expected) {
+std::string run_file(const std::string& file, const std::function<bool(const json&)>& wanted,
+                     size_t expected) {
   const json data = json::parse(std::ifstream(test::data_dir() + "/golden/" + file));
   std::vector<std::unique_ptr<Case>> cases;
   for (const json& spec : data["cases"]) {
@@ -117,15 +120,16 @@ std::string run_file(const std::string& file, const std::function<bool(const jso
     double steps = 0;
     for (size_t d = 0; d < s["npus"].size(); ++d) {
       const double n = s["npus"][d];
-      steps += (s["collective"] == "A2A" ? n * (n - 1) / 2 : 2 * (n - 1)) * (s["topology"][d] == "Switch" ? 2 : 1);
+      steps +=
+          (s["collective"] == "A2A" ? n * (n - 1) / 2 : 2 * (n - 1)) * (s["topology"][d] == "Switch" ? 2 : 1);
     }
     const double golden = s["time_ns"];
     const double tolerance =
         std::max(golden * 0.001, s["chunks"].get<double>() * steps * (s["reduction"] == "none" ? 1 : 4));
     const double ours = static_cast<double>(c->finished) / 1000;
     if (c->done != c->system->npus() || std::abs(ours - golden) > tolerance) {
-      failures += s["id"].get<std::string>() + ": " + std::to_string(ours) + " ns, golden " + std::to_string(golden) +
-                  ", finished ranks " + std::to_string(c->done) + "\n";
+      failures += s["id"].get<std::string>() + ": " + std::to_string(ours) + " ns, golden " +
+                  std::to_string(golden) + ", finished ranks " + std::to_string(c->done) + "\n";
     }
     for (const std::string& broken : c->system->check_conservation()) {
       failures += s["id"].get<std::string>() + ": " + broken + "\n";
@@ -139,15 +143,20 @@ std::string run_file(const std::string& file, const std::function<bool(const jso
 
 TEST(GoldenCollectives, AllCases) {
   WEFT_NEEDS_DATA();
-  const auto result = test::isolated([] { return run_file("collectives.json", [](const json&) { return true; }, 415); });
+  const auto result = test::isolated([] {
+    return run_file(
+        "collectives.json", [](const json&) { return true; }, 415);
+  });
   EXPECT_EQ(result.status, 0) << result.text;
   EXPECT_EQ(result.text, "");
 }
 
 TEST(GoldenCollectives, OneDimensionWithReduction) {
   WEFT_NEEDS_DATA();
-  const auto result =
-      test::isolated([] { return run_file("one_dimension_reduction.json", [](const json&) { return true; }, 307); });
+  const auto result = test::isolated([] {
+    return run_file(
+        "one_dimension_reduction.json", [](const json&) { return true; }, 307);
+  });
   EXPECT_EQ(result.status, 0) << result.text;
   EXPECT_EQ(result.text, "");
 }
@@ -155,8 +164,9 @@ TEST(GoldenCollectives, OneDimensionWithReduction) {
 TEST(GoldenCollectives, PaperSystemsWithTheDefaultScheduler) {
   WEFT_NEEDS_DATA();
   const auto result = test::isolated([] {
-    return run_file("paper_systems.json", [](const json& s) { return s["inter_dimension_scheduling"] == "ascending"; },
-                    16);
+    return run_file(
+        "paper_systems.json", [](const json& s) { return s["inter_dimension_scheduling"] == "ascending"; },
+        16);
   });
   EXPECT_EQ(result.status, 0) << result.text;
   EXPECT_EQ(result.text, "");

@@ -7,4 +7,5 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/halving_doubling.cpp
   collectives/plan.cpp
   collectives/engine.cpp
+  collectives/bounds.cpp
 )

@@ -204,6 +204,7 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
                 0};
   message.cause = completions_;
   message.reverse = shape.reverse;
+  message.symmetric = axis.values.empty();
   for (;;) {
     phase.algorithm->round(shape, chunk.round, round);
     chunk.waiting_for = round.receives;

@@ -34,9 +34,12 @@ std::string looks_like(const uint8_t* data, size_t size) {
   if (starts({0x7f, 'E', 'L', 'F'})) return "It looks like an executable (ELF).";
   if (starts({'S', 'Q', 'L', 'i', 't', 'e'})) return "It looks like an SQLite database.";
   const size_t n = std::min<size_t>(size, 512);
-  const bool text = n > 0 && std::all_of(data, data + n, [](uint8_t c) {
-                      return c >= 0x20 || c == '\n' || c == '\r' || c == '\t';
-                    });
+  // Text: no control bytes, and mostly ASCII whatever the encoding of the rest.
+  const auto control = std::count_if(data, data + n, [](uint8_t c) {
+    return (c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f;
+  });
+  const auto ascii = std::count_if(data, data + n, [](uint8_t c) { return c < 0x80; });
+  const bool text = n > 0 && control == 0 && static_cast<size_t>(ascii) * 2 > n;
   if (text) {
     const auto* first = std::find_if(data, data + n, [](uint8_t c) { return std::isspace(c) == 0; });
     if (first != data + n && (*first == '{' || *first == '[')) {

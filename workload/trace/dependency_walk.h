@@ -27,6 +27,10 @@ class DependencyWalk {
 
   DependencyWalk(const TraceIndex& index, NodeCache& cache);
 
+  static bool communicates(NodeType type) {
+    return type == NodeType::comm_send || type == NodeType::comm_recv || type == NodeType::comm_coll;
+  }
+
   /// The ready node lowest in the file, which is then taken; kNoNode when none is ready. With
   /// `communication_only` only COMM_SEND, COMM_RECV and COMM_COLL nodes are given.
   NodeIndex take(bool communication_only = false);
@@ -49,9 +53,6 @@ class DependencyWalk {
 
  private:
   bool watch_or_ready(NodeIndex i);
-  static bool communicates(NodeType type) {
-    return type == NodeType::comm_send || type == NodeType::comm_recv || type == NodeType::comm_coll;
-  }
   ReadySet& ready_set(NodeIndex i) { return communicates(index_.type(i)) ? communication_ : others_; }
 
   const TraceIndex& index_;

@@ -14,13 +14,17 @@ uint64_t size_of(const Node& node) {
   return sizeof(Node) + node.name.capacity() + node.pg_name.capacity() + node.involved_dim.capacity() / 8;
 }
 
+bool limited(NodeType type) {
+  return !DependencyWalk::communicates(type);
+}
+
 }  // namespace
 
 TraceFeeder::TraceFeeder(const TraceIndex& index, const FeederBudget& budget)
     : index_(index), budget_(budget), cache_(index.open_cache(budget.cache_bytes)), walk_(index, cache_) {}
 
 const Node* TraceFeeder::take_ready() {
-  const NodeIndex i = walk_.take(taken_bytes_ >= budget_.taken_bytes);
+  const NodeIndex i = walk_.take(limited_bytes_ >= budget_.taken_bytes);
   if (i == kNoNode) return nullptr;
   uint32_t s;
   if (free_.empty()) {
@@ -35,6 +39,7 @@ const Node* TraceFeeder::take_ready() {
   slot.bytes = size_of(slot.node) + sizeof(Slot) - sizeof(Node);
   slot.taken = true;
   taken_bytes_ += slot.bytes;
+  if (limited(slot.node.type)) limited_bytes_ += slot.bytes;
   ++taken_count_;
   walk_.set_tag(i, s);
   return &slot.node;
@@ -54,6 +59,7 @@ void TraceFeeder::finished(NodeIndex index) {
   Slot& slot = slots_[s];
   slot.taken = false;
   taken_bytes_ -= slot.bytes;
+  if (limited(slot.node.type)) limited_bytes_ -= slot.bytes;
   --taken_count_;
   // Unusually long names must not stay behind in slots that are waiting for their next node.
   constexpr size_t kUsualName = 256;

@@ -21,13 +21,14 @@ namespace weft::trace {
 /// What a feeder may hold beside its index; together far below 256 MiB a file.
 struct FeederBudget {
   uint64_t cache_bytes = 64ull << 20;  ///< blocks of the file
-  uint64_t taken_bytes = 64ull << 20;  ///< nodes taken and not finished
+  uint64_t taken_bytes = 64ull << 20;  ///< nodes taken and not finished, communication aside
 };
 
 /// What becomes ready when, and the order in which it is taken, does not depend on the cache, only on the
-/// order of finished(). When the taken nodes fill `taken_bytes` (hundreds of thousands of them), take_ready()
-/// gives communication nodes only, until some finish: those must be let through, since they may wait for each
-/// other across ranks, while compute and memory nodes always finish by themselves.
+/// order of finished(). When the taken compute, memory and metadata nodes fill `taken_bytes` (hundreds of
+/// thousands of them), take_ready() gives communication nodes only, until some of the others finish.
+/// Communication is never held back: its nodes may wait for each other across ranks, while the others always
+/// finish by themselves, so that a full window delays but never stalls.
 class TraceFeeder final : public Feeder {
  public:
   /// The index must outlive the feeder.
@@ -62,6 +63,7 @@ class TraceFeeder final : public Feeder {
   std::vector<uint32_t> free_;
   uint64_t taken_count_ = 0;
   uint64_t taken_bytes_ = 0;
+  uint64_t limited_bytes_ = 0;  ///< the part of taken_bytes_ that the budget limits
 };
 
 }  // namespace weft::trace

@@ -3,8 +3,8 @@
 //
 // Where a rank stands in the hierarchical topology, and how far two coordinates of a dimension are apart.
 
-#ifndef WEFT_SC_MODELS_GEOMETRY_H
-#define WEFT_SC_MODELS_GEOMETRY_H
+#ifndef WEFT_CONFIGS_GEOMETRY_H
+#define WEFT_CONFIGS_GEOMETRY_H
 
 #include <cstdint>
 #include <vector>
@@ -32,6 +32,10 @@ class Geometry {
   /// The rank with coordinate d replaced.
   uint32_t with_coordinate(uint32_t rank, uint32_t d, uint32_t c) const {
     return rank - coordinate(rank, d) * strides_[d] + c * strides_[d];
+  }
+  /// Number of the line of dimension d that the rank is on (lines counted by the ranks at coordinate 0).
+  uint32_t line(uint32_t rank, uint32_t d) const {
+    return rank / (strides_[d] * size(d)) * strides_[d] + rank % strides_[d];
   }
   /// Links from coordinate a to b of a dimension by the shortest way (Switch: two).
   uint32_t hops(uint32_t d, uint32_t a, uint32_t b) const {

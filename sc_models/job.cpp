@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "workload/collectives/bounds.h"
+#include "workload/graph/bounds.h"
+#include "workload/trace/longest_path.h"
+
+namespace weft {
+namespace {
+
+double per_second(double bytes, Picoseconds time) {
+  return time == 0 ? 0 : bytes / static_cast<double>(time) * 1e12;
+}
+
+std::string phase_name(const collectives::CollectivePlan& plan, const collectives::PhasePlan& phase) {
+  const auto& axis = plan.axes()[phase.axis];
+  const std::string where =
+      axis.dimension == collectives::Axis::kFlat ? std::string("group") : fmt::format("d{}", axis.dimension);
+  return fmt::format("{} {} {}", to_string(phase.op), where, phase.algorithm->name());
+}
+
+uint64_t key(uint32_t a, uint32_t b) {
+  return static_cast<uint64_t>(a) << 32 | b;
+}
+
+/// A row for a collective that some member has reached first.
+CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& plan, uint32_t stream) {
+  CollectiveRow row;
+  row.stream = stream;
+  row.op = plan.request().op;
+  row.group = plan.request().group->name;
+  row.bytes = plan.request().bytes;
+  row.ranks = plan.members();
+  row.chunks = plan.empty() ? 0 : plan.chunks();
+  row.lower_bound = collectives::lower_bound(config, plan);
+  for (const auto& phase : plan.phases()) row.phases.push_back({phase_name(plan, phase), 0, 0});
+  return row;
+}
+
+}  // namespace
+
+double CollectiveRow::algorithm_bandwidth() const {
+  // nccl-tests: the size of an all-gather is that of its output; a gather's and a scatter's that of the
+  // root's buffer.
+  const bool shards = op == CollectiveOp::all_gather || op == CollectiveOp::gather;
+  return per_second(static_cast<double>(bytes) * (shards ? ranks : 1), time());
+}
+
+double CollectiveRow::bus_bandwidth() const {
+  const double n = ranks;
+  if (n < 2) return 0;
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return algorithm_bandwidth() * 2 * (n - 1) / n;
+    case CollectiveOp::all_gather:
+    case CollectiveOp::reduce_scatter:
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::gather:
+    case CollectiveOp::scatter:
+      return algorithm_bandwidth() * (n - 1) / n;
+    case CollectiveOp::broadcast:
+    case CollectiveOp::reduce:
+      return algorithm_bandwidth();
+    case CollectiveOp::barrier:
+      return 0;
+  }
+  return 0;
+}
+
+double CollectiveRow::efficiency() const {
+  return time() == 0 ? 1.0 : static_cast<double>(lower_bound) / static_cast<double>(time());
+}
+
+Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus)
+    : config_(config), plans_(config) {
+  System::Options options;
+  options.npus = with_npus;
+  options.waves = waves;
+  system_ = std::make_unique<System>(name, config, *this, options);
+}
+
+Job::~Job() = default;
+
+void Job::record(NpuId, const collectives::CollectiveDone& done, CollectiveRow& row) {
+  row.started = std::min(row.started, done.started);
+  row.finished = std::max(row.finished, done.finished);
+  row.messages += done.messages;
+  row.message_bytes += done.bytes;
+  row.split.queue += done.split.queue;
+  row.split.serialise += done.split.serialise;
+  row.split.latency += done.split.latency;
+  row.split.endpoint += done.split.endpoint;
+  row.split.reduce += done.split.reduce;
+  for (size_t p = 0; p < done.phases.size(); ++p) {
+    row.phases[p].queue += done.phases[p].queue;
+    row.phases[p].network += done.phases[p].network;
+  }
+  if (++row.members_done == row.ranks) {
+    for (auto& phase : row.phases) {
+      phase.queue /= row.ranks;
+      phase.network /= row.ranks;
+    }
+  }
+}
+
+void Job::add_machine_results(RunResult& result) const {
+  const System::Totals totals = system_->totals();
+  result.messages = totals.messages_delivered;
+  result.events = totals.activations;
+  result.out_of_order_starts = totals.out_of_order_starts;
+  result.memory_bytes = totals.memory_bytes;
+  system_->for_each_link([&](const LinkReport& report) {
+    const fabric::Link& link = *report.link;
+    result.links.push_back({report.name, report.to, report.dimension, link.bytes(), link.messages(),
+                            link.busy(), link.queued()});
+  });
+  result.broken_invariants = system_->check_conservation();
+  for (const CollectiveRow& row : result.collectives) {
+    if (row.members_done == row.ranks && row.time() < row.lower_bound) {
+      result.broken_invariants.push_back(fmt::format(
+          "collective {} ({}, {} B, group `{}`) took {} ps, less than its physical lower bound of {} ps",
+          row.stream, to_string(row.op), row.bytes, row.group, row.time(), row.lower_bound));
+    }
+  }
+  for (const RankRow& rank : result.ranks) {
+    if (rank.time.total() != result.time) {
+      result.broken_invariants.push_back(
+          fmt::format("rank {}: the categories add up to {} ps, the job took {} ps", rank.rank,
+                      rank.time.total(), result.time));
+    }
+  }
+  if (result.out_of_order_starts != 0) {
+    result.warnings.push_back(
+        fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
+                    "unequal situations "
+                    "had chosen different chunks and waited for each other",
+                    result.out_of_order_starts));
+  }
+}
+
+CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves)
+    : Job(name, config, waves, false) {}
+
+void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  request.group = &world_;
+  request.root = root;
+  const auto plan = plans_.plan(request);
+  const auto stream = static_cast<uint32_t>(rows_.size() + 1);
+  rows_.push_back(make_row(config_, *plan, stream));
+  for (uint32_t r = 0; r < system_->npus(); ++r) system_->nmu(r).start_collective(stream, plan);
+}
+
+bool CollectiveJob::finished() const {
+  return std::all_of(rows_.begin(), rows_.end(),
+                     [](const CollectiveRow& r) { return r.members_done == r.ranks; });
+}
+
+uint64_t CollectiveJob::done_count() const {
+  uint64_t done = 0;
+  for (const CollectiveRow& row : rows_) done += row.members_done;
+  return done;
+}
+
+uint64_t CollectiveJob::total_count() const {
+  return rows_.size() * system_->npus();
+}
+
+void CollectiveJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
+  record(rank, done, rows_[done.stream - 1]);
+}
+
+void CollectiveJob::message_injected(NpuId, NpuId, const MessageId&) {}
+void CollectiveJob::message_arrived(NpuId, const Completion&) {}
+
+std::string CollectiveJob::stall_report() const {
+  std::string report =
+      fmt::format("stalled at {} ps: nothing moves any more and {} of {} ranks have not finished\n",
+                  sc_core::sc_time_stamp().value(), total_count() - done_count(), total_count());
+  uint32_t shown = 0;
+  for (uint32_t r = 0; r < system_->npus() && shown < 16; ++r) {
+    for (const std::string& line : system_->nmu(r).engine().describe_waits(4)) {
+      report += fmt::format("  rank {}: {}\n", r, line);
+      ++shown;
+    }
+  }
+  return report;
+}
+
+RunResult CollectiveJob::result() const {
+  RunResult result;
+  result.collectives = rows_;
+  for (const CollectiveRow& row : rows_) {
+    if (row.members_done != 0) result.time = std::max(result.time, row.finished);
+    result.lower_bound = std::max(result.lower_bound, row.lower_bound);
+  }
+  add_machine_results(result);
+  return result;
+}
+
+TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves)
+    : Job(name, config, waves, true), traces_(traces), warnings_(traces.warnings()) {
+  const trace::Groups& groups = traces.groups();
+  groups_.resize(groups.size());
+  for (uint32_t g = 0; g < groups.size(); ++g) {
+    groups_[g].id = g;
+    groups_[g].name = groups.name(g);
+    if (g != trace::kWorld) groups_[g].ranks = groups.ranks(g);
+  }
+  compute_bounds();
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    feeders_.push_back(traces.feeder(r));
+    system_->npu(r).load(*feeders_.back(), *this);
+  }
+}
+
+TraceJob::~TraceJob() = default;
+
+collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node) const {
+  collectives::CollectiveRequest request;
+  request.op = node.op;
+  request.bytes = node.comm_size;
+  const auto group = traces_.groups().find(node.pg_name);
+  request.group = &groups_[*group];  // open_job() has refused unknown groups
+  request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
+  const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
+  const auto& involved = node.involved_dim;
+  if (std::find(involved.begin(), involved.end(), false) != involved.end()) {
+    if (involved.size() != dimensions) {
+      throw UserError(
+          ExitCode::trace,
+          fmt::format("{}: rank {}, node {} (`{}`): involved_dim has {} entries and the topology {} "
+                      "dimensions; give one entry a dimension, or leave the attribute out",
+                      traces_.index(rank).path(), rank, node.id, node.name, involved.size(), dimensions));
+    }
+    request.involved_dimensions = 0;
+    for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
+  }
+  return request;
+}
+
+void TraceJob::compute_bounds() {
+  // Every collective's plan is made here, so that what cannot run is refused before anything does.
+  graph::CostModel minimal;
+  graph::CostModel serial;
+  const auto memory = [this](uint32_t, const trace::Node& node) -> Picoseconds {
+    if (node.tensor_size == 0) return 0;
+    if (node.remote) {
+      if (!config_.remote_memory) return 0;
+      return transfer_time(node.tensor_size, config_.remote_memory->bandwidth) +
+             config_.remote_memory->latency;
+    }
+    return transfer_time(node.tensor_size, config_.hbm.bandwidth) + config_.hbm.latency;
+  };
+  minimal.memory = memory;
+  serial.memory = [this, memory](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    const double efficiency = node.remote ? 1.0 : config_.hbm.efficiency;
+    return static_cast<Picoseconds>(static_cast<double>(memory(rank, node)) / efficiency) + 1000;
+  };
+  Picoseconds hop = kNever;
+  for (const DimensionConfig& d : config_.dimensions) {
+    if (d.size > 1) hop = std::min(hop, d.latency);
+  }
+  if (hop == kNever) hop = 0;
+  // A member that comes last may find everybody else's messages there already: of most collectives it then
+  // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
+  minimal.collective = [this, hop](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    const auto plan = plans_.plan(request(rank, node));
+    if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
+    return 2 * hop + config_.nmu.endpoint_delay;
+  };
+  std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
+  serial.collective = [this, &serial_times](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    const auto plan = plans_.plan(request(rank, node));
+    auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
+    if (fresh) it->second = collectives::serial_time(config_, *plan);
+    return it->second;
+  };
+  minimal.send = [this](uint32_t, const trace::Node&) -> Picoseconds { return config_.nmu.endpoint_delay; };
+  serial.send = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    return collectives::message_time(config_, rank, node.peer, node.comm_size);
+  };
+  graph::Bounds bounds(config_.npu, minimal, serial);
+  uint32_t reduced = 0;
+  for (uint32_t r = 0; r < traces_.npus(); ++r) {
+    const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
+      if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
+        if (plans_.plan(request(r, node))->chunks_reduced()) ++reduced;
+      }
+      if ((node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) &&
+          node.remote && node.tensor_size != 0 && !config_.remote_memory) {
+        throw UserError(
+            ExitCode::usage,
+            fmt::format("{}: rank {}, node {} (`{}`): it accesses remote memory and the configuration has "
+                        "none; add `remote_memory: {{bandwidth: ..., latency: ...}}`",
+                        traces_.index(r).path(), r, node.id, node.name));
+      }
+      if (node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) {
+        if (!node.remote && config_.hbm.capacity != 0 && node.tensor_size > config_.hbm.capacity) {
+          throw UserError(
+              ExitCode::trace,
+              fmt::format("{}: rank {}, node {} (`{}`): tensor_size {} B is more than hbm.capacity ({} B); "
+                          "mend the trace or raise hbm.capacity",
+                          traces_.index(r).path(), r, node.id, node.name, node.tensor_size,
+                          config_.hbm.capacity));
+        }
+      }
+      bounds.add(r, node);
+      return bounds.minimal_cost(r, node);
+    });
+    bounds.path(r, path.time);
+  }
+  lower_bound_ = bounds.lower();
+  upper_bound_ = bounds.upper();
+  if (reduced != 0) {
+    warnings_.push_back(
+        fmt::format("{} collective nodes have fewer bytes than collectives.chunks ({}): they use one "
+                    "chunk a byte",
+                    reduced, config_.collectives.chunks));
+  }
+}
+
+void TraceJob::start() {
+  for (uint32_t r = 0; r < system_->npus(); ++r) system_->npu(r).start();
+}
+
+bool TraceJob::finished() const {
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (!system_->npu(r).finished()) return false;
+  }
+  return true;
+}
+
+uint64_t TraceJob::done_count() const {
+  uint64_t done = 0;
+  for (const auto& feeder : feeders_) done += feeder->finished_count();
+  return done;
+}
+
+uint64_t TraceJob::total_count() const {
+  return traces_.node_count();
+}
+
+void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
+  const collectives::CollectiveRequest wanted = request(rank, node);
+  const auto plan = plans_.plan(wanted);
+  // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
+  // and needs no number of its own: its messages stay on the line.
+  const auto [it, fresh] = streams_.try_emplace(key(wanted.group->id, node.ordinal), 0);
+  if (fresh) {
+    it->second = static_cast<uint32_t>(rows_.size() + 1);
+    rows_.push_back(make_row(config_, *plan, it->second));
+    rows_.back().name = node.name;
+  }
+  running_[key(rank, it->second)] = node.index;
+  system_->nmu(rank).start_collective(it->second, plan, node.priority);
+}
+
+void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
+  record(rank, done, rows_[done.stream - 1]);
+  const auto it = running_.find(key(index(rank), done.stream));
+  const trace::NodeIndex node = it->second;
+  running_.erase(it);
+  system_->npu(index(rank)).collective_done(node);
+}
+
+void TraceJob::message_injected(NpuId rank, NpuId destination, const MessageId& id) {
+  system_->npu(index(rank)).message_injected(destination, id);
+}
+
+void TraceJob::message_arrived(NpuId rank, const Completion& completion) {
+  system_->npu(index(rank)).message_arrived(completion);
+}
+
+std::string TraceJob::stall_report() const {
+  constexpr size_t kLines = 6;  // a rank
+  constexpr uint32_t kRanks = 8;
+  std::string report;
+  uint32_t stalled = 0;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    const Npu& npu = system_->npu(r);
+    if (npu.finished()) continue;
+    ++stalled;
+    for (const graph::Stall& stall : npu.engine()->describe_stall(kLines)) {
+      if (stall.waits_for == graph::Stall::WaitsFor::receive ||
+          stall.waits_for == graph::Stall::WaitsFor::send) {
+        waits[r].push_back(stall.peer);
+      }
+      if (stalled <= kRanks) report += "  " + stall.text + "\n";
+    }
+    if (stalled > kRanks) continue;
+    for (const std::string& line : system_->nmu(r).engine().describe_waits(kLines)) {
+      report += fmt::format("  rank {}: {}\n", r, line);
+    }
+    for (const auto& unmatched : npu.matcher().unmatched(kLines)) report += "  " + unmatched.text + "\n";
+  }
+  // Members of a collective that have reached it wait for those that have not.
+  for (const CollectiveRow& row : rows_) {
+    if (row.members_done == row.ranks) continue;
+    std::string missing;
+    uint32_t named = 0;
+    std::vector<uint32_t> absent;
+    std::vector<uint32_t> present;
+    for (const auto& group : groups_) {
+      if (group.name != row.group) continue;
+      const uint32_t size = group.size(system_->npus());
+      for (uint32_t i = 0; i < size; ++i) {
+        const uint32_t rank = group.ranks.empty() ? i : group.ranks[i];
+        (running_.count(key(rank, row.stream)) != 0 ? present : absent).push_back(rank);
+      }
+      break;
+    }
+    for (const uint32_t rank : present) waits[rank].insert(waits[rank].end(), absent.begin(), absent.end());
+    for (const uint32_t rank : absent) {
+      if (system_->npu(rank).finished() || row.members_done != 0) continue;
+      missing += fmt::format("{}{}", named == 0 ? "" : ", ", rank);
+      if (++named == 8) break;
+    }
+    if (named != 0) {
+      report +=
+          fmt::format("  collective {} (`{}`, {} of {} B, group `{}`): rank(s) {} have not reached it\n",
+                      row.stream, row.name, to_string(row.op), row.bytes, row.group, missing);
+    }
+  }
+  // Follow the first wait of each rank: a chain, and the cycle if it closes.
+  for (const auto& start : waits) {
+    std::vector<uint32_t> chain{start.first};
+    for (;;) {
+      const auto next = waits.find(chain.back());
+      if (next == waits.end() || next->second.empty()) break;
+      const uint32_t rank = next->second.front();
+      const auto seen = std::find(chain.begin(), chain.end(), rank);
+      if (seen != chain.end()) {
+        report += "  cycle: rank ";
+        for (auto it = seen; it != chain.end(); ++it) report += fmt::format("{} waits for rank ", *it);
+        report += fmt::format("{}\n", rank);
+        chain.clear();
+        break;
+      }
+      chain.push_back(rank);
+    }
+    if (chain.empty()) break;
+  }
+  return fmt::format(
+             "stalled at {} ps: nothing moves any more and {} of {} ranks have not finished ({} of {} "
+             "nodes)\n",
+             sc_core::sc_time_stamp().value(), stalled, system_->npus(), done_count(), total_count()) +
+         report;
+}
+
+RunResult TraceJob::result() const {
+  RunResult result;
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    result.time = std::max(result.time, system_->npu(r).engine()->finished_at());
+  }
+  if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
+  uint64_t costless = 0;
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    const graph::RankEngine& engine = *system_->npu(r).engine();
+    result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
+    costless += engine.costless_nodes();
+  }
+  result.collectives = rows_;
+  result.nodes = total_count();
+  result.lower_bound = lower_bound_;
+  result.upper_bound = upper_bound_;
+  result.warnings = warnings_;
+  if (costless != 0) {
+    result.warnings.push_back(
+        fmt::format("{} COMP nodes have neither a recorded duration nor num_ops or tensor_size "
+                    "(or npu.peak and npu.memory_bandwidth are off): they took no time",
+                    costless));
+  }
+  add_machine_results(result);
+  if (finished() && result.time < lower_bound_) {
+    result.broken_invariants.push_back(
+        fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
+  }
+  if (finished() && result.time > upper_bound_) {
+    result.warnings.push_back(fmt::format(
+        "the job took {} ps, more than all its operations one after the other ({} ps): look at links.csv for contention",
+        result.time, upper_bound_));
+  }
+  return result;
+}
+
+}  // namespace weft

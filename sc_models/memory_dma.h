@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Moves tensors over a base-protocol initiator socket: splits an access into requests, keeps several in
+// flight and tells when the last one is answered. Used by the NPU (local and remote memory) and by the NMU
+// (reductions in HBM).
+
+#ifndef WEFT_SC_MODELS_MEMORY_DMA_H
+#define WEFT_SC_MODELS_MEMORY_DMA_H
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "configs/types.h"
+
+namespace weft {
+
+/// Not a module: a member of one. Approximately-timed, four phases; accepts every answer a target may give
+/// (15.2): END_REQ skipped or late, BEGIN_RESP as return value, early TLM_COMPLETED, delayed backward calls.
+/// Payloads come from a pool of its own, each initialised for its transaction; timing-only traffic points at
+/// one shared scratch buffer.
+class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interface {
+ public:
+  /// Answered access `token`, complete at the absolute time `at` (>= now).
+  using Done = std::function<void(uint32_t token, Picoseconds at)>;
+
+  MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t capacity, Done done);
+  ~MemoryDma() override;
+
+  tlm::tlm_initiator_socket<32> socket;
+
+  /// bytes > 0. Accesses are served in order.
+  void start(uint32_t token, bool store, uint64_t bytes);
+
+  bool idle() const { return accesses_.empty() && live_ == 0; }
+
+ private:
+  static constexpr uint64_t kRequest = 4ull << 20;  ///< bytes of one request at most
+
+  struct Access {
+    uint32_t token = 0;
+    bool store = false;
+    uint64_t to_issue = 0;
+    uint64_t to_finish = 0;
+    Picoseconds last = 0;
+  };
+  struct Request : tlm::tlm_generic_payload {
+    explicit Request(tlm::tlm_mm_interface* mm) : tlm::tlm_generic_payload(mm) {}
+    Access* access = nullptr;
+  };
+
+  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                     sc_core::sc_time& delay) override;
+  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
+  void free(tlm::tlm_generic_payload* payload) override;
+
+  void issue();
+  void answered(Request& request, Picoseconds at);
+
+  uint32_t outstanding_limit_;
+  uint64_t capacity_;
+  Done done_;
+  std::deque<std::unique_ptr<Access>> accesses_;  ///< unfinished, in order
+  size_t issuing_ = 0;                            ///< index of the access that issues requests
+  uint64_t address_ = 0;
+  uint32_t in_flight_ = 0;
+  uint32_t live_ = 0;
+  Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
+  bool issuing_now_ = false;
+  std::vector<std::unique_ptr<Request>> pool_;
+  std::vector<Request*> free_;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/trace/workload_check.h"
+
+#include "tests/trace/trace_files.h"
+
+namespace weft::trace::test {
+namespace {
+
+using ChakraProtoMsg::ALL_GATHER;
+using ChakraProtoMsg::ALL_REDUCE;
+using ChakraProtoMsg::BARRIER;
+using ChakraProtoMsg::BROADCAST;
+
+class WorkloadCheck : public ::testing::Test {
+ protected:
+  // One vector of nodes a rank; opens them with as many NPUs.
+  JobTrace open(const std::vector<std::vector<PbNode>>& ranks, const std::string& groups = "") {
+    for (size_t r = 0; r < 8; ++r) std::filesystem::remove(file(r));
+    for (size_t r = 0; r < ranks.size(); ++r) write_trace(file(r), ranks[r]);
+    std::string groups_file;
+    if (!groups.empty()) {
+      groups_file = folder_ / "groups.json";
+      spit(groups_file, groups);
+    }
+    return open_job(prefix_, static_cast<uint32_t>(ranks.size()), groups_file, false);
+  }
+
+  std::string file(size_t rank) const { return prefix_ + "." + std::to_string(rank) + ".et"; }
+
+  TempFolder folder_;
+  std::string prefix_ = folder_ / "job";
+};
+
+TEST_F(WorkloadCheck, AConsistentJobOpens) {
+  const JobTrace job =
+      open({{comp(1), collective(2, ALL_REDUCE, 100), collective(3, ALL_GATHER, 8, "a"), send(4, 1, 10, 3)},
+            {collective(20, ALL_REDUCE, 100, "0"), receive(21, 0, 10, 3), collective(40, ALL_GATHER, 8, "a")},
+            {collective(1, ALL_REDUCE, 100)}},
+           R"({"a": [1, 0]})");
+  EXPECT_EQ(job.npus(), 3u);
+  EXPECT_EQ(job.node_count(), 8u);
+  EXPECT_TRUE(job.warnings().empty());
+  const auto feeder = job.feeder(1);
+  EXPECT_EQ(feeder->take_ready()->ordinal, 0u);
+}
+
+TEST_F(WorkloadCheck, TraceFilesAndNpusMustAgree) {
+  const std::vector<PbNode> nodes = {comp(1)};
+  for (size_t r : {0, 1, 2, 3}) write_trace(file(r), nodes);
+  spit(folder_ / "job.json", "{}");
+  spit(folder_ / "job.x.et", "");
+  EXPECT_NO_THROW(open_job(prefix_, 4, "", false));
+  expect_error([&] { open_job(prefix_, 2, "", false); },
+               {prefix_, "4 trace files", file(3), "only 2 NPUs", "topology of 4 NPUs"});
+  expect_error([&] { open_job(prefix_, 6, "", false); },
+               {prefix_, "4 trace files", "6 NPUs", file(4), "missing"});
+  std::filesystem::remove(file(1));
+  expect_error([&] { open_job(prefix_, 4, "", false); }, {file(1), "missing"});
+  expect_error([&] { open_job(folder_ / "other", 4, "", false); }, {"other", "0 found, 4 needed", prefix_});
+  expect_error([&] { open_job(file(0), 4, "", false); }, {"one rank's file", "Say " + prefix_});
+  expect_error([&] { open_job(folder_ / "no/job", 4, "", false); }, {"no", "does not exist"});
+  expect_error([&] { open_job("", 4, "", false); }, {"workload.trace is empty"});
+}
+
+TEST_F(WorkloadCheck, UnknownGroupAndNotAMember) {
+  expect_error(
+      [&] {
+        open({{collective(7, ALL_REDUCE, 8, "tp")}, {comp(1)}}, R"({"dp": [0, 1]})");
+      },
+      {file(0), "rank 0", "node 7", "\"tp\"", "unknown", "\"dp\"", "workload.groups"});
+  expect_error(
+      [&] {
+        open({{comp(1)}, {collective(7, ALL_REDUCE, 8, "tp")}}, R"({"tp": [0]})");
+      },
+      {file(1), "rank 1", "node 7", "\"tp\"", "member", "members: 0"});
+}
+
+TEST_F(WorkloadCheck, ARankThatNeverJoins) {
+  // The later rank misses its last one.
+  expect_error(
+      [&] {
+        open({{collective(1, ALL_REDUCE, 8), collective(2, ALL_GATHER, 16)}, {collective(1, ALL_REDUCE, 8)}});
+      },
+      {file(1), "rank 1 never joins", "number 2", "all_gather of 16 bytes", file(0), "node 2", "Add it"});
+  // The first rank misses it.
+  expect_error(
+      [&] {
+        open({{collective(1, ALL_REDUCE, 8)}, {collective(1, ALL_REDUCE, 8), collective(9, ALL_GATHER, 16)}});
+      },
+      {file(0), "rank 0 never joins", "number 2", file(1), "node 9"});
+  // One is missing in the middle: that one is named, not the mismatch it causes.
+  expect_error(
+      [&] {
+        open({{collective(1, ALL_REDUCE, 8), collective(2, ALL_GATHER, 16), collective(3, ALL_REDUCE, 32)},
+              {collective(1, ALL_REDUCE, 8), collective(3, ALL_REDUCE, 32)}});
+      },
+      {"rank 1 never joins", "number 2", "all_gather of 16 bytes", "node 2"});
+  // A member without any collective at all, and in a group of the file.
+  expect_error(
+      [&] {
+        open({{comp(1)}, {collective(4, ALL_REDUCE, 8, "g")}, {comp(1)}}, R"({"g": [2, 1]})");
+      },
+      {file(2), "rank 2 never joins", "\"g\"", "node 4"});
+}
+
+TEST_F(WorkloadCheck, MismatchedOperationSizeRootAndDimensions) {
+  expect_error(
+      [&] {
+        open({{collective(1, ALL_REDUCE, 8)}, {collective(5, ALL_GATHER, 8)}});
+      },
+      {file(1), "rank 1", "node 5", "all_gather", "rank 0", "all_reduce", file(0), "node 1", "agree"});
+  expect_error(
+      [&] {
+        open({{collective(1, ALL_REDUCE, 1000)}, {comp(1)}, {collective(5, ALL_REDUCE, 999)}});
+      },
+      {"never joins"});
+  expect_error(
+      [&] {
+        open({{collective(1, ALL_REDUCE, 1000)}, {collective(5, ALL_REDUCE, 999)}});
+      },
+      {"node 5", "999 bytes", "node 1", "1000 bytes"});
+  EXPECT_NO_THROW(open({{collective(1, BARRIER, 0)}, {collective(5, BARRIER, 4)}}));
+
+  PbNode a = collective(1, BROADCAST, 8), b = collective(2, BROADCAST, 8);
+  attribute(b, "comm_root", 1);
+  expect_error([&] { open({{a}, {b}}); }, {"node 2", "root 1", "root 0", "node 1"});
+  attribute(a, "root_rank", 1);
+  EXPECT_NO_THROW(open({{a}, {b}}));
+  PbNode c = collective(3, BROADCAST, 8, "g");
+  attribute(c, "root", 2);
+  expect_error(
+      [&] {
+        open({{c}, {c}, {comp(1)}}, R"({"g": [0, 1]})");
+      },
+      {"node 3", "root", "rank 2", "not in group"});
+
+  PbNode d = collective(1, ALL_REDUCE, 8);
+  auto* dims = d.add_attr();
+  dims->set_name("involved_dim");
+  dims->mutable_bool_list()->add_values(true);
+  expect_error(
+      [&] {
+        open({{d}, {collective(2, ALL_REDUCE, 8)}});
+      },
+      {"involved_dim [true]", "involved_dim []"});
+}
+
+// Ids need not ascend in the file: the n-th in ascending id is what counts.
+TEST_F(WorkloadCheck, CollectivesMatchByAscendingId) {
+  EXPECT_NO_THROW(open({{collective(1, ALL_REDUCE, 8), collective(2, ALL_GATHER, 16)},
+                        {collective(20, ALL_GATHER, 16), collective(10, ALL_REDUCE, 8)},
+                        {collective(20, ALL_GATHER, 16), collective(10, ALL_REDUCE, 8)}}));
+  expect_error(
+      [&] {
+        open({{collective(20, ALL_GATHER, 16), collective(10, ALL_REDUCE, 8)},
+              {collective(10, ALL_GATHER, 16), collective(20, ALL_REDUCE, 8)}});
+      },
+      {"node 10", "number 1 of group", "all_gather", "all_reduce"});
+}
+
+TEST_F(WorkloadCheck, SendsAndReceives) {
+  EXPECT_NO_THROW(open({{send(1, 1, 10, 0), send(2, 1, 20, 0), receive(3, 1, 5, 7)},
+                        {receive(1, 0, 20, 0), receive(2, 0, 10, 0), send(9, 0, 5, 7)}}));
+  expect_error(
+      [&] {
+        open({{send(5, 1, 10, 3)}, {comp(1)}});
+      },
+      {file(0), "rank 0", "node 5", "send without a receive", "10 bytes", "rank 1", "tag 3", file(1)});
+  expect_error(
+      [&] {
+        open({{comp(1)}, {send(5, 0, 10, 3)}});
+      },
+      {file(1), "node 5", "send without a receive"});
+  expect_error(
+      [&] {
+        open({{receive(5, 1, 10, 3)}, {comp(1)}});
+      },
+      {file(0), "node 5", "receive without a send", "from rank 1", "tag 3"});
+  expect_error([&] { open({{send(5, 1, 10, 3)}, {receive(6, 0, 10, 4)}}); }, {"without a"});
+  expect_error(
+      [&] {
+        open({{send(5, 1, 10, 3)}, {receive(6, 0, 12, 3)}});
+      },
+      {file(0), "node 5", "10 bytes", "12 bytes", file(1), "node 6", "equal"});
+  expect_error([&] { open({{send(5, 2, 10, 3)}, {comp(1)}}); }, {"node 5", "comm_dst is rank 2", "2 NPUs"});
+  expect_error([&] { open({{receive(5, 9, 10, 3)}, {comp(1)}}); }, {"node 5", "comm_src is rank 9"});
+  expect_error(
+      [&] {
+        open({{comp(1)}, {send(5, 1, 10, 3)}});
+      },
+      {"rank 1", "node 5", "own rank 1", "send to itself"});
+}
+
+TEST_F(WorkloadCheck, WarningsOfManyRanksAreOne) {
+  std::vector<std::vector<PbNode>> ranks(6, {comp(1, {50}), comp(2, {60, 1})});
+  const JobTrace job = open(ranks);
+  ASSERT_EQ(job.warnings().size(), 1u);
+  EXPECT_NE(job.warnings()[0].find("6 ranks"), std::string::npos);
+  EXPECT_NE(job.warnings()[0].find("12 cases"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::trace::test

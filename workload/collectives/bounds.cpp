@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/collectives/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "configs/geometry.h"
+
+namespace weft::collectives {
+namespace {
+
+/// Bytes per second one NPU can send over dimension d in the phases of this plan.
+double port_rate(const Config& config, const CollectivePlan& plan, const Axis& axis, size_t axis_index) {
+  const DimensionConfig& d = config.dimensions[axis.dimension];
+  const double link = d.link_rate().value();
+  switch (d.kind) {
+    case DimensionKind::ring:
+    case DimensionKind::mesh: {
+      bool only_ring = true;
+      for (const PhasePlan& phase : plan.phases()) {
+        if (phase.axis == axis_index) only_ring = only_ring && std::string(phase.algorithm->name()) == "ring";
+      }
+      const uint32_t directions = only_ring && d.kind == DimensionKind::ring && axis.values.empty()
+                                      ? std::min(2u, config.collectives.queues_per_dimension)
+                                      : 2;
+      return link * directions;
+    }
+    case DimensionKind::fully_connected:
+      return link * (d.size - 1);
+    case DimensionKind::switch_:
+      return link;
+  }
+  return link;
+}
+
+/// Latency from member `from` of the axis to the farthest one, by the shortest way.
+Picoseconds farthest(const Geometry& geometry, const DimensionConfig& dimension, const Axis& axis,
+                     uint32_t from) {
+  uint32_t hops = 0;
+  for (uint32_t i = 0; i < axis.size; ++i) {
+    hops = std::max(hops, geometry.hops(axis.dimension, axis.value(from), axis.value(i)));
+  }
+  return hops * dimension.latency;
+}
+
+bool rooted(CollectiveOp op) {
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter;
+}
+
+Picoseconds floor_time(double bytes, double rate) {
+  return bytes <= 0 || rate <= 0 ? 0
+                                 : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
+}
+
+/// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of
+/// members stand against each other.
+double share(CollectiveOp op, double n) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return 2 * (n - 1) / n;
+    case CollectiveOp::all_gather:
+    case CollectiveOp::gather:
+      return n - 1;
+    case CollectiveOp::reduce_scatter:
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::scatter:
+      return (n - 1) / n;
+    case CollectiveOp::broadcast:
+    case CollectiveOp::reduce:
+      return 1;
+    case CollectiveOp::barrier:
+      return 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
+  if (plan.empty()) return 0;
+  const Geometry geometry(config);
+  const double bytes =
+      plan.request().op == CollectiveOp::barrier ? 0 : static_cast<double>(plan.request().bytes);
+  const CollectiveOp op = plan.request().op;
+  double ports = 0;
+  Picoseconds reach = 0;
+  Picoseconds nearest = kNever;
+  Picoseconds bound = 0;
+  // A collective restricted to some dimensions is one of its own on every line.
+  double members = 1;
+  for (const Axis& axis : plan.axes()) members *= axis.size;
+  std::vector<AxisView> root;
+  if (rooted(op)) plan.views(plan.request().root, root);
+  for (size_t a = 0; a < plan.axes().size(); ++a) {
+    const Axis& axis = plan.axes()[a];
+    if (axis.dimension == Axis::kFlat) {
+      // Any dimension may carry it.
+      for (const DimensionConfig& d : config.dimensions) {
+        if (d.size <= 1) continue;
+        const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
+                               : d.kind == DimensionKind::switch_       ? 1
+                                                                        : 2;
+        ports += d.link_rate().value() * links;
+        nearest = std::min(nearest, d.latency);
+      }
+      continue;
+    }
+    const DimensionConfig& dimension = config.dimensions[axis.dimension];
+    const double rate = port_rate(config, plan, axis, a);
+    ports += rate;
+    const Picoseconds hop = dimension.latency * (dimension.kind == DimensionKind::switch_ ? 2 : 1);
+    nearest = std::min(nearest, hop);
+    // Rooted operations start or end at the root, the others must reach from end to end.
+    reach += farthest(geometry, dimension, axis, rooted(op) ? root[a].me : 0);
+    // The members at one coordinate of this dimension against all others. They may reduce or multicast among
+    // themselves, so that only gathers and all-to-all grow with their number.
+    const double slice = members / axis.size;
+    double crossing = share(op, axis.size) * bytes;
+    if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
+      crossing *= slice;
+    }
+    bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
+  }
+  bound = std::max(bound, floor_time(share(op, members) * bytes, ports) + nearest);
+  bound = std::max(bound, reach);
+  return bound + 2 * config.nmu.endpoint_delay;
+}
+
+Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
+  if (plan.empty()) return 0;
+  const Geometry geometry(config);
+  const auto& group = plan.request().group->ranks;
+  // Symmetric operations are alike for every member; of rooted ones the root's neighbourhood stands for all.
+  const bool symmetric = !rooted(plan.request().op);
+  std::vector<uint32_t> ranks{group.empty() ? 0 : group[0]};
+  if (!symmetric) {
+    const uint32_t at = std::max(plan.member_index(plan.request().root), 0u);
+    for (const uint32_t step : {0u, 1u, 2u, plan.members() - 1}) {
+      const uint32_t i = (at + step) % plan.members();
+      ranks.push_back(group.empty() ? i : group[i]);
+    }
+  }
+  Picoseconds total = 0;
+  std::vector<AxisView> views;
+  Round round;
+  for (const uint32_t rank : ranks) {
+    Picoseconds member = 0;
+    plan.views(rank, views);
+    const uint32_t kinds = plan.chunks() > 1 ? 2 : 1;  // all but the last chunk are alike
+    for (uint32_t k = 0; k < kinds; ++k) {
+      const uint32_t chunk = k == 0 ? 0 : plan.chunks() - 1;
+      Picoseconds one = 0;
+      for (uint32_t p = 0; p < plan.phases().size(); ++p) {
+        if (!plan.participates(views, p)) continue;
+        const PhasePlan& phase = plan.phases()[p];
+        const PhaseShape shape = plan.shape(views, p, false);
+        const Split split = plan.split(views, chunk, p);
+        one += config.nmu.endpoint_delay;
+        for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
+          phase.algorithm->round(shape, r, round);
+          const uint32_t me = views[phase.axis].rank(shape.me);
+          for (const RoundSend& send : round.sends) {
+            const uint64_t bytes =
+                send.blocks.bytes(shape.n, split) + split.unit;  // the largest member's blocks
+            one += message_time(config, me, views[phase.axis].rank(send.to), bytes);
+            if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
+              one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
+            } else if (send.reduce && config.collectives.reduction == ReductionKind::hbm) {
+              one += transfer_time(3 * bytes, config.hbm.bandwidth) + 3 * config.hbm.latency;
+            }
+          }
+        }
+      }
+      member += one * (k == 0 ? plan.chunks() - kinds + 1 : 1);
+    }
+    total = std::max(total, member);
+  }
+  return symmetric ? total : total * plan.members();
+}
+
+Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
+  const Geometry geometry(config);
+  Picoseconds time = 2 * config.nmu.endpoint_delay;
+  for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
+    const uint32_t hops =
+        geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
+    if (hops == 0) continue;
+    time += hops * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
+  }
+  return time;
+}
+
+}  // namespace weft::collectives

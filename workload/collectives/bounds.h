@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Between what and what the time of a collective must lie on a machine.
+
+#ifndef WEFT_WORKLOAD_COLLECTIVES_BOUNDS_H
+#define WEFT_WORKLOAD_COLLECTIVES_BOUNDS_H
+
+#include "configs/config.h"
+#include "workload/collectives/plan.h"
+
+namespace weft::collectives {
+
+/// What no execution can beat, whatever the schedule: the bytes each member must send or receive over its
+/// ports, the bytes that must cross a cut between the slices of each dimension, and the latency to the
+/// farthest member. Ports count as the algorithm may use them: a Ring dimension that runs `ring` has
+/// queues_per_dimension directions, any other two.
+Picoseconds lower_bound(const Config& config, const CollectivePlan& plan);
+
+/// What one member needs when nothing overlaps: every chunk, phase, round and message one after the other.
+Picoseconds serial_time(const Config& config, const CollectivePlan& plan);
+
+/// A point-to-point message of `bytes` alone on the machine, endpoint delays included.
+Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes);
+
+}  // namespace weft::collectives
+
+#endif
