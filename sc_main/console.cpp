@@ -48,8 +48,9 @@ void leave(ExitCode code) {
   vcd::VcdWriter::flush_all();
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    note(fmt::format("weft: error: the standard output cannot be written ({}); free space or redirect it elsewhere",
-                     errno != 0 ? std::strerror(errno) : "an earlier write failed"));
+    note(fmt::format(
+        "weft: error: the standard output cannot be written ({}); free space or redirect it elsewhere",
+        errno != 0 ? std::strerror(errno) : "an earlier write failed"));
     if (code == ExitCode::done) code = ExitCode::internal;
   }
   std::fflush(stderr);

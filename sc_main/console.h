@@ -24,9 +24,9 @@ double wall_seconds();
 /// The largest resident set so far, MiB.
 double peak_rss_MiB();
 
-/// Flushes the standard output and ends the process without destructors of static objects: SystemC's registries remove
-/// modules one by one, in linear time each. `code` becomes `internal`, with a message, when the output could not be
-/// written.
+/// Flushes the standard output and ends the process without destructors of static objects: SystemC's
+/// registries remove modules one by one, in linear time each. `code` becomes `internal`, with a message, when
+/// the output could not be written.
 [[noreturn]] void leave(ExitCode code);
 
 }  // namespace weft::cli

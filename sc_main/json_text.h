@@ -10,8 +10,8 @@
 
 namespace weft::cli {
 
-/// Writes JSON in the order of the calls, one member a line. Unlike a document object it takes numbers as text, so that
-/// exact decimals stay exact.
+/// Writes JSON in the order of the calls, one member a line. Unlike a document object it takes numbers as
+/// text, so that exact decimals stay exact.
 class JsonText {
  public:
   /// A value stands in an array, or at the top; in an object it needs its key.
@@ -37,7 +37,7 @@ class JsonText {
 
   std::string out_;
   int depth_ = 0;
-  bool first_ = true;      ///< nothing in the innermost bracket yet
+  bool first_ = true;  ///< nothing in the innermost bracket yet
   bool after_key_ = false;
 };
 

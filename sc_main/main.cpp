@@ -10,8 +10,8 @@
 
 namespace {
 
-/// SystemC prints its banner from main(), before sc_main(): it looks at the environment, so the environment is set
-/// before main().
+/// SystemC prints its banner from main(), before sc_main(): it looks at the environment, so the environment
+/// is set before main().
 __attribute__((constructor)) void no_banner() {
   setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
 }

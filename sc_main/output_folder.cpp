@@ -72,16 +72,19 @@ void ResultFile::close() {
 OutputFolder::OutputFolder(std::string path, std::initializer_list<const char*> old_results)
     : path_(std::move(path)) {
   if (path_.empty())
-    throw UserError(ExitCode::usage, "the output folder's name is empty; name one with --out or `output.dir`");
+    throw UserError(ExitCode::usage,
+                    "the output folder's name is empty; name one with --out or `output.dir`");
   std::error_code error;
   fs::create_directories(path_, error);
-  if (!error && !fs::is_directory(path_, error) && !error) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error && !fs::is_directory(path_, error) && !error)
+    error = std::make_error_code(std::errc::not_a_directory);
   if (error) {
     const bool full = disk_full(error.value());
     const bool file = !fs::is_directory(path_) && fs::exists(fs::symlink_status(path_));
-    throw UserError(full ? ExitCode::internal : ExitCode::usage,
-                    fmt::format("{}: the output folder cannot be made: {}; {}", path_,
-                                file ? "a file of that name is there" : error.message(), remedy(error.value())));
+    throw UserError(
+        full ? ExitCode::internal : ExitCode::usage,
+        fmt::format("{}: the output folder cannot be made: {}; {}", path_,
+                    file ? "a file of that name is there" : error.message(), remedy(error.value())));
   }
   const std::string probe = file(fmt::format(".weft-probe-{}", getpid()));
   try {

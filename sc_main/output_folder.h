@@ -44,9 +44,10 @@ class ResultFile {
 /// The folder of a run's results.
 class OutputFolder {
  public:
-  /// Creates the folder and proves that files can be written there, so that no long run is lost at its end; removes the
-  /// files `old_results` of an earlier run, that would otherwise stand beside the new ones. Throws UserError(usage) for
-  /// a folder that cannot be made or written, UserError(internal) when the disk is full.
+  /// Creates the folder and proves that files can be written there, so that no long run is lost at its end;
+  /// removes the files `old_results` of an earlier run, that would otherwise stand beside the new ones.
+  /// Throws UserError(usage) for a folder that cannot be made or written, UserError(internal) when the disk
+  /// is full.
   OutputFolder(std::string path, std::initializer_list<const char*> old_results);
 
   const std::string& path() const { return path_; }

@@ -25,9 +25,9 @@ void Progress::update(double elapsed_s, Picoseconds simulated, uint64_t done, ui
   next_s_ = elapsed_s + (terminal_ ? kTerminalEvery_s : kLogEvery_s);
   const double share = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
   const std::string eta = done == 0 ? "unknown" : duration(elapsed_s * (1 - share) / share);
-  std::string line = fmt::format("simulated {}, {} of {} nodes ({:.0f} %), {} so far, ETA {}",
-                                 readable_time(simulated), grouped(done), grouped(total), 100 * share,
-                                 duration(elapsed_s), eta);
+  std::string line =
+      fmt::format("simulated {}, {} of {} {} ({:.0f} %), {} so far, ETA {}", readable_time(simulated),
+                  grouped(done), grouped(total), unit_, 100 * share, duration(elapsed_s), eta);
   if (!terminal_) {
     write_(line + "\n");
     return;

@@ -31,13 +31,11 @@ struct RunRecord {
 /// A collective that is not finished has no end, no time and no bandwidth.
 bool complete(const CollectiveRow& row);
 
-/// What a finished run must keep, beyond the model's own invariants: every rank's categories add up to the time, no
-/// result beats its lower bound. One line each.
-std::vector<std::string> check_result(const RunResult& result);
-/// The line for a collective that is faster than physics allows, or "".
+/// A collective that is faster than physics allows, in one line; else "".
 std::string check_lower_bound(const CollectiveRow& row);
 
-/// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its own.
+/// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
+/// own.
 std::string summary_json(const RunRecord& record);
 /// ranks.csv, collectives.csv, phases.csv, links.csv and, last, summary.json.
 void write_results(const OutputFolder& folder, const RunRecord& record);

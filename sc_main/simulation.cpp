@@ -32,11 +32,13 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// How far one sc_start goes: as long as about 0.1 s of wall-clock time, found out on the way. Where a slice ends has no
-/// effect on what happens in it.
+/// How far one sc_start goes: as long as about 0.1 s of wall-clock time, found out on the way. Where a slice
+/// ends has no effect on what happens in it.
 class Slice {
  public:
-  sc_time length() const { return std::min(sc_time::from_value(length_), sc_core::sc_max_time() - sc_core::sc_time_stamp()); }
+  sc_time length() const {
+    return std::min(sc_time::from_value(length_), sc_core::sc_max_time() - sc_core::sc_time_stamp());
+  }
   void took(double wall_s) {
     if (wall_s < 0.05 && length_ < uint64_t{1} << 62)
       length_ *= 2;
@@ -65,14 +67,14 @@ void set_up_kernel() {
   sc_core::sc_report_handler::set_handler(handle_report);
 }
 
-bool simulate(Job& job) {
+bool simulate(Job& job, const std::string& unit) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   Progress progress(
       [](std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stderr);
         std::fflush(stderr);
       },
-      terminal);
+      terminal, unit);
   const double begin_s = seconds();
   Slice slice;
   try {
@@ -82,7 +84,8 @@ bool simulate(Job& job) {
   } catch (const sc_core::sc_report& report) {
     progress.end();
     // What a module threw arrives from the kernel as a report that holds only its text.
-    throw UserError(ExitCode::internal, fmt::format("at {}: {}", sc_core::sc_time_stamp().to_string(), report.get_msg()));
+    throw UserError(ExitCode::internal,
+                    fmt::format("at {}: {}", sc_core::sc_time_stamp().to_string(), report.get_msg()));
   }
   progress.end();
   return job.finished();
