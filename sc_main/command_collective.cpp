@@ -209,7 +209,7 @@ std::string to_json(const std::vector<Measured>& results) {
     json.key("efficiency").number(m.row.efficiency());
     json.key("messages").number(m.messages);
     json.key("events").number(m.events);
-    json.key("wall_s").number(m.wall_s);
+    json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));
     json.end_object();
   }
   json.end_array();

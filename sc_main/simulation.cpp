@@ -19,8 +19,9 @@ namespace {
 
 using sc_core::sc_time;
 
-void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions&) {
+void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
   if (report.get_severity() >= sc_core::SC_ERROR) throw sc_core::sc_report(report);
+  if ((actions & sc_core::SC_DISPLAY) == 0) return;
   const std::string text = fmt::format("{}: {}", report.get_msg_type(), report.get_msg());
   if (report.get_severity() == sc_core::SC_WARNING)
     warn(text);
@@ -36,8 +37,13 @@ double seconds() {
 /// ends has no effect on what happens in it.
 class Slice {
  public:
+  /// Counted from the next event on, so that every slice has something to do.
   sc_time length() const {
-    return std::min(sc_time::from_value(length_), sc_core::sc_max_time() - sc_core::sc_time_stamp());
+    const sc_time left = sc_core::sc_max_time() - sc_core::sc_time_stamp();
+    const sc_time wait =
+        sc_core::sc_pending_activity() ? sc_core::sc_time_to_pending_activity() : sc_core::SC_ZERO_TIME;
+    const sc_time length = sc_time::from_value(length_);
+    return left - wait < length ? left : wait + length;
   }
   void took(double wall_s) {
     if (wall_s < 0.05 && length_ < uint64_t{1} << 62)
@@ -65,6 +71,8 @@ void run_until_idle(Job& job, Slice& slice, Progress& progress, double begin_s) 
 void set_up_kernel() {
   sc_core::sc_set_time_resolution(1, sc_core::SC_PS);
   sc_core::sc_report_handler::set_handler(handle_report);
+  // A job without nodes, or a collective without bytes, is over at once.
+  sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
 }
 
 bool simulate(Job& job, const std::string& unit) {
