@@ -58,7 +58,9 @@ struct RemoteMemoryConfig {
 
 struct NmuConfig {
   Picoseconds endpoint_delay = 0;  ///< before the first send and after every receive
-  uint32_t injection_queue = 0;    ///< messages a port may hold; 0: unlimited
+  uint32_t injection_queue =
+      0;                     ///< own messages a port may hold; 0: unlimited. Full: the NMU's injection waits
+  Rate injection_bandwidth;  ///< of the NMU's DMA, over all its ports; 0: unlimited
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };

@@ -274,16 +274,32 @@ std::vector<KeySpec> make_keys() {
     k.min = "1";
     k.max = "1048576";
     k.zero_word = "unlimited";
-    k.description = "Messages that may wait at a fabric port.";
+    k.description =
+        "Own messages a fabric port may hold, waiting or being sent. While the port of the next message is "
+        "full, the "
+        "NMU injects nothing (messages leave in order).";
     k.set = [](Config& c, size_t, const Value& v) { c.nmu.injection_queue = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.nmu.injection_queue}; };
+  }
+  {
+    KeySpec& k = add("nmu.injection_bandwidth", ValueType::bandwidth);
+    k.fallback = "unlimited";
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.zero_word = "unlimited";
+    k.description =
+        "Rate at which the NMU's DMA feeds all its ports together (a NIC's or a memory's limit). Messages "
+        "pass through it "
+        "in order, and their ports send while they are still arriving.";
+    k.set = [](Config& c, size_t, const Value& v) { c.nmu.injection_bandwidth = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.nmu.injection_bandwidth; };
   }
 
   {
     KeySpec& k = add("collectives.chunks", ValueType::integer);
     k.fallback = "4";
     k.min = "1";
-    k.max = "1048576";
+    k.max = "65535";
     k.description = "Chunks a collective's data is split into: the unit of pipelining over dimensions.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.chunks = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.chunks}; };
@@ -629,6 +645,7 @@ std::string allowed_values(const KeySpec& key) {
 }
 
 Value parse_value(const KeySpec& key, const std::string& text) {
+  if (!key.zero_word.empty() && text == key.zero_word && key.type == ValueType::bandwidth) return Rate{};
   if (!key.zero_word.empty() && text == key.zero_word)
     return key.type == ValueType::compute || key.type == ValueType::bandwidth_value ? Value(0.0)
                                                                                     : Value(uint64_t{0});

@@ -13,6 +13,7 @@ constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
 constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical ports carry their share of transit
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
+constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
 
 uint64_t pack_low(const MessageId& id) {
   return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
@@ -69,6 +70,12 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       geometry_(geometry),
       client_(client) {
   build_ports(link_types);
+  if (config.nmu.injection_bandwidth.bytes_per_second != 0) {
+    dma_type_ = fabric::LinkType(config.nmu.injection_bandwidth, 0);
+    dma_ = fabric::Link(dma_type_);
+    limited_injection_ = true;
+  }
+  limited_injection_ = limited_injection_ || config.nmu.injection_queue != 0;
   if (config.collectives.reduction == ReductionKind::hbm) {
     memory_ = std::make_unique<MemoryDma>("memory", config.hbm.outstanding, config.hbm.capacity,
                                           [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); });
@@ -210,8 +217,41 @@ void Nmu::submit(const Message& message) {
       static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
                            (message.symmetric ? kSymmetric : 0) | (message.reverse ? kReverse : 0));
   const fabric::PacketRef ref = make_packet(message, flags);
+  if (limited_injection_) {
+    inject(ref);
+    return;
+  }
   const Picoseconds t = pool_[ref].submitted;
   transmit(ref, t, t);
+}
+
+void Nmu::inject(fabric::PacketRef ref) {
+  injection_.push_back(ref);
+  if (injection_.size() == 1) inject_next();
+}
+
+void Nmu::inject_next() {
+  const Picoseconds t = now();
+  while (!injection_.empty()) {
+    const fabric::PacketRef ref = injection_.front();
+    fabric::Packet& packet = pool_[ref];
+    if (config_.nmu.injection_queue != 0) {
+      Port& port = port_[route(packet.destination, (packet.flags & kReverse) != 0).port];
+      if (port.held >= config_.nmu.injection_queue) return;  // its next release comes back here
+      ++port.held;
+      packet.flags |= kHolds;
+    }
+    injection_.pop_front();
+    if (dma_type_.rate().bytes_per_second == 0) {
+      transmit(ref, t, t);
+      continue;
+    }
+    const fabric::Link::Slot slot = dma_.occupy(t, packet.bytes);
+    tails_.push_back({ref, slot.end});
+    cut_through_tails_ = true;
+    packet.queued += slot.start - t;
+    push(slot.start, kSend, ref);
+  }
 }
 
 void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes) {
@@ -222,7 +262,11 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   message.id.round = tag;
   message.bytes = bytes;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
-  push(now() + endpoint_delay_, kSend, ref);
+  if (limited_injection_) {
+    push(now() + endpoint_delay_, kInject, ref);
+  } else {
+    push(now() + endpoint_delay_, kSend, ref);
+  }
 }
 
 void Nmu::schedule(Picoseconds at, uint32_t token) {
@@ -262,7 +306,7 @@ void Nmu::process() {
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
-    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kSend) {
+    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kInject) {
       // On a ring what comes in at one side makes the next message leave at the other.
       likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
       __builtin_prefetch(likely_);
@@ -275,7 +319,14 @@ void Nmu::process() {
         engine_.wake(ref);
         break;
       case kSend:
-        transmit(ref, t, t);
+        transmit(ref, t, take_tail(ref));
+        break;
+      case kInject:
+        inject(ref);
+        break;
+      case kReleased:
+        --port_[ref].held;
+        inject_next();
         break;
       case kInjected:
         client_.message_injected(rank_, NpuId{pool_[ref].destination},
@@ -434,7 +485,7 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
   transfer.flit_time = slot.end - slot.start;
   transfer.packet = ref;
   transfer.target = target;
-  if (packet.flags & kNotifyInjected) announce_injection(ref, slot.end);
+  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
   port->send(transfer);
 }
 
@@ -453,12 +504,18 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
   transfer.vc = VcId{leg.in_link};
   transfer.packet = ref;
   transfer.target = leg.target;
-  if (packet.flags & kNotifyInjected) announce_injection(ref, slot.end);
+  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
   port.send(transfer);
 }
 
 void Nmu::announce_injection(fabric::PacketRef ref, Picoseconds end) {
-  if (pool_[ref].source != index(rank_)) return;  // a later leg
+  fabric::Packet& packet = pool_[ref];
+  if (packet.source != index(rank_)) return;  // a later leg
+  if (packet.flags & kHolds) {
+    packet.flags &= static_cast<uint8_t>(~kHolds);
+    push(end, kReleased, route(packet.destination, (packet.flags & kReverse) != 0).port);
+  }
+  if ((packet.flags & kNotifyInjected) == 0) return;
   pool_.add_reference(ref);
   push(end, kInjected, ref);
 }

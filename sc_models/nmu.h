@@ -8,6 +8,7 @@
 #ifndef WEFT_SC_MODELS_NMU_H
 #define WEFT_SC_MODELS_NMU_H
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -62,6 +63,7 @@ class Nmu : public sc_core::sc_module, public MessagePort {
     uint16_t dimension = 0;
     uint8_t number = 0;
     bool descending = false;   ///< ring and mesh: towards smaller coordinates
+    uint32_t held = 0;         ///< own messages waiting or being sent (with an injection queue)
     bool takes_turns = false;  ///< analytical: `in` is used
     fabric::Link first;
     std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending
@@ -106,7 +108,15 @@ class Nmu : public sc_core::sc_module, public MessagePort {
  private:
   // What is due is told by the high byte of its order: a port's number for what that port received, or one of
   // these.
-  enum Due : uint32_t { kWake = 0, kFirstPort = 1, kReduced = 253, kSend = 254, kInjected = 255 };
+  enum Due : uint32_t {
+    kWake = 0,
+    kFirstPort = 1,
+    kInject = 251,
+    kReleased = 252,
+    kReduced = 253,
+    kSend = 254,
+    kInjected = 255
+  };
   struct Route {
     Picoseconds latency = 0;  ///< of this leg
     uint32_t destination = ~0u;
@@ -128,6 +138,8 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   void receive(Port& port, const fabric::Transfer& transfer);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  void inject(fabric::PacketRef ref);
+  void inject_next();
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
   void deliver(fabric::PacketRef ref, Picoseconds reduce);
   void reduce_in_memory(fabric::PacketRef ref);
@@ -152,6 +164,7 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   uint32_t pushed_ = 0;
   bool running_ = false;
   bool reduces_ = false;            ///< reductions take time
+  bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
   bool cut_through_tails_ = false;  ///< tails_ is not empty
   uint64_t activations_ = 0;
   fabric::TimedQueue<> queue_;
@@ -174,7 +187,10 @@ class Nmu : public sc_core::sc_module, public MessagePort {
     fabric::PacketRef packet = fabric::kNoPacket;
     Picoseconds tail = 0;
   };
-  std::vector<Tail> tails_;  ///< of messages forwarded on their heads
+  std::vector<Tail> tails_;    ///< of messages forwarded on their heads
+  fabric::LinkType dma_type_;  ///< nmu.injection_bandwidth
+  fabric::Link dma_;
+  std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
   std::unique_ptr<MemoryDma> memory_;
   std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
   struct Probes {

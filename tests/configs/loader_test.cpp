@@ -78,7 +78,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(capacity, b.hbm.capacity);
     EXPECT_EQ(efficiency, b.hbm.efficiency);
     EXPECT_EQ(outstanding, b.hbm.outstanding);
-    const auto& [endpoint_delay, injection_queue] = nmu;
+    const auto& [endpoint_delay, injection_queue, injection_bandwidth] = nmu;
+    EXPECT_EQ(injection_bandwidth, b.nmu.injection_bandwidth);
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
     const auto& [chunks, active, queues, window, order, scheduling, reduction, reduction_bandwidth,
@@ -115,7 +116,7 @@ topology:
 npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3}
 hbm: {model: bandwidth, bandwidth: 1.2345 TB/s, latency: 7 ps, capacity: unlimited, efficiency: 0.93, outstanding: 9}
 remote_memory: {bandwidth: 64 GB/s, latency: 333 ns}
-nmu: {endpoint_delay: 12.345 ns, injection_queue: 17}
+nmu: {endpoint_delay: 12.345 ns, injection_queue: 17, injection_bandwidth: 75 GB/s}
 collectives:
   chunks: 64
   active_chunks_per_dimension: 5
@@ -367,7 +368,7 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("hbm: {efficiency: 0}\n"), {"'0' is zero"}},
       {with("hbm: {capacity: 80 GB/s}\n"), {"a size is wanted"}},
       {with("hbm: {model: banked}\n"), {"'banked' is not available in this version", "`bandwidth`"}},
-      {with("collectives: {chunks: 0}\n"), {"'0' is zero", "from 1 to 1048576"}},
+      {with("collectives: {chunks: 0}\n"), {"'0' is zero", "from 1 to 65535"}},
       {with("collectives: {chunks: -4}\n"), {"'-4' is negative"}},
       {with("collectives: {chunks: 99999999999}\n"), {"'99999999999' is too large"}},
       {with("collectives: {chunks: many}\n"), {"'many' does not start with a number"}},
@@ -519,7 +520,7 @@ TEST(Loader, MutatedFilesAreRefusedOrRoundTrip) {
     const std::string effective = effective_yaml(config);
     ASSERT_EQ(effective_yaml(parse_config(effective, "")), effective) << text;
   }
-  EXPECT_GT(accepted, 100);
+  EXPECT_GT(accepted, 50);
 }
 
 TEST(Loader, FilesAreFoundOrNamed) {

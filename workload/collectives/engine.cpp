@@ -194,37 +194,61 @@ void CollectiveEngine::wake(uint32_t token) {
 void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
   Chunk& chunk = active.chunks[chunk_index];
   chunk.status = Status::running;
-  const CollectivePlan& plan = *active.plan;
-  const PhasePlan& phase = plan.phases()[chunk.phase];
-  const Axis& axis = plan.axes()[phase.axis];
-  const PhaseShape shape{phase.op, axis.size, chunk.me, phase.root, chunk.reverse};
+  const PhasePlan& phase = active.plan->phases()[chunk.phase];
+  const PhaseShape shape{phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse};
   static thread_local Round round;  // scratch: nothing of it outlives an iteration below
-  Message message;
-  message.id = {active.stream, static_cast<uint16_t>(chunk_index), chunk.phase, MessageId::Kind::collective,
-                0};
-  message.cause = completions_;
-  message.reverse = shape.reverse;
-  message.symmetric = axis.values.empty();
   for (;;) {
     phase.algorithm->round(shape, chunk.round, round);
     chunk.waiting_for = round.receives;
-    for (const RoundSend& send : round.sends) {
-      message.peer = NpuId{axis.rank(chunk.base, send.to)};
-      message.id.round = send.at_round;
-      message.bytes = send.blocks.bytes(shape.n, chunk.split);
-      message.op = send.reduce ? ReduceOp::sum : ReduceOp::none;
-      port_.submit(message);
+    chunk.sent = static_cast<uint32_t>(round.sends.size());
+    if (windowed(phase) && round.receives != 0) {
+      chunk.sent = std::min(chunk.sent, config_.collectives.direct_window);
     }
+    for (uint32_t i = 0; i < chunk.sent; ++i) send(active, chunk_index, round.sends[i], shape);
     position_.stream = active.stream;
     position_.phase = chunk.phase;
     position_.round = chunk.round;
     if (chunk.waiting_for != 0 && !early_.empty()) {
-      chunk.waiting_for -= take_early(active, chunk_index, chunk.phase, chunk.round);
+      const uint32_t early = take_early(active, chunk_index, chunk.phase, chunk.round);
+      chunk.waiting_for -= early;
+      for (uint32_t i = 0; i < early && chunk.sent < round.sends.size(); ++i) {
+        send(active, chunk_index, round.sends[chunk.sent++], shape);
+      }
     }
     if (chunk.waiting_for != 0) return;
     if (++chunk.round == chunk.rounds) break;
   }
   end_phase(active, chunk_index);
+}
+
+bool CollectiveEngine::windowed(const PhasePlan& phase) const {
+  return config_.collectives.direct_window != 0 && phase.algorithm == direct_algorithm();
+}
+
+void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const RoundSend& send,
+                            const PhaseShape& shape) {
+  const Chunk& chunk = active.chunks[chunk_index];
+  const Axis& axis = active.plan->axes()[active.plan->phases()[chunk.phase].axis];
+  Message message;
+  message.peer = NpuId{axis.rank(chunk.base, send.to)};
+  message.id = {active.stream, static_cast<uint16_t>(chunk_index), chunk.phase, MessageId::Kind::collective,
+                send.at_round};
+  message.bytes = send.blocks.bytes(shape.n, chunk.split);
+  message.op = send.reduce ? ReduceOp::sum : ReduceOp::none;
+  message.symmetric = axis.values.empty();
+  message.reverse = shape.reverse;
+  message.cause = completions_;
+  port_.submit(message);
+}
+
+void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
+  // The window opens by one with every message received: each member sends and receives as many.
+  Chunk& chunk = active.chunks[chunk_index];
+  const PhasePlan& phase = active.plan->phases()[chunk.phase];
+  const PhaseShape shape{phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse};
+  Round round;
+  phase.algorithm->round(shape, chunk.round, round);
+  if (chunk.sent < round.sends.size()) send(active, chunk_index, round.sends[chunk.sent++], shape);
 }
 
 void CollectiveEngine::completed(const Completion& completion) {
@@ -239,6 +263,9 @@ void CollectiveEngine::completed(const Completion& completion) {
   Chunk& chunk = active->chunks[completion.id.chunk];
   if (chunk.status == Status::running && chunk.phase == completion.id.phase &&
       chunk.round == completion.id.round) {
+    if (config_.collectives.direct_window != 0 && windowed(active->plan->phases()[chunk.phase])) {
+      send_more(*active, completion.id.chunk);
+    }
     if (--chunk.waiting_for != 0) return;
     if (++chunk.round == chunk.rounds) {
       end_phase(*active, completion.id.chunk);

@@ -107,6 +107,7 @@ class CollectiveEngine final : public MessageSink {
     uint32_t round = 0;
     uint32_t rounds = 0;
     uint32_t me = 0;    ///< index along the phase's axis
+    uint32_t sent = 0;       ///< messages of the round sent so far (direct with a window)
     uint32_t base = 0;  ///< AxisView::base of the phase's axis
     uint8_t phase = 0;
     Status status = Status::waiting;
@@ -180,6 +181,9 @@ class CollectiveEngine final : public MessageSink {
   void begin(Active& active, uint32_t chunk, Queue& queue);
   void enter_round(Active& active, uint32_t chunk);
   void end_phase(Active& active, uint32_t chunk);
+  void send(const Active& active, uint32_t chunk, const RoundSend& send, const PhaseShape& shape);
+  bool windowed(const PhasePlan& phase) const;
+  void send_more(Active& active, uint32_t chunk);
   void finish_chunk(Active& active);
   void finish(Active& active);
   void early(const Completion& completion);
