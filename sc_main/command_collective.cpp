@@ -87,7 +87,7 @@ class Overrides {
     std::vector<std::string> items = split_list(values);
     if (items.size() != 1 && items.size() != dimensions_)
       fail(fmt::format(
-          "{} '{}': {} values, but the topology has {} dimensions; give {} values between commas, or one "
+          "{} '{}': {} values, but the topology has {} dimensions; give {} between commas, or one "
           "for all",
           option, values, items.size(), dimensions_, dimensions_));
     for (const std::string& item : items)
@@ -308,7 +308,10 @@ void add_collective_command(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand(
       "collective", "Time and bandwidth of one collective, as nccl-tests measures a real machine");
   const auto add = [command](const char* name, std::string& value, const char* type, const char* text) {
-    return command->add_option(name, value, text)->type_name(type);
+    return command->add_option(name, value, text)->type_name(type)->check([](const std::string& given) {
+      return given.empty() ? std::string("the value is empty; give one or leave the option out")
+                           : std::string();
+    });
   };
   add("--topology", o.topology, "NOTATION",
       "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)")

@@ -43,7 +43,7 @@ ExitCode usage(const CLI::App& app, const CLI::ParseError& error) {
   std::string what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find('=') != std::string::npos &&
-      what.find("--") == std::string::npos)
+      innermost(app).get_option_no_throw("--set") != nullptr)
     what += " (each KEY=VALUE needs a --set of its own)";
   return fail(ExitCode::usage, fmt::format("{}; see `{} --help`", what, full_name(innermost(app))));
 }
