@@ -19,10 +19,13 @@ namespace {
 
 const auto kBegin = std::chrono::steady_clock::now();
 
+int output_error = 0;  ///< errno of the first failure to write the standard output
+
 }  // namespace
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && output_error == 0) output_error = errno;
 }
 
 void note(std::string_view text) {
@@ -47,10 +50,10 @@ double peak_rss_MiB() {
 void leave(ExitCode code) {
   vcd::VcdWriter::flush_all();
   errno = 0;
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    note(fmt::format(
-        "weft: error: the standard output cannot be written ({}); free space or redirect it elsewhere",
-        errno != 0 ? std::strerror(errno) : "an earlier write failed"));
+  if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
+  if (output_error != 0 || std::ferror(stdout) != 0) {
+    note(fmt::format("weft: error: the standard output cannot be written: {}; free some space or redirect it elsewhere",
+                     std::strerror(output_error)));
     if (code == ExitCode::done) code = ExitCode::internal;
   }
   std::fflush(stderr);

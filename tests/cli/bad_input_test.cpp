@@ -184,9 +184,10 @@ TEST_F(BadInput, Groups) {
 TEST_F(BadInput, RemoteMemoryThatTheMachineDoesNotHave) {
   PbNode load = trace::test::make(1, "load", ChakraProtoMsg::MEM_LOAD_NODE);
   trace::test::attribute(load, "tensor_size", 4096);
-  trace::test::attribute(load, "tensor_loc", 2);
-  const Ran local = run({load}, {comp(1)});
-  if (local.status != 0) EXPECT_TRUE(local.says({"remote_memory", at("t.0.et")})) << local.err;
+  trace::test::attribute(load, "is_remote", 1);
+  const Ran ran = run({load}, {comp(1)});
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  EXPECT_TRUE(ran.says({at("t.0.et"), "rank 0", "node 1", "remote_memory: {bandwidth"})) << ran.err;
 }
 
 TEST_F(BadInput, ZeroBytesAndFewerBytesThanChunksAreNoErrors) {

@@ -112,7 +112,7 @@ TEST_F(RealTraces, PyTorchRank) {
   EXPECT_EQ(json_file.status, 3) << json_file.err;
   const Ran info = weft({"trace", "info", "--json", traces("pytorch_real/chakra.0.et")});
   EXPECT_EQ(info.status, 0) << info.err;
-  EXPECT_EQ(json::parse(info.out)["total"]["dangling"], 1277);
+  EXPECT_EQ(json::parse(info.out)["total"]["dangling_dependencies"], 1277);
 }
 
 TEST_F(RealTraces, MachinesOfAnotherSize) {

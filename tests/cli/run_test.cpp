@@ -260,6 +260,24 @@ TEST_F(Run, AnEmptyTraceAndSingleNodes) {
   EXPECT_EQ(read_csv(out("ranks.csv"))[0].at("compute_ns"), "5000");
 }
 
+TEST_F(Run, MemoryIsExposedWhereNothingHidesIt) {
+  PbNode local = make(1, "local", ChakraProtoMsg::MEM_LOAD_NODE);
+  attribute(local, "tensor_size", 2000000);
+  PbNode remote = make(2, "remote", ChakraProtoMsg::MEM_STORE_NODE, {1});
+  attribute(remote, "tensor_size", 10000);
+  attribute(remote, "is_remote", 1);
+  write_trace(folder_.file("m.0.et"), {local, remote, trace::test::comp(3, {2}, 3)});
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(1)_Ring(1)", "--set",
+                        "remote_memory.bandwidth=10 GB/s", "--set", "remote_memory.latency=1 us", "--trace",
+                        folder_.file("m"), "--out", out("")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto row = read_csv(out("ranks.csv"))[0];
+  EXPECT_EQ(row.at("local_memory_ns"), "1120");  // 120 ns + 2 MB at 2 TB/s
+  EXPECT_EQ(row.at("remote_memory_ns"), "2000");
+  EXPECT_EQ(row.at("compute_ns"), "3000");
+  EXPECT_EQ(row.at("time_ns"), "6120");
+}
+
 TEST_F(Run, AStallIsStatus4WithAReportAndTheResultsSoFar) {
   // Each waits for the other's message before it sends its own: no check before the run can see it.
   for (int r = 0; r < 2; ++r) {
@@ -297,8 +315,6 @@ TEST_F(Run, OutputFoldersThatCannotBeWritten) {
   write(folder_.file("file"), "x");
   for (const std::string& path :
        {folder_.file("file"), folder_.file("file/below"), std::string("/proc/weft")}) {
-    const Ran ran = run({"--out", path});
-    (void)ran;
     const Ran only = weft({"run", kQuickstart, "--trace", traces_->file("llm"), "--groups",
                            traces_->file("llm.groups.json"), "--out", path});
     EXPECT_EQ(only.status, 2) << only.err;
