@@ -6,20 +6,17 @@
 namespace weft {
 
 FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
-                           const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool)
+                           const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
+                           ActivationWheel& wheel)
     : sc_core::sc_module(name),
       socket("port"),
       dimension_(dimension),
       geometry_(geometry),
       pool_(pool),
       cut_through_(config.dimensions[dimension].switching == Switching::cut_through),
-      out_(config.dimensions[dimension].size, fabric::Link(link_type)),
-      wake_("wake") {
+      out_(config.dimensions[dimension].size, fabric::Link(link_type)) {
   socket.bind(static_cast<fabric::fabric_fw_if&>(*this));
-  SC_HAS_PROCESS(FabricSwitch);
-  SC_METHOD(process);
-  sensitive << wake_;
-  dont_initialize();
+  wheel.add(*this);
 }
 
 void FabricSwitch::receive(const fabric::Transfer& transfer) {
@@ -28,16 +25,11 @@ void FabricSwitch::receive(const fabric::Transfer& transfer) {
   // Equal times are served in the order of the senders, whichever process ran first.
   queue_.push(time, static_cast<uint64_t>(pool_[transfer.packet].source) << 32 | arrivals_++,
               {tail, transfer.packet});
-  if (time < wake_at_ && !running_) {
-    wake_at_ = time;
-    wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
-  }
+  if (!running()) wake_at(time);
 }
 
-void FabricSwitch::process() {
+void FabricSwitch::activate(Picoseconds now) {
   ++activations_;
-  running_ = true;
-  const Picoseconds now = sc_core::sc_time_stamp().value();
   while (queue_.next() <= now) {
     const Arrived arrived = queue_.pop().payload;
     fabric::Packet& packet = pool_[arrived.packet];
@@ -54,9 +46,7 @@ void FabricSwitch::process() {
     sc_core::sc_time zero;
     socket[static_cast<int>(port)]->nb_transport_bw(transfer, phase, zero);
   }
-  running_ = false;
-  wake_at_ = queue_.next();
-  if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - now));
+  wake_at(queue_.next());
 }
 
 }  // namespace weft

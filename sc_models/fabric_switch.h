@@ -11,16 +11,18 @@
 
 #include "configs/config.h"
 #include "configs/geometry.h"
+#include "sc_models/activation_wheel.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
 namespace weft {
 
-class FabricSwitch : public sc_core::sc_module, private fabric::FabricEndpoint {
+class FabricSwitch final : public sc_core::sc_module, private fabric::FabricEndpoint, private Wakeable {
  public:
   FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
-               const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool);
+               const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
+               ActivationWheel& wheel);
 
   /// Bound by the line's NMUs in the order of their coordinates.
   fabric::fabric_multi_target_socket socket;
@@ -36,7 +38,7 @@ class FabricSwitch : public sc_core::sc_module, private fabric::FabricEndpoint {
     fabric::PacketRef packet = fabric::kNoPacket;
   };
   void receive(const fabric::Transfer& transfer) override;
-  void process();
+  void activate(Picoseconds now) override;
 
   uint32_t dimension_;
   const Geometry& geometry_;
@@ -45,9 +47,6 @@ class FabricSwitch : public sc_core::sc_module, private fabric::FabricEndpoint {
   std::vector<fabric::Link> out_;
   fabric::TimedQueue<Arrived, uint64_t> queue_;
   uint32_t arrivals_ = 0;
-  sc_core::sc_event wake_;
-  Picoseconds wake_at_ = kNever;
-  bool running_ = false;
   uint64_t activations_ = 0;
 };
 

@@ -486,9 +486,10 @@ RunResult TraceJob::result() const {
         fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
   }
   if (finished() && result.time > upper_bound_) {
-    result.warnings.push_back(fmt::format(
-        "the job took {} ps, more than all its operations one after the other ({} ps): look at links.csv for contention",
-        result.time, upper_bound_));
+    result.warnings.push_back(
+        fmt::format("the job took {} ps, more than all its operations one after the other ({} ps): look at "
+                    "links.csv for contention",
+                    result.time, upper_bound_));
   }
   return result;
 }

@@ -43,27 +43,18 @@ void Nmu::Port::send(fabric::Transfer& transfer) {
 }
 
 void Nmu::Port::resolve() {
-  const Port* peer = nullptr;
-  if (initiator) {
-    forward = initiator->operator->();
-    peer = dynamic_cast<const Port*>(forward);
-  }
-  if (target) {
-    backward = target->operator->();
-    peer = dynamic_cast<const Port*>(backward);
-  }
-  if (peer != nullptr) peer_hint = reinterpret_cast<const char*>(&peer->nmu->wake_at_);
+  if (initiator) forward = initiator->operator->();
+  if (target) backward = target->operator->();
 }
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
-         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client,
-         vcd::Waves* waves)
+         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
+         NmuClient& client, vcd::Waves* waves)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
       rank_(rank),
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
-      wake_("wake"),
       engine_(rank, config, *this,
               [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }),
       config_(config),
@@ -89,10 +80,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
     probes_->phase = waves->number(prefix + ".phase", 8);
     probes_->round = waves->number(prefix + ".round", 32);
   }
-  SC_HAS_PROCESS(Nmu);
-  SC_METHOD(process);
-  sensitive << wake_;
-  dont_initialize();
+  wheel.add(*this);
 }
 
 Nmu::~Nmu() = default;
@@ -189,11 +177,8 @@ Nmu::Port* Nmu::port(uint32_t dimension, bool descending) {
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                            int32_t priority) {
   engine_.start(stream, std::move(plan), priority);
-  // The queues are served when this instant has settled: in process().
-  if (!running_ && wake_at_ > now()) {
-    wake_at_ = now();
-    wake_.notify(sc_core::SC_ZERO_TIME);
-  }
+  // The queues are served when this instant has settled.
+  if (!running()) wake_at(now());
 }
 
 fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
@@ -275,10 +260,7 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
 
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
   queue_.push(time, due << 24 | (pushed_++ & 0xffffff), ref);
-  if (time < wake_at_ && !running_) {
-    wake_at_ = time;
-    wake_.notify(sc_core::sc_time::from_value(time - now()));
-  }
+  if (!running()) wake_at(time);
 }
 
 Picoseconds Nmu::take_tail(fabric::PacketRef ref) {
@@ -294,15 +276,9 @@ Picoseconds Nmu::take_tail(fabric::PacketRef ref) {
   return 0;
 }
 
-void Nmu::process() {
-  __builtin_prefetch(&wake_at_);
-  __builtin_prefetch(&queue_);
-  __builtin_prefetch(reinterpret_cast<const char*>(&queue_) + 64);
-  __builtin_prefetch(&engine_);
-  __builtin_prefetch(reinterpret_cast<const char*>(&engine_) + 64);
-  const Picoseconds t = now();
+void Nmu::activate(Picoseconds t) {
   ++activations_;
-  running_ = true;
+  time_ = t;
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
@@ -351,9 +327,7 @@ void Nmu::process() {
   }
   engine_.settled();
   if (probes_) probe_state(t);
-  running_ = false;
-  wake_at_ = queue_.next();
-  if (wake_at_ != kNever) wake_.notify(sc_core::sc_time::from_value(wake_at_ - t));
+  wake_at(queue_.next());
 }
 
 void Nmu::receive(Port& port, const fabric::Transfer& transfer) {

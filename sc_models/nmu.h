@@ -15,6 +15,7 @@
 
 #include "configs/config.h"
 #include "configs/geometry.h"
+#include "sc_models/activation_wheel.h"
 #include "sc_models/memory_dma.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
@@ -36,11 +37,11 @@ class NmuClient {
   virtual void message_arrived(NpuId rank, const Completion& completion) = 0;
 };
 
-class Nmu : public sc_core::sc_module, public MessagePort {
+class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeable {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
-      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, NmuClient& client,
-      vcd::Waves* waves);
+      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
+      NmuClient& client, vcd::Waves* waves);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -58,7 +59,8 @@ class Nmu : public sc_core::sc_module, public MessagePort {
     Nmu* nmu = nullptr;
     fabric::fabric_fw_if* forward = nullptr;   ///< this side is the initiator
     fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
-    const char* peer_hint = nullptr;           ///< where the peer's NMU begins: prefetched, never read
+    const char* peer_hint =
+        nullptr;               ///< where the peer NMU keeps what a message touches: prefetched, never read
     uint32_t neighbour = ~0u;  ///< ring and mesh: the rank at the other side, if only this port leads there
     uint16_t dimension = 0;
     uint8_t number = 0;
@@ -78,6 +80,12 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
   Port* port(uint32_t dimension, bool descending = false);
 
+  /// Tells the port for an adjacent NMU where that one is, so that it can be fetched ahead. No effect on
+  /// results.
+  static void hint(Port& port, const Nmu& peer) {
+    port.peer_hint = reinterpret_cast<const char*>(static_cast<const Wakeable*>(&peer));
+  }
+
   /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
   MemoryDma* memory() { return memory_.get(); }
 
@@ -93,7 +101,7 @@ class Nmu : public sc_core::sc_module, public MessagePort {
   bool rescue();
 
   // MessagePort
-  Picoseconds now() const override { return sc_core::sc_time_stamp().value(); }
+  Picoseconds now() const override { return running() ? time_ : sc_core::sc_time_stamp().value(); }
   void submit(const Message& message) override;
   void schedule(Picoseconds at, uint32_t token) override;
 
@@ -134,7 +142,7 @@ class Nmu : public sc_core::sc_module, public MessagePort {
 
   void build_ports(std::vector<fabric::LinkType>& link_types);
   void end_of_elaboration() override;
-  void process();
+  void activate(Picoseconds now) override;
   void receive(Port& port, const fabric::Transfer& transfer);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
@@ -155,24 +163,22 @@ class Nmu : public sc_core::sc_module, public MessagePort {
 
   // Touched by every message, in this order: a job's NMUs do not fit a cache, so lines count, and process()
   // fetches those it will need ahead.
-  alignas(64) Picoseconds wake_at_ = kNever;
   Picoseconds endpoint_delay_ = 0;
   fabric::PacketPool& pool_;
   Port* port_ = nullptr;    ///< ports_.data()
   Port* likely_ = nullptr;  ///< where the next message probably goes out
   NpuId rank_;
   uint32_t pushed_ = 0;
-  bool running_ = false;
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
   bool cut_through_tails_ = false;  ///< tails_ is not empty
+  Picoseconds time_ = 0;            ///< of the activation, while running_
   uint64_t activations_ = 0;
   fabric::TimedQueue<> queue_;
   uint64_t submitted_ = 0;
   uint64_t delivered_ = 0;
   uint64_t bytes_submitted_ = 0;
   uint64_t bytes_delivered_ = 0;
-  sc_core::sc_event wake_;
   collectives::CollectiveEngine engine_;
   Route routes_[kRoutes];
 

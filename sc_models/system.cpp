@@ -36,12 +36,12 @@ class LinkWaves final : public fabric::LinkObserver {
 }  // namespace
 
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
-    : sc_core::sc_module(name), config_(config), geometry_(config) {
+    : sc_core::sc_module(name), config_(config), geometry_(config), wheel_("wheel") {
   for (const DimensionConfig& d : config_.dimensions) link_types_.emplace_back(d.link_rate(), d.latency);
   nmus_.reserve(geometry_.npus());
   for (uint32_t r = 0; r < geometry_.npus(); ++r) {
     nmus_.push_back(std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                          link_types_, pool_, client, options.waves));
+                                          link_types_, pool_, wheel_, client, options.waves));
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.dimensions[d];
@@ -66,7 +66,10 @@ void System::build_ring(uint32_t d) {
     if (up == nullptr) continue;  // the upper end of a mesh
     const uint32_t next =
         geometry_.with_coordinate(r, d, (geometry_.coordinate(r, d) + 1) % geometry_.size(d));
-    up->initiator->bind(*nmus_[next]->port(d, true)->target);
+    Nmu::Port* down = nmus_[next]->port(d, true);
+    up->initiator->bind(*down->target);
+    Nmu::hint(*up, *nmus_[next]);
+    Nmu::hint(*down, *nmus_[r]);
   }
 }
 
@@ -81,7 +84,7 @@ void System::build_switches(uint32_t d) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++);
     switches_.push_back(
-        std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_));
+        std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_, wheel_));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {

@@ -13,6 +13,7 @@
 
 #include "configs/config.h"
 #include "configs/geometry.h"
+#include "sc_models/activation_wheel.h"
 #include "sc_models/fabric_switch.h"
 #include "sc_models/hbm.h"
 #include "sc_models/nmu.h"
@@ -101,6 +102,7 @@ class System : public sc_core::sc_module {
   Geometry geometry_;
   fabric::PacketPool pool_;
   std::vector<fabric::LinkType> link_types_;  ///< by dimension
+  ActivationWheel wheel_;
   std::vector<std::unique_ptr<Nmu>> nmus_;
   std::vector<std::unique_ptr<FabricSwitch>> switches_;
   std::vector<uint32_t> switch_dimensions_;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Runs the fabric's modules when they are due. Thousands of NMUs become due at the same instants, with a few
+// dozen nanoseconds of work each; one process for all of them spares the kernel's queue, and, since the next
+// module is known while the current one runs, its memory is fetched ahead. Modules due at one time run in the
+// order of their numbers, whichever the calls came in: results do not depend on the kernel's process order.
+//
+// One wheel is what one thread or process runs: modules of different wheels must be at least a link's latency
+// apart.
+
+#ifndef WEFT_SC_MODELS_ACTIVATION_WHEEL_H
+#define WEFT_SC_MODELS_ACTIVATION_WHEEL_H
+
+#include <cstdint>
+#include <systemc>
+#include <vector>
+
+#include "configs/types.h"
+#include "tlm_interconnect/ports/timed_queue.h"
+
+namespace weft {
+
+class ActivationWheel;
+
+/// A module that is run by a wheel.
+class Wakeable {
+ public:
+  virtual ~Wakeable() = default;
+  /// It is due: `now` is the time it asked for.
+  virtual void activate(Picoseconds now) = 0;
+
+ protected:
+  Wakeable() = default;
+  /// Asks to be activated at `time` (>= now), or earlier if it has asked for that.
+  inline void wake_at(Picoseconds time);
+  bool running() const { return running_; }
+
+ private:
+  friend class ActivationWheel;
+  Picoseconds due_ = kNever;
+  ActivationWheel* wheel_ = nullptr;
+  uint32_t number_ = 0;
+  bool running_ = false;
+};
+
+class ActivationWheel : public sc_core::sc_module {
+ public:
+  explicit ActivationWheel(sc_core::sc_module_name name) : sc_core::sc_module(name), wake_("wake") {
+    SC_HAS_PROCESS(ActivationWheel);
+    SC_METHOD(run);
+    sensitive << wake_;
+    dont_initialize();
+  }
+
+  /// Modules are numbered in the order in which they are added.
+  void add(Wakeable& module) {
+    module.wheel_ = this;
+    module.number_ = static_cast<uint32_t>(modules_.size());
+    modules_.push_back(&module);
+  }
+
+  void wake(uint32_t number, Picoseconds time) {
+    queue_.push(time, number, 0);
+    if (time < next_ && !running_) {
+      next_ = time;
+      wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
+    }
+  }
+
+ private:
+  void run() {
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    running_ = true;
+    while (queue_.next() <= now) {
+      Wakeable& module = *modules_[queue_.pop().order];
+      if (!queue_.empty()) fetch(modules_[queue_.top().order]);
+      if (module.due_ > now) continue;  // it has asked for an earlier time since, and was run then
+      module.due_ = kNever;
+      module.running_ = true;
+      module.activate(now);
+      module.running_ = false;
+    }
+    running_ = false;
+    next_ = queue_.next();
+    if (next_ != kNever) wake_.notify(sc_core::sc_time::from_value(next_ - now));
+  }
+
+  /// The lines that follow a Wakeable are the ones its module keeps its hottest data in.
+  static void fetch(const Wakeable* module) {
+    const char* at = reinterpret_cast<const char*>(module);
+    for (int line = 0; line < kFetchLines; ++line) __builtin_prefetch(at + 64 * line);
+  }
+  static constexpr int kFetchLines = 8;
+
+  fabric::TimedQueue<uint32_t, uint32_t> queue_;  ///< order: the module's number
+  std::vector<Wakeable*> modules_;
+  sc_core::sc_event wake_;
+  Picoseconds next_ = kNever;
+  bool running_ = false;
+};
+
+void Wakeable::wake_at(Picoseconds time) {
+  if (time >= due_) return;
+  due_ = time;
+  wheel_->wake(number_, time);
+}
+
+}  // namespace weft
+
+#endif
