@@ -25,7 +25,8 @@ int output_error = 0;  ///< errno of the first failure to write the standard out
 
 void print(std::string_view text) {
   errno = 0;
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && output_error == 0) output_error = errno;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && output_error == 0)
+    output_error = errno;
 }
 
 void note(std::string_view text) {
@@ -52,8 +53,9 @@ void leave(ExitCode code) {
   errno = 0;
   if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
   if (output_error != 0 || std::ferror(stdout) != 0) {
-    note(fmt::format("weft: error: the standard output cannot be written: {}; free some space or redirect it elsewhere",
-                     std::strerror(output_error)));
+    note(fmt::format(
+        "weft: error: the standard output cannot be written: {}; free some space or redirect it elsewhere",
+        std::strerror(output_error)));
     if (code == ExitCode::done) code = ExitCode::internal;
   }
   std::fflush(stderr);

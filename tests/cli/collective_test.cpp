@@ -159,7 +159,8 @@ TEST(Collective, EveryOptionHasItsEffect) {
   EXPECT_GT(time({"--reduction", "1600 GB/s"}), plain);
   EXPECT_GT(time({"--reduction", "100 GB/s"}), time({"--reduction", "1600 GB/s"}));
   EXPECT_EQ(time({"--reduction", "none"}), plain);
-  EXPECT_LT(time({"--topology", "Switch(4)", "--switching", "cut_through"}), time({"--topology", "Switch(4)"}));
+  EXPECT_LT(time({"--topology", "Switch(4)", "--switching", "cut_through"}),
+            time({"--topology", "Switch(4)"}));
   EXPECT_LT(time({"--links-per-npu", "2"}), plain);
   EXPECT_GT(time({"--order", "baseline"}), plain);
   EXPECT_NE(time({"--chunks", "16"}), plain);
