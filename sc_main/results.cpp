@@ -273,7 +273,7 @@ std::string summary_text(const RunRecord& record) {
       "bounds   {} <= time <= {}  (longest path and each rank's work; everything one after the other)\n\n",
       readable_time(result.lower_bound), readable_time(result.upper_bound));
   if (!result.ranks.empty()) {
-    Table table({"time of a rank", "max", "mean", "share of mean"});
+    Table table({"time of a rank", "max", "mean", "share"});
     for (const Category& c : kCategories) {
       Picoseconds most = 0;
       Wide sum = 0;

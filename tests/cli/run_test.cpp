@@ -156,6 +156,21 @@ TEST_F(Run, TheFilesAgreeWithEachOther) {
   EXPECT_EQ(s["links"]["bytes"], link_bytes);
 }
 
+TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
+  ASSERT_EQ(run().status, 0);
+  const std::string guide = read(std::string(WEFT_SOURCE_DIR) + "/docs/user_guide.md");
+  const auto documented = [&](const std::string& name) {
+    EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << name;
+  };
+  const json summary = json::parse(read(out("summary.json")));
+  for (const auto& item : summary.items()) documented(item.key());
+  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "links.csv"}) {
+    const auto rows = read_csv(out(name));
+    ASSERT_FALSE(rows.empty()) << name;
+    for (const auto& [column, cell] : rows[0]) documented(column);
+  }
+}
+
 TEST_F(Run, TheSameTwiceIsByteIdentical) {
   ASSERT_EQ(run({"--waves", "*"}).status, 0);
   const auto first = results();
