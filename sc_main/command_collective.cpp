@@ -33,9 +33,11 @@ namespace {
 struct CollectiveOptions {
   std::string topology, bandwidth, bandwidth_per_npu, latency, links_per_npu, fidelity, switching;
   std::string op = "all_reduce";
-  std::string algorithm, chunks, active_chunks, queues, order, scheduling, reduction, endpoint_delay;
+  std::string algorithm, chunks, active_chunks, queues, order, scheduling, dimension_scheduling, reduction,
+      endpoint_delay;
   std::string size, sizes, root = "0";
   bool json = false;
+  bool no_fold = false;
 };
 
 [[noreturn]] void fail(const std::string& message) {
@@ -129,6 +131,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   overrides.one("--queues", "collectives.queues_per_dimension", o.queues);
   overrides.one("--order", "collectives.order", o.order);
   overrides.one("--scheduling", "collectives.scheduling", o.scheduling);
+  overrides.one("--dimension-scheduling", "collectives.dimension_scheduling", o.dimension_scheduling);
   const bool word = o.reduction == "none" || o.reduction == "hbm" || o.reduction.empty();
   overrides.one("--reduction", word ? "collectives.reduction" : "collectives.reduction.bandwidth",
                 o.reduction);
@@ -245,7 +248,9 @@ class Runner {
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.row = job_.last();
     const System::Totals after = job_.system().totals();
-    m.messages = after.messages_delivered - before.messages_delivered;
+    // A folded job sends one rank's messages and answers for all of them.
+    const uint64_t ranks = job_.system().folded() ? job_.system().npus() : 1;
+    m.messages = (after.messages_delivered - before.messages_delivered) * ranks;
     m.events = after.activations - before.activations;
     std::vector<std::string> broken = job_.system().check_conservation();
     std::string bound = check_lower_bound(m.row);
@@ -276,7 +281,12 @@ ExitCode collective(const CollectiveOptions& options) {
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
                                        grouped(config->npus()), size_meaning(op));
   set_up_kernel();
-  auto job = std::make_unique<CollectiveJob>("job", *config);
+  bool folded = !options.no_fold;
+  for (const uint64_t bytes : sizes)
+    folded = folded && CollectiveJob::not_foldable(*config, op, bytes).empty();
+  if (folded)
+    note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
+  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded);
   Runner runner(*job, op, root);
   std::vector<Measured> results;
   ExitCode code = ExitCode::done;
@@ -334,12 +344,16 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");
   add("--active-chunks", o.active_chunks, "N", "Chunks at once in a dimension (default: 1)");
   add("--queues", o.queues, "N", "Queues a dimension; 2: both directions of a ring (default: 1)");
-  add("--order", o.order, "ORDER", "baseline or local_bw_aware (default)");
+  add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin or themis");
   add("--scheduling", o.scheduling, "NAME", "lifo (default), fifo or priority");
+  add("--dimension-scheduling", o.dimension_scheduling, "NAME",
+      "fifo (default), rg, smallest_first or less_remaining_phase_first");
   add("--reduction", o.reduction, "COST",
       "none (default), or the bandwidth of reducing a block: \"1600 GB/s\"");
   add("--endpoint-delay", o.endpoint_delay, "TIME",
       "Before the first send and after every receive (default: 0 ns)");
+  command->add_flag("--no-fold", o.no_fold,
+                    "Simulate every rank of a symmetric analytical collective instead of one for all");
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
   command->footer(
