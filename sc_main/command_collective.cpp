@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,7 @@ struct CollectiveOptions {
   std::string size, sizes, root = "0";
   bool json = false;
   bool no_fold = false;
+  std::string config;
 };
 
 [[noreturn]] void fail(const std::string& message) {
@@ -103,21 +106,31 @@ class Overrides {
 };
 
 Config make_config(const CollectiveOptions& o, CollectiveOp op) {
+  std::string text;
   size_t dimensions = 0;
-  try {
-    dimensions = parse_notation(o.topology).size();
-  } catch (const UserError& e) {
-    fail(fmt::format("--topology: {}", e.what()));
+  if (!o.config.empty()) {
+    std::ifstream file(o.config);
+    if (!file) fail(fmt::format("--config {}: the file cannot be read; check its path", o.config));
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    dimensions = parse_config(text, o.config).dimensions.size();
+  }
+  if (!o.topology.empty() || o.config.empty()) {
+    if (o.topology.empty()) fail("--topology is missing; give it, or a configuration with --config FILE");
+    try {
+      dimensions = parse_notation(o.topology).size();
+    } catch (const UserError& e) {
+      fail(fmt::format("--topology: {}", e.what()));
+    }
   }
   if (!o.bandwidth.empty() && !o.bandwidth_per_npu.empty())
     fail("--bandwidth and --bandwidth-per-npu were both given; keep one of the two");
-  if (o.bandwidth.empty() && o.bandwidth_per_npu.empty())
+  if (o.bandwidth.empty() && o.bandwidth_per_npu.empty() && o.config.empty())
     fail(
         "--bandwidth is missing; give the bandwidth of a link and direction, for example --bandwidth \"100 "
         "GB/s\" (or "
         "--bandwidth-per-npu)");
   Overrides overrides(dimensions);
-  overrides.one("weft", "weft", std::to_string(kConfigVersion));
+  if (o.config.empty()) overrides.one("weft", "weft", std::to_string(kConfigVersion));
   overrides.one("--topology", "topology.notation", o.topology);
   overrides.each("--bandwidth", "bandwidth", o.bandwidth);
   overrides.each("--bandwidth-per-npu", "bandwidth_per_npu", o.bandwidth_per_npu);
@@ -136,7 +149,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   overrides.one("--reduction", word ? "collectives.reduction" : "collectives.reduction.bandwidth",
                 o.reduction);
   overrides.list("--algorithm", std::string("collectives.") + to_string(op), o.algorithm);
-  return build_config("", "", overrides.get());
+  return build_config(text, o.config, overrides.get());
 }
 
 uint32_t parse_root(const std::string& text, const Config& config) {
@@ -324,8 +337,9 @@ void add_collective_command(CLI::App& app, Action& action) {
     });
   };
   add("--topology", o.topology, "NOTATION",
-      "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)")
-      ->required();
+      "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
+  add("--config", o.config, "FILE",
+      "Take machine and collectives from a configuration; options replace its keys");
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
   add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");
