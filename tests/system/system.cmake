@@ -4,3 +4,7 @@ weft_add_sc_test(golden_collectives
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
+weft_add_sc_test(memory
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_test.cpp ${PROJECT_SOURCE_DIR}/tests/support/base_protocol_checker.cpp
+  LINKS weft::sc_models
+  LABELS unit)
