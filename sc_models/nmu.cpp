@@ -145,8 +145,13 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
         ++next;
       }
       if (n > 2) {
-        ports_[up].neighbour = geometry_.with_coordinate(index(rank_), d, (c + 1) % n);
-        ports_[up + 1].neighbour = geometry_.with_coordinate(index(rank_), d, (c + n - 1) % n);
+        // Only ports that exist: a mesh has nothing beyond its ends.
+        if (ring || c + 1 < n) {
+          ports_[up].neighbour = geometry_.with_coordinate(index(rank_), d, (c + 1) % n);
+        }
+        if (ring || c > 0) {
+          ports_[up + 1].neighbour = geometry_.with_coordinate(index(rank_), d, (c + n - 1) % n);
+        }
       }
       continue;
     }
@@ -261,8 +266,26 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
 }
 
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
+<<<<<<< HEAD
   queue_.push(time, due << 24 | (pushed_++ & 0xffffff), ref);
   if (!running()) wake_at(time);
+=======
+  push_ordered(time, due << 24 | (pushed_++ & 0xffffff), ref);
+}
+
+/// What comes over a port: equal times in the order of the senders, whichever process ran first.
+void Nmu::push_received(Picoseconds time, const Port& port, fabric::PacketRef ref) {
+  const uint32_t sender = pool_[ref].source & 0xffff;
+  push_ordered(time, (port.number + kFirstPort) << 24 | sender << 8 | (pushed_++ & 0xff), ref);
+}
+
+void Nmu::push_ordered(Picoseconds time, uint32_t order, uint32_t ref) {
+  queue_.push(time, order, ref);
+  if (time < wake_at_ && !running_) {
+    wake_at_ = time;
+    wake_.notify(sc_core::sc_time::from_value(time - now()));
+  }
+>>>>>>> refs/heads/coretests
 }
 
 Picoseconds Nmu::take_tail(fabric::PacketRef ref) {
@@ -341,16 +364,15 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
     packet.flags = static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn |
                                         (index(transfer.vc) != 0 ? kTurnSecond : 0));
   }
-  const uint32_t due = port.number + kFirstPort;
   if (packet.destination == index(rank_)) {
-    push(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), due,
-         transfer.packet);
+    push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), port,
+                  transfer.packet);
   } else if (config_.dimensions[port.dimension].switching == Switching::cut_through) {
     tails_.push_back({transfer.packet, tail});
     cut_through_tails_ = true;
-    push(head, due, transfer.packet);
+    push_received(head, port, transfer.packet);
   } else {
-    push(tail, due, transfer.packet);
+    push_received(tail, port, transfer.packet);
   }
 }
 
@@ -377,7 +399,7 @@ bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   if (on_head) {
     for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait : 0;
   }
-  push(t + wait, port.number + kFirstPort, ref);
+  push_received(t + wait, port, ref);
   return false;
 }
 
