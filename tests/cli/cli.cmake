@@ -5,7 +5,7 @@ weft_add_sc_test(cli_parts
   LABELS unit)
 add_dependencies(weft_unit_tests test_cli_parts)
 
-foreach(topic usage collective run bad_input real_traces)
+foreach(topic usage collective run bad_input real_traces papers)
   weft_add_test(cli_${topic}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
             ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
