@@ -128,7 +128,7 @@ int dumbbell(const std::string& data) {
   for (const auto& row : golden["rows"]) {
     TrafficConfig c;
     c.topology.name = "dumbbell";
-    c.topology.routing = "table";
+    c.topology.routing = "shortest_path";
     c.topology.selection = "first";
     const uint32_t ni = c.topology.add_link({});
     LinkTiming timing;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 set(WEFT_PACKET_SOURCES
+  packet/dependency_check.cpp
   packet/link_port.cpp
   packet/network_interface.cpp
   packet/packet_network.cpp
@@ -13,9 +14,12 @@ set(WEFT_PACKET_SOURCES
   policies/allocation/registry.cpp
   policies/allocation/round_robin_switch.cpp
   policies/routing/dimension_order.cpp
+  policies/routing/minimal_adaptive.cpp
   policies/routing/nearest_common_ancestor.cpp
   policies/routing/registry.cpp
   policies/routing/ring_classes.cpp
+  policies/routing/shortest_path.cpp
+  policies/routing/up_down.cpp
   policies/selection/first_route.cpp
   policies/selection/flow_hash.cpp
   policies/selection/most_credits.cpp

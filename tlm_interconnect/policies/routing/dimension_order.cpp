@@ -23,7 +23,7 @@ DimensionOrder::DimensionOrder(const PacketTopology& topology, const PacketConfi
       layout_(config.vcs, config.virtual_networks, ring_class_count(classes_)) {
   if (topology.dimensions.empty()) {
     throw UserError(ExitCode::usage,
-                    fmt::format("dimension_order cannot route '{}': it has no dimensions; use table", topology.name));
+                    fmt::format("dimension_order cannot route '{}': it has no dimensions; use shortest_path", topology.name));
   }
   if (config.vcs < layout_.classes()) {
     throw UserError(ExitCode::usage,

@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 
 #include "tlm_interconnect/policies/routing/dimension_order.h"
+#include "tlm_interconnect/policies/routing/minimal_adaptive.h"
 #include "tlm_interconnect/policies/routing/nearest_common_ancestor.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
+#include "tlm_interconnect/policies/routing/shortest_path.h"
+#include "tlm_interconnect/policies/routing/up_down.h"
 
 namespace weft::packet {
 namespace {
@@ -24,7 +27,10 @@ std::unique_ptr<RoutingPolicy> make(const PacketTopology& topology, const Packet
 
 const Row kRows[] = {
     {"dimension_order", make<DimensionOrder>},
+    {"minimal_adaptive", make<MinimalAdaptive>},
     {"nearest_common_ancestor", make<NearestCommonAncestor>},
+    {"shortest_path", make<ShortestPath>},
+    {"up_down", make<UpDown>},
 };
 
 }  // namespace
