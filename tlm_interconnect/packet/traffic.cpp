@@ -66,8 +66,9 @@ class Monitor final : public PacketSink {
   Monitor(Picoseconds cycle, Picoseconds from, Picoseconds to) : cycle_(cycle), from_(from), to_(to) {}
 
   void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
-    // Order-independent, so that routers may announce arrivals in any order.
-    digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
+    // Order-independent, and only up to the end of the measurement: a router may announce arrivals in any order, and how
+    // far ahead depends on how long its bursts are.
+    if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
     if (packet.submitted < from_ || packet.submitted >= to_) return;
     latency_.add((at - packet.submitted) / cycle_);
   }

@@ -52,7 +52,7 @@ struct TrafficPoint {
   uint64_t activations = 0;            ///< whole run
   double wall_s = 0;                   ///< simulation only
   double cpu_s = 0;
-  uint64_t digest = 0;                 ///< of every arrival (rank, time, packet): equal runs, equal digests
+  uint64_t digest = 0;                 ///< of the arrivals up to the end of the measurement (rank, time, packet)
   std::string stall;                   ///< not empty: nothing moved any more, and why
 };
 
