@@ -11,11 +11,11 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <systemc>
 
+#include "bench/packet/golden.h"
 #include "tlm_interconnect/packet/traffic.h"
 
 using namespace weft;
@@ -23,46 +23,18 @@ using namespace weft::packet;
 
 namespace {
 
-void advance(Picoseconds t) { sc_core::sc_start(sc_core::sc_time::from_value(t)); }
-
-nlohmann::json load(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) throw UserError(ExitCode::usage, "cannot read " + file);
-  return nlohmann::json::parse(in);
-}
-
-PacketTopology golden_topology(const std::string& name) {
-  static const std::map<std::string, std::string> notation = {
-      {"ring8", "Ring(8)"},           {"torus4x4x4", "Ring(4)_Ring(4)_Ring(4)"},
-      {"mesh8x8", "Mesh(8)_Mesh(8)"}, {"fattree_k4n3", "FatTree(k=4,n=3)"},
-      {"switch8", "Switch(8)"},       {"switch64", "Switch(64)"}};
-  return make_from_notation(notation.at(name), {}, {});
-}
-
-TrafficConfig golden_config(const nlohmann::json& curve, uint32_t seeds) {
-  TrafficConfig c;
-  c.topology = golden_topology(curve["topology"]);
-  c.packet_flits = curve["packet_flits"];
-  c.network.vcs = curve["num_vcs"];
-  c.network.buffer_flits = curve["vc_buffer_flits"];
-  c.network.switching = curve["switching"] == "packet-held" ? FlitSwitching::packet_held : FlitSwitching::flit_interleaved;
-  c.network.release_on_credit = curve.value("wait_for_tail_credit", 0) != 0;
-  const std::string traffic = curve["traffic"];
-  c.pattern.self_destinations = true;
-  c.pattern.name = traffic == "bitcomp" ? "bit_complement" : traffic == "incast_node0" ? "all_to_one" : traffic;
-  c.pattern.hotspot_weight = c.topology.nis.size() == 64 ? 8 : 3;
-  c.seeds = seeds;
-  return c;
+void advance(Picoseconds t) {
+  sc_core::sc_start(sc_core::sc_time::from_value(t));
 }
 
 int gate(const std::string& data, uint32_t seeds, const std::string& only) {
-  const nlohmann::json golden = load(data + "/golden/network_gate.json");
+  const nlohmann::json golden = bench::load_json(data + "/golden/network_gate.json");
   int bad = 0;
-  fmt::print("{:14} {:>8} {:>9} {:>9} {:>7} {:>7} {:>7} {:>7}\n", "topology", "load", "golden", "ours", "error", "p99",
-             "ours", "error");
+  fmt::print("{:14} {:>8} {:>9} {:>9} {:>7} {:>7} {:>7} {:>7}\n", "topology", "load", "golden", "ours",
+             "error", "p99", "ours", "error");
   for (const auto& curve : golden["curves"]) {
     if (!only.empty() && curve["topology"] != only) continue;
-    TrafficConfig c = golden_config(curve, seeds);
+    TrafficConfig c = bench::golden_curve(curve, seeds);
     c.warmup_cycles = 5000;
     c.measure_cycles = c.topology.nis.size() > 8 ? 20000 : 100000;
     for (const auto& p : curve["points"]) c.loads.push_back(p["load"]);
@@ -74,31 +46,29 @@ int gate(const std::string& data, uint32_t seeds, const std::string& only) {
       const double bar = p["fraction_of_saturation"].get<double>() <= 0.5 ? 3 : 5;
       const bool ok = std::fabs(error) <= bar && std::fabs(error99) <= 10;
       bad += !ok;
-      fmt::print("{:14} {:8.4f} {:9.2f} {:9.2f} {:+6.2f}% {:7.1f} {:7.1f} {:+6.2f}%{}\n", curve["topology"].get<std::string>(),
-                 p["load"].get<double>(), p["avg_latency"].get<double>(), r.points[i].avg_latency, error,
-                 p["p99"].get<double>(), r.points[i].p99, error99, ok ? "" : "  FAIL");
+      fmt::print("{:14} {:8.4f} {:9.2f} {:9.2f} {:+6.2f}% {:7.1f} {:7.1f} {:+6.2f}%{}\n",
+                 curve["topology"].get<std::string>(), p["load"].get<double>(),
+                 p["avg_latency"].get<double>(), r.points[i].avg_latency, error, p["p99"].get<double>(),
+                 r.points[i].p99, error99, ok ? "" : "  FAIL");
     }
     const double overload = curve["overload_accepted"];
     const double error = 100 * (r.saturation / overload - 1);
     bad += std::fabs(error) > 3;
-    fmt::print("{:14} overload {:9.4f} {:9.4f} {:+6.2f}%{}   ({:.1f} s)\n", curve["topology"].get<std::string>(), overload,
-               r.saturation, error, std::fabs(error) > 3 ? "  FAIL" : "", r.wall_s);
+    fmt::print("{:14} overload {:9.4f} {:9.4f} {:+6.2f}%{}   ({:.1f} s)\n",
+               curve["topology"].get<std::string>(), overload, r.saturation, error,
+               std::fabs(error) > 3 ? "  FAIL" : "", r.wall_s);
   }
   fmt::print("{} outside the bars\n", bad);
   return bad == 0 ? 0 : 1;
 }
 
 int curves(const std::string& data, uint32_t seeds, const std::string& only) {
-  const nlohmann::json golden = load(data + "/golden/network_load_latency.json");
+  const nlohmann::json golden = bench::load_json(data + "/golden/network_load_latency.json");
   std::map<std::string, std::pair<double, int>> mean;
   for (const auto& curve : golden["curves"]) {
-    const std::string key = fmt::format("{} {} N={} V={} B={} {}{}", curve["topology"].get<std::string>(),
-                                        curve["traffic"].get<std::string>(), curve["packet_flits"].get<int>(),
-                                        curve["num_vcs"].get<int>(), curve["vc_buffer_flits"].get<int>(),
-                                        curve["switching"].get<std::string>(),
-                                        curve.value("wait_for_tail_credit", 0) != 0 ? " tail-credit" : "");
+    const std::string key = bench::curve_name(curve);
     if (!only.empty() && key.find(only) == std::string::npos) continue;
-    TrafficConfig c = golden_config(curve, seeds);
+    TrafficConfig c = bench::golden_curve(curve, seeds);
     c.warmup_cycles = 3000;
     c.measure_cycles = c.topology.nis.size() > 8 ? 10000 : 40000;
     const double saturation = curve["overload_accepted"];
@@ -118,40 +88,22 @@ int curves(const std::string& data, uint32_t seeds, const std::string& only) {
     fmt::print("{:60} over {:+5.2f}% |{}\n", key, 100 * (r.saturation / saturation - 1), line);
     std::fflush(stdout);
   }
-  for (const auto& [key, m] : mean) fmt::print("{:40} mean |error| up to 80 %: {:.2f} %\n", key, m.first / m.second);
+  for (const auto& [key, m] : mean)
+    fmt::print("{:40} mean |error| up to 80 %: {:.2f} %\n", key, m.first / m.second);
   return 0;
 }
 
 int dumbbell(const std::string& data) {
-  const nlohmann::json golden = load(data + "/golden/credit_round_trip.json");
+  const nlohmann::json golden = bench::load_json(data + "/golden/credit_round_trip.json");
   int bad = 0;
   for (const auto& row : golden["rows"]) {
-    TrafficConfig c;
-    c.topology.name = "dumbbell";
-    c.topology.routing = "shortest_path";
-    c.topology.selection = "first";
-    const uint32_t ni = c.topology.add_link({});
-    LinkTiming timing;
-    timing.latency = row["L"].get<uint64_t>() * c.network.cycle;
-    const uint32_t link = c.topology.add_link(timing);
-    const uint32_t a = c.topology.add_router("a");
-    const uint32_t b = c.topology.add_router("b");
-    c.topology.attach(a, ni);
-    c.topology.attach(b, ni);
-    c.topology.connect(a, b, link);
-    c.pattern.name = "permutation";
-    c.pattern.permutation = {1, 0};
-    c.network.vcs = row["V"];
-    c.network.buffer_flits = row["B"];
-    c.loads = {0.99};
-    c.find_saturation = false;
-    c.seeds = 2;
+    const TrafficConfig c = bench::golden_dumbbell(row);
     const TrafficResult r = run_traffic(c, advance);
     const double error = 100 * (r.points[0].accepted / row["acc"].get<double>() - 1);
     bad += std::fabs(error) > 0.5;
-    fmt::print("L={:3} V={} B={:3} golden {:.4f} ours {:.4f} {:+.2f}%{}\n", row["L"].get<int>(), row["V"].get<int>(),
-               row["B"].get<int>(), row["acc"].get<double>(), r.points[0].accepted, error,
-               std::fabs(error) > 0.5 ? "  FAIL" : "");
+    fmt::print("L={:3} V={} B={:3} golden {:.4f} ours {:.4f} {:+.2f}%{}\n", row["L"].get<int>(),
+               row["V"].get<int>(), row["B"].get<int>(), row["acc"].get<double>(), r.points[0].accepted,
+               error, std::fabs(error) > 0.5 ? "  FAIL" : "");
   }
   return bad == 0 ? 0 : 1;
 }
@@ -171,8 +123,8 @@ int speed(uint64_t cycles) {
     double best = 0;
     for (const TrafficPoint& p : r.runs) best = std::max(best, static_cast<double>(p.packet_hops) / p.cpu_s);
     const TrafficPoint& p = r.points[0];
-    fmt::print("mesh8x8 load {:.3f}: {:.2f} M packet-hops/s (mean {:.2f}), {:.2f} activations a packet-hop\n", load,
-               best / 1e6, static_cast<double>(p.packet_hops) / p.cpu_s / 1e6,
+    fmt::print("mesh8x8 load {:.3f}: {:.2f} M packet-hops/s (mean {:.2f}), {:.2f} activations a packet-hop\n",
+               load, best / 1e6, static_cast<double>(p.packet_hops) / p.cpu_s / 1e6,
                static_cast<double>(p.activations) / static_cast<double>(p.packet_hops));
   }
   return 0;
@@ -190,7 +142,8 @@ int sc_main(int argc, char* argv[]) {
     if (what == "curves") return curves(data, argc > 3 ? seeds : 2, only);
     if (what == "dumbbell") return dumbbell(data);
     if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
-    fmt::print(stderr, "usage: packet_bench speed | gate DATA [seeds] | curves DATA [seeds] | dumbbell DATA\n");
+    fmt::print(stderr,
+               "usage: packet_bench speed | gate DATA [seeds] | curves DATA [seeds] | dumbbell DATA\n");
     return 2;
   } catch (const UserError& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -13,7 +13,9 @@
 #include <systemc>
 
 // libsystemc refers to it; the tests have gtest's main.
-int sc_main(int, char*[]) { return 0; }
+int sc_main(int, char*[]) {
+  return 0;
+}
 
 namespace weft::test {
 
@@ -41,15 +43,19 @@ std::string in_child(const std::function<std::string()>& body) {
   close(fds[1]);
   std::string text;
   char buffer[4096];
-  for (ssize_t n = 0; (n = read(fds[0], buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n = 0; (n = read(fds[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<size_t>(n));
   close(fds[0]);
   int status = 0;
   waitpid(pid, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return "died: status " + std::to_string(status) + " " + text;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return "died: status " + std::to_string(status) + " " + text;
   return text;
 }
 
-void advance(Picoseconds t) { sc_core::sc_start(sc_core::sc_time::from_value(t)); }
+void advance(Picoseconds t) {
+  sc_core::sc_start(sc_core::sc_time::from_value(t));
+}
 
 std::string data_dir() {
   const char* set = std::getenv("WEFT_DATA_DIR");

@@ -13,7 +13,8 @@
 
 namespace weft::test {
 
-/// Runs `body` in a child process and answers what it returned; "exception: ..." or "died: ..." if it did not return.
+/// Runs `body` in a child process and answers what it returned; "exception: ..." or "died: ..." if it did not
+/// return.
 std::string in_child(const std::function<std::string()>& body);
 
 /// Simulates this much longer.

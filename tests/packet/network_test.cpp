@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The packet network as a whole: exact zero-load times, bursts against single flits, invariants, deadlock, determinism,
-// messages.
+// The packet network as a whole: exact zero-load times, bursts against single flits, invariants, deadlock,
+// determinism, messages.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,9 @@ namespace {
 using test::advance;
 using test::in_child;
 
-PacketTopology topology(const std::string& notation) { return make_from_notation(notation, {}, {}); }
+PacketTopology topology(const std::string& notation) {
+  return make_from_notation(notation, {}, {});
+}
 
 // T = 2 + 4 H + (N - 1) for every pair.
 std::string check_zero_load(const std::string& notation, uint32_t flits, const PacketConfig& config) {
@@ -33,7 +35,8 @@ std::string check_zero_load(const std::string& notation, uint32_t flits, const P
       for (uint32_t to = 0; to < n; ++to) {
         const uint64_t expected = 2 + 4 * hops_between(t, config, from, to) + flits - 1;
         if (times[from * n + to] != expected) {
-          return fmt::format("{} {} -> {}: {} cycles, not {}", notation, from, to, times[from * n + to], expected);
+          return fmt::format("{} {} -> {}: {} cycles, not {}", notation, from, to, times[from * n + to],
+                             expected);
         }
       }
     }
@@ -81,11 +84,11 @@ struct Case {
   uint32_t buffer;
 };
 
-const Case kCases[] = {
-    {"Ring(8)", 0.3, 8, 4, 16},        {"Ring(8)", 1.0, 8, 4, 16},       {"Ring(4)_Ring(4)", 0.7, 8, 4, 8},
-    {"Mesh(4)_Mesh(4)", 1.0, 5, 2, 3}, {"FatTree(4,2)", 0.6, 8, 4, 16},  {"Switch(8)", 1.0, 1, 4, 16},
-    {"Ring(5)", 1.0, 20, 2, 4},        {"FullyConnected(4)", 0.9, 8, 1, 2},
-    {"Ring(4)_Switch(3)", 1.0, 8, 4, 16}};
+const Case kCases[] = {{"Ring(8)", 0.3, 8, 4, 16},          {"Ring(8)", 1.0, 8, 4, 16},
+                       {"Ring(4)_Ring(4)", 0.7, 8, 4, 8},   {"Mesh(4)_Mesh(4)", 1.0, 5, 2, 3},
+                       {"FatTree(4,2)", 0.6, 8, 4, 16},     {"Switch(8)", 1.0, 1, 4, 16},
+                       {"Ring(5)", 1.0, 20, 2, 4},          {"FullyConnected(4)", 0.9, 8, 1, 2},
+                       {"Ring(4)_Switch(3)", 1.0, 8, 4, 16}};
 
 // A burst is a shorthand: with bursts of one flit every cycle is decided for itself, and nothing changes.
 TEST(Bursts, AreExactlyTheFlitByFlitModel) {
@@ -185,7 +188,8 @@ TEST(Routing, AdaptiveAndExplicitNetworksRunAndDrainUnderOverload) {
     tree.network.selection = selection;
     EXPECT_GT(run_traffic(tree, advance).points[0].accepted, 0.2) << selection;
   }
-  for (const char* notation : {"Ring(3)_FullyConnected(4)_Switch(3)", "Switch(4)_Switch(4)", "Ring(1)", "Mesh(2)"}) {
+  for (const char* notation :
+       {"Ring(3)_FullyConnected(4)_Switch(3)", "Switch(4)_Switch(4)", "Ring(1)", "Mesh(2)"}) {
     EXPECT_GT(run_traffic(traffic(notation, 1.0), advance).points[0].accepted, 0.1) << notation;
   }
   TrafficConfig up_down = traffic("Ring(5)_Ring(4)", 1.0);
@@ -264,11 +268,11 @@ TEST(Messages, AreCutSentAndPutTogether) {
                 m.bytes = bytes;
                 network.ni(from).submit(m);
               };
-              send(1, 0, 1, 0);        // one flit
-              send(2, 1, 2, 16);       // one flit
-              send(3, 2, 3, 17);       // two flits
-              send(4, 3, 4, 256 * 10); // ten full packets
-              send(5, 5, 6, 1000);     // 3 x 256 + 232 (15 flits)
+              send(1, 0, 1, 0);         // one flit
+              send(2, 1, 2, 16);        // one flit
+              send(3, 2, 3, 17);        // two flits
+              send(4, 3, 4, 256 * 10);  // ten full packets
+              send(5, 5, 6, 1000);      // 3 x 256 + 232 (15 flits)
               advance(1000000);
               std::string times;
               for (const auto& [id, at] : sink.arrivals) times += std::to_string(at / 1000) + " ";

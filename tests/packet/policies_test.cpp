@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The kernel-free parts of the packet fabric: allocators, credits, topologies, routing, patterns, dependency check.
+// The kernel-free parts of the packet fabric: allocators, credits, topologies, routing, patterns, dependency
+// check.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,9 @@
 namespace weft::packet {
 namespace {
 
-PacketTopology topology(const std::string& notation) { return make_from_notation(notation, {}, {}); }
+PacketTopology topology(const std::string& notation) {
+  return make_from_notation(notation, {}, {});
+}
 
 std::map<uint32_t, uint32_t> by_input(const std::vector<SwitchGrant>& grants) {
   std::map<uint32_t, uint32_t> m;
@@ -161,10 +164,10 @@ TEST(CreditAccount, MaturesLazilyAndCountsRuns) {
   EXPECT_EQ(c.at(129), 0);
   EXPECT_EQ(c.at(140), 2);
   EXPECT_EQ(c.outstanding(), 3);
-  EXPECT_EQ(c.run(140, 9, 10), 3u);   // the third comes in time for its flit
+  EXPECT_EQ(c.run(140, 9, 10), 3u);  // the third comes in time for its flit
   c.add({200, 1, 10});
-  EXPECT_EQ(c.run(140, 9, 10), 3u);   // the fourth does not
-  EXPECT_EQ(c.run(140, 9, 30), 4u);   // for slower flits it does
+  EXPECT_EQ(c.run(140, 9, 10), 3u);  // the fourth does not
+  EXPECT_EQ(c.run(140, 9, 30), 4u);  // for slower flits it does
   EXPECT_EQ(c.at(1000), 4);
 }
 
@@ -172,7 +175,7 @@ TEST(CreditAccount, SlowCreditsForFastFlits) {
   CreditAccount c;
   c.set_depth(2);
   c.spend(0);
-  c.add({100, 10, 30});                // one every 30 ps, flits every 10 ps
+  c.add({100, 10, 30});  // one every 30 ps, flits every 10 ps
   EXPECT_EQ(c.at(100), 3);
   // at 100, 110, 120 the three here; at 130 the one of 130; at 140 none
   EXPECT_EQ(c.run(100, 9, 10), 4u);
@@ -198,9 +201,9 @@ TEST(Topology, CountsAndCoordinates) {
 }
 
 TEST(Topology, BadNotationsSayWhy) {
-  for (const char* bad : {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)", "Ring(4,2)",
-                          "FatTree(4)", "FatTree(1,3)", "Ring(9999999)", "Ring(-4)", "FatTree(k=4,n=3)_Ring(2)",
-                          "Ring(1024)_Ring(1024)_Ring(1024)"}) {
+  for (const char* bad : {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)",
+                          "Ring(4,2)", "FatTree(4)", "FatTree(1,3)", "Ring(9999999)", "Ring(-4)",
+                          "FatTree(k=4,n=3)_Ring(2)", "Ring(1024)_Ring(1024)_Ring(1024)"}) {
     try {
       topology(bad);
       ADD_FAILURE() << bad;
@@ -278,9 +281,9 @@ PacketTopology irregular() {  // a ring of five with a chord and a tail; two ran
 
 TEST(Routing, EveryPolicyReachesEveryRank) {
   PacketConfig config;
-  for (const char* notation : {"Ring(8)", "Ring(5)", "Ring(2)", "Ring(1)", "Ring(4)_Ring(3)", "Mesh(4)_Mesh(3)",
-                               "FullyConnected(5)", "Ring(3)_FullyConnected(4)_Switch(3)", "Switch(4)_Switch(3)",
-                               "FatTree(3,3)", "FatTree(2,1)", "Switch(7)"}) {
+  for (const char* notation : {"Ring(8)", "Ring(5)", "Ring(2)", "Ring(1)", "Ring(4)_Ring(3)",
+                               "Mesh(4)_Mesh(3)", "FullyConnected(5)", "Ring(3)_FullyConnected(4)_Switch(3)",
+                               "Switch(4)_Switch(3)", "FatTree(3,3)", "FatTree(2,1)", "Switch(7)"}) {
     SCOPED_TRACE(notation);
     for (const char* classes : {"dateline", "switched_dateline", "none"}) {
       config.vc_classes = classes;
@@ -330,8 +333,9 @@ TEST(DependencyCheck, NamesWhatCanDeadlock) {
   PacketConfig config;
   for (const char* classes : {"dateline", "switched_dateline"}) {
     config.vc_classes = classes;
-    for (const char* safe : {"Ring(8)", "Ring(5)", "Ring(4)_Ring(4)_Ring(4)", "Mesh(5)_Mesh(5)", "FatTree(4,3)",
-                             "Switch(8)", "Ring(4)_FullyConnected(4)_Switch(3)", "Ring(2)_Ring(3)"}) {
+    for (const char* safe :
+         {"Ring(8)", "Ring(5)", "Ring(4)_Ring(4)_Ring(4)", "Mesh(5)_Mesh(5)", "FatTree(4,3)", "Switch(8)",
+          "Ring(4)_FullyConnected(4)_Switch(3)", "Ring(2)_Ring(3)"}) {
       EXPECT_EQ(find_dependency_cycle(topology(safe), config), "") << safe << " " << classes;
     }
   }
@@ -341,7 +345,8 @@ TEST(DependencyCheck, NamesWhatCanDeadlock) {
     EXPECT_NE(text.find("deadlock"), std::string::npos) << unsafe;
     EXPECT_NE(text.find("router_"), std::string::npos) << unsafe;
   }
-  // Minimal ways on rings of 3 and 4 without classes: one hop never waits round a ring of 3; two hops on 4 do.
+  // Minimal ways on rings of 3 and 4 without classes: one hop never waits round a ring of 3; two hops on 4
+  // do.
   EXPECT_EQ(find_dependency_cycle(topology("Ring(3)"), config), "");
   EXPECT_NE(find_dependency_cycle(topology("Ring(4)"), config), "");
 
@@ -418,7 +423,7 @@ TEST(Pattern, DestinationsAreWhatTheirNamesSay) {
   c.name = "nonsense";
   EXPECT_THROW(TrafficPattern(c, t), UserError);
   c.name = "transpose";
-  EXPECT_THROW(TrafficPattern(c, topology("Ring(8)")), UserError);   // an odd number of bits
+  EXPECT_THROW(TrafficPattern(c, topology("Ring(8)")), UserError);  // an odd number of bits
   EXPECT_THROW(TrafficPattern(c, topology("Ring(6)")), UserError);
 }
 

@@ -46,7 +46,8 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   topology.check();
   PacketConfig one = config;  // virtual networks are alike and do not mix
   one.virtual_networks = 1;
-  const auto routing = make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
+  const auto routing =
+      make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
   const Buffers buffers(topology, one.vcs);
   std::vector<std::vector<uint32_t>> waits(buffers.size());
   std::vector<std::vector<uint32_t>> escapes(buffers.size());
@@ -118,8 +119,9 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
         path.emplace_back(next, 0);
         continue;
       }
-      std::string text = fmt::format("{} with routing {} and {} VCs can deadlock: packets can wait for each other round",
-                                     topology.name, config.routing.empty() ? topology.routing : config.routing, config.vcs);
+      std::string text =
+          fmt::format("{} with routing {} and {} VCs can deadlock: packets can wait for each other round",
+                      topology.name, config.routing.empty() ? topology.routing : config.routing, config.vcs);
       bool in = false;
       for (const auto& step : path) {
         in = in || step.first == next;
@@ -129,8 +131,9 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
       }
       const Buffers::Place& b = buffers[next];
       text += fmt::format(" {} input {} VC {}. ", topology.routers[b.router].name, b.port, b.vc);
-      text += topology.dimensions.empty() ? "Use routing up_down."
-                                          : "Use vc_classes dateline with at least 2 VCs per virtual network.";
+      text += topology.dimensions.empty()
+                  ? "Use routing up_down."
+                  : "Use vc_classes dateline with at least 2 VCs per virtual network.";
       return text;
     }
   }

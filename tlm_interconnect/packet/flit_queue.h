@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What one input VC holds or knows to be coming: runs of flits with their arrival times. And the credits on their way
-// to one output VC. Both are rings that grow to what they need and stay there.
+// What one input VC holds or knows to be coming: runs of flits with their arrival times. And the credits on
+// their way to one output VC. Both are rings that grow to what they need and stay there.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_FLIT_QUEUE_H
 #define WEFT_TLM_INTERCONNECT_PACKET_FLIT_QUEUE_H
@@ -55,18 +55,18 @@ class Ring {
 
 /// Flits of one packet that arrive one every `stride`.
 struct FlitRun {
-  Picoseconds first;           ///< arrival of the first flit still here
+  Picoseconds first;  ///< arrival of the first flit still here
   fabric::PacketRef packet;
-  uint32_t flits;              ///< still here
+  uint32_t flits;  ///< still here
   uint32_t packet_flits;
-  uint32_t stride;             ///< ps
+  uint32_t stride;  ///< ps
 };
 
 /// Credits that come back one every `stride`.
 struct CreditTrain {
   Picoseconds first;
   uint32_t count;
-  uint32_t stride;             ///< ps
+  uint32_t stride;  ///< ps
 };
 
 /// The sender's account of one VC at the other end: credits now and on their way.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// One end of a full-duplex fabric link: a socket of either kind behind one send(). The peer's interface is looked up
-// once, at the end of elaboration, so that a transfer costs one virtual call.
+// One end of a full-duplex fabric link: a socket of either kind behind one send(). The peer's interface is
+// looked up once, at the end of elaboration, so that a transfer costs one virtual call.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_LINK_PORT_H
 #define WEFT_TLM_INTERCONNECT_PACKET_LINK_PORT_H

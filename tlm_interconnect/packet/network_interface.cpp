@@ -16,8 +16,8 @@ constexpr uint32_t kNoVcYet = ~0u;
 }  // namespace
 
 NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
-                                   const PortConfig& port, const Segmentation& segmentation, fabric::PacketPool& pool,
-                                   MessagePool& messages)
+                                   const PortConfig& port, const Segmentation& segmentation,
+                                   fabric::PacketPool& pool, MessagePool& messages)
     : sc_module(name),
       config_(config),
       rank_(rank),
@@ -44,7 +44,9 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
   dont_initialize();
 }
 
-void NetworkInterface::end_of_elaboration() { link_.resolve(); }
+void NetworkInterface::end_of_elaboration() {
+  link_.resolve();
+}
 
 void NetworkInterface::wake_and_notify(Picoseconds t) {
   wake(t);
@@ -69,11 +71,13 @@ void NetworkInterface::submit(const Message& message) {
   MessagePool::Open& open = messages_[handle];
   open.message = message;
   open.message.source = rank_;
-  open.left = std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
+  open.left =
+      std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   queue_.push_back({handle, 0});
   if (queue_.size() == 1) {
     const Picoseconds now = sc_core::sc_time_stamp().value();
-    wake_and_notify(on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
+    wake_and_notify(
+        on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
   }
 }
 
@@ -144,7 +148,8 @@ bool NetworkInterface::next_ready(Picoseconds& ready, uint32_t& virtual_network,
   return true;
 }
 
-// Round-robin over the VCs that no packet holds and that have a credit (strict cut-through: for the whole packet).
+// Round-robin over the VCs that no packet holds and that have a credit (strict cut-through: for the whole
+// packet).
 bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits) {
   const uint32_t base = virtual_network * config_.vcs;
   const uint32_t last = last_vc_[virtual_network];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The network interface between whoever has something to send (an NMU, a traffic generator) and the packet network: it
-// cuts messages into packets, packets into flits, injects them under back-pressure and puts them together again.
+// The network interface between whoever has something to send (an NMU, a traffic generator) and the packet
+// network: it cuts messages into packets, packets into flits, injects them under back-pressure and puts them
+// together again.
 //
-// Sending: submit() a message, or a packet of one's own; or give it a PacketSource, from which it takes a packet when it
-// is free (an infinite source queue that costs no memory). One packet at a time, one flit per flit time; its VC is the
-// next in turn that is free and has a credit.
-// Receiving: the sink is told as soon as the time is known, which is before it has come: `at` lies in the future.
+// Sending: submit() a message, or a packet of one's own; or give it a PacketSource, from which it takes a
+// packet when it is free (an infinite source queue that costs no memory). One packet at a time, one flit per
+// flit time; its VC is the next in turn that is free and has a credit. Receiving: the sink is told as soon as
+// the time is known, which is before it has come: `at` lies in the future.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_NETWORK_INTERFACE_H
 #define WEFT_TLM_INTERCONNECT_PACKET_NETWORK_INTERFACE_H
@@ -27,9 +28,9 @@ namespace weft::packet {
 
 /// How a message becomes packets: payload per packet and flit, and what a packet carries besides.
 struct Segmentation {
-  uint32_t packet_bytes = 256;         ///< payload of a full packet
+  uint32_t packet_bytes = 256;  ///< payload of a full packet
   uint32_t flit_bytes = 16;
-  uint32_t header_bytes = 0;           ///< per packet, on the wire
+  uint32_t header_bytes = 0;  ///< per packet, on the wire
 
   uint32_t flits(uint64_t payload) const {
     const uint64_t wire = payload + header_bytes;
@@ -40,13 +41,13 @@ struct Segmentation {
 /// A message in the hands of the fabric.
 struct Message {
   uint64_t bytes = 0;
-  uint64_t id_low = 0;                 ///< opaque, given back
+  uint64_t id_low = 0;  ///< opaque, given back
   uint64_t id_high = 0;
-  Picoseconds submitted = 0;           ///< when it was handed over
-  Picoseconds injected = 0;            ///< when its first flit left
+  Picoseconds submitted = 0;  ///< when it was handed over
+  Picoseconds injected = 0;   ///< when its first flit left
   uint32_t source = 0;
   uint32_t destination = 0;
-  uint32_t data = 0;                   ///< handle of the carried elements
+  uint32_t data = 0;  ///< handle of the carried elements
   uint8_t virtual_network = 0;
   uint8_t flags = 0;
 };
@@ -56,8 +57,8 @@ class MessagePool {
  public:
   struct Open {
     Message message;
-    uint64_t left = 0;                 ///< packets that have not been announced at the receiver
-    Picoseconds last = 0;              ///< latest arrival so far
+    uint64_t left = 0;     ///< packets that have not been announced at the receiver
+    Picoseconds last = 0;  ///< latest arrival so far
   };
   uint32_t acquire() {
     if (free_.empty()) {
@@ -80,8 +81,8 @@ class MessagePool {
   std::vector<uint32_t> free_;
 };
 
-/// Who gets what arrives. Both calls may come before `at`, never after; neither may keep the packet: its reference goes
-/// back to the pool when the call returns.
+/// Who gets what arrives. Both calls may come before `at`, never after; neither may keep the packet: its
+/// reference goes back to the pool when the call returns.
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
@@ -97,7 +98,7 @@ class PacketSink {
 class PacketSource {
  public:
   struct Spec {
-    Picoseconds ready = 0;             ///< when it came into being: not before the one before it
+    Picoseconds ready = 0;  ///< when it came into being: not before the one before it
     uint32_t destination = 0;
     uint32_t flits = 1;
     uint64_t bytes = 0;
@@ -111,8 +112,9 @@ class PacketSource {
 
 class NetworkInterface final : public sc_core::sc_module {
  public:
-  NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank, const PortConfig& port,
-                   const Segmentation& segmentation, fabric::PacketPool& pool, MessagePool& messages);
+  NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
+                   const PortConfig& port, const Segmentation& segmentation, fabric::PacketPool& pool,
+                   MessagePool& messages);
 
   LinkPort& port() { return link_; }
   uint32_t rank() const { return rank_; }
@@ -152,8 +154,8 @@ class NetworkInterface final : public sc_core::sc_module {
     uint32_t next = 0;
   };
   struct Queued {
-    uint32_t message = 0;              ///< handle
-    uint64_t cut = 0;                  ///< bytes already made into packets
+    uint32_t message = 0;  ///< handle
+    uint64_t cut = 0;      ///< bytes already made into packets
   };
 
   void end_of_elaboration() override;
@@ -193,11 +195,11 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t packet_flits_ = 0;
   uint32_t sent_ = 0;
   uint32_t vc_ = 0;
-  Picoseconds busy_ = 0;               ///< the link is taken until then
-  std::vector<uint32_t> last_vc_;      ///< per virtual network; ~0: none yet
+  Picoseconds busy_ = 0;           ///< the link is taken until then
+  std::vector<uint32_t> last_vc_;  ///< per virtual network; ~0: none yet
   std::vector<CreditAccount> out_;
-  uint32_t watched_ = 0;               ///< VCs whose next credit is waited for
-  uint32_t draining_ = 0;              ///< release_on_credit: VCs that wait for their credits
+  uint32_t watched_ = 0;   ///< VCs whose next credit is waited for
+  uint32_t draining_ = 0;  ///< release_on_credit: VCs that wait for their credits
 
   PacketSource::Spec spec_;
   bool have_spec_ = false;

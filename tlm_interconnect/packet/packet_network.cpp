@@ -16,23 +16,26 @@ void check(const PacketConfig& c) {
   const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
   if (c.cycle == 0) fail("packet network: the cycle must be longer than 0 ps");
   if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > 32 || c.virtual_networks > 32 || c.total_vcs() > 32) {
-    fail(fmt::format("packet network: {} VCs in {} virtual networks: between 1 and 32 VCs a port are possible", c.vcs,
-                     c.virtual_networks));
+    fail(
+        fmt::format("packet network: {} VCs in {} virtual networks: between 1 and 32 VCs a port are possible",
+                    c.vcs, c.virtual_networks));
   }
   if (c.buffer_flits == 0 || c.buffer_flits > (1u << 24)) {
-    fail(fmt::format("packet network: a buffer of {} flits per VC: between 1 and {} are possible", c.buffer_flits, 1u << 24));
+    fail(fmt::format("packet network: a buffer of {} flits per VC: between 1 and {} are possible",
+                     c.buffer_flits, 1u << 24));
   }
   if (c.pipeline.switch_alloc == 0) fail("packet network: switch allocation takes at least 1 cycle");
 }
 
 }  // namespace
 
-PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config, PacketTopology topology,
-                             const Segmentation& segmentation)
+PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config,
+                             PacketTopology topology, const Segmentation& segmentation)
     : sc_module(name), config_(config), topology_(std::move(topology)) {
   check(config_);
   topology_.check();
-  routing_ = make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
+  routing_ =
+      make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
   const std::string selection = !config_.selection.empty() ? config_.selection
                                 : routing_->adaptive()     ? "most_credits"
                                                            : topology_.selection;
@@ -43,7 +46,8 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
       PortConfig port = port_config(router.ports[p], true);
       port.name = router.ports[p].ni ? std::string("ni") + std::to_string(p) : "port" + std::to_string(p);
       const TopologyPort& peer = router.ports[p];
-      port.end = peer.ni || std::tie(r, p) < std::tie(peer.peer, peer.peer_port) ? LinkEnd::initiator : LinkEnd::target;
+      port.end = peer.ni || std::tie(r, p) < std::tie(peer.peer, peer.peer_port) ? LinkEnd::initiator
+                                                                                 : LinkEnd::target;
       ports.push_back(port);
     }
     routers_.push_back(
@@ -54,8 +58,8 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
     port.name = "link";
     port.end = LinkEnd::target;
-    nis_.push_back(std::make_unique<NetworkInterface>(fmt::format("ni_{}", n).c_str(), config_, n, port, segmentation,
-                                                      pool_, messages_));
+    nis_.push_back(std::make_unique<NetworkInterface>(fmt::format("ni_{}", n).c_str(), config_, n, port,
+                                                      segmentation, pool_, messages_));
     routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());
   }
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
@@ -83,8 +87,9 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   if (!at_router) {
     result.lookahead = credit;
   } else {
-    const Picoseconds flit =
-        port.ni ? config_.cycle + result.latency : (stages.switch_alloc + stages.traversal) * config_.cycle + result.latency;
+    const Picoseconds flit = port.ni
+                                 ? config_.cycle + result.latency
+                                 : (stages.switch_alloc + stages.traversal) * config_.cycle + result.latency;
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
@@ -121,7 +126,8 @@ std::string PacketNetwork::broken_invariant(bool drained) const {
                              topology_.routers[r].name, p, v, credits, pending, config_.buffer_flits);
         }
         if (drained && (routers_[r]->pending(p, v) != 0 || routers_[r]->holder(p, v) != ~0u)) {
-          return fmt::format("{} port {} VC {}: not empty or still held at the end", topology_.routers[r].name, p, v);
+          return fmt::format("{} port {} VC {}: not empty or still held at the end",
+                             topology_.routers[r].name, p, v);
         }
       }
     }
@@ -152,10 +158,11 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   const TopologyRouter& topology = topology_.routers[place.router];
   const Router::Waiting w = router.waiting(place.port, place.vc);
   const fabric::Packet& packet = pool_[w.packet];
-  std::string text = fmt::format("{} input {} VC {}: packet {} from rank {} to rank {} ({} of {} flits sent on, {} flits "
-                                 "here)",
-                                 topology.name, place.port, place.vc, w.packet, packet.source, packet.destination, w.sent,
-                                 w.packet_flits, w.flits_here);
+  std::string text = fmt::format(
+      "{} input {} VC {}: packet {} from rank {} to rank {} ({} of {} flits sent on, {} flits "
+      "here)",
+      topology.name, place.port, place.vc, w.packet, packet.source, packet.destination, w.sent,
+      w.packet_flits, w.flits_here);
   const TopologyPort& out = topology.ports[w.port];
   if (!w.holds_vc) {
     text += fmt::format(" waits for a VC of output {}, held by", w.port);
@@ -238,7 +245,8 @@ std::string PacketNetwork::explain_stall() const {
       }
     }
   }
-  std::string text = fmt::format("{} packets are in the network, {} input buffers wait.\n", pool_.live(), waiting);
+  std::string text =
+      fmt::format("{} packets are in the network, {} input buffers wait.\n", pool_.live(), waiting);
   std::vector<Place> ignored;
   if (cycle.empty()) {
     if (waiting > 0) text += "No cycle; the first: " + describe(first, ignored) + "\n";
@@ -246,7 +254,9 @@ std::string PacketNetwork::explain_stall() const {
   }
   text += fmt::format("Deadlock: a cycle of {} buffers, each waiting for the next:\n", cycle.size());
   for (const Place& place : cycle) text += "  " + describe(place, ignored) + "\n";
-  text += "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another routing.\n";
+  text +=
+      "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another "
+      "routing.\n";
   return text;
 }
 

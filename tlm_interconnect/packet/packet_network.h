@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A packet network made of a topology: routers, network interfaces and the links between them; and the checks every run
-// ends with. It never starts or stops the simulation.
+// A packet network made of a topology: routers, network interfaces and the links between them; and the checks
+// every run ends with. It never starts or stops the simulation.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_NETWORK_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_NETWORK_H
@@ -39,11 +39,11 @@ class PacketNetwork final : public sc_core::sc_module {
   uint64_t packet_hops() const;
   uint64_t activations() const;
 
-  /// Empty: all hold. At any time: credits here and on their way + flits announced at the other end = depth, per link
-  /// and VC. With `drained`: nothing is left anywhere, flits in = flits out.
+  /// Empty: all hold. At any time: credits here and on their way + flits announced at the other end = depth,
+  /// per link and VC. With `drained`: nothing is left anywhere, flits in = flits out.
   std::string broken_invariant(bool drained) const;
-  /// Why nothing moves any more: who waits for what, and the cycle of buffers and packets if there is one. Empty if no
-  /// packet is in the network.
+  /// Why nothing moves any more: who waits for what, and the cycle of buffers and packets if there is one.
+  /// Empty if no packet is in the network.
   std::string explain_stall() const;
 
  private:

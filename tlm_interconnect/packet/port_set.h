@@ -39,7 +39,8 @@ class PortSet {
     }
   }
 
-  /// The first member at or after `start`, going round; kNone if the set is empty. `start` must be below the size.
+  /// The first member at or after `start`, going round; kNone if the set is empty. `start` must be below the
+  /// size.
   uint32_t first_from(uint32_t start) const {
     return first_from(words_.data(), static_cast<uint32_t>(words_.size()), start);
   }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A small seeded generator (xoshiro256**, Blackman and Vigna, "Scrambled linear pseudorandom number generators",
-// 2018), owned by the module that draws from it, so that no draw depends on the order in which processes run.
+// A small seeded generator (xoshiro256**, Blackman and Vigna, "Scrambled linear pseudorandom number
+// generators", 2018), owned by the module that draws from it, so that no draw depends on the order in which
+// processes run.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_RANDOM_H
 #define WEFT_TLM_INTERCONNECT_PACKET_RANDOM_H

@@ -29,8 +29,8 @@ uint32_t largest_burst(const PacketConfig& config) {
 }  // namespace
 
 Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_t id,
-               const std::vector<PortConfig>& ports, const RoutingPolicy& routing, const std::string& selection,
-               fabric::PacketPool& pool)
+               const std::vector<PortConfig>& ports, const RoutingPolicy& routing,
+               const std::string& selection, fabric::PacketPool& pool)
     : sc_module(name),
       config_(config),
       id_(id),
@@ -129,9 +129,10 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
                                  .c_str());
   }
   if (transfer.first_flit != in.last_next || (in.last_next != 0 && transfer.packet != in.last_packet)) {
-    SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: flit {} where flit {} was due: packets mixed in a VC",
-                                         sc_module::name(), p, v, transfer.first_flit, in.last_next)
-                                 .c_str());
+    SC_REPORT_FATAL(kReport,
+                    fmt::format("{} port {} VC {}: flit {} where flit {} was due: packets mixed in a VC",
+                                sc_module::name(), p, v, transfer.first_flit, in.last_next)
+                        .c_str());
   }
   in.last_packet = transfer.packet;
   in.last_next = transfer.first_flit + transfer.flits;
@@ -181,8 +182,8 @@ void Router::cycle(Picoseconds t) {
   if (config_.pipeline.vc_alloc != 0) allocate_vcs(t);
 }
 
-// A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still held: it
-// goes on with credit, and without costs the cycle in which that is found out.
+// A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still
+// held: it goes on with credit, and without costs the cycle in which that is found out.
 void Router::continue_held(Picoseconds t) {
   held_ports_.for_each([&](uint32_t p) {
     Port& port = ports_[p];
@@ -268,7 +269,8 @@ void Router::allocate_switch(Picoseconds t) {
         return;
       }
       for (uint32_t m = port.sa_mask; m != 0; m &= m - 1) {
-        const Picoseconds busy = ports_[inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].out_port].output_busy;
+        const Picoseconds busy =
+            ports_[inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].out_port].output_busy;
         wake(std::max(next_cycle, aligned_ ? busy : busy - busy % cycle_));
       }
     });
@@ -381,8 +383,8 @@ void Router::start_head(uint32_t p, uint32_t v) {
   port.va_mask |= 1u << v;
 }
 
-// How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come when the one
-// before it leaves.
+// How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come when the
+// one before it leaves.
 uint32_t Router::arrived_run(const InputVc& in, Picoseconds t, uint32_t wanted, uint32_t stride) const {
   uint32_t n = 0;
   for (uint32_t k = 0; n < wanted && k < in.queue.size(); ++k) {

@@ -13,7 +13,9 @@ namespace {
 
 constexpr uint64_t kMostNpus = 1u << 20;
 
-[[noreturn]] void fail(const std::string& message) { throw UserError(ExitCode::usage, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
 
 /// Joins two ports; both must exist.
 void join(PacketTopology& t, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b, uint32_t link) {
@@ -55,9 +57,10 @@ uint32_t PacketTopology::add_router(const std::string& router_name) {
 
 std::pair<uint32_t, uint32_t> PacketTopology::connect(uint32_t a, uint32_t b, uint32_t link) {
   if (a >= routers.size() || b >= routers.size() || link >= links.size() || a == b) {
-    fail(fmt::format("topology '{}': cannot connect router {} with router {}: there are {} routers; a link joins two "
-                     "different ones",
-                     name, a, b, routers.size()));
+    fail(fmt::format(
+        "topology '{}': cannot connect router {} with router {}: there are {} routers; a link joins two "
+        "different ones",
+        name, a, b, routers.size()));
   }
   routers[a].ports.emplace_back();
   routers[b].ports.emplace_back();
@@ -69,7 +72,8 @@ std::pair<uint32_t, uint32_t> PacketTopology::connect(uint32_t a, uint32_t b, ui
 
 uint32_t PacketTopology::attach(uint32_t router, uint32_t link) {
   if (router >= routers.size() || link >= links.size()) {
-    fail(fmt::format("topology '{}': cannot attach an NPU to router {}: there are {}", name, router, routers.size()));
+    fail(fmt::format("topology '{}': cannot attach an NPU to router {}: there are {}", name, router,
+                     routers.size()));
   }
   routers[router].ports.emplace_back();
   nis.emplace_back();
@@ -86,10 +90,12 @@ void PacketTopology::check() const {
       const bool sound =
           port.ni ? port.peer < nis.size() && nis[port.peer].router == r && nis[port.peer].port == p
                   : port.peer < routers.size() && port.peer_port < routers[port.peer].ports.size() &&
-                        !routers[port.peer].ports[port.peer_port].ni && routers[port.peer].ports[port.peer_port].peer == r &&
+                        !routers[port.peer].ports[port.peer_port].ni &&
+                        routers[port.peer].ports[port.peer_port].peer == r &&
                         routers[port.peer].ports[port.peer_port].peer_port == p;
       if (!sound || port.link >= links.size()) {
-        fail(fmt::format("topology '{}': port {} of router {} is not joined to anything", name, p, routers[r].name));
+        fail(fmt::format("topology '{}': port {} of router {} is not joined to anything", name, p,
+                         routers[r].name));
       }
     }
   }
@@ -122,7 +128,8 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
     if (d.size == 0) fail("a dimension needs at least one NPU");
     t.strides.push_back(static_cast<uint32_t>(npus));
     npus *= d.size;
-    if (npus > kMostNpus) fail(fmt::format("more than {} NPUs at packet fidelity: make the topology smaller", kMostNpus));
+    if (npus > kMostNpus)
+      fail(fmt::format("more than {} NPUs at packet fidelity: make the topology smaller", kMostNpus));
     t.name += fmt::format("{}{}({})", t.name.empty() ? "" : "_", to_string(d.kind), d.size);
   }
   if (dimensions.empty()) fail("a packet network needs at least one dimension");
@@ -149,7 +156,8 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
     t.way_offset.push_back(ways);
     ways += npu_ports(d);
   }
-  // Ports of an NPU's router: dimension by dimension (a coordinate's own FullyConnected entry has none), then the NI.
+  // Ports of an NPU's router: dimension by dimension (a coordinate's own FullyConnected entry has none), then
+  // the NI.
   for (uint32_t rank = 0; rank < npus; ++rank) {
     TopologyRouter r;
     r.name = fmt::format("router_{}", rank);
@@ -192,8 +200,8 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
         case DimensionKind::fully_connected:
           for (uint32_t c = here + 1; c < dim.size; ++c) {
             const uint32_t other = base + c * stride;
-            join(t, rank, t.port_towards(t.routers[rank], d, c), other, t.port_towards(t.routers[other], d, here),
-                 link_class);
+            join(t, rank, t.port_towards(t.routers[rank], d, c), other,
+                 t.port_towards(t.routers[other], d, here), link_class);
           }
           break;
         case DimensionKind::switch_:
@@ -224,7 +232,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
   uint64_t leaves = 1;
   for (uint32_t i = 0; i < n; ++i) {
     leaves *= k;
-    if (leaves > kMostNpus) fail(fmt::format("FatTree(k={},n={}) has more than {} NPUs: make it smaller", k, n, kMostNpus));
+    if (leaves > kMostNpus)
+      fail(fmt::format("FatTree(k={},n={}) has more than {} NPUs: make it smaller", k, n, kMostNpus));
   }
   PacketTopology t;
   t.name = fmt::format("FatTree(k={},n={})", k, n);
@@ -247,7 +256,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
       t.routers.push_back(std::move(r));
     }
   }
-  // A subtree at level l has k^(n-1-l) routers, each joined down its port j to one router of the j-th child subtree.
+  // A subtree at level l has k^(n-1-l) routers, each joined down its port j to one router of the j-th child
+  // subtree.
   uint32_t group = per_level;
   for (uint32_t level = 0; level + 1 < n; ++level) {
     const uint32_t child_group = group / k;
@@ -264,19 +274,22 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
     }
     group = child_group;
   }
-  for (uint32_t leaf = 0; leaf < leaves; ++leaf) join_ni(t, (n - 1) * per_level + leaf / k, leaf % k, leaf, ni_class);
+  for (uint32_t leaf = 0; leaf < leaves; ++leaf)
+    join_ni(t, (n - 1) * per_level + leaf / k, leaf % k, leaf, ni_class);
   return t;
 }
 
-PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link, const LinkTiming& ni_link) {
+PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
+                                  const LinkTiming& ni_link) {
   std::string text;
   for (const char c : notation) {
     if (std::isspace(static_cast<unsigned char>(c)) == 0) text += c;
   }
   const auto bad = [&](const std::string& why) {
-    fail(fmt::format("topology '{}': {}; write e.g. Ring(4)_Mesh(8), FullyConnected(8)_Switch(4), Switch(8) or "
-                     "FatTree(k=4,n=3)",
-                     notation, why));
+    fail(fmt::format(
+        "topology '{}': {}; write e.g. Ring(4)_Mesh(8), FullyConnected(8)_Switch(4), Switch(8) or "
+        "FatTree(k=4,n=3)",
+        notation, why));
   };
   std::vector<TopologyDimension> dimensions;
   size_t at = 0;
@@ -305,7 +318,8 @@ PacketTopology make_from_notation(const std::string& notation, const LinkTiming&
     }
     at = close + 1;
     if (word == "FatTree" || word == "FT") {
-      if (numbers.size() != 2 || at != text.size() || !dimensions.empty()) bad("a fat tree stands alone and has k and n");
+      if (numbers.size() != 2 || at != text.size() || !dimensions.empty())
+        bad("a fat tree stands alone and has k and n");
       return make_fat_tree(numbers[0], numbers[1], link, ni_link);
     }
     if (numbers.size() != 1) bad("a dimension has one size");

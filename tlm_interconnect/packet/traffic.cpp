@@ -21,7 +21,9 @@
 namespace weft::packet {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) { throw UserError(ExitCode::usage, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
 
 constexpr uint64_t kStallCycles = 20000;  ///< nothing arrived for so long: a stall, not congestion
 
@@ -66,8 +68,8 @@ class Monitor final : public PacketSink {
   Monitor(Picoseconds cycle, Picoseconds from, Picoseconds to) : cycle_(cycle), from_(from), to_(to) {}
 
   void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
-    // Order-independent, and only up to the end of the measurement: a router may announce arrivals in any order, and how
-    // far ahead depends on how long its bursts are.
+    // Order-independent, and only up to the end of the measurement: a router may announce arrivals in any
+    // order, and how far ahead depends on how long its bursts are.
     if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
     if (packet.submitted < from_ || packet.submitted >= to_) return;
     latency_.add((at - packet.submitted) / cycle_);
@@ -120,7 +122,9 @@ void check(const TrafficConfig& c) {
 
 // -- results through a pipe
 
-void put(std::string& out, const void* data, size_t n) { out.append(static_cast<const char*>(data), n); }
+void put(std::string& out, const void* data, size_t n) {
+  out.append(static_cast<const char*>(data), n);
+}
 void put(std::string& out, const std::string& s) {
   const uint64_t n = s.size();
   put(out, &n, sizeof n);
@@ -134,8 +138,9 @@ struct Flat {
 };
 
 std::string pack(const TrafficPoint& p) {
-  const Flat flat{p.load,        p.avg_latency, p.p50,  p.p99,     p.min_latency, p.max_latency, p.accepted, p.wall_s,
-                  p.cpu_s,       p.seed,        p.packets, p.packet_hops, p.activations, p.digest, p.saturated ? 1u : 0u};
+  const Flat flat{p.load,        p.avg_latency, p.p50,         p.p99,    p.min_latency,
+                  p.max_latency, p.accepted,    p.wall_s,      p.cpu_s,  p.seed,
+                  p.packets,     p.packet_hops, p.activations, p.digest, p.saturated ? 1u : 0u};
   std::string out(1, 'p');
   put(out, &flat, sizeof flat);
   put(out, p.stall);
@@ -232,7 +237,8 @@ void finish(const Child& child, TrafficPoint& point) {
   if (answer.size() > 2 && answer[0] == 'e') {
     throw UserError(static_cast<ExitCode>(answer[1] - '0'), answer.substr(2));
   }
-  throw UserError(ExitCode::internal, fmt::format("a traffic run ended without a result (status {})", status));
+  throw UserError(ExitCode::internal,
+                  fmt::format("a traffic run ended without a result (status {})", status));
 }
 
 double cpu_seconds() {
@@ -243,7 +249,8 @@ double cpu_seconds() {
 
 }  // namespace
 
-TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_t seed, const Advance& advance) {
+TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_t seed,
+                               const Advance& advance) {
   PacketConfig network_config = config.network;
   network_config.seed = seed;
   const Picoseconds cycle = network_config.cycle;
@@ -257,7 +264,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   uint32_t active = 0;
   for (uint32_t r = 0; r < network.ranks(); ++r) {
     sources.push_back(std::make_unique<TrafficSource>(pattern, r, load / config.packet_flits,
-                                                      config.injection == "periodic", config.packet_flits, cycle, seed));
+                                                      config.injection == "periodic", config.packet_flits,
+                                                      cycle, seed));
     sources[r]->count_between(from, to);
     network.ni(r).set_sink(&monitor);
     network.ni(r).set_source(sources[r].get());
@@ -319,8 +327,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
 
   // Every run ends drained, and with its invariants checked.
   for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).close_source();
-  while (moving && (network.packets_in_flight() > 0 ||
-                    !network.broken_invariant(true).empty())) {
+  while (moving && (network.packets_in_flight() > 0 || !network.broken_invariant(true).empty())) {
     const bool empty = network.packets_in_flight() == 0;
     moving = advance_to(now + 200 * cycle);
     if (empty) break;
@@ -360,7 +367,8 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
       ++next;
     }
     if (running.empty()) break;
-    // In order of start: runs of a sweep take about the same time, so little is lost by not taking the first to end.
+    // In order of start: runs of a sweep take about the same time, so little is lost by not taking the first
+    // to end.
     const Child child = running.front();
     running.erase(running.begin());
     try {
@@ -428,9 +436,11 @@ std::vector<uint64_t> zero_load_latencies(const PacketTopology& topology, const 
   };
   class Times final : public PacketSink {
    public:
-    Times(std::vector<uint64_t>& times, uint32_t ranks, Picoseconds cycle) : times_(times), ranks_(ranks), cycle_(cycle) {}
+    Times(std::vector<uint64_t>& times, uint32_t ranks, Picoseconds cycle)
+        : times_(times), ranks_(ranks), cycle_(cycle) {}
     void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
-      times_[static_cast<size_t>(packet.source) * ranks_ + packet.destination] = (at - packet.submitted) / cycle_;
+      times_[static_cast<size_t>(packet.source) * ranks_ + packet.destination] =
+          (at - packet.submitted) / cycle_;
     }
     void message_arrives(const Message&, Picoseconds) override {}
 
@@ -443,7 +453,8 @@ std::vector<uint64_t> zero_load_latencies(const PacketTopology& topology, const 
   const uint32_t ranks = network.ranks();
   std::vector<uint64_t> times(static_cast<size_t>(ranks) * ranks, 0);
   Times sink(times, ranks, network_config.cycle);
-  const Picoseconds gap = (static_cast<Picoseconds>(network.routers()) * 20 + 8 * packet_flits + 100) * network_config.cycle;
+  const Picoseconds gap =
+      (static_cast<Picoseconds>(network.routers()) * 20 + 8 * packet_flits + 100) * network_config.cycle;
   std::vector<std::unique_ptr<OneByOne>> sources;
   for (uint32_t r = 0; r < ranks; ++r) {
     sources.push_back(std::make_unique<OneByOne>(r, ranks, packet_flits, gap));

@@ -10,14 +10,17 @@
 namespace weft::packet {
 namespace {
 
-[[noreturn]] void fail(const std::string& message) { throw UserError(ExitCode::usage, message); }
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
 
 uint32_t bits_of(uint32_t ranks, const std::string& pattern) {
   uint32_t bits = 0;
   while ((1u << bits) < ranks) ++bits;
   if ((1u << bits) != ranks) {
-    fail(fmt::format("pattern {} needs a power of two of ranks, the topology has {}: use uniform or a permutation file",
-                     pattern, ranks));
+    fail(fmt::format(
+        "pattern {} needs a power of two of ranks, the topology has {}: use uniform or a permutation file",
+        pattern, ranks));
   }
   return bits;
 }
@@ -29,13 +32,16 @@ std::vector<std::string> TrafficPattern::names() {
 }
 
 TrafficPattern::TrafficPattern(const PatternConfig& config, const PacketTopology& topology)
-    : ranks_(static_cast<uint32_t>(topology.nis.size())), self_(config.self_destinations), hot_(config.hotspot_rank) {
+    : ranks_(static_cast<uint32_t>(topology.nis.size())),
+      self_(config.self_destinations),
+      hot_(config.hotspot_rank) {
   if (config.name == "uniform" || config.name == "hotspot") {
     kind_ = config.name == "uniform" ? Kind::uniform : Kind::hotspot;
     if (ranks_ == 1) self_ = true;
     if (kind_ == Kind::hotspot) {
       if (hot_ >= ranks_) fail(fmt::format("hotspot rank {}: there are {} ranks", hot_, ranks_));
-      if (!(config.hotspot_weight > 0)) fail(fmt::format("hotspot weight {}: it must be above 0", config.hotspot_weight));
+      if (!(config.hotspot_weight > 0))
+        fail(fmt::format("hotspot weight {}: it must be above 0", config.hotspot_weight));
       hot_share_ = config.hotspot_weight / (config.hotspot_weight + (ranks_ - 1));
     }
     return;
@@ -51,7 +57,8 @@ TrafficPattern::TrafficPattern(const PatternConfig& config, const PacketTopology
   } else if (config.name == "transpose") {
     const uint32_t bits = bits_of(ranks_, config.name);
     if (bits % 2 != 0) {
-      fail(fmt::format("pattern transpose swaps halves of a rank's bits: {} ranks have {} bits, which is odd", ranks_, bits));
+      fail(fmt::format("pattern transpose swaps halves of a rank's bits: {} ranks have {} bits, which is odd",
+                       ranks_, bits));
     }
     const uint32_t half = bits / 2;
     const uint32_t low = (1u << half) - 1;
@@ -70,12 +77,14 @@ TrafficPattern::TrafficPattern(const PatternConfig& config, const PacketTopology
     }
   } else if (config.name == "permutation") {
     if (config.permutation.size() != ranks_) {
-      fail(fmt::format("the permutation has {} destinations, the topology {} ranks: give one line for each rank",
-                       config.permutation.size(), ranks_));
+      fail(fmt::format(
+          "the permutation has {} destinations, the topology {} ranks: give one line for each rank",
+          config.permutation.size(), ranks_));
     }
     for (uint32_t r = 0; r < ranks_; ++r) {
       if (config.permutation[r] >= ranks_) {
-        fail(fmt::format("the permutation sends rank {} to {}: there are {} ranks", r, config.permutation[r], ranks_));
+        fail(fmt::format("the permutation sends rank {} to {}: there are {} ranks", r, config.permutation[r],
+                         ranks_));
       }
     }
     fixed_ = config.permutation;
@@ -87,7 +96,9 @@ TrafficPattern::TrafficPattern(const PatternConfig& config, const PacketTopology
   }
 }
 
-bool TrafficPattern::silent(uint32_t source) const { return kind_ == Kind::fixed && !self_ && fixed_[source] == source; }
+bool TrafficPattern::silent(uint32_t source) const {
+  return kind_ == Kind::fixed && !self_ && fixed_[source] == source;
+}
 
 uint32_t TrafficPattern::draw(uint32_t source, Random& random) const {
   switch (kind_) {

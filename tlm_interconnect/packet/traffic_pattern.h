@@ -16,11 +16,12 @@
 namespace weft::packet {
 
 struct PatternConfig {
-  std::string name = "uniform";        ///< uniform, transpose, bit_complement, neighbor, hotspot, all_to_one, permutation
-  bool self_destinations = false;      ///< uniform, hotspot, all_to_one: a rank may send to itself
-  uint32_t hotspot_rank = 0;           ///< hotspot and all_to_one
-  double hotspot_weight = 8;           ///< how often the hot rank is drawn; every other rank counts 1
-  std::vector<uint32_t> permutation;   ///< destination of each rank
+  std::string name =
+      "uniform";  ///< uniform, transpose, bit_complement, neighbor, hotspot, all_to_one, permutation
+  bool self_destinations = false;     ///< uniform, hotspot, all_to_one: a rank may send to itself
+  uint32_t hotspot_rank = 0;          ///< hotspot and all_to_one
+  double hotspot_weight = 8;          ///< how often the hot rank is drawn; every other rank counts 1
+  std::vector<uint32_t> permutation;  ///< destination of each rank
 };
 
 class TrafficPattern {

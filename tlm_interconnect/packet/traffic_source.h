@@ -13,8 +13,8 @@ namespace weft::packet {
 
 class TrafficSource final : public PacketSource {
  public:
-  /// `rate`: packets a cycle, in (0, 1]. Bernoulli trials every cycle, or one packet every 1 / rate cycles from a
-  /// random phase.
+  /// `rate`: packets a cycle, in (0, 1]. Bernoulli trials every cycle, or one packet every 1 / rate cycles
+  /// from a random phase.
   TrafficSource(const TrafficPattern& pattern, uint32_t rank, double rate, bool periodic, uint32_t flits,
                 Picoseconds cycle, uint64_t seed);
   bool next(Spec& spec) override;
@@ -32,7 +32,7 @@ class TrafficSource final : public PacketSource {
   const TrafficPattern& pattern_;
   const uint32_t rank_;
   const double rate_;
-  const double log_miss_;              ///< ln(1 - rate)
+  const double log_miss_;  ///< ln(1 - rate)
   const bool periodic_;
   const uint32_t flits_;
   const Picoseconds cycle_;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Allocators of a router: which input gets which output of the crossbar, and which waiting head gets which output VC.
-// Kernel-free. An allocator keeps only its round-robin pointers; it sees requests of one cycle and answers in it.
+// Allocators of a router: which input gets which output of the crossbar, and which waiting head gets which
+// output VC. Kernel-free. An allocator keeps only its round-robin pointers; it sees requests of one cycle and
+// answers in it.
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_ALLOCATION_ALLOCATOR_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_ALLOCATION_ALLOCATOR_H
@@ -68,7 +69,7 @@ struct VcRequest {
   uint32_t input;
   uint32_t port;
   uint32_t mask;
-  uint32_t granted;            ///< answer: the VC, or kNoVc
+  uint32_t granted;  ///< answer: the VC, or kNoVc
 };
 constexpr uint32_t kNoVc = ~0u;
 
@@ -80,7 +81,8 @@ class VcAllocator {
 };
 
 /// By name from the registry tables; an unknown name throws UserError and names the ones there are.
-std::unique_ptr<SwitchAllocator> make_switch_allocator(const std::string& name, uint32_t ports, uint32_t iterations);
+std::unique_ptr<SwitchAllocator> make_switch_allocator(const std::string& name, uint32_t ports,
+                                                       uint32_t iterations);
 std::unique_ptr<VcAllocator> make_vc_allocator(const std::string& name, uint32_t ports, uint32_t vcs);
 std::vector<std::string> switch_allocator_names();
 std::vector<std::string> vc_allocator_names();

@@ -66,7 +66,11 @@ std::unique_ptr<SwitchAllocator> make_switch_allocator(const std::string& name, 
 std::unique_ptr<VcAllocator> make_vc_allocator(const std::string& name, uint32_t ports, uint32_t vcs) {
   return find(kVcAllocators, name, "VC allocator").make(ports, vcs);
 }
-std::vector<std::string> switch_allocator_names() { return names(kSwitchAllocators); }
-std::vector<std::string> vc_allocator_names() { return names(kVcAllocators); }
+std::vector<std::string> switch_allocator_names() {
+  return names(kSwitchAllocators);
+}
+std::vector<std::string> vc_allocator_names() {
+  return names(kVcAllocators);
+}
 
 }  // namespace weft::packet

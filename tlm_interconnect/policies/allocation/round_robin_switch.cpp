@@ -6,7 +6,11 @@
 namespace weft::packet {
 
 RoundRobinSwitchAllocator::RoundRobinSwitchAllocator(uint32_t ports, uint32_t)
-    : ports_(ports), input_pointer_(ports, 0), output_pointer_(ports, 0), proposals_(ports, ports), proposed_(ports) {}
+    : ports_(ports),
+      input_pointer_(ports, 0),
+      output_pointer_(ports, 0),
+      proposals_(ports, ports),
+      proposed_(ports) {}
 
 void RoundRobinSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) {
   requests.inputs.for_each([&](uint32_t input) {

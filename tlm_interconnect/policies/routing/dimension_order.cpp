@@ -23,13 +23,15 @@ DimensionOrder::DimensionOrder(const PacketTopology& topology, const PacketConfi
       layout_(config.vcs, config.virtual_networks, ring_class_count(classes_)) {
   if (topology.dimensions.empty()) {
     throw UserError(ExitCode::usage,
-                    fmt::format("dimension_order cannot route '{}': it has no dimensions; use shortest_path", topology.name));
+                    fmt::format("dimension_order cannot route '{}': it has no dimensions; use shortest_path",
+                                topology.name));
   }
   if (config.vcs < layout_.classes()) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("{} has rings, which deadlock with one class of VCs: give at least {} VCs per virtual "
-                                "network (there is {}), or choose VC classes 'none' to study the deadlock",
-                                topology.name, layout_.classes(), config.vcs));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{} has rings, which deadlock with one class of VCs: give at least {} VCs per virtual "
+                    "network (there is {}), or choose VC classes 'none' to study the deadlock",
+                    topology.name, layout_.classes(), config.vcs));
   }
   for (uint32_t rank = 0; rank < topology.nis.size(); ++rank) {
     for (uint32_t d = 0; d < topology.dimensions.size(); ++d) {
@@ -84,7 +86,8 @@ void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router
     const uint32_t c = ring_class(classes_, dim.size, here, there, positive, entering, before);
     candidates.push_back({positive ? up : down, layout_.of_class(query.virtual_network, c), false});
   };
-  if (query.in_port == up || query.in_port == down) {  // straight on: came in at one side, leaves at the other
+  if (query.in_port == up ||
+      query.in_port == down) {  // straight on: came in at one side, leaves at the other
     add(query.in_port == down, false);
     return;
   }

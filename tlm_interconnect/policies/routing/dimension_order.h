@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Dimension order on any mix of Ring, Mesh, FullyConnected and Switch dimensions: the lowest dimension that differs is
-// corrected first, the shorter way round a ring, both ways where they are equally long.
+// Dimension order on any mix of Ring, Mesh, FullyConnected and Switch dimensions: the lowest dimension that
+// differs is corrected first, the shorter way round a ring, both ways where they are equally long.
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_DIMENSION_ORDER_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_DIMENSION_ORDER_H
@@ -24,7 +24,7 @@ class DimensionOrder final : public RoutingPolicy {
   const PacketTopology& topology_;
   RingClasses classes_;
   VcLayout layout_;
-  std::vector<uint16_t> coordinates_;      ///< of ranks, dimension by dimension
+  std::vector<uint16_t> coordinates_;  ///< of ranks, dimension by dimension
 };
 
 }  // namespace weft::packet

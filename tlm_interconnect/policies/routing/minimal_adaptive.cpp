@@ -12,22 +12,25 @@ namespace weft::packet {
 MinimalAdaptive::MinimalAdaptive(const PacketTopology& topology, const PacketConfig& config)
     : topology_(topology), vcs_(config.vcs) {
   if (topology.dimensions.empty()) {
-    throw UserError(ExitCode::usage, fmt::format("minimal_adaptive cannot route '{}': it has no dimensions; use up_down or "
-                                                 "shortest_path",
-                                                 topology.name));
+    throw UserError(ExitCode::usage,
+                    fmt::format("minimal_adaptive cannot route '{}': it has no dimensions; use up_down or "
+                                "shortest_path",
+                                topology.name));
   }
   for (const TopologyDimension& d : topology.dimensions) {
     if (d.kind == DimensionKind::ring && d.size > 2) escape_vcs_ = 2;
     if (d.kind == DimensionKind::switch_) {
-      throw UserError(ExitCode::usage, "minimal_adaptive routes Ring, Mesh and FullyConnected dimensions: use dimension_order "
-                                       "for topologies with a Switch");
+      throw UserError(ExitCode::usage,
+                      "minimal_adaptive routes Ring, Mesh and FullyConnected dimensions: use dimension_order "
+                      "for topologies with a Switch");
     }
   }
   if (vcs_ <= escape_vcs_) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("minimal_adaptive on {} needs {} escape VCs and at least one more per virtual network: "
-                                "there are {}",
-                                topology.name, escape_vcs_, vcs_));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("minimal_adaptive on {} needs {} escape VCs and at least one more per virtual network: "
+                    "there are {}",
+                    topology.name, escape_vcs_, vcs_));
   }
 }
 
@@ -76,7 +79,9 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
     if (dim.kind == DimensionKind::ring) {
       const bool straight = in_escape && (query.in_port == up || query.in_port == down);
       if (straight) positive = query.in_port == down;
-      vc = escape_vcs_ < 2 ? 0 : ring_class(RingClasses::dateline, dim.size, here, there, positive, !straight, in_vc);
+      vc = escape_vcs_ < 2
+               ? 0
+               : ring_class(RingClasses::dateline, dim.size, here, there, positive, !straight, in_vc);
     }
     escape = {positive ? up : down, 1u << (base + vc), true};
   }

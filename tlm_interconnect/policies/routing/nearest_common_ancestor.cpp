@@ -10,9 +10,11 @@ namespace weft::packet {
 NearestCommonAncestor::NearestCommonAncestor(const PacketTopology& topology, const PacketConfig& config)
     : topology_(topology), layout_(config.vcs, config.virtual_networks, 1), branch_(topology.levels, 1) {
   if (topology.levels == 0) {
-    throw UserError(ExitCode::usage, fmt::format("nearest_common_ancestor cannot route '{}': it is no tree", topology.name));
+    throw UserError(ExitCode::usage,
+                    fmt::format("nearest_common_ancestor cannot route '{}': it is no tree", topology.name));
   }
-  for (uint32_t level = topology.levels - 1; level > 0; --level) branch_[level - 1] = branch_[level] * topology.arity;
+  for (uint32_t level = topology.levels - 1; level > 0; --level)
+    branch_[level - 1] = branch_[level] * topology.arity;
 }
 
 void NearestCommonAncestor::route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const {

@@ -18,7 +18,7 @@ class NearestCommonAncestor final : public RoutingPolicy {
  private:
   const PacketTopology& topology_;
   VcLayout layout_;
-  std::vector<uint32_t> branch_;           ///< leaves below one down port, per level
+  std::vector<uint32_t> branch_;  ///< leaves below one down port, per level
 };
 
 }  // namespace weft::packet

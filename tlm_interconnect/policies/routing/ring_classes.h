@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// VC classes that break the cycle of a ring (Dally and Seitz, "Deadlock-free message routing in multiprocessor
-// interconnection networks", IEEE ToC C-36(5), 1987).
+// VC classes that break the cycle of a ring (Dally and Seitz, "Deadlock-free message routing in
+// multiprocessor interconnection networks", IEEE ToC C-36(5), 1987).
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_RING_CLASSES_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_RING_CLASSES_H
@@ -13,17 +13,19 @@
 namespace weft::packet {
 
 enum class RingClasses : uint8_t {
-  none,                ///< one class: deadlocks under load, for study
-  dateline,            ///< chosen once, on entering the dimension: whether the way crosses the dateline
-  switched_dateline    ///< changed where the dateline is crossed
+  none,              ///< one class: deadlocks under load, for study
+  dateline,          ///< chosen once, on entering the dimension: whether the way crosses the dateline
+  switched_dateline  ///< changed where the dateline is crossed
 };
 
 /// Throws UserError on an unknown name.
 RingClasses ring_classes_from(const std::string& name);
-inline uint32_t ring_class_count(RingClasses classes) { return classes == RingClasses::none ? 1 : 2; }
+inline uint32_t ring_class_count(RingClasses classes) {
+  return classes == RingClasses::none ? 1 : 2;
+}
 
-/// The class of the next hop on a ring of `size` from coordinate `here` to `there`. `entering`: the packet comes
-/// from another dimension or the NI; otherwise `before` is its class on the hop before.
+/// The class of the next hop on a ring of `size` from coordinate `here` to `there`. `entering`: the packet
+/// comes from another dimension or the NI; otherwise `before` is its class on the hop before.
 inline uint32_t ring_class(RingClasses classes, uint32_t size, uint32_t here, uint32_t there, bool positive,
                            bool entering, uint32_t before) {
   switch (classes) {
@@ -31,8 +33,8 @@ inline uint32_t ring_class(RingClasses classes, uint32_t size, uint32_t here, ui
       return 0;
     case RingClasses::dateline:
       if (!entering) return before;
-      // Upwards class 1 holds the ways that wrap, downwards those that do not: packets of one class never close a
-      // ring, because ways that wrap are at most half a ring long.
+      // Upwards class 1 holds the ways that wrap, downwards those that do not: packets of one class never
+      // close a ring, because ways that wrap are at most half a ring long.
       return here > there ? 1 : 0;
     case RingClasses::switched_dateline: {
       const bool wraps = positive ? here + 1 == size : here == 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Where a head may go next. Kernel-free, without state of its own: a policy lists every permitted output with the VCs
-// allowed there; the selection policy then takes one. That separation lets the same policy be checked for cycles of
-// channel dependencies before a run.
+// Where a head may go next. Kernel-free, without state of its own: a policy lists every permitted output with
+// the VCs allowed there; the selection policy then takes one. That separation lets the same policy be checked
+// for cycles of channel dependencies before a run.
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_ROUTING_POLICY_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_ROUTING_POLICY_H
@@ -30,7 +30,7 @@ struct RouteQuery {
 struct RouteCandidate {
   uint32_t port;
   uint32_t vc_mask;
-  bool escape;                 ///< to be taken only when no candidate without this mark has a free VC
+  bool escape;  ///< to be taken only when no candidate without this mark has a free VC
 };
 
 /// How the VCs of a port are divided: virtual networks, and in each of them classes.
@@ -72,8 +72,8 @@ class RoutingPolicy {
   virtual bool adaptive() const { return false; }
 };
 
-/// By name from the registry table; throws UserError for an unknown name, a topology the policy cannot route, or too
-/// few VCs for the classes it needs. `topology` must outlive the policy.
+/// By name from the registry table; throws UserError for an unknown name, a topology the policy cannot route,
+/// or too few VCs for the classes it needs. `topology` must outlive the policy.
 std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,
                                                    const PacketConfig& config);
 std::vector<std::string> routing_policy_names();

@@ -12,7 +12,9 @@ constexpr uint16_t kFar = 0xffff;
 }  // namespace
 
 ShortestPath::ShortestPath(const PacketTopology& topology, const PacketConfig& config)
-    : topology_(topology), layout_(config.vcs, config.virtual_networks, 1), table_of_(topology.routers.size(), kNoTable) {
+    : topology_(topology),
+      layout_(config.vcs, config.virtual_networks, 1),
+      table_of_(topology.routers.size(), kNoTable) {
   const size_t n = topology.routers.size();
   uint32_t tables = 0;
   std::vector<uint32_t> queue;
@@ -43,7 +45,8 @@ void ShortestPath::route(const RouteQuery& query, std::vector<RouteCandidate>& c
   const uint16_t* distance = &distance_[table_of_[to.router] * topology_.routers.size()];
   const std::vector<TopologyPort>& ports = topology_.routers[query.router].ports;
   for (uint32_t p = 0; p < ports.size(); ++p) {
-    if (!ports[p].ni && distance[ports[p].peer] + 1 == distance[query.router]) candidates.push_back({p, all, false});
+    if (!ports[p].ni && distance[ports[p].peer] + 1 == distance[query.router])
+      candidates.push_back({p, all, false});
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Table-driven shortest paths on any graph (breadth first, every equally short next hop). Free of deadlock only on trees
-// and other graphs without cycles of channels: find_dependency_cycle() says.
+// Table-driven shortest paths on any graph (breadth first, every equally short next hop). Free of deadlock
+// only on trees and other graphs without cycles of channels: find_dependency_cycle() says.
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_SHORTEST_PATH_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_SHORTEST_PATH_H
@@ -19,8 +19,8 @@ class ShortestPath final : public RoutingPolicy {
  private:
   const PacketTopology& topology_;
   VcLayout layout_;
-  std::vector<uint32_t> table_of_;         ///< per router with NIs: its table
-  std::vector<uint16_t> distance_;         ///< tables x routers: hops to the table's router
+  std::vector<uint32_t> table_of_;  ///< per router with NIs: its table
+  std::vector<uint16_t> distance_;  ///< tables x routers: hops to the table's router
 };
 
 }  // namespace weft::packet

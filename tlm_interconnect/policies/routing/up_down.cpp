@@ -35,9 +35,8 @@ UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
     }
   }
   // From top to bottom in the order "up" defines: every step up leads to a router that comes before.
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return level_[a] != level_[b] ? level_[a] < level_[b] : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return level_[a] != level_[b] ? level_[a] < level_[b] : a < b; });
   uint32_t tables = 0;
   for (const NiAttachment& ni : topology.nis) {
     if (table_of_[ni.router] != kUnknown) continue;

@@ -5,6 +5,8 @@
 
 namespace weft::packet {
 
-uint32_t FirstRoute::select(const RouteQuery&, const std::vector<RouteCandidate>&, Random&, OutputView&) { return 0; }
+uint32_t FirstRoute::select(const RouteQuery&, const std::vector<RouteCandidate>&, Random&, OutputView&) {
+  return 0;
+}
 
 }  // namespace weft::packet

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Adaptive: the route whose free VCs have the most credits; in a draw any of the best; an escape route only if nothing else is free.
+// Adaptive: the route whose free VCs have the most credits; in a draw any of the best; an escape route only
+// if nothing else is free.
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_SELECTION_MOST_CREDITS_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_SELECTION_MOST_CREDITS_H

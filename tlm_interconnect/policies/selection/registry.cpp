@@ -26,7 +26,7 @@ std::unique_ptr<SelectionPolicy> make() {
 }
 
 const Row kRows[] = {
-    {"first", make<FirstRoute>}, {"random", make<RandomRoute>},           {"hash", make<FlowHash>},
+    {"first", make<FirstRoute>}, {"random", make<RandomRoute>},       {"hash", make<FlowHash>},
     {"spray", make<Spray>},      {"most_credits", make<MostCredits>},
 };
 

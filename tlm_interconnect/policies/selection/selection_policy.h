@@ -30,8 +30,8 @@ class SelectionPolicy {
  public:
   virtual ~SelectionPolicy() = default;
   /// Index of the one taken; called only with two or more candidates.
-  virtual uint32_t select(const RouteQuery& query, const std::vector<RouteCandidate>& candidates, Random& random,
-                          OutputView& outputs) = 0;
+  virtual uint32_t select(const RouteQuery& query, const std::vector<RouteCandidate>& candidates,
+                          Random& random, OutputView& outputs) = 0;
 };
 
 /// By name from the registry table; throws UserError for an unknown one.

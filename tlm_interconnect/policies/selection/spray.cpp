@@ -5,7 +5,8 @@
 
 namespace weft::packet {
 
-uint32_t Spray::select(const RouteQuery&, const std::vector<RouteCandidate>& candidates, Random&, OutputView&) {
+uint32_t Spray::select(const RouteQuery&, const std::vector<RouteCandidate>& candidates, Random&,
+                       OutputView&) {
   return next_++ % static_cast<uint32_t>(candidates.size());
 }
 
