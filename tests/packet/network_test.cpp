@@ -224,6 +224,62 @@ TEST(Options, EveryOneKeepsItsInvariants) {
   }
 }
 
+TEST(Deadlock, BubblesKeepARingMovingWithOneClass) {
+  TrafficConfig c = traffic("Ring(8)", 1.0);
+  c.network.vc_classes = "bubble";
+  c.network.strict_cut_through = true;
+  c.network.vcs = 1;
+  c.measure_cycles = 20000;
+  EXPECT_GT(run_traffic(c, advance).points[0].accepted, 0.15);
+  c.network.buffer_flits = 15;  // not two packets
+  EXPECT_THROW(run_traffic(c, advance), UserError);
+}
+
+TEST(Retry, DelaysButLosesNothing) {
+  TrafficConfig c = traffic("Ring(8)", 0.3);
+  const double clean = run_traffic(c, advance).points[0].avg_latency;
+  for (LinkTiming& l : c.topology.links) l.flit_error = 0.01;
+  const TrafficPoint retried = run_traffic(c, advance).points[0];
+  EXPECT_GT(retried.avg_latency, clean + 0.1);
+  EXPECT_LT(retried.avg_latency, 2 * clean);
+  EXPECT_EQ(run_traffic(c, advance).points[0].digest, retried.digest);
+  for (LinkTiming& l : c.topology.links) l.flit_error = 1;
+  EXPECT_THROW(run_traffic(c, advance), UserError);
+}
+
+// A packet of N flits over links of different rate, alone: the slow link sets its pace, and from slow to fast
+// it waits until it can go without gaps.
+TEST(Rates, ClosedFormsOfMixedLinks) {
+  const auto time = [](Picoseconds first, Picoseconds second) {
+    return in_child([&]() -> std::string {
+      PacketTopology t;
+      t.name = "chain";
+      t.routing = "shortest_path";
+      t.selection = "first";
+      const uint32_t ni = t.add_link({});
+      LinkTiming a;
+      a.flit_time = first;
+      LinkTiming b;
+      b.flit_time = second;
+      const uint32_t link_a = t.add_link(a);
+      const uint32_t link_b = t.add_link(b);
+      for (const char* name : {"a", "b", "c"}) t.add_router(name);
+      t.connect(0, 1, link_a);
+      t.connect(1, 2, link_b);
+      t.attach(0, ni);
+      t.attach(2, ni);
+      return std::to_string(zero_load_latencies(t, {}, 8, advance)[1]);
+    });
+  };
+  const int n = 8;
+  EXPECT_EQ(time(1000, 1000), std::to_string(2 + 4 * 3 + (n - 1)));
+  // The last flit leaves the slow link (n - 1) x 4 cycles after the first; a flit takes 3 cycles more to come
+  // over it.
+  EXPECT_EQ(time(4000, 4000), std::to_string(2 + 4 * 3 + 2 * 3 + (n - 1) * 4));
+  EXPECT_EQ(time(1000, 4000), std::to_string(2 + 4 * 3 + 3 + (n - 1) * 4));
+  EXPECT_EQ(time(4000, 1000), std::to_string(2 + 4 * 3 + 3 + (n - 1) * 4));
+}
+
 TEST(Pipeline, StagesAddUpAtZeroLoad) {
   PacketConfig config;
   config.pipeline = {1, 2, 3, 2, 1};
@@ -247,9 +303,11 @@ class Collector final : public PacketSink {
     arrivals[message.id_low] = at;
     bytes += message.bytes;
   }
+  void message_sent(const Message& message, Picoseconds at) override { sent[message.id_low] = at; }
   uint64_t packets = 0;
   uint64_t bytes = 0;
   bool in_order = true;
+  std::map<uint64_t, Picoseconds> sent;
   std::map<std::pair<uint32_t, uint32_t>, Picoseconds> last_of_pair;
   std::map<uint64_t, Picoseconds> arrivals;
 };
@@ -276,11 +334,12 @@ TEST(Messages, AreCutSentAndPutTogether) {
               advance(1000000);
               std::string times;
               for (const auto& [id, at] : sink.arrivals) times += std::to_string(at / 1000) + " ";
-              times += std::to_string(sink.bytes) + " " + std::to_string(sink.packets) + " ";
+              times += std::to_string(sink.bytes) + " " + std::to_string(sink.packets) + " sent";
+              for (const auto& [id, at] : sink.sent) times += " " + std::to_string(at / 1000);
               return times + network.broken_invariant(true);
             }),
             // 2 + 4 x 2 routers = 10 for the head; then one cycle a flit
-            "10 10 11 169 72 3593 17 ");
+            "10 10 11 169 72 3593 17 sent 1 1 2 160 63");
 }
 
 TEST(Messages, OfManyRanksArriveOnceEachAndInOrder) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/topology.h"
@@ -359,6 +360,36 @@ TEST(DependencyCheck, NamesWhatCanDeadlock) {
   config.routing = "up_down";
   EXPECT_EQ(find_dependency_cycle(irregular(), config), "");
   EXPECT_EQ(find_dependency_cycle(topology("Ring(6)_Ring(5)"), config), "");
+}
+
+TEST(BufferCheck, SaysWhatARoundTripCosts) {
+  PacketConfig config;
+  LinkTiming link;
+  EXPECT_EQ(credit_round_trip(config, link), 6000u);
+  link.latency = 10000;
+  EXPECT_EQ(credit_round_trip(config, link), 24000u);
+  config.vcs = 1;
+  config.buffer_flits = 4;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 49, 1e-9);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("link x"), std::string::npos);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("16.3 %"), std::string::npos);
+  config.buffer_flits = 24;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 9, 1e-9);
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+  config.vcs = 4;
+  config.buffer_flits = 8;
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+}
+
+TEST(DependencyCheck, BubblesNeedNoClasses) {
+  PacketConfig config;
+  config.vc_classes = "bubble";
+  config.strict_cut_through = true;
+  config.vcs = 1;
+  EXPECT_EQ(find_dependency_cycle(topology("Ring(8)_Ring(4)"), config), "");
+  config.strict_cut_through = false;
+  config.vcs = 2;
+  EXPECT_THROW(make_routing_policy("dimension_order", topology("Ring(8)"), config), UserError);
 }
 
 TEST(Selection, EachPolicyDoesWhatItSays) {

@@ -46,6 +46,11 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   topology.check();
   PacketConfig one = config;  // virtual networks are alike and do not mix
   one.virtual_networks = 1;
+  if (one.vc_classes ==
+      "bubble") {  // breaks the cycle of a ring by its free space; the rest is as with classes
+    one.vc_classes = "dateline";
+    one.vcs = std::max(one.vcs, 2u);
+  }
   const auto routing =
       make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
   const Buffers buffers(topology, one.vcs);

@@ -201,7 +201,10 @@ void NetworkInterface::take_next(Picoseconds t) {
     packet.virtual_network = m.virtual_network;
     packet_flits_ = segmentation_.flits(packet.bytes);
     front.cut += packet.bytes;
-    if (front.cut == m.bytes) queue_.pop_front();
+    if (front.cut == m.bytes) {
+      last_of_ = front.message;
+      queue_.pop_front();
+    }
   }
 }
 
@@ -221,6 +224,10 @@ void NetworkInterface::send(Picoseconds t) {
   flits_sent_ += n;
   busy_ = on_cycle(t + static_cast<Picoseconds>(n) * flit_time_);
   wake(busy_);
+  if (sent_ == packet_flits_ && last_of_ != 0) {
+    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, busy_);
+    last_of_ = 0;
+  }
   if (sent_ == packet_flits_) {
     ++packets_sent_;
     packet_ = fabric::kNoPacket;

@@ -90,6 +90,8 @@ class PacketSink {
   virtual void packet_arrives(const fabric::Packet& packet, uint32_t flits, Picoseconds at) = 0;
   /// `flits` flits arrive, the first at `first`, one every `flit_time`.
   virtual void flits_arrive(uint32_t /*flits*/, Picoseconds /*first*/, Picoseconds /*flit_time*/) {}
+  /// The last flit of a message leaves its NI at `at` (reported to the sender's sink).
+  virtual void message_sent(const Message& /*message*/, Picoseconds /*at*/) {}
   /// The last flit of a message's last packet arrives at `at`.
   virtual void message_arrives(const Message& message, Picoseconds at) = 0;
 };
@@ -195,6 +197,7 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t packet_flits_ = 0;
   uint32_t sent_ = 0;
   uint32_t vc_ = 0;
+  uint32_t last_of_ = 0;           ///< message whose last packet this is, or none
   Picoseconds busy_ = 0;           ///< the link is taken until then
   std::vector<uint32_t> last_vc_;  ///< per virtual network; ~0: none yet
   std::vector<CreditAccount> out_;

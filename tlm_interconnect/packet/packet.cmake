@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 set(WEFT_PACKET_SOURCES
+  packet/buffer_check.cpp
   packet/dependency_check.cpp
   packet/link_port.cpp
   packet/network_interface.cpp

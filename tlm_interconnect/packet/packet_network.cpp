@@ -34,6 +34,13 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     : sc_module(name), config_(config), topology_(std::move(topology)) {
   check(config_);
   topology_.check();
+  for (const LinkTiming& link : topology_.links) {
+    if (!(link.flit_error >= 0) || link.flit_error >= 1) {
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("packet network: a flit error rate of {}: from 0 to below 1", link.flit_error));
+    }
+  }
   routing_ =
       make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
   const std::string selection = !config_.selection.empty() ? config_.selection
@@ -79,6 +86,9 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.latency = or_cycle(link.latency);
   result.credit_latency = link.credit_latency == 0 ? result.latency : link.credit_latency;
   result.flit_time = or_cycle(link.flit_time);
+  result.flit_error = link.flit_error;
+  const Picoseconds replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
+  result.replay = (replay + config_.cycle - 1) / config_.cycle * config_.cycle;
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
   // Soonest effect of what the peer decides now: a credit or (at a router) a flit.

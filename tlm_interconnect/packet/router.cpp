@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft::packet {
 namespace {
@@ -70,6 +71,8 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     port.credit_delay = cycle_ + in.credit_latency;
     port.flit_time = static_cast<uint32_t>(in.flit_time);
     port.depth = in.depth;
+    port.flit_error = in.flit_error;
+    port.replay = in.replay;
     for (uint32_t v = 0; v < vcs_; ++v) outputs_[p * vcs_ + v].credit.set_depth(in.peer_depth);
     lookahead_ = std::min(lookahead_, in.lookahead);
   }
@@ -155,7 +158,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
     start_head(p, v);
     wake_and_notify(in.ready);
   } else if (!merged && in.queue.size() == 1 && ((ports_[p].sa_mask >> v) & 1) != 0) {
-    wake_and_notify(std::max(first, ports_[p].input_busy));
+    wake_and_notify(std::max(first, in.ready));
   }
 }
 
@@ -187,22 +190,27 @@ void Router::cycle(Picoseconds t) {
 void Router::continue_held(Picoseconds t) {
   held_ports_.for_each([&](uint32_t p) {
     Port& port = ports_[p];
-    if (port.input_busy > t) {
-      wake(port.input_busy);
-      return;
-    }
-    const uint32_t v = port.held_vc;
-    InputVc& in = inputs_[p * vcs_ + v];
-    Port& out = ports_[in.out_port];
-    held_ports_.erase(p);
-    --held_count_;
-    port.held_vc = kFree;
-    if (in.queue.empty() || in.queue.front().first > out.output_busy - out.flit_time) return;
-    if (outputs_[in.out_port * vcs_ + in.out_vc].credit.at(t) > 0) {
-      send(p, v, t);
-    } else {
-      port.input_busy = t + cycle_;
-      out.output_busy = t + cycle_;
+    for (uint32_t m = port.held_mask; m != 0; m &= m - 1) {
+      const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+      InputVc& in = inputs_[p * vcs_ + v];
+      if (in.ready > t) {
+        wake(in.ready);
+        continue;
+      }
+      Port& out = ports_[in.out_port];
+      port.held_mask &= ~(1u << v);
+      if (port.held_mask == 0) {
+        held_ports_.erase(p);
+        --held_count_;
+      }
+      if (in.queue.empty() || in.queue.front().first > out.output_busy - out.flit_time) continue;
+      if (outputs_[in.out_port * vcs_ + in.out_vc].credit.at(t) > 0) {
+        send(p, v, t);
+      } else {
+        in.ready = t + cycle_;
+        if (out.flit_time <= cycle_) port.input_busy = t + cycle_;
+        out.output_busy = t + cycle_;
+      }
     }
   });
 }
@@ -269,9 +277,9 @@ void Router::allocate_switch(Picoseconds t) {
         return;
       }
       for (uint32_t m = port.sa_mask; m != 0; m &= m - 1) {
-        const Picoseconds busy =
-            ports_[inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].out_port].output_busy;
-        wake(std::max(next_cycle, aligned_ ? busy : busy - busy % cycle_));
+        const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
+        const Picoseconds busy = ports_[in.out_port].output_busy;
+        wake(std::max({next_cycle, in.ready, aligned_ ? busy : busy - busy % cycle_}));
       }
     });
   }
@@ -302,6 +310,23 @@ uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Picoseconds t, Picoseconds&
   return result;
 }
 
+// Of some free VCs those that would have room for another packet beside this one.
+uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Picoseconds t, Picoseconds& soonest) {
+  uint32_t result = 0;
+  for (uint32_t m = free; m != 0; m &= m - 1) {
+    const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+    OutputVc& out = outputs_[in.out_port * vcs_ + v];
+    if (out.credit.at(t) >= static_cast<int32_t>(2 * in.packet_flits)) {
+      result |= 1u << v;
+      continue;
+    }
+    const Picoseconds when = out.credit.when(2 * in.packet_flits);
+    if (when == kNever) out.watched = true;
+    soonest = std::min(soonest, when);
+  }
+  return result;
+}
+
 uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
   Picoseconds soonest = kNever;
   uint32_t credits = 0;
@@ -324,6 +349,7 @@ void Router::choose_route(uint32_t p, uint32_t v) {
   if (candidates_.size() > 1) chosen = selection_->select(query, candidates_, random_, *this);
   in.out_port = candidates_[chosen].port;
   in.out_mask = candidates_[chosen].vc_mask;
+  in.bubble = candidates_[chosen].bubble;
   in.routed = !routing_.adaptive();
 }
 
@@ -339,7 +365,8 @@ void Router::allocate_vcs(Picoseconds t) {
       }
       if (!in.routed) choose_route(p, v);
       Picoseconds soonest = kNever;
-      const uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
+      uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
+      if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
       } else if (soonest != kNever) {
@@ -358,10 +385,19 @@ void Router::allocate_vcs(Picoseconds t) {
     const uint32_t p = r.input / vcs_;
     const uint32_t v = r.input % vcs_;
     InputVc& in = inputs_[r.input];
+    Port& port = ports_[p];
     in.out_vc = r.granted;
     in.ready = t + config_.pipeline.vc_alloc * cycle_;
+    const FlitRun& run = in.queue.front();
+    if (run.stride > ports_[r.port].flit_time && in.packet_flits <= port.depth) {
+      // From a slow link to a fast one: wait until the packet can go without gaps, as switches do.
+      const Picoseconds last = run.first + static_cast<Picoseconds>(in.packet_flits - 1) * run.stride;
+      const Picoseconds ahead = static_cast<Picoseconds>(in.packet_flits) * ports_[r.port].flit_time;
+      if (last + 2 * ports_[r.port].flit_time > ahead) {
+        in.ready = std::max(in.ready, on_cycle(last + 2 * ports_[r.port].flit_time - ahead));
+      }
+    }
     outputs_[r.port * vcs_ + r.granted].owner = r.input;
-    Port& port = ports_[p];
     port.va_mask &= ~(1u << v);
     if (port.va_mask == 0) va_ports_.erase(p);
     if (port.sa_mask == 0) sa_ports_.insert(p);
@@ -413,12 +449,18 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
   Port& port = ports_[p];
   Port& out_port = ports_[in.out_port];
   OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
-  const Picoseconds start = std::max(t, out_port.output_busy);
+  Picoseconds start = std::max(t, out_port.output_busy);
   const uint32_t stride = out_port.flit_time;
 
   uint32_t n = std::min(in.packet_flits - in.sent, quantum_);
   if (n > 1) n = arrived_run(in, start, n, stride);
   if (n > 1) n = out.credit.run(start, n, stride);
+  if (out_port.flit_error > 0 && random_.unit() < 1 - std::pow(1 - out_port.flit_error, n)) {
+    // Damaged: sent again, complete, one replay later. Flits and credits that are known stay known until
+    // then.
+    start += out_port.replay;
+    ++out_port.retries;
+  }
   out.credit.spend(n);
 
   fabric::Transfer transfer;
@@ -444,15 +486,17 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
   const Picoseconds end = start + static_cast<Picoseconds>(n) * stride;
   out_port.output_busy = end;
   out_port.flits += n;
-  port.input_busy = aligned_ ? end : end - end % cycle_;
+  const Picoseconds done = aligned_ ? end : end - end % cycle_;
+  // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
+  if (stride <= cycle_) port.input_busy = done;
 
   if (in.sent == in.packet_flits) {
     ++packets_;
     out.owner = kFree;
-    out.free_at = port.input_busy;
+    out.free_at = done;
     out.draining = config_.release_on_credit;
     in.packet = fabric::kNoPacket;
-    in.free_at = port.input_busy;
+    in.free_at = done;
     port.sa_mask &= ~(1u << v);
     if (port.sa_mask == 0) sa_ports_.erase(p);
     if (eager_) wake(out.free_at);
@@ -461,12 +505,15 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
       wake(in.ready);
     }
   } else {
+    in.ready = done;
     if (hold_) {
-      held_ports_.insert(p);
-      ++held_count_;
-      port.held_vc = v;
+      if (port.held_mask == 0) {
+        held_ports_.insert(p);
+        ++held_count_;
+      }
+      port.held_mask |= 1u << v;
     }
-    wake(port.input_busy);
+    wake(done);
   }
 
   const uint32_t out_index = in.out_port;

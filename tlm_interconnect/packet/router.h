@@ -39,6 +39,8 @@ struct PortConfig {
   Picoseconds flit_time = 0;  ///< ps a flit occupies the link
   uint32_t depth = 0;         ///< flits per VC of this port's own input buffer
   uint32_t peer_depth = 0;    ///< flits per VC at the other end
+  double flit_error = 0;      ///< chance that a flit sent from here is damaged and its burst sent again
+  Picoseconds replay = 0;     ///< what a repetition costs
   Picoseconds lookahead = 0;  ///< soonest a transfer sent by the peer now can concern this end
 };
 
@@ -56,6 +58,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   // -- read by the network's checks and reports
   uint64_t activations() const { return activations_; }
   uint64_t packets() const { return packets_; }  ///< packet-hops: tails sent
+  uint64_t retries(uint32_t output) const { return ports_[output].retries; }
   uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
   Picoseconds busy(uint32_t output) const { return ports_[output].flits * ports_[output].flit_time; }
   /// Flits of one input VC that have been announced and not yet sent on.
@@ -92,9 +95,9 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   struct InputVc {
     Ring<FlitRun> queue;
-    Picoseconds ready = 0;                              ///< VC allocation, then switch allocation, not before
-    Picoseconds free_at = 0;                            ///< the tail before has left
-    fabric::PacketRef packet = fabric::kNoPacket;       ///< at the front
+    Picoseconds ready = 0;                         ///< the next stage (VC or switch allocation) not before
+    Picoseconds free_at = 0;                       ///< the tail before has left
+    fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
     uint32_t packet_flits = 0;
@@ -105,6 +108,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t out_mask = 0;
     uint32_t virtual_network = 0;
     bool routed = false;
+    bool bubble = false;  ///< may enter a ring only if a packet's space stays free
   };
 
   struct OutputVc {
@@ -122,10 +126,13 @@ class Router final : public sc_core::sc_module, private OutputView {
     Picoseconds credit_delay = 0;  ///< switch allocation to the credit at the other end
     uint32_t flit_time = 0;
     uint32_t depth = 0;
-    uint32_t va_mask = 0;      ///< input VCs that wait for an output VC
-    uint32_t sa_mask = 0;      ///< input VCs that have one
-    uint32_t held_vc = kFree;  ///< its burst may go on without arbitration
-    uint32_t vc_pointer = 0;   ///< round-robin among the VCs of this input
+    double flit_error = 0;
+    Picoseconds replay = 0;
+    uint64_t retries = 0;
+    uint32_t va_mask = 0;     ///< input VCs that wait for an output VC
+    uint32_t sa_mask = 0;     ///< input VCs that have one
+    uint32_t held_mask = 0;   ///< input VCs whose burst may go on without arbitration
+    uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
     uint64_t flits = 0;
   };
 
@@ -150,6 +157,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   void send(uint32_t port, uint32_t vc, Picoseconds t);
   uint32_t arrived_run(const InputVc& input, Picoseconds t, uint32_t wanted, uint32_t stride) const;
   uint32_t free_vcs(uint32_t port, uint32_t mask, Picoseconds t, Picoseconds& soonest);
+  uint32_t with_bubble(const InputVc& input, uint32_t free, Picoseconds t, Picoseconds& soonest);
   uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
   Picoseconds on_cycle(Picoseconds t) const { return aligned_ ? t : (t + cycle_ - 1) / cycle_ * cycle_; }
 

@@ -116,6 +116,10 @@ void check(const TrafficConfig& c) {
     fail(fmt::format("strict cut-through: a packet of {} flits never fits a buffer of {}: enlarge the buffer",
                      c.packet_flits, c.network.buffer_flits));
   }
+  if (c.network.vc_classes == "bubble" && 2 * c.packet_flits > c.network.buffer_flits) {
+    fail(fmt::format("vc_classes bubble: two packets of {} flits must fit a buffer, which has {}: enlarge it",
+                     c.packet_flits, c.network.buffer_flits));
+  }
   if (c.loads.empty() && !c.find_saturation) fail("no load is given");
   const TrafficPattern pattern(c.pattern, c.topology);
 }

@@ -33,6 +33,10 @@ DimensionOrder::DimensionOrder(const PacketTopology& topology, const PacketConfi
                     "network (there is {}), or choose VC classes 'none' to study the deadlock",
                     topology.name, layout_.classes(), config.vcs));
   }
+  if (classes_ == RingClasses::bubble && !config.strict_cut_through) {
+    throw UserError(ExitCode::usage,
+                    "vc_classes bubble needs strict_cut_through: a packet must fit where it moves to");
+  }
   for (uint32_t rank = 0; rank < topology.nis.size(); ++rank) {
     for (uint32_t d = 0; d < topology.dimensions.size(); ++d) {
       coordinates_.push_back(static_cast<uint16_t>(topology.coordinate(rank, d)));
@@ -84,7 +88,8 @@ void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router
   const uint32_t before = layout_.class_of(query.in_vc);
   const auto add = [&](bool positive, bool entering) {
     const uint32_t c = ring_class(classes_, dim.size, here, there, positive, entering, before);
-    candidates.push_back({positive ? up : down, layout_.of_class(query.virtual_network, c), false});
+    candidates.push_back({positive ? up : down, layout_.of_class(query.virtual_network, c), false,
+                          entering && classes_ == RingClasses::bubble});
   };
   if (query.in_port == up ||
       query.in_port == down) {  // straight on: came in at one side, leaves at the other

@@ -13,8 +13,10 @@ RingClasses ring_classes_from(const std::string& name) {
   if (name == "none") return RingClasses::none;
   if (name == "dateline") return RingClasses::dateline;
   if (name == "switched_dateline") return RingClasses::switched_dateline;
-  throw UserError(ExitCode::usage,
-                  fmt::format("unknown VC classes '{}': use one of dateline, switched_dateline, none", name));
+  if (name == "bubble") return RingClasses::bubble;
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("unknown VC classes '{}': use one of dateline, switched_dateline, bubble, none", name));
 }
 
 }  // namespace weft::packet

@@ -13,15 +13,17 @@
 namespace weft::packet {
 
 enum class RingClasses : uint8_t {
-  none,              ///< one class: deadlocks under load, for study
-  dateline,          ///< chosen once, on entering the dimension: whether the way crosses the dateline
-  switched_dateline  ///< changed where the dateline is crossed
+  none,               ///< one class: deadlocks under load, for study
+  dateline,           ///< chosen once, on entering the dimension: whether the way crosses the dateline
+  switched_dateline,  ///< changed where the dateline is crossed
+  bubble  ///< one class; a ring is entered only where room for one more packet is left (Carrion et al.,
+          ///< "A flow control mechanism to avoid message deadlock in k-ary n-cube networks", HiPC 1997)
 };
 
 /// Throws UserError on an unknown name.
 RingClasses ring_classes_from(const std::string& name);
 inline uint32_t ring_class_count(RingClasses classes) {
-  return classes == RingClasses::none ? 1 : 2;
+  return classes == RingClasses::none || classes == RingClasses::bubble ? 1 : 2;
 }
 
 /// The class of the next hop on a ring of `size` from coordinate `here` to `there`. `entering`: the packet
@@ -30,6 +32,7 @@ inline uint32_t ring_class(RingClasses classes, uint32_t size, uint32_t here, ui
                            bool entering, uint32_t before) {
   switch (classes) {
     case RingClasses::none:
+    case RingClasses::bubble:
       return 0;
     case RingClasses::dateline:
       if (!entering) return before;

@@ -30,7 +30,8 @@ struct RouteQuery {
 struct RouteCandidate {
   uint32_t port;
   uint32_t vc_mask;
-  bool escape;  ///< to be taken only when no candidate without this mark has a free VC
+  bool escape;          ///< to be taken only when no candidate without this mark has a free VC
+  bool bubble = false;  ///< enters a ring: only where room for one more packet is left
 };
 
 /// How the VCs of a port are divided: virtual networks, and in each of them classes.
