@@ -101,6 +101,7 @@ class CreditAccount {
 
   void add(const CreditTrain& train) {
     coming_ += train.count;
+    if (train.stride > slowest_) slowest_ = train.stride;
     if (!trains_.empty()) {
       CreditTrain& last = trains_.back();
       if (last.stride == train.stride &&
@@ -133,6 +134,27 @@ class CreditAccount {
     return n < wanted ? n : wanted;
   }
 
+  /// When to start so that up to `wanted` flits, one every `stride`, go without gaps although their credits
+  /// come back more slowly than that: `t`, or the moment from which the credits known to be coming keep pace.
+  /// Starting at once would send the same flits one by one as each credit comes, the last one at the same
+  /// time.
+  Picoseconds gapless(Picoseconds t, uint32_t wanted, uint32_t stride) const {
+    if (slowest_ <= stride) return t;
+    Picoseconds start = t;
+    uint32_t n = now_ < 0 ? 0 : static_cast<uint32_t>(now_);
+    for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
+      const CreditTrain& train = trains_[k];
+      // A pause longer than the train's own pace is not waited for.
+      if (train.first > t + static_cast<Picoseconds>(n) * stride + train.stride) break;
+      const uint32_t last = (train.count < wanted - n ? train.count : wanted - n) - 1;
+      const Picoseconds needs = train.first + static_cast<Picoseconds>(last) * train.stride;
+      const Picoseconds slot = static_cast<Picoseconds>(n + last) * stride;
+      if (train.stride > stride && needs > start + slot) start = needs - slot;
+      n += train.count;
+    }
+    return start;
+  }
+
   void spend(uint32_t n) { now_ -= static_cast<int32_t>(n); }
 
   /// When `wanted` credits will be here at once, as far as is known; kNever: not known yet.
@@ -157,6 +179,7 @@ class CreditAccount {
   int32_t now_ = 0;
   uint32_t coming_ = 0;
   uint32_t depth_ = 0;
+  uint32_t slowest_ = 0;  ///< longest stride of any train so far
 };
 
 }  // namespace weft::packet

@@ -105,11 +105,14 @@ void NetworkInterface::cycle(Picoseconds t) {
     return;
   }
   if (packet_ != fabric::kNoPacket) {
+    Picoseconds when = out_[vc_].when(1);
     if (out_[vc_].at(t) > 0) {
-      send(t);
-      return;
+      when = on_cycle(out_[vc_].gapless(t, packet_flits_ - sent_, flit_time_));
+      if (when <= t) {
+        send(t);
+        return;
+      }
     }
-    const Picoseconds when = out_[vc_].when(1);
     if (when == kNever) {
       watched_ |= 1u << vc_;
     } else {

@@ -203,9 +203,10 @@ void Router::continue_held(Picoseconds t) {
         held_ports_.erase(p);
         --held_count_;
       }
-      if (in.queue.empty() || in.queue.front().first > out.output_busy - out.flit_time) continue;
-      if (outputs_[in.out_port * vcs_ + in.out_vc].credit.at(t) > 0) {
-        send(p, v, t);
+      if (in.queue.empty() || in.queue.front().first > out.output_busy - cycle_) continue;
+      CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
+      if (credit.at(t) > 0) {
+        if (credit.gapless(t, in.packet_flits - in.sent, out.flit_time) < t + cycle_) send(p, v, t);
       } else {
         in.ready = t + cycle_;
         if (out.flit_time <= cycle_) port.input_busy = t + cycle_;
@@ -253,6 +254,12 @@ void Router::allocate_switch(Picoseconds t) {
           } else {
             wake(when);
           }
+          continue;
+        }
+        const Picoseconds start =
+            out.credit.gapless(t, in.packet_flits - in.sent, ports_[in.out_port].flit_time);
+        if (start >= next_cycle) {
+          wake(aligned_ ? start : start - start % cycle_);
           continue;
         }
         if (requests_.add(p, in.out_port)) requested_vc_[p * ports + in.out_port] = static_cast<uint8_t>(v);
@@ -393,9 +400,8 @@ void Router::allocate_vcs(Picoseconds t) {
       // From a slow link to a fast one: wait until the packet can go without gaps, as switches do.
       const Picoseconds last = run.first + static_cast<Picoseconds>(in.packet_flits - 1) * run.stride;
       const Picoseconds ahead = static_cast<Picoseconds>(in.packet_flits) * ports_[r.port].flit_time;
-      if (last + 2 * ports_[r.port].flit_time > ahead) {
-        in.ready = std::max(in.ready, on_cycle(last + 2 * ports_[r.port].flit_time - ahead));
-      }
+      const Picoseconds start = last + ports_[r.port].flit_time + cycle_;
+      if (start > ahead) in.ready = std::max(in.ready, on_cycle(start - ahead));
     }
     outputs_[r.port * vcs_ + r.granted].owner = r.input;
     port.va_mask &= ~(1u << v);
@@ -419,23 +425,23 @@ void Router::start_head(uint32_t p, uint32_t v) {
   port.va_mask |= 1u << v;
 }
 
-// How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come when the
-// one before it leaves.
+// How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come a
+// cycle before its turn, which at the clock's own rate is when the one before it leaves.
 uint32_t Router::arrived_run(const InputVc& in, Picoseconds t, uint32_t wanted, uint32_t stride) const {
   uint32_t n = 0;
   for (uint32_t k = 0; n < wanted && k < in.queue.size(); ++k) {
     const FlitRun& run = in.queue[k];
     if (run.packet != in.packet) break;
-    if (n > 0 && run.first > t + static_cast<Picoseconds>(n - 1) * stride) break;
+    if (n > 0 && run.first > t + static_cast<Picoseconds>(n) * stride - cycle_) break;
     if (run.stride <= stride) {
       // If its second flit is in time all others are.
-      if (n == 0 && run.flits > 1 && run.first + run.stride > t) return 1;
+      if (n == 0 && run.flits > 1 && run.first + run.stride > t + stride - cycle_) return 1;
       n += run.flits;
       continue;
     }
     uint32_t j = 1;
     while (j < run.flits && run.first + static_cast<Picoseconds>(j) * run.stride <=
-                                t + static_cast<Picoseconds>(n + j - 1) * stride) {
+                                t + static_cast<Picoseconds>(n + j) * stride - cycle_) {
       ++j;
     }
     n += j;
