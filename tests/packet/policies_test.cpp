@@ -34,16 +34,34 @@ std::map<uint32_t, uint32_t> by_input(const std::vector<SwitchGrant>& grants) {
 }
 
 TEST(PortSet, FirstFromGoesRound) {
+  PortMatrix m(2, 130);
+  EXPECT_EQ(m.first_from(1, 0), PortSet::kNone);
+  m.insert(1, 3);
+  m.insert(1, 129);
+  EXPECT_EQ(m.first_from(1, 0), 3u);
+  EXPECT_EQ(m.first_from(1, 3), 3u);
+  EXPECT_EQ(m.first_from(1, 4), 129u);
+  EXPECT_EQ(m.first_from(0, 4), PortSet::kNone);
+  m.clear_row(1);
+  m.insert(1, 3);
+  EXPECT_EQ(m.first_from(1, 4), 3u);
+  EXPECT_EQ(m.first_from(1, 129), 3u);
+
   PortSet s(130);
-  EXPECT_EQ(s.first_from(0), PortSet::kNone);
-  s.insert(3);
+  EXPECT_EQ(s.first(), PortSet::kNone);
   s.insert(129);
-  EXPECT_EQ(s.first_from(0), 3u);
-  EXPECT_EQ(s.first_from(3), 3u);
-  EXPECT_EQ(s.first_from(4), 129u);
-  s.erase(129);
-  EXPECT_EQ(s.first_from(4), 3u);
-  EXPECT_EQ(s.first_from(129), 3u);
+  s.insert(64);
+  EXPECT_EQ(s.first(), 64u);
+  s.insert(5);
+  EXPECT_EQ(s.first(), 5u);
+  std::vector<uint32_t> seen;
+  s.for_each([&](uint32_t i) { seen.push_back(i); });
+  EXPECT_EQ(seen, (std::vector<uint32_t>{5, 64, 129}));
+  s.erase(64);
+  EXPECT_FALSE(s.contains(64));
+  EXPECT_TRUE(s.contains(129));
+  s.clear();
+  EXPECT_TRUE(s.empty());
 }
 
 TEST(Islip, TwoInputsForOneOutputTakeTurns) {

@@ -226,7 +226,6 @@ void NetworkInterface::send(Picoseconds t) {
   sent_ += n;
   flits_sent_ += n;
   busy_ = on_cycle(t + static_cast<Picoseconds>(n) * flit_time_);
-  wake(busy_);
   if (sent_ == packet_flits_ && last_of_ != 0) {
     if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, busy_);
     last_of_ = 0;
@@ -235,6 +234,12 @@ void NetworkInterface::send(Picoseconds t) {
     ++packets_sent_;
     packet_ = fabric::kNoPacket;
     if (config_.release_on_credit) draining_ |= 1u << vc_;
+    Picoseconds ready = 0;
+    uint32_t virtual_network = 0;
+    uint32_t flits = 0;
+    if (next_ready(ready, virtual_network, flits)) wake(std::max(busy_, on_cycle(ready)));
+  } else {
+    wake(busy_);
   }
   link_.send(transfer);
 }

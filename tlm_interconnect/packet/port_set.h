@@ -16,51 +16,46 @@ class PortSet {
  public:
   static constexpr uint32_t kNone = ~0u;
 
-  explicit PortSet(uint32_t size = 0) : words_((size + 63) / 64, 0) {}
+  explicit PortSet(uint32_t size = 0) : more_(size > 64 ? (size + 63) / 64 - 1 : 0, 0) {}
 
-  void insert(uint32_t i) { words_[i >> 6] |= uint64_t{1} << (i & 63); }
-  void erase(uint32_t i) { words_[i >> 6] &= ~(uint64_t{1} << (i & 63)); }
-  bool contains(uint32_t i) const { return (words_[i >> 6] >> (i & 63)) & 1; }
+  void insert(uint32_t i) { word(i >> 6) |= uint64_t{1} << (i & 63); }
+  void erase(uint32_t i) { word(i >> 6) &= ~(uint64_t{1} << (i & 63)); }
+  bool contains(uint32_t i) const { return ((i < 64 ? first_ : more_[(i >> 6) - 1]) >> (i & 63)) & 1; }
   bool empty() const {
-    for (const uint64_t w : words_) {
+    if (first_ != 0) return false;
+    for (const uint64_t w : more_) {
       if (w != 0) return false;
     }
     return true;
   }
   void clear() {
-    for (uint64_t& w : words_) w = 0;
+    first_ = 0;
+    for (uint64_t& w : more_) w = 0;
   }
 
   /// Calls f(i) for each member in ascending order. f may erase i.
   template <typename F>
   void for_each(F&& f) const {
-    for (uint32_t k = 0; k < words_.size(); ++k) {
-      for (uint64_t w = words_[k]; w != 0; w &= w - 1) f(k * 64 + static_cast<uint32_t>(__builtin_ctzll(w)));
+    for (uint64_t w = first_; w != 0; w &= w - 1) f(static_cast<uint32_t>(__builtin_ctzll(w)));
+    for (uint32_t k = 0; k < more_.size(); ++k) {
+      for (uint64_t w = more_[k]; w != 0; w &= w - 1) f(k * 64 + 64 + static_cast<uint32_t>(__builtin_ctzll(w)));
     }
   }
 
-  /// The first member at or after `start`, going round; kNone if the set is empty. `start` must be below the
-  /// size.
-  uint32_t first_from(uint32_t start) const {
-    return first_from(words_.data(), static_cast<uint32_t>(words_.size()), start);
-  }
-
-  static uint32_t first_from(const uint64_t* words, uint32_t n, uint32_t start) {
-    const uint32_t k0 = start >> 6;
-    uint64_t w = words[k0] & (~uint64_t{0} << (start & 63));
-    for (uint32_t k = k0;;) {
-      if (w != 0) return k * 64 + static_cast<uint32_t>(__builtin_ctzll(w));
-      k = k + 1 == n ? 0 : k + 1;
-      w = words[k];
-      if (k == k0) {
-        w &= ~(~uint64_t{0} << (start & 63));
-        return w == 0 ? kNone : k * 64 + static_cast<uint32_t>(__builtin_ctzll(w));
-      }
+  /// The first member; kNone if there is none.
+  uint32_t first() const {
+    if (first_ != 0) return static_cast<uint32_t>(__builtin_ctzll(first_));
+    for (uint32_t k = 0; k < more_.size(); ++k) {
+      if (more_[k] != 0) return k * 64 + 64 + static_cast<uint32_t>(__builtin_ctzll(more_[k]));
     }
+    return kNone;
   }
 
  private:
-  std::vector<uint64_t> words_;
+  uint64_t& word(uint32_t k) { return k == 0 ? first_ : more_[k - 1]; }
+
+  uint64_t first_ = 0;          ///< members below 64: most routers have no more ports
+  std::vector<uint64_t> more_;
 };
 
 /// A matrix of bits, row by row.
@@ -76,8 +71,21 @@ class PortMatrix {
   void clear_row(uint32_t row) {
     for (uint32_t k = 0; k < stride_; ++k) row_words(row)[k] = 0;
   }
+  /// The first member of a row at or after `start`, going round; PortSet::kNone if the row is empty. `start` must be
+  /// below the number of columns.
   uint32_t first_from(uint32_t row, uint32_t start) const {
-    return PortSet::first_from(row_words(row), stride_, start);
+    const uint64_t* words = row_words(row);
+    const uint32_t k0 = start >> 6;
+    uint64_t w = words[k0] & (~uint64_t{0} << (start & 63));
+    for (uint32_t k = k0;;) {
+      if (w != 0) return k * 64 + static_cast<uint32_t>(__builtin_ctzll(w));
+      k = k + 1 == stride_ ? 0 : k + 1;
+      w = words[k];
+      if (k == k0) {
+        w &= ~(~uint64_t{0} << (start & 63));
+        return w == 0 ? PortSet::kNone : k * 64 + static_cast<uint32_t>(__builtin_ctzll(w));
+      }
+    }
   }
 
  private:

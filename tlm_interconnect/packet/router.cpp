@@ -275,7 +275,7 @@ void Router::allocate_switch(Picoseconds t) {
     ports_[g.input].vc_pointer = v + 1 == vcs_ ? 0 : v + 1;
     send(g.input, v, t);
   }
-  if (requests_.count() > 1 || ports_[requests_.inputs.first_from(0)].sa_mask != 0) {
+  if (requests_.count() > 1 || ports_[requests_.inputs.first()].sa_mask != 0) {
     requests_.inputs.for_each([&](uint32_t p) {
       const Port& port = ports_[p];
       if (port.sa_mask == 0) return;

@@ -17,8 +17,8 @@ IslipSwitchAllocator::IslipSwitchAllocator(uint32_t ports, uint32_t iterations)
 
 void IslipSwitchAllocator::allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) {
   if (requests.count() == 1) {  // the common case: nothing to arbitrate, the pointers move all the same
-    const uint32_t input = requests.inputs.first_from(0);
-    const uint32_t output = requests.outputs.first_from(0);
+    const uint32_t input = requests.inputs.first();
+    const uint32_t output = requests.outputs.first();
     grant_pointer_[output] = after(input);
     accept_pointer_[input] = after(output);
     grants.push_back({input, output});
