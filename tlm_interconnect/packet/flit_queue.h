@@ -9,16 +9,23 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "configs/types.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
 
-/// A power-of-two ring of plain values.
-template <typename T>
+/// A power-of-two ring of plain values; the first few lie in the object itself, where the owner's other state is.
+template <typename T, uint32_t kInline>
 class Ring {
+  static_assert((kInline & (kInline - 1)) == 0, "a power of two");
+
  public:
+  Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
   bool empty() const { return size_ == 0; }
   uint32_t size() const { return size_; }
   T& front() { return items_[head_]; }
@@ -31,26 +38,28 @@ class Ring {
     --size_;
   }
   void push_back(const T& value) {
-    if (size_ == capacity()) grow();
+    if (size_ > mask_) grow();
     items_[(head_ + size_) & mask_] = value;
     ++size_;
   }
 
  private:
-  uint32_t capacity() const { return items_ ? mask_ + 1 : 0; }
   void grow() {
-    const uint32_t n = items_ ? 2 * (mask_ + 1) : 4;
+    const uint32_t n = 2 * (mask_ + 1);
     std::unique_ptr<T[]> bigger(new T[n]);
     for (uint32_t i = 0; i < size_; ++i) bigger[i] = (*this)[i];
-    items_ = std::move(bigger);
+    more_ = std::move(bigger);
+    items_ = more_.get();
     head_ = 0;
     mask_ = n - 1;
   }
 
-  std::unique_ptr<T[]> items_;
+  T* items_ = few_;
   uint32_t head_ = 0;
   uint32_t size_ = 0;
-  uint32_t mask_ = 0;
+  uint32_t mask_ = kInline - 1;
+  T few_[kInline];
+  std::unique_ptr<T[]> more_;
 };
 
 /// Flits of one packet that arrive one every `stride`.
@@ -175,11 +184,11 @@ class CreditAccount {
   int64_t outstanding() const { return static_cast<int64_t>(now_) + coming_; }
 
  private:
-  Ring<CreditTrain> trains_;
   int32_t now_ = 0;
   uint32_t coming_ = 0;
   uint32_t depth_ = 0;
   uint32_t slowest_ = 0;  ///< longest stride of any train so far
+  Ring<CreditTrain, 2> trains_;
 };
 
 }  // namespace weft::packet

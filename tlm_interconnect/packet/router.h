@@ -94,7 +94,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   };
 
   struct InputVc {
-    Ring<FlitRun> queue;
+    Ring<FlitRun, 2> queue;
     Picoseconds ready = 0;                         ///< the next stage (VC or switch allocation) not before
     Picoseconds free_at = 0;                       ///< the tail before has left
     fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
