@@ -375,6 +375,43 @@ TEST(Messages, OfManyRanksArriveOnceEachAndInOrder) {
             "");
 }
 
+// Bulk messages in one virtual network; a small one in another overtakes them, in the NI and on the way.
+TEST(VirtualNetworks, DoNotWaitForEachOther) {
+  const auto arrival = [](uint32_t networks, uint8_t small) {
+    return std::stoull(in_child([&]() -> std::string {
+      PacketConfig config;
+      config.virtual_networks = networks;
+      config.vcs = 4 / networks;
+      PacketNetwork network("network", config, topology("Switch(4)"));
+      Collector sink;
+      for (uint32_t r = 0; r < 4; ++r) network.ni(r).set_sink(&sink);
+      for (uint32_t r = 0; r < 3; ++r) {  // three ranks crowd the fourth
+        Message m;
+        m.id_low = r;
+        m.destination = 3;
+        m.bytes = 64 * 1024;
+        network.ni(r).submit(m);
+      }
+      Message m;
+      m.id_low = 99;
+      m.destination = 2;
+      m.bytes = 64;
+      m.virtual_network = small;
+      network.ni(0).submit(m);
+      advance(1000000000);
+      const std::string broken = network.broken_invariant(true);
+      if (!broken.empty() || sink.arrivals.size() != 4) return "0";
+      return std::to_string(sink.arrivals.at(99) / 1000);
+    }));
+  };
+  const uint64_t behind = arrival(1, 0);
+  const uint64_t beside = arrival(2, 1);
+  EXPECT_GT(behind,
+            3u * 64 * 1024 / 16 * 9 / 10);  // after its own rank's bulk, which had a third of the port
+  EXPECT_GT(beside, 0u);
+  EXPECT_LT(beside, 100u);
+}
+
 // A sender that ignores its credits.
 class Rogue final : public sc_core::sc_module, public fabric::FabricEndpoint {
  public:

@@ -16,7 +16,8 @@
 
 namespace weft::packet {
 
-/// A power-of-two ring of plain values; the first few lie in the object itself, where the owner's other state is.
+/// A power-of-two ring of plain values; the first few lie in the object itself, where the owner's other state
+/// is.
 template <typename T, uint32_t kInline>
 class Ring {
   static_assert((kInline & (kInline - 1)) == 0, "a power of two");

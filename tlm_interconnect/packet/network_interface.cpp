@@ -35,6 +35,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       link_(port.name, port.end, endpoint_),
       last_vc_(config.virtual_networks, kNoVcYet),
       out_(vcs_),
+      queues_(config.virtual_networks),
       in_(vcs_),
       event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
   for (CreditAccount& account : out_) account.set_depth(port.peer_depth);
@@ -67,14 +68,20 @@ void NetworkInterface::close_source() {
 }
 
 void NetworkInterface::submit(const Message& message) {
+  if (message.virtual_network >= queues_.size()) {
+    SC_REPORT_FATAL(kReport, fmt::format("{}: virtual network {} of {}", sc_module::name(),
+                                         message.virtual_network, queues_.size())
+                                 .c_str());
+  }
   const uint32_t handle = messages_.acquire();
   MessagePool::Open& open = messages_[handle];
   open.message = message;
   open.message.source = rank_;
   open.left =
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
-  queue_.push_back({handle, 0});
-  if (queue_.size() == 1) {
+  std::deque<Queued>& queue = queues_[message.virtual_network];
+  queue.push_back({handle, 0});
+  if (queue.size() == 1) {
     const Picoseconds now = sc_core::sc_time_stamp().value();
     wake_and_notify(
         on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
@@ -120,33 +127,35 @@ void NetworkInterface::cycle(Picoseconds t) {
     }
     return;
   }
-  Picoseconds ready = 0;
-  uint32_t virtual_network = 0;
-  uint32_t flits = 0;
-  if (!next_ready(ready, virtual_network, flits)) return;
-  if (ready > t) {
-    wake(on_cycle(ready));
+  if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
+  const auto networks = static_cast<uint32_t>(queues_.size());
+  for (uint32_t i = 1; i <= networks; ++i) {
+    const uint32_t network = (last_network_ + i) % networks;
+    Picoseconds ready = 0;
+    uint32_t flits = 0;
+    if (!next_ready(network, ready, flits)) continue;
+    if (ready > t) {
+      wake(on_cycle(ready));
+      continue;
+    }
+    if (!choose_vc(t, network, flits)) continue;
+    last_network_ = network;
+    take_next(t, network);
+    send(t);
     return;
   }
-  if (!choose_vc(t, virtual_network, flits)) return;
-  take_next(t);
-  send(t);
 }
 
-bool NetworkInterface::next_ready(Picoseconds& ready, uint32_t& virtual_network, uint32_t& flits) {
-  if (!queue_.empty()) {
-    const Message& m = messages_[queue_.front().message].message;
+bool NetworkInterface::next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits) {
+  const std::deque<Queued>& queue = queues_[virtual_network];
+  if (!queue.empty()) {
+    const Message& m = messages_[queue.front().message].message;
     ready = m.submitted;
-    virtual_network = m.virtual_network;
-    flits = segmentation_.flits(std::min<uint64_t>(m.bytes - queue_.front().cut, segmentation_.packet_bytes));
+    flits = segmentation_.flits(std::min<uint64_t>(m.bytes - queue.front().cut, segmentation_.packet_bytes));
     return true;
   }
-  if (!have_spec_) {
-    if (source_ == nullptr || !source_->next(spec_)) return false;
-    have_spec_ = true;
-  }
+  if (!have_spec_ || spec_.virtual_network != virtual_network) return false;
   ready = spec_.ready;
-  virtual_network = spec_.virtual_network;
   flits = spec_.flits;
   return true;
 }
@@ -177,12 +186,13 @@ bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32
   return false;
 }
 
-void NetworkInterface::take_next(Picoseconds t) {
+void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
+  std::deque<Queued>& queue = queues_[virtual_network];
   packet_ = pool_.acquire();
   fabric::Packet& packet = pool_[packet_];
   packet.source = rank_;
   sent_ = 0;
-  if (queue_.empty()) {
+  if (queue.empty()) {
     packet.bytes = spec_.bytes;
     packet.id_low = spec_.id;
     packet.submitted = spec_.ready;
@@ -191,7 +201,7 @@ void NetworkInterface::take_next(Picoseconds t) {
     packet_flits_ = spec_.flits;
     have_spec_ = false;
   } else {
-    Queued& front = queue_.front();
+    Queued& front = queue.front();
     Message& m = messages_[front.message].message;
     if (front.cut == 0) m.injected = t;
     packet.bytes = std::min<uint64_t>(m.bytes - front.cut, segmentation_.packet_bytes);
@@ -206,7 +216,7 @@ void NetworkInterface::take_next(Picoseconds t) {
     front.cut += packet.bytes;
     if (front.cut == m.bytes) {
       last_of_ = front.message;
-      queue_.pop_front();
+      queue.pop_front();
     }
   }
 }
@@ -234,10 +244,12 @@ void NetworkInterface::send(Picoseconds t) {
     ++packets_sent_;
     packet_ = fabric::kNoPacket;
     if (config_.release_on_credit) draining_ |= 1u << vc_;
-    Picoseconds ready = 0;
-    uint32_t virtual_network = 0;
-    uint32_t flits = 0;
-    if (next_ready(ready, virtual_network, flits)) wake(std::max(busy_, on_cycle(ready)));
+    if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
+    for (uint32_t network = 0; network < queues_.size(); ++network) {
+      Picoseconds ready = 0;
+      uint32_t flits = 0;
+      if (next_ready(network, ready, flits)) wake(std::max(busy_, on_cycle(ready)));
+    }
   } else {
     wake(busy_);
   }

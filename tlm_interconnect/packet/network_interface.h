@@ -127,7 +127,8 @@ class NetworkInterface final : public sc_core::sc_module {
   /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
   void close_source();
 
-  /// A whole message, sent packet by packet in the order of submission. Its times may lie in the future
+  /// A whole message, sent packet by packet, in the order of submission within its virtual network. Its times
+  /// may lie in the future
   /// (`submitted` at the earliest now) but must not decrease from call to call.
   void submit(const Message& message);
 
@@ -136,9 +137,14 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t flits_received() const { return flits_received_; }
   uint64_t packets_sent() const { return packets_sent_; }
   uint64_t packets_received() const { return packets_received_; }
-  uint64_t messages_open() const { return queue_.size(); }
+  /// Messages of which not every packet has been begun.
+  uint64_t messages_open() const {
+    uint64_t n = 0;
+    for (const auto& queue : queues_) n += queue.size();
+    return n;
+  }
   uint64_t activations() const { return activations_; }
-  bool idle() const { return packet_ == fabric::kNoPacket && queue_.empty(); }
+  bool idle() const { return packet_ == fabric::kNoPacket && messages_open() == 0; }
   int64_t credits(uint32_t vc) const { return out_[vc].outstanding(); }
   /// The packet that is being injected, or none, and how much of it is out.
   fabric::PacketRef injecting() const { return packet_; }
@@ -163,9 +169,9 @@ class NetworkInterface final : public sc_core::sc_module {
   void end_of_elaboration() override;
   void activate();
   void cycle(Picoseconds t);
-  bool next_ready(Picoseconds& ready, uint32_t& virtual_network, uint32_t& flits);
+  bool next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits);
   bool choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits);
-  void take_next(Picoseconds t);
+  void take_next(Picoseconds t, uint32_t virtual_network);
   void send(Picoseconds t);
   void receive(const fabric::Transfer& transfer);
   void arrived(fabric::PacketRef packet, uint32_t flits, Picoseconds at);
@@ -206,7 +212,8 @@ class NetworkInterface final : public sc_core::sc_module {
 
   PacketSource::Spec spec_;
   bool have_spec_ = false;
-  std::deque<Queued> queue_;
+  std::vector<std::deque<Queued>> queues_;  ///< per virtual network
+  uint32_t last_network_ = 0;               ///< virtual networks take turns, packet by packet
 
   std::vector<InputVc> in_;
 

@@ -38,7 +38,8 @@ class PortSet {
   void for_each(F&& f) const {
     for (uint64_t w = first_; w != 0; w &= w - 1) f(static_cast<uint32_t>(__builtin_ctzll(w)));
     for (uint32_t k = 0; k < more_.size(); ++k) {
-      for (uint64_t w = more_[k]; w != 0; w &= w - 1) f(k * 64 + 64 + static_cast<uint32_t>(__builtin_ctzll(w)));
+      for (uint64_t w = more_[k]; w != 0; w &= w - 1)
+        f(k * 64 + 64 + static_cast<uint32_t>(__builtin_ctzll(w)));
     }
   }
 
@@ -54,7 +55,7 @@ class PortSet {
  private:
   uint64_t& word(uint32_t k) { return k == 0 ? first_ : more_[k - 1]; }
 
-  uint64_t first_ = 0;          ///< members below 64: most routers have no more ports
+  uint64_t first_ = 0;  ///< members below 64: most routers have no more ports
   std::vector<uint64_t> more_;
 };
 
@@ -71,8 +72,8 @@ class PortMatrix {
   void clear_row(uint32_t row) {
     for (uint32_t k = 0; k < stride_; ++k) row_words(row)[k] = 0;
   }
-  /// The first member of a row at or after `start`, going round; PortSet::kNone if the row is empty. `start` must be
-  /// below the number of columns.
+  /// The first member of a row at or after `start`, going round; PortSet::kNone if the row is empty. `start`
+  /// must be below the number of columns.
   uint32_t first_from(uint32_t row, uint32_t start) const {
     const uint64_t* words = row_words(row);
     const uint32_t k0 = start >> 6;

@@ -408,7 +408,6 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
     }
     if (config.find_saturation && i + 1 == loads.size()) {
       result.saturation = mean.accepted;
-      if (std::find(config.loads.begin(), config.loads.end(), 1.0) != config.loads.end()) continue;
       continue;
     }
     result.points.push_back(mean);
