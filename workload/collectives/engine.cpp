@@ -110,7 +110,9 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
       key = static_cast<int64_t>(active.sequence);
       break;
     case CollectiveScheduling::priority:
-      key = (-static_cast<int64_t>(active.priority) << 40) + static_cast<int64_t>(active.sequence);
+      // High priorities first; ~p orders like -p and has no overflow.
+      key = static_cast<int64_t>(~active.priority) * (int64_t{1} << 32) +
+            static_cast<int64_t>(active.sequence & 0xffffffff);
       break;
   }
   Queue& queue = queue_of(active, chunk_index, chunk.phase);
