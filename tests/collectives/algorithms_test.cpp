@@ -26,11 +26,6 @@ constexpr CollectiveOp kOps[] = {
     CollectiveOp::all_to_all, CollectiveOp::broadcast,  CollectiveOp::reduce,
     CollectiveOp::gather,     CollectiveOp::scatter,    CollectiveOp::barrier};
 
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
 /// A phase of one group, all its members' rounds written out.
 struct Program {
   const Algorithm* algorithm = nullptr;
@@ -40,7 +35,7 @@ struct Program {
   bool reverse = false;
   std::vector<std::vector<Round>> rounds;  ///< [member][round]
 
-  PhaseShape shape(uint32_t me) const { return {op, n, me, root, reverse}; }
+  PhaseShape shape(uint32_t me) const { return {op, n, me, root, reverse, reverse ? 1u : 0u}; }
   std::string name() const {
     return std::string(algorithm->name()) + " " + to_string(op) + " n=" + std::to_string(n) +
            " root=" + std::to_string(root) + (reverse ? " reverse" : "");
@@ -258,8 +253,10 @@ class Mover {
       Block wanted;
       switch (p_.op) {
         case CollectiveOp::all_reduce:
-        case CollectiveOp::barrier:
           wanted = everybody;
+          break;
+        case CollectiveOp::barrier:  // any block tells that everybody has come
+          if (std::find(m.blocks.begin(), m.blocks.end(), everybody) == m.blocks.end()) wanted = everybody;
           break;
         case CollectiveOp::reduce_scatter:
           if (b == i) wanted = everybody;
@@ -377,7 +374,61 @@ TEST(Algorithms, TrafficIsWhatTheTextbookSays) {
       EXPECT_EQ(of(halving_doubling_algorithm(), CollectiveOp::all_reduce), Pair(2 * n * l, 2 * n * m));
       EXPECT_EQ(of(halving_doubling_algorithm(), CollectiveOp::reduce_scatter), Pair(n * l, n * m));
     } else {
-      EXPECT_NE(halving_doubling_algorithm()->refuses(CollectiveOp::all_reduce, n), "");
+      uint64_t p = 1;
+      uint64_t l = 0;
+      for (; 2 * p <= n; p *= 2) ++l;
+      const uint64_t r = n - p;
+      // Every step of the core moves n blocks less those that stay: in all, each core member but one sends or
+      // receives each block once.
+      EXPECT_EQ(of(halving_doubling_algorithm(), CollectiveOp::reduce_scatter),
+                Pair(p * l + 2 * r, (p - 1) * n + r * n + r));
+      EXPECT_EQ(of(halving_doubling_algorithm(), CollectiveOp::all_gather),
+                Pair(p * l + 2 * r, (p - 1) * n + r + r * m));
+      EXPECT_EQ(of(halving_doubling_algorithm(), CollectiveOp::all_reduce),
+                Pair(2 * p * l + 2 * r, 2 * (p - 1) * n + 2 * r * n));
+    }
+    EXPECT_NE(halving_doubling_algorithm()->refuses(CollectiveOp::all_to_all, n), "");
+    // Trees: every edge carries every block once a direction.
+    for (const CollectiveOp op : {CollectiveOp::broadcast, CollectiveOp::reduce}) {
+      EXPECT_EQ(of(double_binary_tree_algorithm(), op).second, n * m);
+    }
+    EXPECT_EQ(of(double_binary_tree_algorithm(), CollectiveOp::all_reduce).second, 2 * n * m);
+    EXPECT_EQ(of(double_binary_tree_algorithm(), CollectiveOp::barrier), Pair(2 * m, 2 * m));
+  }
+}
+
+TEST(Algorithms, InnerMembersOfOneTreeAreLeavesOfTheOther) {
+  const Algorithm& tree = *double_binary_tree_algorithm();
+  for (uint32_t n = 2; n <= 300; n += n < 70 ? 1 : 23) {
+    for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::broadcast, CollectiveOp::reduce}) {
+      const uint32_t root = rooted(op) ? n / 3 : 0;
+      std::vector<uint32_t> inner(n, 0);
+      for (uint32_t variant = 0; variant < 2; ++variant) {
+        for (uint32_t me = 0; me < n; ++me) {
+          const PhaseShape shape{op, n, me, root, false, variant};
+          std::set<uint32_t> neighbours;
+          Round round;
+          for (uint32_t other = 0; other < n; ++other) {
+            if (other != me && tree.expects(shape, 0, other)) neighbours.insert(other);
+          }
+          uint32_t rounds = tree.rounds(shape);
+          ASSERT_LE(rounds, 10u * 9 + 9) << n;  // logarithmic, whatever n
+          for (uint32_t r = 0; r < rounds; ++r) {
+            tree.round(shape, r, round);
+            for (const RoundSend& send : round.sends) neighbours.insert(send.to);
+          }
+          ASSERT_LE(neighbours.size(), 3u);
+          if (rooted(op) && me == root) {
+            ASSERT_EQ(neighbours.size(), 1u);
+          } else if (neighbours.size() > 1) {
+            inner[me] |= 1u << (variant % 2);
+          }
+        }
+      }
+      for (uint32_t me = 0; me < n; ++me) {
+        // The top of the tree has no neighbour above, and one child at most when it is the last position.
+        ASSERT_NE(inner[me], 3u) << to_string(op) << " n=" << n << " member " << me;
+      }
     }
   }
 }

@@ -194,7 +194,7 @@ std::vector<Count> count(const CollectivePlan& plan, uint32_t npus, const Config
             axis.dimension != Axis::kFlat && (config.dimensions[axis.dimension].kind == DimensionKind::ring ||
                                               config.dimensions[axis.dimension].kind == DimensionKind::mesh);
         const bool reverse = ring && c % config.collectives.queues_per_dimension % 2 == 1;
-        const PhaseShape shape = plan.shape(views, p, reverse);
+        const PhaseShape shape = plan.shape(views, c, p, reverse);
         const Split split = plan.split(views, c, p);
         for (uint32_t k = 0; k < phase.algorithm->rounds(shape); ++k) {
           phase.algorithm->round(shape, k, round);
@@ -350,6 +350,7 @@ TEST(Engine, MessagesBeforeTheStartAreKept) {
 
 TEST(Engine, ADoneCallbackMayStartTheNext) {
   Config config = machine({2, 2});
+  config.collectives.chunks = 1;
   PlanBuilder plans(config);
   const Group world;
   CollectiveRequest request;

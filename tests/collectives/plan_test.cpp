@@ -312,24 +312,24 @@ TEST(Plan, ConfiguredAlgorithms) {
   Config config = machine({3, 4});
   config.file = "machine.yaml";
   config.dimensions[0].kind = DimensionKind::switch_;
-  config.collectives.algorithms[static_cast<int>(CollectiveOp::all_reduce)] = {"halving_doubling", "direct"};
+  config.collectives.algorithms[static_cast<int>(CollectiveOp::all_to_all)] = {"halving_doubling", "direct"};
   config.collectives.algorithms[static_cast<int>(CollectiveOp::reduce)] = {"", "no_such"};
   const Group world;
   PlanBuilder plans(config);
   try {
-    plans.plan(ask(CollectiveOp::all_reduce, 100, world));
-    FAIL() << "3 is no power of two";
+    plans.plan(ask(CollectiveOp::all_to_all, 100, world));
+    FAIL() << "halving_doubling has no all_to_all";
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), ExitCode::usage);
     const std::string text = e.what();
     EXPECT_NE(text.find("machine.yaml"), std::string::npos) << text;
-    EXPECT_NE(text.find("collectives.all_reduce"), std::string::npos) << text;
-    EXPECT_NE(text.find("use ring or direct"), std::string::npos) << text;
+    EXPECT_NE(text.find("collectives.all_to_all"), std::string::npos) << text;
+    EXPECT_NE(text.find("use direct or ring"), std::string::npos) << text;
   }
   EXPECT_THROW(plans.plan(ask(CollectiveOp::reduce, 100, world)), UserError);
-  // The default of a Switch is replaced where it cannot run.
+  // The default of a Switch runs on any number of members.
   const auto gather = plans.plan(ask(CollectiveOp::all_gather, 100, world));
-  EXPECT_STREQ(gather->phases().back().algorithm->name(), "ring");
+  EXPECT_STREQ(gather->phases().back().algorithm->name(), "halving_doubling");
 }
 
 }  // namespace

@@ -88,7 +88,14 @@ struct PhaseShape {
   uint32_t me = 0;       ///< my index
   uint32_t root = 0;     ///< of broadcast, reduce, gather, scatter
   bool reverse = false;  ///< ring: the direction of descending indices
+  uint32_t variant = 0;  ///< chunk index: the trees of double_binary_tree take turns
 };
+
+/// Operations in which one member, the root, stands out.
+constexpr bool rooted(CollectiveOp op) {
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter;
+}
 
 class Algorithm {
  public:
@@ -100,6 +107,9 @@ class Algorithm {
 
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
+
+  /// Does every member do the like (the same rounds and sizes), so that one stands for all?
+  virtual bool uniform(const PhaseShape& shape) const { return !rooted(shape.op); }
 
   /// Does this member, in round r or later, still wait for a message from member `from`?
   virtual bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const = 0;
@@ -116,6 +126,7 @@ const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
 const Algorithm* ring_algorithm();
 const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
+const Algorithm* double_binary_tree_algorithm();
 
 /// a - b modulo n, for a, b < n.
 constexpr uint32_t minus_mod(uint32_t a, uint32_t b, uint32_t n) {

@@ -45,11 +45,6 @@ Picoseconds farthest(const Geometry& geometry, const DimensionConfig& dimension,
   return hops * dimension.latency;
 }
 
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
 Picoseconds floor_time(double bytes, double rate) {
   return bytes <= 0 || rate <= 0 ? 0
                                  : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
@@ -156,7 +151,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
       for (uint32_t p = 0; p < plan.phases().size(); ++p) {
         if (!plan.participates(views, p)) continue;
         const PhasePlan& phase = plan.phases()[p];
-        const PhaseShape shape = plan.shape(views, p, false);
+        const PhaseShape shape = plan.shape(views, chunk, p, false);
         const Split split = plan.split(views, chunk, p);
         one += config.nmu.endpoint_delay;
         for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {

@@ -8,15 +8,6 @@
 #include <algorithm>
 
 namespace weft::collectives {
-namespace {
-
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
-}  // namespace
-
 void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
   out.clear();
   for (const Axis& axis : axes_) {

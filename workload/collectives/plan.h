@@ -96,9 +96,10 @@ class CollectivePlan {
   bool participates(const std::vector<AxisView>& views, uint32_t phase) const;
   /// The blocks of a chunk in a phase, at this rank.
   Split split(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
-  PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse) const {
+  PhaseShape shape(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase,
+                   bool reverse) const {
     const PhasePlan& p = phases_[phase];
-    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse};
+    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse, chunk};
   }
 
  private:

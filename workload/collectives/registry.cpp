@@ -13,6 +13,7 @@ const std::vector<const Algorithm*>& all_algorithms() {
         ring_algorithm(),
         direct_algorithm(),
         halving_doubling_algorithm(),
+        double_binary_tree_algorithm(),
     };
     for (size_t i = 0; i < rows.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
