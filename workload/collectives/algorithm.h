@@ -111,6 +111,10 @@ class Algorithm {
   /// Does every member do the like (the same rounds and sizes), so that one stands for all?
   virtual bool uniform(const PhaseShape& shape) const { return !rooted(shape.op); }
 
+  /// Why the rounds would not give what the operation is defined to give; empty: they do. Algorithms of this
+  /// library are proven by their tests, those that a user brings are proven here.
+  virtual std::string disproof(const PhaseShape&) const { return {}; }
+
   /// Does this member, in round r or later, still wait for a message from member `from`?
   virtual bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const = 0;
 };
@@ -118,6 +122,10 @@ class Algorithm {
 /// The registry: one row an algorithm. nullptr for an unknown name.
 const Algorithm* find_algorithm(const std::string& name);
 const std::vector<const Algorithm*>& all_algorithms();
+
+/// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a name
+/// that is none.
+const Algorithm* find_flat_algorithm(const std::string& name);
 
 /// The algorithm a dimension uses when the configuration names none.
 const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);

@@ -34,6 +34,11 @@ const Algorithm* find_algorithm(const std::string& name) {
   return nullptr;
 }
 
+const Algorithm* find_flat_algorithm(const std::string& name) {
+  const std::string prefix = "one_";
+  return name.compare(0, prefix.size(), prefix) == 0 ? find_algorithm(name.substr(prefix.size())) : nullptr;
+}
+
 const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op) {
   switch (kind) {
     case DimensionKind::ring:
