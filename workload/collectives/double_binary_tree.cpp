@@ -17,14 +17,14 @@
 // keep every level of the tree busy, and few enough that the time of a small chunk grows with log n only. Round r
 // is the same step at every member: going up, the member at depth d sends slice i in step i + H - d, which is
 // received there in the same step; going down, it sends slice i in step i + H + d (broadcast: i + d + 1). An
-// all-reduce has B + 2H - 1 rounds, a broadcast or a reduction B + H. A leaf of an all-reduce has at most 2H
-// slices under way (it sends slice i + 2H when slice i is back), an operation with a root is a chain of
-// sends. With x the time of a slice, t its serialisation alone, where links are not shared and reducing is free:
-//   all-reduce         e + 2H (floor((B-1) / 2H) + 1) (x + e) + ((B-1) mod 2H) t,   H = floor(log2 n)
-//   broadcast, reduce  e + (H + 1) (x + e) + (B - 1) t,                              H = floor(log2 (n-1))
+// all-reduce has B + 2H - 1 rounds, a broadcast or a reduction B + H. In an all-reduce a member at depth d has at
+// most 2d slices above it (it sends slice i + 2d when slice i is back), so that the root's children send
+// two slices a round trip; an operation with a root is a chain of sends. With x the time of a slice, t its
+// serialisation alone, where links are not shared and reducing is free:
+//   all-reduce         e + 2 (H + floor((B-1) / 2)) (x + e) + ((B-1) mod 2) t,   H = floor(log2 n)
+//   broadcast, reduce  e + (H + 1) (x + e) + (B - 1) t,                          H = floor(log2 (n-1))
 //   barrier            e + 2H (x(token) + e)
-// if B divides n and the tree has a member at depth H in every branch; else this is what the largest slice
-// (ceil(n/B) blocks) and the deepest member give, and no more than that.
+// if B divides n; else the largest slice (ceil(n/B) blocks) gives an upper bound.
 
 #include <algorithm>
 

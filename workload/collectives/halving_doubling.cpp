@@ -12,7 +12,9 @@
 //   all-reduce      e + x(S) + e + red(S) + c(S) + x(S) + e
 //   all-gather      e + x(S) + e + c + x((n-1) S) + e       (S the shard)
 // where a message of the core's step k (distance 2^k) holds the blocks b < n with b = i modulo 2^(k+1), for the
-// member i that they are for (reduce-scatter) or from (all-gather): at most ceil(n / 2^(k+1)) of them.
+// member i that they are for (reduce-scatter) or from (all-gather): at most ceil(n / 2^(k+1)) of them. For
+// reduce-scatter and all-gather this is an upper bound unless n - p > p / 2: only then is there an extra member whose
+// data goes through every step to another one.
 
 #include "workload/collectives/algorithm.h"
 
