@@ -54,7 +54,8 @@ TEST(Custom, BuiltInAlgorithmsSurviveTheWay) {
         if (!algorithm->refuses(op, n).empty()) continue;
         const uint32_t root = rooted(op) ? n - 2 : 0;
         SCOPED_TRACE(std::string(algorithm->name()) + " " + to_string(op) + " " + std::to_string(n));
-        const auto summary = generate::generate_collective({op, algorithm->name(), n, root}, folder / "x", "p");
+        const auto summary =
+            generate::generate_collective({op, algorithm->name(), n, root}, folder / "x", "p");
         const auto custom = CustomAlgorithm::load(summary.prefix, n);
         EXPECT_EQ(custom->disproof({op, n, 0, root, false, 0}), "");
         const PhaseRounds mine = write_out(*custom, op, n, root);
@@ -101,7 +102,8 @@ PbNode send(uint64_t id, int64_t to, int64_t tag, int64_t first, int64_t count =
   attribute(node, "block_count", count);
   return node;
 }
-PbNode receive(uint64_t id, int64_t from, int64_t tag, bool reduce, std::initializer_list<uint64_t> deps = {}) {
+PbNode receive(uint64_t id, int64_t from, int64_t tag, bool reduce,
+               std::initializer_list<uint64_t> deps = {}) {
   PbNode node = make(id, "r", ChakraProtoMsg::COMM_RECV_NODE, deps);
   attribute(node, "comm_src", from);
   attribute(node, "comm_tag", tag);
@@ -218,8 +220,8 @@ TEST(Custom, ProgramsThatCannotRunAreNamed) {
 }
 
 TEST(Custom, IndependentChainsDoNotDeadlock) {
-  // Member 0 waits for x and, independently, for z; member 1 sends z only after 0 has answered x. Rounds by the
-  // dependencies of one member alone would put both waits in one round.
+  // Member 0 waits for x and, independently, for z; member 1 sends z only after 0 has answered x. Rounds by
+  // the dependencies of one member alone would put both waits in one round.
   Pair p;
   p.a = {receive(1, 1, 1, true), send(2, 1, 2, 0, 1, {1}), receive(3, 1, 3, true), send(4, 1, 4, 1, 1, {3})};
   p.b = {send(1, 0, 1, 0), receive(2, 0, 2, false, {1}), send(3, 0, 3, 1, 1, {2}), receive(4, 0, 4, false)};
@@ -228,7 +230,8 @@ TEST(Custom, IndependentChainsDoNotDeadlock) {
 
 TEST(Custom, MetadataNodesOrder) {
   Pair p = Pair::exchange();
-  p.a = {receive(2, 1, 7, true), make(5, "join", ChakraProtoMsg::METADATA_NODE, {2}), send(1, 1, 7, 0, 2, {5})};
+  p.a = {receive(2, 1, 7, true), make(5, "join", ChakraProtoMsg::METADATA_NODE, {2}),
+         send(1, 1, 7, 0, 2, {5})};
   p.b = {send(10, 0, 7, 0, 2), receive(20, 0, 7, false)};
   EXPECT_EQ(p.disproof(), "");
   p.a[2].clear_data_deps();  // then it sends what it had at first

@@ -312,7 +312,8 @@ TEST(Plan, AlgorithmsOfTheWholeOperationAreFlat) {
   Config config = machine({2, 3, 4});
   auto& names = config.collectives.algorithms[static_cast<int>(CollectiveOp::all_reduce)];
   names.assign(3, "one_direct");
-  config.collectives.algorithms[static_cast<int>(CollectiveOp::broadcast)].assign(3, "one_double_binary_tree");
+  config.collectives.algorithms[static_cast<int>(CollectiveOp::broadcast)].assign(3,
+                                                                                  "one_double_binary_tree");
   config.collectives.algorithms[static_cast<int>(CollectiveOp::all_to_all)].assign(3, "one_halving_doubling");
   const Group world;
   PlanBuilder plans(config);

@@ -105,11 +105,16 @@ class Algorithm {
   /// Why this algorithm cannot run `op` on n members, and what can; empty: it can.
   virtual std::string refuses(CollectiveOp op, uint32_t n) const = 0;
 
+  /// Do all n members do alike at the same time, so that what one sends tells what it receives? Then a
+  /// collective whose blocks are all of one size can be solved from one member (folding).
+  virtual bool symmetric(CollectiveOp op, uint32_t n) const {
+    (void)op;
+    (void)n;
+    return false;
+  }
+
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
-
-  /// Does every member do the like (the same rounds and sizes), so that one stands for all?
-  virtual bool uniform(const PhaseShape& shape) const { return !rooted(shape.op); }
 
   /// Why the rounds would not give what the operation is defined to give; empty: they do. Algorithms of this
   /// library are proven by their tests, those that a user brings are proven here.
@@ -123,8 +128,8 @@ class Algorithm {
 const Algorithm* find_algorithm(const std::string& name);
 const std::vector<const Algorithm*>& all_algorithms();
 
-/// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a name
-/// that is none.
+/// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
+/// name that is none.
 const Algorithm* find_flat_algorithm(const std::string& name);
 
 /// The algorithm a dimension uses when the configuration names none.
@@ -135,6 +140,12 @@ const Algorithm* ring_algorithm();
 const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
 const Algorithm* double_binary_tree_algorithm();
+
+/// Is it one of the operations in which no member is special?
+constexpr bool rootless(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::all_gather ||
+         op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_to_all || op == CollectiveOp::barrier;
+}
 
 /// a - b modulo n, for a, b < n.
 constexpr uint32_t minus_mod(uint32_t a, uint32_t b, uint32_t n) {

@@ -99,6 +99,9 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   // A collective restricted to some dimensions is one of its own on every line.
   double members = 1;
   for (const Axis& axis : plan.axes()) members *= axis.size;
+  // The root of a scatter keeps a share, which may be one element larger than the mean in every chunk.
+  const double kept =
+      op == CollectiveOp::scatter ? static_cast<double>(plan.chunks()) * plan.request().element_bytes : 0;
   std::vector<AxisView> root;
   if (rooted(op)) plan.views(plan.request().root, root);
   for (size_t a = 0; a < plan.axes().size(); ++a) {
@@ -125,13 +128,13 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
     // themselves, so that only gathers and all-to-all grow with their number.
     const double slice = members / axis.size;
-    double crossing = share(op, axis.size) * bytes;
+    double crossing = share(op, axis.size) * bytes - kept * slice;
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
     bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
   }
-  bound = std::max(bound, floor_time(share(op, members) * bytes, ports) + nearest);
+  bound = std::max(bound, floor_time(share(op, members) * bytes - kept, ports) + nearest);
   bound = std::max(bound, reach);
   return bound + 2 * config.nmu.endpoint_delay;
 }
@@ -140,22 +143,21 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   if (plan.empty()) return 0;
   const Geometry geometry(config);
   const auto& group = plan.request().group->ranks;
-  // Where all members do the like, one stands for all; else some of them stand for the rest, each as if alone.
+  // Where all members do the like, one stands for all; else some of them stand for the rest, each as if
+  // alone.
   bool alike = !rooted(plan.request().op);
   bool flat = false;
   std::vector<AxisView> views;
-  plan.views(group.empty() ? 0 : group[0], views);
   for (uint32_t p = 0; p < plan.phases().size(); ++p) {
     const Axis& axis = plan.axes()[plan.phases()[p].axis];
-    alike = alike && plan.phases()[p].algorithm->uniform(plan.shape(views, 0, p, false)) &&
+    alike = alike && plan.phases()[p].algorithm->symmetric(plan.phases()[p].op, axis.size) &&
             (axis.dimension != Axis::kFlat || axis.values.empty());
     flat = flat || axis.dimension == Axis::kFlat;
   }
   std::vector<uint32_t> ranks{group.empty() ? 0 : group[0]};
   if (!alike) {
     auto add = [&](uint32_t i) { ranks.push_back(group.empty() ? i : group[i]); };
-    const uint32_t at =
-        rooted(plan.request().op) ? std::max(plan.member_index(plan.request().root), 0u) : 0;
+    const uint32_t at = rooted(plan.request().op) ? std::max(plan.member_index(plan.request().root), 0u) : 0;
     for (const uint32_t step : {0u, 1u, 2u, plan.members() - 1}) add((at + step) % plan.members());
     // The inner members of trees and the partners of extra ones are everywhere.
     const uint32_t stride = (plan.members() + 63) / 64 | 1u;
@@ -168,7 +170,8 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     Picoseconds time = 2 * config.nmu.endpoint_delay;
     for (size_t d = 0; d < ways.size(); ++d) {
       if (ways[d] == 0) continue;
-      time += ways[d] * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
+      time +=
+          ways[d] * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
     }
     return time;
   };
@@ -184,7 +187,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
       for (uint32_t p = 0; p < plan.phases().size(); ++p) {
         if (!plan.participates(views, p)) continue;
         const PhasePlan& phase = plan.phases()[p];
-        const PhaseShape shape = plan.shape(views, chunk, p, false);
+        const PhaseShape shape = plan.shape(views, p, false, chunk);
         const Split split = plan.split(views, chunk, p);
         one += config.nmu.endpoint_delay;
         for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A program becomes rounds by levels: a node's level is the longest way to it, over the dependencies of its own
-// member and from every send to its receive, where only what comes after a receive is one level up. A member's
-// rounds are the levels in which it does something. A message then never is for an earlier level than the
-// one it is sent in, so that rounds cannot wait for each other unless the program does.
+// A program becomes rounds by levels: a node's level is the longest way to it, over the dependencies of its
+// own member and from every send to its receive, where only what comes after a receive is one level up. A
+// member's rounds are the levels in which it does something. A message then never is for an earlier level
+// than the one it is sent in, so that rounds cannot wait for each other unless the program does.
 
 #include "workload/collectives/custom.h"
 
@@ -247,11 +247,12 @@ void match(const std::string& prefix, std::vector<Step>& steps) {
       const BlockSet& sent = steps[sends[k]].blocks;
       if (receive.named && (receive.blocks.first != sent.first || receive.blocks.count != sent.count ||
                             (sent.count > 1 && receive.blocks.stride != sent.stride))) {
-        fail(prefix, receive.member, receive.id,
-             fmt::format("it names blocks (first {}, count {}, stride {}) and its send, node {} of {}, others "
-                         "(first {}, count {}, stride {}); a block keeps its number",
-                         receive.blocks.first, receive.blocks.count, receive.blocks.stride, steps[sends[k]].id,
-                         file_of(prefix, steps[sends[k]].member), sent.first, sent.count, sent.stride));
+        fail(
+            prefix, receive.member, receive.id,
+            fmt::format("it names blocks (first {}, count {}, stride {}) and its send, node {} of {}, others "
+                        "(first {}, count {}, stride {}); a block keeps its number",
+                        receive.blocks.first, receive.blocks.count, receive.blocks.stride, steps[sends[k]].id,
+                        file_of(prefix, steps[sends[k]].member), sent.first, sent.count, sent.stride));
       }
     }
   }
@@ -311,10 +312,11 @@ std::vector<uint32_t> find_levels(const std::string& prefix, const std::vector<S
     if (steps[i].kind == Kind::send) reach(steps[i].partner, level[i]);
   }
   if (done != steps.size()) {
-    throw UserError(ExitCode::trace,
-                    fmt::format("{}.*.et: the programs deadlock: {} node(s) can never run, among them the cycle "
-                                "({}), each waiting for the next; break it by sending before receiving",
-                                prefix, steps.size() - done, name_cycle(steps, waits)));
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{}.*.et: the programs deadlock: {} node(s) can never run, among them the cycle "
+                    "({}), each waiting for the next; break it by sending before receiving",
+                    prefix, steps.size() - done, name_cycle(steps, waits)));
   }
   return level;
 }

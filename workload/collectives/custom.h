@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The algorithm `custom:PREFIX`: one program a member, read from Chakra traces PREFIX.<member>.et. The format is
-// in docs/custom_collectives.md.
+// The algorithm `custom:PREFIX`: one program a member, read from Chakra traces PREFIX.<member>.et. The format
+// is in docs/custom_collectives.md.
 
 #ifndef WEFT_WORKLOAD_COLLECTIVES_CUSTOM_H
 #define WEFT_WORKLOAD_COLLECTIVES_CUSTOM_H
@@ -21,9 +21,10 @@ namespace weft::collectives {
 
 class CustomAlgorithm final : public Algorithm {
  public:
-  /// Reads the programs of all n members. Throws UserError(trace), naming file and node, when a file is missing
-  /// or malformed, a node is no send, receive or metadata, names a member or block that is none, depends on a
-  /// node that is none, has no counterpart, or waits for itself (a deadlock, with the nodes on the cycle).
+  /// Reads the programs of all n members. Throws UserError(trace), naming file and node, when a file is
+  /// missing or malformed, a node is no send, receive or metadata, names a member or block that is none,
+  /// depends on a node that is none, has no counterpart, or waits for itself (a deadlock, with the nodes on
+  /// the cycle).
   static std::shared_ptr<const CustomAlgorithm> load(const std::string& prefix, uint32_t n);
 
   const char* name() const override { return "custom"; }
@@ -32,7 +33,6 @@ class CustomAlgorithm final : public Algorithm {
   uint32_t rounds(const PhaseShape& shape) const override;
   void round(const PhaseShape& shape, uint32_t r, Round& out) const override;
   bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const override;
-  bool uniform(const PhaseShape&) const override { return false; }
   std::string disproof(const PhaseShape& shape) const override;
 
  private:

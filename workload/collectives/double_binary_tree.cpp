@@ -3,24 +3,24 @@
 //
 // Two complementary binary trees (P. Sanders, J. Speck, J. L. Traeff: Two-tree algorithms for full bandwidth
 // broadcast, reduction and scan, Parallel Computing 35, 2009). A chunk uses one tree, the next chunk the
-// other; the inner members of one tree are leaves of the other, so that over two chunks of S a member sends and
-// receives no more than 4 S for an all-reduce, 2 S for a broadcast or a reduction.
+// other; the inner members of one tree are leaves of the other, so that over two chunks of S a member sends
+// and receives no more than 4 S for an all-reduce, 2 S for a broadcast or a reduction.
 //
-// The tree over the positions 1 .. m is the in-order one: a position whose lowest set bit is 2^h has height h,
-// odd positions are leaves, the root is the largest power of two, at depth 0; no position is deeper than
+// The tree over the positions 1 .. m is the in-order one: a position whose lowest set bit is 2^h has height
+// h, odd positions are leaves, the root is the largest power of two, at depth 0; no position is deeper than
 // H = floor(log2 m). The second tree is the first with its positions mirrored (m even) or moved by one (m
 // odd), which makes even positions odd.
 // All-reduce and barrier: the tree holds all n members. Broadcast and reduce: it holds the n - 1 others, and
 // the root of the operation is joined to the tree's root.
 //
-// The n blocks travel as B = min(n, 8 max(1, H)) slices of neighbouring blocks, one after the other: enough to
-// keep every level of the tree busy, and few enough that the time of a small chunk grows with log n only. Round r
-// is the same step at every member: going up, the member at depth d sends slice i in step i + H - d, which is
-// received there in the same step; going down, it sends slice i in step i + H + d (broadcast: i + d + 1). An
-// all-reduce has B + 2H - 1 rounds, a broadcast or a reduction B + H. In an all-reduce a member at depth d has at
-// most 2d slices above it (it sends slice i + 2d when slice i is back), so that the root's children send
-// two slices a round trip; an operation with a root is a chain of sends. With x the time of a slice, t its
-// serialisation alone, where links are not shared and reducing is free:
+// The n blocks travel as B = min(n, 8 max(1, H)) slices of neighbouring blocks, one after the other: enough
+// to keep every level of the tree busy, and few enough that the time of a small chunk grows with log n only.
+// Round r is the same step at every member: going up, the member at depth d sends slice i in step i + H - d,
+// which is received there in the same step; going down, it sends slice i in step i + H + d (broadcast: i + d
+// + 1). An all-reduce has B + 2H - 1 rounds, a broadcast or a reduction B + H. In an all-reduce a member at
+// depth d has at most 2d slices above it (it sends slice i + 2d when slice i is back), so that the root's
+// children send two slices a round trip; an operation with a root is a chain of sends. With x the time of a
+// slice, t its serialisation alone, where links are not shared and reducing is free:
 //   all-reduce         e + 2 (H + floor((B-1) / 2)) (x + e) + ((B-1) mod 2) t,   H = floor(log2 n)
 //   broadcast, reduce  e + (H + 1) (x + e) + (B - 1) t,                          H = floor(log2 (n-1))
 //   barrier            e + 2H (x(token) + e)
@@ -82,8 +82,6 @@ class DoubleBinaryTree final : public Algorithm {
         return std::string("double_binary_tree has no ") + to_string(op) + "; use ring or direct";
     }
   }
-
-  bool uniform(const PhaseShape&) const override { return false; }
 
   uint32_t rounds(const PhaseShape& s) const override {
     const Place p(s);

@@ -7,14 +7,15 @@
 //
 // Other sizes than powers of two: the first p = 2^floor(log2 n) members are the core. The extra member p + j
 // folds its data into member j before the core's rounds and gets its result from there after them; in the
-// core, member j stands for the blocks j and p + j. With x(m) the time of a message and c(S) that of the core:
+// core, member j stands for the blocks j and p + j. With x(m) the time of a message and c(S) that of the
+// core:
 //   reduce-scatter  e + x(S) + e + red(S) + c(S) + x(S/n) + e
 //   all-reduce      e + x(S) + e + red(S) + c(S) + x(S) + e
 //   all-gather      e + x(S) + e + c + x((n-1) S) + e       (S the shard)
-// where a message of the core's step k (distance 2^k) holds the blocks b < n with b = i modulo 2^(k+1), for the
-// member i that they are for (reduce-scatter) or from (all-gather): at most ceil(n / 2^(k+1)) of them. For
-// reduce-scatter and all-gather this is an upper bound unless n - p > p / 2: only then is there an extra member whose
-// data goes through every step to another one.
+// where a message of the core's step k (distance 2^k) holds the blocks b < n with b = i modulo 2^(k+1), for
+// the member i that they are for (reduce-scatter) or from (all-gather): at most ceil(n / 2^(k+1)) of them.
+// For reduce-scatter and all-gather this is an upper bound unless n - p > p / 2: only then is there an extra
+// member whose data goes through every step to another one.
 
 #include "workload/collectives/algorithm.h"
 
@@ -42,7 +43,7 @@ class HalvingDoubling final : public Algorithm {
     return {};
   }
 
-  bool uniform(const PhaseShape& s) const override { return !rooted(s.op) && power_of_two(s.n); }
+  bool symmetric(CollectiveOp op, uint32_t n) const override { return rootless(op) && power_of_two(n); }
 
   uint32_t rounds(const PhaseShape& s) const override {
     const uint32_t l = log2_floor(s.n);

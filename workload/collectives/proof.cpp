@@ -116,7 +116,8 @@ class Proof {
               return fmt::format("member {} sends to member {} of {}", i, send.to, n_);
             }
             if (send.at_round >= rounds_[send.to].size()) {
-              return fmt::format("member {} sends a message to member {} that it never waits for", i, send.to);
+              return fmt::format("member {} sends a message to member {} that it never waits for", i,
+                                 send.to);
             }
             const auto message = static_cast<uint32_t>(messages_.size());
             messages_.push_back({i, &send});
@@ -131,8 +132,8 @@ class Proof {
         const auto& here = arrived[i][at[i]];
         if (here.size() < round.receives) break;
         if (here.size() > round.receives) {
-          return fmt::format("member {} waits for {} message(s) in its round {} and gets {}", i, round.receives,
-                             at[i], here.size());
+          return fmt::format("member {} waits for {} message(s) in its round {} and gets {}", i,
+                             round.receives, at[i], here.size());
         }
         ++step;
         for (const uint32_t message : here) events_.push_back({message, true, step});
@@ -242,7 +243,8 @@ class Proof {
       free.push_back(slot_[e.message]);
       if (last_step == e.step && (last_replaced || !m.send->reduce)) {
         return fmt::format(
-            "block {} reaches member {} in two messages at once and one replaces what it has (the last is from "
+            "block {} reaches member {} in two messages at once and one replaces what it has (the last is "
+            "from "
             "member {}); their order decides the result: add a dependency",
             block, m.send->to, m.from);
       }
@@ -270,10 +272,12 @@ class Proof {
       if (held[i] == goal) continue;
       const uint32_t missing = goal.beyond(held[i]);
       if (missing != ~0u) {
-        return fmt::format("block {} at member {}: the contribution of member {} is missing", block, i, missing);
+        return fmt::format("block {} at member {}: the contribution of member {} is missing", block, i,
+                           missing);
       }
-      return fmt::format("block {} at member {}: it holds a contribution of member {} that does not belong there",
-                         block, i, held[i].beyond(goal));
+      return fmt::format(
+          "block {} at member {}: it holds a contribution of member {} that does not belong there", block, i,
+          held[i].beyond(goal));
     }
     return {};
   }
@@ -287,8 +291,8 @@ class Proof {
       const Event& e = events_[touching_[t]];
       const Sent& m = messages_[e.message];
       if (m.send->reduce) {
-        return fmt::format("the message of member {} to member {} is reduced; all_to_all reduces nothing", m.from,
-                           m.send->to);
+        return fmt::format("the message of member {} to member {} is reduced; all_to_all reduces nothing",
+                           m.from, m.send->to);
       }
       if (e.arrives) {
         if (m.send->to == destination) {
@@ -309,8 +313,8 @@ class Proof {
     }
     for (uint32_t source = 0; source < n_; ++source) {
       if (source != destination && got[source] != 1) {
-        return fmt::format("block {} at member {}: the item of member {} is {}", destination, destination, source,
-                           got[source] == 0 ? "missing" : "there more than once");
+        return fmt::format("block {} at member {}: the item of member {} is {}", destination, destination,
+                           source, got[source] == 0 ? "missing" : "there more than once");
       }
     }
     return {};

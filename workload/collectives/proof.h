@@ -22,8 +22,8 @@ using PhaseRounds = std::vector<std::vector<Round>>;  // [member][round]
 PhaseRounds write_out(const Algorithm& algorithm, CollectiveOp op, uint32_t n, uint32_t root,
                       uint32_t variant = 0);
 
-/// Empty when the rounds of n = rounds.size() members end (no member waits for a message that never comes, and
-/// none comes that nobody waits for) and every member then holds what `op` is defined to give it:
+/// Empty when the rounds of n = rounds.size() members end (no member waits for a message that never comes,
+/// and none comes that nobody waits for) and every member then holds what `op` is defined to give it:
 ///   all_reduce       every block with every member's contribution exactly once
 ///   reduce_scatter   member i: block i, likewise; reduce: the root all blocks
 ///   all_gather       every block b as member b had it; gather: at the root
