@@ -10,7 +10,8 @@ const std::vector<AlgorithmInfo>& algorithm_table() {
       {"ring", true, false, nullptr, "neighbour to neighbour, n-1 steps a pass"},
       {"direct", true, false, nullptr, "one message to every peer at once"},
       {"halving_doubling", true, false, nullptr,
-       "partners at distance 1, 2, 4 ..; log2 n steps a pass; sizes that are no power of two fold the others in "
+       "partners at distance 1, 2, 4 ..; log2 n steps a pass; sizes that are no power of two fold the others "
+       "in "
        "and out"},
       {"double_binary_tree", true, false, nullptr,
        "all-reduce, broadcast, reduce and barrier: chunks take turns on two complementary trees"},

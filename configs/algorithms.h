@@ -24,8 +24,8 @@ struct AlgorithmInfo {
 /// All of them, available ones first.
 const std::vector<AlgorithmInfo>& algorithm_table();
 
-/// The row of a name as a configuration writes it (with its argument, if the algorithm takes one); nullptr when
-/// there is none.
+/// The row of a name as a configuration writes it (with its argument, if the algorithm takes one); nullptr
+/// when there is none.
 const AlgorithmInfo* find_algorithm(std::string_view name);
 
 /// What follows the colon of `custom:path/prefix`; empty for a name without.

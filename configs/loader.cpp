@@ -597,14 +597,14 @@ class Resolver {
       const AlgorithmInfo* info = find_algorithm(names[d]);
       if (info == nullptr) continue;
       if (info->argument != nullptr)
-        names[d] = fmt::format("{}:{}", info->name,
-                               absolute_path(std::string(algorithm_argument(names[d])), file_));
+        names[d] =
+            fmt::format("{}:{}", info->name, absolute_path(std::string(algorithm_argument(names[d])), file_));
     }
     for (size_t d = 0; d < dimensions; ++d) {
       const AlgorithmInfo* info = find_algorithm(names[d]);
       if (info == nullptr || !info->whole) continue;
-      const auto other = std::find_if(names.begin(), names.end(),
-                                      [&](const std::string& name) { return name != names[d]; });
+      const auto other =
+          std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name != names[d]; });
       if (other == names.end()) continue;
       const auto place = static_cast<size_t>(other - names.begin());
       errors_.add(raw->origin, fmt::format("{}[{}]", key.path, d),

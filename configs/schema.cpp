@@ -77,7 +77,7 @@ Json type_of(const KeySpec& key) {
         }
       }
       alternatives.push_back({{"enum", names}});
-      const Json name = {{"anyOf", alternatives}};
+      const Json name = {{"oneOf", alternatives}};
       return {{"oneOf",
                {name, {{"type", "array"}, {"minItems", 1}, {"maxItems", kMaxDimensions}, {"items", name}}}}};
     }

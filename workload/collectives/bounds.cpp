@@ -148,7 +148,6 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   bool alike = !rooted(plan.request().op);
   bool flat = false;
   std::vector<AxisView> views;
-  plan.views(group.empty() ? 0 : group[0], views);
   for (uint32_t p = 0; p < plan.phases().size(); ++p) {
     const Axis& axis = plan.axes()[plan.phases()[p].axis];
     alike = alike && plan.phases()[p].algorithm->symmetric(plan.phases()[p].op, axis.size) &&
@@ -188,7 +187,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
       for (uint32_t p = 0; p < plan.phases().size(); ++p) {
         if (!plan.participates(views, p)) continue;
         const PhasePlan& phase = plan.phases()[p];
-        const PhaseShape shape = plan.shape(views, chunk, p, false);
+        const PhaseShape shape = plan.shape(views, p, false, chunk);
         const Split split = plan.split(views, chunk, p);
         one += config.nmu.endpoint_delay;
         for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {

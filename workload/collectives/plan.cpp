@@ -50,6 +50,7 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
     if (!axis.values.empty()) return "the group is not made of whole dimensions";
+    if (axis.dimension == Axis::kFlat) return "its line of members runs over dimensions that differ";
     if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
       return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
     }
@@ -218,18 +219,19 @@ void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, con
                                                to_string(plan.request_.op), where, group, why));
 }
 
-const Algorithm* PlanBuilder::custom(CollectivePlan& plan, const std::string& name, const Axis& axis) {
+std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan, const std::string& name) {
   const std::string prefix(algorithm_argument(name));
-  auto& program = programs_[{prefix, axis.size}];
-  if (program == nullptr) program = CustomAlgorithm::load(prefix, axis.size);
-  plan.program_ = program;
-  return program.get();
+  const uint32_t members = plan.axes_[0].size;
+  auto& program = programs_[{prefix, members}];
+  if (program == nullptr) program = CustomAlgorithm::load(prefix, members);
+  return program;
 }
 
-const Algorithm* PlanBuilder::algorithm(CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) {
+const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
+                                        const Axis& axis) const {
   const CollectiveOp op = plan.request_.op;
   if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
-    if (!algorithm_argument(*whole).empty()) return custom(plan, *whole, axis);
+    if (plan.program_ != nullptr) return plan.program_.get();
     const Algorithm* chosen = find_flat_algorithm(*whole);
     if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
     const std::string why = chosen->refuses(phase_op, axis.size);
@@ -256,18 +258,17 @@ const Algorithm* PlanBuilder::algorithm(CollectivePlan& plan, CollectiveOp phase
   return chosen;
 }
 
-std::vector<PhasePlan> PlanBuilder::phase_list(CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                               bool two_phases) {
+std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                               bool two_phases) const {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
-    const Axis& axis = plan.axes_[a];
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0, 0};
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    if (const std::string why = phase.algorithm->disproof({op, axis.size, 0, phase.root, false, 0});
+    if (const std::string why = phase.algorithm->disproof({op, plan.axes_[a].size, 0, phase.root, false, 0});
         !why.empty()) {
       throw UserError(ExitCode::trace, why);
     }
@@ -331,7 +332,7 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
   return order;
 }
 
-void PlanBuilder::lay_out_phases(CollectivePlan& plan) {
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
   const auto count = static_cast<uint32_t>(plan.axes_.size());
   std::vector<uint32_t> ascending(count);
   for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
@@ -356,7 +357,9 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) {
       plan.order_of_chunk_.push_back(it->second);
     }
   } else {
-    plan.orders_ = {phase_list(plan, ascending, policy == CollectiveOrder::themis)};
+    // An algorithm that runs the whole operation has one phase whatever the order.
+    const bool two_phases = policy == CollectiveOrder::themis && whole_algorithm(op) == nullptr;
+    plan.orders_ = {phase_list(plan, ascending, two_phases)};
   }
   for (auto& phases : plan.orders_) {
     for (uint32_t p = 0; p < phases.size(); ++p) phases[p].duration = phase_duration(plan, phases, p);
@@ -407,8 +410,11 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   const bool barrier = request.op == CollectiveOp::barrier;
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
-  if (whole_algorithm(request.op) != nullptr) flatten(*plan);
   if (plan->axes_.empty()) return plan;
+  if (const std::string* whole = whole_algorithm(request.op); whole != nullptr) {
+    flatten(*plan);
+    if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
+  }
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
   const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
   plan->chunks_ =

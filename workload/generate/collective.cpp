@@ -127,8 +127,8 @@ CollectiveProgramSummary generate_collective(const CollectiveProgram& program, c
     usage(fmt::format("cannot create the folder {}: {}; give one that can be written", out, error.message()));
   }
   const PhaseRounds rounds = collectives::write_out(*algorithm, program.op, n, program.root);
-  // [member][round], in the order of the senders and, of one sender, of its sends: sends and receives of equal
-  // tag pair in that order.
+  // [member][round], in the order of the senders and, of one sender, of its sends: sends and receives of
+  // equal tag pair in that order.
   std::vector<std::vector<std::vector<Arrival>>> arrivals(n);
   CollectiveProgramSummary summary;
   for (uint32_t m = 0; m < n; ++m) arrivals[m].resize(rounds[m].size());

@@ -26,10 +26,10 @@ struct CollectiveProgramSummary {
   std::string prefix;  ///< <out>/<name>: what follows `custom:`
 };
 
-/// Writes <out>/<name>.<member>.et for every member (format: docs/custom_collectives.md); `out` is created. The
-/// programs do what the algorithm does for a chunk with an even number. Throws UserError(usage) for an unknown
-/// algorithm, one that cannot run the operation, fewer than 2 members or a root that is none, and for a folder
-/// that cannot be written; UserError(internal) when writing fails.
+/// Writes <out>/<name>.<member>.et for every member (format: docs/custom_collectives.md); `out` is created.
+/// The programs do what the algorithm does for a chunk with an even number. Throws UserError(usage) for an
+/// unknown algorithm, one that cannot run the operation, fewer than 2 members or a root that is none, and for
+/// a folder that cannot be written; UserError(internal) when writing fails.
 CollectiveProgramSummary generate_collective(const CollectiveProgram& program, const std::string& out,
                                              const std::string& name);
 
