@@ -27,6 +27,19 @@ namespace {
 
 constexpr uint64_t kStallCycles = 20000;  ///< nothing arrived for so long: a stall, not congestion
 
+/// The same where the links are so long that a packet alone may be under way for longer.
+Picoseconds stall_time(const PacketTopology& t, const PacketConfig& network) {
+  Picoseconds slowest = 0;
+  for (const LinkTiming& link : t.links) {
+    slowest = std::max(slowest, link.latency + std::max(link.latency, link.credit_latency) + link.flit_time);
+  }
+  uint64_t hops = t.dimensions.empty() ? t.levels == 0 ? t.routers.size() : 2 * t.levels : 0;
+  for (const TopologyDimension& d : t.dimensions) {
+    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size : 2;
+  }
+  return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
+}
+
 /// Latencies by the cycle; the last bin is open.
 class Histogram {
  public:
@@ -284,7 +297,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   Picoseconds now = 0;
   uint64_t received = 0;
   Picoseconds moved = 0;
-  // Advances to `target`; false: nothing has arrived for kStallCycles although something is on its way.
+  const Picoseconds patience = stall_time(network.topology(), network_config);
+  // Advances to `target`; false: nothing has arrived for that long although something is on its way.
   const auto advance_to = [&](Picoseconds target) {
     while (now < target) {
       const Picoseconds step = std::min<Picoseconds>(target - now, kStallCycles / 4 * cycle);
@@ -294,7 +308,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
       if (n != received || network.packets_in_flight() == 0) {
         received = n;
         moved = now;
-      } else if (now - moved >= kStallCycles * cycle) {
+      } else if (now - moved >= patience) {
         point.stall = network.explain_stall();
         return false;
       }
