@@ -271,11 +271,13 @@ std::string to_json(const TrafficResult& result) {
 std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const TrafficResult& result) {
   std::string text = fmt::format(
       "# {} on {} ({} ranks), routing {}, {}\n"
-      "# packets of {} flits, {} VCs of {} flits, {} seeds; latency in cycles of {}, rates in flits per node "
+      "# packets of {} flits, {} VCs of {} flits, {} seed{}; latency in cycles of {}, rates in flits per "
+      "node "
       "and cycle\n",
       o.pattern, c.topology.name, grouped(c.topology.nis.size()),
       c.network.routing.empty() ? c.topology.routing : c.network.routing, o.switching, c.packet_flits,
-      c.network.vcs, c.network.buffer_flits, c.seeds, readable_time(c.network.cycle));
+      c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
+      readable_time(c.network.cycle));
   Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
   for (const TrafficPoint& p : result.points)
     table.row({json_number(p.load), fmt::format("{:.2f}", p.avg_latency), fmt::format("{:.1f}", p.p50),
@@ -298,8 +300,8 @@ TrafficResult run(const TrafficConfig& config) {
         ExitCode::stall,
         fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}", config.topology.name, text,
                     config.topology.dimensions.empty()
-                        ? "Use --routing up_down, which has no cycles."
-                        : "Use --vc-classes dateline with at least 2 --vcs, or another --routing."));
+                        ? "As options: --routing up_down, which has no cycles."
+                        : "As options: --vc-classes dateline with at least 2 --vcs, or another --routing."));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <map>
@@ -332,7 +333,10 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   point.accepted = static_cast<double>(monitor.flits()) /
                    (static_cast<double>(config.measure_cycles) * static_cast<double>(network.ranks()));
   const Picoseconds limit = to + config.drain_cycles * cycle;
-  const bool hopeless = point.accepted < 0.9 * offered;
+  // Few packets scatter: that is no saturation.
+  const double scatter = 4 * std::sqrt(offered * config.packet_flits /
+                                       (static_cast<double>(config.measure_cycles) * network.ranks()));
+  const bool hopeless = point.accepted < 0.9 * offered - scatter;
   while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
   point.saturated = !moving || hopeless || !all_measured();
   const Histogram& latency = monitor.latency();
