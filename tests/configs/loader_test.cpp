@@ -97,7 +97,9 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(trace, b.workload.trace);
     EXPECT_EQ(groups, b.workload.groups);
     EXPECT_EQ(strict, b.workload.strict);
-    const auto& [seed, data] = run;
+    const auto& [seed, data, element, reduce] = run;
+    EXPECT_EQ(element, b.run.element);
+    EXPECT_EQ(reduce, b.run.reduce);
     EXPECT_EQ(seed, b.run.seed);
     EXPECT_EQ(data, b.run.data);
     const auto& [dir, waves] = output;
@@ -378,7 +380,9 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("collectives: {reduction: {bandwidth: 0 GB/s}}\n"), {"'0 GB/s' is zero"}},
       {with("collectives: {reduction: {speed: 1 GB/s}}\n"), {"does not hold just `bandwidth`"}},
       {with("collectives: {reduction: 1600 GB/s}\n"), {"'1600 GB/s' is unknown", "{bandwidth: X}"}},
-      {with("run: {data: functional}\n"), {"'functional' is not available in this version"}},
+      {with("run: {data: real}\n"), {"'real' is unknown", "`none`, `functional`"}},
+      {with("run: {element: fp16}\n"), {"'fp16' is unknown", "`fp32`, `bf16`, `int32`"}},
+      {with("run: {reduce: avg}\n"), {"'avg' is unknown", "`sum`, `max`, `min`"}},
       {with("run: {seed: -1}\n"), {"'-1' is negative"}},
       {with("output: {dir: \"\"}\n"), {"key `output.dir`: '' is empty"}},
       {"weft: 1\ntopology: {notation: FC(16777216), dimensions: [{bandwidth_per_npu: 200 GB/s}]}\n",

@@ -5,6 +5,12 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/ring.cpp
   collectives/direct.cpp
   collectives/halving_doubling.cpp
+  collectives/elements.cpp
+  collectives/input_source.cpp
+  collectives/payload_pool.cpp
+  collectives/data_layout.cpp
+  collectives/data.cpp
+  collectives/data_check.cpp
   collectives/plan.cpp
   collectives/engine.cpp
   collectives/bounds.cpp

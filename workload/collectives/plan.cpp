@@ -64,12 +64,19 @@ Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, 
   uint64_t length = chunk_bytes(chunk);
   uint64_t outer[32];  // lengths before each reduce-scatter that no all-gather has undone yet
   uint32_t depth = 0;
+  uint32_t origins = 1;  // all-to-all: members that have brought their data together in the phases so far
   for (uint32_t p = 0;; ++p) {
     const PhasePlan& plan = phases_[p];
     const uint32_t n = axes_[plan.axis].size;
     const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
     const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
-    const Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    if (plan.op == CollectiveOp::all_to_all) {
+      // What is for one member is as long as the sender's splits made it, once from every origin.
+      length = split.size(views[plan.axis].me);
+      split = {split.base * origins, split.extra, split.unit * origins};
+      origins *= n;
+    }
     if (p == phase) return split;
     switch (plan.op) {
       case CollectiveOp::reduce_scatter:
