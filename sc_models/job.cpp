@@ -27,6 +27,8 @@ std::string phase_name(const collectives::CollectivePlan& plan, const collective
   return fmt::format("{} {} {}", to_string(phase.op), where, phase.algorithm->name());
 }
 
+constexpr size_t kLines = 16;  // about wrong data in a result
+
 uint64_t key(uint32_t a, uint32_t b) {
   return static_cast<uint64_t>(a) << 32 | b;
 }
@@ -114,12 +116,18 @@ void Job::record(NpuId, const collectives::CollectiveDone& done, CollectiveRow& 
 }
 
 void Job::verify(const collectives::CollectiveDone& done, const CollectiveRow& row) {
-  constexpr size_t kLines = 16;
   auto& check = checks_.try_emplace(row.stream, *system_->data()).first->second;
   const std::string wrong = check.check(*done.data);
-  if (!wrong.empty() && wrong_streams_.insert(row.stream).second && wrong_data_.size() < kLines) {
+  if (!wrong.empty() && wrong_streams_.insert(row.stream).second && wrong_streams_.size() <= kLines) {
     wrong_data_.push_back(fmt::format("collective {} ({}, {} B, group `{}`) delivered wrong data: {}",
                                       row.stream, to_string(row.op), row.bytes, row.group, wrong));
+  }
+  // Wrong elements show where they end up; a rank that was told to do the impossible says where they began.
+  if (!done.data->defect().empty() && defect_streams_.insert(row.stream).second &&
+      defect_streams_.size() <= kLines) {
+    wrong_data_.push_back(fmt::format("collective {} ({}, {} B, group `{}`): rank {}, {}", row.stream,
+                                      to_string(row.op), row.bytes, row.group, done.data->rank(),
+                                      done.data->defect()));
   }
   if (row.members_done != row.ranks) return;
   ++data_collectives_;
@@ -171,9 +179,9 @@ void Job::add_machine_results(RunResult& result) const {
   result.data_collectives = data_collectives_;
   result.data_elements = data_elements_;
   result.broken_invariants.insert(result.broken_invariants.end(), wrong_data_.begin(), wrong_data_.end());
-  if (wrong_streams_.size() > wrong_data_.size()) {
-    result.broken_invariants.push_back(fmt::format("{} further collectives delivered wrong data",
-                                                   wrong_streams_.size() - wrong_data_.size()));
+  if (wrong_streams_.size() > kLines) {
+    result.broken_invariants.push_back(
+        fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));
   }
   for (const CollectiveRow& row : result.collectives) {
     if (row.members_done == row.ranks && row.time() < row.lower_bound) {
@@ -390,9 +398,10 @@ void TraceJob::compute_bounds() {
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
     warnings_.push_back(
-        fmt::format("{} collective nodes have fewer bytes than collectives.chunks ({}): they use one "
-                    "chunk a byte",
-                    reduced, config_.collectives.chunks));
+        fmt::format("{} collective nodes have fewer {} than collectives.chunks ({}): they use one "
+                    "chunk {}",
+                    reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
+                    system_->data() == nullptr ? "a byte" : "an element"));
   }
 }
 
@@ -449,7 +458,7 @@ void TraceJob::message_arrived(NpuId rank, const Completion& completion) {
 }
 
 std::string TraceJob::stall_report() const {
-  constexpr size_t kLines = 6;  // a rank
+  constexpr size_t kLinesARank = 6;
   constexpr uint32_t kRanks = 8;
   std::string report;
   uint32_t stalled = 0;
@@ -458,7 +467,7 @@ std::string TraceJob::stall_report() const {
     const Npu& npu = system_->npu(r);
     if (npu.finished()) continue;
     ++stalled;
-    for (const graph::Stall& stall : npu.engine()->describe_stall(kLines)) {
+    for (const graph::Stall& stall : npu.engine()->describe_stall(kLinesARank)) {
       if (stall.waits_for == graph::Stall::WaitsFor::receive ||
           stall.waits_for == graph::Stall::WaitsFor::send) {
         waits[r].push_back(stall.peer);
@@ -466,10 +475,10 @@ std::string TraceJob::stall_report() const {
       if (stalled <= kRanks) report += "  " + stall.text + "\n";
     }
     if (stalled > kRanks) continue;
-    for (const std::string& line : system_->nmu(r).engine().describe_waits(kLines)) {
+    for (const std::string& line : system_->nmu(r).engine().describe_waits(kLinesARank)) {
       report += fmt::format("  rank {}: {}\n", r, line);
     }
-    for (const auto& unmatched : npu.matcher().unmatched(kLines)) report += "  " + unmatched.text + "\n";
+    for (const auto& unmatched : npu.matcher().unmatched(kLinesARank)) report += "  " + unmatched.text + "\n";
   }
   // Members of a collective that have reached it wait for those that have not.
   for (const CollectiveRow& row : rows_) {

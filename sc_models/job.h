@@ -138,6 +138,7 @@ class Job : public NmuClient {
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
   std::vector<std::string> wrong_data_;  ///< one line a collective, the first kept
   std::unordered_set<uint32_t> wrong_streams_;
+  std::unordered_set<uint32_t> defect_streams_;
   uint64_t data_collectives_ = 0;
   uint64_t data_elements_ = 0;
 };

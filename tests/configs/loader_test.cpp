@@ -131,7 +131,7 @@ collectives:
   all_gather: direct
   barrier: [default, default, ring]
 workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true}
-run: {seed: 18446744073709551615, data: none}
+run: {seed: 18446744073709551615, data: functional, element: bf16, reduce: max}
 output: {dir: "out: 1", waves: "*.link[0-3].*"}
 )";
 

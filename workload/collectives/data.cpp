@@ -162,7 +162,8 @@ void CollectiveData::gather_moved(ChunkData& data, uint32_t block, Payload& payl
     data.transit.erase(it);
     return;
   }
-  note(fmt::format("phase {}: it is to send block {} and holds none for that destination", data.phase, block));
+  note(
+      fmt::format("phase {}: it is to send block {} and holds none for that destination", data.phase, block));
   const std::vector<std::byte> nothing(data.split.size(block), kUnwritten);
   append(nothing.data(), nothing.size(), data.me);
 }
@@ -170,7 +171,7 @@ void CollectiveData::gather_moved(ChunkData& data, uint32_t block, Payload& payl
 bool CollectiveData::fits(const ChunkData& data, uint32_t chunk, const Payload& payload) {
   bool inside = true;
   uint64_t bytes = 0;
-  if (payload.blocks.count > data.n || payload.blocks.first >= data.n || payload.blocks.stride > data.n) {
+  if (payload.blocks.count > data.n || payload.blocks.first >= data.n) {
     inside = false;
   } else {
     bytes = payload.blocks.bytes(data.n, data.split);
@@ -179,11 +180,11 @@ bool CollectiveData::fits(const ChunkData& data, uint32_t chunk, const Payload& 
       (!moves_ || payload.origins.size() == payload.blocks.count)) {
     return true;
   }
-  note(fmt::format("chunk {}, phase {}: {} B for blocks {}, {}, ... ({} of {}) came from index {} and are {} B "
-                   "here",
-                   chunk, data.phase, payload.bytes.size(), payload.blocks.first,
-                   payload.blocks.first + payload.blocks.stride, payload.blocks.count, data.n, payload.source,
-                   bytes));
+  note(fmt::format(
+      "chunk {}, phase {}: {} B for blocks {}, {}, ... ({} of {}) came from index {} and are {} B "
+      "here",
+      chunk, data.phase, payload.bytes.size(), payload.blocks.first,
+      payload.blocks.first + payload.blocks.stride, payload.blocks.count, data.n, payload.source, bytes));
   return false;
 }
 
@@ -344,7 +345,7 @@ void CollectiveData::finish_chunk(uint32_t chunk) {
     } else if (distributes(layout.op())) {
       const DataLayout::Piece& mine = layout.piece(chunk, place_);
       copy_bytes(output_.data() + mine.buffer - layout.shard_offset(position_), data.work.data() + mine.work,
-           mine.bytes);
+                 mine.bytes);
     } else {
       copy_bytes(output_.data() + layout.chunk_offset(chunk), data.work.data(), data.work.size());
     }

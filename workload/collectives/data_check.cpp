@@ -114,7 +114,8 @@ std::string DataCheck::compare_loosely(const CollectiveData& data, double tolera
   const DataLayout& layout = data.layout();
   const uint32_t size = layout.element();
   const uint64_t count = data.output().size() / size;
-  const uint64_t first = layout.op() == CollectiveOp::reduce_scatter ? layout.shard_offset(data.position()) : 0;
+  const uint64_t first =
+      layout.op() == CollectiveOp::reduce_scatter ? layout.shard_offset(data.position()) : 0;
   std::vector<double> exact(count, 0.0);
   std::vector<double> magnitude(count, 0.0);
   std::vector<std::byte> one(count * size);

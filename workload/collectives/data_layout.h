@@ -56,7 +56,7 @@ class DataLayout {
 
   /// One chunk of one member's shard.
   struct Piece {
-    uint64_t work = 0;    ///< where it begins in the chunk's work, in bytes
+    uint64_t work = 0;  ///< where it begins in the chunk's work, in bytes
     uint64_t bytes = 0;
     uint64_t buffer = 0;  ///< where it begins in the buffer of all shards, in bytes
   };

@@ -236,11 +236,19 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   find_axes(*plan);
   if (plan->axes_.empty()) return plan;
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
-  const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  // A chunk of what is split into shards is a piece of every shard, so that equal shards stay equal.
+  uint32_t shards = 1;
+  if (request.op == CollectiveOp::reduce_scatter || request.op == CollectiveOp::all_to_all ||
+      request.op == CollectiveOp::scatter) {
+    for (const Axis& axis : plan->axes_) shards *= axis.size;
+    if (elements % shards != 0) shards = 1;
+    elements /= shards;
+  }
   plan->chunks_ =
       barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(config_.collectives.chunks, elements));
   plan->chunks_reduced_ = !barrier && plan->chunks_ < config_.collectives.chunks;
-  plan->base_chunk_ = elements / plan->chunks_ * request.element_bytes;
+  plan->base_chunk_ = elements / plan->chunks_ * shards * request.element_bytes;
   lay_out_phases(*plan);
   return plan;
 }
