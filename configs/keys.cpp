@@ -127,7 +127,7 @@ std::vector<KeySpec> make_keys() {
         {to_string(Switching::cut_through), true, "a hop forwards a message when its head is there"}};
     k.description = "When a message is forwarded, at `message` fidelity.";
     k.set = [](Config& c, size_t i, const Value& v) {
-      c.dimensions[i].switching = named<Switching>(std::get<std::string>(v), to_string, 2);
+      c.dimensions[i].switching = named<Switching>(std::get<std::string>(v), to_string, 4);
     };
     k.get = [](const Config& c, size_t i) -> Value {
       return std::string(to_string(c.dimensions[i].switching));
@@ -339,14 +339,19 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("collectives.order", ValueType::choice);
     k.fallback = to_string(CollectiveOrder::local_bw_aware);
-    k.choices = {{to_string(CollectiveOrder::baseline), true,
-                  "an all-reduce of the full size in every dimension in turn"},
-                 {to_string(CollectiveOrder::local_bw_aware), true,
-                  "reduce-scatter inwards to outwards, all-reduce on the last dimension, all-gather back"},
-                 {"themis", false, "greedy, per chunk"}};
-    k.description = "Order of an all-reduce's phases over the dimensions.";
+    k.choices = {
+        {to_string(CollectiveOrder::baseline), true,
+         "an all-reduce of the full size in every dimension in turn"},
+        {to_string(CollectiveOrder::local_bw_aware), true,
+         "reduce-scatter inwards to outwards, all-reduce on the last dimension, all-gather back"},
+        {to_string(CollectiveOrder::round_robin), true,
+         "as local_bw_aware, chunk c beginning with dimension c"},
+        {to_string(CollectiveOrder::themis), true,
+         "greedy, per chunk: the least loaded dimension takes the largest part (all-reduce, reduce-scatter, "
+         "all-gather)"}};
+    k.description = "Order of a collective's phases over the dimensions.";
     k.set = [](Config& c, size_t, const Value& v) {
-      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 2);
+      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 4);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.order)); };
   }
@@ -361,6 +366,43 @@ std::vector<KeySpec> make_keys() {
       c.collectives.scheduling = named<CollectiveScheduling>(std::get<std::string>(v), to_string, 3);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.scheduling)); };
+  }
+  {
+    KeySpec& k = add("collectives.dimension_scheduling", ValueType::choice);
+    k.fallback = to_string(DimensionScheduling::fifo);
+    k.choices = {{to_string(DimensionScheduling::fifo), true, "in the order of arrival"},
+                 {to_string(DimensionScheduling::rg), true, "reduce-scatter and all-gather in turn"},
+                 {to_string(DimensionScheduling::smallest_first), true, "the shortest phase first"},
+                 {to_string(DimensionScheduling::less_remaining_phase_first), true,
+                  "the chunk with the fewest phases to go first"}};
+    k.description = "Which of the chunks that wait for a dimension runs first (within one collective).";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.collectives.dimension_scheduling = named<DimensionScheduling>(std::get<std::string>(v), to_string, 4);
+    };
+    k.get = [](const Config& c, size_t) -> Value {
+      return std::string(to_string(c.collectives.dimension_scheduling));
+    };
+  }
+  {
+    KeySpec& k = add("collectives.dispatch_threshold", ValueType::integer);
+    k.fallback = "unlimited";
+    k.min = "1";
+    k.max = "65535";
+    k.zero_word = "unlimited";
+    k.description =
+        "The dispatcher's T: while fewer chunks than this are in their first phase, waiting collectives "
+        "issue new ones.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.dispatch_threshold = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.dispatch_threshold}; };
+  }
+  {
+    KeySpec& k = add("collectives.dispatch_batch", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "65535";
+    k.description = "The dispatcher's P: chunks issued at once.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.dispatch_batch = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.dispatch_batch}; };
   }
   {
     KeySpec& k = add("collectives.reduction", ValueType::reduction);

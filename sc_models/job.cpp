@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
@@ -81,11 +82,12 @@ double CollectiveRow::efficiency() const {
   return time() == 0 ? 1.0 : static_cast<double>(lower_bound) / static_cast<double>(time());
 }
 
-Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus)
+Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded)
     : config_(config), plans_(config) {
   System::Options options;
   options.npus = with_npus;
   options.waves = waves;
+  options.folded = folded;
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -141,11 +143,11 @@ void Job::set_elements(collectives::CollectiveRequest& request, ExitCode code,
   const ElementType type = system_->data()->type();
   request.element_bytes = collectives::element_bytes(type);
   if (request.bytes % request.element_bytes == 0) return;
-  throw UserError(code, fmt::format("{}: {} B are not a whole number of {} elements ({} B each), which "
-                                    "`run.data: functional` carries; change the size, `run.element`, or set "
-                                    "`run.data: none`",
-                                    where, request.bytes, collectives::to_string(type),
-                                    request.element_bytes));
+  throw UserError(code,
+                  fmt::format("{}: {} B are not a whole number of {} elements ({} B each), which "
+                              "`run.data: functional` carries; change the size, `run.element`, or set "
+                              "`run.data: none`",
+                              where, request.bytes, collectives::to_string(type), request.element_bytes));
 }
 
 void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const {
@@ -156,12 +158,13 @@ void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::s
   const double memory = static_cast<double>(pages) * static_cast<double>(page);
   const double needed = collectives::data_footprint(plan);
   if (needed <= memory) return;
-  throw UserError(ExitCode::usage,
-                  fmt::format("{}: with `run.data: functional` a {} of {} B on {} ranks holds about {:.1f} GiB "
-                              "of elements and this machine has {:.1f} GiB; use a smaller size, or "
-                              "`run.data: none`",
-                              where, to_string(plan.request().op), plan.request().bytes, plan.members(),
-                              needed / (1 << 30), memory / (1 << 30)));
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: with `run.data: functional` a {} of {} B on {} ranks holds about {:.1f} GiB "
+                  "of elements and this machine has {:.1f} GiB; use a smaller size, or "
+                  "`run.data: none`",
+                  where, to_string(plan.request().op), plan.request().bytes, plan.members(),
+                  needed / (1 << 30), memory / (1 << 30)));
 }
 
 void Job::add_machine_results(RunResult& result) const {
@@ -206,8 +209,25 @@ void Job::add_machine_results(RunResult& result) const {
   }
 }
 
-CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves)
-    : Job(name, config, waves, false) {}
+CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded)
+    : Job(name, config, waves, false, folded) {}
+
+std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) {
+  for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
+      return fmt::format("dimension {} is not analytical", d);
+    }
+  }
+  if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
+  if (config.run.data != "none") return "every rank's data is computed and checked";
+  collectives::Group world;
+  collectives::PlanBuilder plans(config);
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  request.group = &world;
+  return plans.plan(request)->asymmetry(config);
+}
 
 void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   collectives::CollectiveRequest request;
@@ -215,14 +235,22 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   request.bytes = bytes;
   request.group = &world_;
   request.root = root;
-  const std::string where = fmt::format("{}: collective {} ({})",
-                                        config_.file.empty() ? "configuration" : config_.file,
-                                        rows_.size() + 1, to_string(op));
+  const std::string where =
+      fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
+                  rows_.size() + 1, to_string(op));
   set_elements(request, ExitCode::usage, where);
   const auto plan = plans_.plan(request);
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream));
+  if (system_->folded()) {
+    const std::string why =
+        system_->data() != nullptr ? std::string("its messages carry data") : plan->asymmetry(config_);
+    if (!why.empty())
+      throw std::logic_error("a folded job was given a collective that does not fold: " + why);
+    system_->nmu(0).start_collective(stream, plan);
+    return;
+  }
   for (uint32_t r = 0; r < system_->npus(); ++r) system_->nmu(r).start_collective(stream, plan);
 }
 
@@ -242,7 +270,9 @@ uint64_t CollectiveJob::total_count() const {
 }
 
 void CollectiveJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
-  record(rank, done, rows_[done.stream - 1]);
+  CollectiveRow& row = rows_[done.stream - 1];
+  // A folded job hears of rank 0 and counts it for all.
+  for (uint32_t i = system_->folded() ? system_->npus() : 1; i > 0; --i) record(rank, done, row);
 }
 
 void CollectiveJob::message_injected(NpuId, NpuId, const MessageId&) {}
@@ -253,7 +283,8 @@ std::string CollectiveJob::stall_report() const {
       fmt::format("stalled at {} ps: nothing moves any more and {} of {} ranks have not finished\n",
                   sc_core::sc_time_stamp().value(), total_count() - done_count(), total_count());
   uint32_t shown = 0;
-  for (uint32_t r = 0; r < system_->npus() && shown < 16; ++r) {
+  const uint32_t built = system_->folded() ? 1 : system_->npus();
+  for (uint32_t r = 0; r < built && shown < 16; ++r) {
     for (const std::string& line : system_->nmu(r).engine().describe_waits(4)) {
       report += fmt::format("  rank {}: {}\n", r, line);
       ++shown;
@@ -269,12 +300,14 @@ RunResult CollectiveJob::result() const {
     if (row.members_done != 0) result.time = std::max(result.time, row.finished);
     result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
+  result.folded = system_->folded();
   add_machine_results(result);
+  if (result.folded) result.messages *= system_->npus();
   return result;
 }
 
 TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves)
-    : Job(name, config, waves, true), traces_(traces), warnings_(traces.warnings()) {
+    : Job(name, config, waves, true, false), traces_(traces), warnings_(traces.warnings()) {
   const trace::Groups& groups = traces.groups();
   groups_.resize(groups.size());
   for (uint32_t g = 0; g < groups.size(); ++g) {
@@ -299,8 +332,9 @@ collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Nod
   request.group = &groups_[*group];  // open_job() has refused unknown groups
   request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
   if (system_->data() != nullptr) {
-    set_elements(request, ExitCode::trace,
-                 fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name));
+    set_elements(
+        request, ExitCode::trace,
+        fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name));
   }
   const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
   const auto& involved = node.involved_dim;

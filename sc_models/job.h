@@ -92,8 +92,9 @@ struct RunResult {
   Picoseconds lower_bound = 0;  ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;  ///< everything one after the other
   bool folded = false;
-  uint64_t data_collectives = 0;  ///< run.data: functional: finished collectives whose every element was checked
-  uint64_t data_elements = 0;     ///< output elements compared with the definition, over all ranks
+  uint64_t data_collectives =
+      0;                       ///< run.data: functional: finished collectives whose every element was checked
+  uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
   std::vector<std::string> broken_invariants;
   std::vector<std::string> warnings;
 };
@@ -114,12 +115,14 @@ class Job : public NmuClient {
   virtual RunResult result() const = 0;
 
   System& system() { return *system_; }
+  /// Data-carrying mode: lines about wrong data so far, part of RunResult::broken_invariants.
+  const std::vector<std::string>& wrong_data() const { return wrong_data_; }
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;
 
  protected:
-  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus);
+  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
   void add_machine_results(RunResult& result) const;
   /// Makes the request one of run.element's elements (`run.data: functional`; else it stays one of bytes) and
@@ -136,7 +139,7 @@ class Job : public NmuClient {
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
 
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
-  std::vector<std::string> wrong_data_;  ///< one line a collective, the first kept
+  std::vector<std::string> wrong_data_;                          ///< one line a collective, the first kept
   std::unordered_set<uint32_t> wrong_streams_;
   std::unordered_set<uint32_t> defect_streams_;
   uint64_t data_collectives_ = 0;
@@ -146,8 +149,12 @@ class Job : public NmuClient {
 /// One collective after the other on all ranks, nothing else: what `weft collective` runs.
 class CollectiveJob : public Job {
  public:
-  /// `waves` may be null.
-  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr);
+  /// `waves` may be null. `folded`: solve symmetric collectives from one rank (see foldable()); start() then
+  /// takes nothing else.
+  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr, bool folded = false);
+
+  /// Can this collective of all ranks be folded? Otherwise why not.
+  static std::string not_foldable(const Config& config, CollectiveOp op, uint64_t bytes);
 
   /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
   /// rank.

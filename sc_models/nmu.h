@@ -144,6 +144,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
   void receive(Port& port, const fabric::Transfer& transfer);
+  bool take_turn(Port& port, fabric::PacketRef ref);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   void inject(fabric::PacketRef ref);
@@ -154,6 +155,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void reduced_in_memory(fabric::PacketRef ref);
   void probe_state(Picoseconds t);
   void push(Picoseconds time, uint32_t due, uint32_t ref);
+  void push_received(Picoseconds time, const Port& port, fabric::PacketRef ref);
+  void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
   const Route& route(uint32_t destination, bool reverse);

@@ -36,16 +36,27 @@ class LinkWaves final : public fabric::LinkObserver {
 }  // namespace
 
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
-    : sc_core::sc_module(name), config_(config), geometry_(config), data_(collectives::DataContext::make(config)), wheel_("wheel") {
+    : sc_core::sc_module(name),
+      config_(config),
+      geometry_(config),
+      data_(collectives::DataContext::make(config)),
+      wheel_("wheel") {
   for (const DimensionConfig& d : config_.dimensions) link_types_.emplace_back(d.link_rate(), d.latency);
-  nmus_.reserve(geometry_.npus());
-  for (uint32_t r = 0; r < geometry_.npus(); ++r) {
+  const uint32_t built = options.folded ? 1 : geometry_.npus();
+  nmus_.reserve(built);
+  for (uint32_t r = 0; r < built; ++r) {
     nmus_.push_back(std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
                                           link_types_, pool_, wheel_, client, options.waves, data_.get()));
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.dimensions[d];
     if (dimension.size <= 1) continue;
+    if (options.folded) {
+      mirrors_.push_back(
+          std::make_unique<fabric::MirrorFabric>(("mirror" + std::to_string(d)).c_str(), 0u, pool_));
+      nmus_[0]->port(d)->initiator->bind(mirrors_.back()->socket);
+      continue;
+    }
     if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
       build_direct(d);
     } else if (dimension.kind == DimensionKind::switch_) {
@@ -151,7 +162,7 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
       break;
     }
   }
-  report.to = nmus_[peer]->basename();
+  report.to = fmt::format("nmu{}", peer);
   return report;
 }
 
@@ -209,8 +220,7 @@ std::vector<std::string> System::check_conservation() const {
   }
   if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
   if (data_ && data_->payloads().live() != 0) {
-    broken.push_back(
-        fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
+    broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
   }
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));

@@ -82,8 +82,11 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(injection_bandwidth, b.nmu.injection_bandwidth);
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
-    const auto& [chunks, active, queues, window, order, scheduling, reduction, reduction_bandwidth,
-                 algorithms] = collectives;
+    const auto& [chunks, active, queues, window, order, scheduling, dimension_scheduling, threshold, batch,
+                 reduction, reduction_bandwidth, algorithms] = collectives;
+    EXPECT_EQ(dimension_scheduling, b.collectives.dimension_scheduling);
+    EXPECT_EQ(threshold, b.collectives.dispatch_threshold);
+    EXPECT_EQ(batch, b.collectives.dispatch_batch);
     EXPECT_EQ(chunks, b.collectives.chunks);
     EXPECT_EQ(active, b.collectives.active_chunks_per_dimension);
     EXPECT_EQ(queues, b.collectives.queues_per_dimension);
@@ -126,6 +129,9 @@ collectives:
   direct_window: 6
   order: baseline
   scheduling: priority
+  dimension_scheduling: smallest_first
+  dispatch_threshold: 8
+  dispatch_batch: 3
   reduction: {bandwidth: 1600 GB/s}
   all_reduce: [ring, direct, halving_doubling]
   all_gather: direct
@@ -374,8 +380,8 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("collectives: {chunks: -4}\n"), {"'-4' is negative"}},
       {with("collectives: {chunks: 99999999999}\n"), {"'99999999999' is too large"}},
       {with("collectives: {chunks: many}\n"), {"'many' does not start with a number"}},
-      {with("collectives: {order: themis}\n"),
-       {"'themis' is not available in this version", "`local_bw_aware`"}},
+      {with("collectives: {order: thermis}\n"),
+       {"'thermis' is unknown", "did you mean `themis`?", "`local_bw_aware`"}},
       {with("collectives: {reduction: fast}\n"), {"'fast' is unknown", "`none`, `hbm` or `{bandwidth: X}`"}},
       {with("collectives: {reduction: {bandwidth: 0 GB/s}}\n"), {"'0 GB/s' is zero"}},
       {with("collectives: {reduction: {speed: 1 GB/s}}\n"), {"does not hold just `bandwidth`"}},

@@ -165,7 +165,10 @@ DataCase random_case(std::mt19937_64& random) {
   k.chunks = 1 + static_cast<uint32_t>(random() % 7);
   k.active_chunks_per_dimension = 1 + static_cast<uint32_t>(random() % 3);
   k.queues_per_dimension = 1 + static_cast<uint32_t>(random() % 2);
-  k.order = random() & 1 ? CollectiveOrder::baseline : CollectiveOrder::local_bw_aware;
+  k.order = static_cast<CollectiveOrder>(random() % 4);
+  k.scheduling = static_cast<CollectiveScheduling>(random() % 3);
+  k.dimension_scheduling = static_cast<DimensionScheduling>(random() % 4);
+  if (random() % 4 == 0) k.dispatch_threshold = 1 + static_cast<uint32_t>(random() % 3);
   if (random() % 4 == 0) k.direct_window = 1 + static_cast<uint32_t>(random() % 3);
   if (random() % 3 == 0) {
     k.reduction = ReductionKind::fixed_bandwidth;

@@ -98,6 +98,14 @@ class Algorithm {
   /// Why this algorithm cannot run `op` on n members, and what can; empty: it can.
   virtual std::string refuses(CollectiveOp op, uint32_t n) const = 0;
 
+  /// Do all n members do alike at the same time, so that what one sends tells what it receives? Then a
+  /// collective whose blocks are all of one size can be solved from one member (folding).
+  virtual bool symmetric(CollectiveOp op, uint32_t n) const {
+    (void)op;
+    (void)n;
+    return false;
+  }
+
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
 
@@ -116,6 +124,12 @@ const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
 const Algorithm* ring_algorithm();
 const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
+
+/// Is it one of the operations in which no member is special?
+constexpr bool rootless(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::all_gather ||
+         op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_to_all || op == CollectiveOp::barrier;
+}
 
 /// a - b modulo n, for a, b < n.
 constexpr uint32_t minus_mod(uint32_t a, uint32_t b, uint32_t n) {

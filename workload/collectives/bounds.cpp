@@ -92,6 +92,9 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   // A collective restricted to some dimensions is one of its own on every line.
   double members = 1;
   for (const Axis& axis : plan.axes()) members *= axis.size;
+  // The root of a scatter keeps a share, which may be one element larger than the mean in every chunk.
+  const double kept =
+      op == CollectiveOp::scatter ? static_cast<double>(plan.chunks()) * plan.request().element_bytes : 0;
   std::vector<AxisView> root;
   if (rooted(op)) plan.views(plan.request().root, root);
   for (size_t a = 0; a < plan.axes().size(); ++a) {
@@ -118,13 +121,13 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
     // themselves, so that only gathers and all-to-all grow with their number.
     const double slice = members / axis.size;
-    double crossing = share(op, axis.size) * bytes;
+    double crossing = share(op, axis.size) * bytes - kept * slice;
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
     bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
   }
-  bound = std::max(bound, floor_time(share(op, members) * bytes, ports) + nearest);
+  bound = std::max(bound, floor_time(share(op, members) * bytes - kept, ports) + nearest);
   bound = std::max(bound, reach);
   return bound + 2 * config.nmu.endpoint_delay;
 }

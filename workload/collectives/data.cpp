@@ -107,7 +107,7 @@ void CollectiveData::begin_phase(uint32_t chunk, uint32_t phase) {
   ChunkData& data = chunks_[chunk];
   if (!data.loaded) load(chunk);
   const DataLayout::Region region = layout_->region(views_, chunk, phase);
-  const PhasePlan& plan = layout_->plan().phases()[phase];
+  const PhasePlan& plan = layout_->plan().phases(chunk)[phase];
   data.split = region.split;
   data.start = region.start;
   data.phase = phase;
@@ -327,7 +327,7 @@ void CollectiveData::finish_chunk(uint32_t chunk) {
         uint32_t rest = i;
         uint32_t origin = 0;
         // The last phase varies slowest.
-        for (const PhasePlan& phase : layout.plan().phases()) {
+        for (const PhasePlan& phase : layout.plan().phases(chunk)) {
           const uint32_t n = layout.plan().axes()[phase.axis].size;
           origin += rest % n * weights[phase.axis];
           rest /= n;

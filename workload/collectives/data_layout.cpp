@@ -70,15 +70,16 @@ void DataLayout::find_members(uint32_t rank) {
     for (uint32_t i = 0; i < members; ++i) position_[place_at_[i]] = i;
   }
   std::vector<AxisView> root = views;
+  // Rooted operations have one order.
   for (const PhasePlan& phase : plan_->phases()) root[phase.axis].me = phase.root;
   root_place_ = place(root);
 }
 
 template <typename F>
 int64_t DataLayout::walk(const std::vector<AxisView>& views, uint32_t chunk, int64_t offset, F&& f) const {
-  const auto phases = static_cast<uint32_t>(plan_->phases().size());
+  const auto phases = static_cast<uint32_t>(plan_->phases(chunk).size());
   for (uint32_t p = 0; p < phases; ++p) {
-    const PhasePlan& phase = plan_->phases()[p];
+    const PhasePlan& phase = plan_->phases(chunk)[p];
     const Split split = plan_->split(views, chunk, p);
     const auto mine = static_cast<int64_t>(split.offset(views[phase.axis].me));
     if (collects(phase.op)) offset -= mine;  // my block lies among the others'
@@ -102,8 +103,8 @@ void DataLayout::find_pieces() {
       Piece& piece = pieces_[static_cast<size_t>(c) * members + m];
       piece.bytes = plan_->chunk_bytes(c);
       const int64_t end = walk(views, c, 0, [&](uint32_t p, const Split& split, int64_t) {
-        if (distributes(plan_->phases()[p].op)) {
-          piece.bytes = split.size(views[plan_->phases()[p].axis].me) / (split.unit / element());
+        if (distributes(plan_->phases(c)[p].op)) {
+          piece.bytes = split.size(views[plan_->phases(c)[p].axis].me) / (split.unit / element());
         }
         return true;
       });

@@ -45,15 +45,43 @@ uint32_t CollectivePlan::member_index(uint32_t rank) const {
   return it != ranks_.end() && *it == rank ? static_cast<uint32_t>(it - ranks_.begin()) : ~0u;
 }
 
+std::string CollectivePlan::asymmetry(const Config& config) const {
+  if (empty()) return {};
+  if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
+  for (const Axis& axis : axes_) {
+    if (!axis.values.empty()) return "the group is not made of whole dimensions";
+    if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
+      return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
+    }
+  }
+  std::vector<AxisView> first;
+  views(request_.group->ranks.empty() ? 0 : request_.group->ranks[0], first);
+  for (uint32_t c = 0; c < chunks_; ++c) {
+    if (c != 0 && c + 1 != chunks_ && order_of_chunk_.empty()) continue;  // like the first
+    for (uint32_t p = 0; p < phases(c).size(); ++p) {
+      const PhasePlan& phase = phases(c)[p];
+      const uint32_t n = axes_[phase.axis].size;
+      if (!phase.algorithm->symmetric(phase.op, n)) {
+        return fmt::format("{} of {} members is not symmetric", phase.algorithm->name(), n);
+      }
+      if (split(first, c, p).extra != 0) {
+        return fmt::format("chunk {} does not divide evenly in phase {}", c, p);
+      }
+    }
+  }
+  return {};
+}
+
 bool CollectivePlan::participates(const std::vector<AxisView>& views, uint32_t phase) const {
   if (!rooted(request_.op)) return true;
   // Broadcast and scatter spread from the root's line: the axes of later phases must still be at the root's
   // coordinate. Reduce and gather shrink towards it: those of earlier phases must already be.
   const bool spreads = request_.op == CollectiveOp::broadcast || request_.op == CollectiveOp::scatter;
   const uint32_t from = spreads ? phase + 1 : 0;
-  const uint32_t to = spreads ? static_cast<uint32_t>(phases_.size()) : phase;
+  const auto& list = phases();  // rooted operations have one order
+  const uint32_t to = spreads ? static_cast<uint32_t>(list.size()) : phase;
   for (uint32_t p = from; p < to; ++p) {
-    if (views[phases_[p].axis].me != phases_[p].root) return false;
+    if (views[list[p].axis].me != list[p].root) return false;
   }
   return true;
 }
@@ -66,7 +94,7 @@ Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, 
   uint32_t depth = 0;
   uint32_t origins = 1;  // all-to-all: members that have brought their data together in the phases so far
   for (uint32_t p = 0;; ++p) {
-    const PhasePlan& plan = phases_[p];
+    const PhasePlan& plan = phases(chunk)[p];
     const uint32_t n = axes_[plan.axis].size;
     const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
     const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
@@ -185,18 +213,19 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   return chosen;
 }
 
-void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
-  const auto count = static_cast<uint32_t>(plan.axes_.size());
-  auto add = [&](CollectiveOp op, uint32_t a) {
-    const Axis& axis = plan.axes_[a];
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0};
+std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                               bool two_phases) const {
+  std::vector<PhasePlan> phases;
+  const auto add = [&](CollectiveOp op, uint32_t a) {
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    plan.phases_.push_back(phase);
+    phases.push_back(phase);
   };
+  const size_t count = order.size();
   const CollectiveOp op = plan.request_.op;
   switch (op) {
     case CollectiveOp::reduce_scatter:
@@ -204,23 +233,119 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
     case CollectiveOp::scatter:
     case CollectiveOp::reduce:
     case CollectiveOp::barrier:
-      for (uint32_t a = 0; a < count; ++a) add(op, a);
+      for (const uint32_t a : order) add(op, a);
       break;
     case CollectiveOp::all_gather:
     case CollectiveOp::gather:
     case CollectiveOp::broadcast:
-      for (uint32_t a = count; a-- > 0;) add(op, a);
+      for (size_t i = count; i-- > 0;) add(op, order[i]);
       break;
     case CollectiveOp::all_reduce:
       if (config_.collectives.order == CollectiveOrder::baseline) {
-        for (uint32_t a = 0; a < count; ++a) add(op, a);
-      } else {
-        for (uint32_t a = 0; a + 1 < count; ++a) add(CollectiveOp::reduce_scatter, a);
-        add(op, count - 1);
-        for (uint32_t a = count - 1; a-- > 0;) add(CollectiveOp::all_gather, a);
+        for (const uint32_t a : order) add(op, a);
+        break;
       }
+      for (size_t i = 0; i + (two_phases ? 0 : 1) < count; ++i) add(CollectiveOp::reduce_scatter, order[i]);
+      if (!two_phases) add(op, order[count - 1]);
+      for (size_t i = two_phases ? count : count - 1; i-- > 0;) add(CollectiveOp::all_gather, order[i]);
       break;
   }
+  return phases;
+}
+
+std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std::vector<double>& load) const {
+  // Themis (collectives.md): the least loaded dimension first, where the chunk is largest; the load is time
+  // over the aggregate bandwidth of an NPU. Small differences are not worth leaving the default order for.
+  const auto count = static_cast<uint32_t>(plan.axes_.size());
+  std::vector<uint32_t> order(count);
+  std::vector<double> rate(count);
+  for (uint32_t a = 0; a < count; ++a) {
+    order[a] = a;
+    const Axis& axis = plan.axes_[a];
+    const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+    uint32_t links = 1;
+    if (d.kind == DimensionKind::fully_connected) links = axis.size - 1;
+    if (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh)
+      links = config_.collectives.queues_per_dimension;
+    rate[a] = d.link_rate().value() * links;
+  }
+  double size = static_cast<double>(plan.base_chunk_);
+  if (plan.request_.op == CollectiveOp::all_gather) size *= plan.members_;
+  const auto [least, most] = std::minmax_element(load.begin(), load.end());
+  if (*most - *least >= size / (16 * *std::max_element(rate.begin(), rate.end()))) {
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return load[a] < load[b]; });
+  }
+  for (const uint32_t a : order) {
+    const double n = plan.axes_[a].size;
+    load[a] += (n - 1) / n * size / rate[a];
+    size /= n;
+  }
+  return order;
+}
+
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
+  const auto count = static_cast<uint32_t>(plan.axes_.size());
+  std::vector<uint32_t> ascending(count);
+  for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
+  const CollectiveOp op = plan.request_.op;
+  const CollectiveOrder policy = config_.collectives.order;
+  const bool reorders =
+      op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather;
+  if (reorders && count > 1 &&
+      (policy == CollectiveOrder::themis || policy == CollectiveOrder::round_robin)) {
+    std::map<std::vector<uint32_t>, uint16_t> known;
+    std::vector<double> load(count, 0.0);
+    plan.orders_.clear();
+    for (uint32_t c = 0; c < plan.chunks_; ++c) {
+      std::vector<uint32_t> order = ascending;
+      if (policy == CollectiveOrder::themis) {
+        order = greedy_order(plan, load);
+      } else {
+        std::rotate(order.begin(), order.begin() + c % count, order.end());
+      }
+      const auto [it, fresh] = known.try_emplace(order, static_cast<uint16_t>(plan.orders_.size()));
+      if (fresh) plan.orders_.push_back(phase_list(plan, order, policy == CollectiveOrder::themis));
+      plan.order_of_chunk_.push_back(it->second);
+    }
+  } else {
+    plan.orders_ = {phase_list(plan, ascending, policy == CollectiveOrder::themis)};
+  }
+  for (auto& phases : plan.orders_) {
+    for (uint32_t p = 0; p < phases.size(); ++p) phases[p].duration = phase_duration(plan, phases, p);
+  }
+}
+
+Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
+                                        uint32_t phase) const {
+  if (config_.collectives.dimension_scheduling != DimensionScheduling::smallest_first) return 0;
+  // One member's rounds, each as long as its largest message; the split is that of the first chunk at member
+  // 0.
+  const PhasePlan& p = phases[phase];
+  const Axis& axis = plan.axes_[p.axis];
+  std::vector<AxisView> views;
+  plan.views(plan.request_.group->ranks.empty() ? 0 : plan.request_.group->ranks[0], views);
+  uint32_t chunk = 0;
+  while (&plan.phases(chunk) != &phases && chunk + 1 < plan.chunks_) ++chunk;
+  const Split split = plan.split(views, chunk, phase);
+  const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+  const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
+  Picoseconds time = config_.nmu.endpoint_delay;
+  Round round;
+  for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {
+    p.algorithm->round(shape, r, round);
+    uint64_t largest = 0;
+    bool reduces = false;
+    for (const RoundSend& send : round.sends) {
+      largest = std::max(largest, send.blocks.bytes(shape.n, split));
+      reduces = reduces || send.reduce;
+    }
+    time += transfer_time(largest, d.link_rate()) + d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1) +
+            config_.nmu.endpoint_delay;
+    if (reduces && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
+      time += transfer_time(3 * largest, config_.collectives.reduction_bandwidth);
+    }
+  }
+  return time;
 }
 
 std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) const {

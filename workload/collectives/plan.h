@@ -69,14 +69,19 @@ struct PhasePlan {
   CollectiveOp op = CollectiveOp::all_reduce;
   uint16_t axis = 0;
   const Algorithm* algorithm = nullptr;
-  uint32_t root = 0;  ///< index of the root along the axis
+  uint32_t root = 0;         ///< index of the root along the axis
+  Picoseconds duration = 0;  ///< of a full chunk alone, for schedulers that compare phases
 };
 
 class CollectivePlan {
  public:
   const CollectiveRequest& request() const { return request_; }
   const std::vector<Axis>& axes() const { return axes_; }
-  const std::vector<PhasePlan>& phases() const { return phases_; }
+  /// The phases of a chunk, in order. Every chunk has as many; schedulers may order their dimensions
+  /// differently.
+  const std::vector<PhasePlan>& phases(uint32_t chunk = 0) const {
+    return orders_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
+  }
   uint32_t members() const { return members_; }
   uint32_t chunks() const { return chunks_; }
   uint64_t chunk_bytes(uint32_t chunk) const {
@@ -85,7 +90,11 @@ class CollectivePlan {
   /// Fewer chunks than configured, because there were fewer elements.
   bool chunks_reduced() const { return chunks_reduced_; }
   /// Nothing to send: one member, or no bytes.
-  bool empty() const { return phases_.empty(); }
+  bool empty() const { return orders_[0].empty(); }
+
+  /// Every member does alike at the same time with blocks of one size, on whole lines of rings, full
+  /// connections and switches: one member tells all. Otherwise why not.
+  std::string asymmetry(const Config& config) const;
 
   /// A rank's place on every axis. The rank must be a member.
   void views(uint32_t rank, std::vector<AxisView>& out) const;
@@ -96,8 +105,9 @@ class CollectivePlan {
   bool participates(const std::vector<AxisView>& views, uint32_t phase) const;
   /// The blocks of a chunk in a phase, at this rank.
   Split split(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
-  PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse) const {
-    const PhasePlan& p = phases_[phase];
+  PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse,
+                   uint32_t chunk = 0) const {
+    const PhasePlan& p = phases(chunk)[phase];
     return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse};
   }
 
@@ -105,8 +115,9 @@ class CollectivePlan {
   friend class PlanBuilder;
   CollectiveRequest request_;
   std::vector<Axis> axes_;
-  std::vector<PhasePlan> phases_;
-  std::vector<uint32_t> strides_;  ///< of the machine's dimensions
+  std::vector<std::vector<PhasePlan>> orders_{1};  ///< the different phase lists that occur
+  std::vector<uint16_t> order_of_chunk_;           ///< empty: all chunks use the first
+  std::vector<uint32_t> strides_;                  ///< of the machine's dimensions
   std::vector<uint32_t> sizes_;
   std::vector<uint32_t> ranks_;  ///< sorted members; empty: all
   uint32_t members_ = 1;
@@ -132,6 +143,11 @@ class PlanBuilder {
   std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request) const;
   void find_axes(CollectivePlan& plan) const;
   void lay_out_phases(CollectivePlan& plan) const;
+  std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                    bool two_phases) const;
+  std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load) const;
+  Picoseconds phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
+                             uint32_t phase) const;
   const Algorithm* algorithm(const CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) const;
 
   const Config& config_;
