@@ -267,10 +267,6 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
 }
 
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
-<<<<<<< HEAD
-  queue_.push(time, due << 24 | (pushed_++ & 0xffffff), ref);
-  if (!running()) wake_at(time);
-=======
   push_ordered(time, due << 24 | (pushed_++ & 0xffffff), ref);
 }
 
@@ -282,11 +278,7 @@ void Nmu::push_received(Picoseconds time, const Port& port, fabric::PacketRef re
 
 void Nmu::push_ordered(Picoseconds time, uint32_t order, uint32_t ref) {
   queue_.push(time, order, ref);
-  if (time < wake_at_ && !running_) {
-    wake_at_ = time;
-    wake_.notify(sc_core::sc_time::from_value(time - now()));
-  }
->>>>>>> refs/heads/coretests
+  if (!running()) wake_at(time);
 }
 
 Picoseconds Nmu::take_tail(fabric::PacketRef ref) {
