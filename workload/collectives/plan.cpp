@@ -93,12 +93,19 @@ Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, 
   uint64_t length = chunk_bytes(chunk);
   uint64_t outer[32];  // lengths before each reduce-scatter that no all-gather has undone yet
   uint32_t depth = 0;
+  uint32_t origins = 1;  // all-to-all: members that have brought their data together in the phases so far
   for (uint32_t p = 0;; ++p) {
     const PhasePlan& plan = phases(chunk)[p];
     const uint32_t n = axes_[plan.axis].size;
     const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
     const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
-    const Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    if (plan.op == CollectiveOp::all_to_all) {
+      // What is for one member is as long as the sender's splits made it, once from every origin.
+      length = split.size(views[plan.axis].me);
+      split = {split.base * origins, split.extra, split.unit * origins};
+      origins *= n;
+    }
     if (p == phase) return split;
     switch (plan.op) {
       case CollectiveOp::reduce_scatter:
@@ -416,11 +423,19 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
     if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
   }
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
-  const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  // A chunk of what is split into shards is a piece of every shard, so that equal shards stay equal.
+  uint32_t shards = 1;
+  if (request.op == CollectiveOp::reduce_scatter || request.op == CollectiveOp::all_to_all ||
+      request.op == CollectiveOp::scatter) {
+    for (const Axis& axis : plan->axes_) shards *= axis.size;
+    if (elements % shards != 0) shards = 1;
+    elements /= shards;
+  }
   plan->chunks_ =
       barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(config_.collectives.chunks, elements));
   plan->chunks_reduced_ = !barrier && plan->chunks_ < config_.collectives.chunks;
-  plan->base_chunk_ = elements / plan->chunks_ * request.element_bytes;
+  plan->base_chunk_ = elements / plan->chunks_ * shards * request.element_bytes;
   lay_out_phases(*plan);
   return plan;
 }
