@@ -426,7 +426,7 @@ TEST(Engine, ADoneCallbackMayStartTheNext) {
   for (uint32_t r = 0; r < 4; ++r) network.start_at(0, r, 1, plan);
   ASSERT_TRUE(network.run());
   EXPECT_EQ(network.parts().size(), 80u);
-  EXPECT_EQ(network.now, 20u * 40);
+  EXPECT_EQ(network.now, 20u * 100);
 }
 
 TEST(Engine, EmptyPlansEndAtOnce) {
