@@ -428,7 +428,9 @@ std::vector<KeySpec> make_keys() {
     k.index = static_cast<size_t>(op);
     std::string words = name;
     std::replace(words.begin(), words.end(), '_', '-');
-    k.description = "Algorithm of " + words + ": a list with one name a dimension, or one name for all. `custom` and the `one_` algorithms run the "
+    k.description =
+        "Algorithm of " + words +
+        ": a list with one name a dimension, or one name for all. `custom` and the `one_` algorithms run the "
         "whole operation and are named for all dimensions.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);

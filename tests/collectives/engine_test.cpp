@@ -412,7 +412,6 @@ TEST(Engine, MessagesBeforeTheStartAreKept) {
 
 TEST(Engine, ADoneCallbackMayStartTheNext) {
   Config config = machine({2, 2});
-  config.collectives.chunks = 1;
   PlanBuilder plans(config);
   const Group world;
   CollectiveRequest request;
