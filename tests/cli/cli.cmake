@@ -3,7 +3,6 @@ weft_add_sc_test(cli_parts
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/parts_test.cpp
   LINKS weft_cli nlohmann_json::nlohmann_json
   LABELS unit)
-add_dependencies(weft_unit_tests test_cli_parts)
 
 foreach(topic usage collective run bad_input real_traces papers)
   weft_add_test(cli_${topic}

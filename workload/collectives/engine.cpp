@@ -222,7 +222,7 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   chunk.me = active.views[phase.axis].me;
   chunk.base = active.views[phase.axis].base;
   chunk.rounds =
-      phase.algorithm->rounds(active.plan->shape(active.views, chunk.phase, chunk.reverse, chunk_index));
+      phase.algorithm->rounds(active.plan->shape(active.views, chunk_index, chunk.phase, chunk.reverse));
   queue.running.push_back({&active, chunk_index});
   position_.active_chunks++;
   if (endpoint_delay_ == 0) {
@@ -358,7 +358,7 @@ void CollectiveEngine::try_join(Active& active, uint32_t chunk_index, uint32_t s
   for (const Running& running : queue.running) {
     const CollectivePlan& plan = *running.active->plan;
     const Chunk& other = running.active->chunks[running.chunk];
-    const PhaseShape shape = plan.shape(running.active->views, other.phase, other.reverse, running.chunk);
+    const PhaseShape shape = plan.shape(running.active->views, running.chunk, other.phase, other.reverse);
     const AxisView& view = running.active->views[plan.phases(running.chunk)[other.phase].axis];
     bool expected = false;
     for (uint32_t i = 0; i < shape.n && !expected; ++i) {
@@ -453,7 +453,7 @@ std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
         lines.push_back(where + " waits for a slot of its queue");
         continue;
       }
-      const PhaseShape shape = plan.shape(active->views, chunk.phase, chunk.reverse, c);
+      const PhaseShape shape = plan.shape(active->views, c, chunk.phase, chunk.reverse);
       std::string peers;
       int named = 0;
       for (uint32_t i = 0; i < shape.n && named < 4; ++i) {

@@ -219,19 +219,18 @@ void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, con
                                                to_string(plan.request_.op), where, group, why));
 }
 
-std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan, const std::string& name) {
+const Algorithm* PlanBuilder::custom(CollectivePlan& plan, const std::string& name, const Axis& axis) {
   const std::string prefix(algorithm_argument(name));
-  const uint32_t members = plan.axes_[0].size;
-  auto& program = programs_[{prefix, members}];
-  if (program == nullptr) program = CustomAlgorithm::load(prefix, members);
-  return program;
+  auto& program = programs_[{prefix, axis.size}];
+  if (program == nullptr) program = CustomAlgorithm::load(prefix, axis.size);
+  plan.program_ = program;
+  return program.get();
 }
 
-const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
-                                        const Axis& axis) const {
+const Algorithm* PlanBuilder::algorithm(CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) {
   const CollectiveOp op = plan.request_.op;
   if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
-    if (plan.program_ != nullptr) return plan.program_.get();
+    if (!algorithm_argument(*whole).empty()) return custom(plan, *whole, axis);
     const Algorithm* chosen = find_flat_algorithm(*whole);
     if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
     const std::string why = chosen->refuses(phase_op, axis.size);
@@ -258,17 +257,18 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   return chosen;
 }
 
-std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                               bool two_phases) const {
+std::vector<PhasePlan> PlanBuilder::phase_list(CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                               bool two_phases) {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
+    const Axis& axis = plan.axes_[a];
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0, 0};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    if (const std::string why = phase.algorithm->disproof({op, plan.axes_[a].size, 0, phase.root, false, 0});
+    if (const std::string why = phase.algorithm->disproof({op, axis.size, 0, phase.root, false, 0});
         !why.empty()) {
       throw UserError(ExitCode::trace, why);
     }
@@ -332,7 +332,7 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
   return order;
 }
 
-void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) {
   const auto count = static_cast<uint32_t>(plan.axes_.size());
   std::vector<uint32_t> ascending(count);
   for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
@@ -410,11 +410,8 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   const bool barrier = request.op == CollectiveOp::barrier;
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
+  if (whole_algorithm(request.op) != nullptr) flatten(*plan);
   if (plan->axes_.empty()) return plan;
-  if (const std::string* whole = whole_algorithm(request.op); whole != nullptr) {
-    flatten(*plan);
-    if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
-  }
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
   const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
   plan->chunks_ =
