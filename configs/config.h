@@ -100,7 +100,9 @@ struct WorkloadConfig {
 
 struct RunConfig {
   uint64_t seed = 1;
-  std::string data = "none";  ///< none | functional
+  std::string data = "none";     ///< none | functional
+  std::string element = "fp32";  ///< fp32 | bf16 | int32: what messages carry when data is functional
+  std::string reduce = "sum";    ///< sum | max | min: how reductions combine elements
 };
 
 struct OutputConfig {

@@ -478,10 +478,31 @@ std::vector<KeySpec> make_keys() {
     KeySpec& k = add("run.data", ValueType::choice);
     k.fallback = "none";
     k.choices = {{"none", true, "messages carry sizes only"},
-                 {"functional", false, "messages carry real elements"}};
+                 {"functional", true,
+                  "collectives carry real elements; every result is checked against its definition"}};
     k.description = "What messages carry.";
     k.set = [](Config& c, size_t, const Value& v) { c.run.data = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.run.data; };
+  }
+  {
+    KeySpec& k = add("run.element", ValueType::choice);
+    k.fallback = "fp32";
+    k.choices = {{"fp32", true, "32-bit floating point"},
+                 {"bf16", true, "bfloat16, accumulated in fp32"},
+                 {"int32", true, "32-bit integers; sums wrap"}};
+    k.description =
+        "Type of the elements that `run.data: functional` carries. The bytes of every collective must be a "
+        "multiple of its size.";
+    k.set = [](Config& c, size_t, const Value& v) { c.run.element = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.run.element; };
+  }
+  {
+    KeySpec& k = add("run.reduce", ValueType::choice);
+    k.fallback = "sum";
+    k.choices = {{"sum", true, "add"}, {"max", true, "the largest"}, {"min", true, "the smallest"}};
+    k.description = "How `run.data: functional` combines elements in reductions.";
+    k.set = [](Config& c, size_t, const Value& v) { c.run.reduce = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.run.reduce; };
   }
 
   {

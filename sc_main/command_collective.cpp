@@ -268,6 +268,7 @@ class Runner {
     std::vector<std::string> broken = job_.system().check_conservation();
     std::string bound = check_lower_bound(m.row);
     if (!bound.empty()) broken.push_back(std::move(bound));
+    broken.insert(broken.end(), job_.wrong_data().begin(), job_.wrong_data().end());
     if (!broken.empty())
       throw UserError(ExitCode::internal,
                       fmt::format("the result of {} of {} bytes breaks invariants of the model; please "

@@ -239,6 +239,14 @@ std::string summary_json(const RunRecord& record) {
   for (const DimensionConfig& d : record.config.dimensions) json.text(to_string(d.fidelity));
   json.end_array();
   json.key("folded").boolean(result.folded);
+  if (record.config.run.data != "none") {
+    json.key("data").begin_object();
+    json.key("element").text(record.config.run.element);
+    json.key("reduce").text(record.config.run.reduce);
+    json.key("collectives_verified").number(result.data_collectives);
+    json.key("elements_verified").number(result.data_elements);
+    json.end_object();
+  }
   if (result.broken_invariants.empty()) {
     json.key("invariants").text("ok");
   } else {

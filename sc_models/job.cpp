@@ -4,11 +4,13 @@
 #include "sc_models/job.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "workload/collectives/bounds.h"
+#include "workload/collectives/elements.h"
 #include "workload/graph/bounds.h"
 #include "workload/trace/longest_path.h"
 
@@ -25,6 +27,8 @@ std::string phase_name(const collectives::CollectivePlan& plan, const collective
       axis.dimension == collectives::Axis::kFlat ? std::string("group") : fmt::format("d{}", axis.dimension);
   return fmt::format("{} {} {}", to_string(phase.op), where, phase.algorithm->name());
 }
+
+constexpr size_t kLines = 16;  // about wrong data in a result
 
 uint64_t key(uint32_t a, uint32_t b) {
   return static_cast<uint64_t>(a) << 32 | b;
@@ -103,12 +107,64 @@ void Job::record(NpuId, const collectives::CollectiveDone& done, CollectiveRow& 
     row.phases[p].queue += done.phases[p].queue;
     row.phases[p].network += done.phases[p].network;
   }
-  if (++row.members_done == row.ranks) {
+  ++row.members_done;
+  if (done.data) verify(done, row);
+  if (row.members_done == row.ranks) {
     for (auto& phase : row.phases) {
       phase.queue /= row.ranks;
       phase.network /= row.ranks;
     }
   }
+}
+
+void Job::verify(const collectives::CollectiveDone& done, const CollectiveRow& row) {
+  auto& check = checks_.try_emplace(row.stream, *system_->data()).first->second;
+  const std::string wrong = check.check(*done.data);
+  if (!wrong.empty() && wrong_streams_.insert(row.stream).second && wrong_streams_.size() <= kLines) {
+    wrong_data_.push_back(fmt::format("collective {} ({}, {} B, group `{}`) delivered wrong data: {}",
+                                      row.stream, to_string(row.op), row.bytes, row.group, wrong));
+  }
+  // Wrong elements show where they end up; a rank that was told to do the impossible says where they began.
+  if (!done.data->defect().empty() && defect_streams_.insert(row.stream).second &&
+      defect_streams_.size() <= kLines) {
+    wrong_data_.push_back(fmt::format("collective {} ({}, {} B, group `{}`): rank {}, {}", row.stream,
+                                      to_string(row.op), row.bytes, row.group, done.data->rank(),
+                                      done.data->defect()));
+  }
+  if (row.members_done != row.ranks) return;
+  ++data_collectives_;
+  data_elements_ += check.elements();
+  checks_.erase(row.stream);
+}
+
+void Job::set_elements(collectives::CollectiveRequest& request, ExitCode code,
+                       const std::string& where) const {
+  if (system_->data() == nullptr || request.op == CollectiveOp::barrier) return;
+  const ElementType type = system_->data()->type();
+  request.element_bytes = collectives::element_bytes(type);
+  if (request.bytes % request.element_bytes == 0) return;
+  throw UserError(code,
+                  fmt::format("{}: {} B are not a whole number of {} elements ({} B each), which "
+                              "`run.data: functional` carries; change the size, `run.element`, or set "
+                              "`run.data: none`",
+                              where, request.bytes, collectives::to_string(type), request.element_bytes));
+}
+
+void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const {
+  if (system_->data() == nullptr) return;
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return;
+  const double memory = static_cast<double>(pages) * static_cast<double>(page);
+  const double needed = collectives::data_footprint(plan);
+  if (needed <= memory) return;
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: with `run.data: functional` a {} of {} B on {} ranks holds about {:.1f} GiB "
+                  "of elements and this machine has {:.1f} GiB; use a smaller size, or "
+                  "`run.data: none`",
+                  where, to_string(plan.request().op), plan.request().bytes, plan.members(),
+                  needed / (1 << 30), memory / (1 << 30)));
 }
 
 void Job::add_machine_results(RunResult& result) const {
@@ -123,6 +179,13 @@ void Job::add_machine_results(RunResult& result) const {
                             link.busy(), link.queued()});
   });
   result.broken_invariants = system_->check_conservation();
+  result.data_collectives = data_collectives_;
+  result.data_elements = data_elements_;
+  result.broken_invariants.insert(result.broken_invariants.end(), wrong_data_.begin(), wrong_data_.end());
+  if (wrong_streams_.size() > kLines) {
+    result.broken_invariants.push_back(
+        fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));
+  }
   for (const CollectiveRow& row : result.collectives) {
     if (row.members_done == row.ranks && row.time() < row.lower_bound) {
       result.broken_invariants.push_back(fmt::format(
@@ -156,6 +219,7 @@ std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, u
     }
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
+  if (config.run.data != "none") return "every rank's data is computed and checked";
   collectives::Group world;
   collectives::PlanBuilder plans(config);
   collectives::CollectiveRequest request;
@@ -171,11 +235,17 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   request.bytes = bytes;
   request.group = &world_;
   request.root = root;
+  const std::string where =
+      fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
+                  rows_.size() + 1, to_string(op));
+  set_elements(request, ExitCode::usage, where);
   const auto plan = plans_.plan(request);
+  refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream));
   if (system_->folded()) {
-    const std::string why = plan->asymmetry(config_);
+    const std::string why =
+        system_->data() != nullptr ? std::string("its messages carry data") : plan->asymmetry(config_);
     if (!why.empty())
       throw std::logic_error("a folded job was given a collective that does not fold: " + why);
     system_->nmu(0).start_collective(stream, plan);
@@ -261,6 +331,11 @@ collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Nod
   const auto group = traces_.groups().find(node.pg_name);
   request.group = &groups_[*group];  // open_job() has refused unknown groups
   request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
+  if (system_->data() != nullptr) {
+    set_elements(
+        request, ExitCode::trace,
+        fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name));
+  }
   const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
   const auto& involved = node.involved_dim;
   if (std::find(involved.begin(), involved.end(), false) != involved.end()) {
@@ -323,7 +398,12 @@ void TraceJob::compute_bounds() {
   for (uint32_t r = 0; r < traces_.npus(); ++r) {
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
-        if (plans_.plan(request(r, node))->chunks_reduced()) ++reduced;
+        const auto plan = plans_.plan(request(r, node));
+        if (plan->chunks_reduced()) ++reduced;
+        if (system_->data() != nullptr) {
+          refuse_oversized(*plan, fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(r).path(), r,
+                                              node.id, node.name));
+        }
       }
       if ((node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) &&
           node.remote && node.tensor_size != 0 && !config_.remote_memory) {
@@ -352,9 +432,10 @@ void TraceJob::compute_bounds() {
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
     warnings_.push_back(
-        fmt::format("{} collective nodes have fewer bytes than collectives.chunks ({}): they use one "
-                    "chunk a byte",
-                    reduced, config_.collectives.chunks));
+        fmt::format("{} collective nodes have fewer {} than collectives.chunks ({}): they use one "
+                    "chunk {}",
+                    reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
+                    system_->data() == nullptr ? "a byte" : "an element"));
   }
 }
 
@@ -411,7 +492,7 @@ void TraceJob::message_arrived(NpuId rank, const Completion& completion) {
 }
 
 std::string TraceJob::stall_report() const {
-  constexpr size_t kLines = 6;  // a rank
+  constexpr size_t kLinesARank = 6;
   constexpr uint32_t kRanks = 8;
   std::string report;
   uint32_t stalled = 0;
@@ -420,7 +501,7 @@ std::string TraceJob::stall_report() const {
     const Npu& npu = system_->npu(r);
     if (npu.finished()) continue;
     ++stalled;
-    for (const graph::Stall& stall : npu.engine()->describe_stall(kLines)) {
+    for (const graph::Stall& stall : npu.engine()->describe_stall(kLinesARank)) {
       if (stall.waits_for == graph::Stall::WaitsFor::receive ||
           stall.waits_for == graph::Stall::WaitsFor::send) {
         waits[r].push_back(stall.peer);
@@ -428,10 +509,10 @@ std::string TraceJob::stall_report() const {
       if (stalled <= kRanks) report += "  " + stall.text + "\n";
     }
     if (stalled > kRanks) continue;
-    for (const std::string& line : system_->nmu(r).engine().describe_waits(kLines)) {
+    for (const std::string& line : system_->nmu(r).engine().describe_waits(kLinesARank)) {
       report += fmt::format("  rank {}: {}\n", r, line);
     }
-    for (const auto& unmatched : npu.matcher().unmatched(kLines)) report += "  " + unmatched.text + "\n";
+    for (const auto& unmatched : npu.matcher().unmatched(kLinesARank)) report += "  " + unmatched.text + "\n";
   }
   // Members of a collective that have reached it wait for those that have not.
   for (const CollectiveRow& row : rows_) {

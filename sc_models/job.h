@@ -18,12 +18,14 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "configs/config.h"
 #include "sc_models/npu.h"
 #include "sc_models/system.h"
 #include "vcd/waves.h"
+#include "workload/collectives/data_check.h"
 #include "workload/collectives/plan.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/trace/trace_feeder.h"
@@ -90,6 +92,9 @@ struct RunResult {
   Picoseconds lower_bound = 0;  ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;  ///< everything one after the other
   bool folded = false;
+  uint64_t data_collectives =
+      0;                       ///< run.data: functional: finished collectives whose every element was checked
+  uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
   std::vector<std::string> broken_invariants;
   std::vector<std::string> warnings;
 };
@@ -110,6 +115,8 @@ class Job : public NmuClient {
   virtual RunResult result() const = 0;
 
   System& system() { return *system_; }
+  /// Data-carrying mode: lines about wrong data so far, part of RunResult::broken_invariants.
+  const std::vector<std::string>& wrong_data() const { return wrong_data_; }
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;
@@ -118,10 +125,25 @@ class Job : public NmuClient {
   Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
   void add_machine_results(RunResult& result) const;
+  /// Makes the request one of run.element's elements (`run.data: functional`; else it stays one of bytes) and
+  /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
+  /// message.
+  void set_elements(collectives::CollectiveRequest& request, ExitCode code, const std::string& where) const;
+  void refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const;
 
   const Config& config_;
   std::unique_ptr<System> system_;
   collectives::PlanBuilder plans_;
+
+ private:
+  void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
+
+  std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
+  std::vector<std::string> wrong_data_;                          ///< one line a collective, the first kept
+  std::unordered_set<uint32_t> wrong_streams_;
+  std::unordered_set<uint32_t> defect_streams_;
+  uint64_t data_collectives_ = 0;
+  uint64_t data_elements_ = 0;
 };
 
 /// One collective after the other on all ranks, nothing else: what `weft collective` runs.

@@ -51,14 +51,15 @@ void Nmu::Port::resolve() {
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         NmuClient& client, vcd::Waves* waves)
+         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
       rank_(rank),
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
       engine_(rank, config, *this,
-              [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }),
+              [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); },
+              data),
       config_(config),
       geometry_(geometry),
       client_(client) {

@@ -41,7 +41,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-      NmuClient& client, vcd::Waves* waves);
+      NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its

@@ -36,13 +36,17 @@ class LinkWaves final : public fabric::LinkObserver {
 }  // namespace
 
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
-    : sc_core::sc_module(name), config_(config), geometry_(config), wheel_("wheel") {
+    : sc_core::sc_module(name),
+      config_(config),
+      geometry_(config),
+      data_(collectives::DataContext::make(config)),
+      wheel_("wheel") {
   for (const DimensionConfig& d : config_.dimensions) link_types_.emplace_back(d.link_rate(), d.latency);
   const uint32_t built = options.folded ? 1 : geometry_.npus();
   nmus_.reserve(built);
   for (uint32_t r = 0; r < built; ++r) {
     nmus_.push_back(std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                          link_types_, pool_, wheel_, client, options.waves));
+                                          link_types_, pool_, wheel_, client, options.waves, data_.get()));
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.dimensions[d];
@@ -215,6 +219,9 @@ std::vector<std::string> System::check_conservation() const {
         fmt::format("{} bytes were submitted and {} delivered", t.bytes_submitted, t.bytes_delivered));
   }
   if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
+  if (data_ && data_->payloads().live() != 0) {
+    broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
+  }
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
   if (t.memory_outstanding != 0) {

@@ -54,6 +54,8 @@ class System : public sc_core::sc_module {
   Npu& npu(uint32_t rank) { return *npus_modules_[rank]; }
   const Npu& npu(uint32_t rank) const { return *npus_modules_[rank]; }
   const fabric::PacketPool& pool() const { return pool_; }
+  /// Data-carrying mode (`run.data: functional`): the payloads and inputs; null otherwise.
+  collectives::DataContext* data() { return data_.get(); }
 
   /// Starts chunks that wait for each other's slots when nothing else moves (CollectiveEngine::rescue). True
   /// if any.
@@ -106,6 +108,7 @@ class System : public sc_core::sc_module {
   const Config& config_;
   Geometry geometry_;
   fabric::PacketPool pool_;
+  std::unique_ptr<collectives::DataContext> data_;
   std::vector<fabric::LinkType> link_types_;  ///< by dimension
   ActivationWheel wheel_;
   std::vector<std::unique_ptr<Nmu>> nmus_;

@@ -14,3 +14,12 @@ foreach(topic usage collective run bad_input real_traces papers)
   target_compile_definitions(test_cli_${topic} PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
   add_dependencies(test_cli_${topic} weft)
 endforeach()
+
+weft_add_test(cli_traffic
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
+          ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
+  LINKS weft_cli nlohmann_json::nlohmann_json
+  LABELS cli
+  TIMEOUT 300)
+target_compile_definitions(test_cli_traffic PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
+add_dependencies(test_cli_traffic weft)

@@ -194,7 +194,7 @@ std::vector<Count> count(const CollectivePlan& plan, uint32_t npus, const Config
             axis.dimension != Axis::kFlat && (config.dimensions[axis.dimension].kind == DimensionKind::ring ||
                                               config.dimensions[axis.dimension].kind == DimensionKind::mesh);
         const bool reverse = ring && c % config.collectives.queues_per_dimension % 2 == 1;
-        const PhaseShape shape = plan.shape(views, c, p, reverse);
+        const PhaseShape shape = plan.shape(views, p, reverse, c);
         const Split split = plan.split(views, c, p);
         for (uint32_t k = 0; k < phase.algorithm->rounds(shape); ++k) {
           phase.algorithm->round(shape, k, round);
@@ -412,7 +412,6 @@ TEST(Engine, MessagesBeforeTheStartAreKept) {
 
 TEST(Engine, ADoneCallbackMayStartTheNext) {
   Config config = machine({2, 2});
-  config.collectives.chunks = 1;
   PlanBuilder plans(config);
   const Group world;
   CollectiveRequest request;
@@ -568,11 +567,8 @@ uint64_t random_job(uint32_t seed) {
         op == CollectiveOp::reduce_scatter) {
       const auto& plan = *by_stream[1];
       bool uniform = true;
-      std::vector<AxisView> views;
-      plan.views(0, views);
-      for (uint32_t p = 0; p < plan.phases().size(); ++p) {
-        uniform = uniform && plan.phases()[p].algorithm->symmetric(plan.phases()[p].op,
-                                                                   plan.axes()[plan.phases()[p].axis].size);
+      for (const PhasePlan& phase : plan.phases()) {
+        uniform = uniform && phase.algorithm->symmetric(phase.op, plan.axes()[phase.axis].size);
       }
       EXPECT_TRUE(in_order || !uniform) << network.out_of_order() << " chunks out of order";
     }

@@ -100,7 +100,9 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(trace, b.workload.trace);
     EXPECT_EQ(groups, b.workload.groups);
     EXPECT_EQ(strict, b.workload.strict);
-    const auto& [seed, data] = run;
+    const auto& [seed, data, element, reduce] = run;
+    EXPECT_EQ(element, b.run.element);
+    EXPECT_EQ(reduce, b.run.reduce);
     EXPECT_EQ(seed, b.run.seed);
     EXPECT_EQ(data, b.run.data);
     const auto& [dir, waves] = output;
@@ -137,7 +139,7 @@ collectives:
   broadcast: one_ring
   gather: "custom:programs/a b"
 workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true}
-run: {seed: 18446744073709551615, data: none}
+run: {seed: 18446744073709551615, data: functional, element: bf16, reduce: max}
 output: {dir: "out: 1", waves: "*.link[0-3].*"}
 )";
 
@@ -389,7 +391,9 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("collectives: {reduction: {bandwidth: 0 GB/s}}\n"), {"'0 GB/s' is zero"}},
       {with("collectives: {reduction: {speed: 1 GB/s}}\n"), {"does not hold just `bandwidth`"}},
       {with("collectives: {reduction: 1600 GB/s}\n"), {"'1600 GB/s' is unknown", "{bandwidth: X}"}},
-      {with("run: {data: functional}\n"), {"'functional' is not available in this version"}},
+      {with("run: {data: real}\n"), {"'real' is unknown", "`none`, `functional`"}},
+      {with("run: {element: fp16}\n"), {"'fp16' is unknown", "`fp32`, `bf16`, `int32`"}},
+      {with("run: {reduce: avg}\n"), {"'avg' is unknown", "`sum`, `max`, `min`"}},
       {with("run: {seed: -1}\n"), {"'-1' is negative"}},
       {with("output: {dir: \"\"}\n"), {"key `output.dir`: '' is empty"}},
       {"weft: 1\ntopology: {notation: FC(16777216), dimensions: [{bandwidth_per_npu: 200 GB/s}]}\n",

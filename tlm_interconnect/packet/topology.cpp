@@ -11,7 +11,8 @@
 namespace weft::packet {
 namespace {
 
-constexpr uint64_t kMostNpus = 1u << 20;
+constexpr uint64_t kMostNpus = 1u << 16;   // some 23 KB each once they are modules
+constexpr uint64_t kMostPorts = 1u << 24;  // what n (n - 1) links of FullyConnected come to quickly
 
 [[noreturn]] void fail(const std::string& message) {
   throw UserError(ExitCode::usage, message);
@@ -155,6 +156,10 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
   for (const TopologyDimension& d : dimensions) {
     t.way_offset.push_back(ways);
     ways += npu_ports(d);
+  }
+  if (npus * ways > kMostPorts) {
+    fail(fmt::format("{} has more than {} ports: make it smaller, or use Switch in place of FullyConnected",
+                     t.name, kMostPorts));
   }
   // Ports of an NPU's router: dimension by dimension (a coordinate's own FullyConnected entry has none), then
   // the NI.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <map>
@@ -26,6 +27,19 @@ namespace {
 }
 
 constexpr uint64_t kStallCycles = 20000;  ///< nothing arrived for so long: a stall, not congestion
+
+/// The same where the links are so long that a packet alone may be under way for longer.
+Picoseconds stall_time(const PacketTopology& t, const PacketConfig& network) {
+  Picoseconds slowest = 0;
+  for (const LinkTiming& link : t.links) {
+    slowest = std::max(slowest, link.latency + std::max(link.latency, link.credit_latency) + link.flit_time);
+  }
+  uint64_t hops = t.dimensions.empty() ? t.levels == 0 ? t.routers.size() : 2 * t.levels : 0;
+  for (const TopologyDimension& d : t.dimensions) {
+    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size : 2;
+  }
+  return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
+}
 
 /// Latencies by the cycle; the last bin is open.
 class Histogram {
@@ -284,7 +298,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   Picoseconds now = 0;
   uint64_t received = 0;
   Picoseconds moved = 0;
-  // Advances to `target`; false: nothing has arrived for kStallCycles although something is on its way.
+  const Picoseconds patience = stall_time(network.topology(), network_config);
+  // Advances to `target`; false: nothing has arrived for that long although something is on its way.
   const auto advance_to = [&](Picoseconds target) {
     while (now < target) {
       const Picoseconds step = std::min<Picoseconds>(target - now, kStallCycles / 4 * cycle);
@@ -294,7 +309,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
       if (n != received || network.packets_in_flight() == 0) {
         received = n;
         moved = now;
-      } else if (now - moved >= kStallCycles * cycle) {
+      } else if (now - moved >= patience) {
         point.stall = network.explain_stall();
         return false;
       }
@@ -318,7 +333,10 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   point.accepted = static_cast<double>(monitor.flits()) /
                    (static_cast<double>(config.measure_cycles) * static_cast<double>(network.ranks()));
   const Picoseconds limit = to + config.drain_cycles * cycle;
-  const bool hopeless = point.accepted < 0.9 * offered;
+  // Few packets scatter: that is no saturation.
+  const double scatter = 4 * std::sqrt(offered * config.packet_flits /
+                                       (static_cast<double>(config.measure_cycles) * network.ranks()));
+  const bool hopeless = point.accepted < 0.9 * offered - scatter;
   while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
   point.saturated = !moving || hopeless || !all_measured();
   const Histogram& latency = monitor.latency();

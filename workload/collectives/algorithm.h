@@ -141,6 +141,12 @@ const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
 const Algorithm* double_binary_tree_algorithm();
 
+/// Is it one of the operations in which no member is special?
+constexpr bool rootless(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::all_gather ||
+         op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_to_all || op == CollectiveOp::barrier;
+}
+
 /// a - b modulo n, for a, b < n.
 constexpr uint32_t minus_mod(uint32_t a, uint32_t b, uint32_t n) {
   return a >= b ? a - b : a + n - b;

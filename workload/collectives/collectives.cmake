@@ -8,6 +8,12 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/double_binary_tree.cpp
   collectives/proof.cpp
   collectives/custom.cpp
+  collectives/elements.cpp
+  collectives/input_source.cpp
+  collectives/payload_pool.cpp
+  collectives/data_layout.cpp
+  collectives/data.cpp
+  collectives/data_check.cpp
   collectives/plan.cpp
   collectives/engine.cpp
   collectives/bounds.cpp

@@ -9,7 +9,8 @@
 
 namespace weft::collectives {
 
-CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done)
+CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
+                                   DataContext* data)
     : port_(port),
       rank_(rank),
       config_(config),
@@ -17,7 +18,8 @@ CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort
       slots_(config.collectives.active_chunks_per_dimension),
       directions_(config.collectives.queues_per_dimension),
       endpoint_delay_(config.nmu.endpoint_delay),
-      queues_((config.dimensions.size() + 1) * config.collectives.queues_per_dimension) {}
+      queues_((config.dimensions.size() + 1) * config.collectives.queues_per_dimension),
+      data_(data) {}
 
 CollectiveEngine::~CollectiveEngine() = default;
 
@@ -73,6 +75,10 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
   active->plan->views(index(rank_), active->views);
   active->chunks.resize(active->plan->chunks());
   active->phases.resize(active->plan->phases().size());
+  if (data_ != nullptr && active->plan->request().op != CollectiveOp::barrier) {
+    active->data =
+        std::make_shared<CollectiveData>(*data_, stream, active->plan, index(rank_), active->views);
+  }
   active->started = now;
   active->sequence = issued_++;
   active->stream = stream;
@@ -104,6 +110,7 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
   while (chunk.phase < phases && !active.plan->participates(active.views, chunk.phase)) ++chunk.phase;
   if (chunk.phase == phases) {
     chunk.status = Status::finished;
+    if (active.data) active.data->finish_chunk(chunk_index);
     if (chunk.first_phase && config_.collectives.dispatch_threshold != 0)
       --in_first_phase_;  // it took part in none
     chunk.first_phase = false;
@@ -217,12 +224,13 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   chunk.since = now;
   chunk.round = 0;
   chunk.split = active.plan->split(active.views, chunk_index, chunk.phase);
+  if (active.data) active.data->begin_phase(chunk_index, chunk.phase);
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
   chunk.reverse = reversed(active, chunk_index, chunk.phase);
   chunk.me = active.views[phase.axis].me;
   chunk.base = active.views[phase.axis].base;
   chunk.rounds =
-      phase.algorithm->rounds(active.plan->shape(active.views, chunk_index, chunk.phase, chunk.reverse));
+      phase.algorithm->rounds(active.plan->shape(active.views, chunk.phase, chunk.reverse, chunk_index));
   queue.running.push_back({&active, chunk_index});
   position_.active_chunks++;
   if (endpoint_delay_ == 0) {
@@ -274,6 +282,7 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
       }
     }
     if (chunk.waiting_for != 0) return;
+    if (active.data) apply_round(active, chunk_index);
     if (++chunk.round == chunk.rounds) break;
   }
   end_phase(active, chunk_index);
@@ -296,7 +305,22 @@ void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const Ro
   message.symmetric = axis.values.empty();
   message.reverse = shape.reverse;
   message.cause = completions_;
+  if (active.data) {
+    message.type = data_->type();
+    if (send.reduce) message.op = data_->op();
+    message.buffer = active.stream;
+    message.offset = active.data->offset(chunk_index, send);
+    message.data = active.data->gather(chunk_index, send);
+  }
   port_.submit(message);
+}
+
+void CollectiveEngine::apply_round(Active& active, uint32_t chunk_index) {
+  const Chunk& chunk = active.chunks[chunk_index];
+  const auto it = payloads_.find(early_key(active.stream, chunk_index, chunk.phase, chunk.round));
+  if (it == payloads_.end()) return;
+  active.data->apply(chunk_index, it->second);
+  payloads_.erase(it);
 }
 
 void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
@@ -312,6 +336,10 @@ void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
 
 void CollectiveEngine::completed(const Completion& completion) {
   ++completions_;
+  if (completion.data != kNoData) {
+    payloads_[early_key(completion.id.stream, completion.id.chunk, completion.id.phase, completion.id.round)]
+        .push_back(completion.data);
+  }
   Active* active = find(completion.id.stream);
   if (active == nullptr) {
     early_received_[completion.id.stream].add(completion);
@@ -327,6 +355,7 @@ void CollectiveEngine::completed(const Completion& completion) {
       send_more(*active, completion.id.chunk);
     }
     if (--chunk.waiting_for != 0) return;
+    if (active->data) apply_round(*active, completion.id.chunk);
     if (++chunk.round == chunk.rounds) {
       end_phase(*active, completion.id.chunk);
     } else {
@@ -358,7 +387,7 @@ void CollectiveEngine::try_join(Active& active, uint32_t chunk_index, uint32_t s
   for (const Running& running : queue.running) {
     const CollectivePlan& plan = *running.active->plan;
     const Chunk& other = running.active->chunks[running.chunk];
-    const PhaseShape shape = plan.shape(running.active->views, running.chunk, other.phase, other.reverse);
+    const PhaseShape shape = plan.shape(running.active->views, other.phase, other.reverse, running.chunk);
     const AxisView& view = running.active->views[plan.phases(running.chunk)[other.phase].axis];
     bool expected = false;
     for (uint32_t i = 0; i < shape.n && !expected; ++i) {
@@ -390,6 +419,7 @@ void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
   }
   position_.active_chunks--;
   mark(queue);
+  if (active.data) active.data->end_phase(chunk_index);
   const bool first = config_.collectives.dispatch_threshold != 0 && chunk.first_phase;
   chunk.first_phase = false;
   ++chunk.phase;
@@ -416,6 +446,7 @@ void CollectiveEngine::finish(Active& active) {
   done.messages = active.received.messages;
   done.bytes = active.received.bytes;
   done.split = active.received.split;
+  done.data = std::move(active.data);
   const std::shared_ptr<const CollectivePlan> keep = std::move(active.plan);
   done_(done);
 }
@@ -453,7 +484,7 @@ std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
         lines.push_back(where + " waits for a slot of its queue");
         continue;
       }
-      const PhaseShape shape = plan.shape(active->views, c, chunk.phase, chunk.reverse);
+      const PhaseShape shape = plan.shape(active->views, chunk.phase, chunk.reverse, c);
       std::string peers;
       int named = 0;
       for (uint32_t i = 0; i < shape.n && named < 4; ++i) {

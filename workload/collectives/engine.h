@@ -28,6 +28,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "workload/collectives/data.h"
 #include "workload/collectives/plan.h"
 #include "workload/seam.h"
 
@@ -50,13 +51,17 @@ struct CollectiveDone {
   uint64_t messages = 0;  ///< received
   uint64_t bytes = 0;     ///< received
   TimeSplit split;        ///< summed over the received messages
+  /// Data-carrying mode: this rank's elements; null otherwise, and of barriers and empty plans.
+  std::shared_ptr<const CollectiveData> data;
 };
 
 class CollectiveEngine final : public MessageSink {
  public:
   using Done = std::function<void(const CollectiveDone&)>;
 
-  CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done);
+  /// `data`: messages carry elements (data-carrying mode); null: sizes only.
+  CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
+                   DataContext* data = nullptr);
   ~CollectiveEngine() override;
   CollectiveEngine(const CollectiveEngine&) = delete;
   CollectiveEngine& operator=(const CollectiveEngine&) = delete;
@@ -134,6 +139,7 @@ class CollectiveEngine final : public MessageSink {
     Received received;
     std::vector<AxisView> views;
     std::vector<PhaseTime> phases;
+    std::shared_ptr<CollectiveData> data;  ///< null: sizes only
     Picoseconds started = 0;
     uint64_t sequence = 0;  ///< order of issue at this rank
     uint32_t stream = 0;
@@ -188,6 +194,7 @@ class CollectiveEngine final : public MessageSink {
   void send(const Active& active, uint32_t chunk, const RoundSend& send, const PhaseShape& shape);
   bool windowed(const PhasePlan& phase) const;
   void send_more(Active& active, uint32_t chunk);
+  void apply_round(Active& active, uint32_t chunk);
   void finish_chunk(Active& active);
   void finish(Active& active);
   void early(const Completion& completion);
@@ -220,6 +227,9 @@ class CollectiveEngine final : public MessageSink {
   std::vector<Queue> queues_;
   std::unordered_map<EarlyKey, uint32_t, EarlyHash> early_;
   std::unordered_map<uint32_t, Received> early_received_;  ///< of collectives not started here yet
+  DataContext* data_ = nullptr;
+  /// Payloads that have arrived, by the round that will apply them.
+  std::unordered_map<EarlyKey, std::vector<uint32_t>, EarlyHash> payloads_;
   struct Pending {
     Active* active = nullptr;
     uint32_t chunk = 0;

@@ -43,7 +43,7 @@ class HalvingDoubling final : public Algorithm {
     return {};
   }
 
-  bool symmetric(CollectiveOp op, uint32_t n) const override { return !rooted(op) && power_of_two(n); }
+  bool symmetric(CollectiveOp op, uint32_t n) const override { return rootless(op) && power_of_two(n); }
 
   uint32_t rounds(const PhaseShape& s) const override {
     const uint32_t l = log2_floor(s.n);

@@ -93,12 +93,19 @@ Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, 
   uint64_t length = chunk_bytes(chunk);
   uint64_t outer[32];  // lengths before each reduce-scatter that no all-gather has undone yet
   uint32_t depth = 0;
+  uint32_t origins = 1;  // all-to-all: members that have brought their data together in the phases so far
   for (uint32_t p = 0;; ++p) {
     const PhasePlan& plan = phases(chunk)[p];
     const uint32_t n = axes_[plan.axis].size;
     const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
     const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
-    const Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
+    if (plan.op == CollectiveOp::all_to_all) {
+      // What is for one member is as long as the sender's splits made it, once from every origin.
+      length = split.size(views[plan.axis].me);
+      split = {split.base * origins, split.extra, split.unit * origins};
+      origins *= n;
+    }
     if (p == phase) return split;
     switch (plan.op) {
       case CollectiveOp::reduce_scatter:
@@ -219,18 +226,19 @@ void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, con
                                                to_string(plan.request_.op), where, group, why));
 }
 
-const Algorithm* PlanBuilder::custom(CollectivePlan& plan, const std::string& name, const Axis& axis) {
+std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan, const std::string& name) {
   const std::string prefix(algorithm_argument(name));
-  auto& program = programs_[{prefix, axis.size}];
-  if (program == nullptr) program = CustomAlgorithm::load(prefix, axis.size);
-  plan.program_ = program;
-  return program.get();
+  const uint32_t members = plan.axes_[0].size;
+  auto& program = programs_[{prefix, members}];
+  if (program == nullptr) program = CustomAlgorithm::load(prefix, members);
+  return program;
 }
 
-const Algorithm* PlanBuilder::algorithm(CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) {
+const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
+                                        const Axis& axis) const {
   const CollectiveOp op = plan.request_.op;
   if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
-    if (!algorithm_argument(*whole).empty()) return custom(plan, *whole, axis);
+    if (plan.program_ != nullptr) return plan.program_.get();
     const Algorithm* chosen = find_flat_algorithm(*whole);
     if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
     const std::string why = chosen->refuses(phase_op, axis.size);
@@ -257,18 +265,17 @@ const Algorithm* PlanBuilder::algorithm(CollectivePlan& plan, CollectiveOp phase
   return chosen;
 }
 
-std::vector<PhasePlan> PlanBuilder::phase_list(CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                               bool two_phases) {
+std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                               bool two_phases) const {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
-    const Axis& axis = plan.axes_[a];
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0, 0};
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    if (const std::string why = phase.algorithm->disproof({op, axis.size, 0, phase.root, false, 0});
+    if (const std::string why = phase.algorithm->disproof({op, plan.axes_[a].size, 0, phase.root, false, 0});
         !why.empty()) {
       throw UserError(ExitCode::trace, why);
     }
@@ -332,7 +339,7 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
   return order;
 }
 
-void PlanBuilder::lay_out_phases(CollectivePlan& plan) {
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
   const auto count = static_cast<uint32_t>(plan.axes_.size());
   std::vector<uint32_t> ascending(count);
   for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
@@ -410,14 +417,25 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   const bool barrier = request.op == CollectiveOp::barrier;
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
-  if (whole_algorithm(request.op) != nullptr) flatten(*plan);
   if (plan->axes_.empty()) return plan;
+  if (const std::string* whole = whole_algorithm(request.op); whole != nullptr) {
+    flatten(*plan);
+    if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
+  }
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
-  const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
+  // A chunk of what is split into shards is a piece of every shard, so that equal shards stay equal.
+  uint32_t shards = 1;
+  if (request.op == CollectiveOp::reduce_scatter || request.op == CollectiveOp::all_to_all ||
+      request.op == CollectiveOp::scatter) {
+    for (const Axis& axis : plan->axes_) shards *= axis.size;
+    if (elements % shards != 0) shards = 1;
+    elements /= shards;
+  }
   plan->chunks_ =
       barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(config_.collectives.chunks, elements));
   plan->chunks_reduced_ = !barrier && plan->chunks_ < config_.collectives.chunks;
-  plan->base_chunk_ = elements / plan->chunks_ * request.element_bytes;
+  plan->base_chunk_ = elements / plan->chunks_ * shards * request.element_bytes;
   lay_out_phases(*plan);
   return plan;
 }

@@ -107,7 +107,8 @@ class CollectivePlan {
   bool participates(const std::vector<AxisView>& views, uint32_t phase) const;
   /// The blocks of a chunk in a phase, at this rank.
   Split split(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
-  PhaseShape shape(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase, bool reverse) const {
+  PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse,
+                   uint32_t chunk = 0) const {
     const PhasePlan& p = phases(chunk)[phase];
     return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse, chunk};
   }
@@ -147,16 +148,16 @@ class PlanBuilder {
   std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request);
   void find_axes(CollectivePlan& plan) const;
   void flatten(CollectivePlan& plan) const;
-  void lay_out_phases(CollectivePlan& plan);
-  std::vector<PhasePlan> phase_list(CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                    bool two_phases);
+  const std::string* whole_algorithm(CollectiveOp op) const;
+  std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
+  [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
+  void lay_out_phases(CollectivePlan& plan) const;
+  std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                    bool two_phases) const;
   std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load) const;
   Picoseconds phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
                              uint32_t phase) const;
-  const std::string* whole_algorithm(CollectiveOp op) const;
-  const Algorithm* algorithm(CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis);
-  const Algorithm* custom(CollectivePlan& plan, const std::string& name, const Axis& axis);
-  [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
+  const Algorithm* algorithm(const CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) const;
 
   const Config& config_;
   std::vector<uint32_t> strides_;
