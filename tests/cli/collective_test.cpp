@@ -202,6 +202,7 @@ TEST(Collective, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
       {{"--latency", "1 ns,"}, {"--latency", "empty value"}},
       {{"--algorithm", "ring,tree"}, {"--algorithm ring,tree", "tree", "halving_doubling"}},
       {{"--algorithm", "ring,ring,ring"}, {"--algorithm", "3 values", "2 dimensions"}},
+      {{"--algorithm", "ring,one_ring"}, {"--algorithm", "whole operation", "all_reduce: one_ring"}},
       {{"--fidelity", "packets"}, {"--fidelity packets", "message"}},
       {{"--switching", "wormhole"}, {"--switching wormhole", "cut_through"}},
       {{"--order", "random"}, {"--order random", "baseline"}},

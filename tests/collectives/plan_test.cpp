@@ -324,6 +324,7 @@ TEST(Plan, AlgorithmsOfTheWholeOperationAreFlat) {
   EXPECT_EQ(whole->axes()[0].dimension, Axis::kFlat);
   EXPECT_EQ(whole->axes()[0].size, 24u);
   EXPECT_TRUE(whole->axes()[0].values.empty());
+  EXPECT_NE(whole->asymmetry(config).find("dimensions that differ"), std::string::npos);  // not to be folded
   std::vector<AxisView> views;
   for (uint32_t r = 0; r < 24; ++r) {
     whole->views(r, views);
@@ -368,6 +369,8 @@ TEST(Plan, AlgorithmsOfTheWholeOperationAreFlat) {
   EXPECT_EQ(broadcast->phases()[0].root, 17u);
   EXPECT_EQ(broadcast->phases()[0].algorithm, double_binary_tree_algorithm());
   EXPECT_THROW(plans.plan(ask(CollectiveOp::all_to_all, 100, world)), UserError);
+  config.collectives.order = CollectiveOrder::themis;  // no order to choose, and no two phases
+  EXPECT_EQ(PlanBuilder(config).plan(ask(CollectiveOp::all_reduce, 100, world))->phases().size(), 1u);
   names[1] = "ring";
   EXPECT_THROW(PlanBuilder(config).plan(ask(CollectiveOp::all_reduce, 100, world)), UserError);
 }
