@@ -57,9 +57,9 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       pool_(pool),
       rank_(rank),
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
-      engine_(rank, config, *this,
-              [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); },
-              data),
+      engine_(
+          rank, config, *this,
+          [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }, data),
       config_(config),
       geometry_(geometry),
       client_(client) {
