@@ -189,7 +189,8 @@ int table(const std::string& self, const std::string& weft, const std::string& o
     char limit[32] = "-";
     if (gate.mebibytes != 0) std::snprintf(limit, sizeof limit, "%.0f", gate.mebibytes);
     std::printf("%-10s %9.3f %9.3f %9.3f %9.3f %9.1f %8.1f %8s%s\n", gate.name, median, seconds.front(),
-                seconds.back(), gate.seconds, mebibytes, limit, good ? "" : "  MISSED");
+                seconds.back(), processor[processor.size() / 2], gate.seconds, mebibytes, limit,
+                good ? "" : "  MISSED");
     std::fflush(stdout);
   }
   std::printf("\n");

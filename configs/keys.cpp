@@ -428,7 +428,10 @@ std::vector<KeySpec> make_keys() {
     k.index = static_cast<size_t>(op);
     std::string words = name;
     std::replace(words.begin(), words.end(), '_', '-');
-    k.description = "Algorithm of " + words + ": a list with one name a dimension, or one name for all.";
+    k.description =
+        "Algorithm of " + words +
+        ": a list with one name a dimension, or one name for all. `custom` and the `one_` algorithms run the "
+        "whole operation and are named for all dimensions.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);
     };
@@ -654,7 +657,9 @@ const SectionSpec* find_section(std::string_view path) {
 std::vector<std::string> available_algorithms() {
   std::vector<std::string> names = {kDefaultAlgorithm};
   for (const AlgorithmInfo& info : algorithm_table())
-    if (info.available) names.emplace_back(info.name);
+    if (info.available)
+      names.push_back(info.argument == nullptr ? std::string(info.name)
+                                               : std::string(info.name) + ":" + info.argument);
   return names;
 }
 
@@ -782,7 +787,7 @@ std::string print_value(const KeySpec& key, const Value& value) {
         return kDefaultAlgorithm;
       std::string out;
       for (const std::string& n : names)
-        out += (out.empty() ? "[" : ", ") + (n.empty() ? kDefaultAlgorithm : n);
+        out += (out.empty() ? "[" : ", ") + (n.empty() ? std::string(kDefaultAlgorithm) : quoted(n));
       return out + "]";
     }
     case ValueType::reduction: {

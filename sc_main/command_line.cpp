@@ -15,6 +15,7 @@
 #include "sc_main/command_run.h"
 #include "sc_main/command_schema.h"
 #include "sc_main/command_trace.h"
+#include "sc_main/command_traffic.h"
 #include "sc_main/command_validate.h"
 #include "sc_main/console.h"
 #include "vcd/glob.h"
@@ -91,6 +92,7 @@ ExitCode run_command_line(int argc, char** argv) {
   Action action;
   add_run_command(app, action);
   add_collective_command(app, action);
+  add_traffic_command(app, action);
   add_validate_command(app, action);
   add_describe_command(app, action);
   add_schema_command(app, action);

@@ -583,6 +583,9 @@ RunResult TraceJob::result() const {
   result.collectives = rows_;
   result.nodes = total_count();
   result.lower_bound = lower_bound_;
+  for (const CollectiveRow& row : rows_) {
+    if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
+  }
   result.upper_bound = upper_bound_;
   result.warnings = warnings_;
   if (costless != 0) {

@@ -308,28 +308,92 @@ TEST(Plan, TheSameRequestGivesTheSamePlan) {
             plans.plan(ask(CollectiveOp::broadcast, 100, world, 3)));
 }
 
+TEST(Plan, AlgorithmsOfTheWholeOperationAreFlat) {
+  Config config = machine({2, 3, 4});
+  auto& names = config.collectives.algorithms[static_cast<int>(CollectiveOp::all_reduce)];
+  names.assign(3, "one_direct");
+  config.collectives.algorithms[static_cast<int>(CollectiveOp::broadcast)].assign(3,
+                                                                                  "one_double_binary_tree");
+  config.collectives.algorithms[static_cast<int>(CollectiveOp::all_to_all)].assign(3, "one_halving_doubling");
+  const Group world;
+  PlanBuilder plans(config);
+  const auto whole = plans.plan(ask(CollectiveOp::all_reduce, 100, world));
+  ASSERT_EQ(whole->phases().size(), 1u);
+  EXPECT_EQ(whole->phases()[0].op, CollectiveOp::all_reduce);
+  EXPECT_EQ(whole->phases()[0].algorithm, direct_algorithm());
+  EXPECT_EQ(whole->axes()[0].dimension, Axis::kFlat);
+  EXPECT_EQ(whole->axes()[0].size, 24u);
+  EXPECT_TRUE(whole->axes()[0].values.empty());
+  std::vector<AxisView> views;
+  for (uint32_t r = 0; r < 24; ++r) {
+    whole->views(r, views);
+    EXPECT_EQ(views[0].me, r);
+    EXPECT_EQ(views[0].rank(r), r);
+  }
+  // Some dimensions only: a flat line for every coordinate of the others.
+  CollectiveRequest some = ask(CollectiveOp::all_reduce, 100, world);
+  some.involved_dimensions = 0b101;
+  const auto lines = plans.plan(some);
+  ASSERT_EQ(lines->axes().size(), 1u);
+  EXPECT_EQ(lines->axes()[0].size, 8u);
+  for (uint32_t r = 0; r < 24; ++r) {
+    lines->views(r, views);
+    std::vector<uint32_t> line;
+    for (uint32_t i = 0; i < 8; ++i) line.push_back(views[0].rank(i));
+    std::vector<uint32_t> wanted;
+    for (uint32_t other = 0; other < 24; ++other) {
+      if (other / 2 % 3 == r / 2 % 3) wanted.push_back(other);
+    }
+    EXPECT_EQ(line, wanted);
+    EXPECT_EQ(views[0].rank(views[0].me), r);
+  }
+  // A group that is a product, one that is none, and one along a dimension, which stays an axis of it.
+  const Group grid{1, "grid", {23, 1, 5, 19}};
+  const auto product = plans.plan(ask(CollectiveOp::all_reduce, 100, grid));
+  ASSERT_EQ(product->axes().size(), 1u);
+  product->views(19, views);
+  std::vector<uint32_t> members;
+  for (uint32_t i = 0; i < 4; ++i) members.push_back(views[0].rank(i));
+  EXPECT_EQ(members, (std::vector<uint32_t>{1, 5, 19, 23}));
+  EXPECT_EQ(views[0].me, 2u);
+  const Group odd{2, "odd", {7, 0, 12}};
+  const auto flat = plans.plan(ask(CollectiveOp::all_reduce, 100, odd));
+  flat->views(0, views);
+  EXPECT_EQ(views[0].me, 1u);
+  EXPECT_EQ(views[0].rank(0), 7u);
+  EXPECT_EQ(flat->phases()[0].algorithm, direct_algorithm());
+  const Group line{3, "line", {0, 2, 4}};
+  EXPECT_EQ(plans.plan(ask(CollectiveOp::all_reduce, 100, line))->axes()[0].dimension, 1u);
+  const auto broadcast = plans.plan(ask(CollectiveOp::broadcast, 100, world, 17));
+  EXPECT_EQ(broadcast->phases()[0].root, 17u);
+  EXPECT_EQ(broadcast->phases()[0].algorithm, double_binary_tree_algorithm());
+  EXPECT_THROW(plans.plan(ask(CollectiveOp::all_to_all, 100, world)), UserError);
+  names[1] = "ring";
+  EXPECT_THROW(PlanBuilder(config).plan(ask(CollectiveOp::all_reduce, 100, world)), UserError);
+}
+
 TEST(Plan, ConfiguredAlgorithms) {
   Config config = machine({3, 4});
   config.file = "machine.yaml";
   config.dimensions[0].kind = DimensionKind::switch_;
-  config.collectives.algorithms[static_cast<int>(CollectiveOp::all_reduce)] = {"halving_doubling", "direct"};
+  config.collectives.algorithms[static_cast<int>(CollectiveOp::all_to_all)] = {"halving_doubling", "direct"};
   config.collectives.algorithms[static_cast<int>(CollectiveOp::reduce)] = {"", "no_such"};
   const Group world;
   PlanBuilder plans(config);
   try {
-    plans.plan(ask(CollectiveOp::all_reduce, 100, world));
-    FAIL() << "3 is no power of two";
+    plans.plan(ask(CollectiveOp::all_to_all, 100, world));
+    FAIL() << "halving_doubling has no all_to_all";
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), ExitCode::usage);
     const std::string text = e.what();
     EXPECT_NE(text.find("machine.yaml"), std::string::npos) << text;
-    EXPECT_NE(text.find("collectives.all_reduce"), std::string::npos) << text;
-    EXPECT_NE(text.find("use ring or direct"), std::string::npos) << text;
+    EXPECT_NE(text.find("collectives.all_to_all"), std::string::npos) << text;
+    EXPECT_NE(text.find("use direct or ring"), std::string::npos) << text;
   }
   EXPECT_THROW(plans.plan(ask(CollectiveOp::reduce, 100, world)), UserError);
-  // The default of a Switch is replaced where it cannot run.
+  // The default of a Switch runs on any number of members.
   const auto gather = plans.plan(ask(CollectiveOp::all_gather, 100, world));
-  EXPECT_STREQ(gather->phases().back().algorithm->name(), "ring");
+  EXPECT_STREQ(gather->phases().back().algorithm->name(), "halving_doubling");
 }
 
 }  // namespace

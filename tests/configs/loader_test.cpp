@@ -136,6 +136,8 @@ collectives:
   all_reduce: [ring, direct, halving_doubling]
   all_gather: direct
   barrier: [default, default, ring]
+  broadcast: one_ring
+  gather: "custom:programs/a b"
 workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true}
 run: {seed: 18446744073709551615, data: functional, element: bf16, reduce: max}
 output: {dir: "out: 1", waves: "*.link[0-3].*"}
@@ -203,6 +205,9 @@ TEST(Loader, ReadsEveryKey) {
             (std::vector<std::string>{"ring", "direct", "halving_doubling"}));
   EXPECT_EQ(algorithms(CollectiveOp::all_gather), (std::vector<std::string>{"direct", "direct", "direct"}));
   EXPECT_EQ(algorithms(CollectiveOp::barrier), (std::vector<std::string>{"", "", "ring"}));
+  EXPECT_EQ(algorithms(CollectiveOp::broadcast),
+            (std::vector<std::string>{"one_ring", "one_ring", "one_ring"}));
+  EXPECT_EQ(algorithms(CollectiveOp::gather), (std::vector<std::string>(3, "custom:/data/run/programs/a b")));
   EXPECT_EQ(algorithms(CollectiveOp::scatter), (std::vector<std::string>{"", "", ""}));
   EXPECT_EQ(c.workload.trace, "/data/run/traces/a \"b\" #c");
   EXPECT_EQ(c.workload.groups, "/data/g.json");
@@ -402,12 +407,15 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"'rng' is no algorithm (did you mean `ring`?)", "halving_doubling"}},
       {with("collectives: {all_reduce: []}\n"), {"is an empty list"}},
       {with("collectives: {all_reduce: [ring, [ring], ring]}\n"), {"is a list", "one of"}},
-      {with("collectives: {all_gather: double_binary_tree}\n"),
-       {"'double_binary_tree' is not available in this version"}},
-      {"weft: 1\ntopology: {notation: Ring(6), dimensions: [{bandwidth: 1 GB/s}]}\ncollectives:\n  "
-       "all_reduce: halving_doubling\n",
-       {"machine.yaml:4: key `collectives.all_reduce[0]`: 'halving_doubling' needs a power of two", "Ring(6)",
-        "use ring"}},
+      {with("collectives: {all_gather: in_switch}\n"), {"'in_switch' is not available in this version"}},
+      {with("collectives: {all_gather: custom}\n"), {"does not say which programs", "`custom:PREFIX`"}},
+      {with("collectives: {all_gather: 'custom:'}\n"), {"does not say which programs", "`custom:PREFIX`"}},
+      {with("collectives: {all_gather: 'ring:x'}\n"), {"is no algorithm"}},
+      {with("collectives:\n  all_reduce: [ring, one_ring, one_ring]\n"),
+       {"machine.yaml:7: key `collectives.all_reduce[1]`: 'one_ring' runs the whole operation",
+        "dimension 0 has 'ring'", "write `all_reduce: one_ring`"}},
+      {with("collectives: {all_reduce: [one_ring, one_direct, default]}\n"),
+       {"key `collectives.all_reduce[0]`", "dimension 1 has 'one_direct'"}},
       // structure
       {"weft: 1\ntopology:\n  notation: Ring(4)_Ring(4)\n  dimensions: [{bandwidth: 1 GB/s}, {bandwidth: 1 "
        "GB/s}, {bandwidth: 1 GB/s}]\n",

@@ -116,7 +116,7 @@ Expected count(const Config& config, const collectives::CollectivePlan& plan) {
                         config.dimensions[d].kind == DimensionKind::mesh;
       for (uint32_t c = 0; c < plan.chunks(); ++c) {
         const bool reverse = ring && c % config.collectives.queues_per_dimension % 2 == 1;
-        const PhaseShape shape = plan.shape(views, p, reverse);
+        const PhaseShape shape = plan.shape(views, p, reverse, c);
         const Split split = plan.split(views, c, p);
         for (uint32_t k = 0; k < phase.algorithm->rounds(shape); ++k) {
           phase.algorithm->round(shape, k, round);

@@ -88,7 +88,14 @@ struct PhaseShape {
   uint32_t me = 0;       ///< my index
   uint32_t root = 0;     ///< of broadcast, reduce, gather, scatter
   bool reverse = false;  ///< ring: the direction of descending indices
+  uint32_t variant = 0;  ///< chunk index: the trees of double_binary_tree take turns
 };
+
+/// Operations in which one member, the root, stands out.
+constexpr bool rooted(CollectiveOp op) {
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter;
+}
 
 class Algorithm {
  public:
@@ -109,6 +116,10 @@ class Algorithm {
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
 
+  /// Why the rounds would not give what the operation is defined to give; empty: they do. Algorithms of this
+  /// library are proven by their tests, those that a user brings are proven here.
+  virtual std::string disproof(const PhaseShape&) const { return {}; }
+
   /// Does this member, in round r or later, still wait for a message from member `from`?
   virtual bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const = 0;
 };
@@ -117,6 +128,10 @@ class Algorithm {
 const Algorithm* find_algorithm(const std::string& name);
 const std::vector<const Algorithm*>& all_algorithms();
 
+/// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
+/// name that is none.
+const Algorithm* find_flat_algorithm(const std::string& name);
+
 /// The algorithm a dimension uses when the configuration names none.
 const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
 
@@ -124,6 +139,7 @@ const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
 const Algorithm* ring_algorithm();
 const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
+const Algorithm* double_binary_tree_algorithm();
 
 /// Is it one of the operations in which no member is special?
 constexpr bool rootless(CollectiveOp op) {

@@ -260,7 +260,8 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
   Chunk& chunk = active.chunks[chunk_index];
   chunk.status = Status::running;
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
-  const PhaseShape shape{phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse};
+  const PhaseShape shape{
+      phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse, chunk_index};
   static thread_local Round round;  // scratch: nothing of it outlives an iteration below
   for (;;) {
     phase.algorithm->round(shape, chunk.round, round);
@@ -326,7 +327,8 @@ void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
   // The window opens by one with every message received: each member sends and receives as many.
   Chunk& chunk = active.chunks[chunk_index];
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
-  const PhaseShape shape{phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse};
+  const PhaseShape shape{
+      phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse, chunk_index};
   Round round;
   phase.algorithm->round(shape, chunk.round, round);
   if (chunk.sent < round.sends.size()) send(active, chunk_index, round.sends[chunk.sent++], shape);

@@ -7,16 +7,10 @@
 
 #include <algorithm>
 
+#include "configs/algorithms.h"
+#include "workload/collectives/custom.h"
+
 namespace weft::collectives {
-namespace {
-
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
-}  // namespace
-
 void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
   out.clear();
   for (const Axis& axis : axes_) {
@@ -26,11 +20,17 @@ void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
     if (axis.dimension != Axis::kFlat) {
       coordinate = rank / axis.stride % sizes_[axis.dimension];
       view.base = rank - coordinate * axis.stride;
+    } else if (axis.spans != 0) {
+      coordinate = 0;
+      for (uint32_t d = 0; d < sizes_.size(); ++d) {
+        if (axis.spans >> d & 1) coordinate += rank / strides_[d] % sizes_[d] * strides_[d];
+      }
+      view.base = rank - coordinate;
     }
     if (axis.values.empty()) {
       view.me = coordinate;
     } else {
-      const auto it = axis.dimension == Axis::kFlat
+      const auto it = axis.dimension == Axis::kFlat && axis.spans == 0
                           ? std::find(axis.values.begin(), axis.values.end(), coordinate)
                           : std::lower_bound(axis.values.begin(), axis.values.end(), coordinate);
       view.me = static_cast<uint32_t>(it - axis.values.begin());
@@ -50,6 +50,7 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
     if (!axis.values.empty()) return "the group is not made of whole dimensions";
+    if (axis.dimension == Axis::kFlat) return "its line of members runs over dimensions that differ";
     if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
       return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
     }
@@ -152,7 +153,7 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
   if (group.ranks.empty()) {
     for (uint32_t d = 0; d < dims; ++d) {
       if (config_.dimensions[d].size > 1 && (plan.request_.involved_dimensions >> d & 1)) {
-        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}});
+        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}, 0});
       }
     }
     return;
@@ -170,20 +171,80 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
     points *= values[d].size();
   }
   if (points != group.ranks.size()) {
-    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks});
+    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks, 0});
     return;
   }
   for (uint32_t d = 0; d < dims; ++d) {
     const auto n = static_cast<uint32_t>(values[d].size());
     if (n <= 1 || !(plan.request_.involved_dimensions >> d & 1)) continue;
     const bool whole = n == config_.dimensions[d].size;
-    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d]});
+    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d], 0});
   }
+}
+
+const std::string* PlanBuilder::whole_algorithm(CollectiveOp op) const {
+  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+  for (const std::string& name : names) {
+    const AlgorithmInfo* info = weft::find_algorithm(name);
+    if (info == nullptr || !info->whole) continue;
+    if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return n == name; }))
+      return &name;
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `collectives.{}`: `{}` runs the whole operation; name it for all "
+                                "dimensions or for none",
+                                config_.file.empty() ? "configuration" : config_.file, to_string(op), name));
+  }
+  return nullptr;
+}
+
+void PlanBuilder::flatten(CollectivePlan& plan) const {
+  if (plan.axes_.size() < 2) return;  // flat already
+  Axis flat{Axis::kFlat, 1, 1, {0}, 0};
+  for (const Axis& axis : plan.axes_) {
+    flat.spans |= 1u << axis.dimension;
+    std::vector<uint32_t> values;
+    values.reserve(flat.values.size() * axis.size);
+    for (uint32_t i = 0; i < axis.size; ++i) {
+      for (const uint32_t v : flat.values) values.push_back(v + axis.value(i) * axis.stride);
+    }
+    flat.values = std::move(values);
+  }
+  flat.size = static_cast<uint32_t>(flat.values.size());
+  if (flat.size == config_.npus()) {
+    flat.values.clear();
+    flat.values.shrink_to_fit();
+  }
+  plan.axes_.assign(1, std::move(flat));
+}
+
+void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const {
+  const std::string group = plan.request_.group->ranks.empty()
+                                ? std::string{}
+                                : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
+  throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: {}{}: {}",
+                                               config_.file.empty() ? "configuration" : config_.file,
+                                               to_string(plan.request_.op), where, group, why));
+}
+
+std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan, const std::string& name) {
+  const std::string prefix(algorithm_argument(name));
+  const uint32_t members = plan.axes_[0].size;
+  auto& program = programs_[{prefix, members}];
+  if (program == nullptr) program = CustomAlgorithm::load(prefix, members);
+  return program;
 }
 
 const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
                                         const Axis& axis) const {
   const CollectiveOp op = plan.request_.op;
+  if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
+    if (plan.program_ != nullptr) return plan.program_.get();
+    const Algorithm* chosen = find_flat_algorithm(*whole);
+    if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
+    const std::string why = chosen->refuses(phase_op, axis.size);
+    if (!why.empty()) fail(plan, fmt::format("`{}`", *whole), why);
+    return chosen;
+  }
   if (axis.dimension == Axis::kFlat) return ring_algorithm();
   const DimensionConfig& dimension = config_.dimensions[axis.dimension];
   const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
@@ -195,21 +256,12 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
     if (!chosen->refuses(phase_op, axis.size).empty()) chosen = ring_algorithm();
     return chosen;
   }
+  const std::string where =
+      fmt::format("dimension {} ({}({}))", axis.dimension, to_string(dimension.kind), dimension.size);
   chosen = find_algorithm(name);
-  if (chosen == nullptr) {
-    throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: there is no algorithm `{}`",
-                                                 config_.file, to_string(op), name));
-  }
+  if (chosen == nullptr) fail(plan, where, fmt::format("there is no algorithm `{}`", name));
   const std::string why = chosen->refuses(phase_op, axis.size);
-  if (!why.empty()) {
-    const std::string group = plan.request_.group->ranks.empty()
-                                  ? std::string{}
-                                  : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `collectives.{}`: dimension {} ({}({})){}: {}",
-                                config_.file.empty() ? "configuration" : config_.file, to_string(op),
-                                axis.dimension, to_string(dimension.kind), dimension.size, group, why));
-  }
+  if (!why.empty()) fail(plan, where, why);
   return chosen;
 }
 
@@ -222,6 +274,10 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
+    }
+    if (const std::string why = phase.algorithm->disproof({op, plan.axes_[a].size, 0, phase.root, false, 0});
+        !why.empty()) {
+      throw UserError(ExitCode::trace, why);
     }
     phases.push_back(phase);
   };
@@ -308,7 +364,9 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
       plan.order_of_chunk_.push_back(it->second);
     }
   } else {
-    plan.orders_ = {phase_list(plan, ascending, policy == CollectiveOrder::themis)};
+    // An algorithm that runs the whole operation has one phase whatever the order.
+    const bool two_phases = policy == CollectiveOrder::themis && whole_algorithm(op) == nullptr;
+    plan.orders_ = {phase_list(plan, ascending, two_phases)};
   }
   for (auto& phases : plan.orders_) {
     for (uint32_t p = 0; p < phases.size(); ++p) phases[p].duration = phase_duration(plan, phases, p);
@@ -348,7 +406,7 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
   return time;
 }
 
-std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) const {
+std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) {
   auto plan = std::make_shared<CollectivePlan>();
   plan->request_ = request;
   plan->strides_ = strides_;
@@ -360,6 +418,10 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
   if (plan->axes_.empty()) return plan;
+  if (const std::string* whole = whole_algorithm(request.op); whole != nullptr) {
+    flatten(*plan);
+    if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
+  }
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
   uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
   // With real elements a chunk of what is split into shards is a piece of every shard, so that shards which

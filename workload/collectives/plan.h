@@ -40,26 +40,28 @@ struct CollectiveRequest {
   uint32_t element_bytes = 1;          ///< blocks differ by at most one element
 };
 
-/// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or,
-/// for a group that is no product of coordinate sets, the flat list of its ranks.
+/// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or
+/// a flat list: of the ranks of a group that is no product of coordinate sets, or of all members for an
+/// algorithm that runs the whole operation.
 struct Axis {
   static constexpr uint32_t kFlat = ~0u;
-  uint32_t dimension = 0;        ///< kFlat: `values` are ranks
+  uint32_t dimension = 0;        ///< kFlat: `values` are ranks (from `base`, if it spans dimensions)
   uint32_t stride = 1;           ///< ranks from one coordinate to the next
   uint32_t size = 1;             ///< members along the axis
   std::vector<uint32_t> values;  ///< coordinates (or ranks) by index; empty: coordinate i is index i
+  uint32_t spans = 0;            ///< kFlat, bit d: it runs over dimension d, and `values` ascend
 
   uint32_t value(uint32_t i) const { return values.empty() ? i : values[i]; }
   /// The rank at index i of the line whose coordinate 0 is rank `base`.
   uint32_t rank(uint32_t base, uint32_t i) const {
-    return dimension == kFlat ? value(i) : base + value(i) * stride;
+    return dimension == kFlat ? base + value(i) : base + value(i) * stride;
   }
 };
 
 /// An axis as one rank sees it.
 struct AxisView {
   const Axis* axis = nullptr;
-  uint32_t base = 0;  ///< the rank at coordinate 0 of this rank's line
+  uint32_t base = 0;  ///< the rank at coordinate 0 of this rank's line; 0 for a flat list of ranks
   uint32_t me = 0;    ///< this rank's index along the axis
 
   uint32_t rank(uint32_t i) const { return axis->rank(base, i); }
@@ -108,7 +110,7 @@ class CollectivePlan {
   PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse,
                    uint32_t chunk = 0) const {
     const PhasePlan& p = phases(chunk)[phase];
-    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse};
+    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse, chunk};
   }
 
  private:
@@ -119,7 +121,8 @@ class CollectivePlan {
   std::vector<uint16_t> order_of_chunk_;           ///< empty: all chunks use the first
   std::vector<uint32_t> strides_;                  ///< of the machine's dimensions
   std::vector<uint32_t> sizes_;
-  std::vector<uint32_t> ranks_;  ///< sorted members; empty: all
+  std::vector<uint32_t> ranks_;               ///< sorted members; empty: all
+  std::shared_ptr<const Algorithm> program_;  ///< of a `custom` algorithm: keeps it alive
   uint32_t members_ = 1;
   uint32_t chunks_ = 1;
   uint64_t base_chunk_ = 0;
@@ -134,14 +137,20 @@ class PlanBuilder {
  public:
   explicit PlanBuilder(const Config& config);
 
-  /// Throws UserError(usage) when an algorithm cannot run on a dimension it is configured for.
+  /// Throws UserError(usage) when an algorithm cannot run on a dimension it is configured for, and
+  /// UserError(trace) when a custom program is malformed, deadlocks or does not do what the operation is
+  /// defined to do.
   std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request);
 
   const Config& config() const { return config_; }
 
  private:
-  std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request) const;
+  std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request);
   void find_axes(CollectivePlan& plan) const;
+  void flatten(CollectivePlan& plan) const;
+  const std::string* whole_algorithm(CollectiveOp op) const;
+  std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
+  [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
   void lay_out_phases(CollectivePlan& plan) const;
   std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
                                     bool two_phases) const;
@@ -154,6 +163,8 @@ class PlanBuilder {
   std::vector<uint32_t> strides_;
   using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, std::shared_ptr<const CollectivePlan>> plans_;
+  std::map<std::pair<std::string, uint32_t>, std::shared_ptr<const Algorithm>>
+      programs_;  ///< prefix, members
 };
 
 }  // namespace weft::collectives

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/command_traffic.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <thread>
+#include <vector>
+
+#include "configs/keys.h"
+#include "configs/loader.h"
+#include "configs/units.h"
+#include "sc_main/console.h"
+#include "sc_main/decimal.h"
+#include "sc_main/json_text.h"
+#include "sc_main/load_list.h"
+#include "sc_main/simulation.h"
+#include "sc_main/table.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
+#include "tlm_interconnect/packet/traffic.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
+#include "tlm_interconnect/policies/selection/selection_policy.h"
+
+namespace weft::cli {
+namespace {
+
+using packet::FlitSwitching;
+using packet::LinkTiming;
+using packet::PacketConfig;
+using packet::PacketTopology;
+using packet::TopologyDimension;
+using packet::TrafficConfig;
+using packet::TrafficPattern;
+using packet::TrafficPoint;
+using packet::TrafficResult;
+
+/// Above this a search for cycles of buffers may take longer than the run.
+constexpr uint32_t kMostCheckedRanks = 1024;
+constexpr uint64_t kMostCheckedSteps = 500000000;
+constexpr uint64_t kMostCycles = 1000000000;  ///< of warm-up and of measurement
+
+struct TrafficOptions {
+  std::string config, topology;
+  std::vector<std::string> sets;
+  std::string flit_size = "16 B", link_latency = "1";
+  std::string pattern = "uniform", load = "0.1:0.9:0.1", injection = "bernoulli";
+  std::string hotspot_rank = "0", hotspot_weight = "8";
+  std::string packet_flits = "8", vcs = "4", buffer = "16";
+  std::string switching = "packet_held", routing, selection, vc_classes = "dateline";
+  std::string seeds = "3", seed = "1", warmup, measure, jobs;
+  bool no_self = false;
+  bool json = false;
+};
+
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
+
+uint64_t integer(const char* option, const std::string& text, uint64_t least, uint64_t most) {
+  uint64_t value = 0;
+  try {
+    value = parse_integer(text);
+  } catch (const UserError& e) {
+    fail(fmt::format("{}: {}; give a whole number from {} to {}", option, e.what(), least, most));
+  }
+  if (value < least || value > most)
+    fail(fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
+  return value;
+}
+
+uint32_t small(const char* option, const std::string& text, uint32_t least, uint32_t most) {
+  return static_cast<uint32_t>(integer(option, text, least, most));
+}
+
+/// One of several words.
+void check_word(const char* option, const std::string& word, const std::vector<std::string>& words) {
+  if (std::find(words.begin(), words.end(), word) != words.end()) return;
+  const std::string near = nearest_name(word, words);
+  fail(fmt::format("{} '{}': unknown{}; one of {}", option, word,
+                   near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(words, ", ")));
+}
+
+/// A user error from below, with the option it came through in front.
+template <typename Function>
+auto through(const std::string& option, const Function& function) {
+  try {
+    return function();
+  } catch (const UserError& e) {
+    throw UserError(e.code(), fmt::format("{}: {}", option, e.what()));
+  }
+}
+
+/// The machine of a configuration. A cycle is the time of a flit on its fastest link.
+PacketTopology topology_of(const Config& config, uint64_t flit_bytes, Picoseconds& cycle) {
+  std::vector<TopologyDimension> dimensions;
+  cycle = kNever;
+  for (const DimensionConfig& d : config.dimensions) {
+    TopologyDimension dimension;
+    dimension.kind = d.kind;
+    dimension.size = d.size;
+    dimension.link.latency = d.latency;
+    dimension.link.flit_time = std::max<Picoseconds>(1, transfer_time(flit_bytes, d.link_rate()));
+    if (dimension.link.flit_time > ~uint32_t{0})
+      fail(fmt::format("--flit-size: {} bytes take {} on a link of {}; give a smaller flit", flit_bytes,
+                       readable_time(dimension.link.flit_time), to_string(d.kind)));
+    cycle = std::min(cycle, dimension.link.flit_time);
+    dimensions.push_back(dimension);
+  }
+  return packet::make_dimensions(dimensions, {});
+}
+
+/// Cycles on links between the ranks farthest apart.
+uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
+  Picoseconds way = topology.dimensions.empty() ? 2 * topology.levels * topology.links.back().latency : 0;
+  for (const TopologyDimension& d : topology.dimensions) {
+    const uint64_t hops = d.kind == DimensionKind::ring              ? d.size / 2
+                          : d.kind == DimensionKind::mesh            ? d.size - 1
+                          : d.kind == DimensionKind::fully_connected ? 1
+                                                                     : 2;
+    way += hops * d.link.latency;
+  }
+  return way / cycle;
+}
+
+void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
+  std::vector<std::string> names = TrafficPattern::names();
+  names.erase(std::remove(names.begin(), names.end(), "permutation"), names.end());
+  c.pattern.self_destinations = !o.no_self;
+  c.pattern.hotspot_rank = small("--hotspot-rank", o.hotspot_rank, 0, ~uint32_t{0});
+  c.pattern.hotspot_weight = through("--hotspot-weight", [&] { return parse_number(o.hotspot_weight); });
+  if (std::find(names.begin(), names.end(), o.pattern) != names.end()) {
+    c.pattern.name = o.pattern;
+  } else if (std::filesystem::is_regular_file(o.pattern)) {
+    c.pattern.name = "permutation";
+    c.pattern.permutation = through("--pattern", [&] { return TrafficPattern::read_permutation(o.pattern); });
+  } else {
+    const std::string near = nearest_name(o.pattern, names);
+    fail(fmt::format(
+        "--pattern '{}': neither a pattern{} nor a file that can be read; one of {}, or a file "
+        "with one destination a line, rank 0 first",
+        o.pattern, near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", ")));
+  }
+  through("--pattern " + o.pattern, [&] { return TrafficPattern(c.pattern, c.topology), 0; });
+}
+
+TrafficConfig make_traffic(const TrafficOptions& o) {
+  TrafficConfig c;
+  PacketConfig& n = c.network;
+  c.loads = parse_loads(o.load);
+  c.packet_flits = small("--packet-flits", o.packet_flits, 1, 65535);
+  n.vcs = small("--vcs", o.vcs, 1, 32);
+  n.buffer_flits = small("--buffer", o.buffer, 1, 1u << 24);
+  c.seeds = small("--seeds", o.seeds, 1, 1000);
+  n.seed = integer("--seed", o.seed, 0, uint64_t{1} << 62);
+  c.jobs =
+      o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
+  check_word("--switching-mode", o.switching, {"packet_held", "flit_interleaved"});
+  n.switching = o.switching == "packet_held" ? FlitSwitching::packet_held : FlitSwitching::flit_interleaved;
+  check_word("--vc-classes", o.vc_classes, {"dateline", "switched_dateline", "bubble", "none"});
+  n.vc_classes = o.vc_classes;
+  n.strict_cut_through = o.vc_classes == "bubble";  // which has no meaning without it
+  if (!o.routing.empty()) check_word("--routing", o.routing, packet::routing_policy_names());
+  n.routing = o.routing;
+  if (!o.selection.empty()) check_word("--selection", o.selection, packet::selection_policy_names());
+  n.selection = o.selection;
+  check_word("--injection", o.injection, {"bernoulli", "periodic"});
+  c.injection = o.injection;
+
+  if (o.config.empty() == o.topology.empty())
+    fail(o.config.empty()
+             ? "neither a configuration nor --topology is given; give one of them, for example --topology "
+               "\"Mesh(8)_Mesh(8)\""
+             : "a configuration and --topology were both given; keep one of the two (--set "
+               "topology.notation=... changes the configuration's)");
+  if (o.topology.empty()) {
+    const uint64_t flit = through("--flit-size", [&] { return parse_size(o.flit_size); });
+    if (flit == 0 || flit > 65536) fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
+    const Config config = load_config(o.config, o.sets);
+    c.topology = through(o.config, [&] { return topology_of(config, flit, n.cycle); });
+  } else {
+    if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
+    LinkTiming link;
+    link.latency = integer("--link-latency", o.link_latency, 1, 1000000) * n.cycle;
+    c.topology = through("--topology", [&] { return packet::make_from_notation(o.topology, link, {}); });
+  }
+  // Long links need time to fill.
+  const uint64_t way = longest_way(c.topology, n.cycle);
+  c.warmup_cycles = o.warmup.empty() ? 5000 + 2 * way : integer("--warmup", o.warmup, 0, kMostCycles);
+  c.measure_cycles = o.measure.empty() ? 20000 + 2 * way : integer("--measure", o.measure, 1, kMostCycles);
+  c.drain_cycles += 10 * way;
+  set_pattern(o, c);
+  return c;
+}
+
+uint64_t ports_of(const PacketTopology& topology) {
+  uint64_t ports = 0;
+  for (const auto& router : topology.routers) ports += router.ports.size();
+  return ports;
+}
+
+/// What is sound but will not do what was hoped for.
+void warn_beforehand(const TrafficConfig& c) {
+  const auto ranks = static_cast<uint32_t>(c.topology.nis.size());
+  // Also says, before anything runs, that the routing does not fit the topology or lacks VCs.
+  const bool cheap =
+      ranks <= kMostCheckedRanks && ports_of(c.topology) * c.network.vcs * ranks <= kMostCheckedSteps;
+  if (cheap) {
+    const std::string cycle = packet::find_dependency_cycle(c.topology, c.network);
+    if (!cycle.empty()) warn(cycle);
+  } else {
+    note(fmt::format("weft: {} ranks: not checked for cycles of buffers beforehand; a deadlock ends the run",
+                     grouped(ranks)));
+  }
+  for (size_t i = 0; i < c.topology.links.size(); ++i) {
+    // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
+    if (i == 0) continue;
+    const std::string name =
+        c.topology.dimensions.empty() ? "links" : fmt::format("links of dimension {}", i - 1);
+    const std::string warning = packet::buffer_warning(name, c.network, c.topology.links[i], c.packet_flits);
+    if (!warning.empty()) warn(warning);
+  }
+}
+
+void warn_afterwards(const TrafficResult& result) {
+  std::vector<std::string> saturated, empty;
+  for (const TrafficPoint& p : result.points) {
+    if (p.saturated) saturated.push_back(json_number(p.load));
+    if (p.packets == 0) empty.push_back(json_number(p.load));
+  }
+  if (!saturated.empty())
+    warn(
+        fmt::format("saturated at load {}: the latency there is that of the packets which arrived, and grows "
+                    "with --measure",
+                    fmt::join(saturated, ", ")));
+  if (!empty.empty())
+    warn(
+        fmt::format("no packet was measured at load {}: lengthen --measure, or give a pattern in which ranks "
+                    "send",
+                    fmt::join(empty, ", ")));
+}
+
+std::string to_json(const TrafficResult& result) {
+  JsonText json;
+  json.begin_object();
+  json.key("points").begin_array();
+  for (const TrafficPoint& p : result.points) {
+    json.begin_object();
+    json.key("load").number(p.load);
+    json.key("avg_latency").number(p.avg_latency);
+    json.key("p50").number(p.p50);
+    json.key("p99").number(p.p99);
+    json.key("accepted").number(p.accepted);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("saturation").number(result.saturation);
+  json.key("packet_hops").number(result.packet_hops);
+  json.key("wall_s").number(fmt::format("{:.6f}", result.wall_s));
+  json.end_object();
+  return json.str();
+}
+
+std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const TrafficResult& result) {
+  std::string text = fmt::format(
+      "# {} on {} ({} ranks), routing {}, {}\n"
+      "# packets of {} flits, {} VCs of {} flits, {} seed{}; latency in cycles of {}, rates in flits per "
+      "node "
+      "and cycle\n",
+      o.pattern, c.topology.name, grouped(c.topology.nis.size()),
+      c.network.routing.empty() ? c.topology.routing : c.network.routing, o.switching, c.packet_flits,
+      c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
+      readable_time(c.network.cycle));
+  Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
+  for (const TrafficPoint& p : result.points)
+    table.row({json_number(p.load), fmt::format("{:.2f}", p.avg_latency), fmt::format("{:.1f}", p.p50),
+               fmt::format("{:.1f}", p.p99), fmt::format("{:.4f}", p.accepted),
+               p.saturated ? "saturated" : ""});
+  return text + table.str() +
+         fmt::format("# saturation {:.4f} (accepted at load 1); {} packet-hops in {:.2f} s\n",
+                     result.saturation, grouped(result.packet_hops), result.wall_s);
+}
+
+TrafficResult run(const TrafficConfig& config) {
+  try {
+    return packet::run_traffic(
+        config, [](Picoseconds time) { sc_core::sc_start(sc_core::sc_time::from_value(time)); });
+  } catch (const UserError& e) {
+    if (e.code() != ExitCode::stall) throw;
+    std::string text = e.what();
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    throw UserError(
+        ExitCode::stall,
+        fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}", config.topology.name, text,
+                    config.topology.dimensions.empty()
+                        ? "As options: --routing up_down, which has no cycles."
+                        : "As options: --vc-classes dateline with at least 2 --vcs, or another --routing."));
+  }
+}
+
+ExitCode traffic(const TrafficOptions& options) {
+  const TrafficConfig config = make_traffic(options);
+  warn_beforehand(config);
+  set_up_kernel();
+  const TrafficResult result = run(config);
+  const std::string table = to_table(options, config, result);
+  if (options.json) {
+    note(table);
+    print(to_json(result));
+  } else {
+    print(table);
+  }
+  warn_afterwards(result);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+void add_traffic_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<TrafficOptions>();
+  TrafficOptions& o = *options;
+  CLI::App* command =
+      app.add_subcommand("traffic", "Load-latency curves of synthetic traffic on the packet-level fabric");
+  const auto add = [command](const char* name, std::string& value, const char* type, const char* text) {
+    return command->add_option(name, value, text)->type_name(type)->check([](const std::string& given) {
+      return given.empty() ? std::string("the value is empty; give one or leave the option out")
+                           : std::string();
+    });
+  };
+  command->add_option("CONFIG", o.config, "The machine, a YAML file (instead of --topology)");
+  command->add_option("--set", o.sets, "Set a key of the configuration; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add("--flit-size", o.flit_size, "SIZE",
+      "With CONFIG: bytes of a flit (default: 16 B). A cycle is its time on the fastest link");
+  add("--topology", o.topology, "NOTATION",
+      "Links of one flit a cycle: Mesh(8)_Mesh(8), Ring(4)_Switch(8), FatTree(k=4,n=3)");
+  add("--link-latency", o.link_latency, "CYCLES", "With --topology: of every link (default: 1)");
+  add("--pattern", o.pattern, "NAME",
+      "uniform (default), transpose, bit_complement, neighbor, hotspot, all_to_one, or a file with the "
+      "destination of each rank on a line");
+  add("--hotspot-rank", o.hotspot_rank, "RANK", "Of hotspot and all_to_one (default: 0)");
+  add("--hotspot-weight", o.hotspot_weight, "W", "How often it is drawn, others counting 1 (default: 8)");
+  command->add_flag("--no-self", o.no_self, "No rank sends to itself");
+  add("--load", o.load, "LOADS",
+      "Flits per rank and cycle: FIRST:LAST:STEP or a list (default: 0.1:0.9:0.1)");
+  add("--injection", o.injection, "NAME", "bernoulli (default) or periodic");
+  add("--packet-flits", o.packet_flits, "N", "Flits of a packet (default: 8)");
+  add("--vcs", o.vcs, "N", "Virtual channels of a port (default: 4)");
+  add("--buffer", o.buffer, "FLITS", "Of a virtual channel (default: 16)");
+  add("--switching-mode", o.switching, "MODE", "packet_held (default) or flit_interleaved");
+  add("--routing", o.routing, "NAME",
+      "dimension_order, minimal_adaptive, nearest_common_ancestor, shortest_path or up_down (default: what "
+      "the topology is made for)");
+  add("--selection", o.selection, "NAME",
+      "Among equal routes: first, random, hash, spray, most_credits (default: by the routing)");
+  add("--vc-classes", o.vc_classes, "NAME",
+      "Of rings: dateline (default), switched_dateline, bubble, or none, which can deadlock");
+  add("--seeds", o.seeds, "N", "Runs a load; results are their means (default: 3)");
+  add("--seed", o.seed, "N", "The first seed (default: 1)");
+  add("--warmup", o.warmup, "CYCLES", "Before the measurement (default: 5000 and twice the longest way)");
+  add("--measure", o.measure, "CYCLES", "Packets created in it are measured (default: 20000 and the same)");
+  add("--jobs", o.jobs, "N", "Processes at a time (default: one a processor)");
+  command->add_flag("--json", o.json,
+                    "Results as JSON on the standard output, the table on the standard error");
+  command->footer(
+      "Latency is from the creation of a packet to the arrival of its tail, in cycles; saturation is what "
+      "is\n"
+      "accepted at load 1.\n\n"
+      "Examples:\n"
+      "  weft traffic --topology \"Mesh(8)_Mesh(8)\" --pattern uniform --load 0.05:0.4:0.05 --seeds 3\n"
+      "  weft traffic --topology \"FatTree(k=4,n=3)\" --pattern hotspot --hotspot-rank 5 --no-self --json\n"
+      "  weft traffic machine.yaml --flit-size \"64 B\" --buffer 256 --load 0.1,0.5");
+  command->callback([options, &action] { action = [options] { return traffic(*options); }; });
+}
+
+}  // namespace weft::cli

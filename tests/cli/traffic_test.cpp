@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// `weft traffic` as a user runs it, and the presets of links.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "configs/loader.h"
+#include "sc_main/load_list.h"
+#include "tests/cli/weft_process.h"
+#include "tests/support/data_dir.h"
+#include "tests/vcd/vcd_parser.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+
+namespace weft::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+const Arguments kShort = {"--warmup", "500", "--measure", "2000", "--seeds", "1", "--load", "0.2"};
+
+/// Short runs unless `more` says otherwise: of an option given twice the last would be an error, so it is
+/// left out here.
+Ran traffic(Arguments more) {
+  Arguments all = {"traffic"};
+  for (size_t i = 0; i < kShort.size(); i += 2) {
+    if (std::find(more.begin(), more.end(), kShort[i]) == more.end())
+      all.insert(all.end(), {kShort[i], kShort[i + 1]});
+  }
+  all.insert(all.end(), more.begin(), more.end());
+  return weft(all);
+}
+
+json result(Arguments more) {
+  more.emplace_back("--json");
+  const Ran ran = traffic(more);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return json::parse(ran.out, nullptr, false);
+}
+
+TEST(Traffic, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
+  const Ran ran = traffic({"--topology", "Mesh(2)_Mesh(2)", "--load", "0.1:0.3:0.1", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json parsed = json::parse(ran.out);
+  std::set<std::string> keys;
+  for (const auto& item : parsed.items()) keys.insert(item.key());
+  EXPECT_EQ(keys, (std::set<std::string>{"points", "saturation", "packet_hops", "wall_s"}));
+  ASSERT_EQ(parsed["points"].size(), 3u);
+  for (const json& point : parsed["points"]) {
+    keys.clear();
+    for (const auto& item : point.items()) {
+      keys.insert(item.key());
+      EXPECT_TRUE(item.value().is_number()) << item.key();
+    }
+    EXPECT_EQ(keys, (std::set<std::string>{"load", "avg_latency", "p50", "p99", "accepted"}));
+    EXPECT_LE(point["p50"], point["p99"]);
+    EXPECT_NEAR(point["accepted"].get<double>(), point["load"].get<double>(), 0.06);
+  }
+  EXPECT_EQ(parsed["points"][2]["load"], 0.3) << "not 0.30000000000000004";
+  EXPECT_GT(parsed["saturation"], 0.3);
+  EXPECT_GT(parsed["packet_hops"], 0);
+  EXPECT_TRUE(ran.says({"avg latency", "saturation"})) << "the table";
+  EXPECT_EQ(traffic({"--topology", "Mesh(2)_Mesh(2)"}).err, "");
+}
+
+// T = 2 + 4 H + (N - 1) of docs/packet_fabric.md, H = 2 routers, nearly without load.
+TEST(Traffic, ZeroLoadLatencyIsExact) {
+  for (const uint32_t flits : {1u, 8u}) {
+    const json r = result({"--topology", "Ring(8)", "--pattern", "neighbor", "--injection", "periodic",
+                           "--load", "0.01", "--packet-flits", std::to_string(flits), "--measure", "10000"});
+    EXPECT_EQ(r["points"][0]["avg_latency"], 2 + 4 * 2 + (flits - 1));
+    EXPECT_EQ(r["points"][0]["p99"], 2 + 4 * 2 + (flits - 1));
+  }
+}
+
+TEST(Traffic, SomeGoldens) {
+  WEFT_NEEDS_DATA();
+  const json data = json::parse(std::ifstream(data_dir() + "/golden/network_gate.json"));
+  int tried = 0;
+  for (const json& curve : data["curves"]) {
+    const bool mesh = curve["topology"] == "mesh8x8";
+    if (!mesh && curve["topology"] != "switch8") continue;
+    const json& golden = curve["points"][mesh ? 1 : 0];  // 40 % and 20 % of saturation
+    const json r = result({"--topology",
+                           mesh ? "Mesh(8)_Mesh(8)" : "Switch(8)",
+                           "--pattern",
+                           "uniform",
+                           "--load",
+                           std::to_string(golden["load"].get<double>()),
+                           "--packet-flits",
+                           "8",
+                           "--vcs",
+                           "4",
+                           "--buffer",
+                           "16",
+                           "--seeds",
+                           "3",
+                           "--warmup",
+                           "2000",
+                           "--measure",
+                           mesh ? "6000" : "30000",
+                           "--switching-mode",
+                           "packet_held"});
+    const json& point = r["points"][0];
+    const double latency = golden["avg_latency"];
+    EXPECT_NEAR(point["avg_latency"].get<double>(), latency, 0.03 * latency) << curve["topology"];
+    const double p99 = golden["p99"];
+    EXPECT_NEAR(point["p99"].get<double>(), p99, 0.1 * p99) << curve["topology"];
+    const double overload = curve["overload_accepted"];
+    EXPECT_NEAR(r["saturation"].get<double>(), overload, 0.03 * overload) << curve["topology"];
+    ++tried;
+  }
+  EXPECT_EQ(tried, 2);
+}
+
+TEST(Traffic, EveryTopologyAndPatternRuns) {
+  for (const char* topology : {"Mesh(4)_Mesh(4)", "Ring(4)_Ring(4)", "FatTree(k=4,n=2)", "Switch(16)"}) {
+    for (const char* pattern :
+         {"uniform", "transpose", "bit_complement", "neighbor", "hotspot", "all_to_one"}) {
+      const json r = result({"--topology", topology, "--pattern", pattern, "--load", "0.05"});
+      EXPECT_GT(r["points"][0]["avg_latency"], 0) << topology << " " << pattern;
+      EXPECT_NEAR(r["points"][0]["accepted"].get<double>(), 0.05, 0.03) << topology << " " << pattern;
+    }
+  }
+}
+
+TEST(Traffic, EveryOptionHasItsEffect) {
+  const auto latency = [](Arguments more) {
+    more.insert(more.begin(), {"--topology", "Ring(4)_Ring(4)"});
+    return result(more)["points"][0]["avg_latency"].get<double>();
+  };
+  const double plain = latency({"--load", "0.3"});
+  EXPECT_EQ(plain, latency({"--load", "0.3", "--jobs", "1"})) << "the same run gives the same result";
+  const std::vector<Arguments> changes = {{"--no-self"},
+                                          {"--seed", "7"},
+                                          {"--seeds", "2"},
+                                          {"--packet-flits", "4"},
+                                          {"--vcs", "2"},
+                                          {"--buffer", "4"},
+                                          {"--switching-mode", "flit_interleaved"},
+                                          {"--routing", "minimal_adaptive"},
+                                          {"--vc-classes", "switched_dateline"},
+                                          {"--injection", "periodic"},
+                                          {"--link-latency", "3"},
+                                          {"--measure", "2100"},
+                                          {"--warmup", "600"}};
+  for (Arguments change : changes) {
+    const std::string name = change[0];
+    change.insert(change.end(), {"--load", "0.3"});
+    EXPECT_NE(latency(change), plain) << name;
+  }
+}
+
+TEST(Traffic, PermutationFile) {
+  const vcd::test::TemporaryFolder folder;
+  write(folder.file("way.txt"), "# rank 0 first\n1\n0\n3\n2\n");
+  const json r = result({"--topology", "Mesh(4)", "--pattern", folder.file("way.txt"), "--load", "0.01",
+                         "--packet-flits", "1", "--measure", "10000", "--injection", "periodic"});
+  EXPECT_EQ(r["points"][0]["avg_latency"], 2 + 4 * 2);
+  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+           {"1\n0\n", "4 ranks"}, {"1\n0\n3\nx\n", ":4"}, {"1\n0\n3\n4\n", "4 ranks"}}) {
+    write(folder.file("way.txt"), text);
+    const Ran ran = traffic({"--topology", "Mesh(4)", "--pattern", folder.file("way.txt")});
+    EXPECT_EQ(ran.status, 2) << text;
+    EXPECT_TRUE(ran.says({"--pattern", "way.txt", part})) << ran.err;
+  }
+}
+
+// Latency and rate of the links count: 16 B take 160 ps at 100 GB/s and 320 ps at 50 GB/s.
+TEST(Traffic, MachineOfAConfiguration) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("machine.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: Ring(4)_Mesh(2)\n  dimensions:\n"
+        "    - {bandwidth: 100 GB/s, latency: 1600 ps}\n    - {bandwidth: 50 GB/s, latency: 3200 ps}\n");
+  const Arguments base = {machine,    "--pattern",      "neighbor", "--load",   "0.01", "--injection",
+                          "periodic", "--packet-flits", "1",        "--buffer", "64"};
+  // Three routers; 9 cycles more on the first link, 19 on the second, where the flit takes one more.
+  const double latency = result(base)["points"][0]["avg_latency"];
+  EXPECT_NEAR(latency, 2 + 4 * 3 + 9 + 19, 2);
+  Arguments longer = base;
+  longer.insert(longer.end(), {"--set", "topology.dimensions[0].latency=3200 ps"});
+  EXPECT_EQ(result(longer)["points"][0]["avg_latency"], latency + 10);
+  // A link longer than the time after which a network without arrivals counts as stuck.
+  const json slow =
+      result({machine, "--pattern", "neighbor", "--load", "0.001", "--buffer", "64", "--set",
+              "topology.dimensions[*].latency=8 us", "--warmup", "120000", "--measure", "50000"});
+  EXPECT_GT(slow["points"][0]["avg_latency"], 100000);
+}
+
+TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {
+  const Ran ran = traffic({"--topology", "Ring(4)", "--link-latency", "100"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(ran.says({"warning", "links of dimension 0", "credit round trip of 204 ns", "flits per VC"}))
+      << ran.err;
+}
+
+TEST(Traffic, ADeadlockIsNamedBeforehandAndExplainedAfterwards) {
+  const Arguments dangerous = {"--topology", "Ring(8)",  "--vcs", "1",      "--vc-classes",
+                               "none",       "--buffer", "4",     "--load", "0.9",
+                               "--measure",  "20000",    "--json"};
+  const Ran ran = traffic(dangerous);
+  EXPECT_EQ(ran.status, 4) << ran.err;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes dateline"}))
+      << ran.err;
+  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes"})) << ran.err;
+}
+
+TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
+  const struct {
+    Arguments arguments;
+    std::vector<std::string> parts;
+  } cases[] = {{{"--pattern", "unifrm"}, {"--pattern 'unifrm'", "mean uniform", "all_to_one"}},
+               {{"--pattern", "permutation"}, {"--pattern", "file"}},
+               {{"--pattern", "hotspot", "--hotspot-rank", "16"}, {"--pattern hotspot", "16", "16 ranks"}},
+               {{"--pattern", "hotspot", "--hotspot-weight", "0"}, {"weight", "above 0"}},
+               {{"--load", "0"}, {"--load '0'", "between"}},
+               {{"--load", "1.5"}, {"--load '1.5'", "and 1"}},
+               {{"--load", "nan"}, {"--load 'nan'"}},
+               {{"--load", "0.1:0.9"}, {"--load", "three"}},
+               {{"--load", "0.9:0.1:0.1"}, {"larger than the last"}},
+               {{"--load", "0.1:0.9:0"}, {"step", "above 0"}},
+               {{"--load", "0.1:0.9:1e-9"}, {"more than 1000"}},
+               {{"--load", "0.1,,0.2"}, {"--load"}},
+               {{"--packet-flits", "0"}, {"--packet-flits 0", "from 1"}},
+               {{"--packet-flits", "-8"}, {"--packet-flits", "-8"}},
+               {{"--vcs", "0"}, {"--vcs 0", "from 1 to 32"}},
+               {{"--vcs", "33"}, {"--vcs 33"}},
+               {{"--vcs", "1"}, {"Ring", "at least 2 VCs"}},
+               {{"--buffer", "0"}, {"--buffer 0"}},
+               {{"--seeds", "0"}, {"--seeds 0"}},
+               {{"--seeds", "many"}, {"--seeds", "many"}},
+               {{"--measure", "0"}, {"--measure 0"}},
+               {{"--jobs", "0"}, {"--jobs 0"}},
+               {{"--switching-mode", "held"}, {"--switching-mode 'held'", "flit_interleaved"}},
+               {{"--routing", "dimension_odrer"}, {"--routing", "mean dimension_order"}},
+               {{"--routing", "nearest_common_ancestor"}, {"nearest_common_ancestor"}},
+               {{"--selection", "x"}, {"--selection 'x'", "most_credits"}},
+               {{"--vc-classes", "x"}, {"--vc-classes 'x'", "dateline"}},
+               {{"--vc-classes", "bubble", "--buffer", "8"}, {"bubble", "enlarge"}},
+               {{"--injection", "x"}, {"--injection 'x'", "periodic"}},
+               {{"--link-latency", "0"}, {"--link-latency 0"}},
+               {{"--set", "npu.peak=1 TFLOPS"}, {"--set", "configuration"}},
+               {{"machine.yaml"}, {"both given"}},
+               {{"--pattern", ""}, {"--pattern"}},
+               {{"--nonsense", "1"}, {"--nonsense", "weft traffic --help"}}};
+  for (const auto& c : cases) {
+    Arguments arguments = c.arguments;
+    arguments.insert(arguments.end(), {"--topology", "Ring(4)_Ring(4)", "--json"});
+    const Ran ran = traffic(arguments);
+    EXPECT_EQ(ran.status, 2) << c.arguments[0] << ": " << ran.err;
+    EXPECT_EQ(ran.out, "") << c.arguments[0];
+    EXPECT_TRUE(ran.says(c.parts)) << c.arguments[0] << ": " << ran.err;
+  }
+  for (const auto& [topology, part] :
+       std::vector<std::pair<std::string, std::string>>{{"Rong(4)", "Rong"},
+                                                        {"Ring(0)", "at least one"},
+                                                        {"Ring(4)_", "'_'"},
+                                                        {"FatTree(k=1,n=3)", "k must be"},
+                                                        {"FatTree(k=99,n=9)", "smaller"},
+                                                        {"FatTree(k=4)", "k and n"},
+                                                        {"FullyConnected(60000)", "Switch"},
+                                                        {"Ring(99999)", "too large"},
+                                                        {"Ring(300)_Ring(300)", "smaller"},
+                                                        {"Ring(99999999999999999999)", "too large"}}) {
+    const Ran ran = traffic({"--topology", topology});
+    EXPECT_EQ(ran.status, 2) << topology;
+    EXPECT_TRUE(ran.says({"--topology", part})) << ran.err;
+  }
+  EXPECT_TRUE(
+      traffic({"--topology", "Ring(6)", "--pattern", "transpose"}).says({"--pattern", "power of two"}));
+  EXPECT_TRUE(traffic({}).says({"--topology"}));
+  EXPECT_EQ(traffic({}).status, 2);
+  EXPECT_EQ(traffic({"absent.yaml"}).status, 2);
+}
+
+TEST(LoadList, RangesHitTheirLastLoad) {
+  const std::vector<double> tenths = cli::parse_loads("0.1:0.9:0.1");
+  EXPECT_EQ(tenths, (std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}));
+  EXPECT_EQ(cli::parse_loads("0.1:0.35:0.1"), (std::vector<double>{0.1, 0.2, 0.3}));
+  EXPECT_EQ(cli::parse_loads("0.3, 0.05"), (std::vector<double>{0.3, 0.05}));
+  EXPECT_EQ(cli::parse_loads("1:1:1"), (std::vector<double>{1}));
+}
+
+// -- configs/links
+
+/// A preset as a dimension of a machine, as docs/user_guide.md shows it.
+std::string machine_with(const std::string& preset) {
+  std::string text = "weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions:\n    -\n";
+  size_t at = 0;
+  while (at < preset.size()) {
+    const size_t end = std::min(preset.find('\n', at), preset.size());
+    text += "      " + preset.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return text;
+}
+
+TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
+  const std::string guide = read(WEFT_SOURCE_DIR "/docs/user_guide.md");
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(WEFT_SOURCE_DIR "/configs/links")) {
+    const std::string name = entry.path().stem().string();
+    SCOPED_TRACE(name);
+    names.insert(name);
+    const std::string preset = read(entry.path().string());
+    const Config config = parse_config(machine_with(preset), entry.path().string());
+    ASSERT_EQ(config.dimensions.size(), 1u);
+    const DimensionConfig& d = config.dimensions[0];
+    EXPECT_GE(d.link_rate().value(), 50e9);
+    EXPECT_NE(preset.find("latency:"), std::string::npos);
+    for (const char* part : {"# bandwidth: ", "# latency: ", "# packets", "unverified", "https://"})
+      EXPECT_NE(preset.find(part), std::string::npos) << part;
+
+    // The guide's table: packets of 256 B in flits of 16 B, 4 VCs of 16 flits, the router's default pipeline.
+    packet::PacketConfig network;
+    network.cycle = transfer_time(16, d.link_rate());
+    packet::LinkTiming link;
+    link.latency = d.latency;
+    link.flit_time = network.cycle;
+    const std::string warning = packet::buffer_warning(name, network, link, 16);
+    ASSERT_FALSE(warning.empty());
+    const size_t share = warning.find("at most ") + 8;
+    const size_t enough = warning.find("about ") + 6;
+    char row[200];
+    std::snprintf(row, sizeof row, "| `%s` | %.1f ns | %s %% | %s |", name.c_str(),
+                  static_cast<double>(packet::credit_round_trip(network, link)) / 1000,
+                  warning.substr(share, warning.find(" %", share) - share).c_str(),
+                  warning.substr(enough, warning.find(' ', enough) - enough).c_str());
+    EXPECT_NE(guide.find(row), std::string::npos) << "docs/user_guide.md lacks the row\n" << row;
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"cxl3_x16", "infiniband_ndr", "nvlink4", "nvlink5", "roce_400g",
+                                          "ualink_200g_x4", "xgmi_mi300x"}));
+}
+
+}  // namespace
+}  // namespace weft::test
