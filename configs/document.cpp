@@ -4,7 +4,9 @@
 #include "configs/document.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
+#include <sstream>
 
 #include <algorithm>
 
@@ -78,18 +80,49 @@ DocumentNode* DocumentNode::find(std::string_view key) {
   return const_cast<DocumentNode*>(static_cast<const DocumentNode*>(this)->find(key));
 }
 
+namespace {
+
+constexpr uint32_t kMostDocuments = 100;
+
+/// Documents in the text, counted up to kMostDocuments: from some malformed texts yaml-cpp makes documents
+/// without end (its own LoadAll() fills the memory with them).
+uint32_t count_documents(const std::string& text) {
+  class Ignore final : public YAML::EventHandler {
+    void OnDocumentStart(const YAML::Mark&) override {}
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+  };
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Ignore ignore;
+  uint32_t count = 0;
+  while (count < kMostDocuments && parser.HandleNextDocument(ignore)) ++count;
+  return count;
+}
+
+}  // namespace
+
 DocumentNode read_document(const std::string& text, const std::string& file) {
   try {
-    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-    if (documents.empty()) {
+    const uint32_t documents = count_documents(text);
+    if (documents == 0) {
       DocumentNode empty;
       empty.origin = file + ":1";
       return empty;
     }
-    if (documents.size() > 1)
-      fail(file, fmt::format("holds {} YAML documents; a configuration is one: remove what follows the `---`",
-                             documents.size()));
-    return Importer(file, true).import(documents.front(), file + ":1", 0);
+    if (documents > 1)
+      fail(file,
+           fmt::format("holds {}{} YAML documents; a configuration is one: remove what follows the `---`",
+                       documents, documents == kMostDocuments ? " or more" : ""));
+    return Importer(file, true).import(YAML::Load(text), file + ":1", 0);
   } catch (const YAML::Exception& error) {
     fail(
         error.mark.is_null() ? file : fmt::format("{}:{}", file, error.mark.line + 1),

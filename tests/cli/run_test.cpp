@@ -82,6 +82,43 @@ TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   EXPECT_FALSE(fs::exists(out("waves.vcd")));
 }
 
+TEST_F(Run, CarriesAndChecksDataWhenAsked) {
+  ASSERT_EQ(run().status, 0);
+  EXPECT_FALSE(json::parse(read(out("summary.json"))).contains("data"));
+  const Ran ran =
+      run({"--set", "run.data=functional", "--set", "run.element=bf16", "--set", "run.reduce=max"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json s = json::parse(read(out("summary.json")));
+  EXPECT_EQ(s["invariants"], "ok");
+  EXPECT_EQ(s["data"]["element"], "bf16");
+  EXPECT_EQ(s["data"]["reduce"], "max");
+  uint64_t collectives = 0;
+  for (const auto& [op, sums] : s["collectives"].items()) {
+    collectives += op == "barrier" ? 0 : sums["count"].get<uint64_t>();
+  }
+  EXPECT_EQ(s["data"]["collectives_verified"], collectives);
+  EXPECT_GT(s["data"]["elements_verified"], 100000u);
+}
+
+TEST_F(Run, NamesTheNodeWhoseSizeIsNoWholeNumberOfElements) {
+  for (int rank = 0; rank < 2; ++rank) {
+    PbNode node = trace::test::collective(7, ChakraProtoMsg::ALL_REDUCE, 4098);
+    node.set_name("odd");
+    write_trace(folder_.file("odd." + std::to_string(rank) + ".et"), {node});
+  }
+  const std::vector<std::string> arguments = {
+      "run",     kQuickstart,         "--set", "topology.notation=Ring(2)_Ring(1)",
+      "--trace", folder_.file("odd"), "--out", out("")};
+  EXPECT_EQ(weft(arguments).status, 0);
+  auto with_data = arguments;
+  with_data.insert(with_data.end(), {"--set", "run.data=functional"});
+  const Ran ran = weft(with_data);
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_NE(ran.err.find("rank 0, node 7 (`odd`): 4098 B are not a whole number of fp32 elements"),
+            std::string::npos)
+      << ran.err;
+}
+
 TEST_F(Run, SummaryHasTheFixedKeys) {
   ASSERT_EQ(run().status, 0);
   const json s = json::parse(read(out("summary.json")));

@@ -424,10 +424,12 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   }
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
   uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);
-  // A chunk of what is split into shards is a piece of every shard, so that equal shards stay equal.
+  // With real elements a chunk of what is split into shards is a piece of every shard, so that shards which
+  // divide evenly are equal, as the definition wants.
   uint32_t shards = 1;
-  if (request.op == CollectiveOp::reduce_scatter || request.op == CollectiveOp::all_to_all ||
-      request.op == CollectiveOp::scatter) {
+  if (request.element_bytes > 1 &&
+      (request.op == CollectiveOp::reduce_scatter || request.op == CollectiveOp::all_to_all ||
+       request.op == CollectiveOp::scatter)) {
     for (const Axis& axis : plan->axes_) shards *= axis.size;
     if (elements % shards != 0) shards = 1;
     elements /= shards;
