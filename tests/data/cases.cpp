@@ -125,6 +125,13 @@ void set_request(DataCase& c, CollectiveOp op, uint64_t elements, std::mt19937_6
 void choose_algorithms(DataCase& c, uint64_t pick) {
   auto& names = c.config.collectives.algorithms[static_cast<int>(c.request.op)];
   names.clear();
+  if (pick % 5 == 4) {
+    // One flat line of all members.
+    const uint32_t n = c.group.ranks.empty() ? c.config.npus() : static_cast<uint32_t>(c.group.ranks.size());
+    const auto allowed = algorithms_for(c.request.op, n);
+    names.assign(c.config.dimensions.size(), "one_" + allowed[pick / 5 % allowed.size()]);
+    return;
+  }
   uint32_t stride = 1;
   for (const DimensionConfig& d : c.config.dimensions) {
     std::set<uint32_t> coordinates;

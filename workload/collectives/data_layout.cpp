@@ -46,12 +46,12 @@ void DataLayout::find_members(uint32_t rank) {
     const Axis& axis = plan_->axes()[a];
     members *= axis.size;
     flat = flat || axis.dimension == Axis::kFlat;
-    if (!flat) base -= axis.value(views[a].me) * axis.stride;
+    base -= flat ? axis.value(views[a].me) : axis.value(views[a].me) * axis.stride;
   }
   ranks_.resize(members);
   for (uint32_t p = 0; p < members; ++p) {
     uint32_t rest = p;
-    ranks_[p] = flat ? 0 : base;
+    ranks_[p] = base;
     for (const Axis& axis : plan_->axes()) {
       const uint32_t value = axis.value(rest % axis.size);
       ranks_[p] += flat ? value : value * axis.stride;
