@@ -44,10 +44,17 @@ std::string DataCase::text() const {
       fmt::join(group.ranks, " "));
 }
 
+bool runs(const collectives::Algorithm& algorithm, CollectiveOp op, uint32_t n) {
+  // An all-reduce over several dimensions has reduce-scatter and all-gather phases.
+  return algorithm.refuses(op, n).empty() &&
+         (op != CollectiveOp::all_reduce || (algorithm.refuses(CollectiveOp::reduce_scatter, n).empty() &&
+                                             algorithm.refuses(CollectiveOp::all_gather, n).empty()));
+}
+
 std::vector<std::string> algorithms_for(CollectiveOp op, uint32_t n) {
   std::vector<std::string> names;
   for (const collectives::Algorithm* a : collectives::all_algorithms()) {
-    if (a->refuses(op, n).empty()) names.emplace_back(a->name());
+    if (runs(*a, op, n)) names.emplace_back(a->name());
   }
   return names;
 }
@@ -125,11 +132,14 @@ void set_request(DataCase& c, CollectiveOp op, uint64_t elements, std::mt19937_6
 void choose_algorithms(DataCase& c, uint64_t pick) {
   auto& names = c.config.collectives.algorithms[static_cast<int>(c.request.op)];
   names.clear();
-  if (pick % 5 == 4) {
-    // One flat line of all members.
-    const uint32_t n = c.group.ranks.empty() ? c.config.npus() : static_cast<uint32_t>(c.group.ranks.size());
-    const auto allowed = algorithms_for(c.request.op, n);
-    names.assign(c.config.dimensions.size(), "one_" + allowed[pick / 5 % allowed.size()]);
+  // One in five: an algorithm of the whole operation on the flat line of all members.
+  static const char* const kWhole[] = {"one_ring", "one_direct", "one_halving_doubling",
+                                       "one_double_binary_tree"};
+  const char* const whole = kWhole[pick / 5 % 4];
+  const uint32_t members =
+      c.group.ranks.empty() ? c.config.npus() : static_cast<uint32_t>(c.group.ranks.size());
+  if (pick % 5 == 0 && collectives::find_flat_algorithm(whole)->refuses(c.request.op, members).empty()) {
+    names.assign(c.config.dimensions.size(), whole);
     return;
   }
   uint32_t stride = 1;
@@ -137,7 +147,17 @@ void choose_algorithms(DataCase& c, uint64_t pick) {
     std::set<uint32_t> coordinates;
     for (const uint32_t r : c.group.ranks) coordinates.insert(r / stride % d.size);
     const uint32_t n = c.group.ranks.empty() ? d.size : static_cast<uint32_t>(coordinates.size());
-    const auto allowed = algorithms_for(c.request.op, n);
+    auto allowed = algorithms_for(c.request.op, n);
+    if (c.request.op == CollectiveOp::all_reduce && c.config.collectives.order != CollectiveOrder::baseline) {
+      // It becomes reduce-scatters and all-gathers, too.
+      const auto scatters = algorithms_for(CollectiveOp::reduce_scatter, n);
+      allowed.erase(std::remove_if(allowed.begin(), allowed.end(),
+                                   [&](const std::string& name) {
+                                     return std::find(scatters.begin(), scatters.end(), name) ==
+                                            scatters.end();
+                                   }),
+                    allowed.end());
+    }
     names.push_back(allowed[pick % allowed.size()]);
     pick = pick / 7 + 1;
     stride *= d.size;

@@ -328,6 +328,9 @@ TEST(Collectives, RandomFloatsAreWithinToleranceAndDoNotDependOnArrival) {
       if (!algorithm->refuses(op, 8).empty()) continue;
       DataCase c = simple(DimensionKind::switch_, {8, 4});
       c.config.collectives.chunks = 3;
+      c.config.collectives.order = algorithm->refuses(CollectiveOp::reduce_scatter, 8).empty()
+                                       ? CollectiveOrder::local_bw_aware
+                                       : CollectiveOrder::baseline;
       c.config.collectives.algorithms[static_cast<int>(op)].assign(2, algorithm->name());
       test::set_request(c, op, 200, random);
       std::vector<std::vector<std::byte>> first;

@@ -43,7 +43,8 @@ std::shared_ptr<const DataLayout> DataContext::layout(const std::shared_ptr<cons
   plan->views(rank, views);
   uint32_t line = rank;
   for (const AxisView& view : views) {
-    line = view.axis->dimension == Axis::kFlat ? 0 : line - view.axis->value(view.me) * view.axis->stride;
+    line = view.axis->dimension == Axis::kFlat ? view.base
+                                               : line - view.axis->value(view.me) * view.axis->stride;
   }
   auto& slot = layouts_[{plan.get(), line}];
   auto layout = slot.lock();

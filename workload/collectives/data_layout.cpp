@@ -46,7 +46,7 @@ void DataLayout::find_members(uint32_t rank) {
     const Axis& axis = plan_->axes()[a];
     members *= axis.size;
     flat = flat || axis.dimension == Axis::kFlat;
-    base -= flat ? axis.value(views[a].me) : axis.value(views[a].me) * axis.stride;
+    base = flat ? views[a].base : base - axis.value(views[a].me) * axis.stride;
   }
   ranks_.resize(members);
   for (uint32_t p = 0; p < members; ++p) {
