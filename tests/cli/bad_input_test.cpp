@@ -102,9 +102,9 @@ TEST_F(BadInput, ConfigurationsNameLineKeyValueAndWhatIsAllowed) {
   expect(ran, 2, {"absent.yaml", "no such"});
   ran = weft({"run",
               config("weft: 1\ntopology:\n  notation: Ring(6)\n  dimensions:\n" + std::string(kDimension) +
-                     "collectives: {all_reduce: in_switch}\n"),
+                     "collectives: {all_reduce: halvingdoubling}\n"),
               "--trace", at("t"), "--out", at("out")});
-  expect(ran, 2, {":6", "collectives.all_reduce", "in_switch", "not available", "ring"});
+  expect(ran, 2, {":6", "collectives.all_reduce", "halvingdoubling", "halving_doubling", "ring"});
 }
 
 TEST_F(BadInput, NoTraceIsConfigured) {
