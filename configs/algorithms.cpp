@@ -14,7 +14,9 @@ const std::vector<AlgorithmInfo>& algorithm_table() {
        "in "
        "and out"},
       {"double_binary_tree", true, false, nullptr,
-       "all-reduce, broadcast, reduce and barrier: chunks take turns on two complementary trees"},
+       "all-reduce, broadcast, reduce and barrier: chunks take turns on two complementary trees; in an "
+       "all-reduce over "
+       "several dimensions these run between reduce-scatter and all-gather of the others"},
       {"one_ring", true, true, nullptr, "one flat ring over all NPUs"},
       {"one_direct", true, true, nullptr, "one flat direct exchange over all NPUs"},
       {"one_halving_doubling", true, true, nullptr, "one flat halving-doubling over all NPUs"},

@@ -500,9 +500,7 @@ uint64_t random_job(uint32_t seed) {
     for (size_t d = 0; d < config.dimensions.size(); ++d) {
       const char* names[] = {"", "ring", "direct", "halving_doubling", "double_binary_tree"};
       const std::string name = names[pick(5)];
-      // An all-reduce over several dimensions has phases of other kinds, which the trees have not.
-      const bool runs = name.empty() || (find_algorithm(name)->refuses(operation, 2).empty() &&
-                                         (name != "double_binary_tree" || config.dimensions.size() == 1));
+      const bool runs = name.empty() || find_algorithm(name)->refuses(operation, 2).empty();
       algorithms.push_back(runs ? name : "");
     }
   }

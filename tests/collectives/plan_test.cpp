@@ -375,6 +375,30 @@ TEST(Plan, AlgorithmsOfTheWholeOperationAreFlat) {
   EXPECT_THROW(PlanBuilder(config).plan(ask(CollectiveOp::all_reduce, 100, world)), UserError);
 }
 
+TEST(Plan, TreesRunBetweenThePasses) {
+  Config config = machine({2, 3, 4});
+  const Group world;
+  auto& names = config.collectives.algorithms[static_cast<int>(CollectiveOp::all_reduce)];
+  const auto phases = [&] {
+    std::string text;
+    const auto plan = PlanBuilder(config).plan(ask(CollectiveOp::all_reduce, 2400, world));
+    for (const PhasePlan& p : plan->phases()) {
+      text += (text.empty() ? "" : " ") + std::string(to_string(p.op)) + std::to_string(p.axis);
+    }
+    return text;
+  };
+  names = {"ring", "double_binary_tree", "ring"};
+  EXPECT_EQ(phases(), "reduce_scatter0 reduce_scatter2 all_reduce1 all_gather2 all_gather0");
+  names = {"double_binary_tree", "ring", "double_binary_tree"};
+  EXPECT_EQ(phases(), "reduce_scatter1 all_reduce0 all_reduce2 all_gather1");
+  config.collectives.order = CollectiveOrder::themis;
+  names = {"ring", "ring", "double_binary_tree"};
+  EXPECT_EQ(phases(), "reduce_scatter0 reduce_scatter1 all_reduce2 all_gather1 all_gather0");
+  config.dimensions.resize(1);
+  names = {"double_binary_tree"};
+  EXPECT_EQ(phases(), "all_reduce0");
+}
+
 TEST(Plan, ConfiguredAlgorithms) {
   Config config = machine({3, 4});
   config.file = "machine.yaml";

@@ -44,17 +44,10 @@ std::string DataCase::text() const {
       fmt::join(group.ranks, " "));
 }
 
-bool runs(const collectives::Algorithm& algorithm, CollectiveOp op, uint32_t n) {
-  // An all-reduce over several dimensions has reduce-scatter and all-gather phases.
-  return algorithm.refuses(op, n).empty() &&
-         (op != CollectiveOp::all_reduce || (algorithm.refuses(CollectiveOp::reduce_scatter, n).empty() &&
-                                             algorithm.refuses(CollectiveOp::all_gather, n).empty()));
-}
-
 std::vector<std::string> algorithms_for(CollectiveOp op, uint32_t n) {
   std::vector<std::string> names;
   for (const collectives::Algorithm* a : collectives::all_algorithms()) {
-    if (runs(*a, op, n)) names.emplace_back(a->name());
+    if (a->refuses(op, n).empty()) names.emplace_back(a->name());
   }
   return names;
 }

@@ -25,9 +25,6 @@ struct DataCase {
 enum class GroupShape { all, grid, line, irregular };
 const char* to_string(GroupShape shape);
 
-/// Can the algorithm run every phase that `op` may have on n members?
-bool runs(const collectives::Algorithm& algorithm, CollectiveOp op, uint32_t n);
-
 /// The algorithms by name that run `op` on n members, by the registry.
 std::vector<std::string> algorithms_for(CollectiveOp op, uint32_t n);
 

@@ -301,9 +301,26 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
         for (const uint32_t a : order) add(op, a);
         break;
       }
-      for (size_t i = 0; i + (two_phases ? 0 : 1) < count; ++i) add(CollectiveOp::reduce_scatter, order[i]);
-      if (!two_phases) add(op, order[count - 1]);
-      for (size_t i = two_phases ? count : count - 1; i-- > 0;) add(CollectiveOp::all_gather, order[i]);
+      // Dimensions whose algorithm has no reduce-scatter (trees) run an all-reduce of their own between the
+      // two passes of the others, where the data is smallest: as many phases in whichever order.
+      {
+        const auto splits = [&](uint32_t a) {
+          const Axis& axis = plan.axes_[a];
+          const Algorithm& chosen = *algorithm(plan, op, axis);
+          return chosen.refuses(CollectiveOp::reduce_scatter, axis.size).empty() &&
+                 chosen.refuses(CollectiveOp::all_gather, axis.size).empty();
+        };
+        std::vector<uint32_t> between;
+        std::vector<uint32_t> scattered;
+        for (const uint32_t a : order) (splits(a) ? scattered : between).push_back(a);
+        if (between.empty() && !two_phases) {
+          between.push_back(scattered.back());
+          scattered.pop_back();
+        }
+        for (const uint32_t a : scattered) add(CollectiveOp::reduce_scatter, a);
+        for (const uint32_t a : between) add(op, a);
+        for (size_t i = scattered.size(); i-- > 0;) add(CollectiveOp::all_gather, scattered[i]);
+      }
       break;
   }
   return phases;
