@@ -70,6 +70,25 @@ Json type_of(const KeySpec& key) {
       return {{"oneOf",
                {name, {{"type", "array"}, {"minItems", 1}, {"maxItems", kMaxDimensions}, {"items", name}}}}};
     }
+    case ValueType::nodes: {
+      const Json name = {{"type", "string"},
+                         {"pattern", "^[A-Za-z_][A-Za-z0-9_]*([.][.][A-Za-z_][A-Za-z0-9_]*)?$"}};
+      return {{"oneOf", {name, {{"type", "array"}, {"minItems", 1}, {"items", name}}}}};
+    }
+    case ValueType::switches:
+      return {{"oneOf",
+               {{{"type", "integer"}, {"minimum", 0}, {"maximum", std::stoull(key.max)}},
+                {{"type", "array"},
+                 {"items",
+                  {{"type", "string"},
+                   {"pattern", "^[A-Za-z_][A-Za-z0-9_]*([.][.][A-Za-z_][A-Za-z0-9_]*)?$"}}}}}}};
+    case ValueType::ranks:
+      return {{"type", "array"},
+              {"minItems", 1},
+              {"items",
+               {{"oneOf",
+                 {{{"type", "integer"}, {"minimum", 0}},
+                  {{"type", "string"}, {"pattern", "^[0-9]+[.][.][0-9]+$"}}}}}}};
     case ValueType::reduction:
       return {{"oneOf",
                {{{"enum", {to_string(ReductionKind::none), to_string(ReductionKind::hbm)}}},
@@ -86,7 +105,7 @@ Json schema_of(const KeySpec& key) {
   if (!key.zero_word.empty()) out = {{"oneOf", {{{"const", key.zero_word}}, out}}};
   out["description"] = key.description;
   if (!key.fallback.empty()) {
-    if (key.type == ValueType::integer && key.fallback != key.zero_word)
+    if ((key.type == ValueType::integer && key.fallback != key.zero_word) || key.type == ValueType::switches)
       out["default"] = std::stoull(key.fallback);
     else if (key.type == ValueType::number)
       out["default"] = std::stod(key.fallback);
@@ -176,7 +195,7 @@ std::string json_schema() {
   root.update(object_of("", ""));
   Json required = root["required"];
   for (const SectionSpec& section : sections()) {
-    if (section.path == std::string(kDimensionsPath) + "[]") continue;
+    if (section.path.find('.') != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
   Json dimension = object_of(kDimensionPrefix, "");
@@ -189,7 +208,18 @@ std::string json_schema() {
       {"minItems", 1},
       {"maxItems", kMaxDimensions},
       {"items", dimension}};
-  topology["required"].push_back("dimensions");
+  // A machine is dimensions by notation, or a graph.
+  topology["oneOf"] = {{{"required", Json::array({"notation", "dimensions"})}},
+                       {{"required", Json::array({"graph"})}}};
+  const auto list_of = [](const std::string& prefix, const std::string& section) -> Json {
+    return {{"type", "array"},
+            {"description", find_section(section)->description},
+            {"items", object_of(prefix, "")}};
+  };
+  topology["properties"]["graph"] = object_of(kGraphPrefix, find_section(kGraphPath)->description);
+  topology["properties"]["graph"]["properties"]["links"] =
+      list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");
+  topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;
   return root.dump(2) + "\n";
