@@ -50,7 +50,7 @@ struct Transfer {
   uint32_t flits = 1;   ///< how many flits (credits)
   uint32_t data = 0;    ///< handle of the carried elements, 0: none
   uint32_t cause = 0;   ///< id of what released this transfer, for the critical path
-  uint32_t target = 0;  ///< DirectFabric only: the receiving rank
+  uint32_t target = 0;  ///< DirectFabric only: the receiving member
   VcId vc{};
   Kind kind = Kind::burst;
 };
