@@ -4,3 +4,8 @@ weft_add_sc_test(golden_collectives
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
+weft_add_sc_test(graph_system
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/graph_system_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
