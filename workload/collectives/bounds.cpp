@@ -78,6 +78,14 @@ double share(CollectiveOp op, double n) {
   return 0;
 }
 
+/// By how many bytes a member's share may be larger than bytes / members: an element a chunk and phase.
+double unevenness(const CollectivePlan& plan, double members) {
+  const CollectiveRequest& request = plan.request();
+  const auto pieces = static_cast<uint64_t>(members) * plan.chunks() * request.element_bytes;
+  if (request.bytes % pieces == 0) return 0;
+  return static_cast<double>(plan.chunks()) * static_cast<double>(plan.axes().size()) * request.element_bytes;
+}
+
 /// The links of the machine as the bounds see them, for machines whose logical topology is not the physical
 /// one.
 class Machine {
@@ -158,9 +166,7 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
     all_out += out;
   });
   const double bytes = op == CollectiveOp::barrier ? 0 : static_cast<double>(request.bytes);
-  // Shares that do not divide are uneven by an element a chunk and phase: the smallest counts.
-  const double uneven =
-      static_cast<double>(plan.chunks()) * static_cast<double>(plan.axes().size()) * request.element_bytes;
+  const double uneven = unevenness(plan, members);
   const double others = std::max(0.0, bytes * (members - 1) / members - uneven);  // all shares but one's own
   double out = 0;    // bytes that every member sends
   double in = 0;     // bytes that every member receives
@@ -227,6 +233,8 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   // A collective restricted to some dimensions is one of its own on every line.
   double members = 1;
   for (const Axis& axis : plan.axes()) members *= axis.size;
+  // What a scatter's root keeps for itself may be the larger share where they are uneven.
+  const double kept = op == CollectiveOp::scatter ? unevenness(plan, members) : 0;
   std::vector<AxisView> root;
   if (rooted(op)) plan.views(plan.request().root, root);
   for (size_t a = 0; a < plan.axes().size(); ++a) {
@@ -253,13 +261,13 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
     // themselves, so that only gathers and all-to-all grow with their number.
     const double slice = members / axis.size;
-    double crossing = share(op, axis.size) * bytes;
+    double crossing = share(op, axis.size) * bytes - kept;
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
     bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
   }
-  bound = std::max(bound, floor_time(share(op, members) * bytes, ports) + nearest);
+  bound = std::max(bound, floor_time(share(op, members) * bytes - kept, ports) + nearest);
   bound = std::max(bound, reach);
   return bound + 2 * config.nmu.endpoint_delay;
 }
