@@ -88,4 +88,7 @@ function(weft_add_sc_test name)
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
                        ENVIRONMENT "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1")
+  if("unit" IN_LIST ARG_LABELS)
+    add_dependencies(weft_unit_tests test_${name})
+  endif()
 endfunction()

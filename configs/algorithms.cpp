@@ -7,23 +7,39 @@ namespace weft {
 
 const std::vector<AlgorithmInfo>& algorithm_table() {
   static const std::vector<AlgorithmInfo> table = {
-      {"ring", true, false, "neighbour to neighbour, n-1 steps a pass"},
-      {"direct", true, false, "one message to every peer at once"},
-      {"halving_doubling", true, true, "partners at distance 1, 2, 4 ..; log2 n steps a pass"},
-      {"double_binary_tree", false, false, "two complementary trees"},
-      {"one_ring", false, false, "one flat ring over all NPUs"},
-      {"one_direct", false, false, "one flat direct exchange over all NPUs"},
-      {"one_halving_doubling", false, false, "one flat halving-doubling over all NPUs"},
-      {"in_switch", false, false, "the switch reduces, gathers, scatters and multicasts"},
-      {"custom", false, false, "programs read from traces"},
+      {"ring", true, false, nullptr, "neighbour to neighbour, n-1 steps a pass"},
+      {"direct", true, false, nullptr, "one message to every peer at once"},
+      {"halving_doubling", true, false, nullptr,
+       "partners at distance 1, 2, 4 ..; log2 n steps a pass; sizes that are no power of two fold the others "
+       "in "
+       "and out"},
+      {"double_binary_tree", true, false, nullptr,
+       "all-reduce, broadcast, reduce and barrier: chunks take turns on two complementary trees"},
+      {"one_ring", true, true, nullptr, "one flat ring over all NPUs"},
+      {"one_direct", true, true, nullptr, "one flat direct exchange over all NPUs"},
+      {"one_halving_doubling", true, true, nullptr, "one flat halving-doubling over all NPUs"},
+      {"one_double_binary_tree", true, true, nullptr, "one flat double binary tree over all NPUs"},
+      {"custom", true, true, "PREFIX",
+       "programs of sends and receives read from `PREFIX.<member>.et`, see docs/custom_collectives.md"},
+      {"in_switch", false, false, nullptr, "the switch reduces, gathers, scatters and multicasts"},
   };
   return table;
 }
 
 const AlgorithmInfo* find_algorithm(std::string_view name) {
-  for (const AlgorithmInfo& info : algorithm_table())
-    if (name == info.name) return &info;
+  const size_t colon = name.find(':');
+  const std::string_view word = name.substr(0, colon);
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    if (word != info.name) continue;
+    const bool has_argument = colon != std::string_view::npos && colon + 1 < name.size();
+    return has_argument == (info.argument != nullptr) && (has_argument || word == name) ? &info : nullptr;
+  }
   return nullptr;
+}
+
+std::string_view algorithm_argument(std::string_view name) {
+  const size_t colon = name.find(':');
+  return colon == std::string_view::npos ? std::string_view{} : name.substr(colon + 1);
 }
 
 }  // namespace weft

@@ -15,16 +15,21 @@ namespace weft {
 
 struct AlgorithmInfo {
   const char* name;
-  bool available;     ///< false: known, but not in this version
-  bool power_of_two;  ///< needs a dimension of 1, 2, 4, 8 .. NPUs
+  bool available;        ///< false: known, but not in this version
+  bool whole;            ///< runs a whole operation over all its members at once, not one dimension of it
+  const char* argument;  ///< what follows the name and a colon; nullptr: nothing
   const char* description;
 };
 
 /// All of them, available ones first.
 const std::vector<AlgorithmInfo>& algorithm_table();
 
-/// nullptr when there is no such name.
+/// The row of a name as a configuration writes it (with its argument, if the algorithm takes one); nullptr
+/// when there is none.
 const AlgorithmInfo* find_algorithm(std::string_view name);
+
+/// What follows the colon of `custom:path/prefix`; empty for a name without.
+std::string_view algorithm_argument(std::string_view name);
 
 /// What a configuration writes for "the default of the dimension" (an empty string in CollectivesConfig).
 inline constexpr const char* kDefaultAlgorithm = "default";

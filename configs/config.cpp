@@ -11,12 +11,17 @@ const char* to_string(ReductionKind kind) {
 }
 
 const char* to_string(CollectiveOrder order) {
-  static const char* const names[] = {"baseline", "local_bw_aware"};
+  static const char* const names[] = {"baseline", "local_bw_aware", "round_robin", "themis"};
   return names[static_cast<int>(order)];
 }
 
 const char* to_string(CollectiveScheduling scheduling) {
   static const char* const names[] = {"lifo", "fifo", "priority"};
+  return names[static_cast<int>(scheduling)];
+}
+
+const char* to_string(DimensionScheduling scheduling) {
+  static const char* const names[] = {"fifo", "rg", "smallest_first", "less_remaining_phase_first"};
   return names[static_cast<int>(scheduling)];
 }
 

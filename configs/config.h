@@ -67,12 +67,14 @@ struct NmuConfig {
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
-enum class CollectiveOrder : uint8_t { baseline, local_bw_aware };
+enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis };
 enum class CollectiveScheduling : uint8_t { lifo, fifo, priority };
+enum class DimensionScheduling : uint8_t { fifo, rg, smallest_first, less_remaining_phase_first };
 
 const char* to_string(ReductionKind kind);  ///< as the configuration writes it; fixed_bandwidth: "bandwidth"
 const char* to_string(CollectiveOrder order);
 const char* to_string(CollectiveScheduling scheduling);
+const char* to_string(DimensionScheduling scheduling);
 
 struct CollectivesConfig {
   uint32_t chunks = 4;
@@ -80,7 +82,12 @@ struct CollectivesConfig {
   uint32_t queues_per_dimension = 1;
   uint32_t direct_window = 0;  ///< messages of a direct round in flight; 0: all
   CollectiveOrder order = CollectiveOrder::local_bw_aware;
-  CollectiveScheduling scheduling = CollectiveScheduling::lifo;
+  CollectiveScheduling scheduling = CollectiveScheduling::lifo;  ///< between collectives
+  DimensionScheduling dimension_scheduling =
+      DimensionScheduling::fifo;  ///< between the chunks of a dimension's queue
+  uint32_t dispatch_threshold =
+      0;  ///< T: new chunks are issued while fewer are in their first phase; 0: all at once
+  uint32_t dispatch_batch = 1;  ///< P: how many are then issued
   ReductionKind reduction = ReductionKind::none;
   Rate reduction_bandwidth;  ///< with fixed_bandwidth
   /// Algorithm names per operation and dimension; empty string: the default of the dimension. The loader

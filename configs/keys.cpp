@@ -263,7 +263,7 @@ std::vector<KeySpec> make_keys() {
         {to_string(Switching::cut_through), true, "a hop forwards a message when its head is there"}};
     k.description = "When a message is forwarded, at `message` fidelity.";
     k.set = [](Config& c, size_t i, const Value& v) {
-      c.dimensions[i].switching = named<Switching>(std::get<std::string>(v), to_string, 2);
+      c.dimensions[i].switching = named<Switching>(std::get<std::string>(v), to_string, 4);
     };
     k.get = [](const Config& c, size_t i) -> Value {
       return std::string(to_string(c.fabric_dimensions()[i].switching));
@@ -475,14 +475,19 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("collectives.order", ValueType::choice);
     k.fallback = to_string(CollectiveOrder::local_bw_aware);
-    k.choices = {{to_string(CollectiveOrder::baseline), true,
-                  "an all-reduce of the full size in every dimension in turn"},
-                 {to_string(CollectiveOrder::local_bw_aware), true,
-                  "reduce-scatter inwards to outwards, all-reduce on the last dimension, all-gather back"},
-                 {"themis", false, "greedy, per chunk"}};
-    k.description = "Order of an all-reduce's phases over the dimensions.";
+    k.choices = {
+        {to_string(CollectiveOrder::baseline), true,
+         "an all-reduce of the full size in every dimension in turn"},
+        {to_string(CollectiveOrder::local_bw_aware), true,
+         "reduce-scatter inwards to outwards, all-reduce on the last dimension, all-gather back"},
+        {to_string(CollectiveOrder::round_robin), true,
+         "as local_bw_aware, chunk c beginning with dimension c"},
+        {to_string(CollectiveOrder::themis), true,
+         "greedy, per chunk: the least loaded dimension takes the largest part (all-reduce, reduce-scatter, "
+         "all-gather)"}};
+    k.description = "Order of a collective's phases over the dimensions.";
     k.set = [](Config& c, size_t, const Value& v) {
-      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 2);
+      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 4);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.order)); };
   }
@@ -497,6 +502,43 @@ std::vector<KeySpec> make_keys() {
       c.collectives.scheduling = named<CollectiveScheduling>(std::get<std::string>(v), to_string, 3);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.scheduling)); };
+  }
+  {
+    KeySpec& k = add("collectives.dimension_scheduling", ValueType::choice);
+    k.fallback = to_string(DimensionScheduling::fifo);
+    k.choices = {{to_string(DimensionScheduling::fifo), true, "in the order of arrival"},
+                 {to_string(DimensionScheduling::rg), true, "reduce-scatter and all-gather in turn"},
+                 {to_string(DimensionScheduling::smallest_first), true, "the shortest phase first"},
+                 {to_string(DimensionScheduling::less_remaining_phase_first), true,
+                  "the chunk with the fewest phases to go first"}};
+    k.description = "Which of the chunks that wait for a dimension runs first (within one collective).";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.collectives.dimension_scheduling = named<DimensionScheduling>(std::get<std::string>(v), to_string, 4);
+    };
+    k.get = [](const Config& c, size_t) -> Value {
+      return std::string(to_string(c.collectives.dimension_scheduling));
+    };
+  }
+  {
+    KeySpec& k = add("collectives.dispatch_threshold", ValueType::integer);
+    k.fallback = "unlimited";
+    k.min = "1";
+    k.max = "65535";
+    k.zero_word = "unlimited";
+    k.description =
+        "The dispatcher's T: while fewer chunks than this are in their first phase, waiting collectives "
+        "issue new ones.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.dispatch_threshold = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.dispatch_threshold}; };
+  }
+  {
+    KeySpec& k = add("collectives.dispatch_batch", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "65535";
+    k.description = "The dispatcher's P: chunks issued at once.";
+    k.set = [](Config& c, size_t, const Value& v) { c.collectives.dispatch_batch = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.dispatch_batch}; };
   }
   {
     KeySpec& k = add("collectives.reduction", ValueType::reduction);
@@ -522,7 +564,10 @@ std::vector<KeySpec> make_keys() {
     k.index = static_cast<size_t>(op);
     std::string words = name;
     std::replace(words.begin(), words.end(), '_', '-');
-    k.description = "Algorithm of " + words + ": a list with one name a dimension, or one name for all.";
+    k.description =
+        "Algorithm of " + words +
+        ": a list with one name a dimension, or one name for all. `custom` and the `one_` algorithms run the "
+        "whole operation and are named for all dimensions.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);
     };
@@ -733,7 +778,9 @@ const SectionSpec* find_section(std::string_view path) {
 std::vector<std::string> available_algorithms() {
   std::vector<std::string> names = {kDefaultAlgorithm};
   for (const AlgorithmInfo& info : algorithm_table())
-    if (info.available) names.emplace_back(info.name);
+    if (info.available)
+      names.push_back(info.argument == nullptr ? std::string(info.name)
+                                               : std::string(info.name) + ":" + info.argument);
   return names;
 }
 
@@ -867,7 +914,7 @@ std::string print_value(const KeySpec& key, const Value& value) {
         return kDefaultAlgorithm;
       std::string out;
       for (const std::string& n : names)
-        out += (out.empty() ? "[" : ", ") + (n.empty() ? kDefaultAlgorithm : n);
+        out += (out.empty() ? "[" : ", ") + (n.empty() ? std::string(kDefaultAlgorithm) : quoted(n));
       return out + "]";
     }
     case ValueType::reduction: {

@@ -355,6 +355,11 @@ class Reader {
     if (info != nullptr)
       fail(fmt::format("the algorithm '{}' is not available in this version; allowed: {}", name,
                        allowed_values(key)));
+    for (const AlgorithmInfo& row : algorithm_table()) {
+      if (row.argument == nullptr || name.substr(0, name.find(':')) != row.name) continue;
+      fail(fmt::format("{} does not say which programs; write `{}:{}`", describe_node(node), row.name,
+                       row.argument));
+    }
     const std::string near = nearest_name(name, available_algorithms());
     fail(fmt::format("{} is no algorithm{}; allowed: {}", describe_node(node),
                      near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), allowed_values(key)));
@@ -735,13 +740,24 @@ class Resolver {
     }
     for (size_t d = 0; d < dimensions; ++d) {
       const AlgorithmInfo* info = find_algorithm(names[d]);
-      const DimensionConfig& dimension = config_.dimensions[d];
-      if (info != nullptr && info->power_of_two && (dimension.size & (dimension.size - 1)) != 0)
-        errors_.add(
-            raw->origin, fmt::format("{}[{}]", key.path, d),
-            fmt::format(
-                "'{}' needs a power of two of NPUs, but dimension {} is {}({}); use ring or direct there",
-                names[d], d, to_string(dimension.kind), dimension.size));
+      if (info == nullptr) continue;
+      if (info->argument != nullptr)
+        names[d] =
+            fmt::format("{}:{}", info->name, absolute_path(std::string(algorithm_argument(names[d])), file_));
+    }
+    for (size_t d = 0; d < dimensions; ++d) {
+      const AlgorithmInfo* info = find_algorithm(names[d]);
+      if (info == nullptr || !info->whole) continue;
+      const auto other =
+          std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name != names[d]; });
+      if (other == names.end()) continue;
+      const auto place = static_cast<size_t>(other - names.begin());
+      errors_.add(raw->origin, fmt::format("{}[{}]", key.path, d),
+                  fmt::format("'{}' runs the whole operation over all NPUs, but dimension {} has '{}'; write "
+                              "`{}: {}`, or a per-dimension algorithm here",
+                              names[d], place, other->empty() ? kDefaultAlgorithm : *other,
+                              key.path.substr(key.path.rfind('.') + 1), names[d]));
+      break;
     }
     key.set(config_, key.index, names);
   }

@@ -66,7 +66,18 @@ Json type_of(const KeySpec& key) {
     case ValueType::notation:
       return {{"type", "string"}, {"pattern", notation_pattern()}};
     case ValueType::algorithms: {
-      const Json name = {{"enum", available_algorithms()}};
+      Json names = Json::array({kDefaultAlgorithm});
+      Json alternatives = Json::array();
+      for (const AlgorithmInfo& info : algorithm_table()) {
+        if (!info.available) continue;
+        if (info.argument == nullptr) {
+          names.push_back(info.name);
+        } else {
+          alternatives.push_back({{"type", "string"}, {"pattern", fmt::format("^{}:.+$", info.name)}});
+        }
+      }
+      alternatives.push_back({{"enum", names}});
+      const Json name = {{"anyOf", alternatives}};
       return {{"oneOf",
                {name, {{"type", "array"}, {"minItems", 1}, {"maxItems", kMaxDimensions}, {"items", name}}}}};
     }
@@ -273,8 +284,9 @@ std::string reference_markdown() {
       kDefaultAlgorithm);
   for (const AlgorithmInfo& info : algorithm_table())
     if (info.available)
-      out += fmt::format("| `{}` | {}{} |\n", info.name, info.description,
-                         info.power_of_two ? "; needs a power of two of NPUs in the dimension" : "");
+      out += fmt::format("| `{}{}` | {}{} |\n", info.name,
+                         info.argument == nullptr ? std::string{} : fmt::format(":{}", info.argument),
+                         info.description, info.whole ? "; for whole operations only" : "");
   return out;
 }
 

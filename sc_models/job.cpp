@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "workload/collectives/bounds.h"
 #include "workload/graph/bounds.h"
@@ -77,11 +78,12 @@ double CollectiveRow::efficiency() const {
   return time() == 0 ? 1.0 : static_cast<double>(lower_bound) / static_cast<double>(time());
 }
 
-Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus)
+Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded)
     : config_(config), plans_(config) {
   System::Options options;
   options.npus = with_npus;
   options.waves = waves;
+  options.folded = folded;
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -144,8 +146,25 @@ void Job::add_machine_results(RunResult& result) const {
   }
 }
 
-CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves)
-    : Job(name, config, waves, false) {}
+CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded)
+    : Job(name, config, waves, false, folded) {}
+
+std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) {
+  if (config.remapped()) return "the logical topology is not the physical one";
+  for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
+      return fmt::format("dimension {} is not analytical", d);
+    }
+  }
+  if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
+  collectives::Group world;
+  collectives::PlanBuilder plans(config);
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  request.group = &world;
+  return plans.plan(request)->asymmetry(config);
+}
 
 void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   collectives::CollectiveRequest request;
@@ -156,6 +175,13 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   const auto plan = plans_.plan(request);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream));
+  if (system_->folded()) {
+    const std::string why = plan->asymmetry(config_);
+    if (!why.empty())
+      throw std::logic_error("a folded job was given a collective that does not fold: " + why);
+    system_->nmu(0).start_collective(stream, plan);
+    return;
+  }
   for (uint32_t r = 0; r < system_->npus(); ++r) system_->nmu(r).start_collective(stream, plan);
 }
 
@@ -175,7 +201,9 @@ uint64_t CollectiveJob::total_count() const {
 }
 
 void CollectiveJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
-  record(rank, done, rows_[done.stream - 1]);
+  CollectiveRow& row = rows_[done.stream - 1];
+  // A folded job hears of rank 0 and counts it for all.
+  for (uint32_t i = system_->folded() ? system_->npus() : 1; i > 0; --i) record(rank, done, row);
 }
 
 void CollectiveJob::message_injected(NpuId, NpuId, const MessageId&) {}
@@ -186,7 +214,8 @@ std::string CollectiveJob::stall_report() const {
       fmt::format("stalled at {} ps: nothing moves any more and {} of {} ranks have not finished\n",
                   sc_core::sc_time_stamp().value(), total_count() - done_count(), total_count());
   uint32_t shown = 0;
-  for (uint32_t r = 0; r < system_->npus() && shown < 16; ++r) {
+  const uint32_t built = system_->folded() ? 1 : system_->npus();
+  for (uint32_t r = 0; r < built && shown < 16; ++r) {
     for (const std::string& line : system_->nmu(r).engine().describe_waits(4)) {
       report += fmt::format("  rank {}: {}\n", r, line);
       ++shown;
@@ -202,12 +231,14 @@ RunResult CollectiveJob::result() const {
     if (row.members_done != 0) result.time = std::max(result.time, row.finished);
     result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
+  result.folded = system_->folded();
   add_machine_results(result);
+  if (result.folded) result.messages *= system_->npus();
   return result;
 }
 
 TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves)
-    : Job(name, config, waves, true), traces_(traces), warnings_(traces.warnings()) {
+    : Job(name, config, waves, true, false), traces_(traces), warnings_(traces.warnings()) {
   const trace::Groups& groups = traces.groups();
   groups_.resize(groups.size());
   for (uint32_t g = 0; g < groups.size(); ++g) {
@@ -472,6 +503,9 @@ RunResult TraceJob::result() const {
   result.collectives = rows_;
   result.nodes = total_count();
   result.lower_bound = lower_bound_;
+  for (const CollectiveRow& row : rows_) {
+    if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
+  }
   result.upper_bound = upper_bound_;
   result.warnings = warnings_;
   if (costless != 0) {

@@ -115,7 +115,7 @@ class Job : public NmuClient {
   virtual uint64_t total_count() const = 0;
 
  protected:
-  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus);
+  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
   void add_machine_results(RunResult& result) const;
 
@@ -127,8 +127,12 @@ class Job : public NmuClient {
 /// One collective after the other on all ranks, nothing else: what `weft collective` runs.
 class CollectiveJob : public Job {
  public:
-  /// `waves` may be null.
-  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr);
+  /// `waves` may be null. `folded`: solve symmetric collectives from one rank (see foldable()); start() then
+  /// takes nothing else.
+  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr, bool folded = false);
+
+  /// Can this collective of all ranks be folded? Otherwise why not.
+  static std::string not_foldable(const Config& config, CollectiveOp op, uint64_t bytes);
 
   /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
   /// rank.

@@ -14,6 +14,8 @@ constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical port
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
 constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
+constexpr uint8_t kTurn = 32;           ///< has not taken its turn at the analytical port it arrives at
+constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one: a ring's descending direction
 
 uint64_t pack_low(const MessageId& id) {
   return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
@@ -154,8 +156,13 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
         ++next;
       }
       if (n > 2) {
-        ports_[up].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
-        ports_[up + 1].neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
+        // Only ports that exist: a mesh has nothing beyond its ends.
+        if (ring || c + 1 < n) {
+          ports_[up].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
+        }
+        if (ring || c > 0) {
+          ports_[up + 1].neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
+        }
       }
       continue;
     }
@@ -317,7 +324,17 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
 }
 
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
-  queue_.push(time, due << 24 | (pushed_++ & 0xffffff), ref);
+  push_ordered(time, due << 24 | (pushed_++ & 0xffffff), ref);
+}
+
+/// What comes over a port: equal times in the order of the senders, whichever process ran first.
+void Nmu::push_received(Picoseconds time, const Port& port, fabric::PacketRef ref) {
+  const uint32_t sender = pool_[ref].source & 0xffff;
+  push_ordered(time, (port.number + kFirstPort) << 24 | sender << 8 | (pushed_++ & 0xff), ref);
+}
+
+void Nmu::push_ordered(Picoseconds time, uint32_t order, uint32_t ref) {
+  queue_.push(time, order, ref);
   if (!running()) wake_at(time);
 }
 
@@ -371,6 +388,7 @@ void Nmu::activate(Picoseconds t) {
         reduced_in_memory(ref);
         break;
       default:
+        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order >> 24) - kFirstPort], ref)) break;
         if (pool_[ref].destination == place_) {
           if (memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
@@ -389,27 +407,50 @@ void Nmu::activate(Picoseconds t) {
 }
 
 void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
-  Picoseconds head = transfer.first;
-  Picoseconds tail = transfer.first + transfer.flit_time;
+  const Picoseconds head = transfer.first;
+  const Picoseconds tail = transfer.first + transfer.flit_time;
   fabric::Packet& packet = pool_[transfer.packet];
   if (port.takes_turns) {
-    // Analytical: messages of several senders enter one after the other.
-    const auto slot = port.in[index(transfer.vc)].occupy_analytical(head, packet.bytes);
-    packet.queued += slot.start - head;
-    tail += slot.start - head;
-    head = slot.start;
+    packet.flags = static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn |
+                                        (index(transfer.vc) != 0 ? kTurnSecond : 0));
   }
-  const uint32_t due = port.number + kFirstPort;
   if (packet.destination == place_) {
-    push(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), due,
-         transfer.packet);
+    push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), port,
+                  transfer.packet);
   } else if (port.cut_through) {
     tails_.push_back({transfer.packet, tail});
     cut_through_tails_ = true;
-    push(head, due, transfer.packet);
+    push_received(head, port, transfer.packet);
   } else {
-    push(tail, due, transfer.packet);
+    push_received(tail, port, transfer.packet);
   }
+}
+
+/// Analytical: messages of several senders enter one after the other. Decided when a message would be there
+/// if it were alone, because senders do not commit in the order in which their messages arrive. False: it has
+/// to wait, and comes back later.
+bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
+  fabric::Packet& packet = pool_[ref];
+  const bool second = (packet.flags & kTurnSecond) != 0;
+  packet.flags = static_cast<uint8_t>(packet.flags & ~(kTurn | kTurnSecond));
+  fabric::Link& link = port.in[graph_ != nullptr ? last_port(packet) : second ? 1u : 0u];
+  const Picoseconds t = now();
+  const bool here = packet.destination == place_;
+  const bool on_head = !here && port.cut_through;
+  Picoseconds head = t;
+  if (!on_head) {
+    const Picoseconds after =
+        here ? endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0) : 0;
+    head = t - after - transfer_time(packet.bytes, link.rate());
+  }
+  const Picoseconds wait = link.occupy_analytical(head, packet.bytes).start - head;
+  if (wait == 0) return true;
+  packet.queued += wait;
+  if (on_head) {
+    for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait : 0;
+  }
+  push_received(t + wait, port, ref);
+  return false;
 }
 
 Picoseconds Nmu::reduction_time(uint64_t bytes) {
@@ -566,6 +607,14 @@ void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds ready) {
   transfer.target = packet.destination;
   if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
   port.send(transfer);
+}
+
+/// Of an analytical graph: the end of this node at which a message for it arrives.
+uint32_t Nmu::last_port(const fabric::Packet& packet) const {
+  return graph_
+      ->path(geometry_.place(packet.source), place_,
+             Graph::flow(packet.source, packet.destination, packet.id_low))
+      .last_port;
 }
 
 uint8_t Nmu::first_port(const fabric::Packet& packet) {

@@ -153,6 +153,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
   void receive(Port& port, const fabric::Transfer& transfer);
+  bool take_turn(Port& port, fabric::PacketRef ref);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
@@ -160,6 +161,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
                        Picoseconds head, Picoseconds tail);
   uint8_t first_port(const fabric::Packet& packet);
+  uint32_t last_port(const fabric::Packet& packet) const;
   void inject(fabric::PacketRef ref);
   void inject_next();
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
@@ -168,6 +170,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void reduced_in_memory(fabric::PacketRef ref);
   void probe_state(Picoseconds t);
   void push(Picoseconds time, uint32_t due, uint32_t ref);
+  void push_received(Picoseconds time, const Port& port, fabric::PacketRef ref);
+  void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
   const Route& route(uint32_t destination, bool reverse);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 namespace weft {
 
 namespace {
@@ -37,20 +39,29 @@ class LinkWaves final : public fabric::LinkObserver {
 
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
     : sc_core::sc_module(name), config_(config), geometry_(Geometry::of_fabric(config)), wheel_("wheel") {
+  if (options.folded && config_.remapped())
+    throw std::logic_error("a system whose logical topology is not its physical one does not fold");
   if (config_.graph != nullptr) {
     for (const GraphLink& link : config_.graph->spec().links)
       link_types_.emplace_back(link.rate(), link.latency);
   }
   for (const DimensionConfig& d : config_.fabric_dimensions())
     link_types_.emplace_back(d.link_rate(), d.latency);
-  nmus_.reserve(geometry_.npus());
-  for (uint32_t r = 0; r < geometry_.npus(); ++r) {
+  const uint32_t built = options.folded ? 1 : geometry_.npus();
+  nmus_.reserve(built);
+  for (uint32_t r = 0; r < built; ++r) {
     nmus_.push_back(std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
                                           link_types_, pool_, wheel_, client, options.waves));
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
+    if (options.folded) {
+      mirrors_.push_back(
+          std::make_unique<fabric::MirrorFabric>(("mirror" + std::to_string(d)).c_str(), 0u, pool_));
+      nmus_[0]->port(d)->initiator->bind(mirrors_.back()->socket);
+      continue;
+    }
     if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
       build_direct(d);
     } else if (dimension.kind == DimensionKind::switch_) {
@@ -185,7 +196,7 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
       break;
     }
   }
-  report.to = nmus_[geometry_.rank_at(peer)]->basename();
+  report.to = fmt::format("nmu{}", geometry_.rank_at(peer));
   return report;
 }
 

@@ -20,6 +20,7 @@
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
+#include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/waves.h"
 
 namespace weft {
@@ -37,6 +38,9 @@ class System : public sc_core::sc_module {
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
     vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
+    /// Build the NMU of rank 0 only, with mirrors for all others: for symmetric collectives of all ranks at
+    /// `analytical` fidelity (CollectivePlan::asymmetry).
+    bool folded = false;
   };
 
   /// `config` must outlive the system. `client` hears of every NMU's events.
@@ -44,6 +48,7 @@ class System : public sc_core::sc_module {
   ~System() override;
 
   uint32_t npus() const { return geometry_.npus(); }
+  bool folded() const { return !mirrors_.empty(); }
   /// Of the fabric, with the ranks' places.
   const Geometry& geometry() const { return geometry_; }
   Nmu& nmu(uint32_t rank) { return *nmus_[rank]; }
@@ -122,6 +127,7 @@ class System : public sc_core::sc_module {
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
+  std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npus_modules_;
   std::vector<std::unique_ptr<Hbm>> memories_;
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;

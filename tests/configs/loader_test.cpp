@@ -125,8 +125,11 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(injection_bandwidth, b.nmu.injection_bandwidth);
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
-    const auto& [chunks, active, queues, window, order, scheduling, reduction, reduction_bandwidth,
-                 algorithms] = collectives;
+    const auto& [chunks, active, queues, window, order, scheduling, dimension_scheduling, threshold, batch,
+                 reduction, reduction_bandwidth, algorithms] = collectives;
+    EXPECT_EQ(dimension_scheduling, b.collectives.dimension_scheduling);
+    EXPECT_EQ(threshold, b.collectives.dispatch_threshold);
+    EXPECT_EQ(batch, b.collectives.dispatch_batch);
     EXPECT_EQ(chunks, b.collectives.chunks);
     EXPECT_EQ(active, b.collectives.active_chunks_per_dimension);
     EXPECT_EQ(queues, b.collectives.queues_per_dimension);
@@ -167,10 +170,15 @@ collectives:
   direct_window: 6
   order: baseline
   scheduling: priority
+  dimension_scheduling: smallest_first
+  dispatch_threshold: 8
+  dispatch_batch: 3
   reduction: {bandwidth: 1600 GB/s}
   all_reduce: [ring, direct, halving_doubling]
   all_gather: direct
   barrier: [default, default, ring]
+  broadcast: one_ring
+  gather: "custom:programs/a b"
 workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true}
 run: {seed: 18446744073709551615, data: none}
 output: {dir: "out: 1", waves: "*.link[0-3].*"}
@@ -238,6 +246,9 @@ TEST(Loader, ReadsEveryKey) {
             (std::vector<std::string>{"ring", "direct", "halving_doubling"}));
   EXPECT_EQ(algorithms(CollectiveOp::all_gather), (std::vector<std::string>{"direct", "direct", "direct"}));
   EXPECT_EQ(algorithms(CollectiveOp::barrier), (std::vector<std::string>{"", "", "ring"}));
+  EXPECT_EQ(algorithms(CollectiveOp::broadcast),
+            (std::vector<std::string>{"one_ring", "one_ring", "one_ring"}));
+  EXPECT_EQ(algorithms(CollectiveOp::gather), (std::vector<std::string>(3, "custom:/data/run/programs/a b")));
   EXPECT_EQ(algorithms(CollectiveOp::scatter), (std::vector<std::string>{"", "", ""}));
   EXPECT_EQ(c.workload.trace, "/data/run/traces/a \"b\" #c");
   EXPECT_EQ(c.workload.groups, "/data/g.json");
@@ -415,8 +426,8 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("collectives: {chunks: -4}\n"), {"'-4' is negative"}},
       {with("collectives: {chunks: 99999999999}\n"), {"'99999999999' is too large"}},
       {with("collectives: {chunks: many}\n"), {"'many' does not start with a number"}},
-      {with("collectives: {order: themis}\n"),
-       {"'themis' is not available in this version", "`local_bw_aware`"}},
+      {with("collectives: {order: thermis}\n"),
+       {"'thermis' is unknown", "did you mean `themis`?", "`local_bw_aware`"}},
       {with("collectives: {reduction: fast}\n"), {"'fast' is unknown", "`none`, `hbm` or `{bandwidth: X}`"}},
       {with("collectives: {reduction: {bandwidth: 0 GB/s}}\n"), {"'0 GB/s' is zero"}},
       {with("collectives: {reduction: {speed: 1 GB/s}}\n"), {"does not hold just `bandwidth`"}},
@@ -435,12 +446,15 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"'rng' is no algorithm (did you mean `ring`?)", "halving_doubling"}},
       {with("collectives: {all_reduce: []}\n"), {"is an empty list"}},
       {with("collectives: {all_reduce: [ring, [ring], ring]}\n"), {"is a list", "one of"}},
-      {with("collectives: {all_gather: double_binary_tree}\n"),
-       {"'double_binary_tree' is not available in this version"}},
-      {"weft: 1\ntopology: {notation: Ring(6), dimensions: [{bandwidth: 1 GB/s}]}\ncollectives:\n  "
-       "all_reduce: halving_doubling\n",
-       {"machine.yaml:4: key `collectives.all_reduce[0]`: 'halving_doubling' needs a power of two", "Ring(6)",
-        "use ring"}},
+      {with("collectives: {all_gather: in_switch}\n"), {"'in_switch' is not available in this version"}},
+      {with("collectives: {all_gather: custom}\n"), {"does not say which programs", "`custom:PREFIX`"}},
+      {with("collectives: {all_gather: 'custom:'}\n"), {"does not say which programs", "`custom:PREFIX`"}},
+      {with("collectives: {all_gather: 'ring:x'}\n"), {"is no algorithm"}},
+      {with("collectives:\n  all_reduce: [ring, one_ring, one_ring]\n"),
+       {"machine.yaml:7: key `collectives.all_reduce[1]`: 'one_ring' runs the whole operation",
+        "dimension 0 has 'ring'", "write `all_reduce: one_ring`"}},
+      {with("collectives: {all_reduce: [one_ring, one_direct, default]}\n"),
+       {"key `collectives.all_reduce[0]`", "dimension 1 has 'one_direct'"}},
       // structure
       {"weft: 1\ntopology:\n  notation: Ring(4)_Ring(4)\n  dimensions: [{bandwidth: 1 GB/s}, {bandwidth: 1 "
        "GB/s}, {bandwidth: 1 GB/s}]\n",

@@ -47,10 +47,13 @@ struct Transfer {
   Picoseconds flit_time = 0;     ///< ps from one flit to the next
   PacketRef packet = kNoPacket;  ///< burst only
   uint32_t first_flit = 0;
-  uint32_t flits = 1;   ///< how many flits (credits)
-  uint32_t data = 0;    ///< handle of the carried elements, 0: none
-  uint32_t cause = 0;   ///< id of what released this transfer, for the critical path
-  uint32_t target = 0;  ///< DirectFabric only: the receiving member
+  uint32_t flits = 1;  ///< how many flits (credits)
+  uint32_t data = 0;   ///< handle of the carried elements, 0: none
+  uint32_t cause = 0;  ///< id of what released this transfer, for the critical path
+  union {
+    uint32_t target = 0;    ///< DirectFabric only: the receiving member
+    uint32_t packet_flits;  ///< `packet` fidelity only: flits of the whole packet, so that a tail is known
+  };
   VcId vc{};
   Kind kind = Kind::burst;
 };

@@ -88,7 +88,14 @@ struct PhaseShape {
   uint32_t me = 0;       ///< my index
   uint32_t root = 0;     ///< of broadcast, reduce, gather, scatter
   bool reverse = false;  ///< ring: the direction of descending indices
+  uint32_t variant = 0;  ///< chunk index: the trees of double_binary_tree take turns
 };
+
+/// Operations in which one member, the root, stands out.
+constexpr bool rooted(CollectiveOp op) {
+  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
+         op == CollectiveOp::scatter;
+}
 
 class Algorithm {
  public:
@@ -98,8 +105,20 @@ class Algorithm {
   /// Why this algorithm cannot run `op` on n members, and what can; empty: it can.
   virtual std::string refuses(CollectiveOp op, uint32_t n) const = 0;
 
+  /// Do all n members do alike at the same time, so that what one sends tells what it receives? Then a
+  /// collective whose blocks are all of one size can be solved from one member (folding).
+  virtual bool symmetric(CollectiveOp op, uint32_t n) const {
+    (void)op;
+    (void)n;
+    return false;
+  }
+
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
+
+  /// Why the rounds would not give what the operation is defined to give; empty: they do. Algorithms of this
+  /// library are proven by their tests, those that a user brings are proven here.
+  virtual std::string disproof(const PhaseShape&) const { return {}; }
 
   /// Does this member, in round r or later, still wait for a message from member `from`?
   virtual bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const = 0;
@@ -109,6 +128,10 @@ class Algorithm {
 const Algorithm* find_algorithm(const std::string& name);
 const std::vector<const Algorithm*>& all_algorithms();
 
+/// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
+/// name that is none.
+const Algorithm* find_flat_algorithm(const std::string& name);
+
 /// The algorithm a dimension uses when the configuration names none.
 const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
 
@@ -116,6 +139,7 @@ const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
 const Algorithm* ring_algorithm();
 const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
+const Algorithm* double_binary_tree_algorithm();
 
 /// a - b modulo n, for a, b < n.
 constexpr uint32_t minus_mod(uint32_t a, uint32_t b, uint32_t n) {

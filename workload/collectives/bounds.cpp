@@ -46,11 +46,6 @@ Picoseconds farthest(const Geometry& geometry, const DimensionConfig& dimension,
   return hops * dimension.latency;
 }
 
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
 Picoseconds floor_time(double bytes, double rate) {
   return bytes <= 0 || rate <= 0 ? 0
                                  : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
@@ -217,6 +212,18 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   return std::max(bound, machine.nearest()) + 2 * config.nmu.endpoint_delay;
 }
 
+/// The longest way there is in every dimension, in hops.
+std::vector<uint32_t> longest_ways(const Config& config) {
+  const Geometry geometry(config);
+  std::vector<uint32_t> ways(geometry.dimensions(), 0);
+  for (uint32_t d = 0; d < ways.size(); ++d) {
+    for (uint32_t c = 1; c < config.dimensions[d].size; ++c) {
+      ways[d] = std::max(ways[d], geometry.hops(d, 0, c));
+    }
+  }
+  return ways;
+}
+
 }  // namespace
 
 Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
@@ -261,7 +268,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
     // themselves, so that only gathers and all-to-all grow with their number.
     const double slice = members / axis.size;
-    double crossing = share(op, axis.size) * bytes - kept;
+    double crossing = share(op, axis.size) * bytes - kept * slice;
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
@@ -275,25 +282,43 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   if (plan.empty()) return 0;
   const auto& group = plan.request().group->ranks;
-  // Symmetric operations are alike for every member, if its links are; of rooted ones the root's
-  // neighbourhood stands for all.
-  const bool symmetric = !rooted(plan.request().op) && !config.remapped();
-  std::vector<uint32_t> ranks{group.empty() ? 0 : group[0]};
-  if (!symmetric) {
-    const uint32_t at = std::max(plan.member_index(plan.request().root), 0u);
-    for (const uint32_t step : {0u, 1u, 2u, plan.members() - 1}) {
-      const uint32_t i = (at + step) % plan.members();
-      ranks.push_back(group.empty() ? i : group[i]);
-    }
-  }
-  if (config.remapped()) {
-    constexpr uint32_t kLooked = 256;  // at most, spread over the members
-    ranks.clear();
-    const uint32_t step = (plan.members() + kLooked - 1) / kLooked;
-    for (uint32_t i = 0; i < plan.members(); i += step) ranks.push_back(group.empty() ? i : group[i]);
-  }
-  Picoseconds total = 0;
+  // Where all members do the like and have the like links, one stands for all; else some of them stand for
+  // the rest, each as if alone.
+  bool alike = !rooted(plan.request().op) && !config.remapped();
+  bool flat = false;
   std::vector<AxisView> views;
+  plan.views(group.empty() ? 0 : group[0], views);
+  for (uint32_t p = 0; p < plan.phases().size(); ++p) {
+    const Axis& axis = plan.axes()[plan.phases()[p].axis];
+    alike = alike && plan.phases()[p].algorithm->symmetric(plan.phases()[p].op, axis.size) &&
+            (axis.dimension != Axis::kFlat || axis.values.empty());
+    flat = flat || axis.dimension == Axis::kFlat;
+  }
+  std::vector<uint32_t> ranks{group.empty() ? 0 : group[0]};
+  if (!alike) {
+    auto add = [&](uint32_t i) { ranks.push_back(group.empty() ? i : group[i]); };
+    const uint32_t at = rooted(plan.request().op) ? std::max(plan.member_index(plan.request().root), 0u) : 0;
+    for (const uint32_t step : {0u, 1u, 2u, plan.members() - 1}) add((at + step) % plan.members());
+    // The inner members of trees and the partners of extra ones are everywhere.
+    // Ways differ from member to member where links are not lined up with the dimensions.
+    const uint32_t looked = config.remapped() ? 256 : 64;
+    const uint32_t stride = (plan.members() + looked - 1) / looked | 1u;
+    for (uint32_t i = 0; i < plan.members(); i += stride) add(i);
+  }
+  // On a flat line every hop may be the slowest there is; off the dimensions, messages' ways are looked up.
+  flat = flat && !config.remapped();
+  const std::vector<uint32_t> ways = flat ? longest_ways(config) : std::vector<uint32_t>{};
+  auto time_of = [&](uint32_t from, uint32_t to, uint64_t bytes) {
+    if (!flat) return message_time(config, from, to, bytes);
+    Picoseconds time = 2 * config.nmu.endpoint_delay;
+    for (size_t d = 0; d < ways.size(); ++d) {
+      if (ways[d] == 0) continue;
+      time +=
+          ways[d] * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
+    }
+    return time;
+  };
+  Picoseconds total = 0;
   Round round;
   for (const uint32_t rank : ranks) {
     Picoseconds member = 0;
@@ -305,7 +330,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
       for (uint32_t p = 0; p < plan.phases().size(); ++p) {
         if (!plan.participates(views, p)) continue;
         const PhasePlan& phase = plan.phases()[p];
-        const PhaseShape shape = plan.shape(views, p, false);
+        const PhaseShape shape = plan.shape(views, chunk, p, false);
         const Split split = plan.split(views, chunk, p);
         one += config.nmu.endpoint_delay;
         for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
@@ -314,7 +339,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
           for (const RoundSend& send : round.sends) {
             const uint64_t bytes =
                 send.blocks.bytes(shape.n, split) + split.unit;  // the largest member's blocks
-            one += message_time(config, me, views[phase.axis].rank(send.to), bytes);
+            one += time_of(me, views[phase.axis].rank(send.to), bytes);
             if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
               one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
             } else if (send.reduce && config.collectives.reduction == ReductionKind::hbm) {
@@ -327,7 +352,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     }
     total = std::max(total, member);
   }
-  return symmetric ? total : total * plan.members();
+  return alike ? total : total * plan.members();
 }
 
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {

@@ -5,6 +5,9 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/ring.cpp
   collectives/direct.cpp
   collectives/halving_doubling.cpp
+  collectives/double_binary_tree.cpp
+  collectives/proof.cpp
+  collectives/custom.cpp
   collectives/plan.cpp
   collectives/engine.cpp
   collectives/bounds.cpp

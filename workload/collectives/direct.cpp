@@ -14,6 +14,8 @@ class Direct final : public Algorithm {
   const char* name() const override { return "direct"; }
   std::string refuses(CollectiveOp, uint32_t) const override { return {}; }
 
+  bool symmetric(CollectiveOp op, uint32_t) const override { return !rooted(op); }
+
   uint32_t rounds(const PhaseShape& s) const override {
     return s.op == CollectiveOp::all_reduce || s.op == CollectiveOp::barrier ? 2 : 1;
   }

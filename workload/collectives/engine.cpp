@@ -35,7 +35,7 @@ CollectiveEngine::Active* CollectiveEngine::find(uint32_t stream) {
 }
 
 CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32_t chunk, uint32_t phase) {
-  const Axis& axis = active.plan->axes()[active.plan->phases()[phase].axis];
+  const Axis& axis = active.plan->axes()[active.plan->phases(chunk)[phase].axis];
   const size_t dimension = axis.dimension == Axis::kFlat ? config_.dimensions.size() : axis.dimension;
   const bool ring =
       dimension < config_.dimensions.size() && (config_.dimensions[dimension].kind == DimensionKind::ring ||
@@ -44,7 +44,7 @@ CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32
 }
 
 bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t phase) const {
-  const Axis& axis = active.plan->axes()[active.plan->phases()[phase].axis];
+  const Axis& axis = active.plan->axes()[active.plan->phases(chunk)[phase].axis];
   if (axis.dimension == Axis::kFlat) return false;
   const DimensionKind kind = config_.dimensions[axis.dimension].kind;
   return (kind == DimensionKind::ring || kind == DimensionKind::mesh) && (chunk % directions_ & 1) != 0;
@@ -87,7 +87,15 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
   last_chunks_ = active->chunks.data();
   ++active_count_;
   const uint32_t chunks = active->unfinished;  // the last chunk may finish at once and the slot be used again
-  for (uint32_t c = 0; c < chunks; ++c) enqueue(*active, c);
+  if (config_.collectives.dispatch_threshold == 0) {
+    for (uint32_t c = 0; c < chunks; ++c) enqueue(*active, c);
+  } else {
+    for (uint32_t c = 0; c < chunks; ++c) {
+      const Waiting entry{key_of(*active), 0, now, stream, c, active};
+      undispatched_.insert(std::upper_bound(undispatched_.begin(), undispatched_.end(), entry), entry);
+    }
+    dispatch();
+  }
 }
 
 void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
@@ -96,25 +104,17 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
   while (chunk.phase < phases && !active.plan->participates(active.views, chunk.phase)) ++chunk.phase;
   if (chunk.phase == phases) {
     chunk.status = Status::finished;
+    if (chunk.first_phase && config_.collectives.dispatch_threshold != 0)
+      --in_first_phase_;  // it took part in none
+    chunk.first_phase = false;
     finish_chunk(active);
     return;
   }
   chunk.status = Status::waiting;
   chunk.since = port_.now();
-  int64_t key = 0;
-  switch (config_.collectives.scheduling) {
-    case CollectiveScheduling::lifo:
-      key = -static_cast<int64_t>(active.sequence);
-      break;
-    case CollectiveScheduling::fifo:
-      key = static_cast<int64_t>(active.sequence);
-      break;
-    case CollectiveScheduling::priority:
-      key = (-static_cast<int64_t>(active.priority) << 40) + static_cast<int64_t>(active.sequence);
-      break;
-  }
   Queue& queue = queue_of(active, chunk_index, chunk.phase);
-  const Waiting entry{key, chunk.since, active.stream, chunk_index, &active};
+  const Waiting entry{
+      key_of(active), preference(active, chunk_index), chunk.since, active.stream, chunk_index, &active};
   if (queue.head == queue.waiting.size()) {
     queue.waiting.clear();
     queue.head = 0;
@@ -124,6 +124,45 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
   while (at != first && entry < *(at - 1)) --at;
   queue.waiting.insert(at, entry);
   mark(queue);
+}
+
+int64_t CollectiveEngine::key_of(const Active& active) const {
+  switch (config_.collectives.scheduling) {
+    case CollectiveScheduling::lifo:
+      return -static_cast<int64_t>(active.sequence);
+    case CollectiveScheduling::fifo:
+      return static_cast<int64_t>(active.sequence);
+    case CollectiveScheduling::priority:
+      // High priorities first; ~p orders like -p and has no overflow.
+      return static_cast<int64_t>(~active.priority) * (int64_t{1} << 32) +
+             static_cast<int64_t>(active.sequence & 0xffffffff);
+  }
+  return 0;
+}
+
+uint64_t CollectiveEngine::preference(const Active& active, uint32_t chunk_index) const {
+  const auto& phases = active.plan->phases(chunk_index);
+  const uint32_t phase = active.chunks[chunk_index].phase;
+  switch (config_.collectives.dimension_scheduling) {
+    case DimensionScheduling::smallest_first:
+      return phases[phase].duration;
+    case DimensionScheduling::less_remaining_phase_first:
+      return phases.size() - phase;
+    default:
+      return 0;
+  }
+}
+
+void CollectiveEngine::dispatch() {
+  const uint32_t threshold = config_.collectives.dispatch_threshold;
+  while (in_first_phase_ < threshold && !undispatched_.empty()) {
+    for (uint32_t i = 0; i < config_.collectives.dispatch_batch && !undispatched_.empty(); ++i) {
+      const Waiting next = undispatched_.front();
+      undispatched_.erase(undispatched_.begin());
+      ++in_first_phase_;
+      enqueue(*next.active, next.chunk);
+    }
+  }
 }
 
 void CollectiveEngine::mark(Queue& queue) {
@@ -147,9 +186,26 @@ void CollectiveEngine::settled() {
 
 void CollectiveEngine::serve(Queue& queue) {
   while (queue.head < queue.waiting.size() && queue.running.size() < slots_) {
+    if (config_.collectives.dimension_scheduling == DimensionScheduling::rg) alternate(queue);
     const Waiting next = queue.waiting[queue.head++];
     begin(*next.active, next.chunk, queue);
   }
+}
+
+void CollectiveEngine::alternate(Queue& queue) {
+  // The first waiting chunk of the other kind than the last one started, within the collective that is first.
+  const auto gathers = [](const Waiting& w) {
+    return w.active->plan->phases(w.chunk)[w.active->chunks[w.chunk].phase].op == CollectiveOp::all_gather;
+  };
+  for (size_t i = queue.head; i < queue.waiting.size(); ++i) {
+    if (queue.waiting[i].rank_key != queue.waiting[queue.head].rank_key) break;
+    if (gathers(queue.waiting[i]) == queue.gathered_last) continue;
+    const Waiting chosen = queue.waiting[i];
+    queue.waiting.erase(queue.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    queue.waiting.insert(queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head), chosen);
+    break;
+  }
+  queue.gathered_last = gathers(queue.waiting[queue.head]);
 }
 
 void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue) {
@@ -161,11 +217,12 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   chunk.since = now;
   chunk.round = 0;
   chunk.split = active.plan->split(active.views, chunk_index, chunk.phase);
-  const PhasePlan& phase = active.plan->phases()[chunk.phase];
+  const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
   chunk.reverse = reversed(active, chunk_index, chunk.phase);
   chunk.me = active.views[phase.axis].me;
   chunk.base = active.views[phase.axis].base;
-  chunk.rounds = phase.algorithm->rounds(active.plan->shape(active.views, chunk.phase, chunk.reverse));
+  chunk.rounds =
+      phase.algorithm->rounds(active.plan->shape(active.views, chunk_index, chunk.phase, chunk.reverse));
   queue.running.push_back({&active, chunk_index});
   position_.active_chunks++;
   if (endpoint_delay_ == 0) {
@@ -194,8 +251,9 @@ void CollectiveEngine::wake(uint32_t token) {
 void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
   Chunk& chunk = active.chunks[chunk_index];
   chunk.status = Status::running;
-  const PhasePlan& phase = active.plan->phases()[chunk.phase];
-  const PhaseShape shape{phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse};
+  const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
+  const PhaseShape shape{
+      phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse, chunk_index};
   static thread_local Round round;  // scratch: nothing of it outlives an iteration below
   for (;;) {
     phase.algorithm->round(shape, chunk.round, round);
@@ -228,7 +286,7 @@ bool CollectiveEngine::windowed(const PhasePlan& phase) const {
 void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const RoundSend& send,
                             const PhaseShape& shape) {
   const Chunk& chunk = active.chunks[chunk_index];
-  const Axis& axis = active.plan->axes()[active.plan->phases()[chunk.phase].axis];
+  const Axis& axis = active.plan->axes()[active.plan->phases(chunk_index)[chunk.phase].axis];
   Message message;
   message.peer = NpuId{axis.rank(chunk.base, send.to)};
   message.id = {active.stream, static_cast<uint16_t>(chunk_index), chunk.phase, MessageId::Kind::collective,
@@ -244,8 +302,9 @@ void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const Ro
 void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
   // The window opens by one with every message received: each member sends and receives as many.
   Chunk& chunk = active.chunks[chunk_index];
-  const PhasePlan& phase = active.plan->phases()[chunk.phase];
-  const PhaseShape shape{phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse};
+  const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
+  const PhaseShape shape{
+      phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse, chunk_index};
   Round round;
   phase.algorithm->round(shape, chunk.round, round);
   if (chunk.sent < round.sends.size()) send(active, chunk_index, round.sends[chunk.sent++], shape);
@@ -263,7 +322,8 @@ void CollectiveEngine::completed(const Completion& completion) {
   Chunk& chunk = active->chunks[completion.id.chunk];
   if (chunk.status == Status::running && chunk.phase == completion.id.phase &&
       chunk.round == completion.id.round) {
-    if (config_.collectives.direct_window != 0 && windowed(active->plan->phases()[chunk.phase])) {
+    if (config_.collectives.direct_window != 0 &&
+        windowed(active->plan->phases(completion.id.chunk)[chunk.phase])) {
       send_more(*active, completion.id.chunk);
     }
     if (--chunk.waiting_for != 0) return;
@@ -298,12 +358,12 @@ void CollectiveEngine::try_join(Active& active, uint32_t chunk_index, uint32_t s
   for (const Running& running : queue.running) {
     const CollectivePlan& plan = *running.active->plan;
     const Chunk& other = running.active->chunks[running.chunk];
-    const PhaseShape shape = plan.shape(running.active->views, other.phase, other.reverse);
-    const AxisView& view = running.active->views[plan.phases()[other.phase].axis];
+    const PhaseShape shape = plan.shape(running.active->views, running.chunk, other.phase, other.reverse);
+    const AxisView& view = running.active->views[plan.phases(running.chunk)[other.phase].axis];
     bool expected = false;
     for (uint32_t i = 0; i < shape.n && !expected; ++i) {
-      expected =
-          view.rank(i) == source && plan.phases()[other.phase].algorithm->expects(shape, other.round, i);
+      expected = view.rank(i) == source &&
+                 plan.phases(running.chunk)[other.phase].algorithm->expects(shape, other.round, i);
     }
     if (!expected) return;
   }
@@ -330,8 +390,14 @@ void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
   }
   position_.active_chunks--;
   mark(queue);
+  const bool first = config_.collectives.dispatch_threshold != 0 && chunk.first_phase;
+  chunk.first_phase = false;
   ++chunk.phase;
   enqueue(active, chunk_index);
+  if (first) {
+    --in_first_phase_;
+    dispatch();
+  }
 }
 
 void CollectiveEngine::finish_chunk(Active& active) {
@@ -375,7 +441,7 @@ std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
     for (uint32_t c = 0; c < active->chunks.size() && lines.size() < limit; ++c) {
       const Chunk& chunk = active->chunks[c];
       if (chunk.status == Status::finished) continue;
-      const PhasePlan& phase = plan.phases()[chunk.phase];
+      const PhasePlan& phase = plan.phases(c)[chunk.phase];
       const Axis& axis = plan.axes()[phase.axis];
       const std::string where =
           fmt::format("collective {} ({}, {} B, group `{}`) chunk {} phase {} ({} {} on {})", active->stream,
@@ -387,7 +453,7 @@ std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
         lines.push_back(where + " waits for a slot of its queue");
         continue;
       }
-      const PhaseShape shape = plan.shape(active->views, chunk.phase, chunk.reverse);
+      const PhaseShape shape = plan.shape(active->views, c, chunk.phase, chunk.reverse);
       std::string peers;
       int named = 0;
       for (uint32_t i = 0; i < shape.n && named < 4; ++i) {

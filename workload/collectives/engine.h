@@ -107,11 +107,12 @@ class CollectiveEngine final : public MessageSink {
     uint32_t round = 0;
     uint32_t rounds = 0;
     uint32_t me = 0;    ///< index along the phase's axis
-    uint32_t sent = 0;       ///< messages of the round sent so far (direct with a window)
+    uint32_t sent = 0;  ///< messages of the round sent so far (direct with a window)
     uint32_t base = 0;  ///< AxisView::base of the phase's axis
     uint8_t phase = 0;
     Status status = Status::waiting;
     bool reverse = false;
+    bool first_phase = true;  ///< its first phase is not over (dispatcher)
   };
   struct Received {
     uint64_t messages = 0;
@@ -140,13 +141,15 @@ class CollectiveEngine final : public MessageSink {
     int32_t priority = 0;
   };
   struct Waiting {
-    int64_t rank_key = 0;  ///< between collectives: smaller first
+    int64_t rank_key = 0;     ///< between collectives: smaller first
+    uint64_t preference = 0;  ///< within a dimension: smaller first
     Picoseconds ready = 0;
     uint32_t stream = 0;
     uint32_t chunk = 0;
     Active* active = nullptr;
     bool operator<(const Waiting& o) const {
       if (rank_key != o.rank_key) return rank_key < o.rank_key;
+      if (preference != o.preference) return preference < o.preference;
       if (ready != o.ready) return ready < o.ready;
       if (stream != o.stream) return stream < o.stream;
       return chunk < o.chunk;
@@ -161,6 +164,7 @@ class CollectiveEngine final : public MessageSink {
     size_t head = 0;
     std::vector<Running> running;
     bool dirty = false;
+    bool gathered_last = true;  ///< rg: the phase started last was an all-gather
   };
   struct EarlyKey {
     uint64_t high = 0;
@@ -189,6 +193,10 @@ class CollectiveEngine final : public MessageSink {
   void early(const Completion& completion);
   void try_join(Active& active, uint32_t chunk_index, uint32_t source);
   void mark(Queue& queue);
+  void alternate(Queue& queue);
+  int64_t key_of(const Active& active) const;
+  uint64_t preference(const Active& active, uint32_t chunk) const;
+  void dispatch();
   uint32_t take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round);
   static EarlyKey early_key(uint32_t stream, uint32_t chunk, uint32_t phase, uint32_t round) {
     return {stream, static_cast<uint64_t>(chunk) << 40 | static_cast<uint64_t>(phase) << 32 | round};
@@ -218,6 +226,8 @@ class CollectiveEngine final : public MessageSink {
   };
   std::vector<Pending> pending_;  ///< chunks in their endpoint delay, by token
   std::vector<uint32_t> free_tokens_;
+  std::vector<Waiting> undispatched_;  ///< sorted: chunks the dispatcher has not issued
+  uint32_t in_first_phase_ = 0;
   uint32_t active_count_ = 0;
   uint64_t issued_ = 0;
   uint64_t out_of_order_ = 0;

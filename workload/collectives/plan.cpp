@@ -7,16 +7,10 @@
 
 #include <algorithm>
 
+#include "configs/algorithms.h"
+#include "workload/collectives/custom.h"
+
 namespace weft::collectives {
-namespace {
-
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
-}  // namespace
-
 void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
   out.clear();
   for (const Axis& axis : axes_) {
@@ -26,11 +20,17 @@ void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
     if (axis.dimension != Axis::kFlat) {
       coordinate = rank / axis.stride % sizes_[axis.dimension];
       view.base = rank - coordinate * axis.stride;
+    } else if (axis.spans != 0) {
+      coordinate = 0;
+      for (uint32_t d = 0; d < sizes_.size(); ++d) {
+        if (axis.spans >> d & 1) coordinate += rank / strides_[d] % sizes_[d] * strides_[d];
+      }
+      view.base = rank - coordinate;
     }
     if (axis.values.empty()) {
       view.me = coordinate;
     } else {
-      const auto it = axis.dimension == Axis::kFlat
+      const auto it = axis.dimension == Axis::kFlat && axis.spans == 0
                           ? std::find(axis.values.begin(), axis.values.end(), coordinate)
                           : std::lower_bound(axis.values.begin(), axis.values.end(), coordinate);
       view.me = static_cast<uint32_t>(it - axis.values.begin());
@@ -45,15 +45,45 @@ uint32_t CollectivePlan::member_index(uint32_t rank) const {
   return it != ranks_.end() && *it == rank ? static_cast<uint32_t>(it - ranks_.begin()) : ~0u;
 }
 
+std::string CollectivePlan::asymmetry(const Config& config) const {
+  if (empty()) return {};
+  if (config.remapped())
+    return "ranks do not all have like links where the logical topology is not the physical one";
+  if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
+  for (const Axis& axis : axes_) {
+    if (!axis.values.empty()) return "the group is not made of whole dimensions";
+    if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
+      return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
+    }
+  }
+  std::vector<AxisView> first;
+  views(request_.group->ranks.empty() ? 0 : request_.group->ranks[0], first);
+  for (uint32_t c = 0; c < chunks_; ++c) {
+    if (c != 0 && c + 1 != chunks_ && order_of_chunk_.empty()) continue;  // like the first
+    for (uint32_t p = 0; p < phases(c).size(); ++p) {
+      const PhasePlan& phase = phases(c)[p];
+      const uint32_t n = axes_[phase.axis].size;
+      if (!phase.algorithm->symmetric(phase.op, n)) {
+        return fmt::format("{} of {} members is not symmetric", phase.algorithm->name(), n);
+      }
+      if (split(first, c, p).extra != 0) {
+        return fmt::format("chunk {} does not divide evenly in phase {}", c, p);
+      }
+    }
+  }
+  return {};
+}
+
 bool CollectivePlan::participates(const std::vector<AxisView>& views, uint32_t phase) const {
   if (!rooted(request_.op)) return true;
   // Broadcast and scatter spread from the root's line: the axes of later phases must still be at the root's
   // coordinate. Reduce and gather shrink towards it: those of earlier phases must already be.
   const bool spreads = request_.op == CollectiveOp::broadcast || request_.op == CollectiveOp::scatter;
   const uint32_t from = spreads ? phase + 1 : 0;
-  const uint32_t to = spreads ? static_cast<uint32_t>(phases_.size()) : phase;
+  const auto& list = phases();  // rooted operations have one order
+  const uint32_t to = spreads ? static_cast<uint32_t>(list.size()) : phase;
   for (uint32_t p = from; p < to; ++p) {
-    if (views[phases_[p].axis].me != phases_[p].root) return false;
+    if (views[list[p].axis].me != list[p].root) return false;
   }
   return true;
 }
@@ -65,7 +95,7 @@ Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, 
   uint64_t outer[32];  // lengths before each reduce-scatter that no all-gather has undone yet
   uint32_t depth = 0;
   for (uint32_t p = 0;; ++p) {
-    const PhasePlan& plan = phases_[p];
+    const PhasePlan& plan = phases(chunk)[p];
     const uint32_t n = axes_[plan.axis].size;
     const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
     const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
@@ -117,7 +147,7 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
   if (group.ranks.empty()) {
     for (uint32_t d = 0; d < dims; ++d) {
       if (config_.dimensions[d].size > 1 && (plan.request_.involved_dimensions >> d & 1)) {
-        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}});
+        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}, 0});
       }
     }
     return;
@@ -135,20 +165,79 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
     points *= values[d].size();
   }
   if (points != group.ranks.size()) {
-    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks});
+    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks, 0});
     return;
   }
   for (uint32_t d = 0; d < dims; ++d) {
     const auto n = static_cast<uint32_t>(values[d].size());
     if (n <= 1 || !(plan.request_.involved_dimensions >> d & 1)) continue;
     const bool whole = n == config_.dimensions[d].size;
-    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d]});
+    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d], 0});
   }
 }
 
-const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
-                                        const Axis& axis) const {
+const std::string* PlanBuilder::whole_algorithm(CollectiveOp op) const {
+  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+  for (const std::string& name : names) {
+    const AlgorithmInfo* info = weft::find_algorithm(name);
+    if (info == nullptr || !info->whole) continue;
+    if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return n == name; }))
+      return &name;
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `collectives.{}`: `{}` runs the whole operation; name it for all "
+                                "dimensions or for none",
+                                config_.file.empty() ? "configuration" : config_.file, to_string(op), name));
+  }
+  return nullptr;
+}
+
+void PlanBuilder::flatten(CollectivePlan& plan) const {
+  if (plan.axes_.size() < 2) return;  // flat already
+  Axis flat{Axis::kFlat, 1, 1, {0}, 0};
+  for (const Axis& axis : plan.axes_) {
+    flat.spans |= 1u << axis.dimension;
+    std::vector<uint32_t> values;
+    values.reserve(flat.values.size() * axis.size);
+    for (uint32_t i = 0; i < axis.size; ++i) {
+      for (const uint32_t v : flat.values) values.push_back(v + axis.value(i) * axis.stride);
+    }
+    flat.values = std::move(values);
+  }
+  flat.size = static_cast<uint32_t>(flat.values.size());
+  if (flat.size == config_.npus()) {
+    flat.values.clear();
+    flat.values.shrink_to_fit();
+  }
+  plan.axes_.assign(1, std::move(flat));
+}
+
+void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const {
+  const std::string group = plan.request_.group->ranks.empty()
+                                ? std::string{}
+                                : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
+  throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: {}{}: {}",
+                                               config_.file.empty() ? "configuration" : config_.file,
+                                               to_string(plan.request_.op), where, group, why));
+}
+
+const Algorithm* PlanBuilder::custom(CollectivePlan& plan, const std::string& name, const Axis& axis) {
+  const std::string prefix(algorithm_argument(name));
+  auto& program = programs_[{prefix, axis.size}];
+  if (program == nullptr) program = CustomAlgorithm::load(prefix, axis.size);
+  plan.program_ = program;
+  return program.get();
+}
+
+const Algorithm* PlanBuilder::algorithm(CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) {
   const CollectiveOp op = plan.request_.op;
+  if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
+    if (!algorithm_argument(*whole).empty()) return custom(plan, *whole, axis);
+    const Algorithm* chosen = find_flat_algorithm(*whole);
+    if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
+    const std::string why = chosen->refuses(phase_op, axis.size);
+    if (!why.empty()) fail(plan, fmt::format("`{}`", *whole), why);
+    return chosen;
+  }
   if (axis.dimension == Axis::kFlat) return ring_algorithm();
   const DimensionConfig& dimension = config_.dimensions[axis.dimension];
   const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
@@ -160,36 +249,33 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
     if (!chosen->refuses(phase_op, axis.size).empty()) chosen = ring_algorithm();
     return chosen;
   }
+  const std::string where =
+      fmt::format("dimension {} ({}({}))", axis.dimension, to_string(dimension.kind), dimension.size);
   chosen = find_algorithm(name);
-  if (chosen == nullptr) {
-    throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: there is no algorithm `{}`",
-                                                 config_.file, to_string(op), name));
-  }
+  if (chosen == nullptr) fail(plan, where, fmt::format("there is no algorithm `{}`", name));
   const std::string why = chosen->refuses(phase_op, axis.size);
-  if (!why.empty()) {
-    const std::string group = plan.request_.group->ranks.empty()
-                                  ? std::string{}
-                                  : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `collectives.{}`: dimension {} ({}({})){}: {}",
-                                config_.file.empty() ? "configuration" : config_.file, to_string(op),
-                                axis.dimension, to_string(dimension.kind), dimension.size, group, why));
-  }
+  if (!why.empty()) fail(plan, where, why);
   return chosen;
 }
 
-void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
-  const auto count = static_cast<uint32_t>(plan.axes_.size());
-  auto add = [&](CollectiveOp op, uint32_t a) {
+std::vector<PhasePlan> PlanBuilder::phase_list(CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                               bool two_phases) {
+  std::vector<PhasePlan> phases;
+  const auto add = [&](CollectiveOp op, uint32_t a) {
     const Axis& axis = plan.axes_[a];
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0};
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, axis), 0, 0};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    plan.phases_.push_back(phase);
+    if (const std::string why = phase.algorithm->disproof({op, axis.size, 0, phase.root, false, 0});
+        !why.empty()) {
+      throw UserError(ExitCode::trace, why);
+    }
+    phases.push_back(phase);
   };
+  const size_t count = order.size();
   const CollectiveOp op = plan.request_.op;
   switch (op) {
     case CollectiveOp::reduce_scatter:
@@ -197,26 +283,122 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
     case CollectiveOp::scatter:
     case CollectiveOp::reduce:
     case CollectiveOp::barrier:
-      for (uint32_t a = 0; a < count; ++a) add(op, a);
+      for (const uint32_t a : order) add(op, a);
       break;
     case CollectiveOp::all_gather:
     case CollectiveOp::gather:
     case CollectiveOp::broadcast:
-      for (uint32_t a = count; a-- > 0;) add(op, a);
+      for (size_t i = count; i-- > 0;) add(op, order[i]);
       break;
     case CollectiveOp::all_reduce:
       if (config_.collectives.order == CollectiveOrder::baseline) {
-        for (uint32_t a = 0; a < count; ++a) add(op, a);
-      } else {
-        for (uint32_t a = 0; a + 1 < count; ++a) add(CollectiveOp::reduce_scatter, a);
-        add(op, count - 1);
-        for (uint32_t a = count - 1; a-- > 0;) add(CollectiveOp::all_gather, a);
+        for (const uint32_t a : order) add(op, a);
+        break;
       }
+      for (size_t i = 0; i + (two_phases ? 0 : 1) < count; ++i) add(CollectiveOp::reduce_scatter, order[i]);
+      if (!two_phases) add(op, order[count - 1]);
+      for (size_t i = two_phases ? count : count - 1; i-- > 0;) add(CollectiveOp::all_gather, order[i]);
       break;
+  }
+  return phases;
+}
+
+std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std::vector<double>& load) const {
+  // Themis (collectives.md): the least loaded dimension first, where the chunk is largest; the load is time
+  // over the aggregate bandwidth of an NPU. Small differences are not worth leaving the default order for.
+  const auto count = static_cast<uint32_t>(plan.axes_.size());
+  std::vector<uint32_t> order(count);
+  std::vector<double> rate(count);
+  for (uint32_t a = 0; a < count; ++a) {
+    order[a] = a;
+    const Axis& axis = plan.axes_[a];
+    const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+    uint32_t links = 1;
+    if (d.kind == DimensionKind::fully_connected) links = axis.size - 1;
+    if (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh)
+      links = config_.collectives.queues_per_dimension;
+    rate[a] = d.link_rate().value() * links;
+  }
+  double size = static_cast<double>(plan.base_chunk_);
+  if (plan.request_.op == CollectiveOp::all_gather) size *= plan.members_;
+  const auto [least, most] = std::minmax_element(load.begin(), load.end());
+  if (*most - *least >= size / (16 * *std::max_element(rate.begin(), rate.end()))) {
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return load[a] < load[b]; });
+  }
+  for (const uint32_t a : order) {
+    const double n = plan.axes_[a].size;
+    load[a] += (n - 1) / n * size / rate[a];
+    size /= n;
+  }
+  return order;
+}
+
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) {
+  const auto count = static_cast<uint32_t>(plan.axes_.size());
+  std::vector<uint32_t> ascending(count);
+  for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
+  const CollectiveOp op = plan.request_.op;
+  const CollectiveOrder policy = config_.collectives.order;
+  const bool reorders =
+      op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather;
+  if (reorders && count > 1 &&
+      (policy == CollectiveOrder::themis || policy == CollectiveOrder::round_robin)) {
+    std::map<std::vector<uint32_t>, uint16_t> known;
+    std::vector<double> load(count, 0.0);
+    plan.orders_.clear();
+    for (uint32_t c = 0; c < plan.chunks_; ++c) {
+      std::vector<uint32_t> order = ascending;
+      if (policy == CollectiveOrder::themis) {
+        order = greedy_order(plan, load);
+      } else {
+        std::rotate(order.begin(), order.begin() + c % count, order.end());
+      }
+      const auto [it, fresh] = known.try_emplace(order, static_cast<uint16_t>(plan.orders_.size()));
+      if (fresh) plan.orders_.push_back(phase_list(plan, order, policy == CollectiveOrder::themis));
+      plan.order_of_chunk_.push_back(it->second);
+    }
+  } else {
+    plan.orders_ = {phase_list(plan, ascending, policy == CollectiveOrder::themis)};
+  }
+  for (auto& phases : plan.orders_) {
+    for (uint32_t p = 0; p < phases.size(); ++p) phases[p].duration = phase_duration(plan, phases, p);
   }
 }
 
-std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) const {
+Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
+                                        uint32_t phase) const {
+  if (config_.collectives.dimension_scheduling != DimensionScheduling::smallest_first) return 0;
+  // One member's rounds, each as long as its largest message; the split is that of the first chunk at member
+  // 0.
+  const PhasePlan& p = phases[phase];
+  const Axis& axis = plan.axes_[p.axis];
+  std::vector<AxisView> views;
+  plan.views(plan.request_.group->ranks.empty() ? 0 : plan.request_.group->ranks[0], views);
+  uint32_t chunk = 0;
+  while (&plan.phases(chunk) != &phases && chunk + 1 < plan.chunks_) ++chunk;
+  const Split split = plan.split(views, chunk, phase);
+  const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+  const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
+  Picoseconds time = config_.nmu.endpoint_delay;
+  Round round;
+  for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {
+    p.algorithm->round(shape, r, round);
+    uint64_t largest = 0;
+    bool reduces = false;
+    for (const RoundSend& send : round.sends) {
+      largest = std::max(largest, send.blocks.bytes(shape.n, split));
+      reduces = reduces || send.reduce;
+    }
+    time += transfer_time(largest, d.link_rate()) + d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1) +
+            config_.nmu.endpoint_delay;
+    if (reduces && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
+      time += transfer_time(3 * largest, config_.collectives.reduction_bandwidth);
+    }
+  }
+  return time;
+}
+
+std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) {
   auto plan = std::make_shared<CollectivePlan>();
   plan->request_ = request;
   plan->strides_ = strides_;
@@ -227,6 +409,7 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   const bool barrier = request.op == CollectiveOp::barrier;
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
+  if (whole_algorithm(request.op) != nullptr) flatten(*plan);
   if (plan->axes_.empty()) return plan;
   // Fewer elements than chunks use fewer chunks; a remainder goes to the last one.
   const uint64_t elements = std::max<uint64_t>(1, request.bytes / request.element_bytes);

@@ -40,26 +40,28 @@ struct CollectiveRequest {
   uint32_t element_bytes = 1;          ///< blocks differ by at most one element
 };
 
-/// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or,
-/// for a group that is no product of coordinate sets, the flat list of its ranks.
+/// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or
+/// a flat list: of the ranks of a group that is no product of coordinate sets, or of all members for an
+/// algorithm that runs the whole operation.
 struct Axis {
   static constexpr uint32_t kFlat = ~0u;
-  uint32_t dimension = 0;        ///< kFlat: `values` are ranks
+  uint32_t dimension = 0;        ///< kFlat: `values` are ranks (from `base`, if it spans dimensions)
   uint32_t stride = 1;           ///< ranks from one coordinate to the next
   uint32_t size = 1;             ///< members along the axis
   std::vector<uint32_t> values;  ///< coordinates (or ranks) by index; empty: coordinate i is index i
+  uint32_t spans = 0;            ///< kFlat, bit d: it runs over dimension d, and `values` ascend
 
   uint32_t value(uint32_t i) const { return values.empty() ? i : values[i]; }
   /// The rank at index i of the line whose coordinate 0 is rank `base`.
   uint32_t rank(uint32_t base, uint32_t i) const {
-    return dimension == kFlat ? value(i) : base + value(i) * stride;
+    return dimension == kFlat ? base + value(i) : base + value(i) * stride;
   }
 };
 
 /// An axis as one rank sees it.
 struct AxisView {
   const Axis* axis = nullptr;
-  uint32_t base = 0;  ///< the rank at coordinate 0 of this rank's line
+  uint32_t base = 0;  ///< the rank at coordinate 0 of this rank's line; 0 for a flat list of ranks
   uint32_t me = 0;    ///< this rank's index along the axis
 
   uint32_t rank(uint32_t i) const { return axis->rank(base, i); }
@@ -69,14 +71,19 @@ struct PhasePlan {
   CollectiveOp op = CollectiveOp::all_reduce;
   uint16_t axis = 0;
   const Algorithm* algorithm = nullptr;
-  uint32_t root = 0;  ///< index of the root along the axis
+  uint32_t root = 0;         ///< index of the root along the axis
+  Picoseconds duration = 0;  ///< of a full chunk alone, for schedulers that compare phases
 };
 
 class CollectivePlan {
  public:
   const CollectiveRequest& request() const { return request_; }
   const std::vector<Axis>& axes() const { return axes_; }
-  const std::vector<PhasePlan>& phases() const { return phases_; }
+  /// The phases of a chunk, in order. Every chunk has as many; schedulers may order their dimensions
+  /// differently.
+  const std::vector<PhasePlan>& phases(uint32_t chunk = 0) const {
+    return orders_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
+  }
   uint32_t members() const { return members_; }
   uint32_t chunks() const { return chunks_; }
   uint64_t chunk_bytes(uint32_t chunk) const {
@@ -85,7 +92,11 @@ class CollectivePlan {
   /// Fewer chunks than configured, because there were fewer elements.
   bool chunks_reduced() const { return chunks_reduced_; }
   /// Nothing to send: one member, or no bytes.
-  bool empty() const { return phases_.empty(); }
+  bool empty() const { return orders_[0].empty(); }
+
+  /// Every member does alike at the same time with blocks of one size, on whole lines of rings, full
+  /// connections and switches: one member tells all. Otherwise why not.
+  std::string asymmetry(const Config& config) const;
 
   /// A rank's place on every axis. The rank must be a member.
   void views(uint32_t rank, std::vector<AxisView>& out) const;
@@ -96,19 +107,21 @@ class CollectivePlan {
   bool participates(const std::vector<AxisView>& views, uint32_t phase) const;
   /// The blocks of a chunk in a phase, at this rank.
   Split split(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
-  PhaseShape shape(const std::vector<AxisView>& views, uint32_t phase, bool reverse) const {
-    const PhasePlan& p = phases_[phase];
-    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse};
+  PhaseShape shape(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase, bool reverse) const {
+    const PhasePlan& p = phases(chunk)[phase];
+    return {p.op, axes_[p.axis].size, views[p.axis].me, p.root, reverse, chunk};
   }
 
  private:
   friend class PlanBuilder;
   CollectiveRequest request_;
   std::vector<Axis> axes_;
-  std::vector<PhasePlan> phases_;
-  std::vector<uint32_t> strides_;  ///< of the machine's dimensions
+  std::vector<std::vector<PhasePlan>> orders_{1};  ///< the different phase lists that occur
+  std::vector<uint16_t> order_of_chunk_;           ///< empty: all chunks use the first
+  std::vector<uint32_t> strides_;                  ///< of the machine's dimensions
   std::vector<uint32_t> sizes_;
-  std::vector<uint32_t> ranks_;  ///< sorted members; empty: all
+  std::vector<uint32_t> ranks_;               ///< sorted members; empty: all
+  std::shared_ptr<const Algorithm> program_;  ///< of a `custom` algorithm: keeps it alive
   uint32_t members_ = 1;
   uint32_t chunks_ = 1;
   uint64_t base_chunk_ = 0;
@@ -123,21 +136,34 @@ class PlanBuilder {
  public:
   explicit PlanBuilder(const Config& config);
 
-  /// Throws UserError(usage) when an algorithm cannot run on a dimension it is configured for.
+  /// Throws UserError(usage) when an algorithm cannot run on a dimension it is configured for, and
+  /// UserError(trace) when a custom program is malformed, deadlocks or does not do what the operation is
+  /// defined to do.
   std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request);
 
   const Config& config() const { return config_; }
 
  private:
-  std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request) const;
+  std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request);
   void find_axes(CollectivePlan& plan) const;
-  void lay_out_phases(CollectivePlan& plan) const;
-  const Algorithm* algorithm(const CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) const;
+  void flatten(CollectivePlan& plan) const;
+  void lay_out_phases(CollectivePlan& plan);
+  std::vector<PhasePlan> phase_list(CollectivePlan& plan, const std::vector<uint32_t>& order,
+                                    bool two_phases);
+  std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load) const;
+  Picoseconds phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
+                             uint32_t phase) const;
+  const std::string* whole_algorithm(CollectiveOp op) const;
+  const Algorithm* algorithm(CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis);
+  const Algorithm* custom(CollectivePlan& plan, const std::string& name, const Axis& axis);
+  [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
 
   const Config& config_;
   std::vector<uint32_t> strides_;
   using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, std::shared_ptr<const CollectivePlan>> plans_;
+  std::map<std::pair<std::string, uint32_t>, std::shared_ptr<const Algorithm>>
+      programs_;  ///< prefix, members
 };
 
 }  // namespace weft::collectives

@@ -13,6 +13,7 @@ const std::vector<const Algorithm*>& all_algorithms() {
         ring_algorithm(),
         direct_algorithm(),
         halving_doubling_algorithm(),
+        double_binary_tree_algorithm(),
     };
     for (size_t i = 0; i < rows.size(); ++i) {
       for (size_t j = 0; j < i; ++j) {
@@ -31,6 +32,11 @@ const Algorithm* find_algorithm(const std::string& name) {
     if (name == a->name()) return a;
   }
   return nullptr;
+}
+
+const Algorithm* find_flat_algorithm(const std::string& name) {
+  const std::string prefix = "one_";
+  return name.compare(0, prefix.size(), prefix) == 0 ? find_algorithm(name.substr(prefix.size())) : nullptr;
 }
 
 const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op) {

@@ -16,6 +16,8 @@ class Ring final : public Algorithm {
   const char* name() const override { return "ring"; }
   std::string refuses(CollectiveOp, uint32_t) const override { return {}; }
 
+  bool symmetric(CollectiveOp op, uint32_t) const override { return !rooted(op); }
+
   uint32_t rounds(const PhaseShape& s) const override {
     const uint32_t n = s.n;
     switch (s.op) {

@@ -2,4 +2,5 @@
 # The sources of workload/generate; workload/CMakeLists.txt collects them into one library.
 set(WEFT_GENERATE_SOURCES
   generate/llm.cpp
+  generate/collective.cpp
 )

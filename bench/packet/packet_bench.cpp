@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The packet fabric against its goldens and the clock:
+//   packet_bench speed                     packet-hops/s on the 8x8 mesh at 30 % and 60 % of saturation
+//   packet_bench gate DATA [seeds]         golden/network_gate.json: latency, p99, overload throughput
+//   packet_bench curves DATA [seeds]       golden/network_load_latency.json, mean error per topology
+//   packet_bench dumbbell DATA             golden/credit_round_trip.json
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <systemc>
+
+#include "bench/packet/golden.h"
+#include "tlm_interconnect/packet/traffic.h"
+
+using namespace weft;
+using namespace weft::packet;
+
+namespace {
+
+void advance(Picoseconds t) {
+  sc_core::sc_start(sc_core::sc_time::from_value(t));
+}
+
+int gate(const std::string& data, uint32_t seeds, const std::string& only) {
+  const nlohmann::json golden = bench::load_json(data + "/golden/network_gate.json");
+  int bad = 0;
+  fmt::print("{:14} {:>8} {:>9} {:>9} {:>7} {:>7} {:>7} {:>7}\n", "topology", "load", "golden", "ours",
+             "error", "p99", "ours", "error");
+  for (const auto& curve : golden["curves"]) {
+    if (!only.empty() && curve["topology"] != only) continue;
+    TrafficConfig c = bench::golden_curve(curve, seeds);
+    c.warmup_cycles = 5000;
+    c.measure_cycles = c.topology.nis.size() > 8 ? 20000 : 100000;
+    for (const auto& p : curve["points"]) c.loads.push_back(p["load"]);
+    const TrafficResult r = run_traffic(c, advance);
+    for (size_t i = 0; i < r.points.size(); ++i) {
+      const auto& p = curve["points"][i];
+      const double error = 100 * (r.points[i].avg_latency / p["avg_latency"].get<double>() - 1);
+      const double error99 = 100 * (r.points[i].p99 / p["p99"].get<double>() - 1);
+      const double bar = p["fraction_of_saturation"].get<double>() <= 0.5 ? 3 : 5;
+      const bool ok = std::fabs(error) <= bar && std::fabs(error99) <= 10;
+      bad += !ok;
+      fmt::print("{:14} {:8.4f} {:9.2f} {:9.2f} {:+6.2f}% {:7.1f} {:7.1f} {:+6.2f}%{}\n",
+                 curve["topology"].get<std::string>(), p["load"].get<double>(),
+                 p["avg_latency"].get<double>(), r.points[i].avg_latency, error, p["p99"].get<double>(),
+                 r.points[i].p99, error99, ok ? "" : "  FAIL");
+    }
+    const double overload = curve["overload_accepted"];
+    const double error = 100 * (r.saturation / overload - 1);
+    bad += std::fabs(error) > 3;
+    fmt::print("{:14} overload {:9.4f} {:9.4f} {:+6.2f}%{}   ({:.1f} s)\n",
+               curve["topology"].get<std::string>(), overload, r.saturation, error,
+               std::fabs(error) > 3 ? "  FAIL" : "", r.wall_s);
+  }
+  fmt::print("{} outside the bars\n", bad);
+  return bad == 0 ? 0 : 1;
+}
+
+int curves(const std::string& data, uint32_t seeds, const std::string& only) {
+  const nlohmann::json golden = bench::load_json(data + "/golden/network_load_latency.json");
+  std::map<std::string, std::pair<double, int>> mean;
+  for (const auto& curve : golden["curves"]) {
+    const std::string key = bench::curve_name(curve);
+    if (!only.empty() && key.find(only) == std::string::npos) continue;
+    TrafficConfig c = bench::golden_curve(curve, seeds);
+    c.warmup_cycles = 3000;
+    c.measure_cycles = c.topology.nis.size() > 8 ? 10000 : 40000;
+    const double saturation = curve["overload_accepted"];
+    for (const auto& p : curve["points"]) c.loads.push_back(p[0]);
+    const TrafficResult r = run_traffic(c, advance);
+    std::string line;
+    for (size_t i = 0; i < r.points.size(); ++i) {
+      const auto& p = curve["points"][i];
+      const double error = 100 * (r.points[i].avg_latency / p[1].get<double>() - 1);
+      line += fmt::format(" {:.2f}:{:+.1f}", p[0].get<double>() / saturation, error);
+      if (p[0].get<double>() <= 0.8 * saturation) {
+        auto& m = mean[curve["topology"].get<std::string>() + " " + curve["switching"].get<std::string>()];
+        m.first += std::fabs(error);
+        ++m.second;
+      }
+    }
+    fmt::print("{:60} over {:+5.2f}% |{}\n", key, 100 * (r.saturation / saturation - 1), line);
+    std::fflush(stdout);
+  }
+  for (const auto& [key, m] : mean)
+    fmt::print("{:40} mean |error| up to 80 %: {:.2f} %\n", key, m.first / m.second);
+  return 0;
+}
+
+int dumbbell(const std::string& data) {
+  const nlohmann::json golden = bench::load_json(data + "/golden/credit_round_trip.json");
+  int bad = 0;
+  for (const auto& row : golden["rows"]) {
+    const TrafficConfig c = bench::golden_dumbbell(row);
+    const TrafficResult r = run_traffic(c, advance);
+    const double error = 100 * (r.points[0].accepted / row["acc"].get<double>() - 1);
+    bad += std::fabs(error) > 0.5;
+    fmt::print("L={:3} V={} B={:3} golden {:.4f} ours {:.4f} {:+.2f}%{}\n", row["L"].get<int>(),
+               row["V"].get<int>(), row["B"].get<int>(), row["acc"].get<double>(), r.points[0].accepted,
+               error, std::fabs(error) > 0.5 ? "  FAIL" : "");
+  }
+  return bad == 0 ? 0 : 1;
+}
+
+int speed(uint64_t cycles) {
+  for (const double load : {0.3 * 0.4222, 0.6 * 0.4222}) {
+    TrafficConfig c;
+    c.topology = make_from_notation("Mesh(8)_Mesh(8)", {}, {});
+    c.loads = {load};
+    c.find_saturation = false;
+    c.pattern.self_destinations = true;
+    c.warmup_cycles = 2000;
+    c.measure_cycles = cycles;
+    c.seeds = 3;
+    c.jobs = 1;
+    const TrafficResult r = run_traffic(c, advance);
+    double best = 0;
+    for (const TrafficPoint& p : r.runs) best = std::max(best, static_cast<double>(p.packet_hops) / p.cpu_s);
+    const TrafficPoint& p = r.points[0];
+    fmt::print("mesh8x8 load {:.3f}: {:.2f} M packet-hops/s (mean {:.2f}), {:.2f} activations a packet-hop\n",
+               load, best / 1e6, static_cast<double>(p.packet_hops) / p.cpu_s / 1e6,
+               static_cast<double>(p.activations) / static_cast<double>(p.packet_hops));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int sc_main(int argc, char* argv[]) {
+  const std::string what = argc > 1 ? argv[1] : "speed";
+  const std::string data = argc > 2 ? argv[2] : "";
+  const uint32_t seeds = argc > 3 ? static_cast<uint32_t>(std::atoi(argv[3])) : 5;
+  const std::string only = argc > 4 ? argv[4] : "";
+  try {
+    if (what == "gate") return gate(data, seeds, only);
+    if (what == "curves") return curves(data, argc > 3 ? seeds : 2, only);
+    if (what == "dumbbell") return dumbbell(data);
+    if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
+    fmt::print(stderr,
+               "usage: packet_bench speed | gate DATA [seeds] | curves DATA [seeds] | dumbbell DATA\n");
+    return 2;
+  } catch (const UserError& e) {
+    fmt::print(stderr, "{}\n", e.what());
+    return static_cast<int>(e.code());
+  }
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/command_collective.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/describe.h"
+#include "configs/keys.h"
+#include "configs/loader.h"
+#include "configs/notation.h"
+#include "configs/units.h"
+#include "sc_main/console.h"
+#include "sc_main/decimal.h"
+#include "sc_main/json_text.h"
+#include "sc_main/results.h"
+#include "sc_main/simulation.h"
+#include "sc_main/size_list.h"
+#include "sc_main/table.h"
+#include "sc_models/job.h"
+
+namespace weft::cli {
+namespace {
+
+/// Options as they were written; those that were not given are empty, and the configuration's defaults hold.
+struct CollectiveOptions {
+  std::string topology, bandwidth, bandwidth_per_npu, latency, links_per_npu, fidelity, switching;
+  std::string op = "all_reduce";
+  std::string algorithm, chunks, active_chunks, queues, order, scheduling, dimension_scheduling, reduction,
+      endpoint_delay;
+  std::string size, sizes, root = "0";
+  bool json = false;
+  bool no_fold = false;
+  std::string config;
+};
+
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
+
+CollectiveOp parse_op(const std::string& text) {
+  std::vector<std::string> names;
+  for (int i = 0; i < kCollectiveOps; ++i) {
+    names.emplace_back(to_string(static_cast<CollectiveOp>(i)));
+    if (names.back() == text) return static_cast<CollectiveOp>(i);
+  }
+  const std::string near = nearest_name(text, names);
+  fail(fmt::format("--op '{}': unknown operation{}; one of {}", text,
+                   near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", ")));
+}
+
+/// The options as overrides of an empty configuration.
+class Overrides {
+ public:
+  explicit Overrides(size_t dimensions) : dimensions_(dimensions) {}
+
+  void one(const char* option, const char* key, const std::string& value) {
+    if (value.empty()) return;
+    list_.push_back({key, value, fmt::format("{} {}", option, value)});
+  }
+
+  /// One value a dimension, or one for all.
+  void each(const char* option, const char* key, const std::string& values) {
+    if (values.empty()) return;
+    const std::vector<std::string> items = checked(option, values);
+    for (size_t d = 0; d < dimensions_; ++d)
+      list_.push_back({fmt::format("topology.dimensions[{}].{}", d, key), items[items.size() == 1 ? 0 : d],
+                       fmt::format("{} {}", option, values)});
+  }
+
+  /// A key that holds such a list itself.
+  void list(const char* option, const std::string& key, const std::string& values) {
+    if (values.empty()) return;
+    const std::vector<std::string> items = checked(option, values);
+    list_.push_back({key, items.size() == 1 ? items[0] : fmt::format("[{}]", fmt::join(items, ", ")),
+                     fmt::format("{} {}", option, values)});
+  }
+
+  const std::vector<Override>& get() const { return list_; }
+
+ private:
+  std::vector<std::string> checked(const char* option, const std::string& values) const {
+    std::vector<std::string> items = split_list(values);
+    if (items.size() != 1 && items.size() != dimensions_)
+      fail(fmt::format(
+          "{} '{}': {} values, but the topology has {} dimensions; give {} between commas, or one "
+          "for all",
+          option, values, items.size(), dimensions_, dimensions_));
+    for (const std::string& item : items)
+      if (item.empty())
+        fail(fmt::format("{} '{}': an empty value between commas; remove the comma", option, values));
+    return items;
+  }
+
+  size_t dimensions_;
+  std::vector<Override> list_;
+};
+
+Config make_config(const CollectiveOptions& o, CollectiveOp op) {
+  std::string text;
+  size_t dimensions = 0;
+  if (!o.config.empty()) {
+    std::ifstream file(o.config);
+    if (!file) fail(fmt::format("--config {}: the file cannot be read; check its path", o.config));
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    dimensions = parse_config(text, o.config).dimensions.size();
+  }
+  if (!o.topology.empty() || o.config.empty()) {
+    if (o.topology.empty()) fail("--topology is missing; give it, or a configuration with --config FILE");
+    try {
+      dimensions = parse_notation(o.topology).size();
+    } catch (const UserError& e) {
+      fail(fmt::format("--topology: {}", e.what()));
+    }
+  }
+  if (!o.bandwidth.empty() && !o.bandwidth_per_npu.empty())
+    fail("--bandwidth and --bandwidth-per-npu were both given; keep one of the two");
+  if (o.bandwidth.empty() && o.bandwidth_per_npu.empty() && o.config.empty())
+    fail(
+        "--bandwidth is missing; give the bandwidth of a link and direction, for example --bandwidth \"100 "
+        "GB/s\" (or "
+        "--bandwidth-per-npu)");
+  Overrides overrides(dimensions);
+  if (o.config.empty()) overrides.one("weft", "weft", std::to_string(kConfigVersion));
+  overrides.one("--topology", "topology.notation", o.topology);
+  overrides.each("--bandwidth", "bandwidth", o.bandwidth);
+  overrides.each("--bandwidth-per-npu", "bandwidth_per_npu", o.bandwidth_per_npu);
+  overrides.each("--latency", "latency", o.latency);
+  overrides.each("--links-per-npu", "links_per_npu", o.links_per_npu);
+  overrides.each("--fidelity", "fidelity", o.fidelity);
+  overrides.each("--switching", "switching", o.switching);
+  overrides.one("--endpoint-delay", "nmu.endpoint_delay", o.endpoint_delay);
+  overrides.one("--chunks", "collectives.chunks", o.chunks);
+  overrides.one("--active-chunks", "collectives.active_chunks_per_dimension", o.active_chunks);
+  overrides.one("--queues", "collectives.queues_per_dimension", o.queues);
+  overrides.one("--order", "collectives.order", o.order);
+  overrides.one("--scheduling", "collectives.scheduling", o.scheduling);
+  overrides.one("--dimension-scheduling", "collectives.dimension_scheduling", o.dimension_scheduling);
+  const bool word = o.reduction == "none" || o.reduction == "hbm" || o.reduction.empty();
+  overrides.one("--reduction", word ? "collectives.reduction" : "collectives.reduction.bandwidth",
+                o.reduction);
+  overrides.list("--algorithm", std::string("collectives.") + to_string(op), o.algorithm);
+  return build_config(text, o.config, overrides.get());
+}
+
+uint32_t parse_root(const std::string& text, const Config& config) {
+  uint64_t root = 0;
+  try {
+    root = parse_integer(text);
+  } catch (const UserError& e) {
+    fail(fmt::format("--root: {}", e.what()));
+  }
+  if (root >= config.npus())
+    fail(fmt::format("--root {}: the machine has {} NPUs; give a rank from 0 to {}", root, config.npus(),
+                     config.npus() - 1));
+  return static_cast<uint32_t>(root);
+}
+
+std::vector<uint64_t> all_sizes(const CollectiveOptions& o, CollectiveOp op) {
+  std::vector<uint64_t> sizes;
+  try {
+    if (!o.size.empty()) sizes.push_back(parse_size(o.size));
+  } catch (const UserError& e) {
+    fail(fmt::format("--size: {}", e.what()));
+  }
+  if (!o.sizes.empty()) {
+    if (!o.size.empty()) fail("--size and --sizes were both given; keep one of the two");
+    sizes = parse_sizes(o.sizes);
+  }
+  if (sizes.empty()) {
+    if (op != CollectiveOp::barrier)
+      fail(
+          "--size is missing; give the size of the collective, for example --size \"1 MiB\", or several: "
+          "--sizes "
+          "64KiB:1GiB:x2");
+    sizes.push_back(0);
+  }
+  return sizes;
+}
+
+const char* size_meaning(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_gather:
+    case CollectiveOp::gather:
+      return "each rank's shard (algbw counts all n shards, as nccl-tests does)";
+    case CollectiveOp::reduce_scatter:
+      return "each rank's input";
+    case CollectiveOp::all_to_all:
+      return "each rank's send buffer";
+    case CollectiveOp::scatter:
+      return "the root's buffer";
+    case CollectiveOp::barrier:
+      return "of no meaning for a barrier";
+    default:
+      return "each rank's buffer";
+  }
+}
+
+struct Measured {
+  CollectiveRow row;
+  uint64_t messages = 0;
+  uint64_t events = 0;
+  double wall_s = 0;
+};
+
+std::string to_json(const std::vector<Measured>& results) {
+  JsonText json;
+  json.begin_object();
+  json.key("results").begin_array();
+  for (const Measured& m : results) {
+    json.begin_object();
+    json.key("bytes").number(m.row.bytes);
+    json.key("time_ns").number(nanoseconds(m.row.time()));
+    json.key("algbw_GBps").number(m.row.algorithm_bandwidth() / 1e9);
+    json.key("busbw_GBps").number(m.row.bus_bandwidth() / 1e9);
+    json.key("efficiency").number(m.row.efficiency());
+    json.key("messages").number(m.messages);
+    json.key("events").number(m.events);
+    json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.str();
+}
+
+std::string to_table(const std::vector<Measured>& results) {
+  Table table({"# size", "bytes", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "efficiency", "messages",
+               "events", "wall (s)"});
+  for (const Measured& m : results) {
+    const auto us = static_cast<double>(m.row.time()) / 1e6;
+    table.row({readable_size(m.row.bytes), std::to_string(m.row.bytes), fmt::format("{:.3f}", us),
+               fmt::format("{:.3f}", m.row.algorithm_bandwidth() / 1e9),
+               fmt::format("{:.3f}", m.row.bus_bandwidth() / 1e9), fmt::format("{:.4f}", m.row.efficiency()),
+               std::to_string(m.messages), std::to_string(m.events), fmt::format("{:.3f}", m.wall_s)});
+  }
+  return table.str();
+}
+
+/// Runs one size after the other on the same machine.
+class Runner {
+ public:
+  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root) : job_(job), op_(op), root_(root) {}
+
+  /// Empty when it stalled.
+  std::optional<Measured> run(uint64_t bytes) {
+    const System::Totals before = job_.system().totals();
+    const auto begin = std::chrono::steady_clock::now();
+    job_.start(op_, bytes, root_);
+    if (!simulate(job_, "ranks")) return {};
+    Measured m;
+    m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    m.row = job_.last();
+    const System::Totals after = job_.system().totals();
+    // A folded job sends one rank's messages and answers for all of them.
+    const uint64_t ranks = job_.system().folded() ? job_.system().npus() : 1;
+    m.messages = (after.messages_delivered - before.messages_delivered) * ranks;
+    m.events = after.activations - before.activations;
+    std::vector<std::string> broken = job_.system().check_conservation();
+    std::string bound = check_lower_bound(m.row);
+    if (!bound.empty()) broken.push_back(std::move(bound));
+    if (!broken.empty())
+      throw UserError(ExitCode::internal,
+                      fmt::format("the result of {} of {} bytes breaks invariants of the model; please "
+                                  "report this with the command:\n  {}",
+                                  to_string(op_), bytes, fmt::join(broken, "\n  ")));
+    return m;
+  }
+
+ private:
+  CollectiveJob& job_;
+  CollectiveOp op_;
+  uint32_t root_;
+};
+
+ExitCode collective(const CollectiveOptions& options) {
+  const CollectiveOp op = parse_op(options.op);
+  const auto config = std::make_unique<Config>(make_config(options, op));
+  const uint32_t root = parse_root(options.root, *config);
+  const std::vector<uint64_t> sizes = all_sizes(options, op);
+  for (const uint64_t bytes : sizes)
+    if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)
+      warn(fmt::format("{} bytes are fewer than the {} chunks: one chunk a byte is used", bytes,
+                       config->collectives.chunks));
+  const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
+                                       grouped(config->npus()), size_meaning(op));
+  set_up_kernel();
+  bool folded = !options.no_fold;
+  for (const uint64_t bytes : sizes)
+    folded = folded && CollectiveJob::not_foldable(*config, op, bytes).empty();
+  if (folded)
+    note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
+  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded);
+  Runner runner(*job, op, root);
+  std::vector<Measured> results;
+  ExitCode code = ExitCode::done;
+  for (const uint64_t bytes : sizes) {
+    std::optional<Measured> measured = runner.run(bytes);
+    if (!measured) {
+      note("weft: error: " + job->stall_report());
+      code = ExitCode::stall;
+      break;
+    }
+    results.push_back(std::move(*measured));
+  }
+  if (options.json) {
+    note(head + to_table(results));
+    print(to_json(results));
+  } else {
+    print(head + to_table(results));
+  }
+  // Taking thousands of modules out of SystemC's registries is slow, and the process ends next.
+  static_cast<void>(job.release());
+  return code;
+}
+
+}  // namespace
+
+void add_collective_command(CLI::App& app, Action& action) {
+  auto options = std::make_shared<CollectiveOptions>();
+  CollectiveOptions& o = *options;
+  CLI::App* command = app.add_subcommand(
+      "collective", "Time and bandwidth of one collective, as nccl-tests measures a real machine");
+  const auto add = [command](const char* name, std::string& value, const char* type, const char* text) {
+    return command->add_option(name, value, text)->type_name(type)->check([](const std::string& given) {
+      return given.empty() ? std::string("the value is empty; give one or leave the option out")
+                           : std::string();
+    });
+  };
+  add("--topology", o.topology, "NOTATION",
+      "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
+  add("--config", o.config, "FILE",
+      "Take machine and collectives from a configuration; options replace its keys");
+  add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
+  add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
+  add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");
+  add("--links-per-npu", o.links_per_npu, "LIST", "Parallel links in place of each (default: 1)");
+  add("--fidelity", o.fidelity, "LIST", "analytical or message (default: message)");
+  add("--switching", o.switching, "LIST", "store_and_forward (default) or cut_through");
+  add("--op", o.op, "OP",
+      "all_reduce (default), all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter or "
+      "barrier");
+  add("--size", o.size, "SIZE", "Bytes, as Chakra's comm_size: \"1 GiB\"");
+  add("--sizes", o.sizes, "SIZES", "Several: FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list");
+  add("--root", o.root, "RANK", "Of broadcast, reduce, gather and scatter (default: 0)");
+  add("--algorithm", o.algorithm, "LIST",
+      "ring, direct, halving_doubling or default (Ring: ring, FullyConnected: direct, Switch: "
+      "halving_doubling)");
+  add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");
+  add("--active-chunks", o.active_chunks, "N", "Chunks at once in a dimension (default: 1)");
+  add("--queues", o.queues, "N", "Queues a dimension; 2: both directions of a ring (default: 1)");
+  add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin or themis");
+  add("--scheduling", o.scheduling, "NAME", "lifo (default), fifo or priority");
+  add("--dimension-scheduling", o.dimension_scheduling, "NAME",
+      "fifo (default), rg, smallest_first or less_remaining_phase_first");
+  add("--reduction", o.reduction, "COST",
+      "none (default), or the bandwidth of reducing a block: \"1600 GB/s\"");
+  add("--endpoint-delay", o.endpoint_delay, "TIME",
+      "Before the first send and after every receive (default: 0 ns)");
+  command->add_flag("--no-fold", o.no_fold,
+                    "Simulate every rank of a symmetric analytical collective instead of one for all");
+  command->add_flag("--json", o.json,
+                    "Results as JSON on the standard output, the table on the standard error");
+  command->footer(
+      "Bandwidths follow nccl-tests: algbw = size / time (the size of an all-gather being that of its "
+      "output), busbw =\n"
+      "algbw x 2(n-1)/n for all_reduce, (n-1)/n for all_gather, reduce_scatter and all_to_all. Efficiency is "
+      "the\n"
+      "physical lower bound over the time.\n\n"
+      "Examples:\n"
+      "  weft collective --topology \"Ring(4)_FullyConnected(8)_Switch(4)\" --bandwidth \"200 GB/s,100 "
+      "GB/s,50 GB/s\" \\\n"
+      "    --latency \"500 ns\" --op all_reduce --size \"1 GiB\" --chunks 64\n"
+      "  weft collective --topology \"Switch(8)\" --bandwidth \"450 GB/s\" --sizes 64KiB:1GiB:x2 --algorithm "
+      "ring\n"
+      "  weft collective --topology \"Ring(8)\" --bandwidth \"50 GB/s\" --op all_gather --size 1MiB "
+      "--fidelity analytical \\\n"
+      "    --json | jq .results[0].time_ns");
+  command->callback([options, &action] { action = [options] { return collective(*options); }; });
+}
+
+}  // namespace weft::cli

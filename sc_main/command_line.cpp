@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <systemc>
+
+#include "sc_main/command.h"
+#include "sc_main/command_collective.h"
+#include "sc_main/command_describe.h"
+#include "sc_main/command_generate.h"
+#include "sc_main/command_run.h"
+#include "sc_main/command_schema.h"
+#include "sc_main/command_trace.h"
+#include "sc_main/command_validate.h"
+#include "sc_main/console.h"
+#include "vcd/glob.h"
+#include "vcd/value.h"
+
+namespace weft::cli {
+namespace {
+
+ExitCode fail(ExitCode code, const std::string& message) {
+  note("weft: error: " + message);
+  return code;
+}
+
+/// The subcommand that the arguments got to, for a hint at its help.
+const CLI::App& innermost(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? "weft" : full_name(*parent) + " " + app.get_name();
+}
+
+ExitCode usage(const CLI::App& app, const CLI::ParseError& error) {
+  std::string what = error.what();
+  while (!what.empty() && what.back() == '\n') what.pop_back();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find('=') != std::string::npos &&
+      innermost(app).get_option_no_throw("--set") != nullptr)
+    what += " (each KEY=VALUE needs a --set of its own)";
+  return fail(ExitCode::usage, fmt::format("{}; see `{} --help`", what, full_name(innermost(app))));
+}
+
+ExitCode run_guarded(const Action& action) {
+  try {
+    return action();
+  } catch (const UserError& e) {
+    return fail(e.code(), e.what());
+  } catch (const vcd::GlobError& e) {
+    return fail(ExitCode::usage, fmt::format("the selection of --waves: {}", e.what()));
+  } catch (const vcd::WriteError& e) {
+    return fail(ExitCode::internal,
+                fmt::format("{}; free some space or choose another folder with --out", e.what()));
+  } catch (const sc_core::sc_report& e) {
+    return fail(ExitCode::internal, e.what());
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::internal,
+                "out of memory; use a smaller machine, or coarser fidelity or fewer chunks");
+  } catch (const std::exception& e) {
+    return fail(ExitCode::internal,
+                fmt::format("internal error: {}; please report it with the command", e.what()));
+  }
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argc, char** argv) {
+  CLI::App app(
+      "Weft: a SystemC / TLM-2.0 model of AI-training fabrics. A YAML file describes the machine, Chakra\n"
+      "execution traces drive it.",
+      "weft");
+  app.get_formatter()->column_width(36);
+  app.set_version_flag("--version", "weft " WEFT_VERSION, "Print the version and exit");
+  app.set_help_flag("-h,--help", "Print this help and exit");
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 done, 2 bad usage or configuration, 3 bad trace, 4 stall, 1 anything else.\n\n"
+      "Examples:\n"
+      "  weft collective --topology \"Ring(4)_Switch(8)\" --bandwidth \"200 GB/s,50 GB/s\" --size \"1 GiB\"\n"
+      "  weft generate llm --tp 2 --dp 2 --pp 2 --out trace\n"
+      "  weft run configs/examples/quickstart.yaml --trace trace/llm --groups trace/llm.groups.json --out "
+      "out\n"
+      "  weft collective --help");
+  Action action;
+  add_run_command(app, action);
+  add_collective_command(app, action);
+  add_validate_command(app, action);
+  add_describe_command(app, action);
+  add_schema_command(app, action);
+  add_generate_command(app, action);
+  add_trace_command(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& e) {
+    print(std::string(e.what()) + "\n");
+    return ExitCode::done;
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    return ExitCode::done;
+  } catch (const CLI::ParseError& e) {
+    return usage(app, e);
+  }
+  return run_guarded(action);
+}
+
+}  // namespace weft::cli

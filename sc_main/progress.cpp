@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sc_main/decimal.h"
+
+namespace weft::cli {
+namespace {
+
+std::string duration(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+}  // namespace
+
+void Progress::update(double elapsed_s, Picoseconds simulated, uint64_t done, uint64_t total) {
+  if (elapsed_s < next_s_) return;
+  next_s_ = elapsed_s + (terminal_ ? kTerminalEvery_s : kLogEvery_s);
+  const double share = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
+  const std::string eta = done == 0 ? "unknown" : duration(elapsed_s * (1 - share) / share);
+  std::string line =
+      fmt::format("simulated {}, {} of {} {} ({:.0f} %), {} so far, ETA {}", readable_time(simulated),
+                  grouped(done), grouped(total), unit_, 100 * share, duration(elapsed_s), eta);
+  if (!terminal_) {
+    write_(line + "\n");
+    return;
+  }
+  const size_t size = line.size();
+  if (size < width_) line.append(width_ - size, ' ');
+  width_ = size;
+  write_("\r" + line);
+  shown_ = true;
+}
+
+void Progress::end() {
+  if (shown_) write_("\n");
+  shown_ = false;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The results of a run: the files a program reads and the table a person reads.
+
+#ifndef WEFT_SC_MAIN_RESULTS_H
+#define WEFT_SC_MAIN_RESULTS_H
+
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_main/output_folder.h"
+#include "sc_models/job.h"
+
+namespace weft::cli {
+
+/// Version of summary.json: raised when a key changes its meaning or goes away.
+constexpr int kSummaryVersion = 1;
+
+/// A run and what its results say about it.
+struct RunRecord {
+  const Config& config;
+  const RunResult& result;
+  bool finished = true;
+  std::vector<std::string> warnings;
+  double wall_s = 0;
+  double peak_rss_MiB = 0;
+};
+
+/// A collective that is not finished has no end, no time and no bandwidth.
+bool complete(const CollectiveRow& row);
+
+/// A collective that is faster than physics allows, in one line; else "".
+std::string check_lower_bound(const CollectiveRow& row);
+
+/// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
+/// own.
+std::string summary_json(const RunRecord& record);
+/// ranks.csv, collectives.csv, phases.csv, links.csv and, last, summary.json.
+void write_results(const OutputFolder& folder, const RunRecord& record);
+/// For people.
+std::string summary_text(const RunRecord& record);
+
+}  // namespace weft::cli
+
+#endif

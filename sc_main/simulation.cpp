@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/simulation.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <systemc>
+
+#include "sc_main/console.h"
+#include "sc_main/progress.h"
+
+namespace weft::cli {
+namespace {
+
+using sc_core::sc_time;
+
+void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+  if (report.get_severity() >= sc_core::SC_ERROR) throw sc_core::sc_report(report);
+  if ((actions & sc_core::SC_DISPLAY) == 0) return;
+  const std::string text = fmt::format("{}: {}", report.get_msg_type(), report.get_msg());
+  if (report.get_severity() == sc_core::SC_WARNING)
+    warn(text);
+  else
+    note(text);
+}
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// How far one sc_start goes: as long as about 0.1 s of wall-clock time, found out on the way. Where a slice
+/// ends has no effect on what happens in it.
+class Slice {
+ public:
+  /// Counted from the next event on, so that every slice has something to do.
+  sc_time length() const {
+    const sc_time left = sc_core::sc_max_time() - sc_core::sc_time_stamp();
+    const sc_time wait =
+        sc_core::sc_pending_activity() ? sc_core::sc_time_to_pending_activity() : sc_core::SC_ZERO_TIME;
+    const sc_time length = sc_time::from_value(length_);
+    return left - wait < length ? left : wait + length;
+  }
+  void took(double wall_s) {
+    if (wall_s < 0.05 && length_ < uint64_t{1} << 62)
+      length_ *= 2;
+    else if (wall_s > 0.2 && length_ > 1)
+      length_ /= 2;
+  }
+
+ private:
+  uint64_t length_ = 1000000;  // ps
+};
+
+void run_until_idle(Job& job, Slice& slice, Progress& progress, double begin_s) {
+  do {
+    const double before = seconds();
+    sc_core::sc_start(slice.length(), sc_core::SC_EXIT_ON_STARVATION);
+    const double after = seconds();
+    slice.took(after - before);
+    progress.update(after - begin_s, sc_core::sc_time_stamp().value(), job.done_count(), job.total_count());
+  } while (sc_core::sc_pending_activity());
+}
+
+}  // namespace
+
+void set_up_kernel() {
+  sc_core::sc_set_time_resolution(1, sc_core::SC_PS);
+  sc_core::sc_report_handler::set_handler(handle_report);
+  // A job without nodes, or a collective without bytes, is over at once.
+  sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
+}
+
+bool simulate(Job& job, const std::string& unit) {
+  const bool terminal = isatty(STDERR_FILENO) == 1;
+  Progress progress(
+      [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+      },
+      terminal, unit);
+  const double begin_s = seconds();
+  Slice slice;
+  try {
+    do {
+      run_until_idle(job, slice, progress, begin_s);
+    } while (!job.finished() && job.rescue());
+  } catch (const sc_core::sc_report& report) {
+    progress.end();
+    // What a module threw arrives from the kernel as a report that holds only its text.
+    throw UserError(ExitCode::internal,
+                    fmt::format("at {}: {}", sc_core::sc_time_stamp().to_string(), report.get_msg()));
+  }
+  progress.end();
+  return job.finished();
+}
+
+}  // namespace weft::cli

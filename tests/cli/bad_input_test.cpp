@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Bad configurations, traces and groups as `weft run` reports them: status, place, value, remedy; and nothing
+// is run.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "tests/cli/weft_process.h"
+#include "tests/trace/trace_files.h"
+#include "tests/vcd/vcd_parser.h"
+
+namespace weft::test {
+namespace {
+
+namespace fs = std::filesystem;
+using trace::test::collective;
+using trace::test::comp;
+using trace::test::PbNode;
+using trace::test::receive;
+using trace::test::send;
+using trace::test::write_trace;
+using Nodes = std::vector<PbNode>;
+constexpr auto kAllReduce = ChakraProtoMsg::ALL_REDUCE;
+
+const char kTopology[] = "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n";
+const char kDimension[] = "    - {bandwidth: 50 GB/s, latency: 500 ns}\n";
+
+class BadInput : public ::testing::Test {
+ protected:
+  std::string at(const std::string& name) const { return folder_.file(name); }
+
+  std::string config(const std::string& text) const {
+    write(at("machine.yaml"), text);
+    return at("machine.yaml");
+  }
+
+  /// Two ranks with these nodes on a ring of two.
+  Ran run(const Nodes& rank0, const Nodes& rank1, std::vector<std::string> more = {}) const {
+    write_trace(at("t.0.et"), rank0);
+    write_trace(at("t.1.et"), rank1);
+    return run_files(std::move(more));
+  }
+  Ran run_files(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {
+        "run", config(std::string(kTopology) + kDimension), "--trace", at("t"), "--out", at("out")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return weft(arguments);
+  }
+
+  void expect(const Ran& ran, int status, const std::vector<std::string>& parts) const {
+    EXPECT_EQ(ran.status, status) << ran.err;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_EQ(ran.err.find("weft: error: "), 0u) << ran.err;
+    for (const std::string& part : parts)
+      EXPECT_NE(ran.err.find(part), std::string::npos) << "no \"" << part << "\" in: " << ran.err;
+    EXPECT_FALSE(fs::exists(at("out"))) << "nothing was run";
+  }
+
+  vcd::test::TemporaryFolder folder_;
+};
+
+TEST_F(BadInput, TheGoodCaseIsGood) {
+  const Ran ran = run({comp(1), collective(2, kAllReduce, 1000), send(3, 1, 10, 0)},
+                      {comp(1), collective(2, kAllReduce, 1000), receive(3, 0, 10, 0)});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+}
+
+TEST_F(BadInput, ConfigurationsNameLineKeyValueAndWhatIsAllowed) {
+  struct Case {
+    std::string text;
+    std::vector<std::string> parts;
+  };
+  const std::string good = std::string(kTopology) + kDimension;
+  for (const Case& c : std::vector<Case>{
+           {good + "npu: {peek: 3 TFLOPS}\n", {":6", "npu", "peek", "peak"}},
+           {std::string(kTopology) + "    - {bandwidth: 50}\n", {":5", "bandwidth", "'50'", "GB/s"}},
+           {std::string(kTopology) + "    - {bandwidth: 50 GB}\n", {":5", "bandwidth", "50 GB", "GB/s"}},
+           {std::string(kTopology) + "    - {bandwidth: 0 GB/s}\n", {":5", "bandwidth", "0 GB/s"}},
+           {std::string(kTopology) + "    - {bandwidth: -5 GB/s}\n", {":5", "bandwidth", "-5 GB/s"}},
+           {std::string(kTopology) + "    - {bandwidth: 1e40 GB/s}\n", {":5", "bandwidth", "1e40 GB/s"}},
+           {std::string(kTopology) + "    - {bandwidth: 50 GB/s, latency: 5 years}\n",
+            {":5", "latency", "5 years", "ns"}},
+           {std::string(kTopology) + kDimension + kDimension,
+            {"topology.dimensions", "2 entries", "1 dimensions"}},
+           {"weft: 1\ntopology:\n  notation: Ring(2\n  dimensions:\n" + std::string(kDimension),
+            {":3", "Ring(2"}},
+           {"weft: 2\n" + good.substr(8), {":1", "weft", "2"}},
+           {good + "collectives: {all_reduce: halving_doubling}\ntopology: {}\n", {"topology"}},
+           {"weft: [1\n", {"machine.yaml"}},
+           {"", {"empty"}},
+           {std::string(kTopology) + kDimension + "collectives: {chunks: 0}\n",
+            {":6", "collectives.chunks", "0"}}}) {
+    const Ran ran = weft({"run", config(c.text), "--trace", at("t"), "--out", at("out")});
+    expect(ran, 2, c.parts);
+    EXPECT_TRUE(ran.says({at("machine.yaml")})) << ran.err;
+  }
+  Ran ran = weft({"run", at("absent.yaml")});
+  expect(ran, 2, {"absent.yaml", "no such"});
+  ran = weft({"run",
+              config("weft: 1\ntopology:\n  notation: Ring(6)\n  dimensions:\n" + std::string(kDimension) +
+                     "collectives: {all_reduce: halving_doubling}\n"),
+              "--trace", at("t"), "--out", at("out")});
+  expect(ran, 2, {":6", "collectives.all_reduce", "halving_doubling", "power of two", "Ring(6)", "ring"});
+}
+
+TEST_F(BadInput, NoTraceIsConfigured) {
+  expect(weft({"run", config(std::string(kTopology) + kDimension), "--out", at("out")}), 2,
+         {"machine.yaml", "workload.trace", "--trace"});
+}
+
+TEST_F(BadInput, FewerAndMoreTracesThanNpus) {
+  expect(run_files(), 3, {at("t.0.et"), "0 found"});
+  write_trace(at("t.0.et"), {comp(1)});
+  expect(run_files(), 3, {at("t.1.et"), "1 trace files", "2 NPUs"});
+  write_trace(at("t.1.et"), {comp(1)});
+  write_trace(at("t.2.et"), {comp(1)});
+  expect(run_files(), 3, {at("t.2.et"), "3 trace files", "2 NPUs"});
+}
+
+TEST_F(BadInput, TruncatedCorruptAndForeignFiles) {
+  write_trace(at("t.0.et"), {comp(1), comp(2), comp(3)});
+  write_trace(at("t.1.et"), {comp(1), comp(2), comp(3)});
+  const std::string whole = read(at("t.1.et"));
+  for (const size_t cut : {size_t{1}, size_t{5}, whole.size() / 2}) {
+    write(at("t.1.et"), whole.substr(0, whole.size() - cut));
+    expect(run_files(), 3, {at("t.1.et")});
+  }
+  write(at("t.1.et"), "{\"schema\": \"1.0.2-chakra.0.0.4\", \"nodes\": []}");
+  expect(run_files(), 3, {at("t.1.et")});
+  write(at("t.1.et"), std::string(100, '\xff'));
+  expect(run_files(), 3, {at("t.1.et")});
+  write(at("t.1.et"), std::string("\x89PNG\r\n\x1a\n") + std::string(64, '\0'));
+  expect(run_files(), 3, {at("t.1.et")});
+}
+
+TEST_F(BadInput, DuplicateIdsAndCycles) {
+  expect(run({comp(1)}, {comp(4), comp(5), comp(4)}), 3, {at("t.1.et"), "4", "rank 1"});
+  expect(run({comp(1, {3}), comp(2, {1}), comp(3, {2})}, {comp(1)}), 3, {at("t.0.et"), "rank 0", "cycle"});
+}
+
+TEST_F(BadInput, DanglingDependenciesAreAWarningOrWithStrictAnError) {
+  const Ran strict = run({comp(1, {99})}, {comp(1)}, {"--strict"});
+  expect(strict, 3, {at("t.0.et"), "99", "strict"});
+  const Ran lenient = run({comp(1, {99})}, {comp(1)});
+  EXPECT_EQ(lenient.status, 0) << lenient.err;
+  EXPECT_TRUE(lenient.says({"warning", at("t.0.et"), "99"})) << lenient.err;
+  EXPECT_NE(read(at("out/summary.json")).find("99"), std::string::npos);
+}
+
+TEST_F(BadInput, CollectivesThatDoNotAgree) {
+  expect(run({collective(1, kAllReduce, 100)}, {comp(1)}), 3,
+         {at("t.1.et"), "rank 1", "never joins", "all_reduce of 100 bytes", at("t.0.et")});
+  expect(run({collective(1, kAllReduce, 100)}, {collective(1, kAllReduce, 200)}), 3,
+         {at("t.0.et"), at("t.1.et"), "100 bytes", "200 bytes"});
+  expect(run({collective(1, kAllReduce, 100)}, {collective(1, ChakraProtoMsg::ALL_GATHER, 100)}), 3,
+         {"all_reduce", "all_gather", at("t.1.et")});
+}
+
+TEST_F(BadInput, SendsAndReceivesThatDoNotMatch) {
+  expect(run({comp(1)}, {receive(2, 0, 64, 5)}), 3,
+         {at("t.1.et"), "a receive without a send", "64 bytes", "rank 0", "tag 5"});
+  expect(run({send(2, 1, 64, 5)}, {comp(1)}), 3, {at("t.0.et"), "a send without a receive", "tag 5"});
+  expect(run({send(2, 1, 64, 5)}, {receive(2, 0, 65, 5)}), 3, {"64 bytes", "65 bytes", at("t.1.et")});
+  expect(run({send(2, 7, 64, 5)}, {comp(1)}), 3, {at("t.0.et"), "comm_dst", "7", "2 NPUs"});
+}
+
+TEST_F(BadInput, Groups) {
+  expect(run({collective(1, kAllReduce, 100, "9")}, {comp(1)}), 3,
+         {at("t.0.et"), "\"9\"", "unknown", "workload.groups"});
+  expect(run({comp(1)}, {comp(1)}, {"--groups", at("absent.json")}), 3, {at("absent.json")});
+  write(at("g.json"), "{\"1\": [0, 1,");
+  expect(run({comp(1)}, {comp(1)}, {"--groups", at("g.json")}), 3, {at("g.json")});
+  write(at("g.json"), "{\"1\": [0, 5]}");
+  expect(run({comp(1)}, {comp(1)}, {"--groups", at("g.json")}), 3, {at("g.json"), "5"});
+  write(at("g.json"), "{\"1\": [1]}");
+  expect(run({collective(1, kAllReduce, 100, "1")}, {comp(1)}, {"--groups", at("g.json")}), 3,
+         {at("t.0.et"), "\"1\"", "rank 0"});
+}
+
+TEST_F(BadInput, RemoteMemoryThatTheMachineDoesNotHave) {
+  PbNode load = trace::test::make(1, "load", ChakraProtoMsg::MEM_LOAD_NODE);
+  trace::test::attribute(load, "tensor_size", 4096);
+  trace::test::attribute(load, "is_remote", 1);
+  const Ran ran = run({load}, {comp(1)});
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  EXPECT_TRUE(ran.says({at("t.0.et"), "rank 0", "node 1", "remote_memory: {bandwidth"})) << ran.err;
+}
+
+TEST_F(BadInput, ZeroBytesAndFewerBytesThanChunksAreNoErrors) {
+  const Ran ran = run({collective(1, kAllReduce, 0), collective(2, kAllReduce, 3), send(3, 1, 0, 1)},
+                      {collective(1, kAllReduce, 0), collective(2, kAllReduce, 3), receive(3, 0, 0, 1)});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(ran.says({"warning", "chunks"})) << ran.err;
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+weft_add_sc_test(cli_parts
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/parts_test.cpp
+  LINKS weft_cli nlohmann_json::nlohmann_json
+  LABELS unit)
+
+foreach(topic usage collective run bad_input real_traces papers)
+  weft_add_test(cli_${topic}
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
+            ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
+    LINKS weft::workload nlohmann_json::nlohmann_json
+    LABELS cli
+    TIMEOUT 300)
+  target_compile_definitions(test_cli_${topic} PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
+  add_dependencies(test_cli_${topic} weft)
+endforeach()

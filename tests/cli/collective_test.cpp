@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/cli/weft_process.h"
+#include "tests/support/data_dir.h"
+
+namespace weft::test {
+namespace {
+
+using nlohmann::json;
+using Arguments = std::vector<std::string>;
+
+Ran collective(Arguments more) {
+  more.insert(more.begin(), "collective");
+  return weft(more);
+}
+
+json results(Arguments more) {
+  more.emplace_back("--json");
+  const Ran ran = collective(more);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  return json::parse(ran.out)["results"];
+}
+
+/// time_ns of the one result, as it is written.
+std::string time_text(const Ran& ran) {
+  const size_t begin = ran.out.find("\"time_ns\": ") + 11;
+  return ran.out.substr(begin, ran.out.find(',', begin) - begin);
+}
+
+TEST(Collective, TheIssuesExample) {
+  const Ran ran = collective({"--topology", "Ring(4)_FullyConnected(8)_Switch(4)", "--bandwidth",
+                              "200 GB/s,100 GB/s,50 GB/s", "--latency", "500 ns,500 ns,1 us", "--op",
+                              "all_reduce", "--size", "1 GiB", "--chunks", "64"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_NE(ran.out.find("busbw"), std::string::npos);
+  EXPECT_NE(ran.out.find("1073741824"), std::string::npos);
+}
+
+TEST(Collective, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
+  const Ran ran =
+      collective({"--topology", "Ring(4)", "--bandwidth", "100 GB/s", "--size", "1 MiB", "--json"});
+  EXPECT_EQ(ran.status, 0);
+  const json parsed = json::parse(ran.out);
+  ASSERT_EQ(parsed.size(), 1u);
+  ASSERT_EQ(parsed["results"].size(), 1u);
+  std::vector<std::string> keys;
+  for (const auto& item : parsed["results"][0].items()) {
+    keys.push_back(item.key());
+    EXPECT_TRUE(item.value().is_number()) << item.key();
+  }
+  EXPECT_EQ(keys, (std::vector<std::string>{"algbw_GBps", "busbw_GBps", "bytes", "efficiency", "events",
+                                            "messages", "time_ns", "wall_s"}));
+  EXPECT_NE(ran.err.find("busbw"), std::string::npos) << "the table";
+}
+
+// Ring all-reduce, one chunk: e + 2(n-1)(L + m/B + e), m = S/n; 3 B at 7 GB/s is no whole number of
+// picoseconds.
+TEST(Collective, TimesAreExactPicoseconds) {
+  const Ran ran =
+      collective({"--topology", "Ring(4)", "--bandwidth", "7 GB/s", "--latency", "10 ns", "--endpoint-delay",
+                  "1 ns", "--size", "12 B", "--chunks", "1", "--fidelity", "analytical", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(time_text(ran), "69.574");  // 1 + 6 (10 + ceil(428.57 ps) + 1)
+}
+
+// 2(n-1) steps of S/n, each message on one link: the counts are the algorithm's own.
+TEST(Collective, MessagesAndEventsAreTheAlgorithms) {
+  const json r =
+      results({"--topology", "Ring(8)", "--bandwidth", "50 GB/s", "--size", "1 MiB", "--chunks", "4"});
+  EXPECT_EQ(r[0]["messages"], 8 * 2 * 7 * 4);
+  EXPECT_GE(r[0]["events"], 8 * 2 * 7 * 4);
+  const json d = results({"--topology", "FullyConnected(8)", "--bandwidth", "50 GB/s", "--size", "1 MiB",
+                          "--chunks", "4", "--op", "all_to_all"});
+  EXPECT_EQ(d[0]["messages"], 8 * 7 * 4);
+}
+
+TEST(Collective, BandwidthsFollowNcclTests) {
+  const struct {
+    const char* op;
+    double size, factor;
+  } cases[] = {{"all_reduce", 1, 2 * 3 / 4.0}, {"all_gather", 4, 3 / 4.0}, {"reduce_scatter", 1, 3 / 4.0},
+               {"all_to_all", 1, 3 / 4.0},     {"broadcast", 1, 1},        {"reduce", 1, 1}};
+  for (const auto& c : cases) {
+    const json r =
+        results({"--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "1 MB", "--op", c.op})[0];
+    const double seconds = r["time_ns"].get<double>() * 1e-9;
+    EXPECT_EQ(r["bytes"], 1000000);
+    EXPECT_NEAR(r["algbw_GBps"].get<double>(), c.size * 1e6 / seconds / 1e9, 1e-6) << c.op;
+    EXPECT_NEAR(r["busbw_GBps"].get<double>(), r["algbw_GBps"].get<double>() * c.factor, 1e-6) << c.op;
+    EXPECT_GT(r["efficiency"], 0) << c.op;
+    EXPECT_LE(r["efficiency"], 1) << c.op;
+  }
+}
+
+TEST(Collective, EveryOperationRuns) {
+  for (const char* op : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce",
+                         "gather", "scatter", "barrier"}) {
+    for (const char* fidelity : {"message", "analytical"}) {
+      const json r = results({"--topology", "Ring(4)_Switch(2)", "--bandwidth", "50 GB/s,25 GB/s", "--size",
+                              "1 MiB", "--op", op, "--fidelity", fidelity, "--root", "3"});
+      EXPECT_GT(r[0]["time_ns"], 0) << op;
+      EXPECT_LE(r[0]["efficiency"], 1) << op;
+    }
+  }
+  EXPECT_EQ(collective({"--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--op", "barrier"}).status, 0)
+      << "a barrier needs no size";
+}
+
+TEST(Collective, SizesRunOneAfterAnotherAndAreIndependent) {
+  const json sweep =
+      results({"--topology", "Ring(4)_Switch(4)", "--bandwidth", "50 GB/s", "--sizes", "64KiB:1MiB:x4"});
+  ASSERT_EQ(sweep.size(), 3u);
+  uint64_t bytes = 65536;
+  for (const json& one : sweep) {
+    const json alone = results({"--topology", "Ring(4)_Switch(4)", "--bandwidth", "50 GB/s", "--size",
+                                std::to_string(bytes) + " B"})[0];
+    EXPECT_EQ(one["bytes"], bytes);
+    EXPECT_EQ(one["time_ns"], alone["time_ns"]);
+    EXPECT_EQ(one["messages"], alone["messages"]);
+    bytes *= 4;
+  }
+}
+
+TEST(Collective, OneValueStandsForAllDimensions) {
+  const Arguments rest = {"--topology", "Ring(2)_Ring(2)", "--size", "1 MiB"};
+  const auto time = [&](Arguments more) {
+    more.insert(more.end(), rest.begin(), rest.end());
+    return results(more)[0]["time_ns"];
+  };
+  EXPECT_EQ(time({"--bandwidth", "50 GB/s"}), time({"--bandwidth", "50 GB/s, 50 GB/s"}));
+  EXPECT_NE(time({"--bandwidth", "50 GB/s,25 GB/s"}), time({"--bandwidth", "50 GB/s"}));
+  EXPECT_EQ(time({"--bandwidth", "50 GB/s", "--algorithm", "ring"}),
+            time({"--bandwidth", "50 GB/s", "--algorithm", "ring,default"}));
+  EXPECT_EQ(time({"--bandwidth", "50 GB/s", "--fidelity", "analytical"}),
+            time({"--bandwidth", "50 GB/s", "--fidelity", "analytical,message"}));
+}
+
+TEST(Collective, EveryOptionHasItsEffect) {
+  const Arguments base = {"--topology", "Ring(4)_Switch(4)", "--bandwidth", "50 GB/s", "--size", "1 MiB"};
+  const auto time = [&](Arguments more) {
+    const bool topology = !more.empty() && more[0] == "--topology";
+    more.insert(more.end(), base.begin() + (topology ? 2 : 0), base.end());
+    return results(more)[0]["time_ns"].get<double>();
+  };
+  const double plain = time({});
+  EXPECT_GT(time({"--latency", "2 us"}), plain);
+  EXPECT_GT(time({"--endpoint-delay", "100 ns"}), plain);
+  EXPECT_GT(time({"--reduction", "1600 GB/s"}), plain);
+  EXPECT_GT(time({"--reduction", "100 GB/s"}), time({"--reduction", "1600 GB/s"}));
+  EXPECT_EQ(time({"--reduction", "none"}), plain);
+  EXPECT_LT(time({"--topology", "Switch(4)", "--switching", "cut_through"}),
+            time({"--topology", "Switch(4)"}));
+  EXPECT_LT(time({"--links-per-npu", "2"}), plain);
+  EXPECT_GT(time({"--order", "baseline"}), plain);
+  EXPECT_NE(time({"--chunks", "16"}), plain);
+  EXPECT_NE(time({"--algorithm", "direct"}), plain);
+  EXPECT_LT(time({"--queues", "2"}), plain);
+  EXPECT_NE(time({"--active-chunks", "2"}), plain);
+  EXPECT_EQ(time({"--scheduling", "fifo"}), plain) << "there is but one collective";
+}
+
+TEST(Collective, ZeroBytesAndFewerBytesThanChunksAreNoErrors) {
+  const Ran zero = collective({"--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "0 B", "--json"});
+  EXPECT_EQ(zero.status, 0) << zero.err;
+  EXPECT_EQ(json::parse(zero.out)["results"][0]["messages"], 0);
+  EXPECT_EQ(json::parse(zero.out)["results"][0]["time_ns"], 0);
+  const Ran few =
+      collective({"--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "3 B", "--chunks", "8"});
+  EXPECT_EQ(few.status, 0);
+  EXPECT_TRUE(few.says({"warning", "3 bytes", "8 chunks"})) << few.err;
+}
+
+TEST(Collective, OneNpu) {
+  EXPECT_EQ(collective({"--topology", "Ring(1)", "--bandwidth", "1 GB/s", "--size", "1 MiB"}).status, 0);
+}
+
+TEST(Collective, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
+  struct Case {
+    Arguments arguments;
+    std::vector<std::string> parts;
+  };
+  const std::vector<Case> cases = {
+      {{"--op", "allreduce"}, {"--op 'allreduce'", "all_reduce", "barrier"}},
+      {{"--size", "1"}, {"--size", "'1'", "MiB"}},
+      {{"--size", "1 GB/s"}, {"--size", "1 GB/s"}},
+      {{"--size", "-1 MiB"}, {"--size", "negative"}},
+      {{"--size", ""}, {"--size"}},
+      {{"--latency", "5"}, {"--latency 5", "unit", "ns"}},
+      {{"--latency", "5 GB"}, {"--latency 5 GB", "5 GB"}},
+      {{"--latency", "1 ns,2 ns,3 ns"}, {"--latency", "3 values", "2 dimensions"}},
+      {{"--latency", "1 ns,"}, {"--latency", "empty value"}},
+      {{"--algorithm", "ring,tree"}, {"--algorithm ring,tree", "tree", "halving_doubling"}},
+      {{"--algorithm", "ring,ring,ring"}, {"--algorithm", "3 values", "2 dimensions"}},
+      {{"--algorithm", "halving_doubling"}, {"--algorithm", "power of two", "Ring(3)"}},
+      {{"--fidelity", "packets"}, {"--fidelity packets", "message"}},
+      {{"--switching", "wormhole"}, {"--switching wormhole", "cut_through"}},
+      {{"--order", "random"}, {"--order random", "baseline"}},
+      {{"--chunks", "0"}, {"--chunks 0", "zero"}},
+      {{"--chunks", "many"}, {"--chunks many"}},
+      {{"--chunks", "99999999999999999999"}, {"--chunks"}},
+      {{"--active-chunks", "0"}, {"--active-chunks 0"}},
+      {{"--reduction", "fast"}, {"--reduction fast"}},
+      {{"--reduction", "1600"}, {"--reduction 1600", "unit"}},
+      {{"--endpoint-delay", "1 year"}, {"--endpoint-delay 1 year"}},
+      {{"--root", "12"}, {"--root 12", "0 to 11"}},
+      {{"--root", "x"}, {"--root", "x"}},
+      {{"--sizes", "1KiB:1MiB:x2", "--size", "1 MiB"}, {"--size and --sizes"}},
+      {{"--sizes", "1KiB:1MiB:2"}, {"--sizes", "x2"}},
+      {{"--bandwidth-per-npu", "1 GB/s"}, {"--bandwidth and --bandwidth-per-npu"}},
+      {{"--links-per-npu", "0"}, {"--links-per-npu 0"}}};
+  for (const Case& c : cases) {
+    Arguments arguments = {"--topology", "Ring(3)_Switch(4)", "--bandwidth", "50 GB/s"};
+    arguments.insert(arguments.end(), c.arguments.begin(), c.arguments.end());
+    if (c.arguments[0].find("--size") != 0) arguments.insert(arguments.end(), {"--size", "1 MiB"});
+    arguments.emplace_back("--json");
+    const Ran ran = collective(arguments);
+    EXPECT_EQ(ran.status, 2) << c.arguments[0] << " " << c.arguments[1] << ": " << ran.err;
+    EXPECT_EQ(ran.out, "") << c.arguments[0];
+    EXPECT_TRUE(ran.says(c.parts)) << ran.err;
+  }
+  for (const Case& c :
+       std::vector<Case>{{{"--topology", "Rong(4)", "--bandwidth", "1 GB/s"}, {"--topology", "Rong"}},
+                         {{"--topology", "Ring(0)", "--bandwidth", "1 GB/s"}, {"--topology", "Ring(0)"}},
+                         {{"--topology", "", "--bandwidth", "1 GB/s"}, {"--topology"}},
+                         {{"--topology", "Ring(9999)_Ring(9999)", "--bandwidth", "1 GB/s"}, {"--topology"}},
+                         {{"--topology", "Ring(4)"}, {"--bandwidth", "100 GB/s"}},
+                         {{"--topology", "Ring(4)", "--bandwidth", "0 GB/s"}, {"--bandwidth 0 GB/s", "zero"}},
+                         {{"--topology", "Ring(4)", "--bandwidth", "1e30 GB/s"}, {"--bandwidth 1e30 GB/s"}},
+                         {{"--topology", "Ring(4)", "--bandwidth", "50"}, {"--bandwidth 50", "unit"}}}) {
+    Arguments arguments = c.arguments;
+    arguments.insert(arguments.end(), {"--size", "1 MiB"});
+    const Ran ran = collective(arguments);
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_TRUE(ran.says(c.parts)) << ran.err;
+  }
+}
+
+// The library is held against all goldens elsewhere; here the way from the options to the machine is.
+TEST(Collective, SomeGoldens) {
+  WEFT_NEEDS_DATA();
+  const json data = json::parse(std::ifstream(data_dir() + "/golden/collectives.json"));
+  const auto joined = [](const json& list, const auto& text) {
+    std::string out;
+    for (const json& item : list) out += (out.empty() ? "" : ",") + text(item);
+    return out;
+  };
+  size_t tried = 0;
+  for (size_t i = 0; i < data["cases"].size(); i += 17) {
+    const json& c = data["cases"][i];
+    const bool whole =
+        std::all_of(c["bandwidth_GiBps"].begin(), c["bandwidth_GiBps"].end(),
+                    [](const json& b) { return std::floor(b.get<double>()) == b.get<double>(); });
+    if (!whole) continue;
+    ++tried;
+    std::string topology;
+    for (size_t d = 0; d < c["npus"].size(); ++d)
+      topology += (d == 0 ? "" : "_") + c["topology"][d].get<std::string>() + "(" + c["npus"][d].dump() + ")";
+    const std::string collective_name = c["collective"];
+    const std::string op = collective_name == "AR"   ? "all_reduce"
+                           : collective_name == "AG" ? "all_gather"
+                           : collective_name == "RS" ? "reduce_scatter"
+                                                     : "all_to_all";
+    const json r = results(
+        {"--topology",
+         topology,
+         "--bandwidth",
+         joined(
+             c["bandwidth_GiBps"],
+             [](const json& b) { return std::to_string(static_cast<uint64_t>(b.get<double>())) + " GiB/s"; }),
+         "--latency",
+         joined(c["latency_ns"],
+                [](const json& l) { return std::to_string(static_cast<uint64_t>(l.get<double>())) + " ns"; }),
+         "--algorithm",
+         joined(c["algorithm"],
+                [](const json& a) {
+                  return a == "halvingDoubling" ? std::string("halving_doubling") : a.get<std::string>();
+                }),
+         "--op",
+         op,
+         "--size",
+         c["bytes"].dump() + " B",
+         "--chunks",
+         c["chunks"].dump(),
+         "--active-chunks",
+         c["active_chunks_per_dimension"].dump(),
+         "--order",
+         c["all_reduce_order"] == "baseline" ? "baseline" : "local_bw_aware",
+         "--endpoint-delay",
+         c["endpoint_delay_ns"].dump() + " ns",
+         "--reduction",
+         c["reduction"] == "none" ? "none" : "1600 GB/s",
+         "--fidelity",
+         c["contention"] == "none" ? "analytical" : "message"});
+    double steps = 0;
+    for (size_t d = 0; d < c["npus"].size(); ++d) {
+      const double n = c["npus"][d];
+      steps +=
+          (collective_name == "A2A" ? n * (n - 1) / 2 : 2 * (n - 1)) * (c["topology"][d] == "Switch" ? 2 : 1);
+    }
+    const double golden = c["time_ns"];
+    const double tolerance =
+        std::max(golden * 0.001, c["chunks"].get<double>() * steps * (c["reduction"] == "none" ? 1 : 4));
+    EXPECT_NEAR(r[0]["time_ns"].get<double>(), golden, tolerance) << c["id"];
+  }
+  EXPECT_GE(tried, 10u);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// configs/papers: the systems of the 2.0 paper's Tables II and IV against the paper's own figures
+// (microseconds).
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/cli/weft_process.h"
+
+namespace weft::test {
+namespace {
+
+double microseconds(const std::string& system, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments{
+      "collective", "--config", std::string(WEFT_SOURCE_DIR "/configs/papers/") + system,
+      "--size",     "1 GiB",    "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const auto result = weft(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return nlohmann::json::parse(result.out)["results"][0]["time_ns"].get<double>() / 1000;
+}
+
+TEST(Papers, TableIV) {
+  EXPECT_NEAR(microseconds("table4_2_8_8_4.yaml"), 4392.85, 4392.85 * 0.002);
+  EXPECT_NEAR(microseconds("table4_4_8_8_4.yaml"), 2212.60, 2212.60 * 0.002);
+  EXPECT_NEAR(microseconds("table4_8_8_8_4.yaml"), 1753.48, 1753.48 * 0.002);
+  EXPECT_NEAR(microseconds("table4_16_8_8_4.yaml"), 1879.17, 1879.17 * 0.002);
+}
+
+TEST(Papers, TableIVDoesNotDependOnTheSizeOfTheLastDimension) {
+  // The bottleneck is an inner dimension: another last dimension changes little.
+  const double four = microseconds("table4_2_8_8_4.yaml");
+  for (const char* last : {"8", "16", "32"}) {
+    const double time =
+        microseconds("table4_2_8_8_4.yaml",
+                     {"--topology", std::string("Ring(2)_FullyConnected(8)_Ring(8)_Switch(") + last + ")"});
+    EXPECT_NEAR(time, four, four * 0.002) << last;
+  }
+}
+
+TEST(Papers, TableII) {
+  EXPECT_NEAR(microseconds("table2_w_1d_350.yaml"), 5706, 5706 * 0.002);
+  EXPECT_NEAR(microseconds("table2_w_1d_500.yaml"), 3995, 3995 * 0.002);
+  EXPECT_NEAR(microseconds("table2_w_1d_600.yaml"), 3330, 3330 * 0.002);
+  EXPECT_NEAR(microseconds("table2_w_2d.yaml"), 7752, 7752 * 0.002);
+  EXPECT_NEAR(microseconds("table2_conv_3d.yaml"), 9377, 9377 * 0.002);
+  EXPECT_NEAR(microseconds("table2_conv_4d.yaml"), 4438, 4438 * 0.002);
+}
+
+TEST(Papers, TableIIWithThemis) {
+  const std::vector<std::string> themis{"--order", "themis"};
+  EXPECT_NEAR(microseconds("table2_w_2d.yaml", themis), 4064, 4064 * 0.002);
+  EXPECT_NEAR(microseconds("table2_conv_3d.yaml", themis), 5875, 5875 * 0.002);
+  EXPECT_NEAR(microseconds("table2_conv_4d.yaml", themis), 3717, 3717 * 0.002);
+  // With smallest_first the conventional system comes within 4 % of the wafer of equal bandwidth.
+  const double conventional =
+      microseconds("table2_conv_4d.yaml", {"--order", "themis", "--dimension-scheduling", "smallest_first"});
+  EXPECT_LE(conventional, 3460);
+  EXPECT_LE(conventional, microseconds("table2_w_1d_600.yaml") * 1.04);
+}
+
+}  // namespace
+}  // namespace weft::test

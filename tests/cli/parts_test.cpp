@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sc_main/decimal.h"
+#include "sc_main/json_text.h"
+#include "sc_main/output_folder.h"
+#include "sc_main/progress.h"
+#include "sc_main/results.h"
+#include "sc_main/size_list.h"
+#include "sc_main/table.h"
+
+namespace weft::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Decimal, NanosecondsAreExact) {
+  EXPECT_EQ(nanoseconds(Picoseconds{0}), "0");
+  EXPECT_EQ(nanoseconds(Picoseconds{1}), "0.001");
+  EXPECT_EQ(nanoseconds(Picoseconds{1000}), "1");
+  EXPECT_EQ(nanoseconds(Picoseconds{1234567}), "1234.567");
+  EXPECT_EQ(nanoseconds(Picoseconds{1234500}), "1234.5");
+  EXPECT_EQ(nanoseconds(Picoseconds{1234050}), "1234.05");
+  // Beyond what a double holds.
+  EXPECT_EQ(nanoseconds(Picoseconds{9007199254740993}), "9007199254740.993");
+  EXPECT_EQ(nanoseconds(kNever), "18446744073709551.615");
+  EXPECT_EQ(nanoseconds(static_cast<Wide>(kNever) * 1000), "18446744073709551615");
+}
+
+TEST(Decimal, MeansAreRoundedToPicoseconds) {
+  EXPECT_EQ(mean_nanoseconds(0, 0), "0");
+  EXPECT_EQ(mean_nanoseconds(1000, 3), "0.333");
+  EXPECT_EQ(mean_nanoseconds(2000, 3), "0.667");
+  EXPECT_EQ(mean_nanoseconds(static_cast<Wide>(kNever) * 4, 4), "18446744073709551.615");
+}
+
+TEST(Decimal, ForPeople) {
+  EXPECT_EQ(readable_time(999), "0.999 ns");
+  EXPECT_EQ(readable_time(1500000), "1.5 us");
+  EXPECT_EQ(readable_time(2500000000), "2.5 ms");
+  EXPECT_EQ(readable_time(3000000000000), "3 s");
+  EXPECT_EQ(readable_size(0), "0 B");
+  EXPECT_EQ(readable_size(65536), "64 KiB");
+  EXPECT_EQ(readable_size(1572864), "1.5 MiB");
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(12345678), "12,345,678");
+  EXPECT_EQ(json_number(0.0 / 0.0), "0");
+}
+
+TEST(JsonTextTest, IsJson) {
+  JsonText json;
+  json.begin_object();
+  json.key("a \"quoted\"\n key").text("bytes \xff that are no UTF-8, \\ and \t");
+  json.key("empty").begin_object();
+  json.end_object();
+  json.key("list").begin_array();
+  json.number("1234.567");
+  json.number(uint64_t{18446744073709551615u});
+  json.number(0.1);
+  json.boolean(false);
+  json.begin_array();
+  json.end_array();
+  json.end_array();
+  json.key("last").boolean(true);
+  json.end_object();
+  const auto parsed = nlohmann::json::parse(json.str());
+  EXPECT_EQ(parsed["list"][1], 18446744073709551615u);
+  EXPECT_EQ(parsed["list"][2], 0.1);
+  EXPECT_TRUE(parsed["list"][4].is_array());
+  EXPECT_TRUE(parsed["empty"].is_object());
+  EXPECT_TRUE(parsed["last"]);
+  EXPECT_EQ(parsed.size(), 4u);
+  EXPECT_NE(json.str().find("1234.567"), std::string::npos);
+}
+
+TEST(TableTest, Aligns) {
+  Table table({"a", "number"});
+  table.row({"long name", "1"});
+  EXPECT_EQ(table.str(2), "  a          number\n  long name       1\n");
+}
+
+TEST(SizeList, Ranges) {
+  EXPECT_EQ(parse_sizes("1KiB:8KiB:x2"), (std::vector<uint64_t>{1024, 2048, 4096, 8192}));
+  EXPECT_EQ(parse_sizes("1 KiB : 7 KiB : x2"), (std::vector<uint64_t>{1024, 2048, 4096}));
+  EXPECT_EQ(parse_sizes("0B:10B:+4B"), (std::vector<uint64_t>{0, 4, 8}));
+  EXPECT_EQ(parse_sizes("4B:4B:x2"), (std::vector<uint64_t>{4}));
+  EXPECT_EQ(parse_sizes("1 MiB, 10 B"), (std::vector<uint64_t>{1048576, 10}));
+  EXPECT_EQ(parse_sizes("8000PB:18000PB:x2"),
+            (std::vector<uint64_t>{8000000000000000000u, 16000000000000000000u}));
+}
+
+TEST(SizeList, RefusesAndSaysWhy) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "--sizes ''"},        {"1KiB:2KiB", "three"},    {"2KiB:1KiB:x2", "larger than the last"},
+      {"0B:1KiB:x2", "stays 0"}, {"1B:2B:x1", "2 or more"}, {"1B:2B:+0B", "more than 0"},
+      {"1B:2B:2", "'2'"},        {"1:2B:x2", "no unit"},    {"1B:9B:x", "factor"},
+      {"0B:1GB:+1B", "10000"},   {"1B:9B:x2.5", "factor"},  {"-1B:9B:x2", "negative"}};
+  for (const auto& [text, part] : cases) {
+    try {
+      parse_sizes(text);
+      ADD_FAILURE() << text << " was accepted";
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage);
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("64KiB:1GiB:x2"), std::string::npos) << e.what();
+    }
+  }
+}
+
+TEST(ProgressTest, NothingInTheFirstTwoSeconds) {
+  std::string text;
+  Progress progress([&](std::string_view t) { text += t; }, true, "nodes");
+  progress.update(1.99, 1000, 1, 10);
+  progress.end();
+  EXPECT_EQ(text, "");
+}
+
+TEST(ProgressTest, OnATerminalOneLineIsWrittenOver) {
+  std::string text;
+  Progress progress([&](std::string_view t) { text += t; }, true, "nodes");
+  progress.update(2.0, 1234567000, 1000, 4000);
+  EXPECT_EQ(text, "\rsimulated 1.234567 ms, 1,000 of 4,000 nodes (25 %), 2 s so far, ETA 6 s");
+  const size_t length = text.size() - 1;
+  text.clear();
+  progress.update(2.1, 1234567000, 1001, 4000);
+  EXPECT_EQ(text, "") << "too soon";
+  progress.update(3.0, 2000000000, 4000, 4000);
+  EXPECT_EQ(text.size() - 1, length) << "the rest of the old line must go";
+  EXPECT_EQ(text.find("\rsimulated 2 ms, 4,000 of 4,000 nodes (100 %), 3 s so far, ETA 0 s"), 0u) << text;
+  text.clear();
+  progress.end();
+  EXPECT_EQ(text, "\n");
+}
+
+TEST(ProgressTest, ElsewhereALineNowAndThen) {
+  std::string text;
+  Progress progress([&](std::string_view t) { text += t; }, false, "nodes");
+  progress.update(2.5, 1000, 0, 10);
+  EXPECT_EQ(text, "simulated 1 ns, 0 of 10 nodes (0 %), 2 s so far, ETA unknown\n");
+  text.clear();
+  progress.update(5.0, 1000, 1, 10);
+  EXPECT_EQ(text, "");
+  progress.update(12.5, 1000, 1, 10);
+  EXPECT_NE(text.find("ETA 112 s"), 0u);
+  EXPECT_EQ(text.back(), '\n');
+  progress.end();
+}
+
+class OutputFolderTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "weft_out_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  std::string at(const std::string& name) const { return (root_ / name).string(); }
+
+  static std::string failure(const std::function<void()>& action, ExitCode code) {
+    try {
+      action();
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), code) << e.what();
+      return e.what();
+    }
+    ADD_FAILURE() << "no error";
+    return "";
+  }
+
+  fs::path root_;
+};
+
+TEST_F(OutputFolderTest, MakesFoldersAndRemovesOldResultsOnly) {
+  fs::create_directories(root_ / "a");
+  std::ofstream(at("a/summary.json")) << "old";
+  std::ofstream(at("a/mine.txt")) << "keep";
+  fs::create_symlink("mine.txt", at("a/links.csv"));
+  const OutputFolder folder(at("a"), {"summary.json", "links.csv"});
+  EXPECT_FALSE(fs::exists(at("a/summary.json")));
+  EXPECT_TRUE(fs::exists(at("a/mine.txt")));
+  EXPECT_TRUE(fs::is_symlink(at("a/links.csv"))) << "what a user linked is his";
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "a"), fs::directory_iterator()), 2)
+      << "the probe is gone";
+  const OutputFolder nested(at("b/c/d"), {});
+  nested.write("x", "text");
+  EXPECT_EQ(fs::file_size(at("b/c/d/x")), 4u);
+}
+
+TEST_F(OutputFolderTest, AFileInTheWay) {
+  std::ofstream(at("file")) << "x";
+  for (const char* path : {"file", "file/below"}) {
+    const std::string text = failure([&] { OutputFolder folder(at(path), {}); }, ExitCode::usage);
+    EXPECT_NE(text.find(at(path)), std::string::npos) << text;
+    EXPECT_NE(text.find("--out"), std::string::npos) << text;
+  }
+  EXPECT_EQ(fs::file_size(at("file")), 1u);
+}
+
+TEST_F(OutputFolderTest, AFolderThatCannotBeWritten) {
+  const std::string text = failure([] { OutputFolder folder("/proc", {}); }, ExitCode::usage);
+  EXPECT_NE(text.find("/proc"), std::string::npos) << text;
+  EXPECT_NE(text.find("--out"), std::string::npos) << text;
+  failure([] { OutputFolder folder("", {}); }, ExitCode::usage);
+}
+
+TEST_F(OutputFolderTest, AFullDiskIsSeenAtTheLatestWhenTheFileIsClosed) {
+  const OutputFolder folder(at("o"), {});
+  fs::create_symlink("/dev/full", at("o/links.csv"));
+  const std::string text = failure([&] { folder.write("links.csv", "one line\n"); }, ExitCode::internal);
+  EXPECT_NE(text.find("links.csv"), std::string::npos) << text;
+  EXPECT_NE(text.find("No space left"), std::string::npos) << text;
+  EXPECT_NE(text.find("free some space"), std::string::npos) << text;
+  failure([&] { folder.write("links.csv", std::string(1 << 20, 'x')); }, ExitCode::internal);
+}
+
+TEST_F(OutputFolderTest, AnUnfinishedFileIsRemoved) {
+  {
+    ResultFile file(at("half"));
+    file.append("text");
+  }
+  EXPECT_FALSE(fs::exists(at("half")));
+}
+
+CollectiveRow row(Picoseconds time, Picoseconds bound) {
+  CollectiveRow r;
+  r.bytes = 1000;
+  r.group = "7";
+  r.ranks = r.members_done = 4;
+  r.started = 10;
+  r.finished = 10 + time;
+  r.lower_bound = bound;
+  return r;
+}
+
+TEST(Results, ACollectiveFasterThanPhysicsIsNamed) {
+  EXPECT_EQ(check_lower_bound(row(500, 500)), "");
+  const std::string text = check_lower_bound(row(499, 500));
+  for (const char* part : {"all_reduce", "1000 bytes", "\"7\"", "0.499 ns", "0.5 ns"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  CollectiveRow unfinished = row(499, 500);
+  unfinished.members_done = 3;
+  EXPECT_EQ(check_lower_bound(unfinished), "");
+}
+
+TEST(Results, SummaryTellsWhatIsBrokenAndUnfinished) {
+  Config config;
+  config.notation = "Ring(2)";
+  config.dimensions.resize(1);
+  config.dimensions[0].size = 2;
+  RunResult result;
+  result.time = 1001;
+  result.ranks = {{0, {1001, 0, 0, 0, 0}, 1001}, {1, {500, 0, 0, 501, 0}, 1001}};
+  result.collectives = {row(2000, 1000), row(0, 0)};
+  result.collectives[1].started = kNever;
+  result.collectives[1].members_done = 0;
+  result.broken_invariants = {"bytes \"lost\""};
+  const RunRecord record{config, result, false, {"a warning"}, 1.5, 20};
+  const auto json = nlohmann::json::parse(summary_json(record));
+  EXPECT_EQ(json["weft_summary"], 1);
+  EXPECT_EQ(json["finished"], false);
+  EXPECT_EQ(json["time_ns"], 1.001);
+  EXPECT_EQ(json["categories"]["compute_ns"]["max"], 1.001);
+  EXPECT_EQ(json["categories"]["compute_ns"]["mean"], 0.751);
+  EXPECT_EQ(json["collectives"]["all_reduce"]["count"], 2);
+  EXPECT_EQ(json["collectives"]["all_reduce"]["unfinished"], 1);
+  EXPECT_EQ(json["collectives"]["all_reduce"]["efficiency"], 0.5);
+  EXPECT_EQ(json["invariants"], nlohmann::json::array({"bytes \"lost\""}));
+  EXPECT_EQ(json["warnings"], nlohmann::json::array({"a warning"}));
+}
+
+}  // namespace
+}  // namespace weft::cli

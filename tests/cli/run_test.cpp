@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/weft_process.h"
+#include "tests/trace/trace_files.h"
+#include "tests/vcd/vcd_parser.h"
+
+namespace weft::test {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+using trace::test::attribute;
+using trace::test::make;
+using trace::test::PbNode;
+using trace::test::write_trace;
+
+const std::string kQuickstart = std::string(WEFT_SOURCE_DIR) + "/configs/examples/quickstart.yaml";
+
+class Run : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    traces_ = new vcd::test::TemporaryFolder;
+    const Ran made = weft({"generate",       "llm", "--tp",     "2",
+                           "--dp",           "2",   "--pp",     "2",
+                           "--layers",       "4",   "--hidden", "512",
+                           "--seq",          "128", "--batch",  "8",
+                           "--microbatches", "4",   "--out",    traces_->path()});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+  static void TearDownTestSuite() { delete traces_; }
+
+  Ran run(std::vector<std::string> more = {}) const {
+    std::vector<std::string> arguments = {
+        "run",   kQuickstart, "--trace", traces_->file("llm"), "--groups", traces_->file("llm.groups.json"),
+        "--out", out("")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return weft(arguments);
+  }
+  std::string out(const std::string& name) const { return folder_.file("out/" + name); }
+
+  /// The files of the output folder; summary.json without its two lines that may differ.
+  std::map<std::string, std::string> results() const {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : fs::directory_iterator(out(""))) {
+      std::string text = read(entry.path().string());
+      if (entry.path().filename() == "summary.json") {
+        std::istringstream in(text);
+        text.clear();
+        for (std::string line; std::getline(in, line);)
+          if (line.find("\"wall_s\"") == std::string::npos &&
+              line.find("\"peak_rss_MiB\"") == std::string::npos)
+            text += line + "\n";
+      }
+      files[entry.path().filename().string()] = text;
+    }
+    return files;
+  }
+
+  vcd::test::TemporaryFolder folder_;
+  static vcd::test::TemporaryFolder* traces_;
+};
+
+vcd::test::TemporaryFolder* Run::traces_ = nullptr;
+
+TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
+  const Ran ran = run();
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.err, "") << "no banner, no progress, no warnings";
+  for (const char* part : {"time ", "bounds", "compute", "idle", "all_reduce", "links", "summary.json"})
+    EXPECT_NE(ran.out.find(part), std::string::npos) << part;
+  for (const char* name :
+       {"summary.json", "effective.yaml", "ranks.csv", "collectives.csv", "phases.csv", "links.csv"})
+    EXPECT_GT(fs::file_size(out(name)), 20u) << name;
+  EXPECT_FALSE(fs::exists(out("waves.vcd")));
+}
+
+TEST_F(Run, SummaryHasTheFixedKeys) {
+  ASSERT_EQ(run().status, 0);
+  const json s = json::parse(read(out("summary.json")));
+  for (const char* key : {"weft_summary", "time_ns", "categories", "collectives", "links", "messages",
+                          "events", "fidelity", "folded", "invariants", "wall_s", "peak_rss_MiB"})
+    EXPECT_TRUE(s.contains(key)) << key;
+  EXPECT_EQ(s["weft_summary"], 1);
+  EXPECT_EQ(s["invariants"], "ok");
+  EXPECT_EQ(s["finished"], true);
+  EXPECT_EQ(s["fidelity"], json::array({"message", "message"}));
+  for (const char* key :
+       {"compute_ns", "local_memory_ns", "remote_memory_ns", "communication_ns", "idle_ns"}) {
+    EXPECT_GE(s["categories"][key]["max"], s["categories"][key]["mean"]) << key;
+  }
+  for (const char* key :
+       {"count", "bytes", "time_ns", "queue_ns", "network_ns", "algbw_GBps", "busbw_GBps", "efficiency"})
+    EXPECT_GT(s["collectives"]["all_reduce"][key], 0) << key;
+  for (const char* key : {"count", "bytes", "busy_ns"}) EXPECT_GT(s["links"][key], 0) << key;
+  EXPECT_LE(s["lower_bound_ns"], s["time_ns"]);
+  EXPECT_LE(s["time_ns"], s["upper_bound_ns"]);
+}
+
+TEST_F(Run, TheFilesAgreeWithEachOther) {
+  ASSERT_EQ(run().status, 0);
+  const json s = json::parse(read(out("summary.json")));
+  const std::string text = read(out("summary.json"));
+  EXPECT_EQ(read(out("ranks.csv"))
+                .find("rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns\n"),
+            0u);
+  const auto ranks = read_csv(out("ranks.csv"));
+  ASSERT_EQ(ranks.size(), 8u);
+  uint64_t most_compute = 0;
+  for (size_t r = 0; r < ranks.size(); ++r) {
+    const auto& row = ranks[r];
+    EXPECT_EQ(row.at("rank"), std::to_string(r));
+    EXPECT_NE(text.find("\"time_ns\": " + row.at("time_ns") + ","), std::string::npos);
+    EXPECT_EQ(picoseconds(row.at("compute_ns")) + picoseconds(row.at("local_memory_ns")) +
+                  picoseconds(row.at("remote_memory_ns")) + picoseconds(row.at("communication_ns")) +
+                  picoseconds(row.at("idle_ns")),
+              picoseconds(row.at("time_ns")));
+    most_compute = std::max(most_compute, picoseconds(row.at("compute_ns")));
+  }
+  EXPECT_GT(most_compute, 0u);
+
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+  uint64_t time = 0;
+  for (const auto& row : read_csv(out("collectives.csv"))) {
+    EXPECT_EQ(picoseconds(row.at("end_ns")) - picoseconds(row.at("start_ns")),
+              picoseconds(row.at("time_ns")));
+    EXPECT_GE(picoseconds(row.at("time_ns")), picoseconds(row.at("lower_bound_ns")));
+    EXPECT_EQ(row.at("ranks"), "2");
+    if (row.at("op") != "all_reduce") continue;
+    ++count;
+    bytes += std::stoull(row.at("bytes"));
+    time += picoseconds(row.at("time_ns"));
+  }
+  EXPECT_EQ(s["collectives"]["all_reduce"]["count"], count);
+  EXPECT_EQ(s["collectives"]["all_reduce"]["bytes"], bytes);
+  EXPECT_NEAR(s["collectives"]["all_reduce"]["time_ns"].get<double>(), static_cast<double>(time) / 1000,
+              1e-3);
+
+  const auto links = read_csv(out("links.csv"));
+  EXPECT_EQ(s["links"]["count"], links.size());
+  uint64_t link_bytes = 0;
+  for (const auto& row : links) {
+    link_bytes += std::stoull(row.at("bytes"));
+    const double fraction = std::stod(row.at("busy_fraction"));
+    EXPECT_LE(fraction, 1);
+    EXPECT_NEAR(fraction, std::stod(row.at("busy_ns")) / s["time_ns"].get<double>(), 1e-6);
+  }
+  EXPECT_EQ(s["links"]["bytes"], link_bytes);
+}
+
+TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
+  ASSERT_EQ(run().status, 0);
+  const std::string guide = read(std::string(WEFT_SOURCE_DIR) + "/docs/user_guide.md");
+  const auto documented = [&](const std::string& name) {
+    EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << name;
+  };
+  const json summary = json::parse(read(out("summary.json")));
+  for (const auto& item : summary.items()) documented(item.key());
+  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "links.csv"}) {
+    const auto rows = read_csv(out(name));
+    ASSERT_FALSE(rows.empty()) << name;
+    for (const auto& [column, cell] : rows[0]) documented(column);
+  }
+}
+
+TEST_F(Run, TheSameTwiceIsByteIdentical) {
+  ASSERT_EQ(run({"--waves", "*"}).status, 0);
+  const auto first = results();
+  ASSERT_EQ(first.count("waves.vcd"), 1u);
+  ASSERT_EQ(run({"--waves", "*"}).status, 0);
+  const auto second = results();
+  ASSERT_EQ(first.size(), second.size());
+  for (const auto& [name, text] : first) EXPECT_EQ(text, second.at(name)) << name;
+  ASSERT_EQ(run({"--set", "collectives.chunks=2"}).status, 0);
+  EXPECT_NE(results().at("ranks.csv"), first.at("ranks.csv")) << "the comparison can fail";
+}
+
+TEST_F(Run, TheEffectiveConfigurationGivesTheSameResults) {
+  ASSERT_EQ(run().status, 0);
+  const std::string ranks = read(out("ranks.csv"));
+  fs::copy(out("effective.yaml"), folder_.file("again.yaml"));
+  const Ran ran = weft({"run", folder_.file("again.yaml"), "--out", folder_.file("out2")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(read(folder_.file("out2/ranks.csv")), ranks);
+  EXPECT_EQ(read(folder_.file("out2/links.csv")), read(out("links.csv")));
+}
+
+TEST_F(Run, JsonIsTheSummaryAndAllElseIsOnTheStandardError) {
+  const Ran ran = run({"--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out, read(out("summary.json")));
+  EXPECT_TRUE(json::parse(ran.out).is_object());
+  EXPECT_NE(ran.err.find("all_reduce"), std::string::npos);
+}
+
+TEST_F(Run, WavesDoNotChangeTimeAndAreReadByOtherTools) {
+  ASSERT_EQ(run().status, 0);
+  const std::string ranks = read(out("ranks.csv"));
+  ASSERT_EQ(run({"--waves", "*"}).status, 0);
+  EXPECT_EQ(read(out("ranks.csv")), ranks);
+  const vcd::test::ParsedVcd parsed = vcd::test::parse_vcd(read(out("waves.vcd")));
+  EXPECT_GT(parsed.declared.size(), 16u);
+  const json s = json::parse(read(out("summary.json")));
+  EXPECT_EQ(parsed.times.back(), picoseconds(read_csv(out("ranks.csv"))[0].at("time_ns")));
+  // Somebody sends, and some NPU computes.
+  const auto changes = [&](const std::string& part) {
+    size_t n = 0;
+    for (const auto& [name, list] : parsed.changes)
+      if (name.find(part) != std::string::npos) n += list.size() > 1 ? 1 : 0;
+    return n;
+  };
+  EXPECT_GT(changes("bytes"), 0u);
+  EXPECT_GT(changes("busy"), 0u);
+  EXPECT_GT(changes("state"), 0u);
+  EXPECT_TRUE(fs::exists(out("waves.gtkw")));
+  if (std::system("command -v vcd2fst >/dev/null 2>&1") != 0) GTEST_SKIP() << "vcd2fst is not installed";
+  const Ran fst = shell("vcd2fst '" + out("waves.vcd") + "' '" + out("waves.fst") + "'");
+  EXPECT_EQ(fst.status, 0) << fst.err;
+  EXPECT_GT(fs::file_size(out("waves.fst")), 100u);
+}
+
+TEST_F(Run, WavesOfASelection) {
+  const Ran ran = run({"--waves", "*bytes,nothing*"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(ran.says({"warning", "nothing*"})) << ran.err;
+  const vcd::test::ParsedVcd parsed = vcd::test::parse_vcd(read(out("waves.vcd")));
+  EXPECT_GT(parsed.declared.size(), 0u);
+  for (const auto& [name, list] : parsed.changes) EXPECT_EQ(name.substr(name.size() - 5), "bytes");
+  const Ran bad = run({"--waves", "npu[0"});
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_TRUE(bad.says({"--waves", "npu[0"})) << bad.err;
+}
+
+// An all-reduce of S over n NPUs in C chunks moves 2(n-1) S/n bytes over each link of a ring, in 2(n-1) C
+// messages.
+TEST_F(Run, BytesAndMessagesOfALinkAreTheAlgorithms) {
+  for (int r = 0; r < 4; ++r)
+    write_trace(folder_.file("ar." + std::to_string(r) + ".et"),
+                {trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1 << 20)});
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(4)_Ring(1)", "--trace",
+                        folder_.file("ar"), "--set", "collectives.chunks=4", "--out", out("")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  size_t used = 0;
+  for (const auto& row : read_csv(out("links.csv"))) {
+    if (row.at("bytes") == "0") continue;
+    ++used;
+    EXPECT_EQ(row.at("bytes"), std::to_string(2 * 3 * (1 << 20) / 4));
+    EXPECT_EQ(row.at("messages"), std::to_string(2 * 3 * 4));
+    EXPECT_EQ(picoseconds(row.at("busy_ns")), 2u * 3 * (1 << 20) / 4 * 10);  // 100 GB/s: 10 ps a byte
+  }
+  EXPECT_EQ(used, 4u) << "one direction of the ring";
+  const json s = json::parse(read(out("summary.json")));
+  EXPECT_EQ(s["messages"], 4 * 2 * 3 * 4);
+  EXPECT_GE(s["events"], 4 * 2 * 3 * 4);
+}
+
+TEST_F(Run, AnEmptyTraceAndSingleNodes) {
+  write_trace(folder_.file("e.0.et"), {});
+  const Ran empty = weft({"run", kQuickstart, "--set", "topology.notation=Ring(1)_Ring(1)", "--trace",
+                          folder_.file("e"), "--out", out("")});
+  EXPECT_EQ(empty.status, 0) << empty.err;
+  EXPECT_EQ(json::parse(read(out("summary.json")))["time_ns"], 0);
+  write_trace(folder_.file("c.0.et"), {trace::test::comp(1, {}, 5)});
+  const Ran one = weft({"run", kQuickstart, "--set", "topology.notation=Ring(1)_Ring(1)", "--trace",
+                        folder_.file("c"), "--out", out("")});
+  EXPECT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(read_csv(out("ranks.csv"))[0].at("compute_ns"), "5000");
+}
+
+TEST_F(Run, MemoryIsExposedWhereNothingHidesIt) {
+  PbNode local = make(1, "local", ChakraProtoMsg::MEM_LOAD_NODE);
+  attribute(local, "tensor_size", 2000000);
+  PbNode remote = make(2, "remote", ChakraProtoMsg::MEM_STORE_NODE, {1});
+  attribute(remote, "tensor_size", 10000);
+  attribute(remote, "is_remote", 1);
+  write_trace(folder_.file("m.0.et"), {local, remote, trace::test::comp(3, {2}, 3)});
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(1)_Ring(1)", "--set",
+                        "remote_memory.bandwidth=10 GB/s", "--set", "remote_memory.latency=1 us", "--trace",
+                        folder_.file("m"), "--out", out("")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const auto row = read_csv(out("ranks.csv"))[0];
+  EXPECT_EQ(row.at("local_memory_ns"), "1120");  // 120 ns + 2 MB at 2 TB/s
+  EXPECT_EQ(row.at("remote_memory_ns"), "2000");
+  EXPECT_EQ(row.at("compute_ns"), "3000");
+  EXPECT_EQ(row.at("time_ns"), "6120");
+}
+
+TEST_F(Run, AStallIsStatus4WithAReportAndTheResultsSoFar) {
+  // Each waits for the other's message before it sends its own: no check before the run can see it.
+  for (int r = 0; r < 2; ++r) {
+    PbNode send = trace::test::send(3, 1 - r, 1000, 7);
+    send.add_data_deps(2);
+    write_trace(folder_.file("d." + std::to_string(r) + ".et"),
+                {trace::test::comp(1), trace::test::receive(2, 1 - r, 1000, 7), send});
+  }
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(2)_Ring(1)", "--trace",
+                        folder_.file("d"), "--out", out(""), "--json"});
+  EXPECT_EQ(ran.status, 4) << ran.err;
+  EXPECT_TRUE(ran.says({"stalled", "rank 0", "rank 1", "recv2", "tag 7", "cycle"})) << ran.err;
+  const json s = json::parse(read(out("summary.json")));
+  EXPECT_EQ(s["finished"], false);
+  EXPECT_EQ(s, json::parse(ran.out));
+  for (const auto& row : read_csv(out("ranks.csv"))) EXPECT_EQ(row.at("compute_ns"), "1000");
+}
+
+TEST_F(Run, OrdersOfCollectivesThatCrossAreAStall) {
+  // Two groups over the same ranks, joined in opposite orders: each rank waits inside the other's collective.
+  write(folder_.file("g.json"), R"({"1": [0, 1], "2": [0, 1]})");
+  for (int r = 0; r < 2; ++r) {
+    PbNode first = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 4096, r == 0 ? "1" : "2");
+    PbNode second = trace::test::collective(2, ChakraProtoMsg::ALL_REDUCE, 4096, r == 0 ? "2" : "1");
+    second.add_data_deps(1);
+    write_trace(folder_.file("x." + std::to_string(r) + ".et"), {first, second});
+  }
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(2)_Ring(1)", "--trace",
+                        folder_.file("x"), "--groups", folder_.file("g.json"), "--out", out("")});
+  EXPECT_EQ(ran.status, 4) << ran.err;
+  EXPECT_TRUE(ran.says({"stalled", "rank 0", "rank 1", "cycle"})) << ran.err;
+}
+
+TEST_F(Run, OutputFoldersThatCannotBeWritten) {
+  write(folder_.file("file"), "x");
+  for (const std::string& path :
+       {folder_.file("file"), folder_.file("file/below"), std::string("/proc/weft")}) {
+    const Ran only = weft({"run", kQuickstart, "--trace", traces_->file("llm"), "--groups",
+                           traces_->file("llm.groups.json"), "--out", path});
+    EXPECT_EQ(only.status, 2) << only.err;
+    EXPECT_TRUE(only.says({path, "--out"})) << only.err;
+    EXPECT_EQ(only.out, "");
+  }
+}
+
+TEST_F(Run, AFullDiskIsStatus1AndNamesTheFile) {
+  for (const char* name : {"summary.json", "effective.yaml", "ranks.csv", "collectives.csv", "phases.csv",
+                           "links.csv", "waves.vcd"}) {
+    fs::remove_all(out(""));
+    fs::create_directories(out(""));
+    fs::create_symlink("/dev/full", out(name));
+    const Ran ran = run({"--waves", "*"});
+    EXPECT_EQ(ran.status, 1) << name << ": " << ran.err;
+    EXPECT_TRUE(ran.says({name, "No space left on device", "--out"})) << ran.err;
+  }
+}
+
+TEST_F(Run, AFileLimitIsStatus1) {
+  const Ran ran = shell("ulimit -f 2; \"$WEFT\" run '" + kQuickstart + "' --trace '" + traces_->file("llm") +
+                        "' --groups '" + traces_->file("llm.groups.json") + "' --out '" + out("") + "'");
+  EXPECT_EQ(ran.status, 1) << ran.err;
+  EXPECT_TRUE(ran.says({"File too large", "--out"})) << ran.err;
+}
+
+TEST_F(Run, OldResultsDoNotSurviveARunThatFails) {
+  ASSERT_EQ(run({"--waves", "*"}).status, 0);
+  fs::remove(out("links.csv"));
+  fs::create_symlink("/dev/full", out("links.csv"));
+  EXPECT_EQ(run().status, 1);
+  EXPECT_FALSE(fs::exists(out("summary.json")));
+  EXPECT_FALSE(fs::exists(out("waves.vcd")));
+}
+
+}  // namespace
+}  // namespace weft::test

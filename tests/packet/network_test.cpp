@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The packet network as a whole: exact zero-load times, bursts against single flits, invariants, deadlock,
+// determinism, messages.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <systemc>
+#include <tuple>
+
+#include "in_child.h"
+#include "tlm_interconnect/packet/packet_network.h"
+#include "tlm_interconnect/packet/traffic.h"
+
+namespace weft::packet {
+namespace {
+
+using test::advance;
+using test::in_child;
+
+PacketTopology topology(const std::string& notation) {
+  return make_from_notation(notation, {}, {});
+}
+
+// T = 2 + 4 H + (N - 1) for every pair.
+std::string check_zero_load(const std::string& notation, uint32_t flits, const PacketConfig& config) {
+  return in_child([&]() -> std::string {
+    const PacketTopology t = topology(notation);
+    const auto times = zero_load_latencies(t, config, flits, advance);
+    const auto n = static_cast<uint32_t>(t.nis.size());
+    for (uint32_t from = 0; from < n; ++from) {
+      for (uint32_t to = 0; to < n; ++to) {
+        const uint64_t expected = 2 + 4 * hops_between(t, config, from, to) + flits - 1;
+        if (times[from * n + to] != expected) {
+          return fmt::format("{} {} -> {}: {} cycles, not {}", notation, from, to, times[from * n + to],
+                             expected);
+        }
+      }
+    }
+    return "exact";
+  });
+}
+
+TEST(ZeroLoad, EveryPairOfEveryGoldenTopologyIsExact) {
+  for (const char* notation :
+       {"Ring(8)", "Ring(4)_Ring(4)_Ring(4)", "Mesh(8)_Mesh(8)", "FatTree(k=4,n=3)", "Switch(8)"}) {
+    for (const uint32_t flits : {1u, 8u}) EXPECT_EQ(check_zero_load(notation, flits, {}), "exact");
+  }
+}
+
+TEST(ZeroLoad, OtherTopologiesAndBothModes) {
+  PacketConfig config;
+  EXPECT_EQ(check_zero_load("Ring(3)_FullyConnected(4)_Switch(3)", 5, config), "exact");
+  config.switching = FlitSwitching::flit_interleaved;
+  EXPECT_EQ(check_zero_load("Ring(8)", 8, config), "exact");
+  EXPECT_EQ(check_zero_load("FatTree(2,3)", 3, config), "exact");
+  config = {};
+  config.strict_cut_through = true;
+  EXPECT_EQ(check_zero_load("Mesh(3)_Mesh(3)", 16, config), "exact");
+  config = {};
+  config.routing = "minimal_adaptive";
+  EXPECT_EQ(check_zero_load("Mesh(4)_Ring(4)", 8, config), "exact");
+}
+
+TrafficConfig traffic(const std::string& notation, double load) {
+  TrafficConfig c;
+  c.topology = topology(notation);
+  c.loads = {load};
+  c.find_saturation = false;
+  c.warmup_cycles = 500;
+  c.measure_cycles = 3000;
+  c.pattern.self_destinations = true;
+  return c;
+}
+
+struct Case {
+  const char* notation;
+  double load;
+  uint32_t flits;
+  uint32_t vcs;
+  uint32_t buffer;
+};
+
+const Case kCases[] = {{"Ring(8)", 0.3, 8, 4, 16},          {"Ring(8)", 1.0, 8, 4, 16},
+                       {"Ring(4)_Ring(4)", 0.7, 8, 4, 8},   {"Mesh(4)_Mesh(4)", 1.0, 5, 2, 3},
+                       {"FatTree(4,2)", 0.6, 8, 4, 16},     {"Switch(8)", 1.0, 1, 4, 16},
+                       {"Ring(5)", 1.0, 20, 2, 4},          {"FullyConnected(4)", 0.9, 8, 1, 2},
+                       {"Ring(4)_Switch(3)", 1.0, 8, 4, 16}};
+
+// A burst is a shorthand: with bursts of one flit every cycle is decided for itself, and nothing changes.
+TEST(Bursts, AreExactlyTheFlitByFlitModel) {
+  for (const Case& k : kCases) {
+    TrafficConfig c = traffic(k.notation, k.load);
+    c.packet_flits = k.flits;
+    c.network.vcs = k.vcs;
+    c.network.buffer_flits = k.buffer;
+    const TrafficResult whole = run_traffic(c, advance);
+    c.network.quantum = 1;
+    const TrafficResult single = run_traffic(c, advance);
+    c.network.quantum = 3;
+    const TrafficResult three = run_traffic(c, advance);
+    ASSERT_GT(whole.points[0].packets, 100u) << k.notation;
+    EXPECT_EQ(whole.points[0].digest, single.points[0].digest) << k.notation;
+    EXPECT_EQ(whole.points[0].digest, three.points[0].digest) << k.notation;
+    EXPECT_EQ(whole.points[0].accepted, single.points[0].accepted) << k.notation;
+  }
+}
+
+TEST(Determinism, ASecondRunAndAShuffledOneAreIdentical) {
+  for (const Case& k : kCases) {
+    for (const FlitSwitching switching : {FlitSwitching::packet_held, FlitSwitching::flit_interleaved}) {
+      TrafficConfig c = traffic(k.notation, k.load);
+      c.packet_flits = k.flits;
+      c.network.vcs = k.vcs;
+      c.network.buffer_flits = k.buffer;
+      c.network.switching = switching;
+      const TrafficResult a = run_traffic(c, advance);
+      const TrafficResult b = run_traffic(c, advance);
+      EXPECT_EQ(a.points[0].digest, b.points[0].digest) << k.notation;
+      for (const uint64_t shuffle : {1u, 2u, 3u}) {
+        c.network.shuffle = shuffle;
+        const TrafficResult s = run_traffic(c, advance);
+        EXPECT_EQ(a.points[0].digest, s.points[0].digest) << k.notation << " shuffled";
+        EXPECT_EQ(a.points[0].packet_hops, s.points[0].packet_hops) << k.notation << " shuffled";
+      }
+      c.network.shuffle = 0;
+      c.network.seed = 99;
+      EXPECT_NE(run_traffic(c, advance).points[0].digest, a.points[0].digest) << k.notation;
+    }
+  }
+}
+
+TEST(Modes, AgreeWithoutContention) {
+  for (const char* notation : {"Ring(8)", "Switch(8)"}) {
+    TrafficConfig c = traffic(notation, 0.01);
+    c.pattern.name = "neighbor";
+    c.injection = "periodic";
+    const TrafficResult held = run_traffic(c, advance);
+    c.network.switching = FlitSwitching::flit_interleaved;
+    const TrafficResult interleaved = run_traffic(c, advance);
+    ASSERT_GT(held.points[0].packets, 20u);
+    EXPECT_EQ(held.points[0].digest, interleaved.points[0].digest);
+    EXPECT_EQ(held.points[0].min_latency, held.points[0].max_latency);
+  }
+}
+
+TEST(Deadlock, OneClassOnATorusHangsAndIsExplained) {
+  TrafficConfig c = traffic("Ring(8)", 1.0);
+  c.network.vc_classes = "none";
+  c.network.vcs = 1;
+  c.network.buffer_flits = 4;
+  c.measure_cycles = 200000;
+  try {
+    run_traffic(c, advance);
+    FAIL() << "it did not hang";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::stall);
+    const std::string text = e.what();
+    EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
+    EXPECT_NE(text.find("waits for a"), std::string::npos) << text;
+    EXPECT_NE(text.find("from rank"), std::string::npos) << text;
+  }
+}
+
+TEST(Deadlock, DatelinesDrainAfterFullOverload) {
+  for (const char* notation : {"Ring(8)", "Ring(4)_Ring(4)_Ring(4)"}) {
+    for (const char* classes : {"dateline", "switched_dateline"}) {
+      TrafficConfig c = traffic(notation, 1.0);
+      c.network.vc_classes = classes;
+      c.network.vcs = 2;
+      c.network.buffer_flits = 4;
+      c.measure_cycles = 6000;
+      const TrafficResult r = run_traffic(c, advance);  // ends drained with its invariants checked, or throws
+      EXPECT_GT(r.points[0].accepted, 0.2) << notation << " " << classes;
+    }
+  }
+}
+
+TEST(Routing, AdaptiveAndExplicitNetworksRunAndDrainUnderOverload) {
+  TrafficConfig c = traffic("Ring(4)_Ring(4)", 1.0);
+  c.network.routing = "minimal_adaptive";
+  EXPECT_GT(run_traffic(c, advance).points[0].accepted, 0.3);
+  for (const char* selection : {"hash", "spray", "most_credits", "first"}) {
+    TrafficConfig tree = traffic("FatTree(4,2)", 0.8);
+    tree.network.selection = selection;
+    EXPECT_GT(run_traffic(tree, advance).points[0].accepted, 0.2) << selection;
+  }
+  for (const char* notation :
+       {"Ring(3)_FullyConnected(4)_Switch(3)", "Switch(4)_Switch(4)", "Ring(1)", "Mesh(2)"}) {
+    EXPECT_GT(run_traffic(traffic(notation, 1.0), advance).points[0].accepted, 0.1) << notation;
+  }
+  TrafficConfig up_down = traffic("Ring(5)_Ring(4)", 1.0);
+  up_down.network.routing = "up_down";
+  up_down.network.vcs = 1;
+  up_down.network.vc_classes = "none";
+  EXPECT_GT(run_traffic(up_down, advance).points[0].accepted, 0.05);
+}
+
+TEST(Options, EveryOneKeepsItsInvariants) {
+  const auto run = [](auto&& change) {
+    TrafficConfig c = traffic("Ring(4)_Ring(4)", 1.0);
+    change(c);
+    const TrafficResult r = run_traffic(c, advance);
+    return r.points[0].accepted;
+  };
+  const double base = run([](TrafficConfig&) {});
+  EXPECT_GT(run([](TrafficConfig& c) { c.network.strict_cut_through = true; }), 0.3);
+  EXPECT_LT(run([](TrafficConfig& c) { c.network.release_on_credit = true; }), base);
+  EXPECT_GT(run([](TrafficConfig& c) { c.network.allocator_iterations = 3; }), 0.95 * base);
+  EXPECT_GT(run([](TrafficConfig& c) { c.network.switch_allocator = "round_robin"; }), 0.5 * base);
+  EXPECT_GT(run([](TrafficConfig& c) { c.network.pipeline.vc_alloc = 0; }), 0.3);
+  EXPECT_GT(run([](TrafficConfig& c) { c.network.pipeline = {2, 2, 2, 2, 3}; }), 0.3);
+  EXPECT_GT(run([](TrafficConfig& c) { c.network.virtual_networks = 2; }), 0.3);
+  // Links of half the rate of the routers' clock, and of a rate that is no multiple of it.
+  for (const Picoseconds flit_time : {2000u, 1300u}) {
+    const double accepted = run([&](TrafficConfig& c) {
+      for (LinkTiming& l : c.topology.links) l.flit_time = flit_time;
+    });
+    EXPECT_GT(accepted, 0.6 * base * 1000 / static_cast<double>(flit_time));
+    EXPECT_LT(accepted, 1000.0 / static_cast<double>(flit_time));
+  }
+}
+
+TEST(Deadlock, BubblesKeepARingMovingWithOneClass) {
+  TrafficConfig c = traffic("Ring(8)", 1.0);
+  c.network.vc_classes = "bubble";
+  c.network.strict_cut_through = true;
+  c.network.vcs = 1;
+  c.measure_cycles = 20000;
+  EXPECT_GT(run_traffic(c, advance).points[0].accepted, 0.15);
+  c.network.buffer_flits = 15;  // not two packets
+  EXPECT_THROW(run_traffic(c, advance), UserError);
+}
+
+TEST(Retry, DelaysButLosesNothing) {
+  TrafficConfig c = traffic("Ring(8)", 0.3);
+  const double clean = run_traffic(c, advance).points[0].avg_latency;
+  for (LinkTiming& l : c.topology.links) l.flit_error = 0.01;
+  const TrafficPoint retried = run_traffic(c, advance).points[0];
+  EXPECT_GT(retried.avg_latency, clean + 0.1);
+  EXPECT_LT(retried.avg_latency, 2 * clean);
+  EXPECT_EQ(run_traffic(c, advance).points[0].digest, retried.digest);
+  for (LinkTiming& l : c.topology.links) l.flit_error = 1;
+  EXPECT_THROW(run_traffic(c, advance), UserError);
+}
+
+// A packet of N flits over links of different rate, alone: the slow link sets its pace, and from slow to fast
+// it waits until it can go without gaps.
+TEST(Rates, ClosedFormsOfMixedLinks) {
+  const auto time = [](Picoseconds first, Picoseconds second) {
+    return in_child([&]() -> std::string {
+      PacketTopology t;
+      t.name = "chain";
+      t.routing = "shortest_path";
+      t.selection = "first";
+      const uint32_t ni = t.add_link({});
+      LinkTiming a;
+      a.flit_time = first;
+      LinkTiming b;
+      b.flit_time = second;
+      const uint32_t link_a = t.add_link(a);
+      const uint32_t link_b = t.add_link(b);
+      for (const char* name : {"a", "b", "c"}) t.add_router(name);
+      t.connect(0, 1, link_a);
+      t.connect(1, 2, link_b);
+      t.attach(0, ni);
+      t.attach(2, ni);
+      return std::to_string(zero_load_latencies(t, {}, 8, advance)[1]);
+    });
+  };
+  const int n = 8;
+  EXPECT_EQ(time(1000, 1000), std::to_string(2 + 4 * 3 + (n - 1)));
+  // The last flit leaves the slow link (n - 1) x 4 cycles after the first; a flit takes 3 cycles more to come
+  // over it.
+  EXPECT_EQ(time(4000, 4000), std::to_string(2 + 4 * 3 + 2 * 3 + (n - 1) * 4));
+  EXPECT_EQ(time(1000, 4000), std::to_string(2 + 4 * 3 + 3 + (n - 1) * 4));
+  EXPECT_EQ(time(4000, 1000), std::to_string(2 + 4 * 3 + 3 + (n - 1) * 4));
+}
+
+TEST(Pipeline, StagesAddUpAtZeroLoad) {
+  PacketConfig config;
+  config.pipeline = {1, 2, 3, 2, 1};
+  EXPECT_EQ(in_child([&]() -> std::string {
+              const auto times = zero_load_latencies(topology("Switch(4)"), config, 1, advance);
+              return std::to_string(times[1]);
+            }),
+            std::to_string(2 + 1 + 2 + 3 + 2 + 1));
+}
+
+class Collector final : public PacketSink {
+ public:
+  void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
+    ++packets;
+    // With one VC and one route a pair's packets keep their order.
+    Picoseconds& last = last_of_pair[{packet.source, packet.destination}];
+    in_order = in_order && at > last;
+    last = at;
+  }
+  void message_arrives(const Message& message, Picoseconds at) override {
+    arrivals[message.id_low] = at;
+    bytes += message.bytes;
+  }
+  void message_sent(const Message& message, Picoseconds at) override { sent[message.id_low] = at; }
+  uint64_t packets = 0;
+  uint64_t bytes = 0;
+  bool in_order = true;
+  std::map<uint64_t, Picoseconds> sent;
+  std::map<std::pair<uint32_t, uint32_t>, Picoseconds> last_of_pair;
+  std::map<uint64_t, Picoseconds> arrivals;
+};
+
+TEST(Messages, AreCutSentAndPutTogether) {
+  EXPECT_EQ(in_child([]() -> std::string {
+              PacketConfig config;
+              Segmentation cut;  // 256 B packets of 16 flits
+              PacketNetwork network("network", config, topology("Ring(8)"), cut);
+              Collector sink;
+              for (uint32_t r = 0; r < 8; ++r) network.ni(r).set_sink(&sink);
+              const auto send = [&](uint64_t id, uint32_t from, uint32_t to, uint64_t bytes) {
+                Message m;
+                m.id_low = id;
+                m.destination = to;
+                m.bytes = bytes;
+                network.ni(from).submit(m);
+              };
+              send(1, 0, 1, 0);         // one flit
+              send(2, 1, 2, 16);        // one flit
+              send(3, 2, 3, 17);        // two flits
+              send(4, 3, 4, 256 * 10);  // ten full packets
+              send(5, 5, 6, 1000);      // 3 x 256 + 232 (15 flits)
+              advance(1000000);
+              std::string times;
+              for (const auto& [id, at] : sink.arrivals) times += std::to_string(at / 1000) + " ";
+              times += std::to_string(sink.bytes) + " " + std::to_string(sink.packets) + " sent";
+              for (const auto& [id, at] : sink.sent) times += " " + std::to_string(at / 1000);
+              return times + network.broken_invariant(true);
+            }),
+            // 2 + 4 x 2 routers = 10 for the head; then one cycle a flit
+            "10 10 11 169 72 3593 17 sent 1 1 2 160 63");
+}
+
+TEST(Messages, OfManyRanksArriveOnceEachAndInOrder) {
+  EXPECT_EQ(in_child([]() -> std::string {
+              PacketConfig config;
+              config.vcs = 1;
+              config.routing = "up_down";
+              config.selection = "first";
+              PacketNetwork network("network", config, topology("Mesh(4)_Mesh(2)"));
+              Collector sink;
+              uint64_t id = 0;
+              uint64_t bytes = 0;
+              for (uint32_t r = 0; r < 8; ++r) network.ni(r).set_sink(&sink);
+              for (uint32_t from = 0; from < 8; ++from) {
+                for (uint32_t to = 0; to < 8; ++to) {
+                  for (uint32_t k = 0; k < 3; ++k) {
+                    Message m;
+                    m.id_low = id++;
+                    m.destination = to;
+                    m.bytes = 100 + 777 * k;
+                    bytes += m.bytes;
+                    network.ni(from).submit(m);
+                  }
+                }
+              }
+              advance(100000000);
+              if (sink.arrivals.size() != id) return "messages missing";
+              if (sink.bytes != bytes) return "bytes missing";
+              if (!sink.in_order) return "order broken";
+              if (network.messages_in_flight() != 0) return "messages left";
+              return network.broken_invariant(true);
+            }),
+            "");
+}
+
+// Bulk messages in one virtual network; a small one in another overtakes them, in the NI and on the way.
+TEST(VirtualNetworks, DoNotWaitForEachOther) {
+  const auto arrival = [](uint32_t networks, uint8_t small) {
+    return std::stoull(in_child([&]() -> std::string {
+      PacketConfig config;
+      config.virtual_networks = networks;
+      config.vcs = 4 / networks;
+      PacketNetwork network("network", config, topology("Switch(4)"));
+      Collector sink;
+      for (uint32_t r = 0; r < 4; ++r) network.ni(r).set_sink(&sink);
+      for (uint32_t r = 0; r < 3; ++r) {  // three ranks crowd the fourth
+        Message m;
+        m.id_low = r;
+        m.destination = 3;
+        m.bytes = 64 * 1024;
+        network.ni(r).submit(m);
+      }
+      Message m;
+      m.id_low = 99;
+      m.destination = 2;
+      m.bytes = 64;
+      m.virtual_network = small;
+      network.ni(0).submit(m);
+      advance(1000000000);
+      const std::string broken = network.broken_invariant(true);
+      if (!broken.empty() || sink.arrivals.size() != 4) return "0";
+      return std::to_string(sink.arrivals.at(99) / 1000);
+    }));
+  };
+  const uint64_t behind = arrival(1, 0);
+  const uint64_t beside = arrival(2, 1);
+  EXPECT_GT(behind,
+            3u * 64 * 1024 / 16 * 9 / 10);  // after its own rank's bulk, which had a third of the port
+  EXPECT_GT(beside, 0u);
+  EXPECT_LT(beside, 100u);
+}
+
+// A sender that ignores its credits.
+class Rogue final : public sc_core::sc_module, public fabric::FabricEndpoint {
+ public:
+  explicit Rogue(sc_core::sc_module_name name) : sc_module(name), port("port", LinkEnd::target, *this) {}
+  void end_of_elaboration() override { port.resolve(); }
+  void receive(const fabric::Transfer&) override {}
+  LinkPort port;
+};
+
+std::string send_rogue(const std::vector<std::pair<uint32_t, uint32_t>>& runs) {
+  return in_child([&]() -> std::string {
+    sc_core::sc_report_handler::set_actions(sc_core::SC_FATAL, sc_core::SC_THROW);
+    PacketConfig config;
+    PacketTopology t = topology("Switch(2)");
+    const auto routing = make_routing_policy("dimension_order", t, config);
+    fabric::PacketPool pool;
+    std::vector<PortConfig> ports(2);
+    for (uint32_t p = 0; p < 2; ++p) {
+      ports[p].name = "p" + std::to_string(p);
+      ports[p].latency = ports[p].credit_latency = ports[p].flit_time = 1000;
+      ports[p].depth = ports[p].peer_depth = 16;
+      ports[p].lookahead = 2000;
+    }
+    Router router("router", config, 0, ports, *routing, "first", pool);
+    Rogue a("a");
+    Rogue b("b");
+    router.port(0).initiator().bind(a.port.target());
+    router.port(1).initiator().bind(b.port.target());
+    advance(1000);
+    const fabric::PacketRef ref = pool.acquire();
+    pool[ref].destination = 1;
+    fabric::Transfer transfer;
+    transfer.packet = ref;
+    transfer.packet_flits = 64;
+    transfer.flit_time = 1000;
+    transfer.first = 10000;
+    for (const auto& [first, flits] : runs) {
+      transfer.first_flit = first;
+      transfer.flits = flits;
+      a.port.send(transfer);
+      transfer.first += flits * 1000;
+    }
+    return "accepted";
+  });
+}
+
+TEST(Credits, SendingWithoutOneIsFatal) {
+  EXPECT_EQ(send_rogue({{0, 16}}), "accepted");
+  EXPECT_NE(send_rogue({{0, 17}}).find("sent without credit"), std::string::npos);
+  EXPECT_NE(send_rogue({{0, 8}, {8, 9}}).find("sent without credit"), std::string::npos);
+  EXPECT_NE(send_rogue({{0, 4}, {5, 4}}).find("packets mixed"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace weft::packet

@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The kernel-free parts of the packet fabric: allocators, credits, topologies, routing, patterns, dependency
+// check.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
+#include "tlm_interconnect/packet/flit_queue.h"
+#include "tlm_interconnect/packet/topology.h"
+#include "tlm_interconnect/packet/traffic.h"
+#include "tlm_interconnect/packet/traffic_pattern.h"
+#include "tlm_interconnect/policies/allocation/allocator.h"
+#include "tlm_interconnect/policies/selection/selection_policy.h"
+
+namespace weft::packet {
+namespace {
+
+PacketTopology topology(const std::string& notation) {
+  return make_from_notation(notation, {}, {});
+}
+
+std::map<uint32_t, uint32_t> by_input(const std::vector<SwitchGrant>& grants) {
+  std::map<uint32_t, uint32_t> m;
+  for (const SwitchGrant& g : grants) m[g.input] = g.output;
+  return m;
+}
+
+TEST(PortSet, FirstFromGoesRound) {
+  PortMatrix m(2, 130);
+  EXPECT_EQ(m.first_from(1, 0), PortSet::kNone);
+  m.insert(1, 3);
+  m.insert(1, 129);
+  EXPECT_EQ(m.first_from(1, 0), 3u);
+  EXPECT_EQ(m.first_from(1, 3), 3u);
+  EXPECT_EQ(m.first_from(1, 4), 129u);
+  EXPECT_EQ(m.first_from(0, 4), PortSet::kNone);
+  m.clear_row(1);
+  m.insert(1, 3);
+  EXPECT_EQ(m.first_from(1, 4), 3u);
+  EXPECT_EQ(m.first_from(1, 129), 3u);
+
+  PortSet s(130);
+  EXPECT_EQ(s.first(), PortSet::kNone);
+  s.insert(129);
+  s.insert(64);
+  EXPECT_EQ(s.first(), 64u);
+  s.insert(5);
+  EXPECT_EQ(s.first(), 5u);
+  std::vector<uint32_t> seen;
+  s.for_each([&](uint32_t i) { seen.push_back(i); });
+  EXPECT_EQ(seen, (std::vector<uint32_t>{5, 64, 129}));
+  s.erase(64);
+  EXPECT_FALSE(s.contains(64));
+  EXPECT_TRUE(s.contains(129));
+  s.clear();
+  EXPECT_TRUE(s.empty());
+}
+
+TEST(Islip, TwoInputsForOneOutputTakeTurns) {
+  auto islip = make_switch_allocator("islip", 4, 1);
+  SwitchRequests r(4);
+  std::vector<uint32_t> winners;
+  for (int i = 0; i < 4; ++i) {
+    r.clear();
+    r.add(1, 2);
+    r.add(3, 2);
+    std::vector<SwitchGrant> grants;
+    islip->allocate(r, grants);
+    ASSERT_EQ(grants.size(), 1u);
+    EXPECT_EQ(grants[0].output, 2u);
+    winners.push_back(grants[0].input);
+  }
+  EXPECT_EQ(winners, (std::vector<uint32_t>{1, 3, 1, 3}));
+}
+
+TEST(Islip, PointersDesynchronise) {
+  // All inputs ask for all outputs: after at most n cycles one iteration matches everything in every cycle.
+  const uint32_t n = 5;
+  auto islip = make_switch_allocator("islip", n, 1);
+  SwitchRequests r(n);
+  for (uint32_t i = 0; i < n; ++i) {
+    for (uint32_t o = 0; o < n; ++o) r.add(i, o);
+  }
+  size_t matched = 0;
+  for (uint32_t cycle = 0; cycle < 3 * n; ++cycle) {
+    std::vector<SwitchGrant> grants;
+    islip->allocate(r, grants);
+    std::set<uint32_t> outputs;
+    for (const SwitchGrant& g : grants) EXPECT_TRUE(outputs.insert(g.output).second);
+    EXPECT_EQ(by_input(grants).size(), grants.size());
+    if (cycle == 0) {
+      EXPECT_EQ(grants.size(), 1u);  // all pointers still agree
+    }
+    matched = grants.size();
+  }
+  EXPECT_EQ(matched, n);
+}
+
+TEST(Islip, MoreIterationsFillTheMatching) {
+  auto islip = make_switch_allocator("islip", 3, 3);
+  SwitchRequests r(3);
+  for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t o = 0; o < 3; ++o) r.add(i, o);
+  }
+  std::vector<SwitchGrant> grants;
+  islip->allocate(r, grants);
+  EXPECT_EQ(grants.size(), 3u);
+  EXPECT_EQ(by_input(grants).size(), 3u);
+}
+
+TEST(SwitchAllocators, OnlyRequestedPairsAndNoPortTwice) {
+  for (const std::string& name : switch_allocator_names()) {
+    auto allocator = make_switch_allocator(name, 70, 2);
+    Random random(7, 1);
+    SwitchRequests r(70);
+    for (int round = 0; round < 200; ++round) {
+      r.clear();
+      std::set<std::pair<uint32_t, uint32_t>> asked;
+      for (int k = 0; k < 100; ++k) {
+        const uint32_t i = random.below(70);
+        const uint32_t o = random.below(70);
+        r.add(i, o);
+        asked.insert({i, o});
+      }
+      std::vector<SwitchGrant> grants;
+      allocator->allocate(r, grants);
+      std::set<uint32_t> inputs;
+      std::set<uint32_t> outputs;
+      ASSERT_FALSE(grants.empty());
+      for (const SwitchGrant& g : grants) {
+        EXPECT_TRUE(asked.count({g.input, g.output})) << name;
+        EXPECT_TRUE(inputs.insert(g.input).second) << name;
+        EXPECT_TRUE(outputs.insert(g.output).second) << name;
+      }
+    }
+  }
+}
+
+TEST(VcAllocator, GivesFreeVcsOnceAndInTurn) {
+  auto allocator = make_vc_allocator("islip", 2, 4);
+  std::vector<VcRequest> one{{0, 1, 0b1111, kNoVc}};
+  std::vector<uint32_t> turns;
+  for (int i = 0; i < 5; ++i) {
+    one[0].granted = kNoVc;
+    allocator->allocate(one);
+    turns.push_back(one[0].granted);
+  }
+  EXPECT_EQ(turns, (std::vector<uint32_t>{0, 1, 2, 3, 0}));
+  std::vector<VcRequest> two{{1, 1, 0b0100, kNoVc}, {5, 1, 0b0100, kNoVc}};
+  allocator->allocate(two);
+  EXPECT_EQ((two[0].granted == 2) + (two[1].granted == 2), 1);
+}
+
+TEST(Allocators, AnUnknownNameNamesTheKnown) {
+  try {
+    make_switch_allocator("wavefront", 2, 1);
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("islip"), std::string::npos);
+  }
+  EXPECT_THROW(make_vc_allocator("x", 2, 2), UserError);
+  EXPECT_THROW(make_selection_policy("x"), UserError);
+}
+
+TEST(CreditAccount, MaturesLazilyAndCountsRuns) {
+  CreditAccount c;
+  c.set_depth(4);
+  EXPECT_EQ(c.run(100, 9, 10), 4u);
+  c.spend(4);
+  EXPECT_EQ(c.at(100), 0);
+  c.add({130, 3, 10});
+  EXPECT_EQ(c.when(1), 130u);
+  EXPECT_EQ(c.when(3), 150u);
+  EXPECT_EQ(c.when(4), kNever);
+  EXPECT_EQ(c.at(129), 0);
+  EXPECT_EQ(c.at(140), 2);
+  EXPECT_EQ(c.outstanding(), 3);
+  EXPECT_EQ(c.run(140, 9, 10), 3u);  // the third comes in time for its flit
+  c.add({200, 1, 10});
+  EXPECT_EQ(c.run(140, 9, 10), 3u);  // the fourth does not
+  EXPECT_EQ(c.run(140, 9, 30), 4u);  // for slower flits it does
+  EXPECT_EQ(c.at(1000), 4);
+}
+
+TEST(CreditAccount, SlowCreditsForFastFlits) {
+  CreditAccount c;
+  c.set_depth(2);
+  c.spend(0);
+  c.add({100, 10, 30});  // one every 30 ps, flits every 10 ps
+  EXPECT_EQ(c.at(100), 3);
+  // at 100, 110, 120 the three here; at 130 the one of 130; at 140 none
+  EXPECT_EQ(c.run(100, 9, 10), 4u);
+}
+
+TEST(Topology, CountsAndCoordinates) {
+  const PacketTopology torus = topology("Ring(4)_Ring(4)_Ring(4)");
+  EXPECT_EQ(torus.nis.size(), 64u);
+  EXPECT_EQ(torus.routers.size(), 64u);
+  for (const TopologyRouter& r : torus.routers) EXPECT_EQ(r.ports.size(), 7u);
+  const PacketTopology mesh = topology("Mesh(8)_Mesh(8)");
+  size_t ports = 0;
+  for (const TopologyRouter& r : mesh.routers) ports += r.ports.size();
+  EXPECT_EQ(ports, 64u + 4 * 7 * 8);
+  const PacketTopology hybrid = topology("R(4)_FC(3)_SW(2)");
+  EXPECT_EQ(hybrid.nis.size(), 24u);
+  EXPECT_EQ(hybrid.routers.size(), 24u + 12);
+  const PacketTopology tree = topology("FatTree(k=4,n=3)");
+  EXPECT_EQ(tree.nis.size(), 64u);
+  EXPECT_EQ(tree.routers.size(), 48u);
+  EXPECT_EQ(topology("Switch(8)").routers.size(), 1u);
+  for (const PacketTopology* t : {&torus, &mesh, &hybrid, &tree}) EXPECT_NO_THROW(t->check());
+}
+
+TEST(Topology, BadNotationsSayWhy) {
+  for (const char* bad : {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)",
+                          "Ring(4,2)", "FatTree(4)", "FatTree(1,3)", "Ring(9999999)", "Ring(-4)",
+                          "FatTree(k=4,n=3)_Ring(2)", "Ring(1024)_Ring(1024)_Ring(1024)"}) {
+    try {
+      topology(bad);
+      ADD_FAILURE() << bad;
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage) << bad;
+      EXPECT_GT(std::string(e.what()).size(), 10u) << bad;
+    }
+  }
+}
+
+TEST(Topology, AnUnreachableRankIsNamed) {
+  PacketTopology t;
+  t.name = "two islands";
+  const uint32_t link = t.add_link({});
+  t.attach(t.add_router("a"), link);
+  t.attach(t.add_router("b"), link);
+  try {
+    t.check();
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("rank 1"), std::string::npos);
+  }
+  EXPECT_THROW(t.connect(0, 0, link), UserError);
+  EXPECT_THROW(t.connect(0, 9, link), UserError);
+}
+
+// Every policy brings every packet to its rank, over every way it permits.
+void expect_all_arrive(const PacketTopology& t, const PacketConfig& config) {
+  const auto routing = make_routing_policy(config.routing.empty() ? t.routing : config.routing, t, config);
+  const size_t limit = 4 * t.routers.size() + 8;
+  std::vector<RouteCandidate> candidates;
+  Random random(3, 4);
+  for (uint32_t from = 0; from < t.nis.size(); ++from) {
+    for (uint32_t to = 0; to < t.nis.size(); ++to) {
+      for (int attempt = 0; attempt < 4; ++attempt) {
+        uint32_t router = t.nis[from].router;
+        uint32_t port = t.nis[from].port;
+        uint32_t vc = 0;
+        size_t hops = 0;
+        for (;; ++hops) {
+          ASSERT_LT(hops, limit) << t.name << " " << from << " -> " << to;
+          candidates.clear();
+          routing->route({router, port, vc, from, to, 0}, candidates);
+          ASSERT_FALSE(candidates.empty());
+          const RouteCandidate& c = candidates[random.below(static_cast<uint32_t>(candidates.size()))];
+          ASSERT_NE(c.vc_mask, 0u);
+          ASSERT_LT(c.port, t.routers[router].ports.size());
+          const TopologyPort& out = t.routers[router].ports[c.port];
+          vc = static_cast<uint32_t>(__builtin_ctz(c.vc_mask));
+          if (out.ni) {
+            ASSERT_EQ(out.peer, to);
+            break;
+          }
+          router = out.peer;
+          port = out.peer_port;
+        }
+      }
+    }
+  }
+}
+
+PacketTopology irregular() {  // a ring of five with a chord and a tail; two ranks at one router
+  PacketTopology t;
+  t.name = "irregular";
+  t.routing = "up_down";
+  t.selection = "first";
+  const uint32_t link = t.add_link({});
+  for (int i = 0; i < 6; ++i) t.add_router("r" + std::to_string(i));
+  for (uint32_t i = 0; i < 5; ++i) t.connect(i, (i + 1) % 5, link);
+  t.connect(0, 2, link);
+  t.connect(3, 5, link);
+  for (const uint32_t r : {0u, 1u, 2u, 3u, 4u, 5u, 5u}) t.attach(r, link);
+  return t;
+}
+
+TEST(Routing, EveryPolicyReachesEveryRank) {
+  PacketConfig config;
+  for (const char* notation : {"Ring(8)", "Ring(5)", "Ring(2)", "Ring(1)", "Ring(4)_Ring(3)",
+                               "Mesh(4)_Mesh(3)", "FullyConnected(5)", "Ring(3)_FullyConnected(4)_Switch(3)",
+                               "Switch(4)_Switch(3)", "FatTree(3,3)", "FatTree(2,1)", "Switch(7)"}) {
+    SCOPED_TRACE(notation);
+    for (const char* classes : {"dateline", "switched_dateline", "none"}) {
+      config.vc_classes = classes;
+      expect_all_arrive(topology(notation), config);
+    }
+  }
+  config.vc_classes = "dateline";
+  for (const char* routing : {"shortest_path", "up_down"}) {
+    config.routing = routing;
+    SCOPED_TRACE(routing);
+    expect_all_arrive(irregular(), config);
+    expect_all_arrive(topology("Ring(4)_Ring(3)"), config);
+    expect_all_arrive(topology("FatTree(3,2)"), config);
+  }
+  config.routing = "minimal_adaptive";
+  for (const char* notation : {"Ring(6)_Ring(4)", "Mesh(4)_Mesh(4)", "FullyConnected(4)_Mesh(3)"}) {
+    SCOPED_TRACE(notation);
+    expect_all_arrive(topology(notation), config);
+  }
+}
+
+TEST(Routing, HopsOfKnownPairs) {
+  PacketConfig config;
+  EXPECT_EQ(hops_between(topology("Ring(8)"), config, 0, 4), 5u);
+  EXPECT_EQ(hops_between(topology("Ring(8)"), config, 1, 7), 3u);
+  EXPECT_EQ(hops_between(topology("Mesh(8)_Mesh(8)"), config, 0, 63), 15u);
+  EXPECT_EQ(hops_between(topology("FatTree(4,3)"), config, 0, 3), 1u);
+  EXPECT_EQ(hops_between(topology("FatTree(4,3)"), config, 0, 15), 3u);
+  EXPECT_EQ(hops_between(topology("FatTree(4,3)"), config, 0, 63), 5u);
+  EXPECT_EQ(hops_between(topology("Switch(8)"), config, 2, 2), 1u);
+}
+
+TEST(Routing, PoliciesRefuseWhatTheyCannotRoute) {
+  PacketConfig config;
+  config.routing = "dimension_order";
+  EXPECT_THROW(make_routing_policy("dimension_order", topology("FatTree(2,2)"), config), UserError);
+  EXPECT_THROW(make_routing_policy("nearest_common_ancestor", topology("Ring(4)"), config), UserError);
+  EXPECT_THROW(make_routing_policy("minimal_adaptive", topology("Ring(4)_Switch(2)"), config), UserError);
+  EXPECT_THROW(make_routing_policy("nonsense", topology("Ring(4)"), config), UserError);
+  config.vcs = 1;
+  EXPECT_THROW(make_routing_policy("dimension_order", topology("Ring(4)"), config), UserError);
+  config.vc_classes = "none";
+  EXPECT_NO_THROW(make_routing_policy("dimension_order", topology("Ring(4)"), config));
+}
+
+TEST(DependencyCheck, NamesWhatCanDeadlock) {
+  PacketConfig config;
+  for (const char* classes : {"dateline", "switched_dateline"}) {
+    config.vc_classes = classes;
+    for (const char* safe :
+         {"Ring(8)", "Ring(5)", "Ring(4)_Ring(4)_Ring(4)", "Mesh(5)_Mesh(5)", "FatTree(4,3)", "Switch(8)",
+          "Ring(4)_FullyConnected(4)_Switch(3)", "Ring(2)_Ring(3)"}) {
+      EXPECT_EQ(find_dependency_cycle(topology(safe), config), "") << safe << " " << classes;
+    }
+  }
+  config.vc_classes = "none";
+  for (const char* unsafe : {"Ring(8)", "Ring(5)", "Mesh(3)_Ring(5)"}) {
+    const std::string text = find_dependency_cycle(topology(unsafe), config);
+    EXPECT_NE(text.find("deadlock"), std::string::npos) << unsafe;
+    EXPECT_NE(text.find("router_"), std::string::npos) << unsafe;
+  }
+  // Minimal ways on rings of 3 and 4 without classes: one hop never waits round a ring of 3; two hops on 4
+  // do.
+  EXPECT_EQ(find_dependency_cycle(topology("Ring(3)"), config), "");
+  EXPECT_NE(find_dependency_cycle(topology("Ring(4)"), config), "");
+
+  config.vc_classes = "dateline";
+  config.routing = "minimal_adaptive";
+  EXPECT_EQ(find_dependency_cycle(topology("Ring(5)_Ring(4)"), config), "");
+  EXPECT_EQ(find_dependency_cycle(topology("Mesh(4)_Mesh(4)"), config), "");
+  config.routing = "shortest_path";
+  EXPECT_NE(find_dependency_cycle(irregular(), config), "");
+  config.routing = "up_down";
+  EXPECT_EQ(find_dependency_cycle(irregular(), config), "");
+  EXPECT_EQ(find_dependency_cycle(topology("Ring(6)_Ring(5)"), config), "");
+}
+
+TEST(BufferCheck, SaysWhatARoundTripCosts) {
+  PacketConfig config;
+  LinkTiming link;
+  EXPECT_EQ(credit_round_trip(config, link), 6000u);
+  link.latency = 10000;
+  EXPECT_EQ(credit_round_trip(config, link), 24000u);
+  config.vcs = 1;
+  config.buffer_flits = 4;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 49, 1e-9);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("link x"), std::string::npos);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("16.3 %"), std::string::npos);
+  config.buffer_flits = 24;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 9, 1e-9);
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+  config.vcs = 4;
+  config.buffer_flits = 8;
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+}
+
+TEST(DependencyCheck, BubblesNeedNoClasses) {
+  PacketConfig config;
+  config.vc_classes = "bubble";
+  config.strict_cut_through = true;
+  config.vcs = 1;
+  EXPECT_EQ(find_dependency_cycle(topology("Ring(8)_Ring(4)"), config), "");
+  config.strict_cut_through = false;
+  config.vcs = 2;
+  EXPECT_THROW(make_routing_policy("dimension_order", topology("Ring(8)"), config), UserError);
+}
+
+TEST(Selection, EachPolicyDoesWhatItSays) {
+  struct Outputs final : OutputView {
+    uint32_t free_credits(uint32_t port, uint32_t) override { return port == 7 ? 12 : 3; }
+  } outputs;
+  const std::vector<RouteCandidate> routes{{5, 1, false}, {6, 1, false}, {7, 1, false}, {8, 1, true}};
+  const RouteQuery query{3, 0, 0, 10, 20, 0};
+  Random random(1, 2);
+  EXPECT_EQ(make_selection_policy("first")->select(query, routes, random, outputs), 0u);
+  EXPECT_EQ(make_selection_policy("most_credits")->select(query, routes, random, outputs), 2u);
+  auto spray = make_selection_policy("spray");
+  for (uint32_t i = 0; i < 8; ++i) EXPECT_EQ(spray->select(query, routes, random, outputs), i % 4);
+  auto hash = make_selection_policy("hash");
+  const uint32_t path = hash->select(query, routes, random, outputs);
+  std::set<uint32_t> paths;
+  for (uint32_t to = 0; to < 100; ++to) {
+    EXPECT_EQ(hash->select(query, routes, random, outputs), path);
+    paths.insert(hash->select({3, 0, 0, 10, to, 0}, routes, random, outputs));
+  }
+  EXPECT_EQ(paths.size(), 4u);
+  auto any = make_selection_policy("random");
+  std::vector<int> counts(4, 0);
+  for (int i = 0; i < 4000; ++i) ++counts[any->select(query, routes, random, outputs)];
+  for (const int n : counts) EXPECT_NEAR(n, 1000, 150);
+}
+
+TEST(Pattern, DestinationsAreWhatTheirNamesSay) {
+  const PacketTopology t = topology("Ring(4)_Ring(4)");
+  Random random(1, 1);
+  const auto fixed = [&](const char* name, uint32_t source) {
+    PatternConfig c;
+    c.name = name;
+    return TrafficPattern(c, t).draw(source, random);
+  };
+  EXPECT_EQ(fixed("bit_complement", 3), 12u);
+  EXPECT_EQ(fixed("transpose", 1), 4u);
+  EXPECT_EQ(fixed("transpose", 7), 13u);
+  EXPECT_EQ(fixed("neighbor", 15), 0u);
+  EXPECT_EQ(fixed("neighbor", 3), 4u);
+  EXPECT_EQ(fixed("all_to_one", 9), 0u);
+  PatternConfig c;
+  for (const bool self : {false, true}) {
+    c.self_destinations = self;
+    const TrafficPattern uniform(c, t);
+    std::vector<int> counts(16, 0);
+    for (int i = 0; i < 16000; ++i) ++counts[uniform.draw(5, random)];
+    EXPECT_EQ(counts[5] > 0, self);
+    for (uint32_t d = 0; d < 16; ++d) {
+      if (d != 5) {
+        EXPECT_NEAR(counts[d], 16000 / (self ? 16 : 15), 200);
+      }
+    }
+  }
+  c.name = "hotspot";
+  c.self_destinations = true;
+  c.hotspot_weight = 5;
+  const TrafficPattern hot(c, t);
+  int hits = 0;
+  for (int i = 0; i < 20000; ++i) hits += hot.draw(5, random) == 0;
+  EXPECT_NEAR(hits, 5000, 300);
+  c.name = "nonsense";
+  EXPECT_THROW(TrafficPattern(c, t), UserError);
+  c.name = "transpose";
+  EXPECT_THROW(TrafficPattern(c, topology("Ring(8)")), UserError);  // an odd number of bits
+  EXPECT_THROW(TrafficPattern(c, topology("Ring(6)")), UserError);
+}
+
+TEST(Pattern, PermutationFiles) {
+  const std::string file = testing::TempDir() + "weft_permutation.txt";
+  std::ofstream(file) << "# a rotation\n1\n 2 \n\n3\n0\n";
+  PatternConfig c;
+  c.name = "permutation";
+  c.permutation = TrafficPattern::read_permutation(file);
+  EXPECT_EQ(c.permutation, (std::vector<uint32_t>{1, 2, 3, 0}));
+  EXPECT_NO_THROW(TrafficPattern(c, topology("Ring(4)")));
+  EXPECT_THROW(TrafficPattern(c, topology("Ring(5)")), UserError);
+  c.permutation[2] = 4;
+  EXPECT_THROW(TrafficPattern(c, topology("Ring(4)")), UserError);
+  std::ofstream(file) << "1\nx\n";
+  try {
+    TrafficPattern::read_permutation(file);
+    FAIL();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find(":2:"), std::string::npos);
+  }
+  std::remove(file.c_str());
+  EXPECT_THROW(TrafficPattern::read_permutation(file), UserError);
+}
+
+TEST(Traffic, BadRequestsAreRefusedBeforeAnythingRuns) {
+  TrafficConfig c;
+  c.topology = topology("Ring(4)");
+  const Advance never = [](Picoseconds) { FAIL(); };
+  const auto refused = [&](auto&& change) {
+    TrafficConfig bad = c;
+    bad.loads = {0.1};
+    change(bad);
+    try {
+      run_traffic(bad, never);
+      return false;
+    } catch (const UserError& e) {
+      return e.code() == ExitCode::usage;
+    }
+  };
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.loads = {0.0}; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.loads = {-1.0}; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.loads = {1.5}; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.packet_flits = 0; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.seeds = 0; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.injection = "poisson"; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) { b.pattern.name = "tornado"; }));
+  EXPECT_TRUE(refused([](TrafficConfig& b) {
+    b.network.strict_cut_through = true;
+    b.packet_flits = 64;
+  }));
+}
+
+}  // namespace
+}  // namespace weft::packet

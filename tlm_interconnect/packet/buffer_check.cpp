@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/buffer_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::packet {
+namespace {
+
+LinkTiming resolved(const PacketConfig& config, LinkTiming link) {
+  if (link.latency == 0) link.latency = config.cycle;
+  if (link.credit_latency == 0) link.credit_latency = link.latency;
+  if (link.flit_time == 0) link.flit_time = config.cycle;
+  return link;
+}
+
+}  // namespace
+
+Picoseconds credit_round_trip(const PacketConfig& config, const LinkTiming& link) {
+  const LinkTiming l = resolved(config, link);
+  const PipelineConfig& s = config.pipeline;
+  // There: switch allocation, traversal, link. Back: a cycle to make the credit, link, processing.
+  return (s.switch_alloc + s.traversal + 1 + s.credit) * config.cycle + l.latency + l.credit_latency +
+         (l.flit_time > config.cycle ? l.flit_time - config.cycle : 0);
+}
+
+double credit_limited_share(const PacketConfig& config, const LinkTiming& link, uint32_t packet_flits) {
+  const double rtt = static_cast<double>(credit_round_trip(config, link)) /
+                     static_cast<double>(resolved(config, link).flit_time);
+  const double n = packet_flits;
+  const double per_packet = std::max(n * rtt / config.buffer_flits, n) + 1;
+  return std::min(1.0, config.vcs * n / per_packet);
+}
+
+std::string buffer_warning(const std::string& name, const PacketConfig& config, const LinkTiming& link,
+                           uint32_t packet_flits) {
+  const double share = credit_limited_share(config, link, packet_flits);
+  // One packet's gap on a single VC is the pipeline's, not the buffer's.
+  const double best = std::min(1.0, config.vcs * static_cast<double>(packet_flits) / (packet_flits + 1.0));
+  if (share >= best - 1e-9) return {};
+  PacketConfig enough = config;
+  while (credit_limited_share(enough, link, packet_flits) < best - 1e-9 && enough.buffer_flits < (1u << 24)) {
+    enough.buffer_flits = std::max(enough.buffer_flits + 1, enough.buffer_flits + enough.buffer_flits / 64);
+  }
+  return fmt::format(
+      "{}: buffers of {} flits in {} VCs cannot cover the credit round trip of {} ns: at most {:.1f} % of "
+      "the "
+      "link can be used, {:.1f} % is lost; about {} flits per VC would do",
+      name, config.buffer_flits, config.vcs, static_cast<double>(credit_round_trip(config, link)) / 1000,
+      100 * share, 100 * (best - share), enough.buffer_flits);
+}
+
+}  // namespace weft::packet

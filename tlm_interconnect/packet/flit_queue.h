@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What one input VC holds or knows to be coming: runs of flits with their arrival times. And the credits on
+// their way to one output VC. Both are rings that grow to what they need and stay there.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_FLIT_QUEUE_H
+#define WEFT_TLM_INTERCONNECT_PACKET_FLIT_QUEUE_H
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "configs/types.h"
+#include "tlm_interconnect/protocol/packet_pool.h"
+
+namespace weft::packet {
+
+/// A power-of-two ring of plain values; the first few lie in the object itself, where the owner's other state
+/// is.
+template <typename T, uint32_t kInline>
+class Ring {
+  static_assert((kInline & (kInline - 1)) == 0, "a power of two");
+
+ public:
+  Ring() = default;
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  bool empty() const { return size_ == 0; }
+  uint32_t size() const { return size_; }
+  T& front() { return items_[head_]; }
+  const T& front() const { return items_[head_]; }
+  T& back() { return items_[(head_ + size_ - 1) & mask_]; }
+  T& operator[](uint32_t i) { return items_[(head_ + i) & mask_]; }
+  const T& operator[](uint32_t i) const { return items_[(head_ + i) & mask_]; }
+  void pop_front() {
+    head_ = (head_ + 1) & mask_;
+    --size_;
+  }
+  void push_back(const T& value) {
+    if (size_ > mask_) grow();
+    items_[(head_ + size_) & mask_] = value;
+    ++size_;
+  }
+
+ private:
+  void grow() {
+    const uint32_t n = 2 * (mask_ + 1);
+    std::unique_ptr<T[]> bigger(new T[n]);
+    for (uint32_t i = 0; i < size_; ++i) bigger[i] = (*this)[i];
+    more_ = std::move(bigger);
+    items_ = more_.get();
+    head_ = 0;
+    mask_ = n - 1;
+  }
+
+  T* items_ = few_;
+  uint32_t head_ = 0;
+  uint32_t size_ = 0;
+  uint32_t mask_ = kInline - 1;
+  T few_[kInline];
+  std::unique_ptr<T[]> more_;
+};
+
+/// Flits of one packet that arrive one every `stride`.
+struct FlitRun {
+  Picoseconds first;  ///< arrival of the first flit still here
+  fabric::PacketRef packet;
+  uint32_t flits;  ///< still here
+  uint32_t packet_flits;
+  uint32_t stride;  ///< ps
+};
+
+/// Credits that come back one every `stride`.
+struct CreditTrain {
+  Picoseconds first;
+  uint32_t count;
+  uint32_t stride;  ///< ps
+};
+
+/// The sender's account of one VC at the other end: credits now and on their way.
+class CreditAccount {
+ public:
+  void set_depth(uint32_t depth) {
+    depth_ = depth;
+    now_ = static_cast<int32_t>(depth);
+  }
+  uint32_t depth() const { return depth_; }
+
+  /// Credits usable at `t`; calls must not go back in time.
+  int32_t at(Picoseconds t) {
+    while (!trains_.empty() && trains_.front().first <= t) {
+      CreditTrain& train = trains_.front();
+      const Picoseconds last = train.first + static_cast<Picoseconds>(train.count - 1) * train.stride;
+      if (last <= t) {
+        now_ += static_cast<int32_t>(train.count);
+        coming_ -= train.count;
+        trains_.pop_front();
+        continue;
+      }
+      const uint32_t n = static_cast<uint32_t>(t - train.first) / train.stride + 1;
+      now_ += static_cast<int32_t>(n);
+      coming_ -= n;
+      train.first += static_cast<Picoseconds>(n) * train.stride;
+      train.count -= n;
+      break;
+    }
+    return now_;
+  }
+
+  void add(const CreditTrain& train) {
+    coming_ += train.count;
+    if (train.stride > slowest_) slowest_ = train.stride;
+    if (!trains_.empty()) {
+      CreditTrain& last = trains_.back();
+      if (last.stride == train.stride &&
+          last.first + static_cast<Picoseconds>(last.count) * last.stride == train.first) {
+        last.count += train.count;
+        return;
+      }
+    }
+    trains_.push_back(train);
+  }
+
+  /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at(t) was called.
+  uint32_t run(Picoseconds t, uint32_t wanted, uint32_t stride) const {
+    uint32_t n = now_ < 0 ? 0 : static_cast<uint32_t>(now_);
+    for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
+      const CreditTrain& train = trains_[k];
+      const Picoseconds slot = t + static_cast<Picoseconds>(n) * stride;
+      if (train.first > slot) break;
+      if (train.stride <= stride) {
+        n += train.count;
+      } else {
+        const uint64_t more = (slot - train.first) / (train.stride - stride) + 1;
+        if (more < train.count) {
+          n += static_cast<uint32_t>(more);
+          break;
+        }
+        n += train.count;
+      }
+    }
+    return n < wanted ? n : wanted;
+  }
+
+  /// When to start so that up to `wanted` flits, one every `stride`, go without gaps although their credits
+  /// come back more slowly than that: `t`, or the moment from which the credits known to be coming keep pace.
+  /// Starting at once would send the same flits one by one as each credit comes, the last one at the same
+  /// time.
+  Picoseconds gapless(Picoseconds t, uint32_t wanted, uint32_t stride) const {
+    if (slowest_ <= stride) return t;
+    Picoseconds start = t;
+    uint32_t n = now_ < 0 ? 0 : static_cast<uint32_t>(now_);
+    for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
+      const CreditTrain& train = trains_[k];
+      // A pause longer than the train's own pace is not waited for.
+      if (train.first > t + static_cast<Picoseconds>(n) * stride + train.stride) break;
+      const uint32_t last = (train.count < wanted - n ? train.count : wanted - n) - 1;
+      const Picoseconds needs = train.first + static_cast<Picoseconds>(last) * train.stride;
+      const Picoseconds slot = static_cast<Picoseconds>(n + last) * stride;
+      if (train.stride > stride && needs > start + slot) start = needs - slot;
+      n += train.count;
+    }
+    return start;
+  }
+
+  void spend(uint32_t n) { now_ -= static_cast<int32_t>(n); }
+
+  /// When `wanted` credits will be here at once, as far as is known; kNever: not known yet.
+  Picoseconds when(uint32_t wanted) const {
+    int64_t n = now_;
+    for (uint32_t k = 0; k < trains_.size(); ++k) {
+      const CreditTrain& train = trains_[k];
+      if (n + train.count >= static_cast<int64_t>(wanted)) {
+        const int64_t more = static_cast<int64_t>(wanted) - n;
+        return train.first + (more > 1 ? static_cast<Picoseconds>(more - 1) * train.stride : 0);
+      }
+      n += train.count;
+    }
+    return kNever;
+  }
+
+  /// Credits here (may be below zero inside a burst that counts on coming ones) plus those on their way.
+  int64_t outstanding() const { return static_cast<int64_t>(now_) + coming_; }
+
+ private:
+  int32_t now_ = 0;
+  uint32_t coming_ = 0;
+  uint32_t depth_ = 0;
+  uint32_t slowest_ = 0;  ///< longest stride of any train so far
+  Ring<CreditTrain, 2> trains_;
+};
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/network_interface.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft::packet {
+namespace {
+
+constexpr const char* kReport = "weft/tlm_interconnect/packet";
+constexpr uint32_t kNoVcYet = ~0u;
+
+}  // namespace
+
+NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
+                                   const PortConfig& port, const Segmentation& segmentation,
+                                   fabric::PacketPool& pool, MessagePool& messages)
+    : sc_module(name),
+      config_(config),
+      rank_(rank),
+      vcs_(config.total_vcs()),
+      cycle_(config.cycle),
+      flit_delay_(std::max(config.cycle, port.flit_time) + port.latency),
+      credit_delay_(config.cycle + port.credit_latency),
+      flit_time_(static_cast<uint32_t>(port.flit_time)),
+      lookahead_(port.lookahead),
+      segmentation_(segmentation),
+      pool_(pool),
+      messages_(messages),
+      shuffle_(config.shuffle, ~static_cast<uint64_t>(rank)),
+      endpoint_(*this),
+      link_(port.name, port.end, endpoint_),
+      last_vc_(config.virtual_networks, kNoVcYet),
+      out_(vcs_),
+      queues_(config.virtual_networks),
+      in_(vcs_),
+      event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
+  for (CreditAccount& account : out_) account.set_depth(port.peer_depth);
+  SC_HAS_PROCESS(NetworkInterface);
+  SC_METHOD(activate);
+  sensitive << event_;
+  dont_initialize();
+}
+
+void NetworkInterface::end_of_elaboration() {
+  link_.resolve();
+}
+
+void NetworkInterface::wake_and_notify(Picoseconds t) {
+  wake(t);
+  if (t < notified_) {
+    notified_ = t;
+    event_.notify(sc_core::sc_time::from_value(t) - sc_core::sc_time_stamp());
+  }
+}
+
+void NetworkInterface::set_source(PacketSource* source) {
+  source_ = source;
+  wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
+}
+
+void NetworkInterface::close_source() {
+  source_ = nullptr;
+  have_spec_ = false;
+}
+
+void NetworkInterface::submit(const Message& message) {
+  if (message.virtual_network >= queues_.size()) {
+    SC_REPORT_FATAL(kReport, fmt::format("{}: virtual network {} of {}", sc_module::name(),
+                                         message.virtual_network, queues_.size())
+                                 .c_str());
+  }
+  const uint32_t handle = messages_.acquire();
+  MessagePool::Open& open = messages_[handle];
+  open.message = message;
+  open.message.source = rank_;
+  open.left =
+      std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
+  std::deque<Queued>& queue = queues_[message.virtual_network];
+  queue.push_back({handle, 0});
+  if (queue.size() == 1) {
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    wake_and_notify(
+        on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
+  }
+}
+
+void NetworkInterface::activate() {
+  if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
+    event_.notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
+  ++activations_;
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  const Picoseconds horizon = now + lookahead_;
+  notified_ = 0;
+  while (next_ < horizon) {
+    const Picoseconds t = next_;
+    next_ = kNever;
+    cycle(t);
+  }
+  notified_ = next_;
+  if (next_ != kNever) event_.notify(sc_core::sc_time::from_value(next_ - now));
+}
+
+void NetworkInterface::cycle(Picoseconds t) {
+  if (busy_ > t) {
+    wake(busy_);
+    return;
+  }
+  if (packet_ != fabric::kNoPacket) {
+    Picoseconds when = out_[vc_].when(1);
+    if (out_[vc_].at(t) > 0) {
+      when = on_cycle(out_[vc_].gapless(t, packet_flits_ - sent_, flit_time_));
+      if (when <= t) {
+        send(t);
+        return;
+      }
+    }
+    if (when == kNever) {
+      watched_ |= 1u << vc_;
+    } else {
+      wake(when);
+    }
+    return;
+  }
+  if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
+  const auto networks = static_cast<uint32_t>(queues_.size());
+  for (uint32_t i = 1; i <= networks; ++i) {
+    const uint32_t network = (last_network_ + i) % networks;
+    Picoseconds ready = 0;
+    uint32_t flits = 0;
+    if (!next_ready(network, ready, flits)) continue;
+    if (ready > t) {
+      wake(on_cycle(ready));
+      continue;
+    }
+    if (!choose_vc(t, network, flits)) continue;
+    last_network_ = network;
+    take_next(t, network);
+    send(t);
+    return;
+  }
+}
+
+bool NetworkInterface::next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits) {
+  const std::deque<Queued>& queue = queues_[virtual_network];
+  if (!queue.empty()) {
+    const Message& m = messages_[queue.front().message].message;
+    ready = m.submitted;
+    flits = segmentation_.flits(std::min<uint64_t>(m.bytes - queue.front().cut, segmentation_.packet_bytes));
+    return true;
+  }
+  if (!have_spec_ || spec_.virtual_network != virtual_network) return false;
+  ready = spec_.ready;
+  flits = spec_.flits;
+  return true;
+}
+
+// Round-robin over the VCs that no packet holds and that have a credit (strict cut-through: for the whole
+// packet).
+bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits) {
+  const uint32_t base = virtual_network * config_.vcs;
+  const uint32_t last = last_vc_[virtual_network];
+  const uint32_t needed = config_.strict_cut_through ? flits : 1;
+  for (uint32_t i = 0; i < config_.vcs; ++i) {
+    const uint32_t v = base + (last == kNoVcYet ? i : (last - base + 1 + i) % config_.vcs);
+    const int32_t credits = out_[v].at(t);
+    const bool draining = ((draining_ >> v) & 1) != 0;
+    if (draining && credits == static_cast<int32_t>(out_[v].depth())) draining_ &= ~(1u << v);
+    if (((draining_ >> v) & 1) == 0 && credits >= static_cast<int32_t>(needed)) {
+      vc_ = v;
+      last_vc_[virtual_network] = v;
+      return true;
+    }
+    const Picoseconds when = out_[v].when(((draining_ >> v) & 1) != 0 ? out_[v].depth() : needed);
+    if (when == kNever) {
+      watched_ |= 1u << v;
+    } else {
+      wake(when);
+    }
+  }
+  return false;
+}
+
+void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
+  std::deque<Queued>& queue = queues_[virtual_network];
+  packet_ = pool_.acquire();
+  fabric::Packet& packet = pool_[packet_];
+  packet.source = rank_;
+  sent_ = 0;
+  if (queue.empty()) {
+    packet.bytes = spec_.bytes;
+    packet.id_low = spec_.id;
+    packet.submitted = spec_.ready;
+    packet.destination = spec_.destination;
+    packet.virtual_network = spec_.virtual_network;
+    packet_flits_ = spec_.flits;
+    have_spec_ = false;
+  } else {
+    Queued& front = queue.front();
+    Message& m = messages_[front.message].message;
+    if (front.cut == 0) m.injected = t;
+    packet.bytes = std::min<uint64_t>(m.bytes - front.cut, segmentation_.packet_bytes);
+    packet.id_low = m.id_low;
+    packet.id_high = front.message;
+    packet.submitted = m.submitted;
+    packet.destination = m.destination;
+    packet.data = m.data;
+    packet.flags = m.flags;
+    packet.virtual_network = m.virtual_network;
+    packet_flits_ = segmentation_.flits(packet.bytes);
+    front.cut += packet.bytes;
+    if (front.cut == m.bytes) {
+      last_of_ = front.message;
+      queue.pop_front();
+    }
+  }
+}
+
+void NetworkInterface::send(Picoseconds t) {
+  const uint32_t n = out_[vc_].run(t, packet_flits_ - sent_, flit_time_);
+  out_[vc_].spend(n);
+  fabric::Transfer transfer;
+  transfer.kind = fabric::Transfer::Kind::burst;
+  transfer.first = t + flit_delay_;
+  transfer.flit_time = flit_time_;
+  transfer.packet = packet_;
+  transfer.first_flit = sent_;
+  transfer.flits = n;
+  transfer.packet_flits = packet_flits_;
+  transfer.vc = static_cast<VcId>(vc_);
+  sent_ += n;
+  flits_sent_ += n;
+  busy_ = on_cycle(t + static_cast<Picoseconds>(n) * flit_time_);
+  if (sent_ == packet_flits_ && last_of_ != 0) {
+    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, busy_);
+    last_of_ = 0;
+  }
+  if (sent_ == packet_flits_) {
+    ++packets_sent_;
+    packet_ = fabric::kNoPacket;
+    if (config_.release_on_credit) draining_ |= 1u << vc_;
+    if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
+    for (uint32_t network = 0; network < queues_.size(); ++network) {
+      Picoseconds ready = 0;
+      uint32_t flits = 0;
+      if (next_ready(network, ready, flits)) wake(std::max(busy_, on_cycle(ready)));
+    }
+  } else {
+    wake(busy_);
+  }
+  link_.send(transfer);
+}
+
+void NetworkInterface::receive(const fabric::Transfer& transfer) {
+  const uint32_t v = index(transfer.vc);
+  if (transfer.kind == fabric::Transfer::Kind::credit) {
+    out_[v].add({on_cycle(transfer.first), transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
+    if (((watched_ >> v) & 1) != 0) {
+      watched_ &= ~(1u << v);
+      wake_and_notify(on_cycle(transfer.first));
+    }
+    return;
+  }
+  InputVc& in = in_[v];
+  if (transfer.first_flit != in.next || (in.next != 0 && transfer.packet != in.packet)) {
+    SC_REPORT_FATAL(kReport, fmt::format("{} VC {}: flit {} where flit {} was due: packets mixed in a VC",
+                                         sc_module::name(), v, transfer.first_flit, in.next)
+                                 .c_str());
+  }
+  if (transfer.first_flit == 0 && pool_[transfer.packet].destination != rank_) {
+    SC_REPORT_FATAL(kReport, fmt::format("{}: a packet for rank {} came to rank {}", sc_module::name(),
+                                         pool_[transfer.packet].destination, rank_)
+                                 .c_str());
+  }
+  in.packet = transfer.packet;
+  in.next = transfer.first_flit + transfer.flits;
+  flits_received_ += transfer.flits;
+  const Picoseconds last = transfer.first + static_cast<Picoseconds>(transfer.flits - 1) * transfer.flit_time;
+  if (sink_ != nullptr) sink_->flits_arrive(transfer.flits, transfer.first, transfer.flit_time);
+  const bool tail = in.next == transfer.packet_flits;
+  if (tail) in.next = 0;
+
+  fabric::Transfer credit;
+  credit.kind = fabric::Transfer::Kind::credit;
+  credit.first = transfer.first + credit_delay_;
+  credit.flit_time = transfer.flit_time;
+  credit.flits = transfer.flits;
+  credit.vc = transfer.vc;
+  link_.send(credit);
+  if (tail) arrived(transfer.packet, transfer.packet_flits, last);
+}
+
+void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Picoseconds at) {
+  ++packets_received_;
+  const auto handle = static_cast<uint32_t>(pool_[ref].id_high);
+  if (sink_ != nullptr) sink_->packet_arrives(pool_[ref], flits, at);
+  pool_.release(ref);
+  if (handle == 0) return;
+  MessagePool::Open& open = messages_[handle];
+  open.last = std::max(open.last, at);
+  if (--open.left > 0) return;
+  const Message message = open.message;
+  const Picoseconds done = open.last;
+  messages_.release(handle);
+  if (sink_ != nullptr) sink_->message_arrives(message, done);
+}
+
+}  // namespace weft::packet

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The network interface between whoever has something to send (an NMU, a traffic generator) and the packet
+// network: it cuts messages into packets, packets into flits, injects them under back-pressure and puts them
+// together again.
+//
+// Sending: submit() a message, or a packet of one's own; or give it a PacketSource, from which it takes a
+// packet when it is free (an infinite source queue that costs no memory). One packet at a time, one flit per
+// flit time; its VC is the next in turn that is free and has a credit. Receiving: the sink is told as soon as
+// the time is known, which is before it has come: `at` lies in the future.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_NETWORK_INTERFACE_H
+#define WEFT_TLM_INTERCONNECT_PACKET_NETWORK_INTERFACE_H
+
+#include <cstdint>
+#include <deque>
+#include <systemc>
+#include <vector>
+
+#include "tlm_interconnect/packet/flit_queue.h"
+#include "tlm_interconnect/packet/link_port.h"
+#include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/random.h"
+#include "tlm_interconnect/packet/router.h"
+
+namespace weft::packet {
+
+/// How a message becomes packets: payload per packet and flit, and what a packet carries besides.
+struct Segmentation {
+  uint32_t packet_bytes = 256;  ///< payload of a full packet
+  uint32_t flit_bytes = 16;
+  uint32_t header_bytes = 0;  ///< per packet, on the wire
+
+  uint32_t flits(uint64_t payload) const {
+    const uint64_t wire = payload + header_bytes;
+    return wire == 0 ? 1 : static_cast<uint32_t>((wire + flit_bytes - 1) / flit_bytes);
+  }
+};
+
+/// A message in the hands of the fabric.
+struct Message {
+  uint64_t bytes = 0;
+  uint64_t id_low = 0;  ///< opaque, given back
+  uint64_t id_high = 0;
+  Picoseconds submitted = 0;  ///< when it was handed over
+  Picoseconds injected = 0;   ///< when its first flit left
+  uint32_t source = 0;
+  uint32_t destination = 0;
+  uint32_t data = 0;  ///< handle of the carried elements
+  uint8_t virtual_network = 0;
+  uint8_t flags = 0;
+};
+
+/// Messages between the sending and the receiving NI of one network. Handle 0 is none.
+class MessagePool {
+ public:
+  struct Open {
+    Message message;
+    uint64_t left = 0;     ///< packets that have not been announced at the receiver
+    Picoseconds last = 0;  ///< latest arrival so far
+  };
+  uint32_t acquire() {
+    if (free_.empty()) {
+      open_.emplace_back();
+      return static_cast<uint32_t>(open_.size());
+    }
+    const uint32_t handle = free_.back();
+    free_.pop_back();
+    return handle;
+  }
+  void release(uint32_t handle) {
+    open_[handle - 1] = Open{};
+    free_.push_back(handle);
+  }
+  Open& operator[](uint32_t handle) { return open_[handle - 1]; }
+  uint64_t live() const { return open_.size() - free_.size(); }
+
+ private:
+  std::deque<Open> open_;
+  std::vector<uint32_t> free_;
+};
+
+/// Who gets what arrives. Both calls may come before `at`, never after; neither may keep the packet: its
+/// reference goes back to the pool when the call returns.
+class PacketSink {
+ public:
+  virtual ~PacketSink() = default;
+  /// The last flit of a packet arrives at `at`.
+  virtual void packet_arrives(const fabric::Packet& packet, uint32_t flits, Picoseconds at) = 0;
+  /// `flits` flits arrive, the first at `first`, one every `flit_time`.
+  virtual void flits_arrive(uint32_t /*flits*/, Picoseconds /*first*/, Picoseconds /*flit_time*/) {}
+  /// The last flit of a message leaves its NI at `at` (reported to the sender's sink).
+  virtual void message_sent(const Message& /*message*/, Picoseconds /*at*/) {}
+  /// The last flit of a message's last packet arrives at `at`.
+  virtual void message_arrives(const Message& message, Picoseconds at) = 0;
+};
+
+/// Packets on demand.
+class PacketSource {
+ public:
+  struct Spec {
+    Picoseconds ready = 0;  ///< when it came into being: not before the one before it
+    uint32_t destination = 0;
+    uint32_t flits = 1;
+    uint64_t bytes = 0;
+    uint64_t id = 0;
+    uint8_t virtual_network = 0;
+  };
+  virtual ~PacketSource() = default;
+  /// The next packet; false: there is none any more.
+  virtual bool next(Spec& spec) = 0;
+};
+
+class NetworkInterface final : public sc_core::sc_module {
+ public:
+  NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
+                   const PortConfig& port, const Segmentation& segmentation, fabric::PacketPool& pool,
+                   MessagePool& messages);
+
+  LinkPort& port() { return link_; }
+  uint32_t rank() const { return rank_; }
+
+  void set_sink(PacketSink* sink) { sink_ = sink; }
+  /// Call before the simulation starts. The source must outlive it.
+  void set_source(PacketSource* source);
+  /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
+  void close_source();
+
+  /// A whole message, sent packet by packet, in the order of submission within its virtual network. Its times
+  /// may lie in the future
+  /// (`submitted` at the earliest now) but must not decrease from call to call.
+  void submit(const Message& message);
+
+  // -- read by checks and reports
+  uint64_t flits_sent() const { return flits_sent_; }
+  uint64_t flits_received() const { return flits_received_; }
+  uint64_t packets_sent() const { return packets_sent_; }
+  uint64_t packets_received() const { return packets_received_; }
+  /// Messages of which not every packet has been begun.
+  uint64_t messages_open() const {
+    uint64_t n = 0;
+    for (const auto& queue : queues_) n += queue.size();
+    return n;
+  }
+  uint64_t activations() const { return activations_; }
+  bool idle() const { return packet_ == fabric::kNoPacket && messages_open() == 0; }
+  int64_t credits(uint32_t vc) const { return out_[vc].outstanding(); }
+  /// The packet that is being injected, or none, and how much of it is out.
+  fabric::PacketRef injecting() const { return packet_; }
+  uint32_t injecting_vc() const { return vc_; }
+  uint32_t injected_flits() const { return sent_; }
+
+ private:
+  struct Endpoint final : fabric::FabricEndpoint {
+    explicit Endpoint(NetworkInterface& n) : ni(n) {}
+    void receive(const fabric::Transfer& transfer) override { ni.receive(transfer); }
+    NetworkInterface& ni;
+  };
+  struct InputVc {
+    fabric::PacketRef packet = fabric::kNoPacket;
+    uint32_t next = 0;
+  };
+  struct Queued {
+    uint32_t message = 0;  ///< handle
+    uint64_t cut = 0;      ///< bytes already made into packets
+  };
+
+  void end_of_elaboration() override;
+  void activate();
+  void cycle(Picoseconds t);
+  bool next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits);
+  bool choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits);
+  void take_next(Picoseconds t, uint32_t virtual_network);
+  void send(Picoseconds t);
+  void receive(const fabric::Transfer& transfer);
+  void arrived(fabric::PacketRef packet, uint32_t flits, Picoseconds at);
+  void wake(Picoseconds t) {
+    if (t < next_) next_ = t;
+  }
+  void wake_and_notify(Picoseconds t);
+  Picoseconds on_cycle(Picoseconds t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
+
+  const PacketConfig config_;
+  const uint32_t rank_;
+  const uint32_t vcs_;
+  const Picoseconds cycle_;
+  const Picoseconds flit_delay_;
+  const Picoseconds credit_delay_;
+  const uint32_t flit_time_;
+  const Picoseconds lookahead_;
+  const Segmentation segmentation_;
+  fabric::PacketPool& pool_;
+  MessagePool& messages_;
+  Random shuffle_;
+  Endpoint endpoint_;
+  LinkPort link_;
+  PacketSink* sink_ = nullptr;
+  PacketSource* source_ = nullptr;
+
+  // The packet on its way out.
+  fabric::PacketRef packet_ = fabric::kNoPacket;
+  uint32_t packet_flits_ = 0;
+  uint32_t sent_ = 0;
+  uint32_t vc_ = 0;
+  uint32_t last_of_ = 0;           ///< message whose last packet this is, or none
+  Picoseconds busy_ = 0;           ///< the link is taken until then
+  std::vector<uint32_t> last_vc_;  ///< per virtual network; ~0: none yet
+  std::vector<CreditAccount> out_;
+  uint32_t watched_ = 0;   ///< VCs whose next credit is waited for
+  uint32_t draining_ = 0;  ///< release_on_credit: VCs that wait for their credits
+
+  PacketSource::Spec spec_;
+  bool have_spec_ = false;
+  std::vector<std::deque<Queued>> queues_;  ///< per virtual network
+  uint32_t last_network_ = 0;               ///< virtual networks take turns, packet by packet
+
+  std::vector<InputVc> in_;
+
+  Picoseconds next_ = kNever;
+  Picoseconds notified_ = kNever;
+  sc_core::sc_event event_;
+  uint64_t activations_ = 0;
+  uint64_t flits_sent_ = 0;
+  uint64_t flits_received_ = 0;
+  uint64_t packets_sent_ = 0;
+  uint64_t packets_received_ = 0;
+};
+
+}  // namespace weft::packet
+
+#endif

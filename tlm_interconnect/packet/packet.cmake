@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+set(WEFT_PACKET_SOURCES
+  packet/buffer_check.cpp
+  packet/dependency_check.cpp
+  packet/link_port.cpp
+  packet/network_interface.cpp
+  packet/packet_network.cpp
+  packet/router.cpp
+  packet/topology.cpp
+  packet/traffic.cpp
+  packet/traffic_pattern.cpp
+  packet/traffic_source.cpp
+  policies/allocation/islip_switch.cpp
+  policies/allocation/islip_vc.cpp
+  policies/allocation/registry.cpp
+  policies/allocation/round_robin_switch.cpp
+  policies/routing/dimension_order.cpp
+  policies/routing/minimal_adaptive.cpp
+  policies/routing/nearest_common_ancestor.cpp
+  policies/routing/registry.cpp
+  policies/routing/ring_classes.cpp
+  policies/routing/shortest_path.cpp
+  policies/routing/up_down.cpp
+  policies/selection/first_route.cpp
+  policies/selection/flow_hash.cpp
+  policies/selection/most_credits.cpp
+  policies/selection/random_route.cpp
+  policies/selection/registry.cpp
+  policies/selection/spray.cpp)

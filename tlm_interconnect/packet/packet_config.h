@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Parameters of the packet-level fabric: resolved, in cycles, flits and picoseconds. Nothing here reads a
+// file.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_CONFIG_H
+#define WEFT_TLM_INTERCONNECT_PACKET_PACKET_CONFIG_H
+
+#include <cstdint>
+#include <string>
+
+#include "configs/types.h"
+
+namespace weft::packet {
+
+/// Whether a packet keeps its path through a crossbar while its flits come (InfiniBand, Ethernet and NVLink
+/// within a VC), or every flit is arbitrated anew.
+enum class FlitSwitching : uint8_t { packet_held, flit_interleaved };
+
+/// The stages of a router, in cycles. The defaults are the `classic` preset: a head takes vc_alloc +
+/// switch_alloc + traversal + link from router input to router input.
+struct PipelineConfig {
+  uint32_t route = 0;  ///< 0: look-ahead routing
+  uint32_t vc_alloc = 1;
+  uint32_t switch_alloc = 1;
+  uint32_t traversal = 1;
+  uint32_t credit = 1;  ///< processing of a credit that came back
+};
+
+struct PacketConfig {
+  Picoseconds cycle = 1000;  ///< clock of routers and network interfaces
+  PipelineConfig pipeline;
+  uint32_t vcs = 4;  ///< per virtual network
+  uint32_t virtual_networks = 1;
+  uint32_t buffer_flits = 16;  ///< per VC
+  FlitSwitching switching = FlitSwitching::packet_held;
+  bool strict_cut_through = false;  ///< a head moves only with credit for its whole packet
+  bool release_on_credit = false;   ///< an output VC is free again only when all its credits are back
+  uint32_t quantum = 0;             ///< longest burst in flits; 0: unlimited (flit_interleaved implies 1)
+  uint32_t allocator_iterations = 1;
+  std::string switch_allocator = "islip";
+  std::string vc_allocator = "islip";
+  std::string routing;                  ///< empty: what the topology is made for
+  std::string selection;                ///< among equal routes; empty: what the routing is made for
+  std::string vc_classes = "dateline";  ///< dateline | switched_dateline | bubble | none
+  uint64_t seed = 1;
+  uint64_t shuffle = 0;  ///< test aid: not 0 delays process activations by random delta cycles
+
+  uint32_t total_vcs() const { return vcs * virtual_networks; }
+};
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/packet_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace weft::packet {
+namespace {
+
+void check(const PacketConfig& c) {
+  const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
+  if (c.cycle == 0) fail("packet network: the cycle must be longer than 0 ps");
+  if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > 32 || c.virtual_networks > 32 || c.total_vcs() > 32) {
+    fail(
+        fmt::format("packet network: {} VCs in {} virtual networks: between 1 and 32 VCs a port are possible",
+                    c.vcs, c.virtual_networks));
+  }
+  if (c.buffer_flits == 0 || c.buffer_flits > (1u << 24)) {
+    fail(fmt::format("packet network: a buffer of {} flits per VC: between 1 and {} are possible",
+                     c.buffer_flits, 1u << 24));
+  }
+  if (c.pipeline.switch_alloc == 0) fail("packet network: switch allocation takes at least 1 cycle");
+}
+
+}  // namespace
+
+PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config,
+                             PacketTopology topology, const Segmentation& segmentation)
+    : sc_module(name), config_(config), topology_(std::move(topology)) {
+  check(config_);
+  topology_.check();
+  for (const LinkTiming& link : topology_.links) {
+    if (!(link.flit_error >= 0) || link.flit_error >= 1) {
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("packet network: a flit error rate of {}: from 0 to below 1", link.flit_error));
+    }
+  }
+  routing_ =
+      make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
+  const std::string selection = !config_.selection.empty() ? config_.selection
+                                : routing_->adaptive()     ? "most_credits"
+                                                           : topology_.selection;
+  for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
+    const TopologyRouter& router = topology_.routers[r];
+    std::vector<PortConfig> ports;
+    for (uint32_t p = 0; p < router.ports.size(); ++p) {
+      PortConfig port = port_config(router.ports[p], true);
+      port.name = router.ports[p].ni ? std::string("ni") + std::to_string(p) : "port" + std::to_string(p);
+      const TopologyPort& peer = router.ports[p];
+      port.end = peer.ni || std::tie(r, p) < std::tie(peer.peer, peer.peer_port) ? LinkEnd::initiator
+                                                                                 : LinkEnd::target;
+      ports.push_back(port);
+    }
+    routers_.push_back(
+        std::make_unique<Router>(router.name.c_str(), config_, r, ports, *routing_, selection, pool_));
+  }
+  for (uint32_t n = 0; n < topology_.nis.size(); ++n) {
+    const NiAttachment& at = topology_.nis[n];
+    PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
+    port.name = "link";
+    port.end = LinkEnd::target;
+    nis_.push_back(std::make_unique<NetworkInterface>(fmt::format("ni_{}", n).c_str(), config_, n, port,
+                                                      segmentation, pool_, messages_));
+    routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());
+  }
+  for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
+    for (uint32_t p = 0; p < topology_.routers[r].ports.size(); ++p) {
+      const TopologyPort& peer = topology_.routers[r].ports[p];
+      if (peer.ni || !(std::tie(r, p) < std::tie(peer.peer, peer.peer_port))) continue;
+      routers_[r]->port(p).initiator().bind(routers_[peer.peer]->port(peer.peer_port).target());
+    }
+  }
+}
+
+PacketNetwork::~PacketNetwork() = default;
+
+PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) const {
+  const LinkTiming& link = topology_.links[port.link];
+  PortConfig result;
+  result.latency = or_cycle(link.latency);
+  result.credit_latency = link.credit_latency == 0 ? result.latency : link.credit_latency;
+  result.flit_time = or_cycle(link.flit_time);
+  result.flit_error = link.flit_error;
+  const Picoseconds replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
+  result.replay = (replay + config_.cycle - 1) / config_.cycle * config_.cycle;
+  result.depth = config_.buffer_flits;
+  result.peer_depth = config_.buffer_flits;
+  // Soonest effect of what the peer decides now: a credit or (at a router) a flit.
+  const PipelineConfig& stages = config_.pipeline;
+  const Picoseconds credit = config_.cycle + result.credit_latency;
+  if (!at_router) {
+    result.lookahead = credit;
+  } else {
+    const Picoseconds flit = port.ni
+                                 ? config_.cycle + result.latency
+                                 : (stages.switch_alloc + stages.traversal) * config_.cycle + result.latency;
+    result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
+  }
+  return result;
+}
+
+uint64_t PacketNetwork::flits_received() const {
+  uint64_t n = 0;
+  for (const auto& ni : nis_) n += ni->flits_received();
+  return n;
+}
+
+uint64_t PacketNetwork::packet_hops() const {
+  uint64_t n = 0;
+  for (const auto& r : routers_) n += r->packets();
+  return n;
+}
+
+uint64_t PacketNetwork::activations() const {
+  uint64_t n = 0;
+  for (const auto& r : routers_) n += r->activations();
+  for (const auto& ni : nis_) n += ni->activations();
+  return n;
+}
+
+std::string PacketNetwork::broken_invariant(bool drained) const {
+  for (uint32_t r = 0; r < routers_.size(); ++r) {
+    for (uint32_t p = 0; p < routers_[r]->ports(); ++p) {
+      const TopologyPort& peer = topology_.routers[r].ports[p];
+      for (uint32_t v = 0; v < config_.total_vcs(); ++v) {
+        const uint32_t pending = peer.ni ? 0 : routers_[peer.peer]->pending(peer.peer_port, v);
+        const int64_t credits = routers_[r]->credits(p, v);
+        if (credits + pending != config_.buffer_flits) {
+          return fmt::format("{} port {} VC {}: {} credits and {} flits do not make the buffer's {}",
+                             topology_.routers[r].name, p, v, credits, pending, config_.buffer_flits);
+        }
+        if (drained && (routers_[r]->pending(p, v) != 0 || routers_[r]->holder(p, v) != ~0u)) {
+          return fmt::format("{} port {} VC {}: not empty or still held at the end",
+                             topology_.routers[r].name, p, v);
+        }
+      }
+    }
+  }
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  for (uint32_t n = 0; n < nis_.size(); ++n) {
+    const NiAttachment& at = topology_.nis[n];
+    sent += nis_[n]->flits_sent();
+    received += nis_[n]->flits_received();
+    for (uint32_t v = 0; v < config_.total_vcs(); ++v) {
+      const uint32_t pending = routers_[at.router]->pending(at.port, v);
+      if (nis_[n]->credits(v) + pending != config_.buffer_flits) {
+        return fmt::format("NI {} VC {}: {} credits and {} flits do not make the buffer's {}", n, v,
+                           nis_[n]->credits(v), pending, config_.buffer_flits);
+      }
+    }
+  }
+  if (received > sent) return fmt::format("{} flits came out, {} went in", received, sent);
+  if (drained && received != sent) return fmt::format("{} flits went in, {} came out", sent, received);
+  if (drained && pool_.live() != 0) return fmt::format("{} packets are left", pool_.live());
+  return {};
+}
+
+// What the packet at the front of one input buffer waits for, and the buffers it waits for in turn.
+std::string PacketNetwork::describe(const Place& place, std::vector<Place>& waits_for) const {
+  const Router& router = *routers_[place.router];
+  const TopologyRouter& topology = topology_.routers[place.router];
+  const Router::Waiting w = router.waiting(place.port, place.vc);
+  const fabric::Packet& packet = pool_[w.packet];
+  std::string text = fmt::format(
+      "{} input {} VC {}: packet {} from rank {} to rank {} ({} of {} flits sent on, {} flits "
+      "here)",
+      topology.name, place.port, place.vc, w.packet, packet.source, packet.destination, w.sent,
+      w.packet_flits, w.flits_here);
+  const TopologyPort& out = topology.ports[w.port];
+  if (!w.holds_vc) {
+    text += fmt::format(" waits for a VC of output {}, held by", w.port);
+    for (uint32_t v = 0; v < config_.total_vcs(); ++v) {
+      if (((w.vc_mask >> v) & 1) == 0) continue;
+      const uint32_t holder = router.holder(w.port, v);
+      if (holder == ~0u) continue;
+      const uint32_t vcs = config_.total_vcs();
+      text += fmt::format(" input {} VC {}", holder / vcs, holder % vcs);
+      waits_for.push_back({place.router, holder / vcs, holder % vcs});
+    }
+  } else if (router.credits(w.port, w.vc) <= 0 && !out.ni) {
+    text += fmt::format(" has VC {} of output {} and waits for a credit of {} input {} VC {}", w.vc, w.port,
+                        topology_.routers[out.peer].name, out.peer_port, w.vc);
+    waits_for.push_back({out.peer, out.peer_port, w.vc});
+  } else if (w.flits_here == 0) {
+    const TopologyPort& in = topology.ports[place.port];
+    if (in.ni) {
+      text += fmt::format(" waits for flits of rank {}", in.peer);
+    } else {
+      text += fmt::format(" waits for flits of {}", topology_.routers[in.peer].name);
+      const uint32_t holder = routers_[in.peer]->holder(in.peer_port, place.vc);
+      const uint32_t vcs = config_.total_vcs();
+      if (holder != ~0u) waits_for.push_back({in.peer, holder / vcs, holder % vcs});
+    }
+  } else {
+    text += fmt::format(" may go on through output {} VC {}", w.port, w.vc);
+  }
+  return text;
+}
+
+std::string PacketNetwork::explain_stall() const {
+  if (pool_.live() == 0) return {};
+  const uint32_t vcs = config_.total_vcs();
+  using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
+  std::map<Key, int> colour;  // 1: on the path, 2: done
+  std::vector<Place> path;
+  std::vector<Place> cycle;
+  // Depth first along "waits for", without recursion: chains can be as long as the network.
+  struct Frame {
+    std::vector<Place> next;
+    size_t at = 0;
+  };
+  uint64_t waiting = 0;
+  Place first{};
+  for (uint32_t r = 0; r < routers_.size(); ++r) {
+    for (uint32_t p = 0; p < routers_[r]->ports(); ++p) {
+      for (uint32_t v = 0; v < vcs; ++v) {
+        if (routers_[r]->waiting(p, v).packet == fabric::kNoPacket) continue;
+        if (waiting++ == 0) first = {r, p, v};
+        if (!cycle.empty() || colour[{r, p, v}] != 0) continue;
+        std::vector<Frame> stack(1);
+        describe({r, p, v}, stack.back().next);
+        path = {{r, p, v}};
+        colour[{r, p, v}] = 1;
+        while (!stack.empty() && cycle.empty()) {
+          Frame& frame = stack.back();
+          if (frame.at == frame.next.size()) {
+            colour[{path.back().router, path.back().port, path.back().vc}] = 2;
+            path.pop_back();
+            stack.pop_back();
+            continue;
+          }
+          const Place next = frame.next[frame.at++];
+          const Key key{next.router, next.port, next.vc};
+          if (routers_[next.router]->waiting(next.port, next.vc).packet == fabric::kNoPacket) continue;
+          if (colour[key] == 2) continue;
+          if (colour[key] == 1) {
+            auto begin = std::find_if(path.begin(), path.end(), [&](const Place& q) {
+              return q.router == next.router && q.port == next.port && q.vc == next.vc;
+            });
+            cycle.assign(begin, path.end());
+            break;
+          }
+          colour[key] = 1;
+          path.push_back(next);
+          stack.emplace_back();
+          describe(next, stack.back().next);
+        }
+      }
+    }
+  }
+  std::string text =
+      fmt::format("{} packets are in the network, {} input buffers wait.\n", pool_.live(), waiting);
+  std::vector<Place> ignored;
+  if (cycle.empty()) {
+    if (waiting > 0) text += "No cycle; the first: " + describe(first, ignored) + "\n";
+    return text;
+  }
+  text += fmt::format("Deadlock: a cycle of {} buffers, each waiting for the next:\n", cycle.size());
+  for (const Place& place : cycle) text += "  " + describe(place, ignored) + "\n";
+  text +=
+      "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another "
+      "routing.\n";
+  return text;
+}
+
+}  // namespace weft::packet

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A packet network made of a topology: routers, network interfaces and the links between them; and the checks
+// every run ends with. It never starts or stops the simulation.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_NETWORK_H
+#define WEFT_TLM_INTERCONNECT_PACKET_PACKET_NETWORK_H
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/router.h"
+#include "tlm_interconnect/packet/topology.h"
+
+namespace weft::packet {
+
+class PacketNetwork final : public sc_core::sc_module {
+ public:
+  /// Throws UserError when topology and configuration do not fit.
+  PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config, PacketTopology topology,
+                const Segmentation& segmentation = {});
+  ~PacketNetwork() override;
+
+  const PacketTopology& topology() const { return topology_; }
+  const PacketConfig& config() const { return config_; }
+  uint32_t ranks() const { return static_cast<uint32_t>(nis_.size()); }
+  NetworkInterface& ni(uint32_t rank) { return *nis_[rank]; }
+  Router& router(uint32_t index) { return *routers_[index]; }
+  const Router& router(uint32_t index) const { return *routers_[index]; }
+  uint32_t routers() const { return static_cast<uint32_t>(routers_.size()); }
+
+  uint64_t packets_in_flight() const { return pool_.live(); }
+  uint64_t messages_in_flight() const { return messages_.live(); }
+  uint64_t flits_received() const;
+  uint64_t packet_hops() const;
+  uint64_t activations() const;
+
+  /// Empty: all hold. At any time: credits here and on their way + flits announced at the other end = depth,
+  /// per link and VC. With `drained`: nothing is left anywhere, flits in = flits out.
+  std::string broken_invariant(bool drained) const;
+  /// Why nothing moves any more: who waits for what, and the cycle of buffers and packets if there is one.
+  /// Empty if no packet is in the network.
+  std::string explain_stall() const;
+
+ private:
+  struct Place {
+    uint32_t router;
+    uint32_t port;
+    uint32_t vc;
+  };
+  PortConfig port_config(const TopologyPort& port, bool at_router) const;
+  Picoseconds or_cycle(Picoseconds t) const { return t == 0 ? config_.cycle : t; }
+  std::string describe(const Place& place, std::vector<Place>& waits_for) const;
+
+  const PacketConfig config_;
+  const PacketTopology topology_;
+  fabric::PacketPool pool_;
+  MessagePool messages_;
+  std::unique_ptr<RoutingPolicy> routing_;
+  std::vector<std::unique_ptr<Router>> routers_;
+  std::vector<std::unique_ptr<NetworkInterface>> nis_;
+};
+
+}  // namespace weft::packet
+
+#endif

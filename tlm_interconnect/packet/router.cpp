@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::packet {
+namespace {
+
+constexpr const char* kReport = "weft/tlm_interconnect/packet";
+
+bool all_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
+  for (const PortConfig& p : ports) {
+    for (const Picoseconds t : {p.latency, p.credit_latency, p.flit_time}) {
+      if (t % config.cycle != 0) return false;
+    }
+  }
+  return true;
+}
+
+uint32_t largest_burst(const PacketConfig& config) {
+  if (config.switching == FlitSwitching::flit_interleaved) return 1;
+  return config.quantum == 0 ? ~0u : config.quantum;
+}
+
+}  // namespace
+
+Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_t id,
+               const std::vector<PortConfig>& ports, const RoutingPolicy& routing,
+               const std::string& selection, fabric::PacketPool& pool)
+    : sc_module(name),
+      config_(config),
+      id_(id),
+      vcs_(config.total_vcs()),
+      cycle_(config.cycle),
+      quantum_(largest_burst(config)),
+      hold_(config.switching == FlitSwitching::packet_held),
+      aligned_(all_on_cycle(config, ports)),
+      eager_(routing.adaptive() || config.pipeline.vc_alloc == 0),
+      routing_(routing),
+      selection_(make_selection_policy(selection)),
+      switch_allocator_(make_switch_allocator(config.switch_allocator, static_cast<uint32_t>(ports.size()),
+                                              config.allocator_iterations)),
+      vc_allocator_(make_vc_allocator(config.vc_allocator, static_cast<uint32_t>(ports.size()), vcs_)),
+      pool_(pool),
+      random_(config.seed, id),
+      shuffle_(config.shuffle, id),
+      ports_(ports.size()),
+      inputs_(ports.size() * vcs_),
+      outputs_(ports.size() * vcs_),
+      va_ports_(static_cast<uint32_t>(ports.size())),
+      sa_ports_(static_cast<uint32_t>(ports.size())),
+      held_ports_(static_cast<uint32_t>(ports.size())),
+      requests_(static_cast<uint32_t>(ports.size())),
+      requested_vc_(ports.size() * ports.size(), 0),
+      event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
+  const PipelineConfig& stages = config.pipeline;
+  lookahead_ = kNever;
+  for (uint32_t p = 0; p < ports.size(); ++p) {
+    const PortConfig& in = ports[p];
+    endpoints_.push_back(std::make_unique<Endpoint>(*this, p));
+    links_.push_back(std::make_unique<LinkPort>(in.name, in.end, *endpoints_.back()));
+    Port& port = ports_[p];
+    // A link slower than the clock also takes longer for each flit.
+    port.flit_delay = (stages.switch_alloc + stages.traversal) * cycle_ + in.latency +
+                      (in.flit_time > cycle_ ? in.flit_time - cycle_ : 0);
+    port.credit_delay = cycle_ + in.credit_latency;
+    port.flit_time = static_cast<uint32_t>(in.flit_time);
+    port.depth = in.depth;
+    port.flit_error = in.flit_error;
+    port.replay = in.replay;
+    for (uint32_t v = 0; v < vcs_; ++v) outputs_[p * vcs_ + v].credit.set_depth(in.peer_depth);
+    lookahead_ = std::min(lookahead_, in.lookahead);
+  }
+  SC_HAS_PROCESS(Router);
+  SC_METHOD(activate);
+  sensitive << event_;
+  dont_initialize();
+}
+
+Router::~Router() = default;
+
+void Router::end_of_elaboration() {
+  for (auto& link : links_) link->resolve();
+}
+
+void Router::wake_and_notify(Picoseconds t) {
+  wake(t);
+  if (t < notified_) {
+    notified_ = t;
+    event_.notify(sc_core::sc_time::from_value(t) - sc_core::sc_time_stamp());
+  }
+}
+
+void Router::activate() {
+  if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
+    event_.notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
+  ++activations_;
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  const Picoseconds horizon = now + lookahead_;
+  notified_ = 0;  // transfers that come back while this runs need not notify
+  while (next_ < horizon) {
+    const Picoseconds t = next_;
+    next_ = kNever;
+    cycle(t);
+  }
+  notified_ = next_;
+  if (next_ != kNever) event_.notify(sc_core::sc_time::from_value(next_ - now));
+}
+
+void Router::receive(uint32_t port, const fabric::Transfer& transfer) {
+  if (transfer.kind == fabric::Transfer::Kind::burst) {
+    receive_burst(port, transfer);
+  } else {
+    receive_credit(port, transfer);
+  }
+}
+
+void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
+  const uint32_t v = index(transfer.vc);
+  InputVc& in = inputs_[p * vcs_ + v];
+  in.pending += transfer.flits;
+  if (in.pending > ports_[p].depth) {
+    SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: {} flits for a buffer of {}: sent without credit",
+                                         sc_module::name(), p, v, in.pending, ports_[p].depth)
+                                 .c_str());
+  }
+  if (transfer.first_flit != in.last_next || (in.last_next != 0 && transfer.packet != in.last_packet)) {
+    SC_REPORT_FATAL(kReport,
+                    fmt::format("{} port {} VC {}: flit {} where flit {} was due: packets mixed in a VC",
+                                sc_module::name(), p, v, transfer.first_flit, in.last_next)
+                        .c_str());
+  }
+  in.last_packet = transfer.packet;
+  in.last_next = transfer.first_flit + transfer.flits;
+  if (in.last_next == transfer.packet_flits) in.last_next = 0;
+
+  const Picoseconds first = on_cycle(transfer.first);
+  const auto stride = static_cast<uint32_t>(transfer.flit_time);
+  bool merged = false;
+  if (!in.queue.empty()) {
+    FlitRun& last = in.queue.back();
+    if (last.packet == transfer.packet && last.stride == stride &&
+        last.first + static_cast<Picoseconds>(last.flits) * stride == first) {
+      last.flits += transfer.flits;
+      merged = true;
+    }
+  }
+  if (!merged) in.queue.push_back({first, transfer.packet, transfer.flits, transfer.packet_flits, stride});
+
+  if (in.packet == fabric::kNoPacket) {
+    start_head(p, v);
+    wake_and_notify(in.ready);
+  } else if (!merged && in.queue.size() == 1 && ((ports_[p].sa_mask >> v) & 1) != 0) {
+    wake_and_notify(std::max(first, in.ready));
+  }
+}
+
+void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
+  OutputVc& out = outputs_[p * vcs_ + index(transfer.vc)];
+  const Picoseconds first = on_cycle(transfer.first + config_.pipeline.credit * cycle_);
+  out.credit.add({first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
+  if (out.credit.outstanding() > static_cast<int64_t>(out.credit.depth())) {
+    SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
+                                         sc_module::name(), p, index(transfer.vc))
+                                 .c_str());
+  }
+  if (out.watched) {
+    out.watched = false;
+    wake_and_notify(first);
+  }
+}
+
+void Router::cycle(Picoseconds t) {
+  now_ = t;
+  if (held_count_ != 0) continue_held(t);
+  if (config_.pipeline.vc_alloc == 0) allocate_vcs(t);
+  allocate_switch(t);
+  if (config_.pipeline.vc_alloc != 0) allocate_vcs(t);
+}
+
+// A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still
+// held: it goes on with credit, and without costs the cycle in which that is found out.
+void Router::continue_held(Picoseconds t) {
+  held_ports_.for_each([&](uint32_t p) {
+    Port& port = ports_[p];
+    for (uint32_t m = port.held_mask; m != 0; m &= m - 1) {
+      const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+      InputVc& in = inputs_[p * vcs_ + v];
+      if (in.ready > t) {
+        wake(in.ready);
+        continue;
+      }
+      Port& out = ports_[in.out_port];
+      port.held_mask &= ~(1u << v);
+      if (port.held_mask == 0) {
+        held_ports_.erase(p);
+        --held_count_;
+      }
+      if (in.queue.empty() || in.queue.front().first > out.output_busy - cycle_) continue;
+      CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
+      if (credit.at(t) > 0) {
+        if (credit.gapless(t, in.packet_flits - in.sent, out.flit_time) < t + cycle_) send(p, v, t);
+      } else {
+        in.ready = t + cycle_;
+        if (out.flit_time <= cycle_) port.input_busy = t + cycle_;
+        out.output_busy = t + cycle_;
+      }
+    }
+  });
+}
+
+void Router::allocate_switch(Picoseconds t) {
+  const Picoseconds next_cycle = t + cycle_;
+  const uint32_t ports = this->ports();
+  sa_ports_.for_each([&](uint32_t p) {
+    Port& port = ports_[p];
+    if (port.input_busy > t) {
+      wake(port.input_busy);
+      return;
+    }
+    // From the round-robin pointer upwards, then from 0: the first VC that asks for an output has it.
+    const uint32_t upper = port.sa_mask & (~0u << port.vc_pointer);
+    for (uint32_t half = 0; half < 2; ++half) {
+      for (uint32_t m = half == 0 ? upper : port.sa_mask & ~upper; m != 0; m &= m - 1) {
+        const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+        InputVc& in = inputs_[p * vcs_ + v];
+        if (in.ready > t) {
+          wake(in.ready);
+          continue;
+        }
+        if (in.queue.empty()) continue;
+        if (in.queue.front().first > t) {
+          wake(in.queue.front().first);
+          continue;
+        }
+        const Picoseconds busy = ports_[in.out_port].output_busy;
+        if (busy >= next_cycle) {
+          wake(aligned_ ? busy : busy - busy % cycle_);
+          continue;
+        }
+        OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
+        const uint32_t needed = config_.strict_cut_through && in.sent == 0 ? in.packet_flits : 1;
+        if (out.credit.at(t) < static_cast<int32_t>(needed)) {
+          const Picoseconds when = out.credit.when(needed);
+          if (when == kNever) {
+            out.watched = true;
+          } else {
+            wake(when);
+          }
+          continue;
+        }
+        const Picoseconds start =
+            out.credit.gapless(t, in.packet_flits - in.sent, ports_[in.out_port].flit_time);
+        if (start >= next_cycle) {
+          wake(aligned_ ? start : start - start % cycle_);
+          continue;
+        }
+        if (requests_.add(p, in.out_port)) requested_vc_[p * ports + in.out_port] = static_cast<uint8_t>(v);
+      }
+    }
+  });
+  if (requests_.count() == 0) return;
+
+  grants_.clear();
+  switch_allocator_->allocate(requests_, grants_);
+  for (const SwitchGrant& g : grants_) {
+    const uint32_t v = requested_vc_[g.input * ports + g.output];
+    ports_[g.input].vc_pointer = v + 1 == vcs_ ? 0 : v + 1;
+    send(g.input, v, t);
+  }
+  if (requests_.count() > 1 || ports_[requests_.inputs.first()].sa_mask != 0) {
+    requests_.inputs.for_each([&](uint32_t p) {
+      const Port& port = ports_[p];
+      if (port.sa_mask == 0) return;
+      if (port.input_busy > t) {
+        wake(port.input_busy);
+        return;
+      }
+      for (uint32_t m = port.sa_mask; m != 0; m &= m - 1) {
+        const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
+        const Picoseconds busy = ports_[in.out_port].output_busy;
+        wake(std::max({next_cycle, in.ready, aligned_ ? busy : busy - busy % cycle_}));
+      }
+    });
+  }
+  requests_.clear();
+}
+
+uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Picoseconds t, Picoseconds& soonest) {
+  uint32_t result = 0;
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+    OutputVc& out = outputs_[p * vcs_ + v];
+    if (out.owner != kFree) continue;
+    if (out.free_at > t) {
+      soonest = std::min(soonest, out.free_at);
+      continue;
+    }
+    if (out.draining) {
+      if (out.credit.at(t) < static_cast<int32_t>(out.credit.depth())) {
+        const Picoseconds when = out.credit.when(out.credit.depth());
+        if (when == kNever) out.watched = true;
+        soonest = std::min(soonest, when);
+        continue;
+      }
+      out.draining = false;
+    }
+    result |= 1u << v;
+  }
+  return result;
+}
+
+// Of some free VCs those that would have room for another packet beside this one.
+uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Picoseconds t, Picoseconds& soonest) {
+  uint32_t result = 0;
+  for (uint32_t m = free; m != 0; m &= m - 1) {
+    const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+    OutputVc& out = outputs_[in.out_port * vcs_ + v];
+    if (out.credit.at(t) >= static_cast<int32_t>(2 * in.packet_flits)) {
+      result |= 1u << v;
+      continue;
+    }
+    const Picoseconds when = out.credit.when(2 * in.packet_flits);
+    if (when == kNever) out.watched = true;
+    soonest = std::min(soonest, when);
+  }
+  return result;
+}
+
+uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
+  Picoseconds soonest = kNever;
+  uint32_t credits = 0;
+  for (uint32_t m = free_vcs(p, vc_mask, now_, soonest); m != 0; m &= m - 1) {
+    const int32_t n = outputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].credit.at(now_);
+    if (n > 0) credits += static_cast<uint32_t>(n);
+  }
+  if (soonest != kNever) wake(soonest);
+  return credits;
+}
+
+void Router::choose_route(uint32_t p, uint32_t v) {
+  InputVc& in = inputs_[p * vcs_ + v];
+  const fabric::Packet& packet = pool_[in.packet];
+  in.virtual_network = packet.virtual_network;
+  const RouteQuery query{id_, p, v, packet.source, packet.destination, packet.virtual_network};
+  candidates_.clear();
+  routing_.route(query, candidates_);
+  uint32_t chosen = 0;
+  if (candidates_.size() > 1) chosen = selection_->select(query, candidates_, random_, *this);
+  in.out_port = candidates_[chosen].port;
+  in.out_mask = candidates_[chosen].vc_mask;
+  in.bubble = candidates_[chosen].bubble;
+  in.routed = !routing_.adaptive();
+}
+
+void Router::allocate_vcs(Picoseconds t) {
+  vc_requests_.clear();
+  va_ports_.for_each([&](uint32_t p) {
+    for (uint32_t m = ports_[p].va_mask; m != 0; m &= m - 1) {
+      const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
+      InputVc& in = inputs_[p * vcs_ + v];
+      if (in.ready > t) {
+        wake(in.ready);
+        continue;
+      }
+      if (!in.routed) choose_route(p, v);
+      Picoseconds soonest = kNever;
+      uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
+      if (in.bubble) free = with_bubble(in, free, t, soonest);
+      if (free != 0) {
+        vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
+      } else if (soonest != kNever) {
+        wake(soonest);
+      }
+    }
+  });
+  if (vc_requests_.empty()) return;
+
+  vc_allocator_->allocate(vc_requests_);
+  for (const VcRequest& r : vc_requests_) {
+    if (r.granted == kNoVc) {
+      wake(t + cycle_);
+      continue;
+    }
+    const uint32_t p = r.input / vcs_;
+    const uint32_t v = r.input % vcs_;
+    InputVc& in = inputs_[r.input];
+    Port& port = ports_[p];
+    in.out_vc = r.granted;
+    in.ready = t + config_.pipeline.vc_alloc * cycle_;
+    const FlitRun& run = in.queue.front();
+    if (run.stride > ports_[r.port].flit_time && in.packet_flits <= port.depth) {
+      // From a slow link to a fast one: wait until the packet can go without gaps, as switches do.
+      const Picoseconds last = run.first + static_cast<Picoseconds>(in.packet_flits - 1) * run.stride;
+      const Picoseconds ahead = static_cast<Picoseconds>(in.packet_flits) * ports_[r.port].flit_time;
+      const Picoseconds start = last + ports_[r.port].flit_time + cycle_;
+      if (start > ahead) in.ready = std::max(in.ready, on_cycle(start - ahead));
+    }
+    outputs_[r.port * vcs_ + r.granted].owner = r.input;
+    port.va_mask &= ~(1u << v);
+    if (port.va_mask == 0) va_ports_.erase(p);
+    if (port.sa_mask == 0) sa_ports_.insert(p);
+    port.sa_mask |= 1u << v;
+    wake(std::max(in.ready, port.input_busy));
+  }
+}
+
+void Router::start_head(uint32_t p, uint32_t v) {
+  InputVc& in = inputs_[p * vcs_ + v];
+  const FlitRun& run = in.queue.front();
+  in.packet = run.packet;
+  in.packet_flits = run.packet_flits;
+  in.sent = 0;
+  in.routed = false;
+  in.ready = std::max(run.first, in.free_at) + config_.pipeline.route * cycle_;
+  Port& port = ports_[p];
+  if (port.va_mask == 0) va_ports_.insert(p);
+  port.va_mask |= 1u << v;
+}
+
+// How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come a
+// cycle before its turn, which at the clock's own rate is when the one before it leaves.
+uint32_t Router::arrived_run(const InputVc& in, Picoseconds t, uint32_t wanted, uint32_t stride) const {
+  uint32_t n = 0;
+  for (uint32_t k = 0; n < wanted && k < in.queue.size(); ++k) {
+    const FlitRun& run = in.queue[k];
+    if (run.packet != in.packet) break;
+    if (n > 0 && run.first > t + static_cast<Picoseconds>(n) * stride - cycle_) break;
+    if (run.stride <= stride) {
+      // If its second flit is in time all others are.
+      if (n == 0 && run.flits > 1 && run.first + run.stride > t + stride - cycle_) return 1;
+      n += run.flits;
+      continue;
+    }
+    uint32_t j = 1;
+    while (j < run.flits && run.first + static_cast<Picoseconds>(j) * run.stride <=
+                                t + static_cast<Picoseconds>(n + j) * stride - cycle_) {
+      ++j;
+    }
+    n += j;
+    if (j < run.flits) break;
+  }
+  return std::min(n, wanted);
+}
+
+void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
+  InputVc& in = inputs_[p * vcs_ + v];
+  Port& port = ports_[p];
+  Port& out_port = ports_[in.out_port];
+  OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
+  Picoseconds start = std::max(t, out_port.output_busy);
+  const uint32_t stride = out_port.flit_time;
+
+  uint32_t n = std::min(in.packet_flits - in.sent, quantum_);
+  if (n > 1) n = arrived_run(in, start, n, stride);
+  if (n > 1) n = out.credit.run(start, n, stride);
+  if (out_port.flit_error > 0 && random_.unit() < 1 - std::pow(1 - out_port.flit_error, n)) {
+    // Damaged: sent again, complete, one replay later. Flits and credits that are known stay known until
+    // then.
+    start += out_port.replay;
+    ++out_port.retries;
+  }
+  out.credit.spend(n);
+
+  fabric::Transfer transfer;
+  transfer.kind = fabric::Transfer::Kind::burst;
+  transfer.first = start + out_port.flit_delay;
+  transfer.flit_time = stride;
+  transfer.packet = in.packet;
+  transfer.first_flit = in.sent;
+  transfer.flits = n;
+  transfer.packet_flits = in.packet_flits;
+  transfer.vc = static_cast<VcId>(in.out_vc);
+
+  for (uint32_t left = n; left > 0;) {
+    FlitRun& run = in.queue.front();
+    const uint32_t k = std::min(left, run.flits);
+    left -= k;
+    run.flits -= k;
+    run.first += static_cast<Picoseconds>(k) * run.stride;
+    if (run.flits == 0) in.queue.pop_front();
+  }
+  in.pending -= n;
+  in.sent += n;
+  const Picoseconds end = start + static_cast<Picoseconds>(n) * stride;
+  out_port.output_busy = end;
+  out_port.flits += n;
+  const Picoseconds done = aligned_ ? end : end - end % cycle_;
+  // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
+  if (stride <= cycle_) port.input_busy = done;
+
+  if (in.sent == in.packet_flits) {
+    ++packets_;
+    out.owner = kFree;
+    out.free_at = done;
+    out.draining = config_.release_on_credit;
+    in.packet = fabric::kNoPacket;
+    in.free_at = done;
+    port.sa_mask &= ~(1u << v);
+    if (port.sa_mask == 0) sa_ports_.erase(p);
+    if (eager_) wake(out.free_at);
+    if (!in.queue.empty()) {
+      start_head(p, v);
+      wake(in.ready);
+    }
+  } else {
+    in.ready = done;
+    if (hold_) {
+      if (port.held_mask == 0) {
+        held_ports_.insert(p);
+        ++held_count_;
+      }
+      port.held_mask |= 1u << v;
+    }
+    wake(done);
+  }
+
+  const uint32_t out_index = in.out_port;
+  fabric::Transfer credit;
+  credit.kind = fabric::Transfer::Kind::credit;
+  credit.first = start + port.credit_delay;
+  credit.flit_time = stride;
+  credit.flits = n;
+  credit.vc = static_cast<VcId>(v);
+  links_[out_index]->send(transfer);
+  links_[p]->send(credit);
+}
+
+Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
+  const InputVc& in = inputs_[p * vcs_ + v];
+  Waiting w;
+  w.packet = in.packet;
+  if (in.packet == fabric::kNoPacket) return w;
+  w.holds_vc = ((ports_[p].sa_mask >> v) & 1) != 0;
+  w.port = in.out_port;
+  w.vc = in.out_vc;
+  w.vc_mask = in.out_mask;
+  w.sent = in.sent;
+  w.packet_flits = in.packet_flits;
+  w.flits_here = in.pending;
+  return w;
+}
+
+}  // namespace weft::packet

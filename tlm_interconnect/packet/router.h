@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The packet-level router: input-queued, virtual channels, credits. One SC_METHOD and one event; it works on
+// bursts of flits and sleeps between the cycles in which something can change.
+//
+// Why a burst may be sent at once: a flit sent at cycle t is seen by the next router at t + (switch_alloc +
+// traversal) cycles + link latency, a credit by the previous one after a cycle + link latency + credit
+// processing. All that a router needs to know about the cycles up to now + the shortest of these (its
+// lookahead) has therefore been told it by now, and it may decide them in one activation. The result is that
+// of a flit-by-flit model, not an approximation, and does not depend on the order in which routers run.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_ROUTER_H
+#define WEFT_TLM_INTERCONNECT_PACKET_ROUTER_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "tlm_interconnect/packet/flit_queue.h"
+#include "tlm_interconnect/packet/link_port.h"
+#include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/port_set.h"
+#include "tlm_interconnect/packet/random.h"
+#include "tlm_interconnect/policies/allocation/allocator.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
+#include "tlm_interconnect/policies/selection/selection_policy.h"
+
+namespace weft::packet {
+
+/// One port of a router or NI, as the network builder resolves it.
+struct PortConfig {
+  std::string name;
+  LinkEnd end = LinkEnd::initiator;
+  Picoseconds latency = 0;  ///< of the link, this way
+  Picoseconds credit_latency = 0;
+  Picoseconds flit_time = 0;  ///< ps a flit occupies the link
+  uint32_t depth = 0;         ///< flits per VC of this port's own input buffer
+  uint32_t peer_depth = 0;    ///< flits per VC at the other end
+  double flit_error = 0;      ///< chance that a flit sent from here is damaged and its burst sent again
+  Picoseconds replay = 0;     ///< what a repetition costs
+  Picoseconds lookahead = 0;  ///< soonest a transfer sent by the peer now can concern this end
+};
+
+class Router final : public sc_core::sc_module, private OutputView {
+ public:
+  Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_t id,
+         const std::vector<PortConfig>& ports, const RoutingPolicy& routing, const std::string& selection,
+         fabric::PacketPool& pool);
+  ~Router() override;
+
+  LinkPort& port(uint32_t index) { return *links_[index]; }
+  uint32_t ports() const { return static_cast<uint32_t>(ports_.size()); }
+  uint32_t vcs() const { return vcs_; }
+
+  // -- read by the network's checks and reports
+  uint64_t activations() const { return activations_; }
+  uint64_t packets() const { return packets_; }  ///< packet-hops: tails sent
+  uint64_t retries(uint32_t output) const { return ports_[output].retries; }
+  uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
+  Picoseconds busy(uint32_t output) const { return ports_[output].flits * ports_[output].flit_time; }
+  /// Flits of one input VC that have been announced and not yet sent on.
+  uint32_t pending(uint32_t input, uint32_t vc) const { return inputs_[input * vcs_ + vc].pending; }
+  /// Credits of one output VC, here or on their way.
+  int64_t credits(uint32_t output, uint32_t vc) const {
+    return outputs_[output * vcs_ + vc].credit.outstanding();
+  }
+
+  /// What the head of an input VC waits for; used to explain a stall.
+  struct Waiting {
+    fabric::PacketRef packet = fabric::kNoPacket;  ///< none: the VC is empty
+    uint32_t port = 0;                             ///< output it wants
+    uint32_t vc_mask = 0;                          ///< VCs it may take there
+    bool holds_vc = false;                         ///< it has `vc` and waits for credits or flits
+    uint32_t vc = 0;
+    uint32_t sent = 0;  ///< flits sent on already
+    uint32_t packet_flits = 0;
+    uint32_t flits_here = 0;
+  };
+  Waiting waiting(uint32_t input, uint32_t vc) const;
+  /// Input VC (port x VCs + VC) that holds an output VC, or ~0.
+  uint32_t holder(uint32_t output, uint32_t vc) const { return outputs_[output * vcs_ + vc].owner; }
+
+ private:
+  static constexpr uint32_t kFree = ~0u;
+
+  struct Endpoint final : fabric::FabricEndpoint {
+    Endpoint(Router& r, uint32_t i) : router(r), index(i) {}
+    void receive(const fabric::Transfer& transfer) override { router.receive(index, transfer); }
+    Router& router;
+    uint32_t index;
+  };
+
+  struct InputVc {
+    Ring<FlitRun, 2> queue;
+    Picoseconds ready = 0;                         ///< the next stage (VC or switch allocation) not before
+    Picoseconds free_at = 0;                       ///< the tail before has left
+    fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
+    fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
+    uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
+    uint32_t packet_flits = 0;
+    uint32_t sent = 0;
+    uint32_t pending = 0;
+    uint32_t out_port = 0;
+    uint32_t out_vc = 0;
+    uint32_t out_mask = 0;
+    uint32_t virtual_network = 0;
+    bool routed = false;
+    bool bubble = false;  ///< may enter a ring only if a packet's space stays free
+  };
+
+  struct OutputVc {
+    CreditAccount credit;
+    Picoseconds free_at = 0;  ///< the last tail has left
+    uint32_t owner = kFree;
+    bool draining = false;  ///< release_on_credit: waits for its credits
+    bool watched = false;   ///< somebody waits for a credit not yet on its way
+  };
+
+  struct Port {
+    Picoseconds input_busy = 0;  ///< the crossbar input is taken until then
+    Picoseconds output_busy = 0;
+    Picoseconds flit_delay = 0;    ///< switch allocation to the other end
+    Picoseconds credit_delay = 0;  ///< switch allocation to the credit at the other end
+    uint32_t flit_time = 0;
+    uint32_t depth = 0;
+    double flit_error = 0;
+    Picoseconds replay = 0;
+    uint64_t retries = 0;
+    uint32_t va_mask = 0;     ///< input VCs that wait for an output VC
+    uint32_t sa_mask = 0;     ///< input VCs that have one
+    uint32_t held_mask = 0;   ///< input VCs whose burst may go on without arbitration
+    uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
+    uint64_t flits = 0;
+  };
+
+  void end_of_elaboration() override;
+  void activate();
+  void receive(uint32_t port, const fabric::Transfer& transfer);
+  void receive_burst(uint32_t port, const fabric::Transfer& transfer);
+  void receive_credit(uint32_t port, const fabric::Transfer& transfer);
+  void wake(Picoseconds t) {
+    if (t < next_) next_ = t;
+  }
+  void wake_and_notify(Picoseconds t);
+
+  // The stages, in the order they run in a cycle.
+  void cycle(Picoseconds t);
+  void continue_held(Picoseconds t);
+  void allocate_switch(Picoseconds t);
+  void allocate_vcs(Picoseconds t);
+
+  void start_head(uint32_t port, uint32_t vc);
+  void choose_route(uint32_t port, uint32_t vc);
+  void send(uint32_t port, uint32_t vc, Picoseconds t);
+  uint32_t arrived_run(const InputVc& input, Picoseconds t, uint32_t wanted, uint32_t stride) const;
+  uint32_t free_vcs(uint32_t port, uint32_t mask, Picoseconds t, Picoseconds& soonest);
+  uint32_t with_bubble(const InputVc& input, uint32_t free, Picoseconds t, Picoseconds& soonest);
+  uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
+  Picoseconds on_cycle(Picoseconds t) const { return aligned_ ? t : (t + cycle_ - 1) / cycle_ * cycle_; }
+
+  const PacketConfig config_;
+  const uint32_t id_;
+  const uint32_t vcs_;
+  const Picoseconds cycle_;
+  const uint32_t quantum_;
+  const bool hold_;
+  const bool aligned_;  ///< every time on every link is a multiple of the cycle
+  const bool eager_;    ///< heads may wait for more than the one output they chose
+  Picoseconds lookahead_ = 0;
+  const RoutingPolicy& routing_;
+  std::unique_ptr<SelectionPolicy> selection_;
+  std::unique_ptr<SwitchAllocator> switch_allocator_;
+  std::unique_ptr<VcAllocator> vc_allocator_;
+  fabric::PacketPool& pool_;
+  Random random_;
+  Random shuffle_;
+
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
+  std::vector<std::unique_ptr<LinkPort>> links_;
+  std::vector<Port> ports_;
+  std::vector<InputVc> inputs_;
+  std::vector<OutputVc> outputs_;
+  PortSet va_ports_;
+  PortSet sa_ports_;
+  PortSet held_ports_;
+  uint32_t held_count_ = 0;
+
+  SwitchRequests requests_;
+  std::vector<uint8_t> requested_vc_;  ///< per input x output
+  std::vector<SwitchGrant> grants_;
+  std::vector<VcRequest> vc_requests_;
+  std::vector<RouteCandidate> candidates_;
+
+  Picoseconds now_ = 0;            ///< the cycle being decided
+  Picoseconds next_ = kNever;      ///< next cycle to decide
+  Picoseconds notified_ = kNever;  ///< what the event is set to
+  sc_core::sc_event event_;
+  uint64_t activations_ = 0;
+  uint64_t packets_ = 0;
+};
+
+}  // namespace weft::packet
+
+#endif

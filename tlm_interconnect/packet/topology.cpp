@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/topology.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <utility>
+
+namespace weft::packet {
+namespace {
+
+constexpr uint64_t kMostNpus = 1u << 20;
+
+[[noreturn]] void fail(const std::string& message) {
+  throw UserError(ExitCode::usage, message);
+}
+
+/// Joins two ports; both must exist.
+void join(PacketTopology& t, uint32_t a, uint32_t port_a, uint32_t b, uint32_t port_b, uint32_t link) {
+  t.routers[a].ports[port_a] = {false, b, port_b, link, false};
+  t.routers[b].ports[port_b] = {false, a, port_a, link, false};
+}
+
+void join_ni(PacketTopology& t, uint32_t router, uint32_t port, uint32_t ni, uint32_t link) {
+  t.routers[router].ports[port] = {true, ni, 0, link, false};
+  t.nis[ni] = {router, port};
+}
+
+uint32_t npu_ports(const TopologyDimension& d) {
+  switch (d.kind) {
+    case DimensionKind::ring:
+    case DimensionKind::mesh:
+      return 2;
+    case DimensionKind::fully_connected:
+      return d.size;  // one a coordinate; its own entry is unused
+    case DimensionKind::switch_:
+      return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+uint32_t PacketTopology::add_link(const LinkTiming& timing) {
+  links.push_back(timing);
+  return static_cast<uint32_t>(links.size() - 1);
+}
+
+uint32_t PacketTopology::add_router(const std::string& router_name) {
+  TopologyRouter r;
+  r.name = router_name;
+  routers.push_back(std::move(r));
+  return static_cast<uint32_t>(routers.size() - 1);
+}
+
+std::pair<uint32_t, uint32_t> PacketTopology::connect(uint32_t a, uint32_t b, uint32_t link) {
+  if (a >= routers.size() || b >= routers.size() || link >= links.size() || a == b) {
+    fail(fmt::format(
+        "topology '{}': cannot connect router {} with router {}: there are {} routers; a link joins two "
+        "different ones",
+        name, a, b, routers.size()));
+  }
+  routers[a].ports.emplace_back();
+  routers[b].ports.emplace_back();
+  const auto pa = static_cast<uint32_t>(routers[a].ports.size() - 1);
+  const auto pb = static_cast<uint32_t>(routers[b].ports.size() - 1);
+  join(*this, a, pa, b, pb, link);
+  return {pa, pb};
+}
+
+uint32_t PacketTopology::attach(uint32_t router, uint32_t link) {
+  if (router >= routers.size() || link >= links.size()) {
+    fail(fmt::format("topology '{}': cannot attach an NPU to router {}: there are {}", name, router,
+                     routers.size()));
+  }
+  routers[router].ports.emplace_back();
+  nis.emplace_back();
+  const auto ni = static_cast<uint32_t>(nis.size() - 1);
+  join_ni(*this, router, static_cast<uint32_t>(routers[router].ports.size() - 1), ni, link);
+  return ni;
+}
+
+void PacketTopology::check() const {
+  if (nis.empty()) fail(fmt::format("topology '{}' has no NPU", name));
+  for (uint32_t r = 0; r < routers.size(); ++r) {
+    for (uint32_t p = 0; p < routers[r].ports.size(); ++p) {
+      const TopologyPort& port = routers[r].ports[p];
+      const bool sound =
+          port.ni ? port.peer < nis.size() && nis[port.peer].router == r && nis[port.peer].port == p
+                  : port.peer < routers.size() && port.peer_port < routers[port.peer].ports.size() &&
+                        !routers[port.peer].ports[port.peer_port].ni &&
+                        routers[port.peer].ports[port.peer_port].peer == r &&
+                        routers[port.peer].ports[port.peer_port].peer_port == p;
+      if (!sound || port.link >= links.size()) {
+        fail(fmt::format("topology '{}': port {} of router {} is not joined to anything", name, p,
+                         routers[r].name));
+      }
+    }
+  }
+  std::vector<bool> seen(routers.size(), false);
+  std::vector<uint32_t> queue{nis[0].router};
+  seen[nis[0].router] = true;
+  while (!queue.empty()) {
+    const uint32_t r = queue.back();
+    queue.pop_back();
+    for (const TopologyPort& port : routers[r].ports) {
+      if (!port.ni && !seen[port.peer]) {
+        seen[port.peer] = true;
+        queue.push_back(port.peer);
+      }
+    }
+  }
+  for (uint32_t n = 0; n < nis.size(); ++n) {
+    if (!seen[nis[n].router]) {
+      fail(fmt::format("topology '{}': rank 0 cannot reach rank {}: join their routers ({} and {})", name, n,
+                       routers[nis[0].router].name, routers[nis[n].router].name));
+    }
+  }
+}
+
+PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions, const LinkTiming& ni_link) {
+  PacketTopology t;
+  t.dimensions = dimensions;
+  uint64_t npus = 1;
+  for (const TopologyDimension& d : dimensions) {
+    if (d.size == 0) fail("a dimension needs at least one NPU");
+    t.strides.push_back(static_cast<uint32_t>(npus));
+    npus *= d.size;
+    if (npus > kMostNpus)
+      fail(fmt::format("more than {} NPUs at packet fidelity: make the topology smaller", kMostNpus));
+    t.name += fmt::format("{}{}({})", t.name.empty() ? "" : "_", to_string(d.kind), d.size);
+  }
+  if (dimensions.empty()) fail("a packet network needs at least one dimension");
+  t.routing = "dimension_order";
+  t.selection = "random";
+  t.nis.resize(npus);
+  const uint32_t ni_class = t.add_link(ni_link);
+
+  if (dimensions.size() == 1 && dimensions[0].kind == DimensionKind::switch_) {
+    const uint32_t link_class = t.add_link(dimensions[0].link);
+    TopologyRouter s;
+    s.name = "switch";
+    s.role = RouterRole::dimension_switch;
+    s.ports.resize(npus);
+    for (uint32_t i = 0; i < npus; ++i) s.ways.push_back(i);
+    t.routers.push_back(std::move(s));
+    for (uint32_t i = 0; i < npus; ++i) join_ni(t, 0, i, i, link_class);
+    (void)ni_class;
+    return t;
+  }
+
+  uint32_t ways = 0;
+  for (const TopologyDimension& d : dimensions) {
+    t.way_offset.push_back(ways);
+    ways += npu_ports(d);
+  }
+  // Ports of an NPU's router: dimension by dimension (a coordinate's own FullyConnected entry has none), then
+  // the NI.
+  for (uint32_t rank = 0; rank < npus; ++rank) {
+    TopologyRouter r;
+    r.name = fmt::format("router_{}", rank);
+    r.role = RouterRole::npu;
+    r.rank = rank;
+    r.ways.assign(ways, ~0u);
+    uint32_t ports = 0;
+    for (uint32_t d = 0; d < dimensions.size(); ++d) {
+      const uint32_t here = t.coordinate(rank, d);
+      const uint32_t size = dimensions[d].size;
+      for (uint32_t w = 0; w < npu_ports(dimensions[d]); ++w) {
+        const DimensionKind kind = dimensions[d].kind;
+        if (size == 1) continue;
+        if (kind == DimensionKind::fully_connected && w == here) continue;
+        if (kind == DimensionKind::mesh && ((w == 0 && here + 1 == size) || (w == 1 && here == 0))) continue;
+        r.ways[t.way_offset[d] + w] = ports++;
+      }
+    }
+    r.ports.resize(ports + 1);
+    t.routers.push_back(std::move(r));
+    join_ni(t, rank, ports, rank, ni_class);
+  }
+  for (uint32_t d = 0; d < dimensions.size(); ++d) {
+    const TopologyDimension& dim = dimensions[d];
+    const uint32_t stride = t.strides[d];
+    const uint32_t link_class = t.add_link(dim.link);
+    if (dim.size == 1) continue;
+    for (uint32_t rank = 0; rank < npus; ++rank) {
+      const uint32_t here = t.coordinate(rank, d);
+      const uint32_t base = rank - here * stride;
+      switch (dim.kind) {
+        case DimensionKind::ring:
+        case DimensionKind::mesh: {
+          if (dim.kind == DimensionKind::mesh && here + 1 == dim.size) break;
+          const uint32_t next = base + (here + 1) % dim.size * stride;
+          join(t, rank, t.port_along(t.routers[rank], d, true), next, t.port_along(t.routers[next], d, false),
+               link_class);
+          break;
+        }
+        case DimensionKind::fully_connected:
+          for (uint32_t c = here + 1; c < dim.size; ++c) {
+            const uint32_t other = base + c * stride;
+            join(t, rank, t.port_towards(t.routers[rank], d, c), other,
+                 t.port_towards(t.routers[other], d, here), link_class);
+          }
+          break;
+        case DimensionKind::switch_:
+          if (here == 0) {
+            TopologyRouter s;
+            s.name = fmt::format("switch_{}_{}", d, rank);
+            s.role = RouterRole::dimension_switch;
+            s.rank = base;
+            s.dimension = d;
+            s.ports.resize(dim.size);
+            t.routers.push_back(std::move(s));
+            const auto id = static_cast<uint32_t>(t.routers.size() - 1);
+            for (uint32_t c = 0; c < dim.size; ++c) {
+              t.routers[id].ways.push_back(c);
+              const uint32_t npu = base + c * stride;
+              join(t, npu, t.port_towards(t.routers[npu], d, 0), id, c, link_class);
+            }
+          }
+          break;
+      }
+    }
+  }
+  return t;
+}
+
+PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, const LinkTiming& ni_link) {
+  if (k < 2 || n < 1) fail(fmt::format("FatTree(k={},n={}): k must be at least 2 and n at least 1", k, n));
+  uint64_t leaves = 1;
+  for (uint32_t i = 0; i < n; ++i) {
+    leaves *= k;
+    if (leaves > kMostNpus)
+      fail(fmt::format("FatTree(k={},n={}) has more than {} NPUs: make it smaller", k, n, kMostNpus));
+  }
+  PacketTopology t;
+  t.name = fmt::format("FatTree(k={},n={})", k, n);
+  t.routing = "nearest_common_ancestor";
+  t.selection = "random";
+  t.arity = k;
+  t.levels = n;
+  t.nis.resize(leaves);
+  const uint32_t ni_class = t.add_link(ni_link);
+  const uint32_t link_class = t.add_link(link);
+  const auto per_level = static_cast<uint32_t>(leaves / k);
+  for (uint32_t level = 0; level < n; ++level) {
+    for (uint32_t position = 0; position < per_level; ++position) {
+      TopologyRouter r;
+      r.name = fmt::format("tree_{}_{}", level, position);
+      r.role = RouterRole::tree;
+      r.level = level;
+      r.position = position;
+      r.ports.resize(level == 0 ? k : 2 * k);
+      t.routers.push_back(std::move(r));
+    }
+  }
+  // A subtree at level l has k^(n-1-l) routers, each joined down its port j to one router of the j-th child
+  // subtree.
+  uint32_t group = per_level;
+  for (uint32_t level = 0; level + 1 < n; ++level) {
+    const uint32_t child_group = group / k;
+    for (uint32_t position = 0; position < per_level; ++position) {
+      const uint32_t subtree = position / group;
+      const uint32_t within = position % group;
+      for (uint32_t j = 0; j < k; ++j) {
+        const uint32_t child = (subtree * k + j) * child_group + within % child_group;
+        const uint32_t child_id = (level + 1) * per_level + child;
+        const uint32_t up_port = k + within / child_group;
+        join(t, level * per_level + position, j, child_id, up_port, link_class);
+        t.routers[child_id].ports[up_port].up = true;
+      }
+    }
+    group = child_group;
+  }
+  for (uint32_t leaf = 0; leaf < leaves; ++leaf)
+    join_ni(t, (n - 1) * per_level + leaf / k, leaf % k, leaf, ni_class);
+  return t;
+}
+
+PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
+                                  const LinkTiming& ni_link) {
+  std::string text;
+  for (const char c : notation) {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) text += c;
+  }
+  const auto bad = [&](const std::string& why) {
+    fail(fmt::format(
+        "topology '{}': {}; write e.g. Ring(4)_Mesh(8), FullyConnected(8)_Switch(4), Switch(8) or "
+        "FatTree(k=4,n=3)",
+        notation, why));
+  };
+  std::vector<TopologyDimension> dimensions;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t open = text.find('(', at);
+    const size_t close = text.find(')', at);
+    if (open == std::string::npos || close == std::string::npos || close < open) bad("a bracket is missing");
+    const std::string word = text.substr(at, open - at);
+    std::vector<uint32_t> numbers;
+    uint64_t value = 0;
+    bool digits = false;
+    for (size_t i = open + 1; i <= close; ++i) {
+      const char c = text[i];
+      if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+        value = value * 10 + static_cast<uint64_t>(c - '0');
+        digits = true;
+        if (value > kMostNpus) bad("a number is too large");
+      } else if (c == ',' || c == ')') {
+        if (!digits) bad("a number is missing");
+        numbers.push_back(static_cast<uint32_t>(value));
+        value = 0;
+        digits = false;
+      } else if (digits || (c != '=' && c != 'k' && c != 'n')) {
+        bad(fmt::format("'{}' is not a number", c));
+      }
+    }
+    at = close + 1;
+    if (word == "FatTree" || word == "FT") {
+      if (numbers.size() != 2 || at != text.size() || !dimensions.empty())
+        bad("a fat tree stands alone and has k and n");
+      return make_fat_tree(numbers[0], numbers[1], link, ni_link);
+    }
+    if (numbers.size() != 1) bad("a dimension has one size");
+    TopologyDimension d;
+    d.size = numbers[0];
+    d.link = link;
+    if (word == "Ring" || word == "R") {
+      d.kind = DimensionKind::ring;
+    } else if (word == "Mesh" || word == "M") {
+      d.kind = DimensionKind::mesh;
+    } else if (word == "FullyConnected" || word == "FC") {
+      d.kind = DimensionKind::fully_connected;
+    } else if (word == "Switch" || word == "SW") {
+      d.kind = DimensionKind::switch_;
+    } else {
+      bad(fmt::format("'{}' is no topology", word));
+    }
+    dimensions.push_back(d);
+    if (at < text.size()) {
+      if (text[at] != '_' || at + 1 == text.size()) bad("dimensions are joined by '_'");
+      ++at;
+    }
+  }
+  if (dimensions.empty()) bad("it is empty");
+  return make_dimensions(dimensions, ni_link);
+}
+
+}  // namespace weft::packet

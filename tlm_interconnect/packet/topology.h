@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A packet network as a neutral description: routers, ports, links, network interfaces. Generators make the
+// regular ones; an explicit graph is built with add_router / connect / attach. Kernel-free.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_TOPOLOGY_H
+#define WEFT_TLM_INTERCONNECT_PACKET_TOPOLOGY_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configs/types.h"
+
+namespace weft::packet {
+
+/// Timing of one direction of a link. Zero means "one cycle of the network".
+struct LinkTiming {
+  Picoseconds latency = 0;
+  Picoseconds credit_latency = 0;  ///< 0: as `latency`
+  Picoseconds flit_time = 0;       ///< ps a flit occupies the link
+  double flit_error = 0;   ///< chance that a flit is damaged; its burst is then sent again (link-level retry)
+  Picoseconds replay = 0;  ///< what a repetition costs; 0: a round trip of the link
+};
+
+struct TopologyPort {
+  bool ni = false;         ///< the peer is a network interface, else a router
+  uint32_t peer = 0;       ///< its index
+  uint32_t peer_port = 0;  ///< the port at the peer router
+  uint32_t link = 0;       ///< index into PacketTopology::links
+  bool up = false;         ///< trees: towards the roots
+};
+
+enum class RouterRole : uint8_t { npu, dimension_switch, tree, graph };
+
+struct TopologyRouter {
+  std::string name;
+  RouterRole role = RouterRole::graph;
+  uint32_t rank = 0;       ///< npu: its rank; dimension_switch: the lowest rank it joins
+  uint32_t dimension = 0;  ///< dimension_switch: which one it is
+  uint32_t level = 0;      ///< tree: 0 is the root level
+  uint32_t position = 0;   ///< tree: within the level
+  std::vector<TopologyPort> ports;
+  /// npu: per dimension, where to go (see PacketTopology::port_towards); dimension_switch: port of each
+  /// coordinate.
+  std::vector<uint32_t> ways;
+};
+
+struct TopologyDimension {
+  DimensionKind kind = DimensionKind::ring;
+  uint32_t size = 1;
+  LinkTiming link;
+};
+
+struct NiAttachment {
+  uint32_t router = 0;
+  uint32_t port = 0;
+};
+
+struct PacketTopology {
+  std::string name;
+  std::string routing;                        ///< the policy this topology is made for
+  std::string selection;                      ///< how to choose among equal routes
+  std::vector<TopologyDimension> dimensions;  ///< regular topologies; empty for trees and graphs
+  std::vector<uint32_t> strides;              ///< ranks from one coordinate to the next, per dimension
+  std::vector<uint32_t> way_offset;           ///< npu routers: where a dimension's entries start in `ways`
+  uint32_t arity = 0;                         ///< trees: k
+  uint32_t levels = 0;                        ///< trees: n
+  std::vector<TopologyRouter> routers;
+  std::vector<NiAttachment> nis;
+  std::vector<LinkTiming> links;
+
+  uint32_t coordinate(uint32_t rank, uint32_t dimension) const {
+    return rank / strides[dimension] % dimensions[dimension].size;
+  }
+  /// npu router, ring or mesh: the port that leads to higher (positive) or lower coordinates.
+  uint32_t port_along(const TopologyRouter& router, uint32_t dimension, bool positive) const {
+    return router.ways[way_offset[dimension] + (positive ? 0 : 1)];
+  }
+  /// npu router, FullyConnected: the port to a coordinate. Switch: the port to the switch (coordinate 0).
+  uint32_t port_towards(const TopologyRouter& router, uint32_t dimension, uint32_t coordinate) const {
+    return router.ways[way_offset[dimension] + coordinate];
+  }
+
+  // -- for explicit graphs
+  uint32_t add_link(const LinkTiming& timing);
+  uint32_t add_router(const std::string& router_name);
+  /// A full-duplex link between two routers; answers the two ports.
+  std::pair<uint32_t, uint32_t> connect(uint32_t a, uint32_t b, uint32_t link);
+  /// A network interface (the next rank) at a router.
+  uint32_t attach(uint32_t router, uint32_t link);
+
+  /// Throws UserError if a port is dangling, an index is out of range or a rank cannot reach another.
+  void check() const;
+};
+
+/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar per group. A single
+/// Switch dimension is one crossbar with the network interfaces at its ports.
+PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions, const LinkTiming& ni_link);
+/// k-ary n-tree: k^n network interfaces, n levels of k^(n-1) routers with k ports down and k up (the roots:
+/// only down).
+PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, const LinkTiming& ni_link);
+/// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)" or "FatTree(4,3)", all links alike.
+PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
+                                  const LinkTiming& ni_link);
+
+}  // namespace weft::packet
+
+#endif

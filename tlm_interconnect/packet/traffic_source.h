@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Open-loop packet source of one rank.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_TRAFFIC_SOURCE_H
+#define WEFT_TLM_INTERCONNECT_PACKET_TRAFFIC_SOURCE_H
+
+#include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/traffic_pattern.h"
+
+namespace weft::packet {
+
+class TrafficSource final : public PacketSource {
+ public:
+  /// `rate`: packets a cycle, in (0, 1]. Bernoulli trials every cycle, or one packet every 1 / rate cycles
+  /// from a random phase.
+  TrafficSource(const TrafficPattern& pattern, uint32_t rank, double rate, bool periodic, uint32_t flits,
+                Picoseconds cycle, uint64_t seed);
+  bool next(Spec& spec) override;
+
+  /// Creation time of the newest packet given out.
+  Picoseconds newest() const { return newest_; }
+  /// Packets given out that were created in [from, to).
+  void count_between(Picoseconds from, Picoseconds to) {
+    from_ = from;
+    to_ = to;
+  }
+  uint64_t counted() const { return counted_; }
+
+ private:
+  const TrafficPattern& pattern_;
+  const uint32_t rank_;
+  const double rate_;
+  const double log_miss_;  ///< ln(1 - rate)
+  const bool periodic_;
+  const uint32_t flits_;
+  const Picoseconds cycle_;
+  Random random_;
+  uint64_t cycle_of_next_ = 0;
+  double due_ = 0;
+  Picoseconds newest_ = 0;
+  uint64_t number_ = 0;
+  Picoseconds from_ = 0;
+  Picoseconds to_ = 0;
+  uint64_t counted_ = 0;
+};
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// iSLIP between input VCs and output VCs, one iteration: every free output VC asked for grants one head,
+// every head accepts one of the VCs it was granted.
+
+#ifndef WEFT_TLM_INTERCONNECT_POLICIES_ALLOCATION_ISLIP_VC_H
+#define WEFT_TLM_INTERCONNECT_POLICIES_ALLOCATION_ISLIP_VC_H
+
+#include "tlm_interconnect/policies/allocation/allocator.h"
+
+namespace weft::packet {
+
+class IslipVcAllocator final : public VcAllocator {
+ public:
+  IslipVcAllocator(uint32_t ports, uint32_t vcs);
+  void allocate(std::vector<VcRequest>& requests) override;
+
+ private:
+  void take(VcRequest& request, uint32_t granted_mask);
+
+  uint32_t vcs_;
+  uint32_t size_;                         ///< ports x VCs
+  std::vector<uint32_t> grant_pointer_;   ///< per output VC: an input VC
+  std::vector<uint32_t> accept_pointer_;  ///< per input VC: an output VC
+  std::vector<uint32_t> granted_;         ///< scratch: per request, the VCs that granted it
+};
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Dimension order on any mix of Ring, Mesh, FullyConnected and Switch dimensions: the lowest dimension that
+// differs is corrected first, the shorter way round a ring, both ways where they are equally long.
+
+#ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_DIMENSION_ORDER_H
+#define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_DIMENSION_ORDER_H
+
+#include "tlm_interconnect/policies/routing/ring_classes.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
+
+namespace weft::packet {
+
+class DimensionOrder final : public RoutingPolicy {
+ public:
+  DimensionOrder(const PacketTopology& topology, const PacketConfig& config);
+  void route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const override;
+
+ private:
+  void along(const RouteQuery& query, const TopologyRouter& router, uint32_t dimension,
+             std::vector<RouteCandidate>& candidates) const;
+
+  const PacketTopology& topology_;
+  RingClasses classes_;
+  VcLayout layout_;
+  std::vector<uint16_t> coordinates_;  ///< of ranks, dimension by dimension
+};
+
+}  // namespace weft::packet
+
+#endif

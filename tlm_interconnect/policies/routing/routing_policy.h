@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Where a head may go next. Kernel-free, without state of its own: a policy lists every permitted output with
+// the VCs allowed there; the selection policy then takes one. That separation lets the same policy be checked
+// for cycles of channel dependencies before a run.
+
+#ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_ROUTING_POLICY_H
+#define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_ROUTING_POLICY_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/topology.h"
+
+namespace weft::packet {
+
+struct RouteQuery {
+  uint32_t router;
+  uint32_t in_port;
+  uint32_t in_vc;
+  uint32_t source;
+  uint32_t destination;
+  uint32_t virtual_network;
+};
+
+struct RouteCandidate {
+  uint32_t port;
+  uint32_t vc_mask;
+  bool escape;          ///< to be taken only when no candidate without this mark has a free VC
+  bool bubble = false;  ///< enters a ring: only where room for one more packet is left
+};
+
+/// How the VCs of a port are divided: virtual networks, and in each of them classes.
+class VcLayout {
+ public:
+  VcLayout(uint32_t vcs, uint32_t virtual_networks, uint32_t classes)
+      : vcs_(vcs), virtual_networks_(virtual_networks), classes_(classes) {}
+
+  uint32_t all(uint32_t virtual_network) const { return ones(vcs_) << (virtual_network * vcs_); }
+  /// VCs of one class: equal shares, the last class takes what is over.
+  uint32_t of_class(uint32_t virtual_network, uint32_t vc_class) const {
+    const uint32_t share = vcs_ / classes_;
+    const uint32_t first = vc_class * share;
+    const uint32_t count = vc_class + 1 == classes_ ? vcs_ - first : share;
+    return ones(count) << (virtual_network * vcs_ + first);
+  }
+  uint32_t class_of(uint32_t vc) const {
+    const uint32_t c = vc % vcs_ / (vcs_ / classes_);
+    return c < classes_ ? c : classes_ - 1;
+  }
+  uint32_t vcs() const { return vcs_; }
+  uint32_t classes() const { return classes_; }
+  uint32_t virtual_networks() const { return virtual_networks_; }
+
+ private:
+  static uint32_t ones(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
+
+  uint32_t vcs_;
+  uint32_t virtual_networks_;
+  uint32_t classes_;
+};
+
+class RoutingPolicy {
+ public:
+  virtual ~RoutingPolicy() = default;
+  /// Appends every permitted output, at least one. The order is fixed for a given query.
+  virtual void route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const = 0;
+  /// True: the choice looks at credits and is made anew in every cycle a head waits.
+  virtual bool adaptive() const { return false; }
+};
+
+/// By name from the registry table; throws UserError for an unknown name, a topology the policy cannot route,
+/// or too few VCs for the classes it needs. `topology` must outlive the policy.
+std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,
+                                                   const PacketConfig& config);
+std::vector<std::string> routing_policy_names();
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/policies/routing/shortest_path.h"
+
+namespace weft::packet {
+namespace {
+
+constexpr uint32_t kNoTable = ~0u;
+constexpr uint16_t kFar = 0xffff;
+
+}  // namespace
+
+ShortestPath::ShortestPath(const PacketTopology& topology, const PacketConfig& config)
+    : topology_(topology),
+      layout_(config.vcs, config.virtual_networks, 1),
+      table_of_(topology.routers.size(), kNoTable) {
+  const size_t n = topology.routers.size();
+  uint32_t tables = 0;
+  std::vector<uint32_t> queue;
+  for (const NiAttachment& ni : topology.nis) {
+    if (table_of_[ni.router] != kNoTable) continue;
+    table_of_[ni.router] = tables++;
+    distance_.resize(tables * n, kFar);
+    uint16_t* distance = &distance_[(tables - 1) * n];
+    distance[ni.router] = 0;
+    queue.assign(1, ni.router);
+    for (size_t i = 0; i < queue.size(); ++i) {
+      for (const TopologyPort& port : topology.routers[queue[i]].ports) {
+        if (port.ni || distance[port.peer] != kFar) continue;
+        distance[port.peer] = static_cast<uint16_t>(distance[queue[i]] + 1);
+        queue.push_back(port.peer);
+      }
+    }
+  }
+}
+
+void ShortestPath::route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const {
+  const NiAttachment& to = topology_.nis[query.destination];
+  const uint32_t all = layout_.all(query.virtual_network);
+  if (query.router == to.router) {
+    candidates.push_back({to.port, all, false});
+    return;
+  }
+  const uint16_t* distance = &distance_[table_of_[to.router] * topology_.routers.size()];
+  const std::vector<TopologyPort>& ports = topology_.routers[query.router].ports;
+  for (uint32_t p = 0; p < ports.size(); ++p) {
+    if (!ports[p].ni && distance[ports[p].peer] + 1 == distance[query.router])
+      candidates.push_back({p, all, false});
+  }
+}
+
+}  // namespace weft::packet
