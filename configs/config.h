@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "configs/types.h"
 
 namespace weft {
+
+class Graph;  // configs/graph.h
 
 /// One level of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
@@ -111,8 +114,11 @@ struct OutputConfig {
 };
 
 struct Config {
-  std::string file;  ///< where it was read from; "" when built by a program
-  std::string notation;
+  std::string file;      ///< where it was read from; "" when built by a program
+  std::string notation;  ///< of the physical machine; "" for an explicit graph
+  /// What collectives plan on: the logical topology. Without `logical` and without a graph it is the physical
+  /// one too; otherwise the rates and latencies here are nominal (the slowest link's rate, the shortest
+  /// link's latency) and messages travel on what `fabric_dimensions()` or `graph` say.
   std::vector<DimensionConfig> dimensions;
   NpuConfig npu;
   HbmConfig hbm;
@@ -122,7 +128,17 @@ struct Config {
   WorkloadConfig workload;
   RunConfig run;
   OutputConfig output;
+  std::string logical;                    ///< notation of the logical topology; "": that of the physical one
+  std::vector<DimensionConfig> physical;  ///< with `logical` on a notation machine; empty: `dimensions`
+  std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions
+  std::vector<uint32_t> mapping;          ///< physical NPU of each rank, a bijection; empty: the same number
 
+  /// Messages travel on something else than what collectives plan on.
+  bool remapped() const { return graph != nullptr || !physical.empty() || !mapping.empty(); }
+  /// The dimensions that links are made of; none for a graph.
+  const std::vector<DimensionConfig>& fabric_dimensions() const {
+    return graph != nullptr || !physical.empty() ? physical : dimensions;
+  }
   uint32_t npus() const {
     uint64_t n = 1;
     for (const auto& d : dimensions) n *= d.size;

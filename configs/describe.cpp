@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "configs/graph.h"
+#include "configs/graph_reader.h"
 #include "configs/loader.h"
 #include "configs/units.h"
 
@@ -67,6 +69,10 @@ std::string link_label(const DimensionConfig& d) {
                      d.links_per_npu > 1 ? fmt::format(" x {}", d.links_per_npu) : "", print_time(d.latency));
 }
 
+std::string shortened(const std::string& text) {
+  return text.size() <= 100 ? text : text.substr(0, 96) + " ..]";
+}
+
 const char* colour(size_t dimension) {
   static const char* const colours[] = {"#1b6ca8", "#b5482a", "#2f7d4f", "#7a4ea3", "#8a6d1d", "#3c7a7a"};
   return colours[dimension % 6];
@@ -76,8 +82,8 @@ void draw_full(const Config& config, std::string& out) {
   const uint32_t npus = config.npus();
   for (uint32_t r = 0; r < npus; ++r) out += fmt::format("  n{} [label=\"NPU {}\"];\n", r, r);
   uint64_t inner = 1;
-  for (size_t d = 0; d < config.dimensions.size(); ++d) {
-    const DimensionConfig& dim = config.dimensions[d];
+  for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
+    const DimensionConfig& dim = config.fabric_dimensions()[d];
     const uint64_t size = dim.size;
     out += fmt::format("  // dimension {}: {}, {}\n  edge [color=\"{}\"];\n", d, dimension_name(dim),
                        link_label(dim), colour(d));
@@ -115,8 +121,8 @@ void draw_summary(const Config& config, std::string& out) {
   out += "  npu [label=\"NPU\"];\n";
   std::string previous = "npu";
   uint64_t inner = 1;
-  for (size_t d = 0; d < config.dimensions.size(); ++d) {
-    const DimensionConfig& dim = config.dimensions[d];
+  for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
+    const DimensionConfig& dim = config.fabric_dimensions()[d];
     inner *= dim.size;
     out += fmt::format("  d{} [label=\"dimension {}: {}\\n{}\\n{} in one, {} in all\", color=\"{}\"];\n", d,
                        d, dimension_name(dim), link_label(dim), plural(inner, "NPU"), config.npus() / inner,
@@ -126,10 +132,105 @@ void draw_summary(const Config& config, std::string& out) {
   }
 }
 
+/// What remaps ranks: one line, or none.
+std::string logical_text(const Config& config) {
+  if (!config.remapped()) return "";
+  std::string planned;
+  for (const DimensionConfig& d : config.dimensions)
+    planned += (planned.empty() ? "" : "_") + dimension_name(d);
+  std::string out = fmt::format("logical topology: {}, which collectives plan on", planned);
+  if (!config.mapping.empty())
+    out += fmt::format("; ranks are at NPUs {}", shortened(print_mapping(config.mapping)));
+  return out + "\n";
+}
+
+void graph_text(const Graph& graph, std::string& out) {
+  const GraphSpec& spec = graph.spec();
+  uint64_t directed = 0;
+  double slowest = 0;
+  double fastest = 0;
+  Picoseconds shortest = kNever;
+  Picoseconds longest = 0;
+  for (const GraphLink& link : spec.links) {
+    directed += link.bidirectional ? 2 : 1;
+    const double rate = link.rate().value();
+    slowest = slowest == 0 ? rate : std::min(slowest, rate);
+    fastest = std::max(fastest, rate);
+    shortest = std::min(shortest, link.latency);
+    longest = std::max(longest, link.latency);
+  }
+  out += fmt::format("graph: {}, {}, {} directed links; {} fidelity, {}, {} routing{}\n",
+                     plural(spec.npus, "NPU"),
+                     fmt::format("{} switch{}", spec.switches.size(), spec.switches.size() == 1 ? "" : "es"),
+                     directed, to_string(spec.fidelity), to_string(spec.switching), spec.routing,
+                     spec.npus_forward ? "" : ", NPUs forward nothing");
+  if (spec.links.empty()) return;
+  out += fmt::format("  link            {}{} a direction, {}{}\n",
+                     slowest < fastest ? rounded_bandwidth(slowest) + " to " : "", rounded_bandwidth(fastest),
+                     shortest < longest ? print_time(shortest) + " to " : "", print_time(longest));
+  double least = graph.out_rate(0);
+  double most = least;
+  for (uint32_t n = 1; n < graph.npus(); ++n) {
+    least = std::min(least, graph.out_rate(n));
+    most = std::max(most, graph.out_rate(n));
+  }
+  out += fmt::format("  bandwidth       {}{} an NPU over all its links\n",
+                     least < most ? rounded_bandwidth(least) + " to " : "", rounded_bandwidth(most));
+  // All pairs of a large graph take long: look at the ways from some NPUs.
+  const uint32_t sources = std::min<uint32_t>(graph.npus(), 64);
+  uint32_t hops_most = 0;
+  uint64_t hops_all = 0;
+  Picoseconds latency_most = 0;
+  for (uint32_t s = 0; s < sources; ++s) {
+    for (uint32_t d = 0; d < graph.npus(); ++d) {
+      if (d == s) continue;
+      const Graph::Path path = graph.path(s, d, 0);
+      hops_most = std::max(hops_most, path.hops);
+      hops_all += path.hops;
+      latency_most = std::max(latency_most, path.latency);
+    }
+  }
+  if (graph.npus() > 1)
+    out += fmt::format("  ways            {:.4g} hops in the mean, {} at most, {} at most{}\n",
+                       static_cast<double>(hops_all) / (static_cast<double>(sources) * (graph.npus() - 1)),
+                       hops_most, print_time(latency_most),
+                       sources < graph.npus() ? fmt::format(" (from the first {} NPUs)", sources) : "");
+}
+
+void draw_graph(const Config& config, std::string& out) {
+  const Graph& graph = *config.graph;
+  if (graph.nodes() > kDrawnNpus) {
+    out += fmt::format(
+        "  npu [label=\"{}\"];\n  graph [label=\"{} switches, {} links\", shape=diamond];\n  npu "
+        "-- graph;\n",
+        plural(graph.npus(), "NPU"), graph.spec().switches.size(), graph.spec().links.size());
+    return;
+  }
+  std::vector<uint32_t> rank(graph.npus());
+  for (uint32_t r = 0; r < graph.npus(); ++r) rank[config.mapping.empty() ? r : config.mapping[r]] = r;
+  for (uint32_t n = 0; n < graph.nodes(); ++n) {
+    if (!graph.is_npu(n))
+      out += fmt::format("  n{} [label=\"{}\", shape=diamond];\n", n, graph.name(n));
+    else if (rank[n] == n)
+      out += fmt::format("  n{} [label=\"NPU {}\"];\n", n, n);
+    else
+      out += fmt::format("  n{} [label=\"NPU {}\\nrank {}\"];\n", n, n, rank[n]);
+  }
+  for (const GraphLink& link : graph.spec().links)
+    out +=
+        fmt::format("  n{} -- n{} [label=\"{}{}, {}\"{}];\n", link.from, link.to,
+                    shown_bandwidth(link.bandwidth), link.count > 1 ? fmt::format(" x {}", link.count) : "",
+                    print_time(link.latency), link.bidirectional ? "" : ", dir=forward");
+}
+
+std::string shown_title(const Config& config) {
+  return config.graph != nullptr ? "Graph" : config.notation;
+}
+
 }  // namespace
 
 uint64_t dimension_links(const Config& config, size_t dimension) {
-  const DimensionConfig& d = config.dimensions[dimension];
+  const DimensionConfig& d = config.fabric_dimensions()[dimension];
   const uint64_t n = d.size;
   if (n < 2) return 0;
   const uint64_t groups = config.npus() / n;
@@ -147,7 +248,7 @@ uint64_t dimension_links(const Config& config, size_t dimension) {
 }
 
 double dimension_bisection(const Config& config, size_t dimension) {
-  const DimensionConfig& d = config.dimensions[dimension];
+  const DimensionConfig& d = config.fabric_dimensions()[dimension];
   const uint64_t n = d.size;
   if (n < 2) return 0;
   uint64_t crossing = 1;  // links from one half to the other
@@ -169,14 +270,20 @@ double dimension_bisection(const Config& config, size_t dimension) {
 }
 
 std::string describe_text(const Config& config) {
-  std::string out = fmt::format("{}: {} in {}\n", config.notation, plural(config.npus(), "NPU"),
-                                plural(config.dimensions.size(), "dimension"));
+  std::string out;
+  if (config.graph != nullptr) {
+    graph_text(*config.graph, out);
+  } else {
+    out = fmt::format("{}: {} in {}\n", config.notation, plural(config.npus(), "NPU"),
+                      plural(config.fabric_dimensions().size(), "dimension"));
+  }
+  out += logical_text(config);
   uint64_t links = 0;
   double per_npu_total = 0;
   double bisection = 0;
   size_t narrowest = 0;
-  for (size_t d = 0; d < config.dimensions.size(); ++d) {
-    const DimensionConfig& dim = config.dimensions[d];
+  for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
+    const DimensionConfig& dim = config.fabric_dimensions()[d];
     const uint64_t used = links_used_per_npu(dim.kind, dim.size, config.collectives.queues_per_dimension);
     const double per_npu = dim.size > 1 ? dim.link_rate().value() * static_cast<double>(used) : 0;
     const double cut = dimension_bisection(config, d);
@@ -206,11 +313,14 @@ std::string describe_text(const Config& config) {
       narrowest = d;
     }
   }
-  out += fmt::format("machine: {} directed links, {} an NPU over all dimensions", links,
-                     rounded_bandwidth(per_npu_total));
-  if (bisection > 0)
-    out += fmt::format(", bisection {} a direction (dimension {})", rounded_bandwidth(bisection), narrowest);
-  out += "\n";
+  if (config.graph == nullptr) {
+    out += fmt::format("machine: {} directed links, {} an NPU over all dimensions", links,
+                       rounded_bandwidth(per_npu_total));
+    if (bisection > 0)
+      out +=
+          fmt::format(", bisection {} a direction (dimension {})", rounded_bandwidth(bisection), narrowest);
+    out += "\n";
+  }
   out += fmt::format(
       "NPU: peak {}, memory {} for the roofline{}\n",
       config.npu.peak_flops > 0 ? print_compute(config.npu.peak_flops) : "none",
@@ -230,15 +340,17 @@ std::string describe_text(const Config& config) {
 
 std::string describe_dot(const Config& config) {
   const uint32_t npus = config.npus();
-  const bool full = npus <= kDrawnNpus;
-  std::string title = fmt::format("{}: {}", config.notation, plural(npus, "NPU"));
+  const bool full = (config.graph != nullptr ? config.graph->nodes() : npus) <= kDrawnNpus;
+  std::string title = fmt::format("{}: {}", shown_title(config), plural(npus, "NPU"));
   if (!full)
     title += fmt::format("; summarised, as only machines of up to {} NPUs are drawn in full", kDrawnNpus);
   std::string out = fmt::format(
       "graph weft {{\n  label=\"{}\";\n  labelloc=t;\n  {}node [shape=box, fontname=\"Helvetica\"];\n  edge "
       "[fontname=\"Helvetica\"];\n",
       escaped(title), full ? "layout=neato;\n  overlap=false;\n  " : "");
-  if (full)
+  if (config.graph != nullptr)
+    draw_graph(config, out);
+  else if (full)
     draw_full(config, out);
   else
     draw_summary(config, out);

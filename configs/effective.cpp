@@ -5,10 +5,21 @@
 
 #include <fmt/format.h>
 
+#include "configs/graph.h"
+#include "configs/graph_reader.h"
 #include "configs/keys.h"
 #include "configs/units.h"
 
 namespace weft {
+
+namespace {
+
+void print_logical(const Config& config, std::string& out) {
+  if (!config.logical.empty()) out += "  logical: " + config.logical + "\n";
+  if (!config.mapping.empty()) out += "  mapping: " + print_mapping(config.mapping) + "\n";
+}
+
+}  // namespace
 
 std::string effective_yaml(const Config& config) {
   std::string out = "# The complete configuration of a run: defaults, file and --set together.\n";
@@ -23,12 +34,18 @@ std::string effective_yaml(const Config& config) {
     }
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
+    if (key.path == "topology.notation" && config.graph != nullptr) {
+      section = parent;
+      out += "topology:\n" + print_graph(config.graph->spec());
+      print_logical(config, out);
+      continue;
+    }
     if (parent != section) out += parent + ":\n";
     section = parent;
     out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));
     if (key.path != "topology.notation") continue;
     out += "  dimensions:\n";
-    for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
       std::string entry;
       for (const KeySpec& row : keys())
         if (row.path.rfind(kDimensionPrefix, 0) == 0 && row.get != nullptr)
@@ -37,6 +54,7 @@ std::string effective_yaml(const Config& config) {
                                print_value(row, row.get(config, d)));
       out += "    - {" + entry + "}\n";
     }
+    print_logical(config, out);
   }
   return out;
 }

@@ -9,6 +9,8 @@
 #include <map>
 
 #include "configs/algorithms.h"
+#include "configs/graph.h"
+#include "configs/graph_routing.h"
 #include "configs/notation.h"
 #include "configs/units.h"
 
@@ -53,15 +55,147 @@ std::vector<KeySpec> make_keys() {
   }
   {
     KeySpec& k = add("topology.notation", ValueType::notation);
-    k.required = true;
+    k.optional = true;
     k.description =
         "The hierarchical topology, innermost dimension first: `Ring(n)`, `FullyConnected(n)`, `Switch(n)`, "
         "`Mesh(n)` "
-        "(short `R`, `FC`, `SW`, `M`) joined by `_`. At most " +
+        "(short `R`, `FC`, `SW`, `M`) joined by `_`. For machines of packages `Local(n)`, `Horizontal(n)` "
+        "and "
+        "`Vertical(n)` are rings and `Global(n)` is a switch. Either this or `graph` is required. At most " +
         std::to_string(kMaxNpus) + " NPUs and " + std::to_string(kMaxDimensions) + " dimensions.";
     // The dimensions' kinds and sizes are resolved by the loader, which also matches them with the entries.
     k.set = [](Config& c, size_t, const Value& v) { c.notation = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.notation; };
+  }
+  {
+    KeySpec& k = add("topology.logical", ValueType::notation);
+    k.optional = true;
+    k.description =
+        "The topology that collectives plan on, where it is not the physical one; the NPUs must be as many. "
+        "Lists with one entry a dimension outside `topology` then mean its dimensions. Default: the "
+        "notation; for a graph `Ring(npus)`.";
+    k.set = [](Config& c, size_t, const Value& v) { c.logical = std::get<std::string>(v); };
+  }
+  {
+    KeySpec& k = add("topology.mapping", ValueType::ranks);
+    k.optional = true;
+    k.description =
+        "The physical NPU of rank 0, 1, ..: every NPU once. Ranges run up or down: `[0..3, 7..4]`. Default: "
+        "rank r is NPU r.";
+  }
+  {
+    KeySpec& k = add("topology.routing", ValueType::choice);
+    k.optional = true;
+    for (const RoutingPolicy& policy : routing_policies())
+      k.choices.push_back({policy.name, true, policy.description});
+    k.description =
+        "How messages find their way through a `graph` (default `shortest_path`); a notation has its own, in "
+        "the order of the dimensions.";
+  }
+  {
+    KeySpec& k = add("topology.routes_file", ValueType::path);
+    k.optional = true;
+    k.description =
+        "A YAML file with a list of routes, instead of `topology.routes`. Relative to the folder of the "
+        "configuration file.";
+  }
+  {
+    KeySpec& k = add("topology.graph.npus", ValueType::integer);
+    k.required = true;
+    k.min = "1";
+    k.max = std::to_string(kMaxGraphNodes);
+    k.description = "How many NPUs: `npu0`, `npu1`, ..";
+  }
+  {
+    KeySpec& k = add("topology.graph.switches", ValueType::switches);
+    k.fallback = "0";
+    k.max = std::to_string(kMaxGraphNodes);
+    k.description = "The switches: how many (`sw0`, `sw1`, ..), or a list of names and ranges of names.";
+  }
+  {
+    KeySpec& k = add("topology.graph.fidelity", ValueType::choice);
+    k.fallback = to_string(Fidelity::message);
+    k.choices = {{to_string(Fidelity::analytical), true,
+                  "latency of the way + bytes / its slowest link; only the ports of NPUs queue"},
+                 {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
+                 {to_string(Fidelity::packet), false, "packets, virtual channels and credits"}};
+    k.description = "How a message crosses the graph.";
+  }
+  {
+    KeySpec& k = add("topology.graph.switching", ValueType::choice);
+    k.fallback = to_string(Switching::store_and_forward);
+    k.choices = {
+        {to_string(Switching::store_and_forward), true, "a node forwards a message when its tail is there"},
+        {to_string(Switching::cut_through), true, "a node forwards a message when its head is there"}};
+    k.description = "When switches and NPUs forward a message, at `message` fidelity.";
+  }
+  {
+    KeySpec& k = add("topology.graph.npus_forward", ValueType::boolean);
+    k.fallback = "true";
+    k.description = "`true`: messages may pass through NPUs on their way; `false`: only through switches.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].from", ValueType::nodes);
+    k.required = true;
+    k.description = "One end: a node, a range or a list of them.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].to", ValueType::nodes);
+    k.required = true;
+    k.description = "The other end, likewise.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].pattern", ValueType::choice);
+    k.fallback = "all";
+    k.choices = {{"all", true, "every node of `from` with every node of `to`"},
+                 {"one_to_one", true, "the first with the first, the second with the second, .."}};
+    k.description =
+        "Which of several nodes are joined. A group given on both sides is joined pair by pair, each pair "
+        "once.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].bandwidth", ValueType::bandwidth);
+    k.required = true;
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description = "Per direction, of one of `count`.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].latency", ValueType::time);
+    k.fallback = "500 ns";
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Of the link.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].count", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "1024";
+    k.description =
+        "Parallel links that work as one: they multiply `bandwidth`. (Two entries that join the same nodes "
+        "are "
+        "two links, which only `ecmp` uses both.)";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].bidirectional", ValueType::boolean);
+    k.fallback = "true";
+    k.description = "`false`: only from `from` to `to`.";
+  }
+  {
+    KeySpec& k = add("topology.routes[].at", ValueType::nodes);
+    k.required = true;
+    k.description = "The nodes this is for.";
+  }
+  {
+    KeySpec& k = add("topology.routes[].to", ValueType::nodes);
+    k.optional = true;
+    k.description = "Destinations (NPUs). Absent: all that no other route of these nodes names.";
+  }
+  {
+    KeySpec& k = add("topology.routes[].via", ValueType::nodes);
+    k.required = true;
+    k.description = "The next node, to which each of `at` has a link.";
   }
   {
     KeySpec& k = add("topology.dimensions[].bandwidth", ValueType::bandwidth);
@@ -73,7 +207,7 @@ std::vector<KeySpec> make_keys() {
         "NPU's port. "
         "Either this or `bandwidth_per_npu` is required.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].bandwidth = std::get<Rate>(v); };
-    k.get = [](const Config& c, size_t i) -> Value { return c.dimensions[i].bandwidth; };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].bandwidth; };
   }
   {
     KeySpec& k = add("topology.dimensions[].bandwidth_per_npu", ValueType::bandwidth);
@@ -93,7 +227,7 @@ std::vector<KeySpec> make_keys() {
     k.max = "1 s";
     k.description = "Per hop. Ring, Mesh and FullyConnected: NPU to NPU is one hop; Switch: two.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].latency = std::get<uint64_t>(v); };
-    k.get = [](const Config& c, size_t i) -> Value { return c.dimensions[i].latency; };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].latency; };
   }
   {
     KeySpec& k = add("topology.dimensions[].links_per_npu", ValueType::integer);
@@ -102,7 +236,9 @@ std::vector<KeySpec> make_keys() {
     k.max = "1024";
     k.description = "Parallel links in place of each link: they multiply `bandwidth`.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].links_per_npu = as_u32(v); };
-    k.get = [](const Config& c, size_t i) -> Value { return uint64_t{c.dimensions[i].links_per_npu}; };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return uint64_t{c.fabric_dimensions()[i].links_per_npu};
+    };
   }
   {
     KeySpec& k = add("topology.dimensions[].fidelity", ValueType::choice);
@@ -116,7 +252,7 @@ std::vector<KeySpec> make_keys() {
       c.dimensions[i].fidelity = named<Fidelity>(std::get<std::string>(v), to_string, 3);
     };
     k.get = [](const Config& c, size_t i) -> Value {
-      return std::string(to_string(c.dimensions[i].fidelity));
+      return std::string(to_string(c.fabric_dimensions()[i].fidelity));
     };
   }
   {
@@ -130,7 +266,7 @@ std::vector<KeySpec> make_keys() {
       c.dimensions[i].switching = named<Switching>(std::get<std::string>(v), to_string, 4);
     };
     k.get = [](const Config& c, size_t i) -> Value {
-      return std::string(to_string(c.dimensions[i].switching));
+      return std::string(to_string(c.fabric_dimensions()[i].switching));
     };
   }
 
@@ -617,6 +753,14 @@ const std::vector<SectionSpec>& sections() {
       {"topology", false, "The machine's NPUs and how they are joined."},
       {"topology.dimensions[]", false,
        "A list of mappings, one a dimension of the notation in the same order, or one for all dimensions."},
+      {"topology.graph", true,
+       "The machine as an explicit graph, instead of `notation` and `dimensions`: NPUs and switches are "
+       "nodes, any of which may be joined. Nodes are named `npu3`; a range is `npu0..npu3`, a list "
+       "`[npu0, sw1]`. Collectives plan on `topology.logical`."},
+      {"topology.graph.links[]", true, "A list of mappings, one a link or a group of like links."},
+      {"topology.routes[]", true,
+       "The next hops of `routing: table`: a list of mappings. Every node that a message comes to needs one "
+       "for its destination."},
       {"npu", false, "The computing part of every NPU."},
       {"hbm", false, "The memory of every NPU."},
       {"remote_memory", true,
@@ -632,9 +776,7 @@ const std::vector<SectionSpec>& sections() {
 }
 
 const std::vector<UnavailableKey>& unavailable_keys() {
-  static const std::vector<UnavailableKey> table = {
-      {"topology.graph", "describe the machine by `topology.notation` and `topology.dimensions`"},
-  };
+  static const std::vector<UnavailableKey> table;
   return table;
 }
 
@@ -706,6 +848,12 @@ std::string allowed_values(const KeySpec& key) {
     case ValueType::algorithms:
       return fmt::format("one of `{}`, or a list of them with one a dimension",
                          fmt::join(available_algorithms(), "`, `"));
+    case ValueType::nodes:
+      return "a node (`npu3`), a range (`npu0..npu3`) or a list of them";
+    case ValueType::switches:
+      return fmt::format("a number up to {}, or a list of names", key.max);
+    case ValueType::ranks:
+      return "a list of numbers and ranges, such as `[0, 2, 4..7]`";
     case ValueType::reduction:
       return fmt::format("`none`, `hbm` or `{{bandwidth: X}}` with X from {} to {}", key.min, key.max);
   }

@@ -32,7 +32,10 @@ enum class ValueType : uint8_t {
   compute,          ///< double, FLOP/s
   notation,         ///< std::string, canonical
   algorithms,       ///< std::vector<std::string>: one name, or one a dimension
-  reduction         ///< ReductionSetting
+  reduction,        ///< ReductionSetting
+  nodes,            ///< graph_reader.h: a node of the graph, a range or a list of them
+  switches,         ///< graph_reader.h: a count, or a list of names
+  ranks             ///< graph_reader.h: a list of numbers and ranges
 };
 
 struct ReductionSetting {
@@ -83,6 +86,10 @@ struct UnavailableKey {
 constexpr uint64_t kConfigVersion = 1;  ///< of the format: the value of `weft:`
 inline constexpr const char* kDimensionsPath = "topology.dimensions";
 inline constexpr const char* kDimensionPrefix = "topology.dimensions[].";
+inline constexpr const char* kGraphPath = "topology.graph";
+inline constexpr const char* kGraphPrefix = "topology.graph.";
+inline constexpr const char* kGraphLinkPrefix = "topology.graph.links[].";
+inline constexpr const char* kRoutePrefix = "topology.routes[].";
 
 const std::vector<KeySpec>& keys();
 const std::vector<SectionSpec>& sections();
@@ -90,7 +97,8 @@ const std::vector<UnavailableKey>& unavailable_keys();
 const KeySpec* find_key(std::string_view path);
 const SectionSpec* find_section(std::string_view path);
 
-/// The value of a scalar of a key, checked against type, range and choices. Not for algorithms and reduction.
+/// The value of a scalar of a key, checked against type, range and choices. Not for algorithms, reduction and
+/// what graph_reader.h reads.
 /// Errors: UserError(usage) with the value and what is allowed (the caller knows where it stands).
 Value parse_value(const KeySpec& key, const std::string& text);
 

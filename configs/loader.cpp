@@ -18,6 +18,8 @@
 
 #include "configs/algorithms.h"
 #include "configs/document.h"
+#include "configs/graph.h"
+#include "configs/graph_reader.h"
 #include "configs/keys.h"
 #include "configs/notation.h"
 #include "configs/units.h"
@@ -218,6 +220,10 @@ struct RawConfig {
   std::map<const KeySpec*, std::string>
       broken;  ///< keys that were written wrongly: not missing, but without value
   std::vector<std::set<const KeySpec*>> broken_dimensions;
+  // What graph_reader.h reads, where it was written; null: nowhere.
+  const DocumentEntry* graph = nullptr;
+  const DocumentEntry* routes = nullptr;
+  const DocumentEntry* mapping = nullptr;
 };
 
 std::string child_path(const std::string& prefix, const std::string& key) {
@@ -256,6 +262,9 @@ class Reader {
           fmt::format("unknown key '{}'; a dotted path is for --set: in a file, nest the mappings",
                       entry.key));
     if (path == kDimensionsPath) return read_dimensions(entry, name);
+    if (path == kGraphPath) return static_cast<void>(raw_.graph = &entry);
+    if (path == "topology.routes") return static_cast<void>(raw_.routes = &entry);
+    if (path == "topology.mapping") return static_cast<void>(raw_.mapping = &entry);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);
       if (node.kind == DocumentNode::Kind::map) return read_map(node, path, name, dimension);
@@ -447,9 +456,11 @@ class Resolver {
     config_.file = file_;
     resolve_topology();
     for (const KeySpec& key : keys())
-      if (key.path.rfind(kDimensionPrefix, 0) != 0 && key.type != ValueType::algorithms) resolve_key(key);
+      if (key.path.rfind(kDimensionPrefix, 0) != 0 && key.type != ValueType::algorithms && key.set != nullptr)
+        resolve_key(key);
     if (!config_.dimensions.empty()) {
-      resolve_dimensions();
+      if (raw_.graph == nullptr) resolve_dimensions();
+      resolve_logical();
       for (const KeySpec& key : keys())
         if (key.type == ValueType::algorithms) resolve_algorithms(key);
     }
@@ -466,14 +477,148 @@ class Resolver {
 
   const RawValue* find(const char* path) const { return find(*find_key(path)); }
 
+  void report(const std::string& origin, const std::string& key, const std::string& what) {
+    errors_.add(origin, key, what);
+  }
+
   void resolve_topology() {
-    if (const RawValue* notation = find("topology.notation"))
+    const RawValue* const notation = find("topology.notation");
+    if (raw_.graph != nullptr) return resolve_graph(notation);
+    if (notation == nullptr && raw_.broken.count(find_key("topology.notation")) == 0)
+      errors_.add(end_, "topology.notation",
+                  fmt::format("missing; add it: {}, or describe the machine by `topology.graph`",
+                              allowed_values(*find_key("topology.notation"))));
+    for (const char* path : {"topology.routing", "topology.routes_file"})
+      if (const RawValue* raw = find(path))
+        errors_.add(
+            raw->origin, path,
+            "is for `topology.graph`; messages on a notation's dimensions take the dimensions in order, "
+            "remove it");
+    if (raw_.routes != nullptr)
+      errors_.add(raw_.routes->origin, "topology.routes", "is for `topology.graph`; remove it");
+    if (notation != nullptr)
       for (const NotationDimension& d : parse_notation(std::get<std::string>(notation->value))) {
         DimensionConfig dimension;
         dimension.kind = d.kind;
         dimension.size = d.size;
         config_.dimensions.push_back(dimension);
       }
+  }
+
+  void resolve_graph(const RawValue* notation) {
+    const auto reporter = [this](const std::string& origin, const std::string& key, const std::string& what) {
+      report(origin, key, what);
+    };
+    if (notation != nullptr)
+      errors_.add(
+          raw_.graph->origin, kGraphPath,
+          fmt::format("given beside `topology.notation` (at {}); keep one of the two", notation->origin));
+    if (!raw_.dimensions_origin.empty())
+      errors_.add(
+          raw_.dimensions_origin, kDimensionsPath,
+          "given beside `topology.graph`, whose links have their own bandwidths; remove one of the two");
+    std::optional<GraphSpec> spec = read_graph(*raw_.graph, reporter);
+    const RawValue* const routing = find("topology.routing");
+    const RawValue* const file = find("topology.routes_file");
+    const bool table = routing != nullptr && std::get<std::string>(routing->value) == "table";
+    if ((raw_.routes != nullptr || file != nullptr) && !table &&
+        raw_.broken.count(find_key("topology.routing")) == 0)
+      return errors_.add(raw_.routes != nullptr ? raw_.routes->origin : file->origin,
+                         raw_.routes != nullptr ? "topology.routes" : "topology.routes_file",
+                         "is for `routing: table`; add that, or remove the routes");
+    if (table && (raw_.routes != nullptr) == (file != nullptr))
+      return errors_.add(routing->origin, "topology.routing",
+                         fmt::format("'table' with {}; give `topology.routes` or `topology.routes_file`",
+                                     file != nullptr ? "both kinds of routes" : "no routes"));
+    if (!spec) return;
+    if (routing != nullptr) spec->routing = std::get<std::string>(routing->value);
+    if (raw_.routes != nullptr && !read_routes(raw_.routes->value, "topology.routes", *spec, reporter))
+      return;
+    try {
+      if (file != nullptr) {
+        const std::string path = absolute_path(std::get<std::string>(file->value), file_);
+        std::ifstream in(path, std::ios::binary);
+        std::ostringstream text;
+        if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf()))
+          return errors_.add(file->origin, "topology.routes_file",
+                             fmt::format("{} cannot be read; check the path", path));
+        if (!read_routes(read_document(text.str(), path), "routes", *spec, reporter)) return;
+      }
+      config_.graph = std::make_shared<const Graph>(std::move(*spec));
+    } catch (const UserError& error) {
+      return errors_.add(raw_.graph->origin, kGraphPath, error.what());
+    }
+    DimensionConfig all;
+    all.kind = DimensionKind::ring;
+    all.size = config_.graph->npus();
+    config_.dimensions.push_back(nominal(all));
+  }
+
+  /// A logical dimension with the machine's slowest link and shortest latency: what planning may count on.
+  DimensionConfig nominal(DimensionConfig dimension) const {
+    bool first = true;
+    const auto take = [&](Rate rate, Picoseconds latency) {
+      if (first || rate.value() < dimension.bandwidth.value()) dimension.bandwidth = rate;
+      if (first || latency < dimension.latency) dimension.latency = latency;
+      first = false;
+    };
+    if (config_.graph != nullptr) {
+      for (const GraphLink& link : config_.graph->spec().links) take(link.rate(), link.latency);
+      dimension.fidelity = config_.graph->spec().fidelity;
+      dimension.switching = config_.graph->spec().switching;
+      if (first) dimension.bandwidth = {1, 1};  // one NPU: nothing ever travels
+      return dimension;
+    }
+    dimension.fidelity = Fidelity::analytical;
+    dimension.switching = config_.physical.front().switching;
+    for (const DimensionConfig& d : config_.physical) {
+      take(d.link_rate(), d.latency);
+      dimension.fidelity = std::max(dimension.fidelity, d.fidelity);
+    }
+    return dimension;
+  }
+
+  void resolve_logical() {
+    const RawValue* const logical = find("topology.logical");
+    const uint32_t npus = config_.npus();
+    if (logical != nullptr) {
+      const auto& notation = std::get<std::string>(logical->value);
+      std::vector<DimensionConfig> dimensions;
+      uint64_t product = 1;
+      for (const NotationDimension& d : parse_notation(notation)) {
+        DimensionConfig dimension;
+        dimension.kind = d.kind;
+        dimension.size = d.size;
+        dimensions.push_back(dimension);
+        product *= d.size;
+      }
+      if (product != npus) {
+        errors_.add(logical->origin, "topology.logical",
+                    fmt::format("'{}' has {} NPUs, but the machine has {}; make the sizes multiply to {}",
+                                notation, product, npus, npus));
+        return;
+      }
+      if (config_.graph == nullptr && notation == config_.notation) {
+        config_.logical.clear();  // nothing is remapped
+      } else {
+        if (config_.graph == nullptr) config_.physical = config_.dimensions;
+        for (DimensionConfig& d : dimensions) d = nominal(d);
+        config_.dimensions = dimensions;
+      }
+    }
+    if (raw_.mapping == nullptr) return;
+    const auto mapping = read_mapping(*raw_.mapping, npus,
+                                      [this](const std::string& origin, const std::string& key,
+                                             const std::string& what) { report(origin, key, what); });
+    if (!mapping) return;
+    for (uint32_t r = 0; r < npus; ++r)
+      if ((*mapping)[r] != r) config_.mapping = *mapping;  // the identity needs none
+  }
+
+  /// The notation whose dimensions the lists outside `topology` mean.
+  std::string planned() const {
+    if (!config_.logical.empty()) return config_.logical;
+    return config_.graph != nullptr ? fmt::format("Ring({})", config_.graph->npus()) : config_.notation;
   }
 
   void resolve_key(const KeySpec& key) {
@@ -493,7 +638,7 @@ class Resolver {
             end_, key.path,
             fmt::format("missing; add it: {}", key.path == "weft" ? fmt::format("`weft: {}`", kConfigVersion)
                                                                   : allowed_values(key)));
-    } else {
+    } else if (!key.optional) {
       key.set(config_, key.index, default_of(key));
     }
   }
@@ -590,7 +735,7 @@ class Resolver {
           fmt::format(
               "has {} algorithms, but the notation '{}' has {} dimensions; write {} names in the list, "
               "or one name without a list for all",
-              names.size(), config_.notation, dimensions, dimensions));
+              names.size(), planned(), dimensions, dimensions));
       return;
     }
     for (size_t d = 0; d < dimensions; ++d) {

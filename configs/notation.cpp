@@ -25,11 +25,16 @@ constexpr KindName kKindNames[] = {
     {"SW", DimensionKind::switch_},
     {"Mesh", DimensionKind::mesh},
     {"M", DimensionKind::mesh},
+    // Machines of packages: rings inside a package and between packages, and switches that join packages.
+    {"Local", DimensionKind::ring},
+    {"Horizontal", DimensionKind::ring},
+    {"Vertical", DimensionKind::ring},
+    {"Global", DimensionKind::switch_},
 };
 
 const char* const kAllowed =
-    "allowed: Ring(n), FullyConnected(n), Switch(n) or Mesh(n) (short: R, FC, SW, M), joined by `_`, "
-    "innermost "
+    "allowed: Ring(n), FullyConnected(n), Switch(n) or Mesh(n) (short: R, FC, SW, M; of packages: Local, "
+    "Horizontal, Vertical, Global), joined by `_`, innermost "
     "dimension first, for example `Ring(4)_FullyConnected(8)_Switch(4)`";
 
 [[noreturn]] void fail(std::string_view text, size_t at, const std::string& what) {
@@ -98,7 +103,7 @@ std::string print_notation(const std::vector<NotationDimension>& dimensions) {
 
 std::string notation_pattern() {
   const std::string dimension =
-      R"(([Rr]|[Rr]ing|[Ff][Cc]|[Ff]ully[Cc]onnected|[Ss][Ww]|[Ss]witch|[Mm]|[Mm]esh)\([0-9]{1,8}\))";
+      R"(([Rr]|[Rr]ing|[Ff][Cc]|[Ff]ully[Cc]onnected|[Ss][Ww]|[Ss]witch|[Mm]|[Mm]esh|[Ll]ocal|[Hh]orizontal|[Vv]ertical|[Gg]lobal)\([0-9]{1,8}\))";
   return fmt::format("^{0}(_{0}){{0,{1}}}$", dimension, kMaxDimensions - 1);
 }
 

@@ -2,6 +2,7 @@
 // Copyright the Weft authors
 //
 // The topology notation: `Ring(4)_FullyConnected(8)_Switch(4)`, dimension 0 first; short forms R, FC, SW, M.
+// For machines of packages Local, Horizontal and Vertical are rings and Global is a switch.
 
 #ifndef WEFT_CONFIGS_NOTATION_H
 #define WEFT_CONFIGS_NOTATION_H

@@ -81,6 +81,25 @@ Json type_of(const KeySpec& key) {
       return {{"oneOf",
                {name, {{"type", "array"}, {"minItems", 1}, {"maxItems", kMaxDimensions}, {"items", name}}}}};
     }
+    case ValueType::nodes: {
+      const Json name = {{"type", "string"},
+                         {"pattern", "^[A-Za-z_][A-Za-z0-9_]*([.][.][A-Za-z_][A-Za-z0-9_]*)?$"}};
+      return {{"oneOf", {name, {{"type", "array"}, {"minItems", 1}, {"items", name}}}}};
+    }
+    case ValueType::switches:
+      return {{"oneOf",
+               {{{"type", "integer"}, {"minimum", 0}, {"maximum", std::stoull(key.max)}},
+                {{"type", "array"},
+                 {"items",
+                  {{"type", "string"},
+                   {"pattern", "^[A-Za-z_][A-Za-z0-9_]*([.][.][A-Za-z_][A-Za-z0-9_]*)?$"}}}}}}};
+    case ValueType::ranks:
+      return {{"type", "array"},
+              {"minItems", 1},
+              {"items",
+               {{"oneOf",
+                 {{{"type", "integer"}, {"minimum", 0}},
+                  {{"type", "string"}, {"pattern", "^[0-9]+[.][.][0-9]+$"}}}}}}};
     case ValueType::reduction:
       return {{"oneOf",
                {{{"enum", {to_string(ReductionKind::none), to_string(ReductionKind::hbm)}}},
@@ -97,7 +116,7 @@ Json schema_of(const KeySpec& key) {
   if (!key.zero_word.empty()) out = {{"oneOf", {{{"const", key.zero_word}}, out}}};
   out["description"] = key.description;
   if (!key.fallback.empty()) {
-    if (key.type == ValueType::integer && key.fallback != key.zero_word)
+    if ((key.type == ValueType::integer && key.fallback != key.zero_word) || key.type == ValueType::switches)
       out["default"] = std::stoull(key.fallback);
     else if (key.type == ValueType::number)
       out["default"] = std::stod(key.fallback);
@@ -187,7 +206,7 @@ std::string json_schema() {
   root.update(object_of("", ""));
   Json required = root["required"];
   for (const SectionSpec& section : sections()) {
-    if (section.path == std::string(kDimensionsPath) + "[]") continue;
+    if (section.path.find('.') != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
   Json dimension = object_of(kDimensionPrefix, "");
@@ -200,7 +219,18 @@ std::string json_schema() {
       {"minItems", 1},
       {"maxItems", kMaxDimensions},
       {"items", dimension}};
-  topology["required"].push_back("dimensions");
+  // A machine is dimensions by notation, or a graph.
+  topology["oneOf"] = {{{"required", Json::array({"notation", "dimensions"})}},
+                       {{"required", Json::array({"graph"})}}};
+  const auto list_of = [](const std::string& prefix, const std::string& section) -> Json {
+    return {{"type", "array"},
+            {"description", find_section(section)->description},
+            {"items", object_of(prefix, "")}};
+  };
+  topology["properties"]["graph"] = object_of(kGraphPrefix, find_section(kGraphPath)->description);
+  topology["properties"]["graph"]["properties"]["links"] =
+      list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");
+  topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;
   return root.dump(2) + "\n";
@@ -219,6 +249,13 @@ std::string reference_markdown() {
       "```yaml\nweft: 1\ntopology:\n  notation: Ring(8)\n  dimensions:\n    - {bandwidth: 100 GB/s, latency: "
       "500 ns}\n"
       "```\n\n"
+      "A machine that no notation describes is a graph (more in configs/examples):\n\n"
+      "```yaml\nweft: 1\ntopology:\n  graph:\n    npus: 4\n    switches: [leaf0..leaf1]\n    links:\n"
+      "      - {from: npu0..npu1, to: leaf0, bandwidth: 50 GB/s, latency: 300 ns}\n"
+      "      - {from: npu2..npu3, to: leaf1, bandwidth: 50 GB/s, latency: 300 ns}\n"
+      "      - {from: leaf0, to: leaf1, bandwidth: 50 GB/s, latency: 1 us, count: 2}\n"
+      "  routing: ecmp\n  logical: Ring(2)_Ring(2)      # what collectives plan on\n"
+      "  mapping: [0, 2, 1, 3]         # the NPU of rank 0, 1, ..\n```\n\n"
       "`--set topology.dimensions[1].latency=\"1 us\"` sets it for dimension 1 only, `dimensions[*]` for "
       "every entry; "
       "setting one of `bandwidth` and `bandwidth_per_npu` replaces the other. `effective.yaml`, written "

@@ -13,8 +13,8 @@ FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, con
       dimension_(dimension),
       geometry_(geometry),
       pool_(pool),
-      cut_through_(config.dimensions[dimension].switching == Switching::cut_through),
-      out_(config.dimensions[dimension].size, fabric::Link(link_type)) {
+      cut_through_(config.fabric_dimensions()[dimension].switching == Switching::cut_through),
+      out_(config.fabric_dimensions()[dimension].size, fabric::Link(link_type)) {
   socket.bind(static_cast<fabric::fabric_fw_if&>(*this));
   wheel.add(*this);
 }

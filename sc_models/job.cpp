@@ -213,6 +213,7 @@ CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves*
     : Job(name, config, waves, false, folded) {}
 
 std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) {
+  if (config.remapped()) return "the logical topology is not the physical one";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
       return fmt::format("dimension {} is not analytical", d);

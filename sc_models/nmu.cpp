@@ -56,14 +56,24 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
       rank_(rank),
+      place_(geometry.place(index(rank))),
+      // Who is far from whom is only alike for all ranks where they are lined up as the links are.
+      symmetric_(config.remapped() ? 0 : kSymmetric),
+      placed_(!config.mapping.empty()),
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
       engine_(
           rank, config, *this,
           [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }, data),
       config_(config),
+      dimensions_(config.fabric_dimensions()),
+      graph_(config.graph.get()),
       geometry_(geometry),
       client_(client) {
-  build_ports(link_types);
+  if (graph_ != nullptr) {
+    build_graph_ports(link_types);
+  } else {
+    build_ports(link_types);
+  }
   if (config.nmu.injection_bandwidth.bytes_per_second != 0) {
     dma_type_ = fabric::LinkType(config.nmu.injection_bandwidth, 0);
     dma_ = fabric::Link(dma_type_);
@@ -98,13 +108,13 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
   size_t count = 0;
   // Every dimension has a pair of slots, so that number ^ 1 is the other direction of a ring; some stay
   // empty.
-  for (const DimensionConfig& d : config_.dimensions) count += d.size <= 1 ? 0 : 2;
+  for (const DimensionConfig& d : dimensions_) count += d.size <= 1 ? 0 : 2;
   ports_ = std::vector<Port>(count);  // sized once: endpoints are exported by address
   first_port_.assign(dims, 0);
   port_ = ports_.data();
   size_t next = 0;
   for (uint32_t d = 0; d < dims; ++d) {
-    const DimensionConfig& dimension = config_.dimensions[d];
+    const DimensionConfig& dimension = dimensions_[d];
     if (dimension.size <= 1) continue;
     next = (next + 1) / 2 * 2;
     first_port_[d] = static_cast<uint8_t>(next);
@@ -115,6 +125,7 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
       port.dimension = static_cast<uint16_t>(d);
       port.descending = descending;
       port.takes_turns = in_links != 0;
+      port.cut_through = dimension.switching == Switching::cut_through;
       port.first = fabric::Link(link_types[d]);
       port.more.assign(links - 1, fabric::Link(link_types[d]));
       port.in.assign(in_links, fabric::Link(link_types[d]));
@@ -129,7 +140,7 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
       }
     };
     if (two_ways(dimension)) {
-      const uint32_t c = geometry_.coordinate(index(rank_), d);
+      const uint32_t c = geometry_.coordinate(place_, d);
       const bool ring = dimension.kind == DimensionKind::ring;
       const uint32_t n = dimension.size;
       const size_t up = next;
@@ -148,10 +159,10 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
       if (n > 2) {
         // Only ports that exist: a mesh has nothing beyond its ends.
         if (ring || c + 1 < n) {
-          ports_[up].neighbour = geometry_.with_coordinate(index(rank_), d, (c + 1) % n);
+          ports_[up].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
         }
         if (ring || c > 0) {
-          ports_[up + 1].neighbour = geometry_.with_coordinate(index(rank_), d, (c + n - 1) % n);
+          ports_[up + 1].neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
         }
       }
       continue;
@@ -171,12 +182,59 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
   }
 }
 
+void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
+  const auto& ends = graph_->ports(place_);
+  if (graph_->spec().fidelity == Fidelity::analytical) {
+    // One socket to the carrier; a link each way for every end.
+    ports_ = std::vector<Port>(2);
+    Port& port = ports_[0];
+    port.nmu = this;
+    port.takes_turns = true;
+    for (size_t p = 0; p < ends.size(); ++p) {
+      fabric::Link link(link_types[ends[p].link]);
+      if (p == 0) {
+        port.first = link;
+      } else {
+        port.more.push_back(link);
+      }
+      port.in.push_back(link);
+    }
+    port.initiator = std::make_unique<fabric::fabric_initiator_socket>("graph");
+    port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+  } else {
+    ports_ = std::vector<Port>((ends.size() + 1) / 2 * 2);  // number ^ 1 is a slot
+    for (uint32_t p = 0; p < ends.size(); ++p) {
+      Port& port = ports_[p];
+      port.nmu = this;
+      port.number = static_cast<uint8_t>(p);
+      port.cut_through = graph_->spec().switching == Switching::cut_through;
+      port.first = fabric::Link(link_types[ends[p].link]);
+      const std::string socket_name = "g" + std::to_string(p);
+      if (ends[p].at_from) {
+        port.initiator = std::make_unique<fabric::fabric_initiator_socket>(socket_name.c_str());
+        port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+      } else {
+        port.target = std::make_unique<fabric::fabric_target_socket>(socket_name.c_str());
+        port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
+      }
+    }
+  }
+  port_ = ports_.data();
+}
+
+bool Nmu::Port::sends(uint32_t i) const {
+  if (nmu->graph_ == nullptr) return true;
+  const auto& ends = nmu->graph_->ports(nmu->place_);
+  const size_t end = takes_turns ? i : number;
+  return end < ends.size() && ends[end].sends;
+}
+
 void Nmu::end_of_elaboration() {
   for (Port& port : ports_) port.resolve();
 }
 
 Nmu::Port* Nmu::port(uint32_t dimension, bool descending) {
-  const DimensionConfig& d = config_.dimensions[dimension];
+  const DimensionConfig& d = dimensions_[dimension];
   if (d.size <= 1) return nullptr;
   Port& port = ports_[first_port_[dimension] + (two_ways(d) && descending ? 1u : 0u)];
   return port.nmu == nullptr ? nullptr : &port;
@@ -196,7 +254,7 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
   packet.id_low = pack_low(message.id);
   packet.id_high = static_cast<uint64_t>(message.id.round) | static_cast<uint64_t>(message.cause) << 32;
   packet.source = index(rank_);
-  packet.destination = index(message.peer);
+  packet.destination = placed_ ? geometry_.place(index(message.peer)) : index(message.peer);
   packet.data = message.data;
   packet.flags = flags;
   packet.submitted = now();
@@ -208,7 +266,7 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
 void Nmu::submit(const Message& message) {
   const auto flags =
       static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
-                           (message.symmetric ? kSymmetric : 0) | (message.reverse ? kReverse : 0));
+                           (message.symmetric ? symmetric_ : 0) | (message.reverse ? kReverse : 0));
   const fabric::PacketRef ref = make_packet(message, flags);
   if (limited_injection_) {
     inject(ref);
@@ -229,7 +287,7 @@ void Nmu::inject_next() {
     const fabric::PacketRef ref = injection_.front();
     fabric::Packet& packet = pool_[ref];
     if (config_.nmu.injection_queue != 0) {
-      Port& port = port_[route(packet.destination, (packet.flags & kReverse) != 0).port];
+      Port& port = port_[first_port(packet)];
       if (port.held >= config_.nmu.injection_queue) return;  // its next release comes back here
       ++port.held;
       packet.flags |= kHolds;
@@ -323,7 +381,7 @@ void Nmu::activate(Picoseconds t) {
         inject_next();
         break;
       case kInjected:
-        client_.message_injected(rank_, NpuId{pool_[ref].destination},
+        client_.message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
                                  unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
         break;
@@ -332,7 +390,7 @@ void Nmu::activate(Picoseconds t) {
         break;
       default:
         if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order >> 24) - kFirstPort], ref)) break;
-        if (pool_[ref].destination == index(rank_)) {
+        if (pool_[ref].destination == place_) {
           if (memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
           } else {
@@ -357,10 +415,10 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
     packet.flags = static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn |
                                         (index(transfer.vc) != 0 ? kTurnSecond : 0));
   }
-  if (packet.destination == index(rank_)) {
+  if (packet.destination == place_) {
     push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), port,
                   transfer.packet);
-  } else if (config_.dimensions[port.dimension].switching == Switching::cut_through) {
+  } else if (port.cut_through) {
     tails_.push_back({transfer.packet, tail});
     cut_through_tails_ = true;
     push_received(head, port, transfer.packet);
@@ -376,10 +434,10 @@ bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   fabric::Packet& packet = pool_[ref];
   const bool second = (packet.flags & kTurnSecond) != 0;
   packet.flags = static_cast<uint8_t>(packet.flags & ~(kTurn | kTurnSecond));
-  fabric::Link& link = port.in[second ? 1 : 0];
+  fabric::Link& link = port.in[graph_ != nullptr ? last_port(packet) : second ? 1u : 0u];
   const Picoseconds t = now();
-  const bool here = packet.destination == index(rank_);
-  const bool on_head = !here && config_.dimensions[port.dimension].switching == Switching::cut_through;
+  const bool here = packet.destination == place_;
+  const bool on_head = !here && port.cut_through;
   Picoseconds head = t;
   if (!on_head) {
     const Picoseconds after =
@@ -419,13 +477,19 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
   Rate rate;
   route.destination = destination;
   route.reverse = reverse;
-  const uint32_t me = index(rank_);
+  const uint32_t me = place_;
+  if (graph_ != nullptr) {
+    route.analytical = graph_->spec().fidelity == Fidelity::analytical;
+    route.special = route.analytical || graph_->per_flow();
+    if (!route.special) route.port = static_cast<uint8_t>(graph_->next_port(me, destination, 0));
+    return;
+  }
   bool found = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const uint32_t from = geometry_.coordinate(me, d);
     const uint32_t to = geometry_.coordinate(destination, d);
     if (from == to) continue;
-    const DimensionConfig& dimension = config_.dimensions[d];
+    const DimensionConfig& dimension = dimensions_[d];
     const bool analytical = dimension.fidelity == Fidelity::analytical;
     const uint32_t hops = geometry_.hops(d, from, to);
     if (found) {
@@ -444,7 +508,7 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
       continue;
     }
     found = true;
-    route.analytical = analytical;
+    route.analytical = route.special = analytical;
     route.port = first_port_[d];
     route.target = geometry_.with_coordinate(me, d, to);
     rate = dimension.link_rate();
@@ -476,8 +540,23 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
   }
 }
 
-void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
+inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
+                                 Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
+  const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low);
+  packet.queued += slot.start - head;
+  packet.latency += link.latency();
+  fabric::Transfer transfer;
+  transfer.first = slot.start + link.latency();
+  transfer.flit_time = slot.end - slot.start;
+  transfer.packet = ref;
+  transfer.target = target;
+  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+  port.send(transfer);
+}
+
+void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
+  const fabric::Packet& packet = pool_[ref];
   Port* port = likely_;
   fabric::Link* link = nullptr;
   uint32_t target = 0;
@@ -485,24 +564,65 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
     link = &port->first;
   } else {
     const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
-    if (leg.analytical) {
-      transmit_analytical(ref, leg, head > tail ? head : tail);
+    if (leg.special) {
+      transmit_special(ref, leg, head, tail);
       return;
     }
     port = port_ + leg.port;
     link = &port->link(leg.link);
     target = leg.target;
   }
-  const fabric::Link::Slot slot = link->occupy(head, packet.bytes, tail, packet.id_low);
-  packet.queued += slot.start - head;
-  packet.latency += link->latency();
+  occupy_and_send(ref, *port, *link, target, head, tail);
+}
+
+void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail) {
+  const Picoseconds ready = head > tail ? head : tail;
+  if (graph_ == nullptr) {
+    transmit_analytical(ref, leg, ready);
+  } else if (leg.analytical) {
+    transmit_over_graph(ref, ready);
+  } else {
+    const fabric::Packet& packet = pool_[ref];
+    Port& port = port_[graph_->next_port(place_, packet.destination,
+                                         Graph::flow(packet.source, packet.destination, packet.id_low))];
+    occupy_and_send(ref, port, port.first, 0, head, tail);
+  }
+}
+
+/// Analytical: the first link is held for its own time, the way takes its latency and its slowest link's
+/// time, and the last link lets messages in one after the other.
+void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds ready) {
+  fabric::Packet& packet = pool_[ref];
+  const Graph::Path path =
+      graph_->path(place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low));
+  Port& port = port_[0];
+  const fabric::Link::Slot slot =
+      port.link(path.first_port).occupy_analytical(ready, packet.bytes, 1, packet.id_low);
+  packet.queued += slot.start - ready;
+  packet.latency += path.latency;
   fabric::Transfer transfer;
-  transfer.first = slot.start + link->latency();
-  transfer.flit_time = slot.end - slot.start;
+  transfer.first = slot.start + path.latency;
+  transfer.flit_time = transfer_time(packet.bytes, path.slowest);
+  transfer.vc = VcId{static_cast<uint8_t>(path.last_port)};
   transfer.packet = ref;
-  transfer.target = target;
+  transfer.target = packet.destination;
   if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
-  port->send(transfer);
+  port.send(transfer);
+}
+
+/// Of an analytical graph: the end of this node at which a message for it arrives.
+uint32_t Nmu::last_port(const fabric::Packet& packet) const {
+  return graph_
+      ->path(geometry_.place(packet.source), place_,
+             Graph::flow(packet.source, packet.destination, packet.id_low))
+      .last_port;
+}
+
+uint8_t Nmu::first_port(const fabric::Packet& packet) {
+  const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
+  if (graph_ == nullptr || leg.analytical || !leg.special) return leg.port;
+  return static_cast<uint8_t>(graph_->next_port(
+      place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low)));
 }
 
 void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready) {
@@ -515,8 +635,8 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
   packet.latency += leg.latency;
   fabric::Transfer transfer;
   transfer.first = slot.start + leg.latency;
-  transfer.flit_time = leg.several ? transfer_time(packet.bytes, config_.dimensions[leg.slowest].link_rate())
-                                   : slot.end - slot.start;
+  transfer.flit_time =
+      leg.several ? transfer_time(packet.bytes, dimensions_[leg.slowest].link_rate()) : slot.end - slot.start;
   transfer.vc = VcId{leg.in_link};
   transfer.packet = ref;
   transfer.target = leg.target;
@@ -529,7 +649,7 @@ void Nmu::announce_injection(fabric::PacketRef ref, Picoseconds end) {
   if (packet.source != index(rank_)) return;  // a later leg
   if (packet.flags & kHolds) {
     packet.flags &= static_cast<uint8_t>(~kHolds);
-    push(end, kReleased, route(packet.destination, (packet.flags & kReverse) != 0).port);
+    push(end, kReleased, first_port(packet));
   }
   if ((packet.flags & kNotifyInjected) == 0) return;
   pool_.add_reference(ref);

@@ -15,6 +15,7 @@
 
 #include "configs/config.h"
 #include "configs/geometry.h"
+#include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/memory_dma.h"
 #include "tlm_interconnect/ports/link.h"
@@ -55,6 +56,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     fabric::Link& link(uint32_t i) { return i == 0 ? first : more[i - 1]; }
     const fabric::Link& link(uint32_t i) const { return i == 0 ? first : more[i - 1]; }
     uint32_t links() const { return static_cast<uint32_t>(more.size()) + 1; }
+    /// Does link i carry what this NMU sends? Of a graph, a one-way link's receiving end does not.
+    bool sends(uint32_t i) const;
 
     Nmu* nmu = nullptr;
     fabric::fabric_fw_if* forward = nullptr;   ///< this side is the initiator
@@ -67,14 +70,18 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     bool descending = false;   ///< ring and mesh: towards smaller coordinates
     uint32_t held = 0;         ///< own messages waiting or being sent (with an injection queue)
     bool takes_turns = false;  ///< analytical: `in` is used
+    bool cut_through = false;  ///< what comes in is forwarded on its head
     fabric::Link first;
-    std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending
+    std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending;
+                                     ///< analytical graph: one a further port of the node
     std::vector<fabric::Link> in;    ///< analytical only: what arrives together takes turns
     std::unique_ptr<fabric::fabric_initiator_socket> initiator;
     std::unique_ptr<fabric::fabric_target_socket> target;
   };
 
   NpuId rank() const { return rank_; }
+  /// The physical NPU that this rank is.
+  uint32_t place() const { return place_; }
   std::vector<Port>& ports() { return ports_; }
   const std::vector<Port>& ports() const { return ports_; }
   /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
@@ -133,7 +140,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     uint16_t link = 0;
     uint8_t port = 0;
     uint8_t in_link = 0;
-    uint8_t slowest = 0;  ///< analytical: the dimension whose rate bounds the leg
+    uint8_t slowest = 0;   ///< analytical: the dimension whose rate bounds the leg
+    bool special = false;  ///< not just a link to be taken: analytical, or chosen message by message
     bool analytical = false;
     bool several = false;  ///< analytical: the leg crosses several dimensions
     bool reverse = false;
@@ -141,12 +149,19 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   static constexpr uint32_t kRoutes = 16;
 
   void build_ports(std::vector<fabric::LinkType>& link_types);
+  void build_graph_ports(std::vector<fabric::LinkType>& link_types);
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
   void receive(Port& port, const fabric::Transfer& transfer);
   bool take_turn(Port& port, fabric::PacketRef ref);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
+  void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  void transmit_over_graph(fabric::PacketRef ref, Picoseconds ready);
+  void occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
+                       Picoseconds head, Picoseconds tail);
+  uint8_t first_port(const fabric::Packet& packet);
+  uint32_t last_port(const fabric::Packet& packet) const;
   void inject(fabric::PacketRef ref);
   void inject_next();
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
@@ -171,7 +186,10 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   Port* port_ = nullptr;    ///< ports_.data()
   Port* likely_ = nullptr;  ///< where the next message probably goes out
   NpuId rank_;
+  uint32_t place_ = 0;  ///< packets' destinations are places
   uint32_t pushed_ = 0;
+  uint8_t symmetric_ = 0;           ///< the flag that a symmetric message gets
+  bool placed_ = false;             ///< ranks are not their own places
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
   bool cut_through_tails_ = false;  ///< tails_ is not empty
@@ -187,7 +205,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
 
   std::vector<Port> ports_;
   const Config& config_;
-  const Geometry& geometry_;
+  const std::vector<DimensionConfig>& dimensions_;  ///< physical
+  const Graph* graph_ = nullptr;                    ///< the fabric is a graph
+  const Geometry& geometry_;                        ///< of the fabric
   NmuClient& client_;
   uint64_t reduction_bytes_ = 0;  ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 namespace weft {
 
 namespace {
@@ -38,10 +40,17 @@ class LinkWaves final : public fabric::LinkObserver {
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
-      geometry_(config),
+      geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       wheel_("wheel") {
-  for (const DimensionConfig& d : config_.dimensions) link_types_.emplace_back(d.link_rate(), d.latency);
+  if (options.folded && config_.remapped())
+    throw std::logic_error("a system whose logical topology is not its physical one does not fold");
+  if (config_.graph != nullptr) {
+    for (const GraphLink& link : config_.graph->spec().links)
+      link_types_.emplace_back(link.rate(), link.latency);
+  }
+  for (const DimensionConfig& d : config_.fabric_dimensions())
+    link_types_.emplace_back(d.link_rate(), d.latency);
   const uint32_t built = options.folded ? 1 : geometry_.npus();
   nmus_.reserve(built);
   for (uint32_t r = 0; r < built; ++r) {
@@ -49,7 +58,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
                                           link_types_, pool_, wheel_, client, options.waves, data_.get()));
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
-    const DimensionConfig& dimension = config_.dimensions[d];
+    const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
     if (options.folded) {
       mirrors_.push_back(
@@ -65,6 +74,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       build_ring(d);
     }
   }
+  if (config_.graph != nullptr) build_graph();
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
@@ -73,20 +83,20 @@ System::~System() = default;
 
 void System::build_ring(uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
-    Nmu::Port* up = nmus_[r]->port(d, false);
+    Nmu::Port* up = at(r).port(d, false);
     if (up == nullptr) continue;  // the upper end of a mesh
     const uint32_t next =
         geometry_.with_coordinate(r, d, (geometry_.coordinate(r, d) + 1) % geometry_.size(d));
-    Nmu::Port* down = nmus_[next]->port(d, true);
+    Nmu::Port* down = at(next).port(d, true);
     up->initiator->bind(*down->target);
-    Nmu::hint(*up, *nmus_[next]);
-    Nmu::hint(*down, *nmus_[r]);
+    Nmu::hint(*up, at(next));
+    Nmu::hint(*down, at(r));
   }
 }
 
 void System::build_direct(uint32_t d) {
   direct_.push_back(std::make_unique<fabric::DirectFabric>(("direct" + std::to_string(d)).c_str(), npus()));
-  for (uint32_t r = 0; r < npus(); ++r) direct_.back()->bind_member(*nmus_[r]->port(d)->initiator);
+  for (uint32_t r = 0; r < npus(); ++r) direct_.back()->bind_member(*at(r).port(d)->initiator);
 }
 
 void System::build_switches(uint32_t d) {
@@ -99,7 +109,33 @@ void System::build_switches(uint32_t d) {
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
-      nmus_[geometry_.with_coordinate(r, d, c)]->port(d)->initiator->bind(switches_.back()->socket);
+      at(geometry_.with_coordinate(r, d, c)).port(d)->initiator->bind(switches_.back()->socket);
+    }
+  }
+}
+
+void System::build_graph() {
+  const Graph& graph = *config_.graph;
+  if (graph.spec().fidelity == Fidelity::analytical) {
+    direct_.push_back(std::make_unique<fabric::DirectFabric>("graph", npus()));
+    for (uint32_t n = 0; n < npus(); ++n) direct_.back()->bind_member(*at(n).ports()[0].initiator);
+    return;
+  }
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    graph_switches_.push_back(std::make_unique<GraphSwitch>(("switch_" + graph.name(n)).c_str(), n, graph,
+                                                            link_types_, pool_, wheel_));
+  }
+  for (uint32_t n = 0; n < graph.nodes(); ++n) {
+    for (uint32_t p = 0; p < graph.ports(n).size(); ++p) {
+      const Graph::Port& end = graph.ports(n)[p];
+      if (!end.at_from) continue;
+      fabric::fabric_initiator_socket& from = graph.is_npu(n)
+                                                  ? *at(n).ports()[p].initiator
+                                                  : *graph_switches_[n - graph.npus()]->ports()[p].initiator;
+      fabric::fabric_target_socket& to =
+          graph.is_npu(end.peer) ? *at(end.peer).ports()[end.peer_port].target
+                                 : *graph_switches_[end.peer - graph.npus()]->ports()[end.peer_port].target;
+      from.bind(to);
     }
   }
 }
@@ -139,9 +175,11 @@ void System::observe_links(vcd::Waves& waves) {
 }
 
 LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) const {
-  const uint32_t r = index(nmu.rank());
+  const uint32_t r = nmu.place();
+  if (config_.graph != nullptr)
+    return report_end(nmu.name(), r, port.takes_turns ? i : port.number, port.link(i));
   const uint32_t d = port.dimension;
-  const DimensionConfig& dimension = config_.dimensions[d];
+  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const uint32_t c = geometry_.coordinate(r, d);
   LinkReport report{fmt::format("{}.d{}", nmu.name(), d), {}, d, &port.link(i)};
   uint32_t peer = 0;
@@ -152,7 +190,7 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
       return report;
     case DimensionKind::fully_connected:
       peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
-      report.name += fmt::format("_to{}", peer);
+      report.name += fmt::format("_to{}", geometry_.rank_at(peer));
       break;
     default: {
       const bool down = port.descending || i == 1;
@@ -162,13 +200,32 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
       break;
     }
   }
-  report.to = fmt::format("nmu{}", peer);
+  report.to = fmt::format("nmu{}", geometry_.rank_at(peer));
+  return report;
+}
+
+LinkReport System::report(const GraphSwitch& s, const GraphSwitch::Port& port) const {
+  return report_end(s.name(), s.node(), port.number, port.link);
+}
+
+/// The link that leaves a node of the graph at one of its ends. Parallel links are numbered.
+LinkReport System::report_end(const char* owner, uint32_t node, uint32_t end,
+                              const fabric::Link& link) const {
+  const Graph& graph = *config_.graph;
+  const uint32_t peer = graph.ports(node)[end].peer;
+  uint32_t before = 0;
+  for (uint32_t p = 0; p < end; ++p) before += graph.ports(node)[p].peer == peer ? 1 : 0;
+  LinkReport report;
+  // At analytical fidelity a switch is no module, but it has its name.
+  report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(peer)]->basename() : "switch_" + graph.name(peer);
+  report.name = fmt::format("{}.to_{}{}", owner, report.to, before == 0 ? "" : fmt::format("_{}", before));
+  report.link = &link;
   return report;
 }
 
 LinkReport System::report(size_t s, uint32_t i) const {
   const uint32_t d = switch_dimensions_[s];
-  const uint32_t peer = geometry_.with_coordinate(switch_lines_[s], d, i);
+  const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(switch_lines_[s], d, i));
   return {fmt::format("{}.to{}", switches_[s]->name(), peer), nmus_[peer]->basename(), d,
           &switches_[s]->links()[i]};
 }
@@ -202,6 +259,14 @@ System::Totals System::totals() const {
     for (const fabric::Link& link : s->links()) {
       t.link_bytes += link.bytes();
       t.link_messages += link.messages();
+    }
+  }
+  for (const auto& s : graph_switches_) {
+    t.activations += s->activations();
+    t.in_flight += s->in_flight();
+    for (const GraphSwitch::Port& port : s->ports()) {
+      t.link_bytes += port.link.bytes();
+      t.link_messages += port.link.messages();
     }
   }
   return t;

@@ -15,6 +15,7 @@
 #include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/fabric_switch.h"
+#include "sc_models/graph_switch.h"
 #include "sc_models/hbm.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
@@ -48,6 +49,7 @@ class System : public sc_core::sc_module {
 
   uint32_t npus() const { return geometry_.npus(); }
   bool folded() const { return !mirrors_.empty(); }
+  /// Of the fabric, with the ranks' places.
   const Geometry& geometry() const { return geometry_; }
   Nmu& nmu(uint32_t rank) { return *nmus_[rank]; }
   const Nmu& nmu(uint32_t rank) const { return *nmus_[rank]; }
@@ -67,12 +69,19 @@ class System : public sc_core::sc_module {
     for (const auto& nmu : nmus_) {
       for (const Nmu::Port& port : nmu->ports()) {
         if (port.nmu == nullptr) continue;
-        for (uint32_t i = 0; i < port.links(); ++i) f(report(*nmu, port, i));
+        for (uint32_t i = 0; i < port.links(); ++i) {
+          if (port.sends(i)) f(report(*nmu, port, i));
+        }
       }
     }
     for (size_t s = 0; s < switches_.size(); ++s) {
       const auto& links = switches_[s]->links();
       for (uint32_t i = 0; i < links.size(); ++i) f(report(s, i));
+    }
+    for (const auto& s : graph_switches_) {
+      for (const GraphSwitch::Port& port : s->ports()) {
+        if (config_.graph->ports(s->node())[port.number].sends) f(report(*s, port));
+      }
     }
   }
 
@@ -100,21 +109,26 @@ class System : public sc_core::sc_module {
   void build_ring(uint32_t dimension);
   void build_direct(uint32_t dimension);
   void build_switches(uint32_t dimension);
+  void build_graph();
+  Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   void build_npus(const Options& options);
   void observe_links(vcd::Waves& waves);
   LinkReport report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) const;
   LinkReport report(size_t s, uint32_t i) const;
+  LinkReport report(const GraphSwitch& s, const GraphSwitch::Port& port) const;
+  LinkReport report_end(const char* owner, uint32_t node, uint32_t end, const fabric::Link& link) const;
 
   const Config& config_;
   Geometry geometry_;
   fabric::PacketPool pool_;
   std::unique_ptr<collectives::DataContext> data_;
-  std::vector<fabric::LinkType> link_types_;  ///< by dimension
+  std::vector<fabric::LinkType> link_types_;  ///< by dimension, or by link of the graph
   ActivationWheel wheel_;
   std::vector<std::unique_ptr<Nmu>> nmus_;
   std::vector<std::unique_ptr<FabricSwitch>> switches_;
+  std::vector<std::unique_ptr<GraphSwitch>> graph_switches_;
   std::vector<uint32_t> switch_dimensions_;
-  std::vector<uint32_t> switch_lines_;  ///< rank at coordinate 0 of the switch's line
+  std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npus_modules_;

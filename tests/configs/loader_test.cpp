@@ -12,6 +12,7 @@
 #include <random>
 
 #include "configs/effective.h"
+#include "configs/graph.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -40,11 +41,53 @@ std::string error_of(const std::string& text, const std::vector<std::string>& ov
   return "no error";
 }
 
+void expect_same_graph(const GraphSpec& a, const GraphSpec& b) {
+  const auto& [npus, switches, links, fidelity, switching, npus_forward, routing, routes] = a;
+  EXPECT_EQ(npus, b.npus);
+  EXPECT_EQ(switches, b.switches);
+  EXPECT_EQ(fidelity, b.fidelity);
+  EXPECT_EQ(switching, b.switching);
+  EXPECT_EQ(npus_forward, b.npus_forward);
+  EXPECT_EQ(routing, b.routing);
+  ASSERT_EQ(links.size(), b.links.size());
+  for (size_t i = 0; i < links.size(); ++i) {
+    const auto& [from, to, bandwidth, latency, count, bidirectional] = links[i];
+    EXPECT_EQ(from, b.links[i].from) << i;
+    EXPECT_EQ(to, b.links[i].to) << i;
+    EXPECT_EQ(bandwidth, b.links[i].bandwidth) << i;
+    EXPECT_EQ(latency, b.links[i].latency) << i;
+    EXPECT_EQ(count, b.links[i].count) << i;
+    EXPECT_EQ(bidirectional, b.links[i].bidirectional) << i;
+  }
+  ASSERT_EQ(routes.size(), b.routes.size());
+  for (size_t i = 0; i < routes.size(); ++i) {
+    const auto& [at, to, via] = routes[i];
+    EXPECT_EQ(at, b.routes[i].at) << i;
+    EXPECT_EQ(to, b.routes[i].to) << i;
+    EXPECT_EQ(via, b.routes[i].via) << i;
+  }
+}
+
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
-    const auto& [file, notation, dimensions, npu, hbm, remote, nmu, collectives, workload, run, output] = a;
+    const auto& [file, notation, dimensions, npu, hbm, remote, nmu, collectives, workload, run, output,
+                 logical, physical, graph, mapping] = a;
     (void)file;
+    EXPECT_EQ(logical, b.logical);
+    EXPECT_EQ(mapping, b.mapping);
+    ASSERT_EQ(physical.size(), b.physical.size());
+    for (size_t d = 0; d < physical.size(); ++d) {
+      EXPECT_EQ(physical[d].kind, b.physical[d].kind);
+      EXPECT_EQ(physical[d].size, b.physical[d].size);
+      EXPECT_EQ(physical[d].bandwidth, b.physical[d].bandwidth);
+      EXPECT_EQ(physical[d].latency, b.physical[d].latency);
+      EXPECT_EQ(physical[d].links_per_npu, b.physical[d].links_per_npu);
+      EXPECT_EQ(physical[d].fidelity, b.physical[d].fidelity);
+      EXPECT_EQ(physical[d].switching, b.physical[d].switching);
+    }
+    ASSERT_EQ(graph != nullptr, b.graph != nullptr);
+    if (graph != nullptr) expect_same_graph(graph->spec(), b.graph->spec());
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
@@ -438,8 +481,11 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"machine.yaml:1: key `weft`: 'one'"}},
       {"weft: 1\ntopology: {notation: Rong(4), dimensions: [{bandwidth: 1 GB/s}]}\n",
        {"machine.yaml:2: key `topology.notation`: 'Rong(4)', column 1: unknown kind"}},
-      {"weft: 1\ntopology: {notation: Ring(4), graph: {}, dimensions: [{bandwidth: 1 GB/s}]}\n",
-       {"key `topology.graph`: not available in this version", "topology.notation"}},
+      {"weft: 1\ntopology: {notation: Ring(4), graph: {npus: 1}}\n",
+       {"machine.yaml:2: key `topology.graph`: given beside `topology.notation` (at machine.yaml:2)",
+        "keep one"}},
+      {"weft: 1\ntopology: {graph: {npus: 1}, dimensions: [{bandwidth: 1 GB/s}]}\n",
+       {"machine.yaml:2: key `topology.dimensions`: given beside `topology.graph`", "remove one"}},
       {with("npu: fast\n"), {"machine.yaml:6: key `npu`: is 'fast'; allowed: a mapping of peak"}},
       {with("npu: [1]\n"), {"key `npu`: is a list; allowed: a mapping"}},
       {with("npu: {}\nnpu: {}\n"), {"machine.yaml:7: key `npu`: written twice, first at machine.yaml:6"}},

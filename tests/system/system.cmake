@@ -4,6 +4,11 @@ weft_add_sc_test(golden_collectives
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
+weft_add_sc_test(graph_system
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/graph_system_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
 weft_add_sc_test(folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/folding_test.cpp
   LINKS weft::sc_models

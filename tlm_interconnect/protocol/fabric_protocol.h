@@ -51,7 +51,7 @@ struct Transfer {
   uint32_t data = 0;   ///< handle of the carried elements, 0: none
   uint32_t cause = 0;  ///< id of what released this transfer, for the critical path
   union {
-    uint32_t target = 0;    ///< DirectFabric only: the receiving rank
+    uint32_t target = 0;    ///< DirectFabric only: the receiving member
     uint32_t packet_flits;  ///< `packet` fidelity only: flits of the whole packet, so that a tail is known
   };
   VcId vc{};

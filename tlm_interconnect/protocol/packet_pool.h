@@ -29,7 +29,7 @@ struct alignas(64) Packet {
   Picoseconds queued = 0;     ///< waiting for links, summed over the hops
   Picoseconds latency = 0;    ///< link latency, summed over the hops
   uint32_t source = 0;        ///< rank
-  uint32_t destination = 0;   ///< rank
+  uint32_t destination = 0;   ///< physical NPU: the rank, unless ranks are mapped
   uint32_t data = 0;          ///< handle of the carried elements, 0: none
   uint16_t references = 0;
   uint8_t flags = 0;            ///< opaque to the fabric (NMU: reduction at the receiver)

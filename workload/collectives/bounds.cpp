@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "configs/geometry.h"
+#include "configs/graph.h"
 
 namespace weft::collectives {
 namespace {
@@ -72,6 +73,145 @@ double share(CollectiveOp op, double n) {
   return 0;
 }
 
+/// By how many bytes a member's share may be larger than bytes / members: an element a chunk and phase.
+double unevenness(const CollectivePlan& plan, double members) {
+  const CollectiveRequest& request = plan.request();
+  const auto pieces = static_cast<uint64_t>(members) * plan.chunks() * request.element_bytes;
+  if (request.bytes % pieces == 0) return 0;
+  return static_cast<double>(plan.chunks()) * static_cast<double>(plan.axes().size()) * request.element_bytes;
+}
+
+/// The links of the machine as the bounds see them, for machines whose logical topology is not the physical
+/// one.
+class Machine {
+ public:
+  explicit Machine(const Config& config)
+      : config_(config), geometry_(Geometry::of_fabric(config)), nearest_(kNever) {
+    if (config.graph != nullptr) {
+      for (const GraphLink& link : config.graph->spec().links) nearest_ = std::min(nearest_, link.latency);
+    }
+    for (const DimensionConfig& d : config.fabric_dimensions()) {
+      if (d.size <= 1) continue;
+      const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
+                             : d.kind == DimensionKind::switch_       ? 1
+                                                                      : 2;
+      ports_ += d.link_rate().value() * links;
+      nearest_ = std::min(nearest_, d.latency);
+    }
+  }
+
+  /// Bytes per second that can leave or enter a rank's NPU.
+  double out_rate(uint32_t rank) const {
+    return config_.graph != nullptr ? config_.graph->out_rate(geometry_.place(rank)) : ports_;
+  }
+  double in_rate(uint32_t rank) const {
+    return config_.graph != nullptr ? config_.graph->in_rate(geometry_.place(rank)) : ports_;
+  }
+  /// Of any link.
+  Picoseconds nearest() const { return nearest_; }
+  /// Least latency from one rank to each of the others, whatever the way. `others(f)` calls f(other).
+  template <typename Others>
+  Picoseconds farthest(uint32_t rank, const Others& others) const {
+    Picoseconds most = 0;
+    if (config_.graph != nullptr) {
+      const std::vector<Picoseconds> latency = config_.graph->latencies_from(geometry_.place(rank));
+      others([&](uint32_t other) { most = std::max(most, latency[geometry_.place(other)]); });
+      return most;
+    }
+    others([&](uint32_t other) {
+      Picoseconds latency = 0;
+      for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
+        latency += geometry_.hops(d, geometry_.coordinate(geometry_.place(rank), d),
+                                  geometry_.coordinate(geometry_.place(other), d)) *
+                   config_.fabric_dimensions()[d].latency;
+      }
+      most = std::max(most, latency);
+    });
+    return most;
+  }
+
+ private:
+  const Config& config_;
+  Geometry geometry_;
+  double ports_ = 0;
+  Picoseconds nearest_;
+};
+
+/// The bound where links are not lined up with the dimensions that the plan knows: what each member's own
+/// links and all members' links together must carry, and the latency to the farthest one.
+Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
+  const Machine machine(config);
+  const CollectiveRequest& request = plan.request();
+  const CollectiveOp op = request.op;
+  const std::vector<uint32_t>& group = request.group->ranks;
+  const auto ranks = [&](auto&& f) {
+    for (uint32_t i = 0; i < plan.members(); ++i) f(group.empty() ? i : group[i]);
+  };
+  double members = 1;
+  for (const Axis& axis : plan.axes()) members *= axis.size;
+  const bool whole = members == plan.members();  // else every line is a collective of its own
+  double least_out = 0;
+  double least_in = 0;
+  double all_out = 0;
+  ranks([&](uint32_t rank) {
+    const double out = machine.out_rate(rank);
+    const double in = machine.in_rate(rank);
+    least_out = all_out == 0 ? out : std::min(least_out, out);
+    least_in = all_out == 0 ? in : std::min(least_in, in);
+    all_out += out;
+  });
+  const double bytes = op == CollectiveOp::barrier ? 0 : static_cast<double>(request.bytes);
+  const double uneven = unevenness(plan, members);
+  const double others = std::max(0.0, bytes * (members - 1) / members - uneven);  // all shares but one's own
+  double out = 0;    // bytes that every member sends
+  double in = 0;     // bytes that every member receives
+  double total = 0;  // bytes that the mean member sends
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      out = in = bytes;
+      total = 2 * (members - 1) / members * bytes;
+      break;
+    case CollectiveOp::all_gather:
+      out = bytes;
+      in = total = (members - 1) * bytes;
+      break;
+    case CollectiveOp::reduce_scatter:
+      out = others;
+      total = (members - 1) / members * bytes;
+      break;
+    case CollectiveOp::all_to_all:
+      out = in = total = others;
+      break;
+    case CollectiveOp::broadcast:
+    case CollectiveOp::reduce:
+      total = (members - 1) / members * bytes;
+      break;
+    case CollectiveOp::gather:
+    case CollectiveOp::scatter:
+    case CollectiveOp::barrier:
+      break;
+  }
+  Picoseconds bound = floor_time(out, least_out);
+  bound = std::max(bound, floor_time(in, least_in));
+  bound = std::max(bound, floor_time(total * plan.members(), all_out));
+  if (rooted(op) && whole) {
+    const double root_in = machine.in_rate(request.root);
+    const double root_out = machine.out_rate(request.root);
+    if (op == CollectiveOp::gather) bound = std::max(bound, floor_time((members - 1) * bytes, root_in));
+    if (op == CollectiveOp::scatter) bound = std::max(bound, floor_time(others, root_out));
+    if (op == CollectiveOp::broadcast) bound = std::max(bound, floor_time(bytes, root_out));
+    if (op == CollectiveOp::reduce) bound = std::max(bound, floor_time(bytes, root_in));
+  }
+  if (bound > 0) bound += machine.nearest();
+  // In most collectives every member depends on every other one; rooted ones start or end at the root.
+  const bool from_any = !rooted(op);
+  if (whole && (from_any || op == CollectiveOp::broadcast || op == CollectiveOp::scatter)) {
+    const uint32_t from = from_any ? (group.empty() ? 0 : group[0]) : request.root;
+    bound = std::max(bound, machine.farthest(from, ranks));
+  }
+  return std::max(bound, machine.nearest()) + 2 * config.nmu.endpoint_delay;
+}
+
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
   const Geometry geometry(config);
@@ -88,6 +228,7 @@ std::vector<uint32_t> longest_ways(const Config& config) {
 
 Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   if (plan.empty()) return 0;
+  if (config.remapped()) return links_bound(config, plan);
   const Geometry geometry(config);
   const double bytes =
       plan.request().op == CollectiveOp::barrier ? 0 : static_cast<double>(plan.request().bytes);
@@ -99,9 +240,8 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   // A collective restricted to some dimensions is one of its own on every line.
   double members = 1;
   for (const Axis& axis : plan.axes()) members *= axis.size;
-  // The root of a scatter keeps a share, which may be one element larger than the mean in every chunk.
-  const double kept =
-      op == CollectiveOp::scatter ? static_cast<double>(plan.chunks()) * plan.request().element_bytes : 0;
+  // What a scatter's root keeps for itself may be the larger share where they are uneven.
+  const double kept = op == CollectiveOp::scatter ? unevenness(plan, members) : 0;
   std::vector<AxisView> root;
   if (rooted(op)) plan.views(plan.request().root, root);
   for (size_t a = 0; a < plan.axes().size(); ++a) {
@@ -141,11 +281,10 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
 
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   if (plan.empty()) return 0;
-  const Geometry geometry(config);
   const auto& group = plan.request().group->ranks;
-  // Where all members do the like, one stands for all; else some of them stand for the rest, each as if
-  // alone.
-  bool alike = !rooted(plan.request().op);
+  // Where all members do the like and have the like links, one stands for all; else some of them stand for
+  // the rest, each as if alone.
+  bool alike = !rooted(plan.request().op) && !config.remapped();
   bool flat = false;
   std::vector<AxisView> views;
   for (uint32_t p = 0; p < plan.phases().size(); ++p) {
@@ -160,10 +299,13 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     const uint32_t at = rooted(plan.request().op) ? std::max(plan.member_index(plan.request().root), 0u) : 0;
     for (const uint32_t step : {0u, 1u, 2u, plan.members() - 1}) add((at + step) % plan.members());
     // The inner members of trees and the partners of extra ones are everywhere.
-    const uint32_t stride = (plan.members() + 63) / 64 | 1u;
+    // Ways differ from member to member where links are not lined up with the dimensions.
+    const uint32_t looked = config.remapped() ? 256 : 64;
+    const uint32_t stride = (plan.members() + looked - 1) / looked | 1u;
     for (uint32_t i = 0; i < plan.members(); i += stride) add(i);
   }
-  // On a flat line every hop may be the slowest there is.
+  // On a flat line every hop may be the slowest there is; off the dimensions, messages' ways are looked up.
+  flat = flat && !config.remapped();
   const std::vector<uint32_t> ways = flat ? longest_ways(config) : std::vector<uint32_t>{};
   auto time_of = [&](uint32_t from, uint32_t to, uint64_t bytes) {
     if (!flat) return message_time(config, from, to, bytes);
@@ -213,13 +355,25 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
 }
 
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
-  const Geometry geometry(config);
+  const Geometry geometry = Geometry::of_fabric(config);
+  source = geometry.place(source);
+  destination = geometry.place(destination);
   Picoseconds time = 2 * config.nmu.endpoint_delay;
+  if (config.graph != nullptr) {
+    for (uint32_t node = source; node != destination;) {
+      const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
+      const GraphLink& link = config.graph->link(port);
+      time += link.latency + transfer_time(bytes, link.rate());
+      node = port.peer;
+    }
+    return time;
+  }
   for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
     const uint32_t hops =
         geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
     if (hops == 0) continue;
-    time += hops * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
+    const DimensionConfig& dimension = config.fabric_dimensions()[d];
+    time += hops * (dimension.latency + transfer_time(bytes, dimension.link_rate()));
   }
   return time;
 }

@@ -47,6 +47,8 @@ uint32_t CollectivePlan::member_index(uint32_t rank) const {
 
 std::string CollectivePlan::asymmetry(const Config& config) const {
   if (empty()) return {};
+  if (config.remapped())
+    return "ranks do not all have like links where the logical topology is not the physical one";
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
     if (!axis.values.empty()) return "the group is not made of whole dimensions";

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Routing policies of explicit graphs: by which ports a message for an NPU may leave each node. Pure
+// functions of the graph; one row of the registry each.
+
+#ifndef WEFT_CONFIGS_GRAPH_ROUTING_H
+#define WEFT_CONFIGS_GRAPH_ROUTING_H
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "configs/graph.h"
+
+namespace weft {
+
+/// By node: the ports that lead towards one destination, in ascending order; empty at the destination itself
+/// and where no way leads on.
+using NextPorts = std::vector<std::vector<uint16_t>>;
+
+struct RoutingPolicy {
+  const char* name;
+  const char* description;
+  /// Fills `out`, which has an empty entry for every node. Following any of the ports from any node that has
+  /// one must come nearer to `destination`, or be found out by the graph, which follows them all.
+  void (*next_ports)(const Graph& graph, uint32_t destination, NextPorts& out);
+};
+
+/// The registry: one row a policy.
+const std::vector<RoutingPolicy>& routing_policies();
+/// nullptr for an unknown name.
+const RoutingPolicy* find_routing_policy(std::string_view name);
+
+}  // namespace weft
+
+#endif
