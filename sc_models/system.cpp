@@ -7,6 +7,8 @@
 
 #include <stdexcept>
 
+#include "configs/packet_timing.h"
+
 namespace weft {
 
 namespace {
@@ -35,6 +37,16 @@ class LinkWaves final : public fabric::LinkObserver {
   uint64_t total_ = 0;
 };
 
+LinkReport of_link(const fabric::Link& link) {
+  LinkReport report;
+  report.link = &link;
+  report.bytes = link.bytes();
+  report.messages = link.messages();
+  report.busy = link.busy();
+  report.queued = link.queued();
+  return report;
+}
+
 }  // namespace
 
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
@@ -45,6 +57,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       wheel_("wheel") {
   if (options.folded && config_.remapped())
     throw std::logic_error("a system whose logical topology is not its physical one does not fold");
+  if (options.folded && !packet_regions(config_).empty())
+    throw std::logic_error("a system with packet fidelity does not fold");
   if (config_.graph != nullptr) {
     for (const GraphLink& link : config_.graph->spec().links)
       link_types_.emplace_back(link.rate(), link.latency);
@@ -59,7 +73,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-    if (dimension.size <= 1) continue;
+    if (dimension.size <= 1 || dimension.fidelity == Fidelity::packet) continue;
     if (options.folded) {
       mirrors_.push_back(
           std::make_unique<fabric::MirrorFabric>(("mirror" + std::to_string(d)).c_str(), 0u, pool_));
@@ -75,6 +89,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
     }
   }
   if (config_.graph != nullptr) build_graph();
+  build_packets();
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
@@ -140,6 +155,26 @@ void System::build_graph() {
   }
 }
 
+void System::build_packets() {
+  const std::vector<PacketRegion> regions = packet_regions_of(config_);
+  for (const PacketRegion& region : regions) {
+    packets_.push_back(std::make_unique<PacketFabric>(config_, geometry_, region));
+    for (const auto& nmu : nmus_) nmu->join(*packets_.back());
+  }
+  warnings_ = packet_warnings(config_, regions);
+}
+
+std::string System::explain_stall() const {
+  std::string text;
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const std::string why = fabric->network(n).explain_stall();
+      if (!why.empty()) text += fmt::format("{}: {}", fabric->network(n).name(), why);
+    }
+  }
+  return text;
+}
+
 bool System::rescue() {
   bool any = false;
   for (const auto& nmu : nmus_) any = nmu->rescue() || any;
@@ -168,7 +203,7 @@ void System::build_npus(const Options& options) {
 void System::observe_links(vcd::Waves& waves) {
   for_each_link([&](const LinkReport& report) {
     auto observer = std::make_unique<LinkWaves>(waves, report.name);
-    if (!observer->wanted()) return;
+    if (!observer->wanted() || report.link == nullptr) return;
     const_cast<fabric::Link*>(report.link)->observe(observer.get());
     observers_.push_back(std::move(observer));
   });
@@ -181,7 +216,9 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
   const uint32_t d = port.dimension;
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const uint32_t c = geometry_.coordinate(r, d);
-  LinkReport report{fmt::format("{}.d{}", nmu.name(), d), {}, d, &port.link(i)};
+  LinkReport report = of_link(port.link(i));
+  report.name = fmt::format("{}.d{}", nmu.name(), d);
+  report.dimension = d;
   uint32_t peer = 0;
   switch (dimension.kind) {
     case DimensionKind::switch_:
@@ -215,19 +252,21 @@ LinkReport System::report_end(const char* owner, uint32_t node, uint32_t end,
   const uint32_t peer = graph.ports(node)[end].peer;
   uint32_t before = 0;
   for (uint32_t p = 0; p < end; ++p) before += graph.ports(node)[p].peer == peer ? 1 : 0;
-  LinkReport report;
+  LinkReport report = of_link(link);
   // At analytical fidelity a switch is no module, but it has its name.
   report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(peer)]->basename() : "switch_" + graph.name(peer);
   report.name = fmt::format("{}.to_{}{}", owner, report.to, before == 0 ? "" : fmt::format("_{}", before));
-  report.link = &link;
   return report;
 }
 
 LinkReport System::report(size_t s, uint32_t i) const {
   const uint32_t d = switch_dimensions_[s];
   const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(switch_lines_[s], d, i));
-  return {fmt::format("{}.to{}", switches_[s]->name(), peer), nmus_[peer]->basename(), d,
-          &switches_[s]->links()[i]};
+  LinkReport report = of_link(switches_[s]->links()[i]);
+  report.name = fmt::format("{}.to{}", switches_[s]->name(), peer);
+  report.to = nmus_[peer]->basename();
+  report.dimension = d;
+  return report;
 }
 
 System::Totals System::totals() const {
@@ -261,6 +300,16 @@ System::Totals System::totals() const {
       t.link_messages += link.messages();
     }
   }
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const packet::PacketNetwork& network = fabric->network(n);
+      t.activations += network.activations();
+      t.in_flight += network.messages_in_flight();
+      t.packet_hops += network.packet_hops();
+      t.flits += network.flits_received();
+    }
+    fabric->for_each_link([&](const PacketFabric::LinkUse& use) { t.link_bytes += use.bytes; });
+  }
   for (const auto& s : graph_switches_) {
     t.activations += s->activations();
     t.in_flight += s->in_flight();
@@ -289,6 +338,12 @@ std::vector<std::string> System::check_conservation() const {
   }
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const std::string line = fabric->network(n).broken_invariant(true);
+      if (!line.empty()) broken.push_back(fmt::format("{}: {}", fabric->network(n).name(), line));
+    }
+  }
   if (t.memory_outstanding != 0) {
     broken.push_back(fmt::format("{} memory requests were never answered", t.memory_outstanding));
   }

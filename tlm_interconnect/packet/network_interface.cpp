@@ -217,6 +217,9 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
     if (front.cut == m.bytes) {
       last_of_ = front.message;
       queue.pop_front();
+    } else if (config_.interleave_messages && queue.size() > 1) {
+      queue.push_back(front);
+      queue.pop_front();
     }
   }
 }

@@ -127,7 +127,8 @@ class NetworkInterface final : public sc_core::sc_module {
   /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
   void close_source();
 
-  /// A whole message, sent packet by packet, in the order of submission within its virtual network. Its times
+  /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
+  /// interleave_messages, in turns). Its times
   /// may lie in the future
   /// (`submitted` at the earliest now) but must not decrease from call to call.
   void submit(const Message& message);

@@ -498,6 +498,7 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
 
   if (in.sent == in.packet_flits) {
     ++packets_;
+    ++out_port.packets;
     out.owner = kFree;
     out.free_at = done;
     out.draining = config_.release_on_credit;

@@ -8,6 +8,7 @@
 
 #include "configs/geometry.h"
 #include "configs/graph.h"
+#include "configs/packet_timing.h"
 
 namespace weft::collectives {
 namespace {
@@ -212,6 +213,18 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   return std::max(bound, machine.nearest()) + 2 * config.nmu.endpoint_delay;
 }
 
+/// A message alone on one link. At packet fidelity with its headers and the routers at both ends, which no
+/// message takes longer for.
+Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
+  const Rate rate = dimension.link_rate();
+  if (dimension.fidelity != Fidelity::packet) return dimension.latency + transfer_time(bytes, rate);
+  const PacketFabricConfig& p = config.packet;
+  // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
+  const Picoseconds flit = std::max(p.cycle, flit_time(p, rate));
+  const uint64_t cycles = 2 * router_cycles(p) + 6;
+  return dimension.latency + (message_flits(p, bytes) + cycles) * flit;
+}
+
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
   const Geometry geometry(config);
@@ -312,8 +325,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     Picoseconds time = 2 * config.nmu.endpoint_delay;
     for (size_t d = 0; d < ways.size(); ++d) {
       if (ways[d] == 0) continue;
-      time +=
-          ways[d] * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
+      time += ways[d] * hop_time(config, config.dimensions[d], bytes);
     }
     return time;
   };
@@ -373,7 +385,7 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
         geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
     if (hops == 0) continue;
     const DimensionConfig& dimension = config.fabric_dimensions()[d];
-    time += hops * (dimension.latency + transfer_time(bytes, dimension.link_rate()));
+    time += hops * hop_time(config, dimension, bytes);
   }
   return time;
 }

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/packet_region.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "configs/packet_timing.h"
+#include "configs/units.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
+
+namespace weft {
+namespace {
+
+constexpr uint64_t kMostInterfaces = 1u << 19;  // some 10 KB each
+constexpr uint32_t kMostBufferFlits = 1u << 24;
+/// Above this a search for cycles of buffers may take longer than the run.
+constexpr uint32_t kMostCheckedRanks = 1024;
+constexpr uint64_t kMostCheckedSteps = 100000000;
+
+std::string where(const Config& config) {
+  return config.file.empty() ? "configuration" : config.file;
+}
+
+packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig& network,
+                               const DimensionConfig& d) {
+  packet::LinkTiming link;
+  link.latency = d.latency;
+  link.credit_latency = d.credit_latency;
+  link.flit_time = std::max(network.cycle, flit_time(config.packet, d.link_rate()));
+  link.flit_error = d.flit_error_rate;
+  link.replay = d.replay;
+  if (link.flit_time > ~uint32_t{0}) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
+                                where(config), print_size(config.packet.flit_bytes),
+                                print_time(link.flit_time), print_bandwidth(d.link_rate())));
+  }
+  return link;
+}
+
+packet::PacketConfig network_config(const Config& config, const std::vector<Rate>& rates) {
+  const PacketFabricConfig& p = config.packet;
+  packet::PacketConfig n;
+  n.cycle = router_cycle(p, rates);
+  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
+                p.credit_cycles};
+  n.vcs = p.vcs;
+  n.virtual_networks = p.virtual_networks;
+  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
+                                                              : packet::FlitSwitching::flit_interleaved;
+  n.strict_cut_through = p.strict_cut_through;
+  n.release_on_credit = p.release_on_credit;
+  n.quantum = p.quantum;
+  n.allocator_iterations = p.allocator_iterations;
+  n.switch_allocator = p.switch_allocator;
+  n.vc_allocator = p.vc_allocator;
+  n.routing = p.routing == "auto" ? "" : p.routing;
+  n.selection = p.selection == "auto" ? "" : p.selection;
+  n.vc_classes = p.vc_classes;
+  n.seed = config.run.seed;
+  n.interleave_messages = p.injection == PacketInjection::aggressive;
+  return n;
+}
+
+/// `auto`: a VC alone covers the longest round trip and a packet besides, in flits of that link.
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t flits) {
+  uint64_t needed = std::max<uint64_t>(16, flits);
+  for (const packet::LinkTiming& link : links) {
+    const Picoseconds loop = packet::credit_round_trip(network, link);
+    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
+  }
+  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
+  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+}
+
+/// VCs that the packets on one link may use: those of one class.
+uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& d) {
+  const bool classes = d.kind == DimensionKind::ring && d.size > 2 &&
+                       (network.vc_classes == "dateline" || network.vc_classes == "switched_dateline");
+  return classes ? std::max(1u, network.vcs / 2) : network.vcs;
+}
+
+PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dimensions) {
+  const std::vector<DimensionConfig>& all = config.fabric_dimensions();
+  PacketRegion region;
+  region.dimensions = dimensions;
+  region.segmentation.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
+  region.segmentation.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
+  region.segmentation.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
+  std::vector<Rate> rates;
+  uint64_t ranks = 1;
+  uint64_t lanes = 0;
+  for (const uint32_t d : dimensions) {
+    rates.push_back(all[d].link_rate());
+    ranks *= all[d].size;
+    lanes += all[d].kind == DimensionKind::switch_           ? 1
+             : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
+                                                             : 2;
+  }
+  if (config.npus() * lanes > kMostInterfaces) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `topology.dimensions`: at packet fidelity {} NPUs with {} links each "
+                    "need more than {} network interfaces; use message fidelity, or a Switch in "
+                    "place of FullyConnected",
+                    where(config), config.npus(), lanes, kMostInterfaces));
+  }
+  region.config = network_config(config, rates);
+  std::vector<packet::TopologyDimension> parts;
+  std::vector<packet::LinkTiming> links;
+  for (const uint32_t d : dimensions) {
+    links.push_back(link_timing(config, region.config, all[d]));
+    parts.push_back({all[d].kind, all[d].size, links.back()});
+  }
+  const uint64_t flits = packet_flits(config.packet);
+  region.config.buffer_flits = config.packet.buffer_flits != 0 ? config.packet.buffer_flits
+                                                               : covering_buffer(region.config, links, flits);
+  try {
+    region.topology = packet::make_dimensions(parts, {});
+    region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
+    region.topology.add_lanes();
+    packet::make_routing_policy(
+        region.config.routing.empty() ? region.topology.routing : region.config.routing, region.topology,
+        region.config);
+  } catch (const UserError& error) {
+    throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
+  return region;
+}
+
+}  // namespace
+
+std::vector<PacketRegion> packet_regions_of(const Config& config) {
+  std::vector<PacketRegion> regions;
+  for (const std::vector<uint32_t>& dimensions : packet_regions(config))
+    regions.push_back(make_region(config, dimensions));
+  return regions;
+}
+
+std::vector<std::string> packet_warnings(const Config& config, const std::vector<PacketRegion>& regions) {
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& text) {
+    warnings.push_back(fmt::format("{}: {}", where(config), text));
+  };
+  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  for (const PacketRegion& region : regions) {
+    for (size_t i = 0; i < region.dimensions.size(); ++i) {
+      const uint32_t d = region.dimensions[i];
+      const DimensionConfig& dimension = config.fabric_dimensions()[d];
+      const packet::LinkTiming& link = region.topology.dimensions[i].link;
+      const std::string name =
+          fmt::format("dimension {} ({}({}))", d, to_string(dimension.kind), dimension.size);
+      const Picoseconds own = flit_time(config.packet, dimension.link_rate());
+      if (own < link.flit_time) {
+        warn(
+            fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
+                        "of their bandwidth can be used",
+                        name, print_time(link.flit_time), print_time(own),
+                        100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+      }
+      packet::PacketConfig usable = region.config;
+      usable.vcs = usable_vcs(region.config, dimension);
+      const std::string buffers = packet::buffer_warning(name, usable, link, flits);
+      if (!buffers.empty()) warn(buffers);
+    }
+    const uint32_t ranks = region.topology.ranks();
+    uint64_t ports = 0;
+    for (const packet::TopologyRouter& router : region.topology.routers) ports += router.ports.size();
+    if (ranks > kMostCheckedRanks || ports * region.config.vcs * ranks > kMostCheckedSteps) {
+      // The known combinations are free of deadlock at any size; only those that are not need the search.
+      if (region.config.vc_classes != "none") continue;
+      warn(
+          fmt::format("{} is too large to be searched for cycles of buffers, and `packet.vc_classes: none` "
+                      "does nothing against them",
+                      region.topology.name));
+      continue;
+    }
+    const std::string cycle = packet::find_dependency_cycle(region.topology, region.config);
+    if (!cycle.empty()) warn(cycle);
+  }
+  return warnings;
+}
+
+}  // namespace weft
