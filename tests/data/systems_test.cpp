@@ -110,7 +110,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
     const auto op = static_cast<CollectiveOp>(o);
     for (const auto& shape : sizes) {
       for (size_t first = 0; first < 4; ++first) {
-        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message}) {
+        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
           for (const GroupShape group :
                {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
             DataCase c;
@@ -132,7 +132,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
       }
     }
   }
-  EXPECT_EQ(cases.size(), 9u * 6 * 4 * 2 * 4);
+  EXPECT_EQ(cases.size(), 9u * 6 * 4 * 3 * 4);
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
