@@ -120,7 +120,7 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
     next = (next + 1) / 2 * 2;
     first_port_[d] = static_cast<uint8_t>(next);
     if (dimension.fidelity == Fidelity::packet) {
-      ++next;  // no port, only its slot: a network interface of the packet network is in its place
+      next += 2;  // no ports, only their slots: network interfaces of the packet network are in their place
       continue;
     }
     auto add = [&](bool descending, size_t links, size_t in_links, bool is_target) {
@@ -558,7 +558,8 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
       const PacketFabric& fabric = packet_ends_[route.packet - 1u]->fabric;
       route.target = fabric.end_of_leg(me, destination);
       if (software) route.target = fabric.next_hop(me, route.target, reverse);
-      route.port = first_port_[d];
+      const bool descending = fabric.leaves_descending(me, route.target, reverse);
+      route.port = static_cast<uint8_t>(first_port_[d] + (descending ? 1 : 0));
       return;
     }
     found = true;

@@ -100,6 +100,17 @@ uint32_t PacketFabric::end_of_leg(uint32_t from, uint32_t destination) const {
   return from;
 }
 
+bool PacketFabric::leaves_descending(uint32_t from, uint32_t to, bool reverse) const {
+  for (const uint32_t d : dimensions_) {
+    const uint32_t here = geometry_.coordinate(from, d);
+    const uint32_t there = geometry_.coordinate(to, d);
+    if (here == there) continue;
+    const DimensionKind kind = config_.fabric_dimensions()[d].kind;
+    return (kind == DimensionKind::ring || kind == DimensionKind::mesh) && descending(d, here, there, reverse);
+  }
+  return false;
+}
+
 uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const {
   for (const uint32_t d : dimensions_) {
     const uint32_t here = geometry_.coordinate(from, d);
@@ -121,6 +132,7 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
   const Picoseconds stages = router_cycles(config_.packet) * cycle_;
   Unloaded result;
   Picoseconds slowest = 0;
+  Picoseconds last = cycle_;
   uint32_t hops = 0;
   for (uint32_t i = 0; i < dimensions_.size(); ++i) {
     const uint32_t d = dimensions_[i];
@@ -128,6 +140,10 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     if (n == 0) continue;
     const packet::LinkTiming& link = topology.dimensions[i].link;
     result.latency += n * (link.latency == 0 ? cycle_ : link.latency);
+    // Every link takes its time for the first flit, and so does the interface that it leaves by.
+    result.latency += (n + (at_switch ? 0 : 1)) * (link.flit_time - cycle_);
+    if (hops != 0 && !at_switch) result.latency -= last - cycle_;
+    last = link.flit_time;
     slowest = std::max(slowest, link.flit_time);
     hops += n;
   }

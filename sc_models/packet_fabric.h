@@ -37,6 +37,8 @@ class PacketFabric {
 
   /// Where the message's leg in this region ends: its destination's coordinates in the region's dimensions.
   uint32_t end_of_leg(uint32_t from, uint32_t destination) const;
+  /// Does the first link on the way lead to smaller coordinates of a ring or mesh?
+  bool leaves_descending(uint32_t from, uint32_t to, bool reverse) const;
   /// The next NPU on the way there (`packet.forwarding: software`).
   uint32_t next_hop(uint32_t from, uint32_t to, bool reverse) const;
 
