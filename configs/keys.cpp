@@ -118,7 +118,7 @@ std::vector<KeySpec> make_keys() {
     k.choices = {{to_string(Fidelity::analytical), true,
                   "latency of the way + bytes / its slowest link; only the ports of NPUs queue"},
                  {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
-                 {to_string(Fidelity::packet), false, "packets, virtual channels and credits"}};
+                 {to_string(Fidelity::packet), true, "packets, virtual channels and credits"}};
     k.description = "How a message crosses the graph.";
   }
   {

@@ -189,7 +189,9 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
 
 void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   const auto& ends = graph_->ports(place_);
-  if (graph_->spec().fidelity == Fidelity::analytical) {
+  if (graph_->spec().fidelity == Fidelity::packet) {
+    ports_ = std::vector<Port>(2);  // slots only, see build_ports
+  } else if (graph_->spec().fidelity == Fidelity::analytical) {
     // One socket to the carrier; a link each way for every end.
     ports_ = std::vector<Port>(2);
     Port& port = ports_[0];
@@ -522,6 +524,15 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
   route.destination = destination;
   route.reverse = reverse;
   const uint32_t me = place_;
+  if (graph_ != nullptr && !packet_ends_.empty()) {
+    const PacketFabric& fabric = packet_ends_[0]->fabric;
+    route.special = true;
+    route.packet = 1;
+    route.target = config_.packet.forwarding == PacketForwarding::software
+                       ? fabric.next_hop(me, destination, reverse)
+                       : destination;
+    return;
+  }
   if (graph_ != nullptr) {
     route.analytical = graph_->spec().fidelity == Fidelity::analytical;
     route.special = route.analytical || graph_->per_flow();
@@ -662,7 +673,8 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
   const bool collective = static_cast<MessageId::Kind>(packet.id_low >> 56) == MessageId::Kind::collective;
   message.virtual_network = static_cast<uint8_t>(collective ? config_.packet.collectives_network
                                                             : config_.packet.point_to_point_network);
-  packet_ends_[leg.packet - 1u]->fabric.send(place_, leg.target, (packet.flags & kReverse) != 0, message);
+  packet_ends_[leg.packet - 1u]->fabric.send(place_, leg.target, (packet.flags & kReverse) != 0,
+                                             packet.id_low, message);
 }
 
 /// Analytical: the first link is held for its own time, the way takes its latency and its slowest link's
@@ -696,7 +708,7 @@ uint32_t Nmu::last_port(const fabric::Packet& packet) const {
 
 uint8_t Nmu::first_port(const fabric::Packet& packet) {
   const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
-  if (graph_ == nullptr || leg.analytical || !leg.special) return leg.port;
+  if (graph_ == nullptr || leg.analytical || leg.packet != 0 || !leg.special) return leg.port;
   return static_cast<uint8_t>(graph_->next_port(
       place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low)));
 }

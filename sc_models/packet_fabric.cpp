@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/graph.h"
 #include "configs/packet_timing.h"
 
 namespace weft {
@@ -18,7 +19,14 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
       cycle_(region.config.cycle),
       network_(geometry.npus(), 0),
       local_(geometry.npus(), 0) {
-  for (uint32_t place = 0; place < geometry.npus(); ++place) {
+  if (dimensions_.empty()) {  // a graph: one network, ranks are places
+    places_.emplace_back();
+    for (uint32_t place = 0; place < geometry.npus(); ++place) {
+      local_[place] = place;
+      places_[0].push_back(place);
+    }
+  }
+  for (uint32_t place = 0; place < geometry.npus() && !dimensions_.empty(); ++place) {
     uint32_t first = place;  // the place with coordinate 0 in all of the region's dimensions
     uint32_t stride = 1;
     for (const uint32_t d : dimensions_) {
@@ -37,6 +45,11 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
   for (uint32_t n = 0; n < places_.size(); ++n) {
     packet::PacketTopology topology = region.topology;
     for (packet::TopologyRouter& router : topology.routers) {
+      if (router.role == packet::RouterRole::graph) {
+        if (router.rank < geometry.npus())
+          router.name = fmt::format("router{}", geometry.rank_at(router.rank));
+        continue;
+      }
       const uint32_t place = places_[n][router.rank];
       if (router.role == packet::RouterRole::npu) {
         router.name = fmt::format("router{}", geometry.rank_at(place));
@@ -45,9 +58,9 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
         router.name = fmt::format("switch{}_{}", d, geometry.line(place, d));
       }
     }
-    networks_.push_back(
-        std::make_unique<packet::PacketNetwork>(fmt::format("packet{}_{}", dimensions_[0], n).c_str(),
-                                                region.config, std::move(topology), region.segmentation));
+    const std::string name = dimensions_.empty() ? "packet" : fmt::format("packet{}_{}", dimensions_[0], n);
+    networks_.push_back(std::make_unique<packet::PacketNetwork>(name.c_str(), region.config,
+                                                                std::move(topology), region.segmentation));
   }
 }
 
@@ -66,11 +79,13 @@ bool PacketFabric::descending(uint32_t d, uint32_t from, uint32_t to, bool rever
 }
 
 /// The interface from which the first link on the way leaves.
-uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse) const {
+uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const {
   const packet::PacketTopology& topology = networks_[network_[from]]->topology();
   const uint32_t me = local_[from];
   const packet::TopologyRouter& router = topology.routers[topology.nis[me].router];
   if (router.lanes.empty()) return me;
+  if (dimensions_.empty())
+    return topology.lane(me, config_.graph->next_port(from, to, Graph::flow(from, to, flow)));
   for (uint32_t i = 0; i < dimensions_.size(); ++i) {
     const uint32_t d = dimensions_[i];
     const uint32_t here = geometry_.coordinate(from, d);
@@ -89,12 +104,13 @@ uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse) const {
   return me;
 }
 
-void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, packet::Message message) {
+void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message) {
   message.destination = local_[to];
-  networks_[network_[from]]->ni(entry(from, to, reverse)).submit(message);
+  networks_[network_[from]]->ni(entry(from, to, reverse, flow)).submit(message);
 }
 
 uint32_t PacketFabric::end_of_leg(uint32_t from, uint32_t destination) const {
+  if (dimensions_.empty()) return destination;
   for (const uint32_t d : dimensions_)
     from = geometry_.with_coordinate(from, d, geometry_.coordinate(destination, d));
   return from;
@@ -106,12 +122,20 @@ bool PacketFabric::leaves_descending(uint32_t from, uint32_t to, bool reverse) c
     const uint32_t there = geometry_.coordinate(to, d);
     if (here == there) continue;
     const DimensionKind kind = config_.fabric_dimensions()[d].kind;
-    return (kind == DimensionKind::ring || kind == DimensionKind::mesh) && descending(d, here, there, reverse);
+    return (kind == DimensionKind::ring || kind == DimensionKind::mesh) &&
+           descending(d, here, there, reverse);
   }
   return false;
 }
 
 uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const {
+  if (dimensions_.empty()) {
+    const Graph& graph = *config_.graph;
+    do {
+      from = graph.ports(from)[graph.next_port(from, to, Graph::flow(from, to, 0))].peer;
+    } while (!graph.is_npu(from));
+    return from;
+  }
   for (const uint32_t d : dimensions_) {
     const uint32_t here = geometry_.coordinate(from, d);
     const uint32_t there = geometry_.coordinate(to, d);
@@ -128,6 +152,12 @@ uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const 
 
 PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64_t bytes) const {
   const packet::PacketTopology& topology = networks_[network_[from]]->topology();
+  if (dimensions_.empty()) {
+    const Graph::Path path = config_.graph->path(from, to, Graph::flow(from, to, 0));
+    const Picoseconds cycles = (path.hops + 1) * router_cycles(config_.packet) + 2;
+    return {path.latency + cycles * cycle_,
+            message_flits(config_.packet, bytes) * std::max(cycle_, flit_time(config_.packet, path.slowest))};
+  }
   const bool at_switch = topology.routers.size() == 1;
   const Picoseconds stages = router_cycles(config_.packet) * cycle_;
   Unloaded result;
@@ -159,6 +189,20 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   const packet::TopologyRouter& router = topology.routers[r];
   const packet::TopologyPort& port = router.ports[p];
   LinkUse use;
+  const uint64_t flits = network.router(r).flits_sent(p);
+  use.bytes = flits * config_.packet.flit_bytes;
+  use.packets = network.router(r).packets_sent(p);
+  use.busy = network.router(r).busy(p);
+  if (dimensions_.empty()) {
+    const std::string& peer = topology.routers[port.peer].name;
+    uint32_t before = 0;  // parallel links are numbered
+    for (uint32_t q = 0; q < p; ++q)
+      before += !router.ports[q].ni && router.ports[q].peer == port.peer ? 1 : 0;
+    use.name = fmt::format("{}.{}.to_{}{}", network.name(), router.name, peer,
+                           before == 0 ? "" : fmt::format("_{}", before));
+    use.to = peer;
+    return use;
+  }
   uint32_t i = port.ni ? 0 : port.link - 1;  // link 0 leads to interfaces, then they are the dimensions'
   if (router.role == packet::RouterRole::dimension_switch) i = router.dimension;
   const uint32_t d = dimensions_[i];
@@ -184,10 +228,6 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   }
   use.to = port.ni ? fmt::format("nmu{}", geometry_.rank_at(places_[n][topology.nis[port.peer].rank]))
                    : topology.routers[port.peer].name;
-  const uint64_t flits = network.router(r).flits_sent(p);
-  use.bytes = flits * config_.packet.flit_bytes;
-  use.packets = network.router(r).packets_sent(p);
-  use.busy = network.router(r).busy(p);
   return use;
 }
 

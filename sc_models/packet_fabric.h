@@ -33,7 +33,8 @@ class PacketFabric {
   void attach(uint32_t place, packet::PacketSink& sink);
   /// Hands a message over at its first NPU; `message.destination` is set. `reverse`: of two equal ways round
   /// a ring take the descending one.
-  void send(uint32_t from, uint32_t to, bool reverse, packet::Message message);
+  /// `flow` chooses among equal ways of a graph.
+  void send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message);
 
   /// Where the message's leg in this region ends: its destination's coordinates in the region's dimensions.
   uint32_t end_of_leg(uint32_t from, uint32_t destination) const;
@@ -68,9 +69,8 @@ class PacketFabric {
   template <typename F>
   void links_of(uint32_t n, F& f) const;
   LinkUse use_of(uint32_t n, uint32_t router, uint32_t port) const;
-  uint32_t entry(uint32_t local, uint32_t target, bool reverse) const;
+  uint32_t entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const;
   bool descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
-  uint32_t number_of(uint32_t place) const { return local_[place]; }
 
   const Config& config_;
   const Geometry& geometry_;
@@ -85,7 +85,8 @@ class PacketFabric {
 template <typename F>
 void PacketFabric::links_of(uint32_t n, F& f) const {
   const packet::PacketTopology& topology = networks_[n]->topology();
-  const bool at_switch = topology.routers.size() == 1;  // interfaces are directly at the switch: real links
+  // Interfaces directly at a switch: their links are real ones.
+  const bool at_switch = !dimensions_.empty() && topology.routers.size() == 1;
   if (at_switch) {
     for (uint32_t r = 0; r < topology.ranks(); ++r) {
       const packet::NetworkInterface& ni = networks_[n]->ni(r);

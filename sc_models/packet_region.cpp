@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/units.h"
 #include "tlm_interconnect/packet/buffer_check.h"
@@ -86,13 +87,29 @@ uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& 
   return classes ? std::max(1u, network.vcs / 2) : network.vcs;
 }
 
+packet::Segmentation segmentation_of(const Config& config) {
+  packet::Segmentation s;
+  s.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
+  s.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
+  s.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
+  return s;
+}
+
+void check_routing(const Config& config, const PacketRegion& region) {
+  const std::string& named = region.config.routing;
+  try {
+    packet::make_routing_policy(named.empty() ? region.topology.routing : named, region.topology,
+                                region.config);
+  } catch (const UserError& error) {
+    throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
+}
+
 PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dimensions) {
   const std::vector<DimensionConfig>& all = config.fabric_dimensions();
   PacketRegion region;
   region.dimensions = dimensions;
-  region.segmentation.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
-  region.segmentation.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
-  region.segmentation.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
+  region.segmentation = segmentation_of(config);
   std::vector<Rate> rates;
   uint64_t ranks = 1;
   uint64_t lanes = 0;
@@ -123,14 +140,72 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                                                                : covering_buffer(region.config, links, flits);
   try {
     region.topology = packet::make_dimensions(parts, {});
-    region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
-    region.topology.add_lanes();
-    packet::make_routing_policy(
-        region.config.routing.empty() ? region.topology.routing : region.config.routing, region.topology,
-        region.config);
   } catch (const UserError& error) {
-    throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+    throw UserError(error.code(), fmt::format("{}: key `topology`: {}", where(config), error.what()));
   }
+  region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
+  region.topology.add_lanes();
+  check_routing(config, region);
+  return region;
+}
+
+/// The graph's nodes as routers, port for port; its NPUs' routers have the interfaces.
+PacketRegion make_graph_region(const Config& config) {
+  const Graph& graph = *config.graph;
+  const GraphSpec& spec = graph.spec();
+  PacketRegion region;
+  region.segmentation = segmentation_of(config);
+  std::vector<Rate> rates;
+  uint64_t lanes = 0;
+  for (const GraphLink& link : spec.links) {
+    rates.push_back(link.rate());
+    lanes += (graph.is_npu(link.from) ? 1 : 0) + (graph.is_npu(link.to) ? 1 : 0);
+    if (!link.bidirectional) {
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("{}: key `topology.graph.links`: the link from {} to {} goes one way only; at "
+                      "packet fidelity credits need the way back: use message fidelity, or "
+                      "`bidirectional: true`",
+                      where(config), graph.name(link.from), graph.name(link.to)));
+    }
+  }
+  if (lanes > kMostInterfaces) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `topology.graph`: at packet fidelity the NPUs' {} links need more "
+                                "than {} network interfaces; use message fidelity",
+                                where(config), lanes, kMostInterfaces));
+  }
+  region.config = network_config(config, rates);
+  packet::PacketTopology& t = region.topology;
+  t.name = "the graph";
+  t.routing = "route_table";
+  t.selection = graph.per_flow() ? "hash" : "first";
+  for (const GraphLink& link : spec.links) {
+    DimensionConfig like;
+    like.bandwidth = link.rate();
+    like.latency = link.latency;
+    t.add_link(link_timing(config, region.config, like));
+  }
+  region.config.buffer_flits = config.packet.buffer_flits != 0
+                                   ? config.packet.buffer_flits
+                                   : covering_buffer(region.config, t.links, packet_flits(config.packet));
+  for (uint32_t n = 0; n < graph.nodes(); ++n) {
+    const uint32_t r = t.add_router(graph.is_npu(n) ? graph.name(n) : "switch_" + graph.name(n));
+    t.routers[r].rank = n;
+    for (const Graph::Port& port : graph.ports(n))
+      t.routers[r].ports.push_back({false, port.peer, port.peer_port, port.link, false});
+  }
+  const uint32_t interface = t.add_link({});
+  for (uint32_t n = 0; n < graph.npus(); ++n) t.attach(n, interface);
+  t.table_first.push_back(0);
+  for (uint32_t n = 0; n < graph.nodes(); ++n) {
+    for (uint32_t d = 0; d < graph.npus(); ++d) {
+      if (n != d) graph.next_ports(n, d, t.table_ports);
+      t.table_first.push_back(static_cast<uint32_t>(t.table_ports.size()));
+    }
+  }
+  t.add_lanes();
+  check_routing(config, region);
   return region;
 }
 
@@ -140,6 +215,8 @@ std::vector<PacketRegion> packet_regions_of(const Config& config) {
   std::vector<PacketRegion> regions;
   for (const std::vector<uint32_t>& dimensions : packet_regions(config))
     regions.push_back(make_region(config, dimensions));
+  if (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet && config.npus() > 1)
+    regions.push_back(make_graph_region(config));
   return regions;
 }
 
@@ -169,15 +246,29 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
       const std::string buffers = packet::buffer_warning(name, usable, link, flits);
       if (!buffers.empty()) warn(buffers);
     }
+    if (region.dimensions.empty()) {
+      for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {
+        const GraphLink& link = config.graph->spec().links[i];
+        const std::string name =
+            fmt::format("the link from {} to {}", config.graph->name(link.from), config.graph->name(link.to));
+        const std::string buffers =
+            packet::buffer_warning(name, region.config, region.topology.links[i], flits);
+        if (buffers.empty()) continue;
+        warn(buffers + "; other links may be as short of them");
+        break;
+      }
+    }
     const uint32_t ranks = region.topology.ranks();
     uint64_t ports = 0;
     for (const packet::TopologyRouter& router : region.topology.routers) ports += router.ports.size();
     if (ranks > kMostCheckedRanks || ports * region.config.vcs * ranks > kMostCheckedSteps) {
       // The known combinations are free of deadlock at any size; only those that are not need the search.
-      if (region.config.vc_classes != "none") continue;
+      const std::string& routing = region.config.routing;
+      const bool table = region.dimensions.empty() && routing != "up_down";
+      if (region.config.vc_classes != "none" && routing != "shortest_path" && !table) continue;
       warn(
-          fmt::format("{} is too large to be searched for cycles of buffers, and `packet.vc_classes: none` "
-                      "does nothing against them",
+          fmt::format("{} is too large to be searched for cycles of buffers, and nothing in the "
+                      "configuration excludes them",
                       region.topology.name));
       continue;
     }

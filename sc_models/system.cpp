@@ -131,6 +131,7 @@ void System::build_switches(uint32_t d) {
 
 void System::build_graph() {
   const Graph& graph = *config_.graph;
+  if (graph.spec().fidelity == Fidelity::packet) return;
   if (graph.spec().fidelity == Fidelity::analytical) {
     direct_.push_back(std::make_unique<fabric::DirectFabric>("graph", npus()));
     for (uint32_t n = 0; n < npus(); ++n) direct_.back()->bind_member(*at(n).ports()[0].initiator);

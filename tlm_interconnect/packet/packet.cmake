@@ -19,6 +19,7 @@ set(WEFT_PACKET_SOURCES
   policies/routing/nearest_common_ancestor.cpp
   policies/routing/registry.cpp
   policies/routing/ring_classes.cpp
+  policies/routing/route_table.cpp
   policies/routing/shortest_path.cpp
   policies/routing/up_down.cpp
   policies/selection/first_route.cpp

@@ -74,6 +74,10 @@ struct PacketTopology {
   std::vector<TopologyRouter> routers;
   std::vector<NiAttachment> nis;
   std::vector<LinkTiming> links;
+  // Routes by table: of router r for rank d the ports table_ports[i] with table_first[k] <= i < table_first[k
+  // + 1] and k = r * ranks() + d. Empty: none.
+  std::vector<uint32_t> table_first;
+  std::vector<uint16_t> table_ports;
   uint32_t more_nis = 0;  ///< interfaces beyond the first one of each rank (add_lanes)
 
   uint32_t ranks() const { return static_cast<uint32_t>(nis.size()) - more_nis; }

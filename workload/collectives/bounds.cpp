@@ -375,7 +375,11 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
     for (uint32_t node = source; node != destination;) {
       const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
       const GraphLink& link = config.graph->link(port);
-      time += link.latency + transfer_time(bytes, link.rate());
+      DimensionConfig hop;
+      hop.bandwidth = link.rate();
+      hop.latency = link.latency;
+      hop.fidelity = config.graph->spec().fidelity;
+      time += hop_time(config, hop, bytes);
       node = port.peer;
     }
     return time;
