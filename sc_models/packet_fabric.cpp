@@ -45,11 +45,7 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
   for (uint32_t n = 0; n < places_.size(); ++n) {
     packet::PacketTopology topology = region.topology;
     for (packet::TopologyRouter& router : topology.routers) {
-      if (router.role == packet::RouterRole::graph) {
-        if (router.rank < geometry.npus())
-          router.name = fmt::format("router{}", geometry.rank_at(router.rank));
-        continue;
-      }
+      if (router.role == packet::RouterRole::graph) continue;  // a switch that has its name
       const uint32_t place = places_[n][router.rank];
       if (router.role == packet::RouterRole::npu) {
         router.name = fmt::format("router{}", geometry.rank_at(place));
@@ -154,7 +150,10 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
   const packet::PacketTopology& topology = networks_[network_[from]]->topology();
   if (dimensions_.empty()) {
     const Graph::Path path = config_.graph->path(from, to, Graph::flow(from, to, 0));
-    const Picoseconds cycles = (path.hops + 1) * router_cycles(config_.packet) + 2;
+    uint32_t routers = path.hops - 1;
+    for (const uint32_t end : {from, to})
+      routers += topology.routers[topology.nis[end].router].role == packet::RouterRole::npu ? 1 : 0;
+    const Picoseconds cycles = routers * router_cycles(config_.packet) + (routers + 1 - path.hops);
     return {path.latency + cycles * cycle_,
             message_flits(config_.packet, bytes) * std::max(cycle_, flit_time(config_.packet, path.slowest))};
   }
@@ -194,7 +193,8 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   use.packets = network.router(r).packets_sent(p);
   use.busy = network.router(r).busy(p);
   if (dimensions_.empty()) {
-    const std::string& peer = topology.routers[port.peer].name;
+    const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
+                                     : topology.routers[port.peer].name;
     uint32_t before = 0;  // parallel links are numbered
     for (uint32_t q = 0; q < p; ++q)
       before += !router.ports[q].ni && router.ports[q].peer == port.peer ? 1 : 0;

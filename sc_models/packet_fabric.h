@@ -86,23 +86,22 @@ template <typename F>
 void PacketFabric::links_of(uint32_t n, F& f) const {
   const packet::PacketTopology& topology = networks_[n]->topology();
   // Interfaces directly at a switch: their links are real ones.
-  const bool at_switch = !dimensions_.empty() && topology.routers.size() == 1;
-  if (at_switch) {
-    for (uint32_t r = 0; r < topology.ranks(); ++r) {
-      const packet::NetworkInterface& ni = networks_[n]->ni(r);
-      LinkUse use;
-      use.name = ni.name();
-      use.to = topology.routers[0].name;
-      use.dimension = dimensions_[0];
-      use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
-      use.packets = ni.packets_sent();
-      use.busy = ni.flits_sent() * topology.dimensions[0].link.flit_time;
-      f(use);
-    }
+  for (uint32_t r = 0; r < topology.ranks(); ++r) {
+    const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
+    if (router.role == packet::RouterRole::npu) continue;
+    const packet::NetworkInterface& ni = networks_[n]->ni(r);
+    LinkUse use;
+    use.name = ni.name();
+    use.to = router.name;
+    use.dimension = dimensions_.empty() ? 0 : dimensions_[0];
+    use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
+    use.packets = ni.packets_sent();
+    use.busy = ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time;
+    f(use);
   }
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {
     for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
-      if (topology.routers[r].ports[p].ni && !at_switch) continue;
+      if (topology.routers[r].ports[p].ni && topology.routers[r].role == packet::RouterRole::npu) continue;
       const LinkUse use = use_of(n, r, p);
       f(use);
     }

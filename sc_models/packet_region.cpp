@@ -149,7 +149,8 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   return region;
 }
 
-/// The graph's nodes as routers, port for port; its NPUs' routers have the interfaces.
+/// The graph's nodes as routers, port for port; its NPUs' routers have the interfaces. An NPU with a single
+/// link to a switch is an interface at that switch.
 PacketRegion make_graph_region(const Config& config) {
   const Graph& graph = *config.graph;
   const GraphSpec& spec = graph.spec();
@@ -178,7 +179,7 @@ PacketRegion make_graph_region(const Config& config) {
   region.config = network_config(config, rates);
   packet::PacketTopology& t = region.topology;
   t.name = "the graph";
-  t.routing = "route_table";
+  t.routing = "table";
   t.selection = graph.per_flow() ? "hash" : "first";
   for (const GraphLink& link : spec.links) {
     DimensionConfig like;
@@ -189,18 +190,39 @@ PacketRegion make_graph_region(const Config& config) {
   region.config.buffer_flits = config.packet.buffer_flits != 0
                                    ? config.packet.buffer_flits
                                    : covering_buffer(region.config, t.links, packet_flits(config.packet));
+  std::vector<uint32_t> router(graph.nodes(), ~0u);
+  std::vector<uint32_t> node_of;
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
-    const uint32_t r = t.add_router(graph.is_npu(n) ? graph.name(n) : "switch_" + graph.name(n));
-    t.routers[r].rank = n;
-    for (const Graph::Port& port : graph.ports(n))
-      t.routers[r].ports.push_back({false, port.peer, port.peer_port, port.link, false});
+    const auto& ports = graph.ports(n);
+    if (graph.is_npu(n) && ports.size() == 1 && !graph.is_npu(ports[0].peer)) continue;
+    router[n] = t.add_router(graph.is_npu(n) ? graph.name(n) : "switch_" + graph.name(n));
+    t.routers[router[n]].rank = n;
+    if (graph.is_npu(n)) t.routers[router[n]].role = packet::RouterRole::npu;
+    node_of.push_back(n);
+  }
+  t.nis.resize(graph.npus());
+  for (const uint32_t n : node_of) {
+    packet::TopologyRouter& r = t.routers[router[n]];
+    for (const Graph::Port& port : graph.ports(n)) {
+      if (router[port.peer] != ~0u) {
+        r.ports.push_back({false, router[port.peer], port.peer_port, port.link, false});
+        continue;
+      }
+      t.nis[port.peer] = {router[n], static_cast<uint32_t>(r.ports.size()), port.peer};
+      r.ports.push_back({true, port.peer, 0, port.link, false});
+    }
   }
   const uint32_t interface = t.add_link({});
-  for (uint32_t n = 0; n < graph.npus(); ++n) t.attach(n, interface);
+  for (uint32_t n = 0; n < graph.npus(); ++n) {
+    if (router[n] == ~0u) continue;
+    packet::TopologyRouter& r = t.routers[router[n]];
+    t.nis[n] = {router[n], static_cast<uint32_t>(r.ports.size()), n};
+    r.ports.push_back({true, n, 0, interface, false});
+  }
   t.table_first.push_back(0);
-  for (uint32_t n = 0; n < graph.nodes(); ++n) {
-    for (uint32_t d = 0; d < graph.npus(); ++d) {
-      if (n != d) graph.next_ports(n, d, t.table_ports);
+  for (uint32_t d = 0; d < graph.npus(); ++d) {
+    for (const uint32_t n : node_of) {
+      if (router[n] != t.nis[d].router) graph.next_ports(n, d, t.table_ports);
       t.table_first.push_back(static_cast<uint32_t>(t.table_ports.size()));
     }
   }

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 
+#include "configs/loader.h"
 #include "sc_models/job.h"
 #include "sc_models/packet_region.h"
 #include "tests/support/isolated.h"
@@ -343,6 +344,49 @@ TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   const std::string limited = collective(config, CollectiveOp::all_gather, 1 << 20);
   const double share = std::stod(full) / std::stod(limited);
   EXPECT_NEAR(share, 2 * 16 / (16 * 206.0 / 64 + 1), 0.02);
+}
+
+/// The same machine by notation and as a graph: the same network, so the same times.
+TEST(PacketSystem, AGraphIsTheNotationItDraws) {
+  const auto graph = [](const std::string& links, const std::string& logical) {
+    return parse_config(
+        "weft: 1\ntopology:\n  graph:\n    npus: 4\n    switches: 1\n    fidelity: packet\n"
+        "    links:\n" +
+            links + "  logical: " + logical + "\ncollectives: {chunks: 1}\n",
+        "");
+  };
+  const std::string link = ", bandwidth: 160 GB/s, latency: 10 ns}\n";
+  const Config star = graph("      - {from: npu0..npu3, to: sw0" + link, "Switch(4)");
+  const Config crossbar = machine({{DimensionKind::switch_, 4}});
+  const Config mesh =
+      graph("      - {from: npu0..npu3, to: npu0..npu3" + link + "      - {from: npu0, to: sw0" + link,
+            "FullyConnected(4)");
+  const Config full = machine({{DimensionKind::fully_connected, 4}});
+  for (const CollectiveOp op :
+       {CollectiveOp::all_gather, CollectiveOp::all_reduce, CollectiveOp::all_to_all}) {
+    EXPECT_EQ(collective(star, op, 65536), collective(crossbar, op, 65536)) << to_string(op);
+    EXPECT_EQ(collective(mesh, op, 65536), collective(full, op, 65536)) << to_string(op);
+  }
+  EXPECT_EQ(sent(star, {{0, 3, 1024}}), sent(crossbar, {{0, 3, 1024}}));
+  // Its links by name: the hub's, and of every NPU one to it.
+  const std::string links = collective(star, CollectiveOp::all_gather, 65536, [](const RunResult& run) {
+    std::string names;
+    for (const LinkRow& row : run.links) names += row.name + ">" + row.to + " ";
+    return names;
+  });
+  EXPECT_NE(links.find("job.packet.ni_0>switch_sw0 "), std::string::npos) << links;
+  EXPECT_NE(links.find("job.packet.switch_sw0.to_nmu3>nmu3 "), std::string::npos) << links;
+  // What is one way has no credits.
+  Config one_way = graph("      - {from: npu0..npu3, to: sw0" + link +
+                             "      - {from: npu0, to: npu1, bidirectional: false" + link,
+                         "Switch(4)");
+  try {
+    packet_regions_of(one_way);
+    ADD_FAILURE();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("the link from npu0 to npu1 goes one way only"), std::string::npos)
+        << e.what();
+  }
 }
 
 TEST(PacketSystem, LinksOfDifferentRatesShareRouters) {

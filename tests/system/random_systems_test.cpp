@@ -104,7 +104,7 @@ std::string run(uint32_t seed, bool facts) {
   CollectiveJob job("job", config);
   bool packets = false;
   for (const DimensionConfig& d : config.dimensions) packets = packets || d.fidelity == Fidelity::packet;
-  const uint64_t sizes[] = {0, 1, 7, 1'000, 100'003, packets ? 30'000 : 1'048'576};
+  const uint64_t sizes[] = {0, 1, 7, 1'000, 100'003, packets ? 30'000u : 1'048'576u};
   const uint32_t collectives = 1 + random.pick(3);
   std::string text;
   for (uint32_t i = 0; i < collectives; ++i) {

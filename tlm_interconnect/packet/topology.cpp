@@ -88,7 +88,7 @@ void PacketTopology::add_lanes() {
   std::vector<uint32_t> ni_class(links.size(), ~0u);  // interfaces keep the pace of the link they serve
   for (uint32_t rank = 0; rank < last; ++rank) {
     TopologyRouter& router = routers[nis[rank].router];
-    if (router.role == RouterRole::dimension_switch || router.role == RouterRole::tree) continue;
+    if (router.role != RouterRole::npu) continue;  // directly at a switch
     const auto links_of_rank = static_cast<uint32_t>(router.ports.size() - 1);
     const uint32_t own = nis[rank].port;
     router.lanes.assign(router.ports.size(), own);
@@ -268,6 +268,11 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
 }
 
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, const LinkTiming& ni_link) {
+  return make_fat_tree(k, n, std::vector<LinkTiming>(n > 1 ? n - 1 : 0, link), ni_link);
+}
+
+PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
+                             const LinkTiming& ni_link) {
   if (k < 2 || n < 1) fail(fmt::format("FatTree(k={},n={}): k must be at least 2 and n at least 1", k, n));
   uint64_t leaves = 1;
   for (uint32_t i = 0; i < n; ++i) {
@@ -283,7 +288,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
   t.levels = n;
   t.nis.resize(leaves);
   const uint32_t ni_class = t.add_link(ni_link);
-  const uint32_t link_class = t.add_link(link);
+  const auto first_class = static_cast<uint32_t>(t.links.size());
+  for (const LinkTiming& link : levels) t.add_link(link);
   const auto per_level = static_cast<uint32_t>(leaves / k);
   for (uint32_t level = 0; level < n; ++level) {
     for (uint32_t position = 0; position < per_level; ++position) {
@@ -308,7 +314,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
         const uint32_t child = (subtree * k + j) * child_group + within % child_group;
         const uint32_t child_id = (level + 1) * per_level + child;
         const uint32_t up_port = k + within / child_group;
-        join(t, level * per_level + position, j, child_id, up_port, link_class);
+        // Level 0 is the roots; the classes begin at the leaves.
+        join(t, level * per_level + position, j, child_id, up_port, first_class + n - 2 - level);
         t.routers[child_id].ports[up_port].up = true;
       }
     }

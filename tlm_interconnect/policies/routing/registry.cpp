@@ -8,9 +8,9 @@
 #include "tlm_interconnect/policies/routing/dimension_order.h"
 #include "tlm_interconnect/policies/routing/minimal_adaptive.h"
 #include "tlm_interconnect/policies/routing/nearest_common_ancestor.h"
-#include "tlm_interconnect/policies/routing/route_table.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/routing/shortest_path.h"
+#include "tlm_interconnect/policies/routing/table_routes.h"
 #include "tlm_interconnect/policies/routing/up_down.h"
 
 namespace weft::packet {
@@ -30,8 +30,8 @@ const Row kRows[] = {
     {"dimension_order", make<DimensionOrder>},
     {"minimal_adaptive", make<MinimalAdaptive>},
     {"nearest_common_ancestor", make<NearestCommonAncestor>},
-    {"route_table", make<RouteTable>},
     {"shortest_path", make<ShortestPath>},
+    {"table", make<TableRoutes>},
     {"up_down", make<UpDown>},
 };
 
