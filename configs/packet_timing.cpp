@@ -25,13 +25,24 @@ std::vector<std::vector<uint32_t>> packet_regions(const Config& config) {
   return regions;
 }
 
-Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate) {
+namespace {
+
+/// Bytes of link time that a flit takes: whole phits.
+uint64_t wire_bytes(const PacketFabricConfig& packet) {
   const uint64_t phit = packet.phit_bytes == 0 ? packet.flit_bytes : packet.phit_bytes;
-  const uint64_t wire = (packet.flit_bytes + phit - 1) / phit * phit;
-  const Picoseconds whole = transfer_time(wire, rate);
-  if (packet.header_efficiency == 1) return std::max<Picoseconds>(1, whole);
-  const double seconds = static_cast<double>(wire) / rate.value() / packet.header_efficiency;
-  return std::max<Picoseconds>(whole, static_cast<Picoseconds>(std::ceil(seconds * 1e12 * (1 - 1e-12))));
+  return (packet.flit_bytes + phit - 1) / phit * phit;
+}
+
+}  // namespace
+
+double exact_flit_time(const PacketFabricConfig& packet, Rate rate) {
+  return static_cast<double>(wire_bytes(packet)) / rate.value() / packet.header_efficiency * 1e12;
+}
+
+Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate) {
+  const Picoseconds whole = std::max<Picoseconds>(1, transfer_time(wire_bytes(packet), rate));
+  if (packet.header_efficiency == 1) return whole;
+  return std::max(whole, static_cast<Picoseconds>(std::ceil(exact_flit_time(packet, rate) * (1 - 1e-12))));
 }
 
 Picoseconds router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates) {

@@ -22,6 +22,9 @@ std::vector<std::vector<uint32_t>> packet_regions(const Config& config);
 /// up.
 Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate);
 
+/// The same, not rounded, in picoseconds.
+double exact_flit_time(const PacketFabricConfig& packet, Rate rate);
+
 /// Clock period of the routers that are joined by links of these rates.
 Picoseconds router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates);
 

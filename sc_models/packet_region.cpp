@@ -263,6 +263,13 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
                         name, print_time(link.flit_time), print_time(own),
                         100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
       }
+      const double exact = exact_flit_time(config.packet, dimension.link_rate());
+      if (static_cast<double>(own) > 1.02 * exact) {
+        warn(
+            fmt::format("{}: a flit takes {:.3g} ps, which becomes {} whole ones: {:.1f} % of the bandwidth "
+                        "can be used; make `packet.flit_size` larger",
+                        name, exact, own, 100 * exact / static_cast<double>(own)));
+      }
       packet::PacketConfig usable = region.config;
       usable.vcs = usable_vcs(region.config, dimension);
       const std::string buffers = packet::buffer_warning(name, usable, link, flits);

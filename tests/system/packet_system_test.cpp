@@ -330,6 +330,30 @@ TEST(PacketSystem, ACollectiveThatDeadlocksEndsInAStallReport) {
   EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
 }
 
+TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
+  Config config = machine({{DimensionKind::ring, 4}});
+  config.packet.phit_bytes = 12;  // two phits: 24 B of link time
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}).substr(0, 7), "38400 4");
+  config.packet.phit_bytes = 0;
+  config.packet.header_efficiency = 0.5;
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}).substr(0, 6), "51200 ");
+  config.packet.header_efficiency = 1;
+  config.packet.cycle = 1000;
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}).substr(0, 7), "256000 ");
+  auto warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(
+      warnings[0].find("routers move a flit every 1 ns (`packet.cycle`), its links one every 100 ps: 10.0 %"),
+      std::string::npos)
+      << warnings[0];
+  config.packet.cycle = 0;
+  config.dimensions[0].bandwidth = {10'000'000'000'000ull, 1};
+  warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("a flit takes 1.6 ps, which becomes 2 whole ones: 80.0 %"), std::string::npos)
+      << warnings[0];
+}
+
 TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   Config config = machine({{DimensionKind::ring, 4}});
   EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
