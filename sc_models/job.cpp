@@ -34,6 +34,29 @@ uint64_t key(uint32_t a, uint32_t b) {
   return static_cast<uint64_t>(a) << 32 | b;
 }
 
+System::Options options(vcd::Waves* waves, bool folded) {
+  System::Options options;
+  options.waves = waves;
+  if (folded) options.mirrored = {0};
+  return options;
+}
+
+System::Options options(vcd::Waves* waves, const graph::Folding& folding) {
+  System::Options options;
+  options.npus = true;
+  options.waves = waves;
+  options.mirrored = folding.representatives();
+  options.whole = folding.whole();
+  return options;
+}
+
+graph::Folding fold_traces(const Config& config, const trace::JobTrace& traces, const vcd::Waves* waves,
+                           bool fold) {
+  if (!fold) return graph::Folding(traces, "folding is off");
+  if (waves != nullptr && waves->on()) return graph::Folding(traces, "waveforms are recorded");
+  return graph::Folding(config, traces);
+}
+
 /// A row for a collective that some member has reached first.
 CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& plan, uint32_t stream) {
   CollectiveRow row;
@@ -82,12 +105,8 @@ double CollectiveRow::efficiency() const {
   return time() == 0 ? 1.0 : static_cast<double>(lower_bound) / static_cast<double>(time());
 }
 
-Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded)
+Job::Job(const char* name, const Config& config, const System::Options& options)
     : config_(config), plans_(config) {
-  System::Options options;
-  options.npus = with_npus;
-  options.waves = waves;
-  options.folded = folded;
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -167,17 +186,34 @@ void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::s
                   needed / (1 << 30), memory / (1 << 30)));
 }
 
-void Job::add_machine_results(RunResult& result) const {
+void Job::add_machine_results(RunResult& result, const graph::Folding* folding) const {
   const System::Totals totals = system_->totals();
   result.messages = totals.messages_delivered;
   result.events = totals.activations;
   result.out_of_order_starts = totals.out_of_order_starts;
   result.memory_bytes = totals.memory_bytes;
-  system_->for_each_link([&](const LinkReport& report) {
+  const auto add_link = [&](const LinkReport& report) {
     const fabric::Link& link = *report.link;
     result.links.push_back({report.name, report.to, report.dimension, link.bytes(), link.messages(),
                             link.busy(), link.queued()});
-  });
+  };
+  if (folding == nullptr) {
+    system_->for_each_link(add_link);
+  } else {
+    for (uint32_t r = 0; r < system_->npus(); ++r) {
+      const graph::Folding::Class* c = folding->of(r);
+      const NpuId built{folding->representative(r)};
+      system_->for_each_link_as(NpuId{r}, built, c == nullptr ? 0 : c->exchanges, add_link);
+    }
+    system_->for_each_switch_link(add_link);
+    for (const graph::Folding::Class& c : folding->classes()) {
+      const uint64_t others = c.ranks.size() - 1;
+      const Nmu& nmu = system_->nmu(c.representative());
+      result.messages += others * nmu.messages_delivered();
+      result.out_of_order_starts += others * nmu.engine().out_of_order_starts();
+      result.memory_bytes += others * system_->memory_bytes(c.representative());
+    }
+  }
   result.broken_invariants = system_->check_conservation();
   result.data_collectives = data_collectives_;
   result.data_elements = data_elements_;
@@ -210,7 +246,7 @@ void Job::add_machine_results(RunResult& result) const {
 }
 
 CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded)
-    : Job(name, config, waves, false, folded) {}
+    : Job(name, config, options(waves, folded)) {}
 
 std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) {
   if (config.remapped()) return "the logical topology is not the physical one";
@@ -307,8 +343,17 @@ RunResult CollectiveJob::result() const {
   return result;
 }
 
-TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves)
-    : Job(name, config, waves, true, false), traces_(traces), warnings_(traces.warnings()) {
+TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
+                   bool fold)
+    : TraceJob(name, config, traces, waves, fold_traces(config, traces, waves, fold)) {}
+
+TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
+                   graph::Folding folding)
+    : Job(name, config, options(waves, folding)),
+      folding_(std::move(folding)),
+      traces_(traces),
+      feeders_(traces.npus()),
+      warnings_(traces.warnings()) {
   const trace::Groups& groups = traces.groups();
   groups_.resize(groups.size());
   for (uint32_t g = 0; g < groups.size(); ++g) {
@@ -318,8 +363,9 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
   }
   compute_bounds();
   for (uint32_t r = 0; r < system_->npus(); ++r) {
-    feeders_.push_back(traces.feeder(r));
-    system_->npu(r).load(*feeders_.back(), *this);
+    if (!folding_.built(r)) continue;
+    feeders_[r] = traces.feeder(r);
+    system_->npu(r).load(*feeders_[r], *this);
   }
 }
 
@@ -378,14 +424,13 @@ void TraceJob::compute_bounds() {
   if (hop == kNever) hop = 0;
   // A member that comes last may find everybody else's messages there already: of most collectives it then
   // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
-  minimal.collective = [this, hop](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    const auto plan = plans_.plan(request(rank, node));
+  std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
+  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
     if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
     return 2 * hop + config_.nmu.endpoint_delay;
   };
   std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
-  serial.collective = [this, &serial_times](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    const auto plan = plans_.plan(request(rank, node));
+  serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
     auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
     if (fresh) it->second = collectives::serial_time(config_, *plan);
     return it->second;
@@ -395,12 +440,17 @@ void TraceJob::compute_bounds() {
     return collectives::message_time(config_, rank, node.peer, node.comm_size);
   };
   graph::Bounds bounds(config_.npu, minimal, serial);
-  uint32_t reduced = 0;
+  uint64_t reduced = 0;
   for (uint32_t r = 0; r < traces_.npus(); ++r) {
+    if (!folding_.built(r)) continue;
+    const uint32_t times = folding_.times(r);
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
+      uint32_t groups = 1;
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
-        const auto plan = plans_.plan(request(r, node));
-        if (plan->chunks_reduced()) ++reduced;
+        const collectives::CollectiveRequest wanted = request(r, node);
+        plan = plans_.plan(wanted);
+        if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
+        if (plan->chunks_reduced()) reduced += times;
         if (system_->data() != nullptr) {
           refuse_oversized(*plan, fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(r).path(), r,
                                               node.id, node.name));
@@ -424,7 +474,7 @@ void TraceJob::compute_bounds() {
                           config_.hbm.capacity));
         }
       }
-      bounds.add(r, node);
+      bounds.add(r, node, times, groups);
       return bounds.minimal_cost(r, node);
     });
     bounds.path(r, path.time);
@@ -441,19 +491,23 @@ void TraceJob::compute_bounds() {
 }
 
 void TraceJob::start() {
-  for (uint32_t r = 0; r < system_->npus(); ++r) system_->npu(r).start();
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (folding_.built(r)) system_->npu(r).start();
+  }
 }
 
 bool TraceJob::finished() const {
   for (uint32_t r = 0; r < system_->npus(); ++r) {
-    if (!system_->npu(r).finished()) return false;
+    if (folding_.built(r) && !system_->npu(r).finished()) return false;
   }
   return true;
 }
 
 uint64_t TraceJob::done_count() const {
   uint64_t done = 0;
-  for (const auto& feeder : feeders_) done += feeder->finished_count();
+  for (uint32_t r = 0; r < feeders_.size(); ++r) {
+    if (feeders_[r]) done += feeders_[r]->finished_count() * folding_.times(r);
+  }
   return done;
 }
 
@@ -461,27 +515,45 @@ uint64_t TraceJob::total_count() const {
   return traces_.node_count();
 }
 
+uint32_t TraceJob::stream(trace::GroupId group, const trace::Node& node,
+                          const collectives::CollectivePlan& plan) {
+  // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
+  // and needs no number of its own: its messages stay on the line.
+  const auto [it, fresh] = streams_.try_emplace(key(group, node.ordinal), 0);
+  if (fresh) {
+    it->second = static_cast<uint32_t>(rows_.size() + 1);
+    rows_.push_back(make_row(config_, plan, it->second));
+    rows_.back().group = groups_[group].name;
+    rows_.back().name = node.name;
+  }
+  return it->second;
+}
+
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   const collectives::CollectiveRequest wanted = request(rank, node);
   const auto plan = plans_.plan(wanted);
-  // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
-  // and needs no number of its own: its messages stay on the line.
-  const auto [it, fresh] = streams_.try_emplace(key(wanted.group->id, node.ordinal), 0);
-  if (fresh) {
-    it->second = static_cast<uint32_t>(rows_.size() + 1);
-    rows_.push_back(make_row(config_, *plan, it->second));
-    rows_.back().name = node.name;
+  const uint32_t number = stream(wanted.group->id, node, *plan);
+  if (const auto* c = folding_.of(rank)) {
+    for (const auto& share : c->like(wanted.group->id)) stream(share.group, node, *plan);
   }
-  running_[key(rank, it->second)] = node.index;
-  system_->nmu(rank).start_collective(it->second, plan, node.priority);
+  running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
+  system_->nmu(rank).start_collective(number, plan, node.priority);
 }
 
 void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
-  record(rank, done, rows_[done.stream - 1]);
   const auto it = running_.find(key(index(rank), done.stream));
-  const trace::NodeIndex node = it->second;
+  const Running part = it->second;
   running_.erase(it);
-  system_->npu(index(rank)).collective_done(node);
+  if (const auto* c = folding_.of(index(rank))) {
+    for (const auto& share : c->like(part.group)) {
+      CollectiveRow& row = rows_[streams_.at(key(share.group, part.ordinal)) - 1];
+      for (uint32_t i = 0; i < share.ranks; ++i) record(rank, done, row);
+      row.folded_members += share.ranks;
+    }
+  } else {
+    record(rank, done, rows_[done.stream - 1]);
+  }
+  system_->npu(index(rank)).collective_done(part.node);
 }
 
 void TraceJob::message_injected(NpuId rank, NpuId destination, const MessageId& id) {
@@ -499,9 +571,10 @@ std::string TraceJob::stall_report() const {
   uint32_t stalled = 0;
   std::unordered_map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
   for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (!folding_.built(r)) continue;
     const Npu& npu = system_->npu(r);
     if (npu.finished()) continue;
-    ++stalled;
+    stalled += folding_.times(r);
     for (const graph::Stall& stall : npu.engine()->describe_stall(kLinesARank)) {
       if (stall.waits_for == graph::Stall::WaitsFor::receive ||
           stall.waits_for == graph::Stall::WaitsFor::send) {
@@ -527,6 +600,7 @@ std::string TraceJob::stall_report() const {
       const uint32_t size = group.size(system_->npus());
       for (uint32_t i = 0; i < size; ++i) {
         const uint32_t rank = group.ranks.empty() ? i : group.ranks[i];
+        if (!folding_.built(rank)) continue;
         (running_.count(key(rank, row.stream)) != 0 ? present : absent).push_back(rank);
       }
       break;
@@ -572,12 +646,14 @@ std::string TraceJob::stall_report() const {
 RunResult TraceJob::result() const {
   RunResult result;
   for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (!folding_.built(r)) continue;
     result.time = std::max(result.time, system_->npu(r).engine()->finished_at());
+    ++result.simulated_ranks;
   }
   if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
   uint64_t costless = 0;
   for (uint32_t r = 0; r < system_->npus(); ++r) {
-    const graph::RankEngine& engine = *system_->npu(r).engine();
+    const graph::RankEngine& engine = *system_->npu(folding_.representative(r)).engine();
     result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
     costless += engine.costless_nodes();
   }
@@ -595,7 +671,10 @@ RunResult TraceJob::result() const {
                     "(or npu.peak and npu.memory_bandwidth are off): they took no time",
                     costless));
   }
-  add_machine_results(result);
+  add_machine_results(result, &folding_);
+  for (const CollectiveRow& row : rows_) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
+  result.folded = !folding_.classes().empty() && result.folded_collectives == rows_.size();
+  result.unfolded = folding_.reasons();
   if (finished() && result.time < lower_bound_) {
     result.broken_invariants.push_back(
         fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));

@@ -15,6 +15,7 @@
 #define WEFT_SC_MODELS_JOB_H
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -27,6 +28,7 @@
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
 #include "workload/collectives/plan.h"
+#include "workload/graph/folding.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/trace/trace_feeder.h"
 #include "workload/trace/workload_check.h"
@@ -55,6 +57,7 @@ struct CollectiveRow {
   };
   std::vector<Phase> phases;
   uint32_t members_done = 0;
+  uint32_t folded_members = 0;  ///< of them, those whose part was told from another rank's
 
   Picoseconds time() const { return finished - started; }
   /// nccl-tests' conventions, bytes per second; 0 when no time passed.
@@ -89,9 +92,12 @@ struct RunResult {
   uint64_t events = 0;  ///< module activations
   uint64_t out_of_order_starts = 0;
   uint64_t memory_bytes = 0;
-  Picoseconds lower_bound = 0;  ///< of the job: longest path, each rank's work
-  Picoseconds upper_bound = 0;  ///< everything one after the other
-  bool folded = false;
+  Picoseconds lower_bound = 0;      ///< of the job: longest path, each rank's work
+  Picoseconds upper_bound = 0;      ///< everything one after the other
+  bool folded = false;              ///< every member of every collective was told from one that does alike
+  uint32_t simulated_ranks = 0;     ///< ranks with modules of their own
+  uint64_t folded_collectives = 0;  ///< trace: collectives all of whose members were folded
+  std::map<std::string, uint32_t> unfolded;  ///< trace: why ranks were not folded, and how many
   uint64_t data_collectives =
       0;                       ///< run.data: functional: finished collectives whose every element was checked
   uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
@@ -122,9 +128,10 @@ class Job : public NmuClient {
   virtual uint64_t total_count() const = 0;
 
  protected:
-  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded);
+  Job(const char* name, const Config& config, const System::Options& options);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
-  void add_machine_results(RunResult& result) const;
+  /// `folding`: of a trace; null: no rank stands for others, or (CollectiveJob) all links told are its own.
+  void add_machine_results(RunResult& result, const graph::Folding* folding = nullptr) const;
   /// Makes the request one of run.element's elements (`run.data: functional`; else it stays one of bytes) and
   /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
   /// message.
@@ -181,11 +188,14 @@ class CollectiveJob : public Job {
 /// The traces of all ranks on the machine: what `weft run` runs.
 class TraceJob : public Job, private CollectiveHost {
  public:
-  /// `traces` outlives the job. `waves` may be null. Throws UserError when a plan cannot be made (algorithm
-  /// and size).
-  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces,
-           vcd::Waves* waves = nullptr);
+  /// `traces` outlives the job. `waves` may be null. `fold`: of ranks that do alike only one is built
+  /// (graph::Folding); system().nmu() and npu() are then for folding().built() ranks only. Throws UserError
+  /// when a plan cannot be made (algorithm and size).
+  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr,
+           bool fold = false);
   ~TraceJob() override;
+
+  const graph::Folding& folding() const { return folding_; }
 
   void start();
   bool finished() const override;
@@ -202,13 +212,24 @@ class TraceJob : public Job, private CollectiveHost {
   void start_collective(uint32_t rank, const trace::Node& node) override;
   collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node) const;
   void compute_bounds();
+  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
+           graph::Folding folding);
+  /// The number of the collective that this node of a member of the group is part of; a new one gets a row
+  /// like `plan`'s.
+  uint32_t stream(trace::GroupId group, const trace::Node& node, const collectives::CollectivePlan& plan);
 
+  graph::Folding folding_;
   const trace::JobTrace& traces_;
   std::vector<collectives::Group> groups_;
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
-  std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
-  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;
+  struct Running {
+    trace::NodeIndex node = 0;
+    trace::GroupId group = 0;
+    uint32_t ordinal = 0;
+  };
+  std::unordered_map<uint64_t, Running> running_;             ///< (rank, stream) -> the rank's part
+  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   Picoseconds lower_bound_ = 0;
   Picoseconds upper_bound_ = 0;
   std::vector<std::string> warnings_;

@@ -51,8 +51,13 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     return "ranks do not all have like links where the logical topology is not the physical one";
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
-    if (!axis.values.empty()) return "the group is not made of whole dimensions";
-    if (axis.dimension == Axis::kFlat) return "its line of members runs over dimensions that differ";
+    if (axis.dimension == Axis::kFlat) {
+      return axis.values.empty() || axis.spans != 0 ? "its line of members runs over dimensions that differ"
+                                                    : "the group is not made of whole dimensions";
+    }
+    // At a switch all members are alike, whichever of its NPUs they are.
+    if (!axis.values.empty() && config.dimensions[axis.dimension].kind != DimensionKind::switch_)
+      return "the group is not made of whole dimensions";
     if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
       return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
     }
@@ -70,6 +75,32 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
       if (split(first, c, p).extra != 0) {
         return fmt::format("chunk {} does not divide evenly in phase {}", c, p);
       }
+    }
+  }
+  return {};
+}
+
+std::string CollectivePlan::ties(const Config& config) const {
+  const CollectivesConfig& c = config.collectives;
+  const bool reduces = c.reduction != ReductionKind::none;
+  for (uint32_t chunk = 0; chunk < chunks_; ++chunk) {
+    if (chunk != 0 && order_of_chunk_.empty()) break;
+    for (const PhasePlan& phase : phases(chunk)) {
+      const Axis& axis = axes_[phase.axis];
+      // From one peer messages come one after the other.
+      if (axis.size <= 2 || phase.algorithm == ring_algorithm()) continue;
+      const DimensionKind kind = config.dimensions[axis.dimension].kind;
+      const uint32_t queues = kind == DimensionKind::ring ? c.queues_per_dimension : 1;
+      if (c.active_chunks_per_dimension * queues <= 1) continue;
+      // What goes through one port one after the other also comes so, unless some of it then takes the time
+      // of a reduction. Pair links are in step as long as all peers are sent to at once.
+      if (kind == DimensionKind::switch_ && !reduces) continue;
+      if (kind == DimensionKind::fully_connected && phase.algorithm == direct_algorithm() &&
+          c.direct_window == 0 && !reduces)
+        continue;
+      return fmt::format(
+          "chunks of {} that run side by side in dimension {} may tie, which ranks break unalike",
+          phase.algorithm->name(), axis.dimension);
     }
   }
   return {};

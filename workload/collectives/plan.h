@@ -98,6 +98,11 @@ class CollectivePlan {
   /// connections and switches: one member tells all. Otherwise why not.
   std::string asymmetry(const Config& config) const;
 
+  /// Of a plan without asymmetry: can messages of different chunks reach a member at one instant from
+  /// different peers? Such ties are broken by the peers' numbers, which is not alike for all members. Empty:
+  /// they cannot, whatever other collectives of this kind run beside it.
+  std::string ties(const Config& config) const;
+
   /// A rank's place on every axis. The rank must be a member.
   void views(uint32_t rank, std::vector<AxisView>& out) const;
   /// Index of a rank within the group, ~0u if it is no member.
