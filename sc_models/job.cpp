@@ -366,6 +366,10 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
     if (!folding_.built(r)) continue;
     feeders_[r] = traces.feeder(r);
     system_->npu(r).load(*feeders_[r], *this);
+    if (folding_.of(r) == nullptr && folding_.along_dimensions(r) && after_starts_ == nullptr) {
+      after_starts_ =
+          std::make_unique<DeltaCall>(fmt::format("{}_starts", name).c_str(), [this] { start_held(); });
+    }
   }
 }
 
@@ -537,10 +541,111 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
     for (const auto& share : c->like(wanted.group->id)) stream(share.group, node, *plan);
   }
   running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
+  if (const auto before = held_of_.find(rank); before != held_of_.end()) {
+    // Not alone: both in messages, in this order.
+    Held& held = held_[before->second];
+    system_->nmu(rank).start_collective(held.stream, std::move(held.plan), held.priority);
+    held_of_.erase(before);
+  } else if (after_starts_ && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) &&
+             !plan->empty() && system_->npu(rank).engine()->active() == 1 &&
+             mirrorable(*plan).dimensions != 0) {
+    held_of_[rank] = held_.size();
+    held_.push_back({rank, number, node.index, node.priority, plan});
+    after_starts_->request();
+    return;
+  }
   system_->nmu(rank).start_collective(number, plan, node.priority);
 }
 
+const TraceJob::Mirrorable& TraceJob::mirrorable(const collectives::CollectivePlan& plan) {
+  const auto [it, fresh] = mirrorable_.try_emplace(&plan);
+  Mirrorable& result = it->second;
+  if (!fresh) return result;
+  // Whether ranks take turns between kinds of phases is told by what they ran before, which the others of
+  // such a collective would not have run.
+  if (config_.collectives.dimension_scheduling == DimensionScheduling::rg) return result;
+  if (!plan.asymmetry(config_).empty() || !plan.ties(config_).empty()) return result;
+  const auto images = plan.link_images(config_);
+  if ((images.exchanges & images.shifts) != 0) return result;
+  for (const collectives::Axis& axis : plan.axes()) {
+    // Others of the line may send along it.
+    if (!axis.values.empty()) return result = Mirrorable{};
+    result.dimensions |= 1u << axis.dimension;
+    result.members *= axis.size;
+  }
+  result.exchanges = images.exchanges;
+  return result;
+}
+
+void TraceJob::start_held() {
+  const std::vector<Held> held = std::move(held_);
+  held_.clear();
+  // By collective and line, in the order of the first start.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<const Held*>> lines;
+  std::vector<std::vector<const Held*>*> order;
+  for (const Held& start : held) {
+    if (start.plan == nullptr) continue;  // it has not stayed alone
+    uint32_t base = start.rank;
+    for (const collectives::Axis& axis : start.plan->axes()) {
+      base -= base / axis.stride % axis.size * axis.stride;
+    }
+    auto& line = lines[{start.stream, base}];
+    if (line.empty()) order.push_back(&line);
+    line.push_back(&start);
+  }
+  held_of_.clear();
+  for (const auto* line : order) {
+    if (start_mirrored(*line)) continue;
+    for (const Held* start : *line) {
+      system_->nmu(start->rank).start_collective(start->stream, start->plan, start->priority);
+    }
+  }
+}
+
+/// True: all members start now, none has anything else to do until the collective ends, and it was started on
+/// the first of them for all.
+bool TraceJob::start_mirrored(const std::vector<const Held*>& members) {
+  const Held& first = *members.front();
+  const Mirrorable& how = mirrorable(*first.plan);
+  if (members.size() != how.members) return false;
+  for (const Held* member : members) {
+    if (!system_->npu(member->rank).engine()->only_active(member->node)) return false;
+    if (!system_->nmu(member->rank).quiet(how.dimensions)) return false;
+  }
+  Mirrored part;
+  for (const Held* member : members) part.ranks.push_back(member->rank);
+  part.before = system_->links(first.rank);
+  part.dimensions = how.dimensions;
+  part.exchanges = how.exchanges;
+  mirrored_[key(first.rank, first.stream)] = std::move(part);
+  system_->nmu(first.rank).start_mirrored(first.stream, first.plan);
+  return true;
+}
+
+void TraceJob::mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part) {
+  CollectiveRow& row = rows_[done.stream - 1];
+  system_->nmu(index(rank)).end_mirrored(done.stream);
+  for (const uint32_t member : part.ranks) {
+    if (member != index(rank)) {
+      system_->adopt_links(member, index(rank), part.before, part.dimensions, part.exchanges);
+      mirrored_messages_ += done.messages;
+    }
+    record(NpuId{member}, done, row);
+    ++row.folded_members;
+    const auto it = running_.find(key(member, done.stream));
+    const trace::NodeIndex node = it->second.node;
+    running_.erase(it);
+    system_->npu(member).collective_done(node);
+  }
+}
+
 void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
+  if (const auto mirrored = mirrored_.find(key(index(rank), done.stream)); mirrored != mirrored_.end()) {
+    const Mirrored part = std::move(mirrored->second);
+    mirrored_.erase(mirrored);
+    mirrored_done(rank, done, part);
+    return;
+  }
   const auto it = running_.find(key(index(rank), done.stream));
   const Running part = it->second;
   running_.erase(it);
@@ -673,7 +778,9 @@ RunResult TraceJob::result() const {
   }
   add_machine_results(result, &folding_);
   for (const CollectiveRow& row : rows_) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
-  result.folded = !folding_.classes().empty() && result.folded_collectives == rows_.size();
+  result.messages += mirrored_messages_;
+  result.folded =
+      result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();
   if (finished() && result.time < lower_bound_) {
     result.broken_invariants.push_back(

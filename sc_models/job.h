@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_models/delta_call.h"
 #include "sc_models/npu.h"
 #include "sc_models/system.h"
 #include "vcd/waves.h"
@@ -218,7 +219,40 @@ class TraceJob : public Job, private CollectiveHost {
   /// like `plan`'s.
   uint32_t stream(trace::GroupId group, const trace::Node& node, const collectives::CollectivePlan& plan);
 
+  /// A start that may be one of a collective that all members start at this instant and that none of them
+  /// does anything beside: it is then told from one member.
+  struct Held {
+    uint32_t rank = 0;
+    uint32_t stream = 0;
+    trace::NodeIndex node = 0;
+    int32_t priority = 0;
+    std::shared_ptr<const collectives::CollectivePlan> plan;
+  };
+  /// A collective that one member runs for all.
+  struct Mirrored {
+    std::vector<uint32_t> ranks;
+    std::vector<fabric::Link> before;  ///< the member's links
+    uint32_t dimensions = 0;           ///< bits
+    uint32_t exchanges = 0;
+  };
+  /// How a plan can be told from one member; dimensions 0: not at all.
+  struct Mirrorable {
+    uint32_t dimensions = 0;
+    uint32_t exchanges = 0;
+    uint32_t members = 1;  ///< of its line
+  };
+  const Mirrorable& mirrorable(const collectives::CollectivePlan& plan);
+  void start_held();
+  bool start_mirrored(const std::vector<const Held*>& members);
+  void mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part);
+
   graph::Folding folding_;
+  std::unique_ptr<DeltaCall> after_starts_;  ///< null: all collectives run in messages
+  std::vector<Held> held_;
+  std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
+  std::unordered_map<const collectives::CollectivePlan*, Mirrorable> mirrorable_;
+  std::unordered_map<uint64_t, Mirrored> mirrored_;  ///< (rank, stream)
+  uint64_t mirrored_messages_ = 0;                   ///< of members that were told from another
   const trace::JobTrace& traces_;
   std::vector<collectives::Group> groups_;
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row

@@ -198,6 +198,46 @@ void System::observe_links(vcd::Waves& waves) {
   });
 }
 
+/// Of a FullyConnected dimension: the link of `like` that is used as this one of `rank` is.
+uint32_t System::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const {
+  const uint32_t n = geometry_.size(d);
+  const uint32_t me = geometry_.coordinate(rank, d);
+  const uint32_t other = geometry_.coordinate(like, d);
+  const uint32_t peer = link < me ? link : link + 1;
+  const uint32_t alike = (exchanges >> d & 1) != 0 ? peer ^ me ^ other : (peer + n - me + other) % n;
+  return alike < other ? alike : alike - 1;
+}
+
+std::vector<fabric::Link> System::links(uint32_t rank) const {
+  std::vector<fabric::Link> result;
+  for (const Nmu::Port& port : nmu(rank).ports()) {
+    if (port.nmu == nullptr) continue;
+    for (uint32_t i = 0; i < port.links(); ++i) result.push_back(port.link(i));
+    result.insert(result.end(), port.in.begin(), port.in.end());
+  }
+  return result;
+}
+
+void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before,
+                         uint32_t dimensions, uint32_t exchanges) {
+  size_t at = 0;
+  for (size_t p = 0; p < nmu(like).ports().size(); ++p) {
+    const Nmu::Port& from = nmu(like).ports()[p];
+    if (from.nmu == nullptr) continue;
+    Nmu::Port& to = nmu(rank).ports()[p];
+    const uint32_t d = from.dimension;
+    const bool pairs = config_.fabric_dimensions()[d].kind == DimensionKind::fully_connected;
+    for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.links(); ++i) {
+      const uint32_t alike = pairs ? image(d, rank, i, like, exchanges) : i;
+      to.link(i).adopt(from.link(alike), before[at + alike]);
+    }
+    at += from.links();
+    for (size_t i = 0; (dimensions >> d & 1) != 0 && i < to.in.size(); ++i)
+      to.in[i].adopt(from.in[i], before[at + i]);
+    at += from.in.size();
+  }
+}
+
 LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i,
                           uint32_t exchanges) const {
   const uint32_t r = geometry_.place(index(rank));
@@ -217,13 +257,7 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
       return report;
     case DimensionKind::fully_connected:
       peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
-      if (rank != nmu.rank()) {
-        const uint32_t n = dimension.size;
-        const uint32_t mine = geometry_.coordinate(nmu.place(), d);
-        const uint32_t theirs = geometry_.coordinate(peer, d);
-        const uint32_t alike = (exchanges >> d & 1) != 0 ? theirs ^ c ^ mine : (theirs + n - c + mine) % n;
-        report.link = &port.link(alike < mine ? alike : alike - 1);
-      }
+      if (rank != nmu.rank()) report.link = &port.link(image(d, r, i, nmu.place(), exchanges));
       report.name += fmt::format("_to{}", geometry_.rank_at(peer));
       break;
     default: {

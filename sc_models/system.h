@@ -68,6 +68,13 @@ class System : public sc_core::sc_module {
   /// if any.
   bool rescue();
 
+  /// The links of a rank's ports, in and out, as they are now.
+  std::vector<fabric::Link> links(uint32_t rank) const;
+  /// `rank` has used its links of these dimensions as `like` has since they were `before`. `exchanges`:
+  /// CollectivePlan::LinkImages.
+  void adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before, uint32_t dimensions,
+                   uint32_t exchanges);
+
   /// Calls f(LinkReport) for every link direction, in a fixed order.
   template <typename F>
   void for_each_link(F&& f) const {
@@ -128,6 +135,7 @@ class System : public sc_core::sc_module {
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
+  uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   LinkReport report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i, uint32_t exchanges) const;
   LinkReport report(size_t s, uint32_t i) const;
   LinkReport report(const GraphSwitch& s, const GraphSwitch::Port& port) const;

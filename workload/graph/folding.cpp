@@ -70,6 +70,7 @@ class Analysis {
     std::string reason;                  ///< it cannot fold, because; empty: it can
     uint32_t exchanges = 0;
     uint32_t shifts = 0;
+    bool along_dimensions = true;  ///< all its messages
   };
 
   Analysis(const Config& config, const trace::JobTrace& traces)
@@ -116,6 +117,7 @@ class Analysis {
         collective(rank, node, digest, result);
       } else if (node.type == trace::NodeType::comm_send || node.type == trace::NodeType::comm_recv) {
         refuse(result, "they exchange point-to-point messages");
+        result.along_dimensions = false;
         components_.join(rank, node.peer);
       }
     }
@@ -138,6 +140,7 @@ class Analysis {
     std::string reason;
     uint32_t exchanges = 0;
     uint32_t shifts = 0;
+    bool along_dimensions = true;
   };
 
   static void refuse(Rank& rank, const std::string& reason) {
@@ -172,13 +175,15 @@ class Analysis {
     digest.add(node.ordinal);
 
     if (!shape.regular) {
-      refuse(result, "a communicator group is not made of whole dimensions");
+      refuse(result, "the group is not made of whole dimensions");
+      result.along_dimensions = false;
       return;
     }
     const Verdict& verdict = judge(shape, g, node.op, node.comm_size, involved);
     if (!verdict.reason.empty()) refuse(result, verdict.reason);
     result.exchanges |= verdict.exchanges;
     result.shifts |= verdict.shifts;
+    result.along_dimensions = result.along_dimensions && verdict.along_dimensions;
   }
 
   const Verdict& judge(const Shape& shape, trace::GroupId g, CollectiveOp op, uint64_t bytes,
@@ -187,36 +192,20 @@ class Analysis {
     const auto known = verdicts_.find(key);
     if (known != verdicts_.end()) return known->second;
     Verdict& verdict = verdicts_[key];
-    if (collectives::rooted(op)) {
-      verdict.reason = fmt::format("{} has a root", to_string(op));
-      return verdict;
-    }
     collectives::CollectiveRequest request;
     request.op = op;
     request.bytes = bytes;
     request.group = &groups_[g];
     request.involved_dimensions = involved;
+    request.root = request.group->ranks.empty() ? 0 : request.group->ranks[0];
     const auto plan = plans_.plan(request);
     if (plan->empty()) return verdict;
+    verdict.along_dimensions = plan->along_dimensions();
     verdict.reason = plan->asymmetry(config_);
     if (verdict.reason.empty()) verdict.reason = plan->ties(config_);
-    for (uint32_t c = 0; c < plan->chunks(); ++c) {
-      for (const collectives::PhasePlan& phase : plan->phases(c)) {
-        const collectives::Axis& axis = plan->axes()[phase.axis];
-        if (axis.dimension == collectives::Axis::kFlat || axis.size <= 2) continue;
-        const DimensionKind kind = config_.dimensions[axis.dimension].kind;
-        if (kind == DimensionKind::ring && phase.algorithm == collectives::halving_doubling_algorithm()) {
-          verdict.reason =
-              "partners of halving_doubling on a Ring are on this side of some ranks and that of others";
-        }
-        if (kind != DimensionKind::fully_connected) continue;
-        if (phase.algorithm == collectives::halving_doubling_algorithm()) {
-          verdict.exchanges |= 1u << axis.dimension;
-        } else if (phase.algorithm != collectives::direct_algorithm()) {  // which treats all peers alike
-          verdict.shifts |= 1u << axis.dimension;
-        }
-      }
-    }
+    const auto images = plan->link_images(config_);
+    verdict.exchanges = images.exchanges;
+    verdict.shifts = images.shifts;
     return verdict;
   }
 
@@ -306,7 +295,7 @@ const std::vector<Folding::Class::Share>& Folding::Class::like(trace::GroupId gr
 }
 
 Folding::Folding(const trace::JobTrace& traces, const std::string& why)
-    : class_of_(traces.npus(), kNone), whole_(traces.npus()) {
+    : class_of_(traces.npus(), kNone), whole_(traces.npus()), along_dimensions_(traces.npus(), false) {
   std::iota(whole_.begin(), whole_.end(), 0u);
   reasons_[why] = traces.npus();
 }
@@ -321,6 +310,14 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
   std::vector<Analysis::Rank> ranks;
   ranks.reserve(npus);
   for (uint32_t r = 0; r < npus; ++r) ranks.push_back(analysis.look_through(r));
+
+  // Messages from outside a line of ranks never come along it, if none in the component turns a corner.
+  std::vector<bool> turns(npus, false);
+  for (uint32_t r = 0; r < npus; ++r) {
+    if (!ranks[r].along_dimensions) turns[analysis.components().find(r)] = true;
+  }
+  along_dimensions_.resize(npus);
+  for (uint32_t r = 0; r < npus; ++r) along_dimensions_[r] = !turns[analysis.components().find(r)];
 
   // A component folds as a whole or not at all.
   std::vector<std::string> reason(npus);  // by the component's lowest rank

@@ -67,6 +67,9 @@ class Folding {
   const std::vector<uint32_t>& whole() const { return whole_; }
   /// The first rank of every class, ascending.
   std::vector<uint32_t> representatives() const;
+  /// May single collectives of this rank, which is simulated itself, be told from one member? They may where
+  /// every message that can reach it comes along one dimension, and nothing else forbids folding.
+  bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
   /// Why ranks are simulated themselves, and how many.
   const std::map<std::string, uint32_t>& reasons() const { return reasons_; }
 
@@ -76,6 +79,7 @@ class Folding {
   std::vector<uint32_t> class_of_;
   std::vector<Class> classes_;
   std::vector<uint32_t> whole_;
+  std::vector<bool> along_dimensions_;
   std::map<std::string, uint32_t> reasons_;
 };
 
