@@ -327,6 +327,12 @@ std::string summary_text(const RunRecord& record) {
                       grouped(result.links.size()), readable_size(links.bytes),
                       100 * fraction(static_cast<Picoseconds>(mean_busy), result.time),
                       100 * fraction(links.busiest, result.time));
+  if (result.folded_collectives != 0) {
+    text += fmt::format(
+        "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",
+        grouped(result.folded_collectives), grouped(result.collectives.size()),
+        grouped(result.simulated_ranks), grouped(result.ranks.size()));
+  }
   text += fmt::format("work     {} messages, {} events; {:.2f} s, {:.0f} MiB\n", grouped(result.messages),
                       grouped(result.events), record.wall_s, record.peak_rss_MiB);
   return text;
