@@ -28,6 +28,8 @@ std::string phase_name(const collectives::CollectivePlan& plan, const collective
   return fmt::format("{} {} {}", to_string(phase.op), where, phase.algorithm->name());
 }
 
+const collectives::Group kWorldGroup;  // plans keep its address
+
 constexpr size_t kLines = 16;  // about wrong data in a result
 
 uint64_t key(uint32_t a, uint32_t b) {
@@ -105,8 +107,10 @@ double CollectiveRow::efficiency() const {
   return time() == 0 ? 1.0 : static_cast<double>(lower_bound) / static_cast<double>(time());
 }
 
-Job::Job(const char* name, const Config& config, const System::Options& options)
-    : config_(config), plans_(config) {
+Job::Job(const char* name, const Config& config, const System::Options& options,
+         std::shared_ptr<collectives::PlanBuilder> plans)
+    : config_(config),
+      plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config)) {
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -245,10 +249,12 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   }
 }
 
-CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded)
-    : Job(name, config, options(waves, folded)) {}
+CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded,
+                             std::shared_ptr<collectives::PlanBuilder> plans)
+    : Job(name, config, options(waves, folded), std::move(plans)) {}
 
-std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) {
+std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes) {
+  const Config& config = plans.config();
   if (config.remapped()) return "the logical topology is not the physical one";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
@@ -257,12 +263,10 @@ std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, u
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
   if (config.run.data != "none") return "every rank's data is computed and checked";
-  collectives::Group world;
-  collectives::PlanBuilder plans(config);
   collectives::CollectiveRequest request;
   request.op = op;
   request.bytes = bytes;
-  request.group = &world;
+  request.group = &kWorldGroup;
   return plans.plan(request)->asymmetry(config);
 }
 
@@ -270,13 +274,13 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   collectives::CollectiveRequest request;
   request.op = op;
   request.bytes = bytes;
-  request.group = &world_;
+  request.group = &kWorldGroup;
   request.root = root;
   const std::string where =
       fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
                   rows_.size() + 1, to_string(op));
   set_elements(request, ExitCode::usage, where);
-  const auto plan = plans_.plan(request);
+  const auto plan = plans_->plan(request);
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream));
@@ -452,7 +456,7 @@ void TraceJob::compute_bounds() {
       uint32_t groups = 1;
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
         const collectives::CollectiveRequest wanted = request(r, node);
-        plan = plans_.plan(wanted);
+        plan = plans_->plan(wanted);
         if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
         if (plan->chunks_reduced()) reduced += times;
         if (system_->data() != nullptr) {
@@ -535,7 +539,7 @@ uint32_t TraceJob::stream(trace::GroupId group, const trace::Node& node,
 
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   const collectives::CollectiveRequest wanted = request(rank, node);
-  const auto plan = plans_.plan(wanted);
+  const auto plan = plans_->plan(wanted);
   const uint32_t number = stream(wanted.group->id, node, *plan);
   if (const auto* c = folding_.of(rank)) {
     for (const auto& share : c->like(wanted.group->id)) stream(share.group, node, *plan);

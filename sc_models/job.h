@@ -129,7 +129,9 @@ class Job : public NmuClient {
   virtual uint64_t total_count() const = 0;
 
  protected:
-  Job(const char* name, const Config& config, const System::Options& options);
+  /// `plans`: some that were made before; null: the job makes its own.
+  Job(const char* name, const Config& config, const System::Options& options,
+      std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
   /// `folding`: of a trace; null: no rank stands for others, or (CollectiveJob) all links told are its own.
   void add_machine_results(RunResult& result, const graph::Folding* folding = nullptr) const;
@@ -141,7 +143,7 @@ class Job : public NmuClient {
 
   const Config& config_;
   std::unique_ptr<System> system_;
-  collectives::PlanBuilder plans_;
+  std::shared_ptr<collectives::PlanBuilder> plans_;
 
  private:
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
@@ -159,10 +161,12 @@ class CollectiveJob : public Job {
  public:
   /// `waves` may be null. `folded`: solve symmetric collectives from one rank (see foldable()); start() then
   /// takes nothing else.
-  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr, bool folded = false);
+  /// `plans`: those that not_foldable() has made.
+  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr, bool folded = false,
+                std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
 
   /// Can this collective of all ranks be folded? Otherwise why not.
-  static std::string not_foldable(const Config& config, CollectiveOp op, uint64_t bytes);
+  static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);
 
   /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
   /// rank.
@@ -182,7 +186,6 @@ class CollectiveJob : public Job {
   void message_arrived(NpuId rank, const Completion& completion) override;
 
  private:
-  collectives::Group world_;
   std::vector<CollectiveRow> rows_;
 };
 

@@ -69,6 +69,11 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     for (uint32_t p = 0; p < phases(c).size(); ++p) {
       const PhasePlan& phase = phases(c)[p];
       const uint32_t n = axes_[phase.axis].size;
+      if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
+          config.dimensions[axes_[phase.axis].dimension].kind == DimensionKind::ring &&
+          config.collectives.active_chunks_per_dimension * config.collectives.queues_per_dimension > 1) {
+        return "chunks of halving_doubling on a Ring share a direction at some ranks and not at others";
+      }
       if (!phase.algorithm->symmetric(phase.op, n)) {
         return fmt::format("{} of {} members is not symmetric", phase.algorithm->name(), n);
       }
@@ -89,14 +94,16 @@ std::string CollectivePlan::ties(const Config& config) const {
     if (chunk != 0 && order_of_chunk_.empty()) break;
     for (const PhasePlan& phase : phases(chunk)) {
       const Axis& axis = axes_[phase.axis];
-      if (axis.size <= 2) continue;  // from one peer messages come one after the other
+      // From one peer messages come one after the other. Groups of whole dimensions have the same neighbours.
+      const bool whole = axis.values.empty();
+      if (whole && axis.size <= 2) continue;
       const DimensionKind kind = config.dimensions[axis.dimension].kind;
       if (kind == DimensionKind::ring && phase.algorithm == halving_doubling_algorithm())
         return "partners of halving_doubling on a Ring are on this side of some ranks and on that of others";
       const uint32_t queues = kind == DimensionKind::ring ? c.queues_per_dimension : 1;
       if (c.active_chunks_per_dimension * queues <= 1) continue;
       // The directions of a ring have nothing in common but the NMU's injection.
-      if (phase.algorithm == ring_algorithm() && (queues == 1 || !queues_up)) continue;
+      if (whole && phase.algorithm == ring_algorithm() && (queues == 1 || !queues_up)) continue;
       // What goes through one port one after the other also comes so, unless some of it then takes the time
       // of a reduction. Pair links are in step as long as all peers are sent to at once.
       if (kind == DimensionKind::switch_ && !reduces) continue;
