@@ -404,6 +404,26 @@ TEST(TraceFolding, GroupsInAnotherOrderAreNotTakenForEachOther) {
   EXPECT_EQ(fold.told, run(config, files, false).told);
 }
 
+TEST(TraceFolding, ALinkThatIsStillBusyAtOneMemberIsNotForgotten) {
+  // 50,000 B take 1 us. The root's message over two links holds its port for the time of both, until 3 us,
+  // and is there after 2 us: when all members start the all-reduce.
+  Config config;
+  config.dimensions = {dimension(DimensionKind::ring, 4, 50, 0)};
+  config.collectives.chunks = 1;
+  config.collectives.algorithms[static_cast<size_t>(CollectiveOp::broadcast)] = {"direct"};
+  JobFiles files(config);
+  const uint64_t then[] = {2, 1, 0, 1};
+  for (uint32_t r = 0; r < 4; ++r) {
+    files.trace(r).push_back(trace::test::collective(1, ChakraProtoMsg::BROADCAST, 50000));
+    files.trace(r).push_back(compute(2, then[r], {1}));
+    files.trace(r).push_back(collective(3, CollectiveOp::all_reduce, 1 << 20, "", {2}));
+  }
+  files.write();
+  const Outcome fold = run(config, files, true);
+  EXPECT_EQ(fold.folding.substr(0, fold.folding.find(';')), "4 simulated, 0 of 2 folded");
+  EXPECT_EQ(fold.told, run(config, files, false).told);
+}
+
 TEST(TraceFolding, MessageFidelityAndDataAreSimulated) {
   Config config = torus();
   config.dimensions[1].fidelity = Fidelity::message;
