@@ -39,13 +39,18 @@ class LinkWaves final : public fabric::LinkObserver {
   uint64_t total_ = 0;
 };
 
-LinkReport of_link(const fabric::Link& link) {
-  LinkReport report;
+/// What a report says of its link.
+void tell(LinkReport& report, const fabric::Link& link) {
   report.link = &link;
   report.bytes = link.bytes();
   report.messages = link.messages();
   report.busy = link.busy();
   report.queued = link.queued();
+}
+
+LinkReport of_link(const fabric::Link& link) {
+  LinkReport report;
+  tell(report, link);
   return report;
 }
 
@@ -291,7 +296,7 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
       return report;
     case DimensionKind::fully_connected:
       peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
-      if (rank != nmu.rank()) report.link = &port.link(image(d, r, i, nmu.place(), exchanges));
+      if (rank != nmu.rank()) tell(report, port.link(image(d, r, i, nmu.place(), exchanges)));
       report.name += fmt::format("_to{}", geometry_.rank_at(peer));
       break;
     default: {
