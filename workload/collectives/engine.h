@@ -190,6 +190,7 @@ class CollectiveEngine final : public MessageSink {
   void serve(Queue& queue);
   void begin(Active& active, uint32_t chunk, Queue& queue);
   void enter_round(Active& active, uint32_t chunk);
+  void contribute(Active& active, uint32_t chunk);
   void end_phase(Active& active, uint32_t chunk);
   void send(const Active& active, uint32_t chunk, const RoundSend& send, const PhaseShape& shape);
   bool windowed(const PhasePlan& phase) const;
