@@ -53,9 +53,10 @@ std::string effective_yaml(const Config& config) {
         if (row.path.rfind(kDimensionPrefix, 0) != 0 || row.get == nullptr) continue;
         const bool of_unit = row.path.rfind(unit_prefix, 0) == 0;
         std::string& text = of_unit ? unit : entry;
-        text += fmt::format("{}{}: {}", text.empty() ? "" : ", ",
-                            row.path.substr(of_unit ? unit_prefix.size() : std::string(kDimensionPrefix).size()),
-                            print_value(row, row.get(config, d)));
+        text +=
+            fmt::format("{}{}: {}", text.empty() ? "" : ", ",
+                        row.path.substr(of_unit ? unit_prefix.size() : std::string(kDimensionPrefix).size()),
+                        print_value(row, row.get(config, d)));
       }
       if (config.fabric_dimensions()[d].kind == DimensionKind::switch_)
         entry += ", collective_unit: {" + unit + "}";

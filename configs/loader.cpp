@@ -710,6 +710,7 @@ class Resolver {
         return;
       }
     }
+    if (dimension.kind != DimensionKind::switch_) dimension.collective_unit = {};
     check_unit(dimension, raw, entry, name);
     const auto& written = raw.at(has_per_npu ? per_npu : link);
     if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)
@@ -742,9 +743,9 @@ class Resolver {
       return fmt::format("dimension {} is {}({})", d, to_string(dimension.kind), dimension.size);
     if (config_.remapped())
       return fmt::format("the {} does not say which switch joins the NPUs of logical dimension {}",
-                         config_.graph != nullptr       ? "graph"
+                         config_.graph != nullptr  ? "graph"
                          : config_.mapping.empty() ? "logical topology"
-                                                         : "mapping",
+                                                   : "mapping",
                          d);
     return {};
   }
@@ -781,6 +782,7 @@ class Resolver {
       errors_.add(raw->origin, fmt::format("{}[{}]", key.path, d),
                   fmt::format("'in_switch' needs a switch, and {}; write `{}` or another algorithm here", why,
                               kDefaultAlgorithm));
+      break;
     }
     for (size_t d = 0; d < dimensions; ++d) {
       const AlgorithmInfo* info = find_algorithm(names[d]);

@@ -38,8 +38,7 @@ void FabricSwitch::receive(const fabric::Transfer& transfer) {
   const Picoseconds tail = transfer.first + transfer.flit_time;
   const Picoseconds time = cut_through_ ? transfer.first : tail;
   // Equal times are served in the order of the senders, whichever process ran first.
-  queue_.push(time, static_cast<uint64_t>(packet.source) << 32 | arrivals_++,
-              {tail, transfer.packet});
+  queue_.push(time, static_cast<uint64_t>(packet.source) << 32 | arrivals_++, {tail, transfer.packet});
   if (!running()) wake_at(time);
 }
 

@@ -21,7 +21,10 @@
 
 namespace weft {
 
-class FabricSwitch final : public sc_core::sc_module, private fabric::FabricEndpoint, private Wakeable, private UnitPorts {
+class FabricSwitch final : public sc_core::sc_module,
+                           private fabric::FabricEndpoint,
+                           private Wakeable,
+                           private UnitPorts {
  public:
   /// `unit`: it has a collective unit; null: none.
   FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,

@@ -479,7 +479,8 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     return;
   }
   if ((destination & kUnitPeer) != 0) {
-    // One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all NMUs.
+    // One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all
+    // NMUs.
     const uint32_t d = destination & ~kUnitPeer;
     route.port = first_port_[d];
     route.latency = dimensions_[d].latency;

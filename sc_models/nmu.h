@@ -212,7 +212,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   const Geometry& geometry_;                        ///< of the fabric
   NmuClient& client_;
   collectives::UnitDirectory* units_ = nullptr;  ///< null: no switch has a collective unit
-  uint64_t reduction_bytes_ = 0;  ///< cached: last size and its time
+  uint64_t reduction_bytes_ = 0;                 ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;
   std::vector<uint8_t> first_port_;  ///< by dimension
   struct Tail {

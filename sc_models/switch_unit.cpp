@@ -71,9 +71,10 @@ void SwitchUnit::receive(const fabric::Transfer& transfer) {
   const std::vector<uint32_t>& values = phase.view.axis->values;
   fabric::CollectiveUnit::Contribution c;
   c.block = {id.stream, id.chunk, id.phase, id.round};
-  c.contributor = values.empty() ? port
-                                 : static_cast<uint32_t>(
-                                       std::lower_bound(values.begin(), values.end(), port) - values.begin());
+  c.contributor =
+      values.empty()
+          ? port
+          : static_cast<uint32_t>(std::lower_bound(values.begin(), values.end(), port) - values.begin());
   c.contributors = phase.layout.contributors();
   c.port = port;
   c.item = transfer.packet;
@@ -144,9 +145,8 @@ Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picos
     if (!phase.layout.receives(result.block.slot, member)) continue;
     const uint32_t port = port_of(phase, member);
     fabric::Link& link = ports_.output(port);
-    const fabric::Link::Slot slot = analytical_
-                                        ? link.occupy_analytical(now, result.bytes, 1, packet.id_low)
-                                        : link.occupy(now, result.bytes, 0, packet.id_low);
+    const fabric::Link::Slot slot = analytical_ ? link.occupy_analytical(now, result.bytes, 1, packet.id_low)
+                                                : link.occupy(now, result.bytes, 0, packet.id_low);
     const fabric::PacketRef ref = pool_.acquire();
     fabric::Packet& copy = pool_[ref];
     copy = packet;

@@ -121,8 +121,8 @@ void System::build_switches(uint32_t d, vcd::Waves* waves) {
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++);
-    switches_.push_back(
-        std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_, wheel_, unit));
+    switches_.push_back(std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d],
+                                                       pool_, wheel_, unit));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
@@ -335,7 +335,8 @@ std::vector<std::string> System::check_conservation() const {
   for_each_unit([&](const SwitchUnit& unit) {
     broken.insert(broken.end(), unit.broken().begin(), unit.broken().end());
     if (unit.in_flight() != 0) {
-      broken.push_back(fmt::format("{}: {} phases of collectives are not over", unit.name(), unit.in_flight()));
+      broken.push_back(
+          fmt::format("{}: {} phases of collectives are not over", unit.name(), unit.in_flight()));
     }
     if (unit.state().buffered() != 0) {
       broken.push_back(

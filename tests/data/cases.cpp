@@ -151,6 +151,10 @@ void choose_algorithms(DataCase& c, uint64_t pick) {
                                    }),
                     allowed.end());
     }
+    if (d.kind == DimensionKind::switch_ &&
+        collectives::in_switch_algorithm()->refuses(c.request.op, n).empty()) {
+      allowed.emplace_back("in_switch");
+    }
     names.push_back(allowed[pick % allowed.size()]);
     pick = pick / 7 + 1;
     stride *= d.size;
@@ -203,6 +207,15 @@ DataCase random_case(std::mt19937_64& random) {
   set_request(c, op, elements, random);
   if (random() % 4 == 0) c.request.involved_dimensions = static_cast<uint32_t>(random()) | 1;
   if (random() & 1) choose_algorithms(c, random());
+  // Small segments and buffers, so that collective units have something to order.
+  for (DimensionConfig& d : c.config.dimensions) {
+    CollectiveUnitConfig& unit = d.collective_unit;
+    unit.segment = 64u << random() % 4;
+    if (random() % 2 == 0) unit.buffer = unit.segment * (1 + random() % 3);
+    if (random() % 3 == 0) unit.ingress_bandwidth = {30000000000ull, 1};
+    if (random() % 3 == 0) unit.reduction_bandwidth = {200000000000ull, 1};
+    if (random() % 3 == 0) unit.latency = 70000;
+  }
   return c;
 }
 

@@ -137,7 +137,8 @@ void CollectiveUnit::reduce(const Contribution& contribution, Picoseconds now) {
   }
   block.reduced = std::max(block.reduced, done);
   block.last = contribution.contributor;
-  if (++block.entered == block.contributors) push(block.reduced + parameters_.latency, What::ready, contribution);
+  if (++block.entered == block.contributors)
+    push(block.reduced + parameters_.latency, What::ready, contribution);
 }
 
 void CollectiveUnit::finish(const BlockId& id, Picoseconds now, Output& output) {

@@ -53,8 +53,8 @@ Picoseconds floor_time(double bytes, double rate) {
 }
 
 /// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of
-/// members stand against each other. `in_switch`: switches between the groups reduce and multicast, so that an
-/// all-reduce needs no more than every member's contribution out and the result in.
+/// members stand against each other. `in_switch`: switches between the groups reduce and multicast, so that
+/// an all-reduce needs no more than every member's contribution out and the result in.
 double share(CollectiveOp op, double n, bool in_switch) {
   switch (op) {
     case CollectiveOp::all_reduce:

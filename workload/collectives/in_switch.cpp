@@ -161,9 +161,9 @@ Picoseconds unit_time(const DimensionConfig& dimension, const UnitLayout& layout
     return layout.reduces() ? time_at(bytes, unit.reduction_bandwidth) : 0;
   };
   const uint64_t gathered = layout.contributors() * first;
-  const Picoseconds stages[] = {
-      enter(std::max(most_in, first)) - enter(first), reduce(totals.bytes_in) - reduce(gathered),
-      transfer_time(std::max(most_out, first), link) - transfer_time(first, link)};
+  const Picoseconds stages[] = {enter(std::max(most_in, first)) - enter(first),
+                                reduce(totals.bytes_in) - reduce(gathered),
+                                transfer_time(std::max(most_out, first), link) - transfer_time(first, link)};
   return 2 * dimension.latency + unit.latency + enter(first) + reduce(gathered) + transfer_time(first, link) +
          *std::max_element(std::begin(stages), std::end(stages));
 }
@@ -172,7 +172,8 @@ Picoseconds unit_serial_time(const DimensionConfig& dimension, const UnitLayout&
   const CollectiveUnitConfig& unit = dimension.collective_unit;
   const UnitLayout::Totals totals = layout.totals();
   const uint64_t messages = totals.contributions + totals.results;
-  Picoseconds time = messages * dimension.latency + totals.contributions * unit.latency + messages;  // rounding
+  Picoseconds time =
+      messages * dimension.latency + totals.contributions * unit.latency + messages;  // rounding
   time += transfer_time(totals.bytes_in + totals.bytes_out, dimension.link_rate());
   time += time_at(totals.bytes_in, unit.ingress_bandwidth) + totals.contributions;
   if (layout.reduces()) time += time_at(totals.bytes_in, unit.reduction_bandwidth) + totals.contributions;
@@ -192,9 +193,10 @@ void UnitDirectory::leave(uint32_t stream) {
 const std::shared_ptr<const CollectivePlan>& UnitDirectory::plan(uint32_t stream) const {
   const auto it = entries_.find(stream);
   if (it == entries_.end()) {
-    throw std::logic_error(fmt::format("a collective unit got a contribution to collective {}, which no "
-                                       "member has started",
-                                       stream));
+    throw std::logic_error(
+        fmt::format("a collective unit got a contribution to collective {}, which no "
+                    "member has started",
+                    stream));
   }
   return it->second.plan;
 }

@@ -276,9 +276,10 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   if (chosen == nullptr) fail(plan, where, fmt::format("there is no algorithm `{}`", name));
   if (chosen->in_switch() && (dimension.kind != DimensionKind::switch_ || config_.remapped())) {
     fail(plan, where,
-         config_.remapped() ? "in_switch needs the switches of a Switch dimension, and ranks or dimensions are "
-                              "not where the physical ones are; use another algorithm"
-                            : "in_switch needs a Switch dimension; use another algorithm");
+         config_.remapped()
+             ? "in_switch needs the switches of a Switch dimension, and ranks or dimensions are "
+               "not where the physical ones are; use another algorithm"
+             : "in_switch needs a Switch dimension; use another algorithm");
   }
   const std::string why = chosen->refuses(phase_op, axis.size);
   if (!why.empty()) fail(plan, where, why);
