@@ -122,7 +122,7 @@ void set_request(DataCase& c, CollectiveOp op, uint64_t elements, std::mt19937_6
       ranks.empty() ? static_cast<uint32_t>(random() % c.config.npus()) : ranks[random() % ranks.size()];
 }
 
-void choose_algorithms(DataCase& c, uint64_t pick) {
+void choose_algorithms(DataCase& c, uint64_t pick, bool units) {
   auto& names = c.config.collectives.algorithms[static_cast<int>(c.request.op)];
   names.clear();
   // One in five: an algorithm of the whole operation on the flat line of all members.
@@ -151,7 +151,7 @@ void choose_algorithms(DataCase& c, uint64_t pick) {
                                    }),
                     allowed.end());
     }
-    if (d.kind == DimensionKind::switch_ &&
+    if (units && d.kind == DimensionKind::switch_ &&
         collectives::in_switch_algorithm()->refuses(c.request.op, n).empty()) {
       allowed.emplace_back("in_switch");
     }
@@ -161,7 +161,7 @@ void choose_algorithms(DataCase& c, uint64_t pick) {
   }
 }
 
-DataCase random_case(std::mt19937_64& random) {
+DataCase random_case(std::mt19937_64& random, bool units) {
   static const DimensionKind kKinds[] = {DimensionKind::ring, DimensionKind::fully_connected,
                                          DimensionKind::switch_, DimensionKind::mesh};
   static const char* const kElements[] = {"fp32", "bf16", "int32"};
@@ -206,7 +206,7 @@ DataCase random_case(std::mt19937_64& random) {
   const uint64_t elements = random() % 3 == 0 ? random() % 12 : 1 + random() % 400;
   set_request(c, op, elements, random);
   if (random() % 4 == 0) c.request.involved_dimensions = static_cast<uint32_t>(random()) | 1;
-  if (random() & 1) choose_algorithms(c, random());
+  if (random() & 1) choose_algorithms(c, random(), units);
   // Small segments and buffers, so that collective units have something to order.
   for (DimensionConfig& d : c.config.dimensions) {
     CollectiveUnitConfig& unit = d.collective_unit;

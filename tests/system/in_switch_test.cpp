@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/loader.h"
 #include "sc_models/job.h"
 #include "tests/support/isolated.h"
 #include "workload/collectives/bounds.h"
@@ -372,8 +373,7 @@ TEST(InSwitch, SeveralDimensionsReduceAndGatherInTurn) {
     const Config inside = machine({{DimensionKind::switch_, 8}, {DimensionKind::ring, 4}}, fidelity);
     outcome = run(inside, {{CollectiveOp::all_reduce, 320'000}});
     EXPECT_EQ(outcome.wrong, "");
-    EXPECT_EQ(outcome.finished[0],
-              ((1000 + 3200 + 400) + 2 * 3 * (500 + 100) + (1000 + 400 + 400)) * kNs);
+    EXPECT_EQ(outcome.finished[0], ((1000 + 3200 + 400) + 2 * 3 * (500 + 100) + (1000 + 400 + 400)) * kNs);
   }
 }
 
@@ -492,6 +492,19 @@ TEST(InSwitch, RefusesWhatASwitchCannotDo) {
   config.dimensions[1].collective_unit.segment = 64;
   EXPECT_NE(refusal(config, CollectiveOp::all_reduce, 1ull << 40).find("collective_unit.segment"),
             std::string::npos);
+}
+
+TEST(InSwitch, TheExampleRunsFasterThanItsMembersAmongThemselves) {
+  Config config = load_config(WEFT_SOURCE_DIR "/configs/examples/in_switch.yaml");
+  config.run.data = "functional";
+  const std::vector<Started> all{{CollectiveOp::all_reduce, 1 << 20}};
+  const Outcome outcome = run(config, all);
+  EXPECT_EQ(outcome.wrong, "");
+  EXPECT_EQ(outcome.elements, 32u * (1 << 18));
+  for (auto& names : config.collectives.algorithms) names.clear();
+  const Outcome members = run(config, all);
+  EXPECT_EQ(members.wrong, "");
+  EXPECT_LT(outcome.finished[0], members.finished[0]);
 }
 
 TEST(InSwitch, IsNotFolded) {
