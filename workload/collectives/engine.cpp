@@ -229,6 +229,7 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   if (active.data) active.data->begin_phase(chunk_index, chunk.phase);
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
   chunk.reverse = reversed(active, chunk_index, chunk.phase);
+  chunk.in_switch = phase.algorithm->in_switch();
   chunk.me = active.views[phase.axis].me;
   chunk.base = active.views[phase.axis].base;
   chunk.rounds =
@@ -262,7 +263,7 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
   Chunk& chunk = active.chunks[chunk_index];
   chunk.status = Status::running;
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
-  if (phase.algorithm->in_switch()) {
+  if (chunk.in_switch) {
     contribute(active, chunk_index);
     return;
   }

@@ -117,6 +117,7 @@ class CollectiveEngine final : public MessageSink {
     uint8_t phase = 0;
     Status status = Status::waiting;
     bool reverse = false;
+    bool in_switch = false;   ///< the phase's messages go to and come from the switch's collective unit
     bool first_phase = true;  ///< its first phase is not over (dispatcher)
   };
   struct Received {

@@ -112,26 +112,29 @@ bool UnitLayout::receives(uint64_t slot, uint32_t member) const {
   }
 }
 
+uint64_t UnitLayout::segments(uint32_t block) const {
+  return std::max<uint64_t>(1, (split_.size(block) + segment_ - 1) / segment_);
+}
+
 uint32_t UnitLayout::results(uint32_t member) const {
-  uint32_t count = 0;
-  for (uint64_t slot = 0; slot < slots(); ++slot) count += used(slot) && receives(slot, member) ? 1 : 0;
-  return count;
+  if (whole_) return receives(0, member) ? static_cast<uint32_t>(rows_) : 0;
+  uint64_t count = 0;
+  for (uint32_t b = 0; b < n_; ++b) count += used(b) && receives(b, member) ? segments(b) : 0;
+  return static_cast<uint32_t>(count);
 }
 
 UnitLayout::Totals UnitLayout::totals() const {
-  Totals t;
   uint32_t receivers = 1;
   if (op_ == CollectiveOp::all_reduce || op_ == CollectiveOp::barrier) receivers = n_;
   if (op_ == CollectiveOp::broadcast || op_ == CollectiveOp::all_gather) receivers = n_ - 1;
-  for (uint64_t slot = 0; slot < slots(); ++slot) {
-    if (!used(slot)) continue;
-    const uint64_t bytes = piece(slot).bytes;
-    t.contributions += contributors();
-    t.bytes_in += contributors() * bytes;
-    t.results += receivers;
-    t.bytes_out += receivers * bytes;
+  uint64_t pieces = whole_ ? rows_ : 0;
+  uint64_t bytes = whole_ ? total_ : 0;
+  for (uint32_t b = 0; b < n_ && !whole_; ++b) {
+    if (!used(b)) continue;
+    pieces += segments(b);
+    bytes += split_.size(b);
   }
-  return t;
+  return {contributors() * pieces, contributors() * bytes, receivers * pieces, receivers * bytes};
 }
 
 uint64_t UnitLayout::most_sent() const {

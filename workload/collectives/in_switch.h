@@ -74,6 +74,8 @@ class UnitLayout {
   uint64_t most_received() const;
 
  private:
+  /// Pieces of a block (not of the whole data).
+  uint64_t segments(uint32_t block) const;
   /// The block of a slot.
   uint32_t block(uint64_t slot) const { return whole_ ? 0 : static_cast<uint32_t>(slot % n_); }
 
