@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "tlm_interconnect/packet/packet_trains.h"
+
 namespace weft::packet {
 namespace {
 
@@ -14,6 +16,19 @@ constexpr const char* kReport = "weft/tlm_interconnect/packet";
 constexpr uint32_t kNoVcYet = ~0u;
 
 }  // namespace
+
+void PacketSink::train_arrives(const TrainArrivals& train) {
+  for (uint64_t k = 0; k < train.repeats; ++k) {
+    for (const TrainArrivals::Burst& b : train.bursts) {
+      const Picoseconds first = b.first + k * train.period;
+      flits_arrive(b.flits, first, b.flit_time);
+      if (b.tail) {
+        packet_arrives(train.packet, train.packet_flits,
+                       first + static_cast<Picoseconds>(b.flits - 1) * b.flit_time);
+      }
+    }
+  }
+}
 
 NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
                                    const PortConfig& port, const Segmentation& segmentation,
@@ -59,6 +74,7 @@ void NetworkInterface::wake_and_notify(Picoseconds t) {
 
 void NetworkInterface::set_source(PacketSource* source) {
   source_ = source;
+  if (trains_ != nullptr && trains_->disturb(rank_)) interrupted_ = true;
   wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
 }
 
@@ -82,6 +98,10 @@ void NetworkInterface::submit(const Message& message) {
   std::deque<Queued>& queue = queues_[message.virtual_network];
   queue.push_back({handle, 0});
   if (queue.size() == 1) {
+    if (trains_ != nullptr && trains_->disturb(rank_)) {
+      interrupted_ = true;
+      wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
+    }
     const Picoseconds now = sc_core::sc_time_stamp().value();
     wake_and_notify(
         on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
@@ -97,7 +117,14 @@ void NetworkInterface::activate() {
   const Picoseconds now = sc_core::sc_time_stamp().value();
   const Picoseconds horizon = now + lookahead_;
   notified_ = 0;
-  while (next_ < horizon) {
+  if (aside_) {
+    if (interrupted_ || now >= resume_) {
+      trains_->resume(rank_);
+    } else {
+      next_ = resume_;
+    }
+  }
+  while (next_ < horizon && !aside_) {
     const Picoseconds t = next_;
     next_ = kNever;
     cycle(t);
@@ -138,7 +165,12 @@ void NetworkInterface::cycle(Picoseconds t) {
       wake(on_cycle(ready));
       continue;
     }
+    const uint32_t last_vc = last_vc_[network];
     if (!choose_vc(t, network, flits)) continue;
+    if (trains_ != nullptr && !queues_[network].empty() && trains_->carry(*this, network, t)) {
+      last_vc_[network] = last_vc;  // chosen again when the train is resumed
+      return;
+    }
     last_network_ = network;
     take_next(t, network);
     send(t);
@@ -284,6 +316,9 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   if (sink_ != nullptr) sink_->flits_arrive(transfer.flits, transfer.first, transfer.flit_time);
   const bool tail = in.next == transfer.packet_flits;
   if (tail) in.next = 0;
+  if (arrivals_ != nullptr) {
+    arrivals_->push_back({transfer.first, transfer.flits, static_cast<uint32_t>(transfer.flit_time), tail});
+  }
 
   fabric::Transfer credit;
   credit.kind = fabric::Transfer::Kind::credit;
@@ -308,6 +343,91 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Picosecond
   const Picoseconds done = open.last;
   messages_.release(handle);
   if (sink_ != nullptr) sink_->message_arrives(message, done);
+}
+
+NetworkInterface::Progress NetworkInterface::progress(uint32_t virtual_network) const {
+  const Queued& front = queues_[virtual_network].front();
+  return {front.message, messages_[front.message].message.bytes, front.cut, segmentation_.packet_bytes};
+}
+
+bool NetworkInterface::sends_nothing_else(uint32_t virtual_network) const {
+  if (source_ != nullptr || have_spec_) return false;
+  for (uint32_t network = 0; network < queues_.size(); ++network) {
+    if (network != virtual_network && !queues_[network].empty()) return false;
+  }
+  return true;
+}
+
+void NetworkInterface::write_sender(StateRecord& state) {
+  state.time(state.now());
+  state.deadline(busy_);
+  state.number((uint64_t{draining_} << 32) | vc_);
+  state.number(last_network_);
+  for (const uint32_t v : last_vc_) state.number(v);
+  for (CreditAccount& account : out_) account.write(state);
+}
+
+void NetworkInterface::write_receiver(StateRecord& state) const {
+  for (const InputVc& in : in_) {
+    state.number(in.next);
+    if (in.next != 0) state.packet(in.packet);
+  }
+}
+
+void NetworkInterface::set_aside(Picoseconds until) {
+  aside_ = true;
+  interrupted_ = false;
+  resume_ = until;
+  next_ = until;
+}
+
+void NetworkInterface::shift_sender(Picoseconds by, uint32_t virtual_network, uint64_t packets) {
+  busy_ += by;
+  for (CreditAccount& account : out_) account.shift(by);
+  queues_[virtual_network].front().cut += packets * segmentation_.packet_bytes;
+  packets_sent_ += packets;
+  flits_sent_ += packets * packet_flits_of_trains();
+}
+
+void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,
+                                        const std::vector<TrainArrivals::Burst>& bursts, Picoseconds period,
+                                        uint64_t repeats) {
+  for (const TrainArrivals::Burst& b : bursts) {
+    flits_received_ += repeats * b.flits;
+    if (b.tail) packets_received_ += repeats;
+  }
+  if (sink_ == nullptr) return;
+  fabric::Packet packet;
+  packet.bytes = segmentation_.packet_bytes;
+  packet.id_low = message.id_low;
+  packet.submitted = message.submitted;
+  packet.source = message.source;
+  packet.destination = message.destination;
+  packet.data = message.data;
+  packet.flags = message.flags;
+  packet.virtual_network = message.virtual_network;
+  // The recorded period is the one before the first that is reported.
+  std::vector<TrainArrivals::Burst> first = bursts;
+  for (TrainArrivals::Burst& b : first) b.first += period;
+  sink_->train_arrives({packet, packet_flits, first, period, repeats});
+}
+
+void NetworkInterface::begin_replay(Picoseconds from) {
+  aside_ = false;
+  notified_before_ = notified_;
+  notified_ = 0;
+  next_ = from;
+}
+
+void NetworkInterface::replay_cycle() {
+  const Picoseconds t = next_;
+  next_ = kNever;
+  cycle(t);
+}
+
+void NetworkInterface::end_replay() {
+  notified_ = notified_before_;
+  if (next_ != kNever) wake_and_notify(next_);
 }
 
 }  // namespace weft::packet

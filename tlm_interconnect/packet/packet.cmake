@@ -5,6 +5,7 @@ set(WEFT_PACKET_SOURCES
   packet/link_port.cpp
   packet/network_interface.cpp
   packet/packet_network.cpp
+  packet/packet_trains.cpp
   packet/router.cpp
   packet/topology.cpp
   packet/traffic.cpp

@@ -80,6 +80,13 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
 
 PacketNetwork::~PacketNetwork() = default;
 
+void PacketNetwork::end_of_elaboration() {
+  if (!config_.trains || routing_->adaptive()) return;
+  trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
+  for (auto& r : routers_) r->set_trains(trains_.get());
+  for (auto& n : nis_) n->set_trains(trains_.get());
+}
+
 PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) const {
   const LinkTiming& link = topology_.links[port.link];
   PortConfig result;
@@ -108,6 +115,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
 uint64_t PacketNetwork::flits_received() const {
   uint64_t n = 0;
   for (const auto& ni : nis_) n += ni->flits_received();
+  if (trains_) n += trains_->flits_under_way();
   return n;
 }
 

@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
 namespace {
@@ -105,6 +108,11 @@ void Router::activate() {
   const Picoseconds now = sc_core::sc_time_stamp().value();
   const Picoseconds horizon = now + lookahead_;
   notified_ = 0;  // transfers that come back while this runs need not notify
+  if (!disturbed_.empty()) {
+    const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
+    for (const uint32_t rank : disturbed) trains_->resume(rank);
+  }
+  decided_ = horizon;
   while (next_ < horizon) {
     const Picoseconds t = next_;
     next_ = kNever;
@@ -141,6 +149,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   in.last_next = transfer.first_flit + transfer.flits;
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
+  if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
   const Picoseconds first = on_cycle(transfer.first);
   const auto stride = static_cast<uint32_t>(transfer.flit_time);
   bool merged = false;
@@ -412,6 +421,29 @@ void Router::allocate_vcs(Picoseconds t) {
   }
 }
 
+// A head that may want an output on which a train is, or is about to be: it cannot be decided before its
+// arrival, and the train is resumed before that.
+void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
+  if (reserved_inputs_[p] != kFree) return;  // the train's own
+  const RouteQuery query = query_of(p, v, packet);
+  candidates_.clear();
+  routing_.route(query, candidates_);
+  uint32_t only = ~0u;
+  if (candidates_.size() > 1 && selection_->certain()) {
+    only = selection_->select(query, candidates_, random_, *this);
+  }
+  for (uint32_t i = 0; i < candidates_.size(); ++i) {
+    if (only != ~0u && i != only) continue;
+    const uint32_t rank = reserved_outputs_[candidates_[i].port];
+    if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
+  }
+}
+
+RouteQuery Router::query_of(uint32_t p, uint32_t v, fabric::PacketRef ref) const {
+  const fabric::Packet& packet = pool_[ref];
+  return {id_, p, v, packet.source, packet.destination, packet.virtual_network};
+}
+
 void Router::start_head(uint32_t p, uint32_t v) {
   InputVc& in = inputs_[p * vcs_ + v];
   const FlitRun& run = in.queue.front();
@@ -546,6 +578,178 @@ Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
   w.packet_flits = in.packet_flits;
   w.flits_here = in.pending;
   return w;
+}
+
+uint32_t Router::vc_mask(uint32_t virtual_network) const {
+  const uint32_t ones = config_.vcs >= 32 ? ~0u : (1u << config_.vcs) - 1;
+  return ones << (virtual_network * config_.vcs);
+}
+
+bool Router::certain_route(const RouteQuery& query, RouteCandidate& route) {
+  if (routing_.adaptive()) return false;
+  candidates_.clear();
+  routing_.route(query, candidates_);
+  if (candidates_.size() == 1) {
+    route = candidates_[0];
+    return true;
+  }
+  if (!selection_->certain()) return false;
+  route = candidates_[selection_->select(query, candidates_, random_, *this)];
+  return true;
+}
+
+bool Router::may_want(uint32_t output, const RouteQuery& query) {
+  RouteCandidate route{};
+  if (certain_route(query, route)) return route.port == output;
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [&](const RouteCandidate& c) { return c.port == output; });
+}
+
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
+  if (!reserved_inputs_.empty() &&
+      (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
+    return false;
+  }
+  if (ports_[output].flit_error > 0) return false;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const uint32_t owner = outputs_[output * vcs_ + v].owner;
+    if (owner != kFree && owner / vcs_ != input) return false;
+  }
+  for (uint32_t p = 0; p < ports(); ++p) {
+    const auto foreign = [&](uint32_t v, fabric::PacketRef ref) {
+      if (p == input) return pool_[ref].id_high != message;
+      return may_want(output, query_of(p, v, ref));
+    };
+    for (uint32_t v = 0; v < vcs_; ++v) {
+      const InputVc& in = inputs_[p * vcs_ + v];
+      if (in.packet != fabric::kNoPacket && foreign(v, in.packet)) return false;
+      for (uint32_t k = 0; k < in.queue.size(); ++k) {
+        if (in.queue[k].packet != in.packet && foreign(v, in.queue[k].packet)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
+  if (reserved_inputs_.empty()) {
+    reserved_inputs_.assign(ports_.size(), kFree);
+    reserved_outputs_.assign(ports_.size(), kFree);
+  }
+  reserved_inputs_[input] = rank;
+  reserved_outputs_[output] = rank;
+  ++reserved_;
+}
+
+void Router::release(uint32_t input, uint32_t output) {
+  reserved_inputs_[input] = kFree;
+  reserved_outputs_[output] = kFree;
+  --reserved_;
+}
+
+void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
+  const Port& in_port = ports_[input];
+  state.deadline(decided_);
+  state.deadline(in_port.input_busy);
+  state.number((uint64_t{in_port.va_mask} << 32) | in_port.sa_mask);
+  state.number((uint64_t{in_port.held_mask} << 32) | in_port.vc_pointer);
+  // A held burst looks back at it for a cycle.
+  state.deadline(ports_[output].output_busy + 2 * cycle_);
+  state.number(switch_allocator_->memory(input, output));
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    state.number((uint64_t{in.pending} << 32) | in.queue.size());
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      const FlitRun& run = in.queue[k];
+      state.time(run.first);
+      state.packet(run.packet);
+      state.number((uint64_t{run.flits} << 32) | run.packet_flits);
+      state.number(run.stride);
+    }
+    state.deadline(in.ready);
+    state.deadline(in.free_at);
+    state.number(in.last_next);
+    if (in.last_next != 0) state.packet(in.last_packet);
+    state.number(in.packet != fabric::kNoPacket ? 1 : 0);
+    if (in.packet != fabric::kNoPacket) {
+      state.packet(in.packet);
+      state.number((uint64_t{in.packet_flits} << 32) | in.sent);
+      state.number((uint64_t{in.out_port} << 32) | in.out_vc);
+      state.number((uint64_t{in.out_mask} << 32) | (in.virtual_network << 2) | (in.routed ? 2u : 0u) |
+                   (in.bubble ? 1u : 0u));
+    }
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.write(state);
+    state.deadline(out.free_at);
+    state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
+    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
+  }
+}
+
+Picoseconds Router::set_aside(uint32_t input) {
+  const Port& port = ports_[input];
+  if (port.va_mask != 0) va_ports_.erase(input);
+  if (port.sa_mask != 0) sa_ports_.erase(input);
+  if (port.held_mask != 0) {
+    held_ports_.erase(input);
+    --held_count_;
+  }
+  return on_cycle(std::max(decided_, static_cast<Picoseconds>(sc_core::sc_time_stamp().value())));
+}
+
+void Router::shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t packets, uint64_t flits) {
+  packets_ += packets;
+  ports_[input].input_busy += by;
+  ports_[output].output_busy += by;
+  ports_[output].flits += flits;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    InputVc& in = inputs_[input * vcs_ + v];
+    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+    in.ready += by;
+    in.free_at += by;
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.shift(by);
+    out.free_at += by;
+  }
+}
+
+void Router::begin_replay(uint32_t input, Picoseconds from) {
+  const auto alone = [&](uint32_t mask) {
+    PortSet set(ports());
+    if (mask != 0) set.insert(input);
+    return set;
+  };
+  const Port& port = ports_[input];
+  live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
+  live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
+  live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));
+  live_.held_count = std::exchange(held_count_, port.held_mask != 0 ? 1 : 0);
+  live_.next = std::exchange(next_, from);
+  live_.notified = std::exchange(notified_, 0);
+}
+
+void Router::replay_cycle() {
+  const Picoseconds t = next_;
+  next_ = kNever;
+  cycle(t);
+}
+
+void Router::end_replay(uint32_t input) {
+  va_ports_ = std::move(live_.va_ports);
+  sa_ports_ = std::move(live_.sa_ports);
+  held_ports_ = std::move(live_.held_ports);
+  held_count_ = live_.held_count;
+  const Port& port = ports_[input];
+  if (port.va_mask != 0) va_ports_.insert(input);
+  if (port.sa_mask != 0) sa_ports_.insert(input);
+  if (port.held_mask != 0) {
+    held_ports_.insert(input);
+    ++held_count_;
+  }
+  const Picoseconds next = std::min(next_, live_.next);
+  next_ = live_.next;
+  notified_ = live_.notified;
+  if (next != kNever) wake_and_notify(next);
 }
 
 }  // namespace weft::packet
