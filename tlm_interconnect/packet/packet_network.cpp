@@ -81,7 +81,7 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
 PacketNetwork::~PacketNetwork() = default;
 
 void PacketNetwork::end_of_elaboration() {
-  if (!config_.trains || routing_->adaptive()) return;
+  if (!config_.trains || routing_->adaptive() || !one_rate()) return;
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (auto& n : nis_) n->set_trains(trains_.get());
@@ -110,6 +110,12 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
+}
+
+bool PacketNetwork::one_rate() const {
+  return std::all_of(topology_.links.begin(), topology_.links.end(), [&](const LinkTiming& link) {
+    return or_cycle(link.flit_time) == or_cycle(topology_.links.front().flit_time);
+  });
 }
 
 uint64_t PacketNetwork::flits_received() const {

@@ -29,6 +29,10 @@ PacketTrains::~PacketTrains() = default;
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t) {
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
   std::unique_ptr<Train>& slot = trains_[ni.rank()];
+  if (slot && slot->phase == Phase::resuming) {
+    ++slot->begun;
+    return false;
+  }
   // All but the last packet of a message are alike; the last one goes by itself.
   const uint64_t left = (progress.bytes - progress.cut - 1) / progress.packet_bytes;
   if (left < kShortest || progress.bytes == progress.cut) {
@@ -201,6 +205,7 @@ void PacketTrains::resume(uint32_t rank) {
                                passed);
   }
 
+  train.phase = Phase::resuming;
   // What has begun of the next period, in the order of time, on these ports only.
   for (const Hop& hop : train.path) hop.router->begin_replay(hop.input, hop.undecided + shift);
   train.from->begin_replay(train.first + shift);

@@ -14,7 +14,10 @@
 // That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
 // receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
 //
-// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors.
+// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors; and
+// nothing in a network of links of different rates: how long a sender waits there for credits that come more
+// slowly depends on how many of them it has been told of, so that other messages would notice that a path
+// has been set aside.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
@@ -66,7 +69,7 @@ class PacketTrains {
     uint32_t output;
     Picoseconds undecided;  ///< at set-aside: from here on its cycles have not been run
   };
-  enum class Phase : uint8_t { idle, observed, carried };
+  enum class Phase : uint8_t { idle, observed, carried, resuming };
   struct Train {
     Phase phase = Phase::idle;
     uint32_t message = 0;
