@@ -51,13 +51,13 @@ class Log final : public PacketSink {
 struct Scenario {
   std::string notation;
   PacketConfig network;
-  Picoseconds flit_time = 0;      ///< of the links
-  Picoseconds ni_flit_time = 0;   ///< of the links to the NIs; 0: the same
+  Picoseconds flit_time = 0;     ///< of the links
+  Picoseconds ni_flit_time = 0;  ///< of the links to the NIs; 0: the same
   Picoseconds latency = 0;
   uint32_t messages = 40;
-  uint32_t longest = 600;         ///< packets
-  Picoseconds span = 3000000;     ///< messages are submitted within it
-  uint32_t destinations = 0;      ///< 0: any; n: rank + 1 .. rank + n
+  uint32_t longest = 600;      ///< packets
+  Picoseconds span = 3000000;  ///< messages are submitted within it
+  uint32_t destinations = 0;   ///< 0: any; n: rank + 1 .. rank + n
   uint32_t packet_bytes = 256;
   uint64_t seed = 1;
 };
@@ -196,7 +196,7 @@ TEST(Trains, ChangeNothingWithAnyBufferVcsAndRate) {
   uint64_t seed = 100;
   for (const uint32_t buffer : {2u, 7u, 16u, 64u}) {
     for (const uint32_t vcs : {1u, 2u, 4u}) {
-      for (const Picoseconds flit_time : {1000u, 1300u, 2000u, 800u, 1025u}) {
+      for (const Picoseconds flit_time : {1000u, 1300u, 2000u, 1280u, 1025u}) {
         for (const Picoseconds latency : {0u, 7500u}) {
           Scenario s;
           s.notation = vcs == 1 ? "Switch(6)" : (seed % 2 == 0 ? "Ring(6)" : "Mesh(3)_Switch(2)");
@@ -229,7 +229,8 @@ TEST(Trains, ChangeNothingWithAnyOption) {
     }
     return sum;
   };
-  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.switching = FlitSwitching::flit_interleaved; }).trains, 0u);
+  EXPECT_GT(
+      with("Ring(6)", [](Scenario& s) { s.network.switching = FlitSwitching::flit_interleaved; }).trains, 0u);
   EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.quantum = 3; }).trains, 0u);
   EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.strict_cut_through = true; }).trains, 0u);
   EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.release_on_credit = true; }).trains, 0u);
@@ -238,9 +239,15 @@ TEST(Trains, ChangeNothingWithAnyOption) {
   EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.pipeline.vc_alloc = 0; }).trains, 0u);
   EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.pipeline = {2, 2, 2, 2, 3}; }).trains, 0u);
   EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.vc_classes = "switched_dateline"; }).trains, 0u);
-  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.routing = "up_down", s.network.selection = "first"; }).trains, 0u);
-  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.virtual_networks = 2, s.network.vcs = 2; }).splits, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.routing = "up_down", s.network.selection = "first"; })
+                .trains,
+            0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.virtual_networks = 2, s.network.vcs = 2; }).splits,
+            0u);
   EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.shuffle = 5; }).trains, 0u);
+  // Links of different rates, and faster than the clock.
+  EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.ni_flit_time = 2000; }).trains, 0u);
+  EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.flit_time = 800; }).trains, 0u);
   // Drawn and adaptive routes: no trains where the way is not certain.
   EXPECT_EQ(with("Mesh(3)_Mesh(3)", [](Scenario& s) { s.network.routing = "minimal_adaptive"; }).trains, 0u);
   with("FatTree(4,2)", [](Scenario& s) { s.network.selection = "random"; });

@@ -104,7 +104,7 @@ void NetworkInterface::submit(const Message& message) {
     }
     const Picoseconds now = sc_core::sc_time_stamp().value();
     wake_and_notify(
-        on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
+        std::max(on_cycle(std::max(message.submitted, now)), packet_ == fabric::kNoPacket ? free_from() : 0));
   }
 }
 
@@ -134,13 +134,15 @@ void NetworkInterface::activate() {
 }
 
 void NetworkInterface::cycle(Picoseconds t) {
-  if (busy_ > t) {
-    wake(busy_);
+  if (free_from() > t) {
+    wake(free_from());
     return;
   }
   if (packet_ != fabric::kNoPacket) {
+    const bool credit = out_[vc_].at(std::max(t, busy_)) > 0;
     Picoseconds when = out_[vc_].when(1);
-    if (out_[vc_].at(t) > 0) {
+    if (when != kNever) when = on_cycle(when);
+    if (credit) {
       when = on_cycle(out_[vc_].gapless(t, packet_flits_ - sent_, flit_time_));
       if (when <= t) {
         send(t);
@@ -212,7 +214,7 @@ bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32
     if (when == kNever) {
       watched_ |= 1u << v;
     } else {
-      wake(when);
+      wake(on_cycle(when));
     }
   }
   return false;
@@ -254,11 +256,13 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
 }
 
 void NetworkInterface::send(Picoseconds t) {
-  const uint32_t n = out_[vc_].run(t, packet_flits_ - sent_, flit_time_);
+  // A rate that is no multiple of the clock carries the remainder while the link stays busy.
+  const Picoseconds start = std::max(t, busy_);
+  const uint32_t n = out_[vc_].run(start, packet_flits_ - sent_, flit_time_);
   out_[vc_].spend(n);
   fabric::Transfer transfer;
   transfer.kind = fabric::Transfer::Kind::burst;
-  transfer.first = t + flit_delay_;
+  transfer.first = start + flit_delay_;
   transfer.flit_time = flit_time_;
   transfer.packet = packet_;
   transfer.first_flit = sent_;
@@ -267,9 +271,9 @@ void NetworkInterface::send(Picoseconds t) {
   transfer.vc = static_cast<VcId>(vc_);
   sent_ += n;
   flits_sent_ += n;
-  busy_ = on_cycle(t + static_cast<Picoseconds>(n) * flit_time_);
+  busy_ = start + static_cast<Picoseconds>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
-    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, busy_);
+    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, on_cycle(busy_));
     last_of_ = 0;
   }
   if (sent_ == packet_flits_) {
@@ -280,10 +284,10 @@ void NetworkInterface::send(Picoseconds t) {
     for (uint32_t network = 0; network < queues_.size(); ++network) {
       Picoseconds ready = 0;
       uint32_t flits = 0;
-      if (next_ready(network, ready, flits)) wake(std::max(busy_, on_cycle(ready)));
+      if (next_ready(network, ready, flits)) wake(std::max(free_from(), on_cycle(ready)));
     }
   } else {
-    wake(busy_);
+    wake(free_from());
   }
   link_.send(transfer);
 }
@@ -291,7 +295,7 @@ void NetworkInterface::send(Picoseconds t) {
 void NetworkInterface::receive(const fabric::Transfer& transfer) {
   const uint32_t v = index(transfer.vc);
   if (transfer.kind == fabric::Transfer::Kind::credit) {
-    out_[v].add({on_cycle(transfer.first), transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
+    out_[v].add({transfer.first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
     if (((watched_ >> v) & 1) != 0) {
       watched_ &= ~(1u << v);
       wake_and_notify(on_cycle(transfer.first));

@@ -233,6 +233,8 @@ class NetworkInterface final : public sc_core::sc_module {
     if (t < next_) next_ = t;
   }
   void wake_and_notify(Picoseconds t);
+  /// The cycle in which the next flit may go.
+  Picoseconds free_from() const { return busy_ - busy_ % cycle_; }
   Picoseconds on_cycle(Picoseconds t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
 
   const PacketConfig config_;

@@ -114,7 +114,8 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
 
 bool PacketNetwork::one_rate() const {
   return std::all_of(topology_.links.begin(), topology_.links.end(), [&](const LinkTiming& link) {
-    return or_cycle(link.flit_time) == or_cycle(topology_.links.front().flit_time);
+    const Picoseconds flit_time = or_cycle(link.flit_time);
+    return flit_time >= config_.cycle && flit_time == or_cycle(topology_.links.front().flit_time);
   });
 }
 

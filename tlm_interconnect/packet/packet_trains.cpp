@@ -8,10 +8,10 @@
 namespace weft::packet {
 namespace {
 
-constexpr uint64_t kShortest = 16;       ///< packets for which a train is worth while
-constexpr uint64_t kFirstTry = 2;        ///< packets begun before the first record
-constexpr uint64_t kRetry = 16;          ///< packets to wait after a disturbance
-constexpr uint64_t kFirstWindow = 8;     ///< doubles until a period fits
+constexpr uint64_t kShortest = 16;    ///< packets for which a train is worth while
+constexpr uint64_t kFirstTry = 2;     ///< packets begun before the first record
+constexpr uint64_t kRetry = 16;       ///< packets to wait after a disturbance
+constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
 
 Picoseconds now() {
@@ -20,7 +20,8 @@ Picoseconds now() {
 
 }  // namespace
 
-PacketTrains::PacketTrains(const PacketTopology& topology, const std::vector<std::unique_ptr<Router>>& routers,
+PacketTrains::PacketTrains(const PacketTopology& topology,
+                           const std::vector<std::unique_ptr<Router>>& routers,
                            const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages)
     : topology_(topology), routers_(routers), nis_(nis), messages_(messages), trains_(nis.size()) {}
 

@@ -150,7 +150,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
   if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
-  const Picoseconds first = on_cycle(transfer.first);
+  const Picoseconds first = transfer.first;
   const auto stride = static_cast<uint32_t>(transfer.flit_time);
   bool merged = false;
   if (!in.queue.empty()) {
@@ -167,13 +167,13 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
     start_head(p, v);
     wake_and_notify(in.ready);
   } else if (!merged && in.queue.size() == 1 && ((ports_[p].sa_mask >> v) & 1) != 0) {
-    wake_and_notify(std::max(first, in.ready));
+    wake_and_notify(std::max(on_cycle(first), in.ready));
   }
 }
 
 void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   OutputVc& out = outputs_[p * vcs_ + index(transfer.vc)];
-  const Picoseconds first = on_cycle(transfer.first + config_.pipeline.credit * cycle_);
+  const Picoseconds first = transfer.first + config_.pipeline.credit * cycle_;
   out.credit.add({first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
   if (out.credit.outstanding() > static_cast<int64_t>(out.credit.depth())) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
@@ -182,7 +182,7 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   }
   if (out.watched) {
     out.watched = false;
-    wake_and_notify(first);
+    wake_and_notify(on_cycle(first));
   }
 }
 
@@ -214,7 +214,7 @@ void Router::continue_held(Picoseconds t) {
       }
       if (in.queue.empty() || in.queue.front().first > out.output_busy - cycle_) continue;
       CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
-      if (credit.at(t) > 0) {
+      if (credit.at(std::max(t, out.output_busy)) > 0) {
         if (credit.gapless(t, in.packet_flits - in.sent, out.flit_time) < t + cycle_) send(p, v, t);
       } else {
         in.ready = t + cycle_;
@@ -246,7 +246,7 @@ void Router::allocate_switch(Picoseconds t) {
         }
         if (in.queue.empty()) continue;
         if (in.queue.front().first > t) {
-          wake(in.queue.front().first);
+          wake(on_cycle(in.queue.front().first));
           continue;
         }
         const Picoseconds busy = ports_[in.out_port].output_busy;
@@ -261,7 +261,7 @@ void Router::allocate_switch(Picoseconds t) {
           if (when == kNever) {
             out.watched = true;
           } else {
-            wake(when);
+            wake(on_cycle(when));
           }
           continue;
         }
@@ -350,7 +350,7 @@ uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
     const int32_t n = outputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].credit.at(now_);
     if (n > 0) credits += static_cast<uint32_t>(n);
   }
-  if (soonest != kNever) wake(soonest);
+  if (soonest != kNever) wake(on_cycle(soonest));
   return credits;
 }
 
@@ -386,7 +386,7 @@ void Router::allocate_vcs(Picoseconds t) {
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
       } else if (soonest != kNever) {
-        wake(soonest);
+        wake(on_cycle(soonest));
       }
     }
   });
@@ -451,7 +451,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.packet_flits = run.packet_flits;
   in.sent = 0;
   in.routed = false;
-  in.ready = std::max(run.first, in.free_at) + config_.pipeline.route * cycle_;
+  in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
   Port& port = ports_[p];
   if (port.va_mask == 0) va_ports_.insert(p);
   port.va_mask |= 1u << v;
@@ -606,8 +606,7 @@ bool Router::may_want(uint32_t output, const RouteQuery& query) {
 }
 
 bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
-  if (!reserved_inputs_.empty() &&
-      (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
+  if (!reserved_inputs_.empty() && (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
     return false;
   }
   if (ports_[output].flit_error > 0) return false;
