@@ -133,6 +133,35 @@ TEST(Determinism, ASecondRunAndAShuffledOneAreIdentical) {
   }
 }
 
+TEST(Determinism, AdaptiveRoutesAndOddRatesAreIndependentOfTheOrderOfProcesses) {
+  const auto check = [](const char* notation, const char* routing, Picoseconds flit_time, uint32_t buffer) {
+    for (uint64_t seed = 1; seed < 4; ++seed) {
+      TrafficConfig c = traffic(notation, flit_time > 1000 ? 0.5 : 0.9);
+      c.network.routing = routing;
+      c.network.buffer_flits = buffer;
+      c.network.seed = seed;
+      for (LinkTiming& l : c.topology.links) l.flit_time = flit_time;
+      const TrafficResult a = run_traffic(c, advance);
+      for (const uint64_t shuffle : {1u, 2u}) {
+        c.network.shuffle = shuffle;
+        EXPECT_EQ(a.points[0].digest, run_traffic(c, advance).points[0].digest)
+            << notation << " " << routing << " " << flit_time << " seed " << seed;
+      }
+      c.network.shuffle = 0;
+      if (*routing != 0) continue;
+      for (const uint32_t quantum : {1u, 3u}) {
+        c.network.quantum = quantum;
+        EXPECT_EQ(a.points[0].digest, run_traffic(c, advance).points[0].digest)
+            << notation << " " << flit_time << " seed " << seed << " in bursts of " << quantum;
+      }
+    }
+  };
+  check("Mesh(4)_Mesh(4)", "minimal_adaptive", 1000, 16);
+  check("Ring(4)_Ring(4)", "minimal_adaptive", 1000, 8);
+  check("Ring(8)", "", 1300, 16);
+  check("Mesh(3)_Switch(2)", "", 1025, 7);
+}
+
 TEST(Modes, AgreeWithoutContention) {
   for (const char* notation : {"Ring(8)", "Switch(8)"}) {
     TrafficConfig c = traffic(notation, 0.01);

@@ -385,6 +385,8 @@ void Router::allocate_vcs(Picoseconds t) {
       if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
+      } else if (!in.routed) {
+        wake(t + cycle_);  // any credit anywhere may change its mind
       } else if (soonest != kNever) {
         wake(on_cycle(soonest));
       }
