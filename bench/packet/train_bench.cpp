@@ -147,8 +147,8 @@ bool in_child(const TrainBench& bench, bool trains, Answer& answer) {
 }  // namespace
 
 int compare_trains(const TrainBench& bench) {
-  if (bench.ranks < 2 || (bench.algorithm != "ring" && bench.algorithm != "direct" &&
-                          bench.algorithm != "halving_doubling")) {
+  if (bench.ranks < 2 ||
+      (bench.algorithm != "ring" && bench.algorithm != "direct" && bench.algorithm != "halving_doubling")) {
     throw UserError(ExitCode::usage, "trains: at least 2 ranks; ring, direct or halving_doubling");
   }
   if (bench.algorithm == "halving_doubling" && (bench.ranks & (bench.ranks - 1)) != 0) {
@@ -171,9 +171,10 @@ int compare_trains(const TrainBench& bench) {
   }
   const bool same = a[0].finished == a[1].finished && a[0].sum == a[1].sum && a[0].hops == a[1].hops &&
                     a[0].messages == a[1].messages && a[0].sound && a[1].sound;
-  fmt::print("difference in time: {} ps at the end, {} ps summed over the {} messages; {:.0f} times as fast\n",
-             static_cast<int64_t>(a[1].finished - a[0].finished), static_cast<int64_t>(a[1].sum - a[0].sum),
-             a[0].messages, a[0].wall / a[1].wall);
+  fmt::print(
+      "difference in time: {} ps at the end, {} ps summed over the {} messages; {:.0f} times as fast\n",
+      static_cast<int64_t>(a[1].finished - a[0].finished), static_cast<int64_t>(a[1].sum - a[0].sum),
+      a[0].messages, a[0].wall / a[1].wall);
   return same ? 0 : 1;
 }
 

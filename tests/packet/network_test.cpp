@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <systemc>
 #include <tuple>
@@ -439,6 +440,64 @@ TEST(VirtualNetworks, DoNotWaitForEachOther) {
             3u * 64 * 1024 / 16 * 9 / 10);  // after its own rank's bulk, which had a third of the port
   EXPECT_GT(beside, 0u);
   EXPECT_LT(beside, 100u);
+}
+
+// An urgent message through a switch whose output three ranks crowd with bulk.
+TEST(VirtualNetworks, StrictPriorityGoesBeforeAllOthers) {
+  struct Result {
+    uint64_t urgent = 0;
+    std::string all;
+  };
+  const auto run = [](const std::function<void(PacketConfig&)>& change, bool bulk, Picoseconds flit_time) {
+    const std::string text = in_child([&]() -> std::string {
+      PacketConfig config;
+      config.virtual_networks = 2;
+      config.vcs = 2;
+      change(config);
+      LinkTiming link;
+      link.flit_time = flit_time;
+      PacketNetwork network("network", config, make_from_notation("Switch(5)", link, link));
+      Collector sink;
+      for (uint32_t r = 0; r < 5; ++r) network.ni(r).set_sink(&sink);
+      const auto send = [&](uint64_t id, uint32_t from, uint8_t virtual_network, uint64_t packets) {
+        Message m;
+        m.id_low = id;
+        m.destination = 4;
+        m.bytes = packets * 256;
+        m.virtual_network = virtual_network;
+        m.submitted = sc_core::sc_time_stamp().value();
+        network.ni(from).submit(m);
+      };
+      for (uint32_t r = 0; bulk && r < 3; ++r) send(r, r, 0, 300);
+      advance(1000000);
+      send(99, 0, 1, 100);
+      advance(1000000000);
+      std::string broken = network.broken_invariant(true);
+      if (!broken.empty()) return broken;
+      for (const auto& [id, at] : sink.arrivals) broken += fmt::format(" {}: {}", id, at);
+      return fmt::format("{}{}", (sink.arrivals.at(99) - 1000000) / 1000, broken);
+    });
+    return Result{std::stoull(text), text};
+  };
+  for (const Picoseconds flit_time : {1000u, 2000u}) {
+    const auto strict = [](PacketConfig& c) { c.strict_priority = true; };
+    const uint64_t alone = run(strict, false, flit_time).urgent;
+    const Result first = run(strict, true, flit_time);
+    EXPECT_GE(alone, 1600 * flit_time / 1000);
+    EXPECT_GE(first.urgent, alone);
+    EXPECT_LE(first.urgent, alone + alone / 5);  // a packet that has begun is not interrupted
+    EXPECT_GT(run([](PacketConfig&) {}, true, flit_time).urgent, 2 * alone);
+    for (const uint32_t quantum : {1u, 3u}) {
+      EXPECT_EQ(
+          run([&](PacketConfig& c) { c.strict_priority = true, c.quantum = quantum; }, true, flit_time).all,
+          first.all);
+    }
+    const auto interleaved = [](PacketConfig& c) {
+      c.strict_priority = true;
+      c.switching = FlitSwitching::flit_interleaved;
+    };
+    EXPECT_LE(run(interleaved, true, flit_time).urgent, alone + alone / 5);
+  }
 }
 
 // A sender that ignores its credits.

@@ -245,6 +245,14 @@ TEST(Trains, ChangeNothingWithAnyOption) {
   EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.virtual_networks = 2, s.network.vcs = 2; }).splits,
             0u);
   EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.shuffle = 5; }).trains, 0u);
+  EXPECT_GT(with("Switch(6)",
+                 [](Scenario& s) {
+                   s.network.virtual_networks = 3;
+                   s.network.vcs = 2;
+                   s.network.strict_priority = true;
+                 })
+                .splits,
+            0u);
   // Links of different rates, and faster than the clock.
   EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.ni_flit_time = 2000; }).trains, 0u);
   EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.flit_time = 800; }).trains, 0u);

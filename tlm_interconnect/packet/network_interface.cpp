@@ -159,7 +159,7 @@ void NetworkInterface::cycle(Picoseconds t) {
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());
   for (uint32_t i = 1; i <= networks; ++i) {
-    const uint32_t network = (last_network_ + i) % networks;
+    const uint32_t network = config_.strict_priority ? networks - i : (last_network_ + i) % networks;
     Picoseconds ready = 0;
     uint32_t flits = 0;
     if (!next_ready(network, ready, flits)) continue;

@@ -59,6 +59,7 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
       sa_ports_(static_cast<uint32_t>(ports.size())),
       held_ports_(static_cast<uint32_t>(ports.size())),
       requests_(static_cast<uint32_t>(ports.size())),
+      granted_inputs_(static_cast<uint32_t>(ports.size())),
       requested_vc_(ports.size() * ports.size(), 0),
       event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
   const PipelineConfig& stages = config.pipeline;
@@ -226,6 +227,17 @@ void Router::continue_held(Picoseconds t) {
 }
 
 void Router::allocate_switch(Picoseconds t) {
+  if (!config_.strict_priority) {
+    allocate_switch(t, ~0u);
+    return;
+  }
+  // Each virtual network gets what those before it have left.
+  for (uint32_t network = config_.virtual_networks; network-- > 0;) allocate_switch(t, vc_mask(network));
+  granted_inputs_.clear();
+}
+
+// One round, for the input VCs in `vcs`.
+void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
   const Picoseconds next_cycle = t + cycle_;
   const uint32_t ports = this->ports();
   sa_ports_.for_each([&](uint32_t p) {
@@ -234,10 +246,15 @@ void Router::allocate_switch(Picoseconds t) {
       wake(port.input_busy);
       return;
     }
+    const uint32_t mask = port.sa_mask & vcs;
+    if (config_.strict_priority && granted_inputs_.contains(p)) {
+      if (mask != 0) wake(next_cycle);
+      return;
+    }
     // From the round-robin pointer upwards, then from 0: the first VC that asks for an output has it.
-    const uint32_t upper = port.sa_mask & (~0u << port.vc_pointer);
+    const uint32_t upper = mask & (~0u << port.vc_pointer);
     for (uint32_t half = 0; half < 2; ++half) {
-      for (uint32_t m = half == 0 ? upper : port.sa_mask & ~upper; m != 0; m &= m - 1) {
+      for (uint32_t m = half == 0 ? upper : mask & ~upper; m != 0; m &= m - 1) {
         const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
         InputVc& in = inputs_[p * vcs_ + v];
         if (in.ready > t) {
@@ -282,6 +299,7 @@ void Router::allocate_switch(Picoseconds t) {
   for (const SwitchGrant& g : grants_) {
     const uint32_t v = requested_vc_[g.input * ports + g.output];
     ports_[g.input].vc_pointer = v + 1 == vcs_ ? 0 : v + 1;
+    if (config_.strict_priority) granted_inputs_.insert(g.input);
     send(g.input, v, t);
   }
   if (requests_.count() > 1 || ports_[requests_.inputs.first()].sa_mask != 0) {

@@ -176,6 +176,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   void cycle(Picoseconds t);
   void continue_held(Picoseconds t);
   void allocate_switch(Picoseconds t);
+  void allocate_switch(Picoseconds t, uint32_t vcs);
   void allocate_vcs(Picoseconds t);
 
   void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);
@@ -218,6 +219,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t held_count_ = 0;
 
   SwitchRequests requests_;
+  PortSet granted_inputs_;  ///< strict_priority: in this cycle, by a virtual network that goes before
   std::vector<uint8_t> requested_vc_;  ///< per input x output
   std::vector<SwitchGrant> grants_;
   std::vector<VcRequest> vc_requests_;
