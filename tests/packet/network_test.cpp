@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include <functional>
 #include <map>
@@ -13,6 +16,7 @@
 #include <tuple>
 
 #include "in_child.h"
+#include "tests/vcd/vcd_parser.h"
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/packet/traffic.h"
 
@@ -440,6 +444,49 @@ TEST(VirtualNetworks, DoNotWaitForEachOther) {
             3u * 64 * 1024 / 16 * 9 / 10);  // after its own rank's bulk, which had a third of the port
   EXPECT_GT(beside, 0u);
   EXPECT_LT(beside, 100u);
+}
+
+// One packet of 8 flits through a switch: VC allocation in cycle 2, switch allocation from 3, at the NI from
+// 6, the first credit back in 9.
+TEST(Waveforms, ShowAPacketFlitByFlit) {
+  const std::string text = in_child([]() -> std::string {
+    const std::string path = ::testing::TempDir() + fmt::format("weft_router_{}.vcd", getpid());
+    vcd::WavesOptions options;
+    options.selection = "network.*";
+    options.view = false;
+    options.writer.path = path;
+    options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
+    vcd::Waves waves(options);
+    PacketNetwork network("network", {}, topology("Switch(2)"));
+    network.record(waves);
+    waves.begin();
+    Collector sink;
+    for (uint32_t r = 0; r < 2; ++r) network.ni(r).set_sink(&sink);
+    Message m;
+    m.destination = 1;
+    m.bytes = 128;
+    network.ni(0).submit(m);
+    advance(100000);
+    waves.close(100000);
+    auto parsed = vcd::test::parse_vcd(vcd::test::read_file(path));
+    std::remove(path.c_str());
+    std::string result = network.trains() == nullptr ? "" : "trains ";
+    const std::string router = std::string("network.") + network.topology().routers[0].name;
+    for (const char* signal : {".out1.busy", ".out1.vc0_credits", ".in0.vc0_flits", ".in1.vc0_flits"}) {
+      result += std::string(signal) + ":";
+      for (const auto& change : parsed.changes[router + signal]) {
+        result += fmt::format(" {}={}", change.time / 1000, change.value);
+      }
+      result += "\n";
+    }
+    return result;
+  });
+  EXPECT_EQ(text,
+            ".out1.busy: 0=0 3=1 11=0\n"
+            ".out1.vc0_credits: 0=b10000 3=b1111 4=b1110 5=b1101 6=b1100 7=b1011 8=b1010 11=b1011 12=b1100 "
+            "13=b1101 14=b1110 15=b1111 16=b10000\n"
+            ".in0.vc0_flits: 0=b0 2=b1 10=b0\n"
+            ".in1.vc0_flits: 0=b0\n");
 }
 
 // An urgent message through a switch whose output three ranks crowd with bulk.

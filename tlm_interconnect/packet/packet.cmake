@@ -8,6 +8,7 @@ set(WEFT_PACKET_SOURCES
   packet/packet_network.cpp
   packet/packet_trains.cpp
   packet/router.cpp
+  packet/router_probes.cpp
   packet/topology.cpp
   packet/traffic.cpp
   packet/traffic_pattern.cpp

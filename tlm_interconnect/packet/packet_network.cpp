@@ -80,8 +80,13 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
 
 PacketNetwork::~PacketNetwork() = default;
 
+void PacketNetwork::record(vcd::Waves& waves) {
+  if (!waves.on()) return;
+  for (auto& r : routers_) recorded_ = r->record(waves) || recorded_;
+}
+
 void PacketNetwork::end_of_elaboration() {
-  if (!config_.trains || routing_->adaptive() || !one_rate()) return;
+  if (!config_.trains || recorded_ || routing_->adaptive() || !one_rate()) return;
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (auto& n : nis_) n->set_trains(trains_.get());

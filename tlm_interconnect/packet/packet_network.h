@@ -40,6 +40,10 @@ class PacketNetwork final : public sc_core::sc_module {
   uint64_t packet_hops() const;
   uint64_t activations() const;
 
+  /// Waveforms of the routers (see RouterProbes). Call at elaboration; `waves` must outlive the network. What
+  /// is recorded is simulated packet by packet: with anything selected there are no trains.
+  void record(vcd::Waves& waves);
+
   /// Packet trains so far; null: there are none in this network.
   const PacketTrains* trains() const { return trains_.get(); }
   /// Brings every counter of routers and interfaces up to now: what travels by train is counted only when the
@@ -76,6 +80,7 @@ class PacketNetwork final : public sc_core::sc_module {
   std::vector<std::unique_ptr<Router>> routers_;
   std::vector<std::unique_ptr<NetworkInterface>> nis_;
   std::unique_ptr<PacketTrains> trains_;
+  bool recorded_ = false;
 };
 
 }  // namespace weft::packet

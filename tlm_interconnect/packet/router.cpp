@@ -153,6 +153,9 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
   const Picoseconds first = transfer.first;
   const auto stride = static_cast<uint32_t>(transfer.flit_time);
+  if (probes_) {
+    probes_->arrived(sc_core::sc_time_stamp().value(), p, v, first, transfer.flits, stride);
+  }
   bool merged = false;
   if (!in.queue.empty()) {
     FlitRun& last = in.queue.back();
@@ -180,6 +183,10 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
                                          sc_module::name(), p, index(transfer.vc))
                                  .c_str());
+  }
+  if (probes_) {
+    probes_->credited(sc_core::sc_time_stamp().value(), p, index(transfer.vc), first, transfer.flits,
+                      transfer.flit_time);
   }
   if (out.watched) {
     out.watched = false;
@@ -544,6 +551,9 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
   const Picoseconds end = start + static_cast<Picoseconds>(n) * stride;
   out_port.output_busy = end;
   out_port.flits += n;
+  if (probes_) {
+    probes_->sent(sc_core::sc_time_stamp().value(), p, v, in.out_port, in.out_vc, start, n, stride);
+  }
   const Picoseconds done = aligned_ ? end : end - end % cycle_;
   // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
   if (stride <= cycle_) port.input_busy = done;
@@ -598,6 +608,15 @@ Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
   w.packet_flits = in.packet_flits;
   w.flits_here = in.pending;
   return w;
+}
+
+bool Router::record(vcd::Waves& waves) {
+  std::vector<uint32_t> credits;
+  for (uint32_t p = 0; p < ports(); ++p) credits.push_back(outputs_[p * vcs_].credit.depth());
+  auto probes = std::make_unique<RouterProbes>(waves, name(), credits, vcs_);
+  if (!probes->any()) return false;
+  probes_ = std::move(probes);
+  return true;
 }
 
 uint32_t Router::vc_mask(uint32_t virtual_network) const {

@@ -24,6 +24,7 @@
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/port_set.h"
 #include "tlm_interconnect/packet/random.h"
+#include "tlm_interconnect/packet/router_probes.h"
 #include "tlm_interconnect/policies/allocation/allocator.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/selection/selection_policy.h"
@@ -84,6 +85,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   Waiting waiting(uint32_t input, uint32_t vc) const;
   /// Input VC (port x VCs + VC) that holds an output VC, or ~0.
   uint32_t holder(uint32_t output, uint32_t vc) const { return outputs_[output * vcs_ + vc].owner; }
+
+  /// Call at elaboration. True if anything of this router is selected.
+  bool record(vcd::Waves& waves);
 
   // -- used by PacketTrains
   void set_trains(PacketTrains* trains) { trains_ = trains; }
@@ -229,6 +233,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   Picoseconds next_ = kNever;      ///< next cycle to decide
   Picoseconds notified_ = kNever;  ///< what the event is set to
   Picoseconds decided_ = 0;
+
+  std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
 
   PacketTrains* trains_ = nullptr;
   std::vector<uint32_t> reserved_inputs_;   ///< rank of the train, or kFree
