@@ -15,6 +15,17 @@ namespace {
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 constexpr uint32_t kNoVcYet = ~0u;
 
+// How far ahead cycles may be decided. Where times fall between cycles a flit may count on a credit that comes
+// within its own cycle.
+Picoseconds decidable(const PacketConfig& config, const PortConfig& port) {
+  for (const Picoseconds t : {port.latency, port.credit_latency, port.flit_time}) {
+    if (t % config.cycle != 0) {
+      return std::max<Picoseconds>(1, port.lookahead - std::min(port.lookahead, config.cycle));
+    }
+  }
+  return port.lookahead;
+}
+
 }  // namespace
 
 void PacketSink::train_arrives(const TrainArrivals& train) {
@@ -41,7 +52,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       flit_delay_(std::max(config.cycle, port.flit_time) + port.latency),
       credit_delay_(config.cycle + port.credit_latency),
       flit_time_(static_cast<uint32_t>(port.flit_time)),
-      lookahead_(port.lookahead),
+      lookahead_(decidable(config, port)),
       segmentation_(segmentation),
       pool_(pool),
       messages_(messages),

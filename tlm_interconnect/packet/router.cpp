@@ -80,6 +80,8 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     for (uint32_t v = 0; v < vcs_; ++v) outputs_[p * vcs_ + v].credit.set_depth(in.peer_depth);
     lookahead_ = std::min(lookahead_, in.lookahead);
   }
+  // Between cycles a flit may count on a credit that comes within its own cycle.
+  if (!aligned_) lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
   sensitive << event_;
