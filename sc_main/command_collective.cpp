@@ -295,12 +295,13 @@ ExitCode collective(const CollectiveOptions& options) {
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
                                        grouped(config->npus()), size_meaning(op));
   set_up_kernel();
+  const auto plans = std::make_shared<collectives::PlanBuilder>(*config);
   bool folded = !options.no_fold;
   for (const uint64_t bytes : sizes)
-    folded = folded && CollectiveJob::not_foldable(*config, op, bytes).empty();
+    folded = folded && CollectiveJob::not_foldable(*plans, op, bytes).empty();
   if (folded)
     note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
-  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded);
+  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded, plans);
   Runner runner(*job, op, root);
   std::vector<Measured> results;
   ExitCode code = ExitCode::done;

@@ -3,6 +3,7 @@
 
 #include "sc_models/nmu.h"
 
+#include <algorithm>
 #include <string>
 
 namespace weft {
@@ -16,6 +17,7 @@ constexpr uint8_t kReverse = 8;         ///< Message::reverse
 constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
 constexpr uint8_t kTurn = 32;           ///< has not taken its turn at the analytical port it arrives at
 constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one: a ring's descending direction
+constexpr uint8_t kMirrored = 128;      ///< of a mirrored collective: comes back as what a peer sends
 
 uint64_t pack_low(const MessageId& id) {
   return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
@@ -247,6 +249,30 @@ void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::C
   if (!running()) wake_at(now());
 }
 
+void Nmu::start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan) {
+  mirrored_.push_back(stream);
+  start_collective(stream, std::move(plan));
+}
+
+void Nmu::end_mirrored(uint32_t stream) {
+  mirrored_.erase(std::remove(mirrored_.begin(), mirrored_.end(), stream), mirrored_.end());
+}
+
+bool Nmu::quiet(uint32_t dimensions) const {
+  if (!engine_.idle() || !injection_.empty()) return false;
+  const Picoseconds t = now();
+  for (const Port& port : ports_) {
+    if (port.nmu == nullptr || (dimensions >> port.dimension & 1) == 0) continue;
+    for (uint32_t i = 0; i < port.links(); ++i) {
+      if (port.link(i).free_at() > t) return false;
+    }
+    for (const fabric::Link& link : port.in) {
+      if (link.free_at() > t) return false;
+    }
+  }
+  return dma_type_.rate().bytes_per_second == 0 || dma_.free_at() <= t;
+}
+
 fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
   const fabric::PacketRef ref = pool_.acquire();
   fabric::Packet& packet = pool_[ref];
@@ -264,9 +290,9 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
 }
 
 void Nmu::submit(const Message& message) {
-  const auto flags =
-      static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
-                           (message.symmetric ? symmetric_ : 0) | (message.reverse ? kReverse : 0));
+  const auto flags = static_cast<uint8_t>(
+      (message.op != ReduceOp::none ? kReduce : 0) | (message.symmetric ? symmetric_ : 0) |
+      (message.reverse ? kReverse : 0) | (mirrored_.empty() ? 0 : mirror_flag(message.id.stream)));
   const fabric::PacketRef ref = make_packet(message, flags);
   if (limited_injection_) {
     inject(ref);
@@ -641,7 +667,17 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
   transfer.packet = ref;
   transfer.target = leg.target;
   if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+  if (packet.flags & kMirrored) {
+    packet.source = packet.destination;  // by symmetry the peer's like; which one of them does not matter
+    packet.destination = place_;
+    receive(port, transfer);
+    return;
+  }
   port.send(transfer);
+}
+
+uint8_t Nmu::mirror_flag(uint32_t stream) const {
+  return std::find(mirrored_.begin(), mirrored_.end(), stream) != mirrored_.end() ? kMirrored : 0;
 }
 
 void Nmu::announce_injection(fabric::PacketRef ref, Picoseconds end) {

@@ -102,6 +102,13 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// Starts this rank's part of a collective at the current time.
   void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                         int32_t priority = 0);
+  /// The same for all members at once, which do alike (CollectivePlan::asymmetry): what this NMU sends comes
+  /// back to it as what its peers send.
+  void start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan);
+  /// The collective that was mirrored is over.
+  void end_mirrored(uint32_t stream);
+  /// No collective runs and nothing is on the links of these dimensions (bits), either way.
+  bool quiet(uint32_t dimensions) const;
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
   void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes);
   /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
@@ -157,6 +164,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  uint8_t mirror_flag(uint32_t stream) const;
   void transmit_over_graph(fabric::PacketRef ref, Picoseconds ready);
   void occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
                        Picoseconds head, Picoseconds tail);
@@ -221,7 +229,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   fabric::Link dma_;
   std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
   std::unique_ptr<MemoryDma> memory_;
-  std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
+  std::vector<uint32_t> mirrored_;  ///< streams
+  std::vector<Tail> reducing_;      ///< messages whose reduction is in memory, and when it began
   struct Probes {
     vcd::Probe state;
     vcd::Probe outstanding;

@@ -119,6 +119,35 @@ TEST_F(Run, NamesTheNodeWhoseSizeIsNoWholeNumberOfElements) {
       << ran.err;
 }
 
+TEST_F(Run, SaysWhatWasFolded) {
+  for (int rank = 0; rank < 4; ++rank) {
+    write_trace(folder_.file("alike." + std::to_string(rank) + ".et"),
+                {trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1 << 20)});
+  }
+  std::vector<std::string> arguments = {"run",     kQuickstart,
+                                        "--set",   "topology.notation=Ring(4)_Ring(1)",
+                                        "--set",   "topology.dimensions[*].fidelity=analytical",
+                                        "--trace", folder_.file("alike"),
+                                        "--out",   out("")};
+  const Ran folded = weft(arguments);
+  ASSERT_EQ(folded.status, 0) << folded.err;
+  EXPECT_NE(folded.err.find("folded: 4 of 4 ranks do as others do: 1 "), std::string::npos) << folded.err;
+  const json one = json::parse(read(out("summary.json")));
+  EXPECT_EQ(one["folded"], true);
+  EXPECT_EQ(one["folding"]["simulated_ranks"], 1);
+  EXPECT_EQ(one["folding"]["collectives"], 1);
+  EXPECT_EQ(read_csv(out("collectives.csv")).at(0).at("folded_ranks"), "4");
+  arguments.emplace_back("--no-fold");
+  ASSERT_EQ(weft(arguments).status, 0);
+  const json all = json::parse(read(out("summary.json")));
+  EXPECT_EQ(all["folded"], false);
+  EXPECT_EQ(all["folding"]["simulated_ranks"], 4);
+  EXPECT_EQ(all["folding"]["not_folded"]["folding is off"], 4);
+  EXPECT_EQ(all["time_ns"], one["time_ns"]);
+  EXPECT_EQ(all["messages"], one["messages"]);
+  EXPECT_EQ(read_csv(out("collectives.csv")).at(0).at("folded_ranks"), "0");
+}
+
 TEST_F(Run, SummaryHasTheFixedKeys) {
   ASSERT_EQ(run().status, 0);
   const json s = json::parse(read(out("summary.json")));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "configs/geometry.h"
 #include "configs/graph.h"
@@ -322,13 +323,19 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   for (const uint32_t rank : ranks) {
     Picoseconds member = 0;
     plan.views(rank, views);
-    const uint32_t kinds = plan.chunks() > 1 ? 2 : 1;  // all but the last chunk are alike
-    for (uint32_t k = 0; k < kinds; ++k) {
-      const uint32_t chunk = k == 0 ? 0 : plan.chunks() - 1;
+    // Chunks of one order of phases are alike, but for the last one.
+    std::map<const std::vector<PhasePlan>*, Picoseconds> known;
+    for (uint32_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+      const std::vector<PhasePlan>& phases = plan.phases(chunk);
+      const auto same = known.find(&phases);
+      if (chunk + 1 < plan.chunks() && same != known.end()) {
+        member += same->second;
+        continue;
+      }
       Picoseconds one = 0;
-      for (uint32_t p = 0; p < plan.phases().size(); ++p) {
+      for (uint32_t p = 0; p < phases.size(); ++p) {
         if (!plan.participates(views, p)) continue;
-        const PhasePlan& phase = plan.phases()[p];
+        const PhasePlan& phase = phases[p];
         const PhaseShape shape = plan.shape(views, p, false, chunk);
         const Split split = plan.split(views, chunk, p);
         one += config.nmu.endpoint_delay;
@@ -347,7 +354,8 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
           }
         }
       }
-      member += one * (k == 0 ? plan.chunks() - kinds + 1 : 1);
+      known[&phases] = one;
+      member += one;
     }
     total = std::max(total, member);
   }

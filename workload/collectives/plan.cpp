@@ -51,8 +51,13 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     return "ranks do not all have like links where the logical topology is not the physical one";
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
-    if (!axis.values.empty()) return "the group is not made of whole dimensions";
-    if (axis.dimension == Axis::kFlat) return "its line of members runs over dimensions that differ";
+    if (axis.dimension == Axis::kFlat) {
+      return axis.values.empty() || axis.spans != 0 ? "its line of members runs over dimensions that differ"
+                                                    : "the group is not made of whole dimensions";
+    }
+    // At a switch all members are alike, whichever of its NPUs they are.
+    if (!axis.values.empty() && config.dimensions[axis.dimension].kind != DimensionKind::switch_)
+      return "the group is not made of whole dimensions";
     if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
       return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
     }
@@ -64,6 +69,11 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     for (uint32_t p = 0; p < phases(c).size(); ++p) {
       const PhasePlan& phase = phases(c)[p];
       const uint32_t n = axes_[phase.axis].size;
+      if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
+          config.dimensions[axes_[phase.axis].dimension].kind == DimensionKind::ring &&
+          config.collectives.active_chunks_per_dimension * config.collectives.queues_per_dimension > 1) {
+        return "chunks of halving_doubling on a Ring share a direction at some ranks and not at others";
+      }
       if (!phase.algorithm->symmetric(phase.op, n)) {
         return fmt::format("{} of {} members is not symmetric", phase.algorithm->name(), n);
       }
@@ -73,6 +83,61 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     }
   }
   return {};
+}
+
+std::string CollectivePlan::ties(const Config& config) const {
+  const CollectivesConfig& c = config.collectives;
+  const bool reduces = c.reduction != ReductionKind::none;
+  const bool queues_up =
+      config.nmu.injection_queue != 0 || config.nmu.injection_bandwidth.bytes_per_second != 0;
+  for (uint32_t chunk = 0; chunk < chunks_; ++chunk) {
+    if (chunk != 0 && order_of_chunk_.empty()) break;
+    for (const PhasePlan& phase : phases(chunk)) {
+      const Axis& axis = axes_[phase.axis];
+      // From one peer messages come one after the other. Groups of whole dimensions have the same neighbours.
+      const bool whole = axis.values.empty();
+      if (whole && axis.size <= 2) continue;
+      const DimensionKind kind = config.dimensions[axis.dimension].kind;
+      if (kind == DimensionKind::ring && phase.algorithm == halving_doubling_algorithm())
+        return "partners of halving_doubling on a Ring are on this side of some ranks and on that of others";
+      const uint32_t queues = kind == DimensionKind::ring ? c.queues_per_dimension : 1;
+      if (c.active_chunks_per_dimension * queues <= 1) continue;
+      // The directions of a ring have nothing in common but the NMU's injection.
+      if (whole && phase.algorithm == ring_algorithm() && (queues == 1 || !queues_up)) continue;
+      // What goes through one port one after the other also comes so, unless some of it then takes the time
+      // of a reduction. Pair links are in step as long as all peers are sent to at once.
+      if (kind == DimensionKind::switch_ && !reduces) continue;
+      if (kind == DimensionKind::fully_connected && phase.algorithm == direct_algorithm() &&
+          c.direct_window == 0 && !reduces && !queues_up)
+        continue;
+      return fmt::format(
+          "chunks of {} that run side by side in dimension {} may tie, which ranks break unalike",
+          phase.algorithm->name(), axis.dimension);
+    }
+  }
+  return {};
+}
+
+CollectivePlan::LinkImages CollectivePlan::link_images(const Config& config) const {
+  LinkImages images;
+  for (const auto& phases : orders_) {
+    for (const PhasePlan& phase : phases) {
+      const Axis& axis = axes_[phase.axis];
+      if (axis.dimension == Axis::kFlat || axis.size <= 2) continue;
+      if (config.dimensions[axis.dimension].kind != DimensionKind::fully_connected) continue;
+      if (phase.algorithm == halving_doubling_algorithm()) {
+        images.exchanges |= 1u << axis.dimension;
+      } else if (phase.algorithm != direct_algorithm()) {
+        images.shifts |= 1u << axis.dimension;
+      }
+    }
+  }
+  return images;
+}
+
+bool CollectivePlan::along_dimensions() const {
+  return std::all_of(axes_.begin(), axes_.end(),
+                     [](const Axis& axis) { return axis.dimension != Axis::kFlat; });
 }
 
 bool CollectivePlan::participates(const std::vector<AxisView>& views, uint32_t phase) const {

@@ -98,6 +98,23 @@ class CollectivePlan {
   /// connections and switches: one member tells all. Otherwise why not.
   std::string asymmetry(const Config& config) const;
 
+  /// Of a plan without asymmetry: do members differ in what they do with their links, or can messages of
+  /// different chunks reach a member at one instant from different peers? Such ties are broken by the peers'
+  /// numbers, which is not alike for all members. Empty: neither, whatever other collectives of this kind run
+  /// beside it.
+  std::string ties(const Config& config) const;
+
+  /// How members that do alike use the links of their FullyConnected dimensions. Bit d of `exchanges`: member
+  /// i uses the link to member p as member j uses the one to p ^ i ^ j; of `shifts`: .. to p - i + j.
+  /// Neither: all their links alike.
+  struct LinkImages {
+    uint32_t exchanges = 0;
+    uint32_t shifts = 0;
+  };
+  LinkImages link_images(const Config& config) const;
+  /// All messages travel along one dimension each.
+  bool along_dimensions() const;
+
   /// A rank's place on every axis. The rank must be a member.
   void views(uint32_t rank, std::vector<AxisView>& out) const;
   /// Index of a rank within the group, ~0u if it is no member.
