@@ -15,8 +15,8 @@ namespace {
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 constexpr uint32_t kNoVcYet = ~0u;
 
-// How far ahead cycles may be decided. Where times fall between cycles a flit may count on a credit that comes
-// within its own cycle.
+// How far ahead cycles may be decided. Where times fall between cycles a flit may count on a credit that
+// comes within its own cycle.
 Picoseconds decidable(const PacketConfig& config, const PortConfig& port) {
   for (const Picoseconds t : {port.latency, port.credit_latency, port.flit_time}) {
     if (t % config.cycle != 0) {
