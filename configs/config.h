@@ -20,6 +20,15 @@ namespace weft {
 
 class Graph;  // configs/graph.h
 
+/// What a switch of a Switch dimension has for the `in_switch` algorithm.
+struct CollectiveUnitConfig {
+  Rate ingress_bandwidth;       ///< into the unit, per input port; 0: as fast as the bytes arrive
+  Rate reduction_bandwidth;     ///< of contributions, all ports together; 0: reducing takes no time
+  Picoseconds latency = 0;      ///< from a block's last contribution to its result
+  uint64_t buffer = 0;          ///< bytes of partial sums; 0: unlimited
+  uint64_t segment = 64 << 10;  ///< bytes a block has at most
+};
+
 /// One level of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
@@ -30,6 +39,7 @@ struct DimensionConfig {
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::store_and_forward;
+  CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
   // At packet fidelity:
   Picoseconds credit_latency = 0;  ///< of the way back; 0: as `latency`
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
@@ -81,6 +91,7 @@ struct PacketFabricConfig {
   Picoseconds cycle = 0;         ///< clock of routers; 0: a flit's time on the fastest link
   uint32_t vcs = 4;              ///< per virtual network
   uint32_t virtual_networks = 1;
+  bool strict_priority = false;      ///< of virtual networks, the highest number first
   uint32_t collectives_network = 0;  ///< virtual network of the messages of collectives
   uint32_t point_to_point_network = 0;
   uint32_t buffer_flits = 0;  ///< per VC; 0: what covers the longest credit round trip

@@ -356,7 +356,8 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--sizes", o.sizes, "SIZES", "Several: FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list");
   add("--root", o.root, "RANK", "Of broadcast, reduce, gather and scatter (default: 0)");
   add("--algorithm", o.algorithm, "LIST",
-      "ring, direct, halving_doubling, double_binary_tree or default (Ring: ring, FullyConnected: direct, "
+      "ring, direct, halving_doubling, double_binary_tree, in_switch (Switch only) or default (Ring: ring, "
+      "FullyConnected: direct, "
       "Switch: halving_doubling); or one name for the whole operation: one_ring, one_direct, "
       "one_halving_doubling, one_double_binary_tree or custom:PREFIX");
   add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");

@@ -30,7 +30,8 @@ std::string phase_name(const collectives::CollectivePlan& plan, const collective
 
 const collectives::Group kWorldGroup;  // plans keep its address
 
-constexpr size_t kLines = 16;  // about wrong data in a result
+constexpr size_t kLines = 16;     // about wrong data in a result
+constexpr size_t kUnitLines = 8;  // about collective units in a stall report
 
 uint64_t key(uint32_t a, uint32_t b) {
   return static_cast<uint64_t>(a) << 32 | b;
@@ -333,6 +334,7 @@ std::string CollectiveJob::stall_report() const {
       ++shown;
     }
   }
+  for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
   return report + system_->explain_stall();
 }
 
@@ -699,6 +701,7 @@ std::string TraceJob::stall_report() const {
     }
     for (const auto& unmatched : npu.matcher().unmatched(kLinesARank)) report += "  " + unmatched.text + "\n";
   }
+  for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
   // Members of a collective that have reached it wait for those that have not.
   for (const CollectiveRow& row : rows_) {
     if (row.members_done == row.ranks) continue;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "sc_models/message_bits.h"
+
 namespace weft {
 namespace {
 
@@ -18,21 +20,6 @@ constexpr uint8_t kHolds = 16;          ///< counts in its first port's injectio
 constexpr uint8_t kTurn = 32;           ///< has not taken its turn at the analytical port it arrives at
 constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one: a ring's descending direction
 constexpr uint8_t kMirrored = 128;      ///< of a mirrored collective: comes back as what a peer sends
-
-uint64_t pack_low(const MessageId& id) {
-  return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
-         static_cast<uint64_t>(id.phase) << 48 | static_cast<uint64_t>(id.kind) << 56;
-}
-
-MessageId unpack(uint64_t low, uint64_t high) {
-  MessageId id;
-  id.stream = static_cast<uint32_t>(low);
-  id.chunk = static_cast<uint16_t>(low >> 32);
-  id.phase = static_cast<uint8_t>(low >> 48);
-  id.kind = static_cast<MessageId::Kind>(low >> 56);
-  id.round = static_cast<uint32_t>(high);
-  return id;
-}
 
 }  // namespace
 
@@ -53,7 +40,8 @@ void Nmu::Port::resolve() {
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data)
+         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
+         collectives::UnitDirectory* units)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
@@ -65,12 +53,17 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
       engine_(
           rank, config, *this,
-          [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }, data),
+          [this](const collectives::CollectiveDone& done) {
+            if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
+            client_.collective_done(rank_, done);
+          },
+          data),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
       geometry_(geometry),
-      client_(client) {
+      client_(client),
+      units_(units) {
   if (graph_ != nullptr) {
     build_graph_ports(link_types);
   } else {
@@ -258,6 +251,7 @@ void Nmu::join(PacketFabric& fabric) {
 
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                            int32_t priority) {
+  if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
   engine_.start(stream, std::move(plan), priority);
   // The queues are served when this instant has settled.
   if (!running()) wake_at(now());
@@ -562,6 +556,17 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     route.analytical = graph_->spec().fidelity == Fidelity::analytical;
     route.special = route.analytical || graph_->per_flow();
     if (!route.special) route.port = static_cast<uint8_t>(graph_->next_port(me, destination, 0));
+    return;
+  }
+  if ((destination & kUnitPeer) != 0) {
+    // One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all
+    // NMUs.
+    const uint32_t d = destination & ~kUnitPeer;
+    route.port = first_port_[d];
+    route.latency = dimensions_[d].latency;
+    route.analytical = route.special = dimensions_[d].fidelity == Fidelity::analytical;
+    route.target = geometry_.npus() + geometry_.line(me, d);
+    route.slowest = static_cast<uint8_t>(d);
     return;
   }
   bool found = false;

@@ -24,6 +24,7 @@
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 #include "vcd/waves.h"
 #include "workload/collectives/engine.h"
+#include "workload/collectives/in_switch.h"
 #include "workload/seam.h"
 
 namespace weft {
@@ -43,7 +44,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-      NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr);
+      NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr,
+      collectives::UnitDirectory* units = nullptr);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -163,6 +165,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// This NMU as the receiver of one region's messages.
   struct PacketEnd final : packet::PacketSink {
     PacketEnd(Nmu& n, PacketFabric& f, uint8_t p) : nmu(n), fabric(f), port(p) {}
+    bool takes_trains() const override { return true; }
+    void train_arrives(const packet::TrainArrivals&) override {}
     void packet_arrives(const fabric::Packet&, uint32_t, Picoseconds) override {}
     void message_sent(const packet::Message& message, Picoseconds at) override;
     void message_arrives(const packet::Message& message, Picoseconds at) override {
@@ -237,7 +241,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
   const Geometry& geometry_;                        ///< of the fabric
   NmuClient& client_;
-  uint64_t reduction_bytes_ = 0;  ///< cached: last size and its time
+  collectives::UnitDirectory* units_ = nullptr;  ///< null: no switch has a collective unit
+  uint64_t reduction_bytes_ = 0;                 ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;
   std::vector<uint8_t> first_port_;  ///< by dimension
   struct Tail {

@@ -52,6 +52,7 @@ packet::PacketConfig network_config(const Config& config, const std::vector<Rate
                 p.credit_cycles};
   n.vcs = p.vcs;
   n.virtual_networks = p.virtual_networks;
+  n.strict_priority = p.strict_priority;
   n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
                                                               : packet::FlitSwitching::flit_interleaved;
   n.strict_cut_through = p.strict_cut_through;

@@ -72,6 +72,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   }
   for (const DimensionConfig& d : config_.fabric_dimensions())
     link_types_.emplace_back(d.link_rate(), d.latency);
+  bool units = false;
+  for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
   if (!folded_) {
     whole_.resize(geometry_.npus());
     std::iota(whole_.begin(), whole_.end(), 0u);
@@ -82,7 +84,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
     nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                     link_types_, pool_, wheel_, client, options.waves, data_.get());
+                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
+                                     units ? &directory_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -96,15 +99,15 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
     }
     if (whole_.empty() || dimension.fidelity == Fidelity::packet) continue;
     if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
-      build_direct(d);
+      build_direct(d, options.waves);
     } else if (dimension.kind == DimensionKind::switch_) {
-      build_switches(d);
+      build_switches(d, options.waves);
     } else {
       build_ring(d);
     }
   }
   if (config_.graph != nullptr) build_graph();
-  build_packets();
+  build_packets(options.waves);
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
@@ -124,25 +127,40 @@ void System::build_ring(uint32_t d) {
   }
 }
 
-void System::build_direct(uint32_t d) {
+void System::build_direct(uint32_t d, vcd::Waves* waves) {
+  const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
+  const auto ranks = static_cast<uint32_t>(whole_.size());
   std::vector<uint32_t> slots;
   if (folded_) {
-    slots.resize(npus());
-    for (uint32_t i = 0; i < whole_.size(); ++i) slots[whole_[i]] = i;
+    slots.resize(npus() + lines);
+    for (uint32_t i = 0; i < ranks; ++i) slots[whole_[i]] = i;
+    for (uint32_t i = 0; i < lines; ++i) slots[npus() + i] = ranks + i;
   }
-  direct_.push_back(std::make_unique<fabric::DirectFabric>(
-      ("direct" + std::to_string(d)).c_str(), static_cast<uint32_t>(whole_.size()), std::move(slots)));
+  direct_.push_back(std::make_unique<fabric::DirectFabric>(("direct" + std::to_string(d)).c_str(),
+                                                           ranks + lines, std::move(slots)));
   // Whether places or ranks: a folded system's are the same.
   for (const uint32_t r : whole_) direct_.back()->bind_member(*at(r).port(d)->initiator);
+  if (lines == 0) return;
+  for (uint32_t r = 0; r < npus(); ++r) {
+    if (geometry_.coordinate(r, d) != 0) continue;
+    const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+    analytical_switches_.push_back(
+        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_,
+                                            wheel_, UnitContext{directory_, data_.get(), waves}),
+         d, r});
+    direct_.back()->bind_member(analytical_switches_.back().module->socket);
+  }
 }
 
-void System::build_switches(uint32_t d) {
+void System::build_switches(uint32_t d, vcd::Waves* waves) {
+  const UnitContext context{directory_, data_.get(), waves};
+  const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
   uint32_t number = 0;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++);
-    switches_.push_back(
-        std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_, wheel_));
+    switches_.push_back(std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d],
+                                                       pool_, wheel_, unit));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
@@ -178,11 +196,13 @@ void System::build_graph() {
   }
 }
 
-void System::build_packets() {
+void System::build_packets(vcd::Waves* waves) {
   const std::vector<PacketRegion> regions = packet_regions_of(config_);
   for (const PacketRegion& region : regions) {
     packets_.push_back(std::make_unique<PacketFabric>(config_, geometry_, region));
     for (const auto& nmu : nmus_) nmu->join(*packets_.back());
+    for (uint32_t n = 0; waves != nullptr && n < packets_.back()->networks(); ++n)
+      packets_.back()->network(n).record(*waves);
   }
   warnings_ = packet_warnings(config_, regions);
 }
@@ -311,6 +331,20 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
   return report;
 }
 
+LinkReport System::report(const LineSwitch& s, uint32_t i) const {
+  const uint32_t peer = geometry_.with_coordinate(s.base, s.dimension, i);
+  return {fmt::format("{}.to{}", s.module->name(), peer), nmus_[peer]->basename(), s.dimension,
+          &s.module->links()[i]};
+}
+
+std::vector<std::string> System::describe_unit_waits(size_t limit) const {
+  std::vector<std::string> lines;
+  for_each_unit([&](const SwitchUnit& unit) {
+    for (std::string& line : unit.describe_waits(limit - lines.size())) lines.push_back(std::move(line));
+  });
+  return lines;
+}
+
 LinkReport System::report(const GraphSwitch& s, const GraphSwitch::Port& port) const {
   return report_end(s.name(), s.node(), port.number, port.link);
 }
@@ -389,6 +423,20 @@ System::Totals System::totals() const {
     }
     fabric->for_each_link([&](const PacketFabric::LinkUse& use) { t.link_bytes += use.bytes; });
   }
+  for (const auto& s : analytical_switches_) {
+    for (const fabric::Link& link : s.module->links()) {
+      t.link_bytes += link.bytes();
+      t.link_messages += link.messages();
+    }
+  }
+  for_each_unit([&](const SwitchUnit& unit) {
+    t.activations += unit.activations();
+    t.in_flight += unit.state().blocks();
+    t.unit_messages_in += unit.messages_in();
+    t.unit_messages_out += unit.messages_out();
+    t.unit_bytes_in += unit.bytes_in();
+    t.unit_bytes_out += unit.bytes_out();
+  });
   for (const auto& s : graph_switches_) {
     t.activations += s->activations();
     t.in_flight += s->in_flight();
@@ -403,14 +451,29 @@ System::Totals System::totals() const {
 std::vector<std::string> System::check_conservation() const {
   std::vector<std::string> broken;
   const Totals t = totals();
-  if (t.messages_submitted != t.messages_delivered) {
-    broken.push_back(fmt::format("{} messages were submitted and {} delivered", t.messages_submitted,
-                                 t.messages_delivered));
-  }
-  if (t.bytes_submitted != t.bytes_delivered) {
+  // What NMUs and collective units send, and what the two receive.
+  const uint64_t messages_sent = t.messages_submitted + t.unit_messages_out;
+  const uint64_t messages_received = t.messages_delivered + t.unit_messages_in;
+  if (messages_sent != messages_received) {
     broken.push_back(
-        fmt::format("{} bytes were submitted and {} delivered", t.bytes_submitted, t.bytes_delivered));
+        fmt::format("{} messages were submitted and {} delivered", messages_sent, messages_received));
   }
+  const uint64_t bytes_sent = t.bytes_submitted + t.unit_bytes_out;
+  const uint64_t bytes_received = t.bytes_delivered + t.unit_bytes_in;
+  if (bytes_sent != bytes_received) {
+    broken.push_back(fmt::format("{} bytes were submitted and {} delivered", bytes_sent, bytes_received));
+  }
+  for_each_unit([&](const SwitchUnit& unit) {
+    broken.insert(broken.end(), unit.broken().begin(), unit.broken().end());
+    if (unit.in_flight() != 0) {
+      broken.push_back(
+          fmt::format("{}: {} phases of collectives are not over", unit.name(), unit.in_flight()));
+    }
+    if (unit.state().buffered() != 0) {
+      broken.push_back(
+          fmt::format("{}: {} B of partial sums were never sent", unit.name(), unit.state().buffered()));
+    }
+  });
   if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
   if (data_ && data_->payloads().live() != 0) {
     broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));

@@ -14,6 +14,7 @@
 #include "configs/config.h"
 #include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/analytical_switch.h"
 #include "sc_models/fabric_switch.h"
 #include "sc_models/graph_switch.h"
 #include "sc_models/hbm.h"
@@ -106,6 +107,9 @@ class System : public sc_core::sc_module {
       const auto& links = switches_[s]->links();
       for (uint32_t i = 0; i < links.size(); ++i) f(report(s, i));
     }
+    for (const auto& s : analytical_switches_) {
+      for (uint32_t i = 0; i < s.module->links().size(); ++i) f(report(s, i));
+    }
     for (const auto& s : graph_switches_) {
       for (const GraphSwitch::Port& port : s->ports()) {
         if (config_.graph->ports(s->node())[port.number].sends) f(report(*s, port));
@@ -134,6 +138,10 @@ class System : public sc_core::sc_module {
     uint64_t link_bytes = 0;
     uint64_t link_messages = 0;
     uint64_t activations = 0;
+    uint64_t unit_messages_in = 0;   ///< contributions taken by collective units
+    uint64_t unit_messages_out = 0;  ///< results sent by them
+    uint64_t unit_bytes_in = 0;
+    uint64_t unit_bytes_out = 0;
     uint64_t in_flight = 0;
     uint64_t out_of_order_starts = 0;
     uint64_t packet_hops = 0;  ///< packet fidelity: packets times routers they left
@@ -153,18 +161,35 @@ class System : public sc_core::sc_module {
   /// About the machine: buffers that are too small, what can deadlock.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
+  /// Calls f(const SwitchUnit&) for every collective unit.
+  template <typename F>
+  void for_each_unit(F&& f) const {
+    for (const auto& s : switches_) {
+      if (s->unit() != nullptr) f(*s->unit());
+    }
+    for (const auto& s : analytical_switches_) f(s.module->unit());
+  }
+  /// For the stall report: what collective units wait for, a line a block (at most `limit`).
+  std::vector<std::string> describe_unit_waits(size_t limit) const;
+
  private:
   void build_ring(uint32_t dimension);
-  void build_direct(uint32_t dimension);
-  void build_switches(uint32_t dimension);
+  void build_direct(uint32_t dimension, vcd::Waves* waves);
+  void build_switches(uint32_t dimension, vcd::Waves* waves);
   void build_graph();
-  void build_packets();
+  void build_packets(vcd::Waves* waves);
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   LinkReport report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i, uint32_t exchanges) const;
   LinkReport report(size_t s, uint32_t i) const;
+  struct LineSwitch {
+    std::unique_ptr<AnalyticalSwitch> module;
+    uint32_t dimension = 0;
+    uint32_t base = 0;  ///< NPU at coordinate 0 of its line
+  };
+  LinkReport report(const LineSwitch& s, uint32_t i) const;
   LinkReport report(const GraphSwitch& s, const GraphSwitch::Port& port) const;
   LinkReport report_end(const char* owner, uint32_t node, uint32_t end, const fabric::Link& link) const;
 
@@ -177,7 +202,9 @@ class System : public sc_core::sc_module {
   bool folded_ = false;
   std::vector<uint32_t> whole_;             ///< ranks that reach each other
   std::vector<std::unique_ptr<Nmu>> nmus_;  ///< by rank; null: not built
+  collectives::UnitDirectory directory_;
   std::vector<std::unique_ptr<FabricSwitch>> switches_;
+  std::vector<LineSwitch> analytical_switches_;  ///< where there are collective units
   std::vector<std::unique_ptr<GraphSwitch>> graph_switches_;
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line

@@ -9,8 +9,16 @@
 
 #include "configs/algorithms.h"
 #include "workload/collectives/custom.h"
+#include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
+namespace {
+
+/// Of one phase of one chunk: more would be messages beyond any memory.
+constexpr uint64_t kMaxSlots = 1u << 24;
+
+}  // namespace
+
 void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
   out.clear();
   for (const Axis& axis : axes_) {
@@ -69,6 +77,10 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     for (uint32_t p = 0; p < phases(c).size(); ++p) {
       const PhasePlan& phase = phases(c)[p];
       const uint32_t n = axes_[phase.axis].size;
+      if (phase.algorithm->in_switch()) {
+        return fmt::format("the collective units of dimension {}'s switches take part (in_switch)",
+                           axes_[phase.axis].dimension);
+      }
       if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
           config.dimensions[axes_[phase.axis].dimension].kind == DimensionKind::ring &&
           config.collectives.active_chunks_per_dimension * config.collectives.queues_per_dimension > 1) {
@@ -327,6 +339,18 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
       fmt::format("dimension {} ({}({}))", axis.dimension, to_string(dimension.kind), dimension.size);
   chosen = find_algorithm(name);
   if (chosen == nullptr) fail(plan, where, fmt::format("there is no algorithm `{}`", name));
+  if (chosen->in_switch() && (dimension.kind != DimensionKind::switch_ || config_.remapped())) {
+    fail(plan, where,
+         config_.remapped()
+             ? "in_switch needs the switches of a Switch dimension, and ranks or dimensions are "
+               "not where the physical ones are; use another algorithm"
+             : "in_switch needs a Switch dimension; use another algorithm");
+  }
+  if (chosen->in_switch() && dimension.fidelity == Fidelity::packet) {
+    fail(plan, where,
+         "in_switch needs the collective units of switches at analytical or message fidelity; at packet "
+         "fidelity use another algorithm");
+  }
   const std::string why = chosen->refuses(phase_op, axis.size);
   if (!why.empty()) fail(plan, where, why);
   return chosen;
@@ -452,8 +476,32 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
     const bool two_phases = policy == CollectiveOrder::themis && whole_algorithm(op) == nullptr;
     plan.orders_ = {phase_list(plan, ascending, two_phases)};
   }
+  for (const auto& phases : plan.orders_) {
+    for (const PhasePlan& phase : phases) {
+      plan.uses_units_ = plan.uses_units_ || phase.algorithm->in_switch();
+    }
+  }
+  if (plan.uses_units_) check_segments(plan);
   for (auto& phases : plan.orders_) {
     for (uint32_t p = 0; p < phases.size(); ++p) phases[p].duration = phase_duration(plan, phases, p);
+  }
+}
+
+void PlanBuilder::check_segments(const CollectivePlan& plan) const {
+  std::vector<AxisView> views;
+  plan.views(plan.request_.group->ranks.empty() ? 0 : plan.request_.group->ranks[0], views);
+  for (const uint32_t c : {0u, plan.chunks_ - 1}) {
+    for (uint32_t p = 0; p < plan.phases(c).size(); ++p) {
+      const PhasePlan& phase = plan.phases(c)[p];
+      if (!phase.algorithm->in_switch()) continue;
+      const uint64_t slots = UnitLayout::of(config_, plan, c, p, plan.split(views, c, p)).slots();
+      if (slots <= kMaxSlots) continue;
+      const uint32_t d = plan.axes_[phase.axis].dimension;
+      fail(plan, fmt::format("dimension {} (Switch({}))", d, config_.dimensions[d].size),
+           fmt::format("in_switch cuts a chunk into {} segments, more than {}; raise "
+                       "topology.dimensions[{}].collective_unit.segment or collectives.chunks",
+                       slots, kMaxSlots, d));
+    }
   }
 }
 
@@ -470,6 +518,9 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
   while (&plan.phases(chunk) != &phases && chunk + 1 < plan.chunks_) ++chunk;
   const Split split = plan.split(views, chunk, phase);
   const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+  if (p.algorithm->in_switch()) {
+    return 2 * config_.nmu.endpoint_delay + unit_time(d, UnitLayout::of(config_, plan, chunk, phase, split));
+  }
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
   Picoseconds time = config_.nmu.endpoint_delay;
   Round round;

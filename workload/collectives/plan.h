@@ -93,6 +93,8 @@ class CollectivePlan {
   bool chunks_reduced() const { return chunks_reduced_; }
   /// Nothing to send: one member, or no bytes.
   bool empty() const { return orders_[0].empty(); }
+  /// Some phase runs in_switch.
+  bool uses_units() const { return uses_units_; }
 
   /// Every member does alike at the same time with blocks of one size, on whole lines of rings, full
   /// connections and switches: one member tells all. Otherwise why not.
@@ -144,6 +146,7 @@ class CollectivePlan {
   uint32_t chunks_ = 1;
   uint64_t base_chunk_ = 0;
   bool chunks_reduced_ = false;
+  bool uses_units_ = false;
 };
 
 /// Bytes of a barrier's tokens.
@@ -169,6 +172,7 @@ class PlanBuilder {
   std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
   void lay_out_phases(CollectivePlan& plan) const;
+  void check_segments(const CollectivePlan& plan) const;
   std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
                                     bool two_phases) const;
   std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load) const;
