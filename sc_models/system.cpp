@@ -333,8 +333,11 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
 
 LinkReport System::report(const LineSwitch& s, uint32_t i) const {
   const uint32_t peer = geometry_.with_coordinate(s.base, s.dimension, i);
-  return {fmt::format("{}.to{}", s.module->name(), peer), nmus_[peer]->basename(), s.dimension,
-          &s.module->links()[i]};
+  LinkReport report = of_link(s.module->links()[i]);
+  report.name = fmt::format("{}.to{}", s.module->name(), peer);
+  report.to = nmus_[peer]->basename();
+  report.dimension = s.dimension;
+  return report;
 }
 
 std::vector<std::string> System::describe_unit_waits(size_t limit) const {
