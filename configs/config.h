@@ -67,7 +67,7 @@ struct NmuConfig {
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
-enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis };
+enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis, themis_flex };
 enum class CollectiveScheduling : uint8_t { lifo, fifo, priority };
 enum class DimensionScheduling : uint8_t { fifo, rg, smallest_first, less_remaining_phase_first };
 

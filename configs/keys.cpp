@@ -484,10 +484,13 @@ std::vector<KeySpec> make_keys() {
          "as local_bw_aware, chunk c beginning with dimension c"},
         {to_string(CollectiveOrder::themis), true,
          "greedy, per chunk: the least loaded dimension takes the largest part (all-reduce, reduce-scatter, "
-         "all-gather)"}};
+         "all-gather)"},
+        {to_string(CollectiveOrder::themis_flex), true,
+         "as themis, the all-gathers of an all-reduce in a greedy order of their own instead of the "
+         "reduce-scatters' backwards (chunks that divide evenly over the members)"}};
     k.description = "Order of a collective's phases over the dimensions.";
     k.set = [](Config& c, size_t, const Value& v) {
-      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 4);
+      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 5);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.order)); };
   }

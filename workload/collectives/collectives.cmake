@@ -15,6 +15,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data.cpp
   collectives/data_check.cpp
   collectives/plan.cpp
+  collectives/pipeline.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
 )

@@ -91,6 +91,12 @@ class CollectivePlan {
   }
   /// Fewer chunks than configured, because there were fewer elements.
   bool chunks_reduced() const { return chunks_reduced_; }
+  /// The all-gathers of the chunk's all-reduce do not undo its reduce-scatters last to first (`themis_flex`).
+  /// Any order gives every member everything; a member then holds the same pieces of the chunk in another
+  /// nesting, which is why all pieces of such a chunk are of one size.
+  bool rearranged(uint32_t chunk) const {
+    return rearranged_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
+  }
   /// Nothing to send: one member, or no bytes.
   bool empty() const { return orders_[0].empty(); }
 
@@ -118,6 +124,7 @@ class CollectivePlan {
   CollectiveRequest request_;
   std::vector<Axis> axes_;
   std::vector<std::vector<PhasePlan>> orders_{1};  ///< the different phase lists that occur
+  std::vector<bool> rearranged_{false};            ///< by order
   std::vector<uint16_t> order_of_chunk_;           ///< empty: all chunks use the first
   std::vector<uint32_t> strides_;                  ///< of the machine's dimensions
   std::vector<uint32_t> sizes_;
@@ -152,9 +159,21 @@ class PlanBuilder {
   std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
   void lay_out_phases(CollectivePlan& plan) const;
+  /// How the all-gathers of an all-reduce follow its reduce-scatters.
+  enum class Gathers : uint8_t {
+    backwards,  ///< last to first
+    greedy,     ///< in an order of their own, as the loads are then
+    levelling   ///< likewise, where that lowers the highest load
+  };
+  void order_phases(CollectivePlan& plan, Gathers policy) const;
+  /// `order`: the axes as the data falls apart; `gathers`: as if they fell apart in the order in which the
+  /// all-gathers put them together, last to first.
   std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                    bool two_phases) const;
-  std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load) const;
+                                    const std::vector<uint32_t>& gathers, bool two_phases) const;
+  /// The axes, least loaded first; `rather` instead unless the highest load after it is higher. Adds to
+  /// `load`.
+  std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load,
+                                     const std::vector<uint32_t>& rather = {}) const;
   Picoseconds phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
                              uint32_t phase) const;
   const Algorithm* algorithm(const CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) const;
