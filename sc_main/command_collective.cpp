@@ -40,6 +40,8 @@ struct CollectiveOptions {
   std::string size, sizes, root = "0";
   bool json = false;
   bool no_fold = false;
+  bool phases = false;
+  std::string out;
   std::string config;
 };
 
@@ -212,7 +214,7 @@ struct Measured {
   double wall_s = 0;
 };
 
-std::string to_json(const std::vector<Measured>& results) {
+std::string to_json(const std::vector<Measured>& results, bool phases) {
   JsonText json;
   json.begin_object();
   json.key("results").begin_array();
@@ -226,6 +228,17 @@ std::string to_json(const std::vector<Measured>& results) {
     json.key("messages").number(m.messages);
     json.key("events").number(m.events);
     json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));
+    if (phases) {
+      json.key("phases").begin_array();
+      for (const CollectiveRow::Phase& phase : m.row.phases) {
+        json.begin_object();
+        json.key("what").text(phase.what);
+        json.key("queue_ns").number(nanoseconds(phase.queue));
+        json.key("network_ns").number(nanoseconds(phase.network));
+        json.end_object();
+      }
+      json.end_array();
+    }
     json.end_object();
   }
   json.end_array();
@@ -283,6 +296,8 @@ class Runner {
   uint32_t root_;
 };
 
+constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv"};
+
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_op(options.op);
   const auto config = std::make_unique<Config>(make_config(options, op));
@@ -294,6 +309,8 @@ ExitCode collective(const CollectiveOptions& options) {
                        config->collectives.chunks));
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
                                        grouped(config->npus()), size_meaning(op));
+  std::optional<OutputFolder> folder;
+  if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
   bool folded = !options.no_fold;
   for (const uint64_t bytes : sizes)
@@ -313,11 +330,22 @@ ExitCode collective(const CollectiveOptions& options) {
     }
     results.push_back(std::move(*measured));
   }
+  std::string table = head + to_table(results);
+  if (options.phases) {
+    for (const Measured& m : results)
+      table += fmt::format("\n# {} bytes by phase: summed over the chunks, mean of the ranks\n{}",
+                           m.row.bytes, phase_table(m.row));
+  }
+  if (folder) {
+    std::vector<CollectiveRow> rows;
+    for (const Measured& m : results) rows.push_back(m.row);
+    write_collectives(*folder, rows);
+  }
   if (options.json) {
-    note(head + to_table(results));
-    print(to_json(results));
+    note(table);
+    print(to_json(results, options.phases));
   } else {
-    print(head + to_table(results));
+    print(table);
   }
   // Taking thousands of modules out of SystemC's registries is slow, and the process ends next.
   static_cast<void>(job.release());
@@ -370,6 +398,8 @@ void add_collective_command(CLI::App& app, Action& action) {
       "Before the first send and after every receive (default: 0 ns)");
   command->add_flag("--no-fold", o.no_fold,
                     "Simulate every rank of a symmetric analytical collective instead of one for all");
+  command->add_flag("--phases", o.phases, "Queue and network time of every phase");
+  add("--out", o.out, "DIR", "Write collectives.csv and phases.csv there");
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
   command->footer(

@@ -4,11 +4,13 @@
 #include "sc_models/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "sc_models/layer_rows.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
 #include "workload/graph/bounds.h"
@@ -21,11 +23,33 @@ double per_second(double bytes, Picoseconds time) {
   return time == 0 ? 0 : bytes / static_cast<double>(time) * 1e12;
 }
 
-std::string phase_name(const collectives::CollectivePlan& plan, const collectives::PhasePlan& phase) {
-  const auto& axis = plan.axes()[phase.axis];
-  const std::string where =
-      axis.dimension == collectives::Axis::kFlat ? std::string("group") : fmt::format("d{}", axis.dimension);
-  return fmt::format("{} {} {}", to_string(phase.op), where, phase.algorithm->name());
+/// The phase of that number; chunks whose orders differ are told together.
+CollectiveRow::Phase describe_phase(const collectives::CollectivePlan& plan, size_t p) {
+  std::vector<std::string> operations;
+  std::vector<std::string> dimensions;
+  std::vector<std::string> algorithms;
+  const auto add = [](std::vector<std::string>& list, std::string text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+  };
+  for (const auto& phases : plan.orders()) {
+    const auto& phase = phases[p];
+    const auto& axis = plan.axes()[phase.axis];
+    add(operations, to_string(phase.op));
+    add(dimensions,
+        axis.dimension == collectives::Axis::kFlat ? std::string("group") : std::to_string(axis.dimension));
+    add(algorithms, phase.algorithm->name());
+  }
+  std::sort(dimensions.begin(), dimensions.end());
+  std::sort(algorithms.begin(), algorithms.end());
+  CollectiveRow::Phase row;
+  row.operation = fmt::format("{}", fmt::join(operations, "|"));
+  row.dimension = fmt::format("{}", fmt::join(dimensions, "|"));
+  row.algorithm = fmt::format("{}", fmt::join(algorithms, "|"));
+  for (std::string& d : dimensions) {
+    if (d != "group") d.insert(0, "d");
+  }
+  row.what = fmt::format("{} {} {}", row.operation, fmt::join(dimensions, "|"), row.algorithm);
+  return row;
 }
 
 constexpr size_t kLines = 16;  // about wrong data in a result
@@ -44,7 +68,7 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   row.ranks = plan.members();
   row.chunks = plan.empty() ? 0 : plan.chunks();
   row.lower_bound = collectives::lower_bound(config, plan);
-  for (const auto& phase : plan.phases()) row.phases.push_back({phase_name(plan, phase), 0, 0});
+  for (size_t p = 0; p < plan.phases().size(); ++p) row.phases.push_back(describe_phase(plan, p));
   return row;
 }
 
@@ -319,7 +343,7 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
   compute_bounds();
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     feeders_.push_back(traces.feeder(r));
-    system_->npu(r).load(*feeders_.back(), *this);
+    system_->npu(r).load(*feeders_.back(), *this, &layers_);
   }
 }
 
@@ -576,11 +600,14 @@ RunResult TraceJob::result() const {
   }
   if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
   uint64_t costless = 0;
+  std::vector<const graph::RankEngine*> engines;
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     const graph::RankEngine& engine = *system_->npu(r).engine();
     result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
     costless += engine.costless_nodes();
+    engines.push_back(&engine);
   }
+  result.layers = layer_rows(layers_, engines, rows_, result.time);
   result.collectives = rows_;
   result.nodes = total_count();
   result.lower_bound = lower_bound_;

@@ -27,6 +27,7 @@
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
 #include "workload/collectives/plan.h"
+#include "workload/graph/layers.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/trace/trace_feeder.h"
 #include "workload/trace/workload_check.h"
@@ -49,7 +50,10 @@ struct CollectiveRow {
   uint64_t message_bytes = 0;
   TimeSplit split;  ///< summed over the messages
   struct Phase {
-    std::string what;       ///< "reduce_scatter d0 ring"
+    std::string what;  ///< "reduce_scatter d0 ring"; chunks in different orders: "reduce_scatter d0|d1 ring"
+    std::string operation;  ///< "reduce_scatter"
+    std::string dimension;  ///< "0", "0|1", "group": a flat line of members
+    std::string algorithm;
     Picoseconds queue = 0;  ///< mean over ranks of the sum over chunks
     Picoseconds network = 0;
   };
@@ -61,6 +65,27 @@ struct CollectiveRow {
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double efficiency() const;
+};
+
+/// One layer of the model (workload/graph/layers.h): its nodes' time, summed over the ranks that have any,
+/// and its collectives.
+struct LayerRow {
+  std::string iteration;  ///< empty: the names have none
+  std::string layer;      ///< empty: nodes whose names have none
+  uint32_t ranks = 0;
+  uint64_t nodes = 0;
+  Wide compute = 0;
+  Wide local_memory = 0;   ///< not hidden
+  Wide remote_memory = 0;  ///< not hidden
+  Wide communication = 0;  ///< not hidden: exposed
+  uint64_t collectives = 0;
+  Wide bytes = 0;            ///< comm_size
+  Wide collective_time = 0;  ///< of those that finished
+  struct Phase {
+    Wide queue = 0;  ///< as CollectiveRow::Phase, over the collectives
+    Wide network = 0;
+  };
+  std::vector<Phase> phases;
 };
 
 struct RankRow {
@@ -83,6 +108,7 @@ struct RunResult {
   Picoseconds time = 0;        ///< the last node (or collective) of the job
   std::vector<RankRow> ranks;  ///< empty without a trace
   std::vector<CollectiveRow> collectives;
+  std::vector<LayerRow> layers;  ///< empty without a trace
   std::vector<LinkRow> links;
   uint64_t nodes = 0;
   uint64_t messages = 0;
@@ -209,6 +235,7 @@ class TraceJob : public Job, private CollectiveHost {
   std::vector<CollectiveRow> rows_;
   std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;
+  graph::LayerTable layers_;
   Picoseconds lower_bound_ = 0;
   Picoseconds upper_bound_ = 0;
   std::vector<std::string> warnings_;

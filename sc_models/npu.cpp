@@ -34,10 +34,11 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
 
 Npu::~Npu() = default;
 
-void Npu::load(trace::Feeder& feeder, CollectiveHost& host) {
+void Npu::load(trace::Feeder& feeder, CollectiveHost& host, graph::LayerTable* layers) {
   host_ = &host;
   graph::RankServices& services = *this;
   engine_ = std::make_unique<graph::RankEngine>(index(rank_), config_.npu, feeder, services);
+  if (layers != nullptr) engine_->set_layers(*layers);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
 }
 

@@ -36,8 +36,8 @@ class Npu : public sc_core::sc_module, private graph::RankServices, private grap
   MemoryDma& memory() { return memory_; }
   MemoryDma* remote_memory() { return remote_.get(); }
 
-  /// Gives the NPU its trace, once, before start(). Both outlive it.
-  void load(trace::Feeder& feeder, CollectiveHost& host);
+  /// Gives the NPU its trace, once, before start(). All outlive it. `layers`: its time is kept by layer, too.
+  void load(trace::Feeder& feeder, CollectiveHost& host, graph::LayerTable* layers = nullptr);
   void start();
 
   bool finished() const { return engine_ && engine_->finished(); }

@@ -12,6 +12,7 @@
 
 #include "tests/cli/weft_process.h"
 #include "tests/support/data_dir.h"
+#include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {
 namespace {
@@ -45,6 +46,27 @@ TEST(Collective, TheIssuesExample) {
   EXPECT_EQ(ran.err, "");
   EXPECT_NE(ran.out.find("busbw"), std::string::npos);
   EXPECT_NE(ran.out.find("1073741824"), std::string::npos);
+}
+
+TEST(Collective, TellsItsPhases) {
+  vcd::test::TemporaryFolder folder;
+  // Two chunks of 500,000 B. Ring(2): half of it, 5 us + 0.5 us; Switch(2): half of that, two hops of 2.5 us
+  // + 0.5 us, twice for the all-reduce; then the ring again.
+  const Ran ran = collective({"--topology", "Ring(2)_Switch(2)", "--bandwidth", "50 GB/s", "--size", "1MB",
+                              "--chunks", "2", "--phases", "--json", "--out", folder.file("o")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["results"][0]["phases"], json::parse(R"([
+    {"what": "reduce_scatter d0 ring", "queue_ns": 5500, "network_ns": 11000},
+    {"what": "all_reduce d1 halving_doubling", "queue_ns": 6500, "network_ns": 24000},
+    {"what": "all_gather d0 ring", "queue_ns": 0, "network_ns": 11000}])"));
+  EXPECT_NE(ran.err.find("P1 all_reduce d1 halving_doubling"), std::string::npos) << ran.err;
+  EXPECT_EQ(
+      read(folder.file("o/phases.csv")),
+      "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n"
+      "1,all_reduce,,,,,P0,reduce_scatter d0 ring,reduce_scatter,0,ring,5500,11000\n"
+      "1,all_reduce,,,,,P1,all_reduce d1 halving_doubling,all_reduce,1,halving_doubling,6500,24000\n"
+      "1,all_reduce,,,,,P2,all_gather d0 ring,all_gather,0,ring,0,11000\n");
+  EXPECT_NE(read(folder.file("o/collectives.csv")).find("1,all_reduce,,,1000000,4,2,0,"), std::string::npos);
 }
 
 TEST(Collective, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <vector>
 
 #include "tests/cli/weft_process.h"
 #include "tests/trace/trace_files.h"
@@ -76,10 +77,87 @@ TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   EXPECT_EQ(ran.err, "") << "no banner, no progress, no warnings";
   for (const char* part : {"time ", "bounds", "compute", "idle", "all_reduce", "links", "summary.json"})
     EXPECT_NE(ran.out.find(part), std::string::npos) << part;
-  for (const char* name :
-       {"summary.json", "effective.yaml", "ranks.csv", "collectives.csv", "phases.csv", "links.csv"})
+  for (const char* name : {"summary.json", "effective.yaml", "ranks.csv", "collectives.csv", "phases.csv",
+                           "layers.csv", "links.csv"})
     EXPECT_GT(fs::file_size(out(name)), 20u) << name;
   EXPECT_FALSE(fs::exists(out("waves.vcd")));
+}
+
+TEST_F(Run, ReportsLayersAndPhasesToThePicosecond) {
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto comp = [](uint64_t id, const char* name, uint64_t micros, std::vector<uint64_t> deps) {
+      PbNode node = make(id, name, ChakraProtoMsg::COMP_NODE);
+      node.set_duration_micros(micros);
+      for (const uint64_t d : deps) node.add_data_deps(d);
+      return node;
+    };
+    PbNode reduce = trace::test::collective(2, ChakraProtoMsg::ALL_REDUCE, 1000000);
+    reduce.set_name("iter1.layer0.gradients, all");
+    reduce.add_data_deps(1);
+    write_trace(folder_.file("two." + std::to_string(rank) + ".et"),
+                {comp(1, "iter1.layer0.mlp", 10, {}), reduce, comp(3, "iter1.layer1.mlp", 5, {1})});
+  }
+  write(
+      folder_.file("two.yaml"),
+      "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n    - {bandwidth: 50 GB/s, latency: 500 ns}\n"
+      "collectives: {chunks: 2}\n");
+  const Ran ran = weft({"run", folder_.file("two.yaml"), "--trace", folder_.file("two"), "--out", out("")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  // A chunk: two steps of 250,000 B, 5.5 us each. The first from 10 to 21 us, the second until 32 us; the
+  // compute of layer 1 hides the first 5 us.
+  EXPECT_EQ(
+      read(out("layers.csv")),
+      "iteration,layer,ranks,nodes,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,collectives,"
+      "bytes,collective_time_ns,queue_ns,network_ns,P0_queue_ns,P0_network_ns\n"
+      "1,layer0,2,4,10000,0,0,17000,1,1000000,22000,11000,22000,11000,22000\n"
+      "1,layer1,2,2,5000,0,0,0,0,0,0,0,0,0,0\n");
+  EXPECT_EQ(
+      read(out("phases.csv")),
+      "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n"
+      "1,all_reduce,,\"iter1.layer0.gradients, all\",1,layer0,P0,all_reduce d0 ring,all_reduce,0,ring,11000,"
+      "22000\n");
+  const json s = json::parse(read(out("summary.json")));
+  EXPECT_EQ(s["collectives"]["all_reduce"]["phases"],
+            json::parse(R"([{"queue_ns": 11000, "network_ns": 22000}])"));
+  EXPECT_NE(ran.out.find("1/layer0"), std::string::npos) << ran.out;
+}
+
+TEST_F(Run, LayersAddUpToTheRanks) {
+  Ran ran = run();
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("more layers, in layers.csv"), std::string::npos) << ran.out;
+  const auto column = [&](const std::string& file, const std::string& name, bool weigh) {
+    std::istringstream in(read(out(file)));
+    std::string line;
+    std::vector<std::string> head;
+    double sum = 0;
+    while (std::getline(in, line)) {
+      std::vector<std::string> cells;
+      std::istringstream parts(line);
+      for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+      if (head.empty()) {
+        head = cells;
+        continue;
+      }
+      const auto at = [&](const char* key) {
+        return std::stod(
+            cells.at(static_cast<size_t>(std::find(head.begin(), head.end(), key) - head.begin())));
+      };
+      sum += at(name.c_str()) * (weigh ? at("ranks") : 1);
+    }
+    return sum;
+  };
+  for (const char* name : {"compute_ns", "communication_ns"}) {
+    const double ranks = column("ranks.csv", name, false);
+    EXPECT_GT(ranks, 0);
+    EXPECT_NEAR(column("layers.csv", name, true), ranks, 0.1) << name;
+  }
+  EXPECT_EQ(column("layers.csv", "collectives", false),
+            json::parse(read(out("summary.json")))["collectives"]["all_reduce"]["count"].get<double>());
+  ran = run({"--per-layer"});
+  EXPECT_EQ(ran.out.find("more layers"), std::string::npos);
+  for (const char* layer : {"layer0", "layer3", "embedding", "optimizer"})
+    EXPECT_NE(ran.out.find(std::string("\n") + layer + " "), std::string::npos) << layer;
 }
 
 TEST_F(Run, CarriesAndChecksDataWhenAsked) {
@@ -201,7 +279,7 @@ TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
   };
   const json summary = json::parse(read(out("summary.json")));
   for (const auto& item : summary.items()) documented(item.key());
-  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "links.csv"}) {
+  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "links.csv"}) {
     const auto rows = read_csv(out(name));
     ASSERT_FALSE(rows.empty()) << name;
     for (const auto& [column, cell] : rows[0]) documented(column);

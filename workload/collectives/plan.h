@@ -84,6 +84,8 @@ class CollectivePlan {
   const std::vector<PhasePlan>& phases(uint32_t chunk = 0) const {
     return orders_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
   }
+  /// The different lists of phases that occur.
+  const std::vector<std::vector<PhasePlan>>& orders() const { return orders_; }
   uint32_t members() const { return members_; }
   uint32_t chunks() const { return chunks_; }
   uint64_t chunk_bytes(uint32_t chunk) const {
