@@ -151,7 +151,14 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   overrides.one("--reduction", word ? "collectives.reduction" : "collectives.reduction.bandwidth",
                 o.reduction);
   overrides.list("--algorithm", std::string("collectives.") + to_string(op), o.algorithm);
-  return build_config(text, o.config, overrides.get());
+  Config config = build_config(text, o.config, overrides.get());
+  // What the command line says holds for this collective, whatever the file's rules are.
+  for (CollectiveRule& rule : config.collectives.rules) {
+    if (!o.algorithm.empty()) rule.algorithms.clear();
+    if (!o.order.empty()) rule.order.reset();
+    if (!o.chunks.empty()) rule.chunks = 0;
+  }
+  return config;
 }
 
 uint32_t parse_root(const std::string& text, const Config& config) {

@@ -107,7 +107,7 @@ double CollectiveRow::efficiency() const {
 }
 
 Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded)
-    : config_(config), plans_(config) {
+    : config_(config), plans_(config), rules_(config, plans_) {
   System::Options options;
   options.npus = with_npus;
   options.waves = waves;
@@ -251,6 +251,7 @@ std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, u
   request.op = op;
   request.bytes = bytes;
   request.group = &world;
+  collectives::Rules(config, plans).apply(request, {}, 0);
   return plans.plan(request)->asymmetry(config);
 }
 
@@ -264,6 +265,7 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
       fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
                   rows_.size() + 1, to_string(op));
   set_elements(request, ExitCode::usage, where);
+  rules_.apply(request, {}, 0);
   const auto plan = plans_.plan(request);
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
@@ -349,7 +351,7 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
 
 TraceJob::~TraceJob() = default;
 
-collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node) const {
+collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node, int32_t* priority) {
   collectives::CollectiveRequest request;
   request.op = node.op;
   request.bytes = node.comm_size;
@@ -374,7 +376,54 @@ collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Nod
     request.involved_dimensions = 0;
     for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
   }
+  int32_t ruled = node.priority;
+  if (!node.algorithm.empty()) {
+    const std::string& path = traces_.index(rank).path();
+    const size_t slash = path.rfind('/');
+    const auto names = collectives::parse_algorithms(
+        node.algorithm, dimensions, slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1),
+        fmt::format("{}: rank {}, node {} (`{}`)", path, rank, node.id, node.name));
+    // Of all members' nodes one stands for the algorithm, or every rank would make a plan of its own.
+    ruled = rules_.apply(request, node.name, node.priority, names,
+                         fmt::format("the traces' attribute `algorithm` \"{}\"", node.algorithm));
+  } else if (rules_.any()) {
+    ruled = rules_.apply(request, node.name, node.priority);
+  }
+  if (priority != nullptr) *priority = ruled;
   return request;
+}
+
+void TraceJob::check_rules(uint32_t rank, const trace::Node& node) {
+  if (!rules_.any()) return;
+  const collectives::CollectiveRequest wanted = request(rank, node);
+  const uint32_t rule = rules_.find(wanted, node.name);
+  const auto [it, fresh] =
+      ruled_.try_emplace(key(wanted.group->id, node.ordinal), Ruled{rule, rank, node.index});
+  if (fresh || it->second.rule == rule) return;
+  const auto say = [&](uint32_t r) {
+    return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
+  };
+  const trace::TraceIndex& other = traces_.index(it->second.rank);
+  trace::NodeCache cache = other.open_cache(16u << 10);
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: rank {}, node {} (`{}`): {} is for it, but {} for the same collective on rank {}: {}; "
+                  "choose collectives by group or operation, or by names that all members' nodes have",
+                  traces_.index(rank).path(), rank, node.id, node.name, say(rule), say(it->second.rule),
+                  it->second.rank, other.describe(cache, it->second.node)));
+}
+
+std::shared_ptr<const collectives::CollectivePlan> TraceJob::first_plan(uint32_t rank,
+                                                                        const trace::Node& node) {
+  const collectives::CollectiveRequest wanted = request(rank, node);
+  try {
+    return plans_.plan(wanted);
+  } catch (const UserError& e) {
+    if (node.algorithm.empty()) throw;
+    throw UserError(ExitCode::trace,
+                    fmt::format("{}: rank {}, node {} (`{}`): {}", traces_.index(rank).path(), rank, node.id,
+                                node.name, e.what()));
+  }
 }
 
 void TraceJob::compute_bounds() {
@@ -423,7 +472,8 @@ void TraceJob::compute_bounds() {
   for (uint32_t r = 0; r < traces_.npus(); ++r) {
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
-        const auto plan = plans_.plan(request(r, node));
+        check_rules(r, node);
+        const auto plan = first_plan(r, node);
         if (plan->chunks_reduced()) ++reduced;
         if (system_->data() != nullptr) {
           refuse_oversized(*plan, fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(r).path(), r,
@@ -453,14 +503,16 @@ void TraceJob::compute_bounds() {
     });
     bounds.path(r, path.time);
   }
+  ruled_.clear();
+  for (std::string& line : rules_.unmatched()) warnings_.push_back(std::move(line));
   lower_bound_ = bounds.lower();
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
-    warnings_.push_back(
-        fmt::format("{} collective nodes have fewer {} than collectives.chunks ({}): they use one "
-                    "chunk {}",
-                    reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
-                    system_->data() == nullptr ? "a byte" : "an element"));
+    warnings_.push_back(fmt::format(
+        "{} collective nodes have fewer {} than their chunks (collectives.chunks: {}): they use one "
+        "chunk {}",
+        reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
+        system_->data() == nullptr ? "a byte" : "an element"));
   }
 }
 
@@ -486,7 +538,8 @@ uint64_t TraceJob::total_count() const {
 }
 
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
-  const collectives::CollectiveRequest wanted = request(rank, node);
+  int32_t priority = 0;
+  const collectives::CollectiveRequest wanted = request(rank, node, &priority);
   const auto plan = plans_.plan(wanted);
   // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
   // and needs no number of its own: its messages stay on the line.
@@ -497,7 +550,7 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
     rows_.back().name = node.name;
   }
   running_[key(rank, it->second)] = node.index;
-  system_->nmu(rank).start_collective(it->second, plan, node.priority);
+  system_->nmu(rank).start_collective(it->second, plan, priority);
 }
 
 void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {

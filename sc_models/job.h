@@ -27,6 +27,7 @@
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
 #include "workload/collectives/plan.h"
+#include "workload/collectives/rules.h"
 #include "workload/graph/layers.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/trace/trace_feeder.h"
@@ -160,6 +161,7 @@ class Job : public NmuClient {
   const Config& config_;
   std::unique_ptr<System> system_;
   collectives::PlanBuilder plans_;
+  collectives::Rules rules_;
 
  private:
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
@@ -226,11 +228,23 @@ class TraceJob : public Job, private CollectiveHost {
 
  private:
   void start_collective(uint32_t rank, const trace::Node& node) override;
-  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node) const;
+  /// `priority`, if given: the collective's.
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
+  /// Throws UserError when another member's node of the same collective has another rule.
+  void check_rules(uint32_t rank, const trace::Node& node);
+  /// The node's plan; errors that its own algorithm causes name it.
+  std::shared_ptr<const collectives::CollectivePlan> first_plan(uint32_t rank, const trace::Node& node);
   void compute_bounds();
 
   const trace::JobTrace& traces_;
   std::vector<collectives::Group> groups_;
+  /// With rules: the member that each collective was found at first (group, ordinal), and its rule.
+  struct Ruled {
+    uint32_t rule = 0;
+    uint32_t rank = 0;
+    trace::NodeIndex node = 0;
+  };
+  std::unordered_map<uint64_t, Ruled> ruled_;
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
   std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node

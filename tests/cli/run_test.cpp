@@ -122,6 +122,132 @@ TEST_F(Run, ReportsLayersAndPhasesToThePicosecond) {
   EXPECT_NE(ran.out.find("1/layer0"), std::string::npos) << ran.out;
 }
 
+/// Two ranks with an all-reduce each of two names.
+class RunRules : public Run {
+ protected:
+  static PbNode all_reduce(uint64_t id, const std::string& name, const std::string& algorithm = "") {
+    PbNode node = trace::test::collective(id, ChakraProtoMsg::ALL_REDUCE, 1000000);
+    node.set_name(name);
+    if (!algorithm.empty()) {
+      auto* a = node.add_attr();
+      a->set_name("algorithm");
+      a->set_string_val(algorithm);
+    }
+    return node;
+  }
+  Ran run_with(const std::string& rules, const std::vector<PbNode>& rank0,
+               const std::vector<PbNode>& rank1) const {
+    write_trace(folder_.file("t.0.et"), rank0);
+    write_trace(folder_.file("t.1.et"), rank1);
+    write(folder_.file("m.yaml"),
+          "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n    - {bandwidth: 50 GB/s}\n" + rules);
+    return weft({"run", folder_.file("m.yaml"), "--trace", folder_.file("t"), "--out", out("")});
+  }
+  /// "chunks algorithms" of each collective by name.
+  std::map<std::string, std::string> plans() const {
+    std::map<std::string, std::string> by_stream;
+    std::map<std::string, std::string> by_name;
+    std::istringstream phases(read(out("phases.csv")));
+    std::istringstream rows(read(out("collectives.csv")));
+    const auto cells = [](const std::string& line) {
+      std::vector<std::string> list;
+      std::istringstream in(line);
+      for (std::string cell; std::getline(in, cell, ',');) list.push_back(cell);
+      return list;
+    };
+    std::string line;
+    std::getline(phases, line);
+    while (std::getline(phases, line)) by_stream[cells(line)[0]] += " " + cells(line)[10];
+    std::getline(rows, line);
+    while (std::getline(rows, line)) by_name[cells(line)[3]] = cells(line)[6] + by_stream[cells(line)[0]];
+    return by_name;
+  }
+};
+
+TEST_F(RunRules, ChooseAlgorithmsAndChunksAndWarnWhenNoneMatches) {
+  const std::vector<PbNode> nodes = {all_reduce(1, "a.x"), all_reduce(2, "b.x"),
+                                     all_reduce(3, "b.y", "direct"), all_reduce(4, "c", "one_ring")};
+  const Ran ran = run_with(
+      "collectives:\n  rules:\n    - {name: 'b.*', chunks: 7, algorithms: halving_doubling}\n"
+      "    - {group: \"0\", name: a.x, chunks: 2}\n    - {group: \"5\", chunks: 9}\n",
+      nodes, nodes);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(plans(),
+            (std::map<std::string, std::string>{
+                {"a.x", "2 ring"}, {"b.x", "7 halving_doubling"}, {"b.y", "7 direct"}, {"c", "4 ring"}}));
+  const std::string warning =
+      "m.yaml:10: key `collectives.rules[2]`: the rule (group `5`) is for no collective of the trace";
+  EXPECT_NE(ran.err.find(warning), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("rules[0]"), std::string::npos) << ran.err;
+  EXPECT_NE(json::parse(read(out("summary.json")))["warnings"].dump().find("collectives.rules[2]"),
+            std::string::npos);
+  // The complete configuration holds the rules.
+  EXPECT_EQ(weft({"validate", out("effective.yaml")}).status, 0);
+  EXPECT_NE(read(out("effective.yaml"))
+                .find("rules:\n    - {name: \"b.*\", algorithms: [halving_doubling], chunks: 7}"),
+            std::string::npos)
+      << read(out("effective.yaml"));
+}
+
+TEST_F(RunRules, PrioritiesDecideWhichCollectiveGoesFirst) {
+  const auto order = [&](const char* first) {
+    const std::vector<PbNode> nodes = {all_reduce(1, "a"), all_reduce(2, "b")};
+    const Ran ran =
+        run_with(std::string("collectives:\n  scheduling: priority\n  chunks: 1\n  rules:\n    - {name: ") +
+                     first + ", priority: 5}\n",
+                 nodes, nodes);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::map<std::string, double> ends;
+    std::istringstream rows(read(out("collectives.csv")));
+    std::string line;
+    std::getline(rows, line);
+    while (std::getline(rows, line)) {
+      std::vector<std::string> cells;
+      std::istringstream in(line);
+      for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+      ends[cells[3]] = std::stod(cells[8]);
+    }
+    return ends;
+  };
+  auto ends = order("a");
+  EXPECT_EQ(ends["a"], 21000);
+  EXPECT_EQ(ends["b"], 42000);
+  ends = order("b");
+  EXPECT_EQ(ends["b"], 21000);
+  EXPECT_EQ(ends["a"], 42000);
+}
+
+TEST_F(RunRules, MembersMustAgree) {
+  const std::string rules = "collectives:\n  rules:\n    - {name: 'a*', chunks: 2}\n";
+  Ran ran = run_with(rules, {all_reduce(1, "a")}, {all_reduce(1, "other")});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"t.1.et: rank 1, node 1 (`other`): no rule is for it",
+                        "m.yaml:8: key `collectives.rules[0]`", "t.0.et: rank 0, node 1 \"a\""}))
+      << ran.err;
+  // One rule for both names is agreement.
+  EXPECT_EQ(run_with(rules, {all_reduce(1, "a")}, {all_reduce(1, "abc")}).status, 0);
+  ran = run_with("", {all_reduce(1, "a", "ring")}, {all_reduce(1, "a", "direct")});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.1.et: rank 1", "algorithm \"direct\"", "algorithm \"ring\"", "t.0.et: rank 0"}))
+      << ran.err;
+}
+
+TEST_F(RunRules, AnUnknownAlgorithmOfANodeIsNamed) {
+  const std::vector<PbNode> typo = {all_reduce(1, "a"), all_reduce(9, "b", "halving_dubling")};
+  Ran ran = run_with("", typo, typo);
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 9 (`b`): the attribute `algorithm` is \"halving_dubling\"",
+                        "did you mean `halving_doubling`?"}))
+      << ran.err;
+  // One that cannot run the operation.
+  PbNode gather = all_reduce(9, "b", "double_binary_tree");
+  gather.mutable_attr(0)->set_int64_val(ChakraProtoMsg::ALL_GATHER);
+  ran = run_with("", {gather}, {gather});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 9 (`b`)", "double_binary_tree", "dimension 0 (Ring(2))"}))
+      << ran.err;
+}
+
 TEST_F(Run, LayersAddUpToTheRanks) {
   Ran ran = run();
   ASSERT_EQ(ran.status, 0) << ran.err;

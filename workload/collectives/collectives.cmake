@@ -16,6 +16,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_check.cpp
   collectives/plan.cpp
   collectives/pipeline.cpp
+  collectives/rules.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
 )

@@ -145,10 +145,34 @@ std::shared_ptr<const CollectivePlan> PlanBuilder::plan(const CollectiveRequest&
                 request.bytes,
                 request.involved_dimensions,
                 rooted(request.op) ? request.root : 0,
-                request.element_bytes};
+                request.element_bytes,
+                request.settings};
   auto& slot = plans_[key];
   if (!slot) slot = build(request);
   return slot;
+}
+
+uint32_t PlanBuilder::settings(const PlanSettings& settings) {
+  const auto [it, fresh] = settings_ids_.try_emplace(settings, static_cast<uint32_t>(settings_.size()));
+  if (fresh) settings_.push_back(&it->first);
+  return it->second;
+}
+
+const std::vector<std::string>& PlanBuilder::algorithms_of(const CollectiveRequest& request) const {
+  const PlanSettings& own = settings(request.settings);
+  return own.algorithms.empty() ? config_.collectives.algorithms[static_cast<int>(request.op)]
+                                : own.algorithms;
+}
+
+CollectiveOrder PlanBuilder::order_of(const CollectiveRequest& request) const {
+  return settings(request.settings).order.value_or(config_.collectives.order);
+}
+
+std::string PlanBuilder::origin_of(const CollectiveRequest& request) const {
+  const PlanSettings& own = settings(request.settings);
+  if (!own.algorithms.empty()) return own.origin;
+  return fmt::format("{}: key `collectives.{}`", config_.file.empty() ? "configuration" : config_.file,
+                     to_string(request.op));
 }
 
 void PlanBuilder::find_axes(CollectivePlan& plan) const {
@@ -186,17 +210,16 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
   }
 }
 
-const std::string* PlanBuilder::whole_algorithm(CollectiveOp op) const {
-  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+const std::string* PlanBuilder::whole_algorithm(const CollectiveRequest& request) const {
+  const auto& names = algorithms_of(request);
   for (const std::string& name : names) {
     const AlgorithmInfo* info = weft::find_algorithm(name);
     if (info == nullptr || !info->whole) continue;
     if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return n == name; }))
       return &name;
     throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `collectives.{}`: `{}` runs the whole operation; name it for all "
-                                "dimensions or for none",
-                                config_.file.empty() ? "configuration" : config_.file, to_string(op), name));
+                    fmt::format("{}: `{}` runs the whole operation; name it for all dimensions or for none",
+                                origin_of(request), name));
   }
   return nullptr;
 }
@@ -225,9 +248,7 @@ void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, con
   const std::string group = plan.request_.group->ranks.empty()
                                 ? std::string{}
                                 : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
-  throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: {}{}: {}",
-                                               config_.file.empty() ? "configuration" : config_.file,
-                                               to_string(plan.request_.op), where, group, why));
+  throw UserError(ExitCode::usage, fmt::format("{}: {}{}: {}", origin_of(plan.request_), where, group, why));
 }
 
 std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan, const std::string& name) {
@@ -240,8 +261,7 @@ std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan,
 
 const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
                                         const Axis& axis) const {
-  const CollectiveOp op = plan.request_.op;
-  if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
+  if (const std::string* whole = whole_algorithm(plan.request_); whole != nullptr) {
     if (plan.program_ != nullptr) return plan.program_.get();
     const Algorithm* chosen = find_flat_algorithm(*whole);
     if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
@@ -251,7 +271,7 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   }
   if (axis.dimension == Axis::kFlat) return ring_algorithm();
   const DimensionConfig& dimension = config_.dimensions[axis.dimension];
-  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+  const auto& names = algorithms_of(plan.request_);
   const std::string& name = axis.dimension < names.size() ? names[axis.dimension] : std::string{};
   const Algorithm* chosen = nullptr;
   if (name.empty()) {
@@ -301,7 +321,7 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
       for (size_t i = count; i-- > 0;) add(op, order[i]);
       break;
     case CollectiveOp::all_reduce:
-      if (config_.collectives.order == CollectiveOrder::baseline) {
+      if (order_of(plan.request_) == CollectiveOrder::baseline) {
         for (const uint32_t a : order) add(op, a);
         break;
       }
@@ -377,7 +397,7 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
   std::vector<uint32_t> ascending(count);
   for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
   const CollectiveOp op = plan.request_.op;
-  const CollectiveOrder order_policy = config_.collectives.order;
+  const CollectiveOrder order_policy = order_of(plan.request_);
   const bool themis = order_policy == CollectiveOrder::themis || order_policy == CollectiveOrder::themis_flex;
   const bool reorders =
       op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather;
@@ -386,7 +406,7 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
   plan.order_of_chunk_.clear();
   if (!reorders || count < 2 || (!themis && order_policy != CollectiveOrder::round_robin)) {
     // An algorithm that runs the whole operation has one phase whatever the order.
-    const bool two_phases = themis && whole_algorithm(op) == nullptr;
+    const bool two_phases = themis && whole_algorithm(plan.request_) == nullptr;
     plan.orders_.push_back(phase_list(plan, ascending, ascending, two_phases));
     plan.rearranged_.push_back(false);
   } else {
@@ -424,7 +444,7 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
 
 void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
   order_phases(plan, Gathers::backwards);
-  if (config_.collectives.order != CollectiveOrder::themis_flex ||
+  if (order_of(plan.request_) != CollectiveOrder::themis_flex ||
       plan.request_.op != CollectiveOp::all_reduce || plan.axes_.size() < 2) {
     return;
   }
@@ -485,7 +505,7 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
   if (plan->axes_.empty()) return plan;
-  if (const std::string* whole = whole_algorithm(request.op); whole != nullptr) {
+  if (const std::string* whole = whole_algorithm(request); whole != nullptr) {
     flatten(*plan);
     if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
   }
@@ -501,11 +521,12 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
     if (elements % shards != 0) shards = 1;
     elements /= shards;
   }
-  plan->chunks_ =
-      barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(config_.collectives.chunks, elements));
-  plan->chunks_reduced_ = !barrier && plan->chunks_ < config_.collectives.chunks;
+  const uint32_t own_chunks = settings(request.settings).chunks;
+  const uint32_t chunks = own_chunks != 0 ? own_chunks : config_.collectives.chunks;
+  plan->chunks_ = barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(chunks, elements));
+  plan->chunks_reduced_ = !barrier && plan->chunks_ < chunks;
   uint64_t base = elements / plan->chunks_;
-  if (config_.collectives.order == CollectiveOrder::themis_flex && request.op == CollectiveOp::all_reduce) {
+  if (order_of(request) == CollectiveOrder::themis_flex && request.op == CollectiveOp::all_reduce) {
     // Chunks whose pieces are all of one size may be gathered in another order than they were scattered; the
     // last chunk takes what is left, unless that were too much.
     uint64_t pieces = 1;

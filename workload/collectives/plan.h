@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -29,6 +30,18 @@ struct Group {
   uint32_t size(uint32_t npus) const { return ranks.empty() ? npus : static_cast<uint32_t>(ranks.size()); }
 };
 
+/// Settings of some collectives in place of the configuration's (`collectives.rules`, a node's `algorithm`).
+struct PlanSettings {
+  std::vector<std::string> algorithms;   ///< one a dimension; empty: the configuration's
+  std::optional<CollectiveOrder> order;  ///< empty: the configuration's
+  uint32_t chunks = 0;                   ///< 0: the configuration's
+  std::string origin;                    ///< where they stand, to begin a message with
+
+  bool operator<(const PlanSettings& o) const {
+    return std::tie(algorithms, order, chunks, origin) < std::tie(o.algorithms, o.order, o.chunks, o.origin);
+  }
+};
+
 /// What is asked of a plan. Sizes as in collectives.md: AR, broadcast, reduce the buffer of each rank; RS and
 /// A2A each rank's input; AG and gather each rank's shard; scatter the root's buffer.
 struct CollectiveRequest {
@@ -38,6 +51,7 @@ struct CollectiveRequest {
   uint32_t involved_dimensions = ~0u;  ///< bit d: dimension d takes part
   uint32_t root = 0;                   ///< rank in the machine; of rooted operations
   uint32_t element_bytes = 1;          ///< blocks differ by at most one element
+  uint32_t settings = 0;               ///< of PlanBuilder::settings(); 0: the configuration's
 };
 
 /// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or
@@ -151,13 +165,22 @@ class PlanBuilder {
   /// defined to do.
   std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request);
 
+  /// A number for the settings: the same for the same ones.
+  uint32_t settings(const PlanSettings& settings);
+  const PlanSettings& settings(uint32_t id) const { return *settings_[id]; }
+
   const Config& config() const { return config_; }
 
  private:
   std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request);
   void find_axes(CollectivePlan& plan) const;
   void flatten(CollectivePlan& plan) const;
-  const std::string* whole_algorithm(CollectiveOp op) const;
+  /// What holds for the plan: its settings, else the configuration's.
+  const std::vector<std::string>& algorithms_of(const CollectiveRequest& request) const;
+  CollectiveOrder order_of(const CollectiveRequest& request) const;
+  /// "machine.yaml: key `collectives.all_reduce`", or where its settings stand.
+  std::string origin_of(const CollectiveRequest& request) const;
+  const std::string* whole_algorithm(const CollectiveRequest& request) const;
   std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
   void lay_out_phases(CollectivePlan& plan) const;
@@ -182,7 +205,9 @@ class PlanBuilder {
 
   const Config& config_;
   std::vector<uint32_t> strides_;
-  using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t>;
+  std::map<PlanSettings, uint32_t> settings_ids_{{PlanSettings{}, 0}};
+  std::vector<const PlanSettings*> settings_{&settings_ids_.begin()->first};
+  using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, std::shared_ptr<const CollectivePlan>> plans_;
   std::map<std::pair<std::string, uint32_t>, std::shared_ptr<const Algorithm>>
       programs_;  ///< prefix, members
