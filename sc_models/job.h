@@ -144,6 +144,8 @@ class Job : public NmuClient {
   System& system() { return *system_; }
   /// Data-carrying mode: lines about wrong data so far, part of RunResult::broken_invariants.
   const std::vector<std::string>& wrong_data() const { return wrong_data_; }
+  /// Elements of finished collectives that were compared with the definition.
+  uint64_t verified_elements() const { return data_elements_; }
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;

@@ -289,6 +289,26 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   return chosen;
 }
 
+void PlanBuilder::refuse_disproven(const CollectivePlan& plan, const PhasePlan& phase) const {
+  const uint32_t n = plan.axes_[phase.axis].size;
+  uint32_t block = ~0u;
+  std::string why = phase.algorithm->disproof({phase.op, n, 0, phase.root, false, 0}, block);
+  if (why.empty()) return;
+  if (config_.run.data != "none" && block != ~0u && phase.op != CollectiveOp::barrier) {
+    // With data the elements are known, too; a disproven algorithm covers the operation in one phase.
+    const bool shards = phase.op == CollectiveOp::all_gather || phase.op == CollectiveOp::gather;
+    const uint32_t unit = plan.request_.element_bytes;
+    const uint64_t bytes = plan.chunk_bytes(0);
+    const Split split = shards ? Split{bytes, 0, unit} : Split::of(bytes, n, unit);
+    const uint64_t first = shards ? 0 : split.offset(block) / unit;
+    why += split.size(block) == 0 ? fmt::format("; block {} of chunk 0 is empty", block)
+                                  : fmt::format("; block {} of chunk 0 is the elements {} to {}{}", block,
+                                                first, first + split.size(block) / unit - 1,
+                                                shards ? fmt::format(" of member {}", block) : std::string{});
+  }
+  throw UserError(ExitCode::trace, why);
+}
+
 std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
                                                const std::vector<uint32_t>& gathers, bool two_phases) const {
   std::vector<PhasePlan> phases;
@@ -299,10 +319,7 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    if (const std::string why = phase.algorithm->disproof({op, plan.axes_[a].size, 0, phase.root, false, 0});
-        !why.empty()) {
-      throw UserError(ExitCode::trace, why);
-    }
+    refuse_disproven(plan, phase);
     phases.push_back(phase);
   };
   const size_t count = order.size();

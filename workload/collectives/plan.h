@@ -183,6 +183,7 @@ class PlanBuilder {
   const std::string* whole_algorithm(const CollectiveRequest& request) const;
   std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
+  void refuse_disproven(const CollectivePlan& plan, const PhasePlan& phase) const;
   void lay_out_phases(CollectivePlan& plan) const;
   /// How the all-gathers of an all-reduce follow its reduce-scatters.
   enum class Gathers : uint8_t {
