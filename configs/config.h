@@ -148,6 +148,7 @@ struct Config {
   std::string logical;                    ///< notation of the logical topology; "": that of the physical one
   std::vector<DimensionConfig> physical;  ///< with `logical` on a notation machine; empty: `dimensions`
   std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions
+  std::vector<DimensionConfig> levels;    ///< of a tree: its links from the NPUs up, as they were given
   std::vector<uint32_t> mapping;          ///< physical NPU of each rank, a bijection; empty: the same number
 
   /// Messages travel on something else than what collectives plan on.

@@ -224,7 +224,7 @@ void draw_graph(const Config& config, std::string& out) {
 }
 
 std::string shown_title(const Config& config) {
-  return config.graph != nullptr ? "Graph" : config.notation;
+  return config.graph != nullptr && config.notation.empty() ? "Graph" : config.notation;
 }
 
 }  // namespace

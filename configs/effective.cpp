@@ -14,6 +14,29 @@ namespace weft {
 
 namespace {
 
+/// `dimensions:` with every key of every entry.
+void print_dimensions(const Config& config, size_t entries, std::string& out) {
+  out += "  dimensions:\n";
+  for (size_t d = 0; d < entries; ++d) {
+    std::string entry;
+    for (const KeySpec& row : keys())
+      if (row.path.rfind(kDimensionPrefix, 0) == 0 && row.get != nullptr)
+        entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ",
+                             row.path.substr(std::string(kDimensionPrefix).size()),
+                             print_value(row, row.get(config, d)));
+    out += "    - {" + entry + "}\n";
+  }
+}
+
+void print_tree(const Config& config, std::string& out) {
+  Config levels;  // the entries as the rows of the table see them
+  levels.dimensions = config.levels;
+  levels.collectives = config.collectives;
+  out += fmt::format("topology:\n  notation: {}\n  routing: {}\n", config.notation,
+                     config.graph->spec().routing);
+  print_dimensions(levels, levels.dimensions.size(), out);
+}
+
 void print_logical(const Config& config, std::string& out) {
   if (!config.logical.empty()) out += "  logical: " + config.logical + "\n";
   if (!config.mapping.empty()) out += "  mapping: " + print_mapping(config.mapping) + "\n";
@@ -56,7 +79,11 @@ std::string effective_yaml(const Config& config) {
     if (parent == "remote_memory" && !config.remote_memory) continue;
     if (key.path == "topology.notation" && config.graph != nullptr) {
       section = parent;
-      out += "topology:\n" + print_graph(config.graph->spec());
+      if (config.levels.empty()) {
+        out += "topology:\n" + print_graph(config.graph->spec());
+      } else {
+        print_tree(config, out);
+      }
       print_logical(config, out);
       continue;
     }
@@ -65,16 +92,7 @@ std::string effective_yaml(const Config& config) {
     section = parent;
     out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));
     if (key.path != "topology.notation") continue;
-    out += "  dimensions:\n";
-    for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
-      std::string entry;
-      for (const KeySpec& row : keys())
-        if (row.path.rfind(kDimensionPrefix, 0) == 0 && row.get != nullptr)
-          entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ",
-                               row.path.substr(std::string(kDimensionPrefix).size()),
-                               print_value(row, row.get(config, d)));
-      out += "    - {" + entry + "}\n";
-    }
+    print_dimensions(config, config.fabric_dimensions().size(), out);
     print_logical(config, out);
   }
   return out;

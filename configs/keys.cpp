@@ -12,6 +12,7 @@
 #include "configs/graph.h"
 #include "configs/graph_routing.h"
 #include "configs/notation.h"
+#include "configs/tree_notation.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -61,7 +62,12 @@ std::vector<KeySpec> make_keys() {
         "`Mesh(n)` "
         "(short `R`, `FC`, `SW`, `M`) joined by `_`. For machines of packages `Local(n)`, `Horizontal(n)` "
         "and "
-        "`Vertical(n)` are rings and `Global(n)` is a switch. Either this or `graph` is required. At most " +
+        "`Vertical(n)` are rings and `Global(n)` is a switch. Or one tree of switches: `FatTree(k=4,n=3)`, "
+        "the "
+        "k-ary n-tree, with one entry of `dimensions` for all links or n of them from the NPUs up; "
+        "`Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, with one or two. Trees are "
+        "graphs "
+        "(routing `ecmp`, planned on as `Switch(npus)`). Either this or `graph` is required. At most " +
         std::to_string(kMaxNpus) + " NPUs and " + std::to_string(kMaxDimensions) + " dimensions.";
     // The dimensions' kinds and sizes are resolved by the loader, which also matches them with the entries.
     k.set = [](Config& c, size_t, const Value& v) { c.notation = std::get<std::string>(v); };
@@ -73,7 +79,7 @@ std::vector<KeySpec> make_keys() {
     k.description =
         "The topology that collectives plan on, where it is not the physical one; the NPUs must be as many. "
         "Lists with one entry a dimension outside `topology` then mean its dimensions. Default: the "
-        "notation; for a graph `Ring(npus)`.";
+        "notation; for a graph `Ring(npus)`, for a tree `Switch(npus)`.";
     k.set = [](Config& c, size_t, const Value& v) { c.logical = std::get<std::string>(v); };
   }
   {
@@ -89,8 +95,9 @@ std::vector<KeySpec> make_keys() {
     for (const RoutingPolicy& policy : routing_policies())
       k.choices.push_back({policy.name, true, policy.description});
     k.description =
-        "How messages find their way through a `graph` (default `shortest_path`); a notation has its own, in "
-        "the order of the dimensions.";
+        "How messages find their way through a `graph` (default `shortest_path`) or a tree (default `ecmp`); "
+        "a notation of dimensions has its own, in "
+        "their order.";
   }
   {
     KeySpec& k = add("topology.routes_file", ValueType::path);
@@ -951,6 +958,8 @@ Value parse_value(const KeySpec& key, const std::string& text) {
         fail(fmt::format("'' is empty; allowed: {}", allowed_values(key)));
       return text;
     case ValueType::notation:
+      if (key.path == "topology.notation" && is_tree_notation(text))
+        return print_tree_notation(parse_tree_notation(text));
       return print_notation(parse_notation(text));
     default:
       break;

@@ -22,6 +22,7 @@
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
 #include "configs/notation.h"
+#include "configs/tree_notation.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -40,6 +41,7 @@ class Errors {
     if (seen_.insert(origin + key + what).second)
       lines_.push_back(fmt::format("{}: key `{}`: {}", origin, key, what));
   }
+  bool empty() const { return lines_.empty(); }
   void check() const {
     if (lines_.empty()) return;
     std::vector<std::string> shown(
@@ -119,7 +121,7 @@ std::optional<size_t> dimensions_of(const DocumentNode& root) {
   const DocumentNode* notation = topology != nullptr ? topology->find("notation") : nullptr;
   if (notation == nullptr || notation->kind != DocumentNode::Kind::scalar) return std::nullopt;
   try {
-    return parse_notation(notation->scalar).size();
+    return link_entries(notation->scalar);
   } catch (const UserError&) {
     return std::nullopt;
   }
@@ -488,8 +490,9 @@ class Resolver {
     for (const KeySpec& key : keys())
       if (key.path.rfind(kDimensionPrefix, 0) != 0 && key.type != ValueType::algorithms && key.set != nullptr)
         resolve_key(key);
+    if (!config_.dimensions.empty() && raw_.graph == nullptr) resolve_dimensions();
+    if (tree_) resolve_tree();
     if (!config_.dimensions.empty()) {
-      if (raw_.graph == nullptr) resolve_dimensions();
       resolve_logical();
       for (const KeySpec& key : keys())
         if (key.type == ValueType::algorithms && key.set != nullptr) resolve_algorithms(key);
@@ -519,12 +522,19 @@ class Resolver {
       errors_.add(end_, "topology.notation",
                   fmt::format("missing; add it: {}, or describe the machine by `topology.graph`",
                               allowed_values(*find_key("topology.notation"))));
+    if (notation != nullptr && is_tree_notation(std::get<std::string>(notation->value))) {
+      tree_ = parse_tree_notation(std::get<std::string>(notation->value));
+      // The entries describe the links level by level; resolve_tree() makes the machine of them.
+      config_.dimensions.assign(tree_->levels(), DimensionConfig{});
+      for (DimensionConfig& level : config_.dimensions) level.kind = DimensionKind::switch_;
+      return;
+    }
     for (const char* path : {"topology.routing", "topology.routes_file"})
       if (const RawValue* raw = find(path))
-        errors_.add(
-            raw->origin, path,
-            "is for `topology.graph`; messages on a notation's dimensions take the dimensions in order, "
-            "remove it");
+        errors_.add(raw->origin, path,
+                    "is for `topology.graph` and trees; messages on a notation's dimensions take the "
+                    "dimensions in order, "
+                    "remove it");
     if (raw_.routes != nullptr)
       errors_.add(raw_.routes->origin, "topology.routes", "is for `topology.graph`; remove it");
     if (notation != nullptr)
@@ -549,40 +559,77 @@ class Resolver {
           raw_.dimensions_origin, kDimensionsPath,
           "given beside `topology.graph`, whose links have their own bandwidths; remove one of the two");
     std::optional<GraphSpec> spec = read_graph(*raw_.graph, reporter);
+    if (!make_graph(std::move(spec), raw_.graph->origin, kGraphPath)) return;
+    DimensionConfig all;
+    all.kind = DimensionKind::ring;
+    all.size = config_.graph->npus();
+    config_.dimensions.push_back(nominal(all));
+  }
+
+  /// Switches level by level, from the entries of `topology.dimensions`.
+  void resolve_tree() {
+    std::vector<DimensionConfig> levels = std::move(config_.dimensions);
+    config_.dimensions.clear();
+    if (!errors_.empty()) return;
+    for (size_t level = 1; level < levels.size(); ++level)
+      if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching)
+        return errors_.add(raw_.dimension_origins[level], fmt::format("{}[{}]", kDimensionsPath, level),
+                           "a tree has one `fidelity` and one `switching`; write the same in every entry");
+    const RawValue* const notation = find("topology.notation");
+    if (const RawValue* const routing = find("topology.routing");
+        routing != nullptr && std::get<std::string>(routing->value) == "table")
+      return errors_.add(routing->origin, "topology.routing",
+                         "a tree has no table; describe the machine by `topology.graph`, or use `ecmp` or "
+                         "`shortest_path`");
+    if (!make_graph(tree_graph(*tree_, levels), notation->origin, "topology.notation")) return;
+    config_.levels = std::move(levels);
+    DimensionConfig all;
+    all.kind = DimensionKind::switch_;
+    all.size = config_.graph->npus();
+    config_.dimensions.push_back(nominal(all));
+    if (config_.logical.empty()) config_.logical = fmt::format("Switch({})", all.size);
+  }
+
+  /// Adds what `topology` says of routing, and makes config_.graph; false: reported.
+  bool make_graph(std::optional<GraphSpec> spec, const std::string& origin, const char* key) {
+    const auto reporter = [this](const std::string& where, const std::string& name, const std::string& what) {
+      report(where, name, what);
+    };
+    const auto wrong = [this](const std::string& where, const std::string& name, const std::string& what) {
+      errors_.add(where, name, what);
+      return false;
+    };
     const RawValue* const routing = find("topology.routing");
     const RawValue* const file = find("topology.routes_file");
     const bool table = routing != nullptr && std::get<std::string>(routing->value) == "table";
     if ((raw_.routes != nullptr || file != nullptr) && !table &&
         raw_.broken.count(find_key("topology.routing")) == 0)
-      return errors_.add(raw_.routes != nullptr ? raw_.routes->origin : file->origin,
-                         raw_.routes != nullptr ? "topology.routes" : "topology.routes_file",
-                         "is for `routing: table`; add that, or remove the routes");
+      return wrong(raw_.routes != nullptr ? raw_.routes->origin : file->origin,
+                   raw_.routes != nullptr ? "topology.routes" : "topology.routes_file",
+                   "is for `routing: table`; add that, or remove the routes");
     if (table && (raw_.routes != nullptr) == (file != nullptr))
-      return errors_.add(routing->origin, "topology.routing",
-                         fmt::format("'table' with {}; give `topology.routes` or `topology.routes_file`",
-                                     file != nullptr ? "both kinds of routes" : "no routes"));
-    if (!spec) return;
+      return wrong(routing->origin, "topology.routing",
+                   fmt::format("'table' with {}; give `topology.routes` or `topology.routes_file`",
+                               file != nullptr ? "both kinds of routes" : "no routes"));
+    if (!spec) return false;
     if (routing != nullptr) spec->routing = std::get<std::string>(routing->value);
     if (raw_.routes != nullptr && !read_routes(raw_.routes->value, "topology.routes", *spec, reporter))
-      return;
+      return false;
     try {
       if (file != nullptr) {
         const std::string path = absolute_path(std::get<std::string>(file->value), file_);
         std::ifstream in(path, std::ios::binary);
         std::ostringstream text;
         if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf()))
-          return errors_.add(file->origin, "topology.routes_file",
-                             fmt::format("{} cannot be read; check the path", path));
-        if (!read_routes(read_document(text.str(), path), "routes", *spec, reporter)) return;
+          return wrong(file->origin, "topology.routes_file",
+                       fmt::format("{} cannot be read; check the path", path));
+        if (!read_routes(read_document(text.str(), path), "routes", *spec, reporter)) return false;
       }
       config_.graph = std::make_shared<const Graph>(std::move(*spec));
     } catch (const UserError& error) {
-      return errors_.add(raw_.graph->origin, kGraphPath, error.what());
+      return wrong(origin, key, error.what());
     }
-    DimensionConfig all;
-    all.kind = DimensionKind::ring;
-    all.size = config_.graph->npus();
-    config_.dimensions.push_back(nominal(all));
+    return true;
   }
 
   /// A logical dimension with the machine's slowest link and shortest latency: what planning may count on.
@@ -848,6 +895,7 @@ class Resolver {
   std::string file_;
   std::string end_;  ///< where missing keys are reported
   Errors& errors_;
+  std::optional<TreeNotation> tree_;  ///< the notation is one
   Config config_;
 };
 

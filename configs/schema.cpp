@@ -10,6 +10,7 @@
 #include "configs/algorithms.h"
 #include "configs/keys.h"
 #include "configs/notation.h"
+#include "configs/tree_notation.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -64,7 +65,10 @@ Json type_of(const KeySpec& key) {
     case ValueType::compute:
       return quantity(UnitKind::compute, false);
     case ValueType::notation:
-      return {{"type", "string"}, {"pattern", notation_pattern()}};
+      return {{"type", "string"},
+              {"pattern", key.path == "topology.notation"
+                              ? fmt::format("{}|^({})$", notation_pattern(), tree_notation_pattern())
+                              : notation_pattern()}};
     case ValueType::algorithms: {
       Json names = Json::array({kDefaultAlgorithm});
       Json alternatives = Json::array();

@@ -17,7 +17,7 @@
 #include "configs/describe.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
-#include "configs/notation.h"
+#include "configs/tree_notation.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -111,7 +111,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   if (!o.topology.empty() || o.config.empty()) {
     if (o.topology.empty()) fail("--topology is missing; give it, or a configuration with --config FILE");
     try {
-      dimensions = parse_notation(o.topology).size();
+      dimensions = link_entries(o.topology);
     } catch (const UserError& e) {
       fail(fmt::format("--topology: {}", e.what()));
     }

@@ -25,6 +25,7 @@
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
 #include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/packet/traffic.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
@@ -99,28 +100,28 @@ auto through(const std::string& option, const Function& function) {
   }
 }
 
-/// The machine of a configuration. A cycle is the time of a flit on its fastest link.
-PacketTopology topology_of(const Config& config, uint64_t flit_bytes, Picoseconds& cycle) {
-  std::vector<TopologyDimension> dimensions;
-  cycle = kNever;
-  for (const DimensionConfig& d : config.dimensions) {
-    TopologyDimension dimension;
-    dimension.kind = d.kind;
-    dimension.size = d.size;
-    dimension.link.latency = d.latency;
-    dimension.link.flit_time = std::max<Picoseconds>(1, transfer_time(flit_bytes, d.link_rate()));
-    if (dimension.link.flit_time > ~uint32_t{0})
-      fail(fmt::format("--flit-size: {} bytes take {} on a link of {}; give a smaller flit", flit_bytes,
-                       readable_time(dimension.link.flit_time), to_string(d.kind)));
-    cycle = std::min(cycle, dimension.link.flit_time);
-    dimensions.push_back(dimension);
+/// Links between the first router and the one farthest from it.
+uint64_t eccentricity(const PacketTopology& topology) {
+  std::vector<uint64_t> distance(topology.routers.size(), kNever);
+  std::vector<uint32_t> order{0};
+  distance[0] = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const packet::TopologyPort& port : topology.routers[order[i]].ports) {
+      if (port.ni || distance[port.peer] != kNever) continue;
+      distance[port.peer] = distance[order[i]] + 1;
+      order.push_back(port.peer);
+    }
   }
-  return packet::make_dimensions(dimensions, {});
+  return distance[order.back()];
 }
 
-/// Cycles on links between the ranks farthest apart.
+/// Cycles on links between the ranks farthest apart, or more.
 uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
-  Picoseconds way = topology.dimensions.empty() ? 2 * topology.levels * topology.links.back().latency : 0;
+  Picoseconds way = 0;
+  if (topology.dimensions.empty()) {
+    for (const LinkTiming& link : topology.links) way = std::max(way, link.latency);
+    way *= 2 * (topology.levels != 0 ? topology.levels : eccentricity(topology) + 1);
+  }
   for (const TopologyDimension& d : topology.dimensions) {
     const uint64_t hops = d.kind == DimensionKind::ring              ? d.size / 2
                           : d.kind == DimensionKind::mesh            ? d.size - 1
@@ -175,22 +176,31 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   check_word("--injection", o.injection, {"bernoulli", "periodic"});
   c.injection = o.injection;
 
-  if (o.config.empty() == o.topology.empty())
-    fail(o.config.empty()
+  // A notation in the place of a configuration's file is meant as --topology.
+  const bool notation = o.config.find('(') != std::string::npos && !std::filesystem::exists(o.config);
+  const std::string given_topology = notation && o.topology.empty() ? o.config : o.topology;
+  const std::string given_config = notation ? "" : o.config;
+  if (given_config.empty() == given_topology.empty() || (notation && !o.topology.empty()))
+    fail(given_config.empty() && given_topology.empty()
              ? "neither a configuration nor --topology is given; give one of them, for example --topology "
                "\"Mesh(8)_Mesh(8)\""
              : "a configuration and --topology were both given; keep one of the two (--set "
                "topology.notation=... changes the configuration's)");
-  if (o.topology.empty()) {
+  if (given_topology.empty()) {
     const uint64_t flit = through("--flit-size", [&] { return parse_size(o.flit_size); });
     if (flit == 0 || flit > 65536) fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
     const Config config = load_config(o.config, o.sets);
-    c.topology = through(o.config, [&] { return topology_of(config, flit, n.cycle); });
+    c.topology = through(o.config, [&] { return packet::make_topology(config, flit, {}); });
+    // A cycle is the time of a flit on the fastest link.
+    n.cycle = kNever;
+    for (const LinkTiming& link : c.topology.links)
+      if (link.flit_time != 0) n.cycle = std::min(n.cycle, link.flit_time);
+    if (n.cycle == kNever) n.cycle = PacketConfig{}.cycle;  // one NPU: no link
   } else {
     if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
     LinkTiming link;
     link.latency = integer("--link-latency", o.link_latency, 1, 1000000) * n.cycle;
-    c.topology = through("--topology", [&] { return packet::make_from_notation(o.topology, link, {}); });
+    c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
   }
   // Long links need time to fill.
   const uint64_t way = longest_way(c.topology, n.cycle);
@@ -330,7 +340,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("traffic", "Load-latency curves of synthetic traffic on the packet-level fabric");
   TextOptions add(*command);
-  command->add_option("CONFIG", o.config, "The machine, a YAML file (instead of --topology)");
+  command->add_option("CONFIG", o.config, "The machine: a YAML file, or a notation as --topology takes it");
   command->add_option("--set", o.sets, "Set a key of the configuration; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
@@ -353,7 +363,8 @@ void add_traffic_command(CLI::App& app, Action& action) {
   add("--buffer", o.buffer, "FLITS", "Of a virtual channel (default: 16)");
   add("--switching-mode", o.switching, "MODE", "packet_held (default) or flit_interleaved");
   add("--routing", o.routing, "NAME",
-      "dimension_order, minimal_adaptive, nearest_common_ancestor, shortest_path or up_down (default: what "
+      "dimension_order, minimal_adaptive, nearest_common_ancestor, shortest_path, table or up_down (default: "
+      "what "
       "the topology is made for)");
   add("--selection", o.selection, "NAME",
       "Among equal routes: first, random, hash, spray, most_credits (default: by the routing)");
@@ -373,6 +384,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
       "Examples:\n"
       "  weft traffic --topology \"Mesh(8)_Mesh(8)\" --pattern uniform --load 0.05:0.4:0.05 --seeds 3\n"
       "  weft traffic --topology \"FatTree(k=4,n=3)\" --pattern hotspot --hotspot-rank 5 --no-self --json\n"
+      "  weft traffic \"Switch(8)\" --load 0.2:0.8:0.2 --seeds 5\n"
       "  weft traffic machine.yaml --flit-size \"64 B\" --buffer 256 --load 0.1,0.5");
   command->callback([options, &action] { action = [options] { return traffic(*options); }; });
 }

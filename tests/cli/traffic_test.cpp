@@ -199,6 +199,26 @@ TEST(Traffic, MachineOfAConfiguration) {
   EXPECT_GT(slow["points"][0]["avg_latency"], 100000);
 }
 
+// A cycle of 1 ns: the same network by three names.
+TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("tree.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: FatTree(k=4,n=2)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 "
+        "ns}]\n");
+  const json by_option = result({"--topology", "FatTree(k=4,n=2)"})["points"];
+  EXPECT_EQ(result({"FatTree(k=4,n=2)"})["points"], by_option);
+  EXPECT_EQ(result({machine})["points"], by_option);
+  // A graph: its own routes, and less than a ring of all NPUs would take.
+  const std::string graph = folder.file("graph.yaml");
+  write(
+      graph,
+      "weft: 1\ntopology:\n  graph:\n    npus: 16\n    switches: 1\n    links: [{from: npu0..npu15, to: sw0, "
+      "bandwidth: 16 GB/s, latency: 1 ns}]\n");
+  EXPECT_NEAR(result({graph})["points"][0]["avg_latency"].get<double>(),
+              result({"Switch(16)"})["points"][0]["avg_latency"].get<double>(), 0.5);
+}
+
 TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {
   const Ran ran = traffic({"--topology", "Ring(4)", "--link-latency", "100"});
   EXPECT_EQ(ran.status, 0) << ran.err;

@@ -86,6 +86,102 @@ TEST(Graph, RangesListsAndPatterns) {
   EXPECT_EQ(load("    npus: 1\n").npus(), 1u);
 }
 
+Config tree(const std::string& notation, const std::string& entries, const std::string& more = "") {
+  return parse_config(
+      "weft: 1\ntopology:\n  notation: " + notation + "\n  dimensions: [" + entries + "]\n" + more,
+      "machine.yaml");
+}
+const char* const kTreeLink = "{bandwidth: 50 GB/s, latency: 1 us}";
+
+TEST(Tree, FatTreesHaveTheirHopsAndWays) {
+  const Config c = tree("fattree( 3, N=3 )", kTreeLink);
+  EXPECT_EQ(c.notation, "FatTree(k=3,n=3)");
+  EXPECT_EQ(c.logical, "Switch(27)");
+  EXPECT_EQ(c.npus(), 27u);
+  const Graph& g = *c.graph;
+  EXPECT_EQ(g.spec().switches.size(), 27u);
+  EXPECT_EQ(g.spec().links.size(), 27u * 3);
+  for (uint32_t node = 0; node < g.nodes(); ++node)
+    EXPECT_EQ(g.ports(node).size(), g.is_npu(node) ? 1u : node < 27 + 18 ? 6u : 3u) << g.name(node);
+  // A message climbs to the lowest level whose switches reach both: 3^l NPUs lie below one of level l.
+  for (uint32_t a = 0; a < 27; ++a) {
+    for (uint32_t b = 0; b < 27; ++b) {
+      if (a == b) continue;
+      const uint32_t hops = a / 3 == b / 3 ? 2 : a / 9 == b / 9 ? 4 : 6;
+      for (const uint64_t flow : {1u, 2u, 3u})
+        EXPECT_EQ(g.path(a, b, Graph::flow(a, b, flow)).hops, hops) << a << " " << b;
+    }
+  }
+  // Every root is used between the halves.
+  std::set<uint32_t> used;
+  for (uint64_t flow = 0; flow < 400; ++flow) {
+    uint32_t node = 0;
+    for (int hop = 0; hop < 3; ++hop)
+      node = g.ports(node)[g.next_port(node, 26, Graph::flow(0, 26, flow))].peer;
+    used.insert(node);
+  }
+  EXPECT_EQ(used.size(), 9u);
+}
+
+TEST(Tree, LevelsHaveTheirOwnLinks) {
+  const Config c =
+      tree("Clos(hosts=4,leaves=3,spines=2)",
+           "{bandwidth: 50 GB/s, latency: 1 us}, {bandwidth: 25 GB/s, latency: 2 us, links_per_npu: 2}");
+  const Graph& g = *c.graph;
+  EXPECT_EQ(g.npus(), 12u);
+  EXPECT_EQ(g.spec().links.size(), 12u + 6);
+  EXPECT_EQ(g.path(0, 3, 1).latency, 2000000u);
+  EXPECT_EQ(g.path(0, 4, 1).latency, 6000000u);
+  EXPECT_EQ(g.spec().links.back().count, 2u);
+  EXPECT_EQ(g.spec().routing, "ecmp");
+  EXPECT_EQ(tree("Clos(4,3,2)", kTreeLink, "").notation, "Clos(hosts=4,leaves=3,spines=2)");
+  EXPECT_EQ(
+      parse_config("weft: 1\ntopology: {notation: 'Clos(spines=2,leaves=3,hosts=4)', routing: shortest_path, "
+                   "dimensions: [{bandwidth: 1 GB/s}]}\n",
+                   "x.yaml")
+          .graph->per_flow(),
+      false);
+  // The effective configuration is the same machine, planned on alike.
+  const Config again = parse_config(effective_yaml(c), "again.yaml");
+  EXPECT_EQ(again.logical, "Switch(12)");
+  EXPECT_EQ(again.graph->spec().links.size(), g.spec().links.size());
+  EXPECT_EQ(effective_yaml(again), effective_yaml(c));
+}
+
+TEST(Tree, WhatIsWrongIsNamed) {
+  const struct {
+    const char* notation;
+    const char* entries;
+    const char* part;
+  } cases[] = {
+      {"FatTree(4)", kTreeLink, "'' is not a number for `n`; write it like `FatTree(k=4,n=3)`"},
+      {"FatTree(k=1,n=3)", kTreeLink, "`k` is less than 2"},
+      {"FatTree(k=2,k=3)", kTreeLink, "`k` is given twice"},
+      {"FatTree(k=2,q=3)", kTreeLink, "unknown name 'q'"},
+      {"FatTree(k=2,n=3,4)", kTreeLink, "'4' is left over"},
+      {"FatTree(2,2)_Ring(4)", kTreeLink, "in one pair of brackets at the end"},
+      {"FatTree(64,9)", kTreeLink, "more than 8192 NPUs and switches"},
+      {"Clos(leaves=2,hosts=0,spines=1)", kTreeLink, "`hosts` is 0"},
+      {"FatTree(2,3)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s}", "has 2 entries"},
+      {"FatTree(2,2)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s, fidelity: analytical}",
+       "one `fidelity` and one `switching`"},
+  };
+  for (const auto& c : cases) {
+    const std::string error = error_of("weft: 1\ntopology: {notation: '" + std::string(c.notation) +
+                                       "', dimensions: [" + c.entries + "]}\n");
+    EXPECT_NE(error.find(c.part), std::string::npos) << c.notation << ": " << error;
+    EXPECT_NE(error.find("machine.yaml:2"), std::string::npos) << error;
+  }
+  EXPECT_NE(error_of("weft: 1\ntopology: {notation: 'FatTree(2,2)', routing: table, dimensions: [{bandwidth: "
+                     "1 GB/s}]}\n")
+                .find("a tree has no table"),
+            std::string::npos);
+  EXPECT_NE(error_of("weft: 1\ntopology: {notation: Ring(8), logical: 'FatTree(2,3)', dimensions: "
+                     "[{bandwidth: 1 GB/s}]}\n")
+                .find("unknown kind 'FatTree'"),
+            std::string::npos);
+}
+
 TEST(Graph, ShortestPathsCountHopsThenLatencyThenNumbers) {
   // 0 to 3 by switch a, b (one slower) or the NPUs 1 and 2; a is listed last but is the fast one.
   const Config c = load(

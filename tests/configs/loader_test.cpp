@@ -72,19 +72,22 @@ void expect_same_graph(const GraphSpec& a, const GraphSpec& b) {
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, notation, dimensions, npu, hbm, remote, nmu, collectives, workload, run, output,
-                 logical, physical, graph, mapping] = a;
+                 logical, physical, graph, levels, mapping] = a;
     (void)file;
     EXPECT_EQ(logical, b.logical);
     EXPECT_EQ(mapping, b.mapping);
-    ASSERT_EQ(physical.size(), b.physical.size());
-    for (size_t d = 0; d < physical.size(); ++d) {
-      EXPECT_EQ(physical[d].kind, b.physical[d].kind);
-      EXPECT_EQ(physical[d].size, b.physical[d].size);
-      EXPECT_EQ(physical[d].bandwidth, b.physical[d].bandwidth);
-      EXPECT_EQ(physical[d].latency, b.physical[d].latency);
-      EXPECT_EQ(physical[d].links_per_npu, b.physical[d].links_per_npu);
-      EXPECT_EQ(physical[d].fidelity, b.physical[d].fidelity);
-      EXPECT_EQ(physical[d].switching, b.physical[d].switching);
+    for (const auto& [mine, other] :
+         {std::make_pair(&physical, &b.physical), std::make_pair(&levels, &b.levels)}) {
+      ASSERT_EQ(mine->size(), other->size());
+      for (size_t d = 0; d < mine->size(); ++d) {
+        EXPECT_EQ((*mine)[d].kind, (*other)[d].kind);
+        EXPECT_EQ((*mine)[d].size, (*other)[d].size);
+        EXPECT_EQ((*mine)[d].bandwidth, (*other)[d].bandwidth);
+        EXPECT_EQ((*mine)[d].latency, (*other)[d].latency);
+        EXPECT_EQ((*mine)[d].links_per_npu, (*other)[d].links_per_npu);
+        EXPECT_EQ((*mine)[d].fidelity, (*other)[d].fidelity);
+        EXPECT_EQ((*mine)[d].switching, (*other)[d].switching);
+      }
     }
     ASSERT_EQ(graph != nullptr, b.graph != nullptr);
     if (graph != nullptr) expect_same_graph(graph->spec(), b.graph->spec());

@@ -11,7 +11,9 @@
 #include <map>
 #include <set>
 
+#include "configs/loader.h"
 #include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/topology.h"
@@ -282,6 +284,63 @@ void expect_all_arrive(const PacketTopology& t, const PacketConfig& config) {
       }
     }
   }
+}
+
+PacketTopology of_config(const std::string& topology, const std::string& more = "") {
+  return make_topology(parse_config("weft: 1\ntopology:\n" + topology + more, "machine.yaml"), 16, {});
+}
+
+// The ways of a machine's own graph, one, several or by table; NPUs of one link are interfaces at their
+// switch.
+TEST(ConfigTopology, GraphsKeepTheirRoutes) {
+  const std::string square =
+      "  graph:\n    npus: 4\n    links:\n"
+      "      - {from: npu0..npu2, to: npu1..npu3, pattern: one_to_one, bandwidth: 16 GB/s, latency: 1 ns}\n"
+      "      - {from: npu3, to: npu0, bandwidth: 16 GB/s, latency: 1 ns}\n";
+  PacketConfig config;
+  const PacketTopology plain = of_config(square);
+  expect_all_arrive(plain, config);
+  EXPECT_EQ(hops_between(plain, config, 0, 2), 3u);
+  const PacketTopology by_table = of_config(square,
+                                            "  routing: table\n  routes: [{at: npu0, via: npu1}, {at: npu1, "
+                                            "via: npu2}, {at: npu2, via: npu3}, {at: npu3, "
+                                            "via: npu0}]\n");
+  expect_all_arrive(by_table, config);
+  EXPECT_EQ(hops_between(by_table, config, 1, 0), 4u);  // always on: three links
+  EXPECT_FALSE(find_dependency_cycle(by_table, config).empty());
+  const PacketTopology clos = of_config(
+      "  notation: Clos(hosts=4,leaves=3,spines=2)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 ns}, "
+      "{bandwidth: "
+      "8 GB/s, latency: 2 ns}]\n");
+  EXPECT_EQ(clos.routers.size(), 5u);
+  expect_all_arrive(clos, config);
+  EXPECT_EQ(hops_between(clos, config, 0, 3), 1u);
+  EXPECT_EQ(hops_between(clos, config, 0, 4), 3u);
+  EXPECT_EQ(find_dependency_cycle(clos, config), "");
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[0].link).flit_time, 1000u);  // an NPU's
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).flit_time, 2000u);  // a spine's
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).latency, 2000u);
+  // Non-forwarding NPUs with two links stay routers, and nothing passes through them.
+  const PacketTopology rails = of_config(
+      "  graph:\n    npus: 4\n    switches: 2\n    npus_forward: false\n    links:\n"
+      "      - {from: npu0..npu3, to: sw0..sw1, bandwidth: 16 GB/s, latency: 1 ns}\n",
+      "  routing: ecmp\n");
+  EXPECT_EQ(rails.routers.size(), 6u);
+  expect_all_arrive(rails, config);
+  EXPECT_EQ(hops_between(rails, config, 0, 3), 3u);
+  // A fat tree is the packet fabric's own, with links of each level.
+  const PacketTopology tree = of_config(
+      "  notation: FatTree(2,3)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 ns}, {bandwidth: 16 GB/s, "
+      "latency: 2 "
+      "ns}, {bandwidth: 16 GB/s, latency: 3 ns}]\n");
+  EXPECT_EQ(tree.routing, "nearest_common_ancestor");
+  for (const TopologyRouter& r : tree.routers)
+    for (const TopologyPort& p : r.ports)
+      EXPECT_EQ(tree.links.at(p.link).latency, p.ni ? 1000u : r.level + (p.up ? 0 : 1) == 2 ? 2000u : 3000u);
+  EXPECT_THROW(of_config("  graph:\n    npus: 2\n    links:\n"
+                         "      - {from: npu0, to: npu1, bandwidth: 1 GB/s, bidirectional: false}\n"
+                         "      - {from: npu1, to: npu0, bandwidth: 1 GB/s, bidirectional: false}\n"),
+               UserError);
 }
 
 PacketTopology irregular() {  // a ring of five with a chord and a tail; two ranks at one router

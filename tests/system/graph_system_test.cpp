@@ -122,12 +122,14 @@ Config text(const std::string& topology, const std::string& more = "") {
   } while (false)
 
 TEST(GraphSystem, EveryCollectiveEndsOnEveryMachine) {
-  for (const char* name : {"hybrid_cube_mesh", "group_4_and_6", "paper1_alltoall", "paper1_torus"}) {
+  for (const char* name :
+       {"hybrid_cube_mesh", "group_4_and_6", "paper1_alltoall", "paper1_torus", "fat_tree"}) {
     for (const char* fidelity : {"message", "analytical"}) {
       for (const char* switching : {"cut_through", "store_and_forward"}) {
         EXPECT_RUNS(([&]() -> std::string {
-          const std::string where =
-              std::string(name) == "paper1_torus" ? "topology.dimensions[*]." : "topology.graph.";
+          const std::string where = std::string(name) == "paper1_torus" || std::string(name) == "fat_tree"
+                                        ? "topology.dimensions[*]."
+                                        : "topology.graph.";
           const std::vector<std::string> common = {
               where + "fidelity=" + fidelity, where + "switching=" + switching, "nmu.endpoint_delay=10 ns"};
           std::vector<std::unique_ptr<Machine>> machines;

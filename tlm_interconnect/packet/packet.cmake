@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(WEFT_PACKET_SOURCES
   packet/buffer_check.cpp
+  packet/config_topology.cpp
   packet/dependency_check.cpp
   packet/link_port.cpp
   packet/network_interface.cpp
@@ -20,6 +21,7 @@ set(WEFT_PACKET_SOURCES
   policies/routing/registry.cpp
   policies/routing/ring_classes.cpp
   policies/routing/shortest_path.cpp
+  policies/routing/table_routes.cpp
   policies/routing/up_down.cpp
   policies/selection/first_route.cpp
   policies/selection/flow_hash.cpp

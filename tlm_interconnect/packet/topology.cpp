@@ -233,6 +233,11 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
 }
 
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, const LinkTiming& ni_link) {
+  return make_fat_tree(k, n, std::vector<LinkTiming>(n > 1 ? n - 1 : 0, link), ni_link);
+}
+
+PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
+                             const LinkTiming& ni_link) {
   if (k < 2 || n < 1) fail(fmt::format("FatTree(k={},n={}): k must be at least 2 and n at least 1", k, n));
   uint64_t leaves = 1;
   for (uint32_t i = 0; i < n; ++i) {
@@ -248,7 +253,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
   t.levels = n;
   t.nis.resize(leaves);
   const uint32_t ni_class = t.add_link(ni_link);
-  const uint32_t link_class = t.add_link(link);
+  const auto first_class = static_cast<uint32_t>(t.links.size());
+  for (const LinkTiming& link : levels) t.add_link(link);
   const auto per_level = static_cast<uint32_t>(leaves / k);
   for (uint32_t level = 0; level < n; ++level) {
     for (uint32_t position = 0; position < per_level; ++position) {
@@ -273,7 +279,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
         const uint32_t child = (subtree * k + j) * child_group + within % child_group;
         const uint32_t child_id = (level + 1) * per_level + child;
         const uint32_t up_port = k + within / child_group;
-        join(t, level * per_level + position, j, child_id, up_port, link_class);
+        // Level 0 is the roots; the classes begin at the leaves.
+        join(t, level * per_level + position, j, child_id, up_port, first_class + n - 2 - level);
         t.routers[child_id].ports[up_port].up = true;
       }
     }

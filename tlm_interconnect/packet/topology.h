@@ -70,6 +70,10 @@ struct PacketTopology {
   std::vector<TopologyRouter> routers;
   std::vector<NiAttachment> nis;
   std::vector<LinkTiming> links;
+  /// Routing `table`: the ports at router r that lead to rank n are table_ports[table_first[i]] up to
+  /// table_ports[table_first[i + 1]], i = n * routers + r. Empty: there is no table.
+  std::vector<uint32_t> table_first;
+  std::vector<uint16_t> table_ports;
 
   uint32_t coordinate(uint32_t rank, uint32_t dimension) const {
     return rank / strides[dimension] % dimensions[dimension].size;
@@ -101,6 +105,9 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
 /// k-ary n-tree: k^n network interfaces, n levels of k^(n-1) routers with k ports down and k up (the roots:
 /// only down).
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, const LinkTiming& ni_link);
+/// With links of their own for each level, from the leaves up: n - 1 entries.
+PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
+                             const LinkTiming& ni_link);
 /// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)" or "FatTree(4,3)", all links alike.
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link);

@@ -10,6 +10,7 @@
 #include "tlm_interconnect/policies/routing/nearest_common_ancestor.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/routing/shortest_path.h"
+#include "tlm_interconnect/policies/routing/table_routes.h"
 #include "tlm_interconnect/policies/routing/up_down.h"
 
 namespace weft::packet {
@@ -30,6 +31,7 @@ const Row kRows[] = {
     {"minimal_adaptive", make<MinimalAdaptive>},
     {"nearest_common_ancestor", make<NearestCommonAncestor>},
     {"shortest_path", make<ShortestPath>},
+    {"table", make<TableRoutes>},
     {"up_down", make<UpDown>},
 };
 

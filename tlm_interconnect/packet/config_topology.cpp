@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/config_topology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "configs/graph.h"
+#include "configs/graph_routing.h"
+#include "configs/tree_notation.h"
+#include "configs/units.h"
+
+namespace weft::packet {
+namespace {
+
+/// Links of a graph that are alike share an entry of the topology.
+class LinkClasses {
+ public:
+  LinkClasses(PacketTopology& topology, uint64_t flit_bytes) : topology_(topology), flit_bytes_(flit_bytes) {}
+  uint32_t of(const GraphLink& link) {
+    const Rate rate = link.rate();
+    const auto [at, fresh] =
+        classes_.try_emplace({rate.bytes_per_second, rate.divisor, link.latency}, uint32_t{0});
+    if (fresh) at->second = topology_.add_link(link_timing(rate, link.latency, flit_bytes_));
+    return at->second;
+  }
+
+ private:
+  PacketTopology& topology_;
+  uint64_t flit_bytes_;
+  std::map<std::tuple<uint64_t, uint64_t, Picoseconds>, uint32_t> classes_;
+};
+
+PacketTopology make_fat_tree_of(const TreeNotation& tree, const Graph& graph, uint64_t flit_bytes) {
+  // The links lie level by level: one an NPU, then k of every switch below the roots.
+  const auto timing = [&](size_t index) {
+    const GraphLink& link = graph.spec().links[index];
+    return link_timing(link.rate(), link.latency, flit_bytes);
+  };
+  std::vector<LinkTiming> levels;
+  for (uint32_t level = 1; level < tree.n; ++level) levels.push_back(timing(size_t{level} * graph.npus()));
+  return make_fat_tree(tree.k, tree.n, levels, timing(0));
+}
+
+void set_port(const Graph& graph, uint32_t node, uint32_t link, uint16_t router_port,
+              std::vector<std::vector<uint16_t>>& port) {
+  for (uint32_t p = 0; p < graph.ports(node).size(); ++p)
+    if (graph.ports(node)[p].link == link) port[node][p] = router_port;
+}
+
+/// The graph's own routes, as the routers' table.
+void fill_table(const Graph& graph, const std::vector<uint32_t>& router,
+                const std::vector<std::vector<uint16_t>>& port, PacketTopology& t) {
+  const weft::RoutingPolicy* const policy = find_routing_policy(graph.spec().routing);
+  std::vector<uint32_t> node_of(t.routers.size());
+  for (uint32_t node = 0; node < graph.nodes(); ++node)
+    if (router[node] != ~0u) node_of[router[node]] = node;
+  NextPorts next;
+  t.table_first.push_back(0);
+  for (uint32_t npu = 0; npu < graph.npus(); ++npu) {
+    next.assign(graph.nodes(), {});
+    policy->next_ports(graph, npu, next);
+    for (uint32_t r = 0; r < t.routers.size(); ++r) {
+      // At the switch of an NPU without a router the way ends: its interface is there.
+      if (r != t.nis[npu].router)
+        for (const uint16_t p : next[node_of[r]]) t.table_ports.push_back(port[node_of[r]][p]);
+      t.table_first.push_back(static_cast<uint32_t>(t.table_ports.size()));
+    }
+  }
+}
+
+PacketTopology make_graph(const Graph& graph, uint64_t flit_bytes, const LinkTiming& ni_link) {
+  PacketTopology t;
+  t.name = fmt::format("Graph({} NPUs, {} switches)", graph.npus(), graph.nodes() - graph.npus());
+  t.routing = "table";
+  t.selection = graph.spec().routing == "ecmp" ? "hash" : "first";
+  const uint32_t ni_class = t.add_link(ni_link);
+  LinkClasses classes(t, flit_bytes);
+  std::vector<uint32_t> router(graph.nodes(), ~0u);
+  for (uint32_t node = 0; node < graph.nodes(); ++node) {
+    // An NPU at the end of one link is an interface at the switch it hangs on.
+    const auto& ports = graph.ports(node);
+    if (graph.is_npu(node) && ports.size() == 1 && !graph.is_npu(ports[0].peer)) continue;
+    router[node] = t.add_router(graph.name(node));
+  }
+  for (uint32_t npu = 0; npu < graph.npus(); ++npu) {
+    if (router[npu] != ~0u) {
+      t.attach(router[npu], ni_class);
+    } else {
+      const Graph::Port& port = graph.ports(npu)[0];
+      t.attach(router[port.peer], classes.of(graph.link(port)));
+    }
+  }
+  // By node and graph port: the port of the router there.
+  std::vector<std::vector<uint16_t>> port(graph.nodes());
+  for (uint32_t node = 0; node < graph.nodes(); ++node) port[node].resize(graph.ports(node).size());
+  for (uint32_t l = 0; l < graph.spec().links.size(); ++l) {
+    const GraphLink& link = graph.spec().links[l];
+    if (!link.bidirectional)
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("the link from {} to {} is one way; links of a packet network return credits: "
+                      "make it bidirectional",
+                      graph.name(link.from), graph.name(link.to)));
+    if (router[link.from] == ~0u || router[link.to] == ~0u) continue;
+    const auto [at_from, at_to] = t.connect(router[link.from], router[link.to], classes.of(link));
+    set_port(graph, link.from, l, static_cast<uint16_t>(at_from), port);
+    set_port(graph, link.to, l, static_cast<uint16_t>(at_to), port);
+  }
+  fill_table(graph, router, port, t);
+  return t;
+}
+
+}  // namespace
+
+LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes) {
+  LinkTiming timing;
+  timing.latency = latency;
+  timing.flit_time = std::max<Picoseconds>(1, transfer_time(flit_bytes, rate));
+  if (timing.flit_time > ~uint32_t{0})
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("a flit of {} bytes takes {} on a link of {}; make the flit smaller or the link "
+                    "faster",
+                    flit_bytes, print_time(timing.flit_time), print_bandwidth(rate)));
+  return timing;
+}
+
+PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
+  if (config.graph != nullptr) {
+    if (is_tree_notation(config.notation)) {
+      const TreeNotation tree = parse_tree_notation(config.notation);
+      if (tree.kind == TreeNotation::Kind::fat_tree) return make_fat_tree_of(tree, *config.graph, flit_bytes);
+    }
+    return make_graph(*config.graph, flit_bytes, ni_link);
+  }
+  std::vector<TopologyDimension> dimensions;
+  for (const DimensionConfig& d : config.fabric_dimensions()) {
+    TopologyDimension dimension;
+    dimension.kind = d.kind;
+    dimension.size = d.size;
+    dimension.link = link_timing(d.link_rate(), d.latency, flit_bytes);
+    dimensions.push_back(dimension);
+  }
+  return make_dimensions(dimensions, ni_link);
+}
+
+}  // namespace weft::packet

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The machine of a configuration as a packet network: dimensions, trees of switches and explicit graphs.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_CONFIG_TOPOLOGY_H
+#define WEFT_TLM_INTERCONNECT_PACKET_CONFIG_TOPOLOGY_H
+
+#include "configs/config.h"
+#include "tlm_interconnect/packet/topology.h"
+
+namespace weft::packet {
+
+/// Time of a link with flits of `flit_bytes`. Throws UserError when a flit takes longer than 4 ms.
+LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes);
+
+/// Every physical dimension or link of `config`; `ni_link` joins an NPU that is a router of its own to it.
+/// NPUs of graphs and trees that have one link and forward nothing are network interfaces at their switch;
+/// others are routers. A link ganged of several is one of their summed rate. Throws UserError for one-way
+/// links.
+PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link);
+
+}  // namespace weft::packet
+
+#endif
