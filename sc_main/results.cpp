@@ -349,6 +349,7 @@ std::string summary_json(const RunRecord& record) {
     json.key("reduce").text(record.config.run.reduce);
     json.key("collectives_verified").number(result.data_collectives);
     json.key("elements_verified").number(result.data_elements);
+    json.key("messages_verified").number(result.data_messages);
     json.end_object();
   }
   if (result.broken_invariants.empty()) {

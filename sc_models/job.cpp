@@ -161,6 +161,10 @@ void Job::verify(const collectives::CollectiveDone& done, const CollectiveRow& r
   checks_.erase(row.stream);
 }
 
+void Job::note_wrong_data(const std::string& line) {
+  if (++wrong_lines_ <= kLines) wrong_data_.push_back(line);
+}
+
 void Job::set_elements(collectives::CollectiveRequest& request, ExitCode code,
                        const std::string& where) const {
   if (system_->data() == nullptr || request.op == CollectiveOp::barrier) return;
@@ -206,6 +210,10 @@ void Job::add_machine_results(RunResult& result) const {
   result.data_collectives = data_collectives_;
   result.data_elements = data_elements_;
   result.broken_invariants.insert(result.broken_invariants.end(), wrong_data_.begin(), wrong_data_.end());
+  if (wrong_lines_ > kLines) {
+    result.broken_invariants.push_back(
+        fmt::format("{} further messages delivered wrong data", wrong_lines_ - kLines));
+  }
   if (wrong_streams_.size() > kLines) {
     result.broken_invariants.push_back(
         fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));
@@ -343,6 +351,7 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
     if (g != trace::kWorld) groups_[g].ranks = groups.ranks(g);
   }
   compute_bounds();
+  if (system_->data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*system_->data());
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     feeders_.push_back(traces.feeder(r));
     system_->npu(r).load(*feeders_.back(), *this, &layers_);
@@ -565,7 +574,15 @@ void TraceJob::message_injected(NpuId rank, NpuId destination, const MessageId& 
   system_->npu(index(rank)).message_injected(destination, id);
 }
 
+uint32_t TraceJob::send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) {
+  return p2p_data_ ? p2p_data_->load(rank, index(destination), id, bytes) : kNoData;
+}
+
 void TraceJob::message_arrived(NpuId rank, const Completion& completion) {
+  if (p2p_data_) {
+    const std::string wrong = p2p_data_->check(index(rank), completion);
+    if (!wrong.empty()) note_wrong_data(wrong);
+  }
   system_->npu(index(rank)).message_arrived(completion);
 }
 
@@ -660,6 +677,7 @@ RunResult TraceJob::result() const {
     costless += engine.costless_nodes();
     engines.push_back(&engine);
   }
+  if (p2p_data_) result.data_messages = p2p_data_->messages();
   result.layers = layer_rows(layers_, engines, rows_, result.time);
   result.collectives = rows_;
   result.nodes = total_count();

@@ -26,6 +26,7 @@
 #include "sc_models/system.h"
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
+#include "workload/collectives/p2p_data.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
 #include "workload/graph/layers.h"
@@ -121,6 +122,7 @@ struct RunResult {
   bool folded = false;
   uint64_t data_collectives =
       0;                       ///< run.data: functional: finished collectives whose every element was checked
+  uint64_t data_messages = 0;  ///< point-to-point messages whose elements were compared with what was sent
   uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
   std::vector<std::string> broken_invariants;
   std::vector<std::string> warnings;
@@ -158,6 +160,8 @@ class Job : public NmuClient {
   /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
   /// message.
   void set_elements(collectives::CollectiveRequest& request, ExitCode code, const std::string& where) const;
+  /// Keeps the line for RunResult::broken_invariants; of many, the first ones.
+  void note_wrong_data(const std::string& line);
   void refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const;
 
   const Config& config_;
@@ -170,6 +174,7 @@ class Job : public NmuClient {
 
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
   std::vector<std::string> wrong_data_;                          ///< one line a collective, the first kept
+  uint64_t wrong_lines_ = 0;
   std::unordered_set<uint32_t> wrong_streams_;
   std::unordered_set<uint32_t> defect_streams_;
   uint64_t data_collectives_ = 0;
@@ -230,6 +235,7 @@ class TraceJob : public Job, private CollectiveHost {
 
  private:
   void start_collective(uint32_t rank, const trace::Node& node) override;
+  uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) override;
   /// `priority`, if given: the collective's.
   collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
   /// Throws UserError when another member's node of the same collective has another rule.
@@ -252,6 +258,7 @@ class TraceJob : public Job, private CollectiveHost {
   std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;
   graph::LayerTable layers_;
+  std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
   Picoseconds lower_bound_ = 0;
   Picoseconds upper_bound_ = 0;
   std::vector<std::string> warnings_;

@@ -111,7 +111,9 @@ void Npu::start_collective(const trace::Node& node) {
 void Npu::start_send(const trace::Node& node) {
   const MessageId id = matcher_.send(node);
   sending_[static_cast<uint64_t>(node.peer) << 32 | node.tag].push_back(node.index);
-  nmu_.send(NpuId{node.peer}, id.round, id.stream, node.comm_size);
+  const NpuId peer{node.peer};
+  nmu_.send(peer, id.round, id.stream, node.comm_size,
+            host_->send_data(index(rank_), peer, id, node.comm_size));
 }
 
 void Npu::start_receive(const trace::Node& node) {

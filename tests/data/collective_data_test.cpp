@@ -266,7 +266,7 @@ TEST(Collectives, EveryAlgorithmOperationTopologyAndShape) {
             c.config.collectives.chunks = 4;
             c.config.collectives.active_chunks_per_dimension = 2;
             c.config.collectives.queues_per_dimension = 1 + runs % 2;
-            c.config.collectives.order = static_cast<CollectiveOrder>(runs % 5);
+            c.config.collectives.order = static_cast<CollectiveOrder>(runs % kCollectiveOrders);
             c.config.collectives.algorithms[static_cast<int>(op)].assign(shape.size(), algorithm->name());
             c.group.id = 1;
             c.group.ranks = test::group_of(c.config, group, random);

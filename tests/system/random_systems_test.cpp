@@ -69,7 +69,7 @@ Config random_machine(Random& random) {
   config.collectives.active_chunks_per_dimension = 1 + random.pick(3);
   config.collectives.queues_per_dimension = 1 + random.pick(2);
   config.collectives.scheduling = static_cast<CollectiveScheduling>(random.pick(3));
-  config.collectives.order = static_cast<CollectiveOrder>(random.pick(2));
+  config.collectives.order = static_cast<CollectiveOrder>(random.pick(kCollectiveOrders));
   config.nmu.endpoint_delay = random.pick(2) != 0 ? random.pick(30'000) : 0;
   const uint32_t reduction = random.pick(4);
   if (reduction == 1) {
