@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "tests/cli/weft_process.h"
 #include "tests/support/data_dir.h"
+#include "tests/support/golden_collectives.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 #include "workload/trace/chakra_stream.h"
@@ -456,69 +456,52 @@ TEST(Collective, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
 // The library is held against all goldens elsewhere; here the way from the options to the machine is.
 TEST(Collective, SomeGoldens) {
   WEFT_NEEDS_DATA();
-  const json data = json::parse(std::ifstream(data_dir() + "/golden/collectives.json"));
-  const auto joined = [](const json& list, const auto& text) {
+  const auto joined = [](const auto& list, const auto& text) {
     std::string out;
-    for (const json& item : list) out += (out.empty() ? "" : ",") + text(item);
+    for (const auto& item : list) out += (out.empty() ? "" : ",") + text(item);
     return out;
   };
+  const std::vector<GoldenCollective> goldens = read_golden_collectives("collectives.json");
   size_t tried = 0;
-  for (size_t i = 0; i < data["cases"].size(); i += 17) {
-    const json& c = data["cases"][i];
-    const bool whole =
-        std::all_of(c["bandwidth_GiBps"].begin(), c["bandwidth_GiBps"].end(),
-                    [](const json& b) { return std::floor(b.get<double>()) == b.get<double>(); });
-    if (!whole) continue;
+  for (size_t i = 0; i < goldens.size(); i += 17) {
+    const GoldenCollective& g = goldens[i];
+    if (std::any_of(g.gib_per_second.begin(), g.gib_per_second.end(),
+                    [](double b) { return std::floor(b) != b; }))
+      continue;
     ++tried;
+    const auto& dimensions = g.config.dimensions;
+    const CollectivesConfig& c = g.config.collectives;
     std::string topology;
-    for (size_t d = 0; d < c["npus"].size(); ++d)
-      topology += (d == 0 ? "" : "_") + c["topology"][d].get<std::string>() + "(" + c["npus"][d].dump() + ")";
-    const std::string collective_name = c["collective"];
-    const std::string op = collective_name == "AR"   ? "all_reduce"
-                           : collective_name == "AG" ? "all_gather"
-                           : collective_name == "RS" ? "reduce_scatter"
-                                                     : "all_to_all";
+    for (const DimensionConfig& d : dimensions)
+      topology +=
+          (topology.empty() ? "" : "_") + std::string(to_string(d.kind)) + "(" + std::to_string(d.size) + ")";
     const json r = results(
         {"--topology",
          topology,
          "--bandwidth",
-         joined(
-             c["bandwidth_GiBps"],
-             [](const json& b) { return std::to_string(static_cast<uint64_t>(b.get<double>())) + " GiB/s"; }),
+         joined(g.gib_per_second,
+                [](double b) { return std::to_string(static_cast<uint64_t>(b)) + " GiB/s"; }),
          "--latency",
-         joined(c["latency_ns"],
-                [](const json& l) { return std::to_string(static_cast<uint64_t>(l.get<double>())) + " ns"; }),
+         joined(dimensions, [](const DimensionConfig& d) { return std::to_string(d.latency) + " ps"; }),
          "--algorithm",
-         joined(c["algorithm"],
-                [](const json& a) {
-                  return a == "halvingDoubling" ? std::string("halving_doubling") : a.get<std::string>();
-                }),
+         joined(c.algorithms[static_cast<size_t>(g.op)], [](const std::string& name) { return name; }),
          "--op",
-         op,
+         to_string(g.op),
          "--size",
-         c["bytes"].dump() + " B",
+         std::to_string(g.bytes) + " B",
          "--chunks",
-         c["chunks"].dump(),
+         std::to_string(c.chunks),
          "--active-chunks",
-         c["active_chunks_per_dimension"].dump(),
+         std::to_string(c.active_chunks_per_dimension),
          "--order",
-         c["all_reduce_order"] == "baseline" ? "baseline" : "local_bw_aware",
-         "--endpoint-delay",
-         c["endpoint_delay_ns"].dump() + " ns",
+         to_string(c.order),
          "--reduction",
-         c["reduction"] == "none" ? "none" : "1600 GB/s",
+         c.reduction == ReductionKind::none ? "none" : "1600 GB/s",
+         "--endpoint-delay",
+         std::to_string(g.config.nmu.endpoint_delay) + " ps",
          "--fidelity",
-         c["contention"] == "none" ? "analytical" : "message"});
-    double steps = 0;
-    for (size_t d = 0; d < c["npus"].size(); ++d) {
-      const double n = c["npus"][d];
-      steps +=
-          (collective_name == "A2A" ? n * (n - 1) / 2 : 2 * (n - 1)) * (c["topology"][d] == "Switch" ? 2 : 1);
-    }
-    const double golden = c["time_ns"];
-    const double tolerance =
-        std::max(golden * 0.001, c["chunks"].get<double>() * steps * (c["reduction"] == "none" ? 1 : 4));
-    EXPECT_NEAR(r[0]["time_ns"].get<double>(), golden, tolerance) << c["id"];
+         to_string(dimensions[0].fidelity)});
+    EXPECT_NEAR(r[0]["time_ns"].get<double>(), g.time_ns, g.tolerance_ns) << g.id;
   }
   EXPECT_GE(tried, 10u);
 }

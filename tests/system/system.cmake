@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 weft_add_sc_test(golden_collectives
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/golden_collectives_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
