@@ -23,7 +23,9 @@ const std::vector<AlgorithmInfo>& algorithm_table() {
       {"one_double_binary_tree", true, true, nullptr, "one flat double binary tree over all NPUs"},
       {"custom", true, true, "PREFIX",
        "programs of sends and receives read from `PREFIX.<member>.et`, see docs/custom_collectives.md"},
-      {"in_switch", false, false, nullptr, "the switch reduces, gathers, scatters and multicasts"},
+      {"in_switch", true, false, nullptr,
+       "Switch dimensions only, all operations but all-to-all: NPUs send their contributions to the switch, "
+       "whose collective unit reduces, gathers, scatters and multicasts"},
   };
   return table;
 }

@@ -20,6 +20,15 @@ namespace weft {
 
 class Graph;  // configs/graph.h
 
+/// What a switch of a Switch dimension has for the `in_switch` algorithm.
+struct CollectiveUnitConfig {
+  Rate ingress_bandwidth;       ///< into the unit, per input port; 0: as fast as the bytes arrive
+  Rate reduction_bandwidth;     ///< of contributions, all ports together; 0: reducing takes no time
+  Picoseconds latency = 0;      ///< from a block's last contribution to its result
+  uint64_t buffer = 0;          ///< bytes of partial sums; 0: unlimited
+  uint64_t segment = 64 << 10;  ///< bytes a block has at most
+};
+
 /// One level of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
@@ -30,6 +39,7 @@ struct DimensionConfig {
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::store_and_forward;
+  CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
 
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }

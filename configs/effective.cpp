@@ -19,11 +19,19 @@ void print_dimensions(const Config& config, size_t entries, std::string& out) {
   out += "  dimensions:\n";
   for (size_t d = 0; d < entries; ++d) {
     std::string entry;
-    for (const KeySpec& row : keys())
-      if (row.path.rfind(kDimensionPrefix, 0) == 0 && row.get != nullptr)
-        entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ",
-                             row.path.substr(std::string(kDimensionPrefix).size()),
-                             print_value(row, row.get(config, d)));
+    std::string unit;
+    const std::string unit_prefix = std::string(kUnitPath) + ".";
+    for (const KeySpec& row : keys()) {
+      if (row.path.rfind(kDimensionPrefix, 0) != 0 || row.get == nullptr) continue;
+      const bool of_unit = row.path.rfind(unit_prefix, 0) == 0;
+      std::string& text = of_unit ? unit : entry;
+      text +=
+          fmt::format("{}{}: {}", text.empty() ? "" : ", ",
+                      row.path.substr(of_unit ? unit_prefix.size() : std::string(kDimensionPrefix).size()),
+                      print_value(row, row.get(config, d)));
+    }
+    if (config.fabric_dimensions()[d].kind == DimensionKind::switch_)
+      entry += ", collective_unit: {" + unit + "}";
     out += "    - {" + entry + "}\n";
   }
 }

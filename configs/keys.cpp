@@ -278,6 +278,84 @@ std::vector<KeySpec> make_keys() {
   }
 
   {
+    KeySpec& k = add("topology.dimensions[].collective_unit.ingress_bandwidth", ValueType::bandwidth);
+    k.fallback = "unlimited";
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.zero_word = "unlimited";
+    k.description =
+        "Rate at which one input port feeds the unit, while a contribution is still arriving; `unlimited`: "
+        "the port's own rate.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].collective_unit.ingress_bandwidth = std::get<Rate>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return c.fabric_dimensions()[i].collective_unit.ingress_bandwidth;
+    };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].collective_unit.reduction_bandwidth", ValueType::bandwidth);
+    k.fallback = "unlimited";
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.zero_word = "unlimited";
+    k.description =
+        "Bytes of contributions that the unit reduces in a second, those of all ports together, one "
+        "contribution after the other.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].collective_unit.reduction_bandwidth = std::get<Rate>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return c.fabric_dimensions()[i].collective_unit.reduction_bandwidth;
+    };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].collective_unit.latency", ValueType::time);
+    k.fallback = "0 ns";
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "From a block's last contribution to its result at the output ports.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].collective_unit.latency = std::get<uint64_t>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return c.fabric_dimensions()[i].collective_unit.latency;
+    };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].collective_unit.buffer", ValueType::size);
+    k.fallback = "unlimited";
+    k.min = "64 B";
+    k.max = "1 PiB";
+    k.zero_word = "unlimited";
+    k.description =
+        "Partial sums that the unit holds at once. A block's one is held from its first contribution until "
+        "its result has left; without a place contributions wait at the inputs. At least `segment`, of which "
+        "the last one is kept for blocks whose contributions are all there, so that nothing deadlocks.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].collective_unit.buffer = std::get<uint64_t>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return c.fabric_dimensions()[i].collective_unit.buffer;
+    };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].collective_unit.segment", ValueType::size);
+    k.fallback = "64 KiB";
+    k.min = "64 B";
+    k.max = "1 TiB";
+    k.description =
+        "Blocks are cut into segments of at most this many bytes, each contributed, reduced and sent on its "
+        "own.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].collective_unit.segment = std::get<uint64_t>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return c.fabric_dimensions()[i].collective_unit.segment;
+    };
+  }
+
+  {
     KeySpec& k = add("npu.peak", ValueType::compute);
     k.fallback = "234 TFLOPS";
     k.min = "1 MFLOPS";
@@ -814,6 +892,9 @@ const std::vector<SectionSpec>& sections() {
       {"topology", false, "The machine's NPUs and how they are joined."},
       {"topology.dimensions[]", false,
        "A list of mappings, one a dimension of the notation in the same order, or one for all dimensions."},
+      {"topology.dimensions[].collective_unit", false,
+       "What the switches of a Switch dimension do collectives with: the algorithm `in_switch` (other "
+       "dimensions and algorithms ignore it)."},
       {"topology.graph", true,
        "The machine as an explicit graph, instead of `notation` and `dimensions`: NPUs and switches are "
        "nodes, any of which may be joined. Nodes are named `npu3`; a range is `npu0..npu3`, a list "

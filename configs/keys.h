@@ -86,6 +86,7 @@ struct UnavailableKey {
 constexpr uint64_t kConfigVersion = 1;  ///< of the format: the value of `weft:`
 inline constexpr const char* kDimensionsPath = "topology.dimensions";
 inline constexpr const char* kDimensionPrefix = "topology.dimensions[].";
+inline constexpr const char* kUnitPath = "topology.dimensions[].collective_unit";
 inline constexpr const char* kGraphPath = "topology.graph";
 inline constexpr const char* kGraphPrefix = "topology.graph.";
 inline constexpr const char* kGraphLinkPrefix = "topology.graph.links[].";

@@ -788,6 +788,8 @@ class Resolver {
         return;
       }
     }
+    if (dimension.kind != DimensionKind::switch_) dimension.collective_unit = {};
+    check_unit(dimension, raw, entry, name);
     const auto& written = raw.at(has_per_npu ? per_npu : link);
     if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)
       errors_.add(
@@ -796,6 +798,34 @@ class Resolver {
               "'{}' times links_per_npu ({}) is too large or has too many digits to be held exactly; write a "
               "rounder bandwidth or fewer links",
               print_bandwidth(dimension.bandwidth), dimension.links_per_npu));
+  }
+
+  void check_unit(const DimensionConfig& dimension, const RawValues& raw, size_t entry,
+                  const std::string& name) {
+    const CollectiveUnitConfig& unit = dimension.collective_unit;
+    if (dimension.kind != DimensionKind::switch_ || unit.buffer == 0 || unit.buffer >= unit.segment) return;
+    const KeySpec* const buffer = find_key("topology.dimensions[].collective_unit.buffer");
+    const KeySpec* const segment = find_key("topology.dimensions[].collective_unit.segment");
+    const auto at = raw.find(buffer);
+    errors_.add(at != raw.end() ? at->second.origin : raw_.dimension_origins[entry],
+                name + ".collective_unit.buffer",
+                fmt::format("'{}' holds no segment ({}); make the buffer as large, or set "
+                            "`collective_unit.segment` smaller",
+                            print_value(*buffer, unit.buffer), print_value(*segment, unit.segment)));
+  }
+
+  /// Why dimension d has no switches that could run `in_switch`; empty: it has.
+  std::string no_switch(size_t d) const {
+    const DimensionConfig& dimension = config_.dimensions[d];
+    if (dimension.kind != DimensionKind::switch_)
+      return fmt::format("dimension {} is {}({})", d, to_string(dimension.kind), dimension.size);
+    if (config_.remapped())
+      return fmt::format("the {} does not say which switch joins the NPUs of logical dimension {}",
+                         config_.graph != nullptr  ? "graph"
+                         : config_.mapping.empty() ? "logical topology"
+                                                   : "mapping",
+                         d);
+    return {};
   }
 
   void resolve_algorithms(const KeySpec& key) {
@@ -827,6 +857,15 @@ class Resolver {
       if (info->argument != nullptr)
         names[d] =
             fmt::format("{}:{}", info->name, absolute_path(std::string(algorithm_argument(names[d])), file_));
+    }
+    for (size_t d = 0; d < dimensions; ++d) {
+      if (names[d] != "in_switch" || config_.dimensions[d].size < 2) continue;
+      const std::string why = no_switch(d);
+      if (why.empty()) continue;
+      errors_.add(raw.origin, fmt::format("{}[{}]", path, d),
+                  fmt::format("'in_switch' needs a switch, and {}; write `{}` or another algorithm here", why,
+                              kDefaultAlgorithm));
+      break;
     }
     for (size_t d = 0; d < dimensions; ++d) {
       const AlgorithmInfo* info = find_algorithm(names[d]);

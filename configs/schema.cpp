@@ -215,6 +215,8 @@ std::string json_schema() {
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
   Json dimension = object_of(kDimensionPrefix, "");
+  dimension["properties"]["collective_unit"] =
+      object_of(std::string(kUnitPath) + ".", find_section(kUnitPath)->description);
   dimension["oneOf"] = {{{"required", Json::array({"bandwidth"})}},
                         {{"required", Json::array({"bandwidth_per_npu"})}}};
   Json& topology = root["properties"]["topology"];

@@ -324,12 +324,13 @@ ExitCode collective(const CollectiveOptions& options) {
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
+  const auto plans = std::make_shared<collectives::PlanBuilder>(*config);
   bool folded = !options.no_fold;
   for (const uint64_t bytes : sizes)
-    folded = folded && CollectiveJob::not_foldable(*config, op, bytes).empty();
+    folded = folded && CollectiveJob::not_foldable(*plans, op, bytes).empty();
   if (folded)
     note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
-  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded);
+  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded, plans);
   Runner runner(*job, op, root);
   std::vector<Measured> results;
   ExitCode code = ExitCode::done;
@@ -396,7 +397,8 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--sizes", o.sizes, "SIZES", "Several: FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list");
   add("--root", o.root, "RANK", "Of broadcast, reduce, gather and scatter (default: 0)");
   add("--algorithm", o.algorithm, "LIST",
-      "ring, direct, halving_doubling, double_binary_tree or default (Ring: ring, FullyConnected: direct, "
+      "ring, direct, halving_doubling, double_binary_tree, in_switch (Switch only) or default (Ring: ring, "
+      "FullyConnected: direct, "
       "Switch: halving_doubling); or one name for the whole operation: one_ring, one_direct, "
       "one_halving_doubling, one_double_binary_tree or custom:PREFIX");
   add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");

@@ -35,6 +35,7 @@ struct RunOptions {
   bool strict = false;
   bool json = false;
   bool per_layer = false;
+  bool no_fold = false;
 };
 
 std::string absolute(const std::string& path) {
@@ -77,6 +78,15 @@ void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& w
                                    readable_time(writer->truncated_at())));
 }
 
+std::string folding_text(const graph::Folding& folding) {
+  size_t folded = 0;
+  for (const auto& c : folding.classes()) folded += c.ranks.size();
+  return fmt::format(
+      "weft: folded: {} of {} ranks do as others do: {} are simulated for them (--no-fold to "
+      "simulate each)",
+      grouped(folded), grouped(folded + folding.whole().size()), grouped(folding.classes().size()));
+}
+
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
   const trace::JobTrace traces =
@@ -89,7 +99,8 @@ ExitCode run(const RunOptions& options) {
   set_up_kernel();
   std::vector<std::string> warnings;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder);
-  auto job = std::make_unique<TraceJob>("job", config, traces, waves.get());
+  auto job = std::make_unique<TraceJob>("job", config, traces, waves.get(), !options.no_fold);
+  if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   if (waves->on()) {
     waves->begin();
     for (const std::string& pattern : waves->unmatched())
@@ -172,6 +183,7 @@ void add_run_command(CLI::App& app, Action& action) {
           ->type_name("FILE");
   command->add_flag("--strict", options->strict,
                     "Dangling dependencies in a trace are errors (workload.strict)");
+  command->add_flag("--no-fold", options->no_fold, "Simulate every rank, also those that do as others do");
   command->footer(
       "Examples:\n"
       "  weft run machine.yaml --out out\n"

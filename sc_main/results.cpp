@@ -225,7 +225,7 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
   file.append(
       "stream,op,group,name,bytes,ranks,chunks,start_ns,end_ns,time_ns,lower_bound_ns,efficiency,algbw_GBps,"
       "busbw_GBps,queue_ns,network_ns,messages,message_bytes,message_queue_ns,message_serialise_ns,"
-      "message_latency_ns,message_endpoint_ns,message_reduce_ns\n");
+      "message_latency_ns,message_endpoint_ns,message_reduce_ns,folded_ranks\n");
   phases.append(
       "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n");
   for (const CollectiveRow& row : rows) {
@@ -253,11 +253,11 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
       times = nanoseconds(row.started) + ",,";
     }
     file.append(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
         csv(row.group), csv(row.name), row.bytes, row.ranks, row.chunks, times, nanoseconds(row.lower_bound),
         rates, nanoseconds(queue), nanoseconds(network), row.messages, row.message_bytes,
         nanoseconds(row.split.queue), nanoseconds(row.split.serialise), nanoseconds(row.split.latency),
-        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce)));
+        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce), row.folded_members));
   }
   file.close();
   phases.close();
@@ -343,6 +343,14 @@ std::string summary_json(const RunRecord& record) {
   for (const DimensionConfig& d : record.config.dimensions) json.text(to_string(d.fidelity));
   json.end_array();
   json.key("folded").boolean(result.folded);
+  json.key("folding").begin_object();
+  json.key("simulated_ranks").number(uint64_t{result.simulated_ranks});
+  json.key("collectives").number(result.folded_collectives);
+  json.key("of").number(uint64_t{result.collectives.size()});
+  json.key("not_folded").begin_object();
+  for (const auto& [reason, ranks] : result.unfolded) json.key(reason.c_str()).number(uint64_t{ranks});
+  json.end_object();
+  json.end_object();
   if (record.config.run.data != "none") {
     json.key("data").begin_object();
     json.key("element").text(record.config.run.element);
@@ -426,6 +434,12 @@ std::string summary_text(const RunRecord& record) {
                       grouped(result.links.size()), readable_size(links.bytes),
                       100 * fraction(static_cast<Picoseconds>(mean_busy), result.time),
                       100 * fraction(links.busiest, result.time));
+  if (result.folded_collectives != 0) {
+    text += fmt::format(
+        "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",
+        grouped(result.folded_collectives), grouped(result.collectives.size()),
+        grouped(result.simulated_ranks), grouped(result.ranks.size()));
+  }
   text += fmt::format("work     {} messages, {} events; {:.2f} s, {:.0f} MiB\n", grouped(result.messages),
                       grouped(result.events), record.wall_s, record.peak_rss_MiB);
   return text;

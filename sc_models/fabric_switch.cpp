@@ -7,7 +7,7 @@ namespace weft {
 
 FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
                            const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
-                           ActivationWheel& wheel)
+                           ActivationWheel& wheel, const UnitContext* unit)
     : sc_core::sc_module(name),
       socket("port"),
       dimension_(dimension),
@@ -17,14 +17,28 @@ FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, con
       out_(config.fabric_dimensions()[dimension].size, fabric::Link(link_type)) {
   socket.bind(static_cast<fabric::fabric_fw_if&>(*this));
   wheel.add(*this);
+  if (unit != nullptr) {
+    UnitPorts& ports = *this;
+    unit_ = std::make_unique<SwitchUnit>("unit", dimension, config, geometry, pool, wheel, *unit, ports);
+  }
+}
+
+void FabricSwitch::send(uint32_t port, fabric::Transfer& transfer) {
+  fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+  sc_core::sc_time zero;
+  socket[static_cast<int>(port)]->nb_transport_bw(transfer, phase, zero);
 }
 
 void FabricSwitch::receive(const fabric::Transfer& transfer) {
+  const fabric::Packet& packet = pool_[transfer.packet];
+  if (SwitchUnit::addressed(packet)) {
+    unit_->receive(transfer);
+    return;
+  }
   const Picoseconds tail = transfer.first + transfer.flit_time;
   const Picoseconds time = cut_through_ ? transfer.first : tail;
   // Equal times are served in the order of the senders, whichever process ran first.
-  queue_.push(time, static_cast<uint64_t>(pool_[transfer.packet].source) << 32 | arrivals_++,
-              {tail, transfer.packet});
+  queue_.push(time, static_cast<uint64_t>(packet.source) << 32 | arrivals_++, {tail, transfer.packet});
   if (!running()) wake_at(time);
 }
 

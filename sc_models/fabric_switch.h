@@ -2,33 +2,41 @@
 // Copyright the Weft authors
 //
 // The switch of one line of a Switch dimension: a non-blocking crossbar whose output ports are FIFO links. A
-// message is forwarded when its tail (store-and-forward) or head (cut-through) is there.
+// message is forwarded when its tail (store-and-forward) or head (cut-through) is there. A switch with a
+// collective unit hands it what is addressed to it; results leave by the same output ports.
 
 #ifndef WEFT_SC_MODELS_FABRIC_SWITCH_H
 #define WEFT_SC_MODELS_FABRIC_SWITCH_H
 
+#include <memory>
 #include <vector>
 
 #include "configs/config.h"
 #include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/switch_unit.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
 namespace weft {
 
-class FabricSwitch final : public sc_core::sc_module, private fabric::FabricEndpoint, private Wakeable {
+class FabricSwitch final : public sc_core::sc_module,
+                           private fabric::FabricEndpoint,
+                           private Wakeable,
+                           private UnitPorts {
  public:
+  /// `unit`: it has a collective unit; null: none.
   FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
                const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
-               ActivationWheel& wheel);
+               ActivationWheel& wheel, const UnitContext* unit = nullptr);
 
   /// Bound by the line's NMUs in the order of their coordinates.
   fabric::fabric_multi_target_socket socket;
 
   std::vector<fabric::Link>& links() { return out_; }
   const std::vector<fabric::Link>& links() const { return out_; }
+  const SwitchUnit* unit() const { return unit_.get(); }
   size_t in_flight() const { return queue_.size(); }
   uint64_t activations() const { return activations_; }
 
@@ -39,6 +47,8 @@ class FabricSwitch final : public sc_core::sc_module, private fabric::FabricEndp
   };
   void receive(const fabric::Transfer& transfer) override;
   void activate(Picoseconds now) override;
+  fabric::Link& output(uint32_t port) override { return out_[port]; }
+  void send(uint32_t port, fabric::Transfer& transfer) override;
 
   uint32_t dimension_;
   const Geometry& geometry_;
@@ -48,6 +58,7 @@ class FabricSwitch final : public sc_core::sc_module, private fabric::FabricEndp
   fabric::TimedQueue<Arrived, uint64_t> queue_;
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;
+  std::unique_ptr<SwitchUnit> unit_;
 };
 
 }  // namespace weft

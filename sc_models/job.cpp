@@ -52,10 +52,36 @@ CollectiveRow::Phase describe_phase(const collectives::CollectivePlan& plan, siz
   return row;
 }
 
-constexpr size_t kLines = 16;  // about wrong data in a result
+const collectives::Group kWorldGroup;  // plans keep its address
+
+constexpr size_t kLines = 16;     // about wrong data in a result
+constexpr size_t kUnitLines = 8;  // about collective units in a stall report
 
 uint64_t key(uint32_t a, uint32_t b) {
   return static_cast<uint64_t>(a) << 32 | b;
+}
+
+System::Options options(vcd::Waves* waves, bool folded) {
+  System::Options options;
+  options.waves = waves;
+  if (folded) options.mirrored = {0};
+  return options;
+}
+
+System::Options options(vcd::Waves* waves, const graph::Folding& folding) {
+  System::Options options;
+  options.npus = true;
+  options.waves = waves;
+  options.mirrored = folding.representatives();
+  options.whole = folding.whole();
+  return options;
+}
+
+graph::Folding fold_traces(const Config& config, const trace::JobTrace& traces, const vcd::Waves* waves,
+                           bool fold) {
+  if (!fold) return graph::Folding(traces, "folding is off");
+  if (waves != nullptr && waves->on()) return graph::Folding(traces, "waveforms are recorded");
+  return graph::Folding(config, traces);
 }
 
 /// A row for a collective that some member has reached first.
@@ -106,12 +132,11 @@ double CollectiveRow::efficiency() const {
   return time() == 0 ? 1.0 : static_cast<double>(lower_bound) / static_cast<double>(time());
 }
 
-Job::Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded)
-    : config_(config), plans_(config), rules_(config, plans_) {
-  System::Options options;
-  options.npus = with_npus;
-  options.waves = waves;
-  options.folded = folded;
+Job::Job(const char* name, const Config& config, const System::Options& options,
+         std::shared_ptr<collectives::PlanBuilder> plans)
+    : config_(config),
+      plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config)),
+      rules_(config, *plans_) {
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -195,17 +220,34 @@ void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::s
                   needed / (1 << 30), memory / (1 << 30)));
 }
 
-void Job::add_machine_results(RunResult& result) const {
+void Job::add_machine_results(RunResult& result, const graph::Folding* folding) const {
   const System::Totals totals = system_->totals();
   result.messages = totals.messages_delivered;
   result.events = totals.activations;
   result.out_of_order_starts = totals.out_of_order_starts;
   result.memory_bytes = totals.memory_bytes;
-  system_->for_each_link([&](const LinkReport& report) {
+  const auto add_link = [&](const LinkReport& report) {
     const fabric::Link& link = *report.link;
     result.links.push_back({report.name, report.to, report.dimension, link.bytes(), link.messages(),
                             link.busy(), link.queued()});
-  });
+  };
+  if (folding == nullptr) {
+    system_->for_each_link(add_link);
+  } else {
+    for (uint32_t r = 0; r < system_->npus(); ++r) {
+      const graph::Folding::Class* c = folding->of(r);
+      const NpuId built{folding->representative(r)};
+      system_->for_each_link_as(NpuId{r}, built, c == nullptr ? 0 : c->exchanges, add_link);
+    }
+    system_->for_each_switch_link(add_link);
+    for (const graph::Folding::Class& c : folding->classes()) {
+      const uint64_t others = c.ranks.size() - 1;
+      const Nmu& nmu = system_->nmu(c.representative());
+      result.messages += others * nmu.messages_delivered();
+      result.out_of_order_starts += others * nmu.engine().out_of_order_starts();
+      result.memory_bytes += others * system_->memory_bytes(c.representative());
+    }
+  }
   result.broken_invariants = system_->check_conservation();
   result.data_collectives = data_collectives_;
   result.data_elements = data_elements_;
@@ -241,10 +283,12 @@ void Job::add_machine_results(RunResult& result) const {
   }
 }
 
-CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded)
-    : Job(name, config, waves, false, folded) {}
+CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded,
+                             std::shared_ptr<collectives::PlanBuilder> plans)
+    : Job(name, config, options(waves, folded), std::move(plans)) {}
 
-std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) {
+std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes) {
+  const Config& config = plans.config();
   if (config.remapped()) return "the logical topology is not the physical one";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
@@ -253,12 +297,10 @@ std::string CollectiveJob::not_foldable(const Config& config, CollectiveOp op, u
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
   if (config.run.data != "none") return "every rank's data is computed and checked";
-  collectives::Group world;
-  collectives::PlanBuilder plans(config);
   collectives::CollectiveRequest request;
   request.op = op;
   request.bytes = bytes;
-  request.group = &world;
+  request.group = &kWorldGroup;
   collectives::Rules(config, plans).apply(request, {}, 0);
   return plans.plan(request)->asymmetry(config);
 }
@@ -267,14 +309,14 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   collectives::CollectiveRequest request;
   request.op = op;
   request.bytes = bytes;
-  request.group = &world_;
+  request.group = &kWorldGroup;
   request.root = root;
   const std::string where =
       fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
                   rows_.size() + 1, to_string(op));
   set_elements(request, ExitCode::usage, where);
   rules_.apply(request, {}, 0);
-  const auto plan = plans_.plan(request);
+  const auto plan = plans_->plan(request);
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream));
@@ -325,6 +367,7 @@ std::string CollectiveJob::stall_report() const {
       ++shown;
     }
   }
+  for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
   return report;
 }
 
@@ -341,8 +384,17 @@ RunResult CollectiveJob::result() const {
   return result;
 }
 
-TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves)
-    : Job(name, config, waves, true, false), traces_(traces), warnings_(traces.warnings()) {
+TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
+                   bool fold)
+    : TraceJob(name, config, traces, waves, fold_traces(config, traces, waves, fold)) {}
+
+TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
+                   graph::Folding folding)
+    : Job(name, config, options(waves, folding)),
+      folding_(std::move(folding)),
+      traces_(traces),
+      feeders_(traces.npus()),
+      warnings_(traces.warnings()) {
   const trace::Groups& groups = traces.groups();
   groups_.resize(groups.size());
   for (uint32_t g = 0; g < groups.size(); ++g) {
@@ -353,8 +405,13 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
   compute_bounds();
   if (system_->data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*system_->data());
   for (uint32_t r = 0; r < system_->npus(); ++r) {
-    feeders_.push_back(traces.feeder(r));
-    system_->npu(r).load(*feeders_.back(), *this, &layers_);
+    if (!folding_.built(r)) continue;
+    feeders_[r] = traces.feeder(r);
+    system_->npu(r).load(*feeders_[r], *this, &layers_);
+    if (folding_.of(r) == nullptr && folding_.along_dimensions(r) && after_starts_ == nullptr) {
+      after_starts_ =
+          std::make_unique<DeltaCall>(fmt::format("{}_starts", name).c_str(), [this] { start_held(); });
+    }
   }
 }
 
@@ -385,19 +442,7 @@ collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Nod
     request.involved_dimensions = 0;
     for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
   }
-  int32_t ruled = node.priority;
-  if (!node.algorithm.empty()) {
-    const std::string& path = traces_.index(rank).path();
-    const size_t slash = path.rfind('/');
-    const auto names = collectives::parse_algorithms(
-        node.algorithm, dimensions, slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1),
-        fmt::format("{}: rank {}, node {} (`{}`)", path, rank, node.id, node.name));
-    // Of all members' nodes one stands for the algorithm, or every rank would make a plan of its own.
-    ruled = rules_.apply(request, node.name, node.priority, names,
-                         fmt::format("the traces' attribute `algorithm` \"{}\"", node.algorithm));
-  } else if (rules_.any()) {
-    ruled = rules_.apply(request, node.name, node.priority);
-  }
+  const int32_t ruled = rules_.apply(request, node, rank, traces_.index(rank).path());
   if (priority != nullptr) *priority = ruled;
   return request;
 }
@@ -420,19 +465,6 @@ void TraceJob::check_rules(uint32_t rank, const trace::Node& node) {
                   "choose collectives by group or operation, or by names that all members' nodes have",
                   traces_.index(rank).path(), rank, node.id, node.name, say(rule), say(it->second.rule),
                   it->second.rank, other.describe(cache, it->second.node)));
-}
-
-std::shared_ptr<const collectives::CollectivePlan> TraceJob::first_plan(uint32_t rank,
-                                                                        const trace::Node& node) {
-  const collectives::CollectiveRequest wanted = request(rank, node);
-  try {
-    return plans_.plan(wanted);
-  } catch (const UserError& e) {
-    if (node.algorithm.empty()) throw;
-    throw UserError(ExitCode::trace,
-                    fmt::format("{}: rank {}, node {} (`{}`): {}", traces_.index(rank).path(), rank, node.id,
-                                node.name, e.what()));
-  }
 }
 
 void TraceJob::compute_bounds() {
@@ -460,14 +492,13 @@ void TraceJob::compute_bounds() {
   if (hop == kNever) hop = 0;
   // A member that comes last may find everybody else's messages there already: of most collectives it then
   // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
-  minimal.collective = [this, hop](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    const auto plan = plans_.plan(request(rank, node));
+  std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
+  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
     if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
     return 2 * hop + config_.nmu.endpoint_delay;
   };
   std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
-  serial.collective = [this, &serial_times](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    const auto plan = plans_.plan(request(rank, node));
+  serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
     auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
     if (fresh) it->second = collectives::serial_time(config_, *plan);
     return it->second;
@@ -477,13 +508,18 @@ void TraceJob::compute_bounds() {
     return collectives::message_time(config_, rank, node.peer, node.comm_size);
   };
   graph::Bounds bounds(config_.npu, minimal, serial);
-  uint32_t reduced = 0;
+  uint64_t reduced = 0;
   for (uint32_t r = 0; r < traces_.npus(); ++r) {
+    if (!folding_.built(r)) continue;
+    const uint32_t times = folding_.times(r);
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
+      uint32_t groups = 1;
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
         check_rules(r, node);
-        const auto plan = first_plan(r, node);
-        if (plan->chunks_reduced()) ++reduced;
+        const collectives::CollectiveRequest wanted = request(r, node);
+        plan = rules_.plan(wanted, node, r, traces_.index(r).path());
+        if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
+        if (plan->chunks_reduced()) reduced += times;
         if (system_->data() != nullptr) {
           refuse_oversized(*plan, fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(r).path(), r,
                                               node.id, node.name));
@@ -507,7 +543,7 @@ void TraceJob::compute_bounds() {
                           config_.hbm.capacity));
         }
       }
-      bounds.add(r, node);
+      bounds.add(r, node, times, groups);
       return bounds.minimal_cost(r, node);
     });
     bounds.path(r, path.time);
@@ -526,19 +562,23 @@ void TraceJob::compute_bounds() {
 }
 
 void TraceJob::start() {
-  for (uint32_t r = 0; r < system_->npus(); ++r) system_->npu(r).start();
+  for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (folding_.built(r)) system_->npu(r).start();
+  }
 }
 
 bool TraceJob::finished() const {
   for (uint32_t r = 0; r < system_->npus(); ++r) {
-    if (!system_->npu(r).finished()) return false;
+    if (folding_.built(r) && !system_->npu(r).finished()) return false;
   }
   return true;
 }
 
 uint64_t TraceJob::done_count() const {
   uint64_t done = 0;
-  for (const auto& feeder : feeders_) done += feeder->finished_count();
+  for (uint32_t r = 0; r < feeders_.size(); ++r) {
+    if (feeders_[r]) done += feeders_[r]->finished_count() * folding_.times(r);
+  }
   return done;
 }
 
@@ -546,28 +586,147 @@ uint64_t TraceJob::total_count() const {
   return traces_.node_count();
 }
 
+uint32_t TraceJob::stream(trace::GroupId group, const trace::Node& node,
+                          const collectives::CollectivePlan& plan) {
+  // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
+  // and needs no number of its own: its messages stay on the line.
+  const auto [it, fresh] = streams_.try_emplace(key(group, node.ordinal), 0);
+  if (fresh) {
+    it->second = static_cast<uint32_t>(rows_.size() + 1);
+    rows_.push_back(make_row(config_, plan, it->second));
+    rows_.back().group = groups_[group].name;
+    rows_.back().name = node.name;
+  }
+  return it->second;
+}
+
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   int32_t priority = 0;
   const collectives::CollectiveRequest wanted = request(rank, node, &priority);
-  const auto plan = plans_.plan(wanted);
-  // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
-  // and needs no number of its own: its messages stay on the line.
-  const auto [it, fresh] = streams_.try_emplace(key(wanted.group->id, node.ordinal), 0);
-  if (fresh) {
-    it->second = static_cast<uint32_t>(rows_.size() + 1);
-    rows_.push_back(make_row(config_, *plan, it->second));
-    rows_.back().name = node.name;
+  const auto plan = plans_->plan(wanted);
+  const uint32_t number = stream(wanted.group->id, node, *plan);
+  if (const auto* c = folding_.of(rank)) {
+    for (const auto& share : c->like(wanted.group->id)) stream(share.group, node, *plan);
   }
-  running_[key(rank, it->second)] = node.index;
-  system_->nmu(rank).start_collective(it->second, plan, priority);
+  running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
+  if (const auto before = held_of_.find(rank); before != held_of_.end()) {
+    // Not alone: both in messages, in this order.
+    Held& held = held_[before->second];
+    system_->nmu(rank).start_collective(held.stream, std::move(held.plan), held.priority);
+    held_of_.erase(before);
+  } else if (after_starts_ && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) &&
+             !plan->empty() && system_->npu(rank).engine()->active() == 1 &&
+             mirrorable(*plan).dimensions != 0) {
+    held_of_[rank] = held_.size();
+    held_.push_back({rank, number, node.index, priority, plan});
+    after_starts_->request();
+    return;
+  }
+  system_->nmu(rank).start_collective(number, plan, priority);
+}
+
+const TraceJob::Mirrorable& TraceJob::mirrorable(const collectives::CollectivePlan& plan) {
+  const auto [it, fresh] = mirrorable_.try_emplace(&plan);
+  Mirrorable& result = it->second;
+  if (!fresh) return result;
+  // Whether ranks take turns between kinds of phases is told by what they ran before, which the others of
+  // such a collective would not have run.
+  if (config_.collectives.dimension_scheduling == DimensionScheduling::rg) return result;
+  if (!plan.asymmetry(config_).empty() || !plan.ties(config_).empty()) return result;
+  const auto images = plan.link_images(config_);
+  if ((images.exchanges & images.shifts) != 0) return result;
+  for (const collectives::Axis& axis : plan.axes()) {
+    // Others of the line may send along it.
+    if (!axis.values.empty()) return result = Mirrorable{};
+    result.dimensions |= 1u << axis.dimension;
+    result.members *= axis.size;
+  }
+  result.exchanges = images.exchanges;
+  return result;
+}
+
+void TraceJob::start_held() {
+  const std::vector<Held> held = std::move(held_);
+  held_.clear();
+  // By collective and line, in the order of the first start.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<const Held*>> lines;
+  std::vector<std::vector<const Held*>*> order;
+  for (const Held& start : held) {
+    if (start.plan == nullptr) continue;  // it has not stayed alone
+    uint32_t base = start.rank;
+    for (const collectives::Axis& axis : start.plan->axes()) {
+      base -= base / axis.stride % axis.size * axis.stride;
+    }
+    auto& line = lines[{start.stream, base}];
+    if (line.empty()) order.push_back(&line);
+    line.push_back(&start);
+  }
+  held_of_.clear();
+  for (const auto* line : order) {
+    if (start_mirrored(*line)) continue;
+    for (const Held* start : *line) {
+      system_->nmu(start->rank).start_collective(start->stream, start->plan, start->priority);
+    }
+  }
+}
+
+/// True: all members start now, none has anything else to do until the collective ends, and it was started on
+/// the first of them for all.
+bool TraceJob::start_mirrored(const std::vector<const Held*>& members) {
+  const Held& first = *members.front();
+  const Mirrorable& how = mirrorable(*first.plan);
+  if (members.size() != how.members) return false;
+  for (const Held* member : members) {
+    if (!system_->npu(member->rank).engine()->only_active(member->node)) return false;
+    if (!system_->nmu(member->rank).quiet(how.dimensions)) return false;
+  }
+  Mirrored part;
+  for (const Held* member : members) part.ranks.push_back(member->rank);
+  part.before = system_->links(first.rank);
+  part.dimensions = how.dimensions;
+  part.exchanges = how.exchanges;
+  mirrored_[key(first.rank, first.stream)] = std::move(part);
+  system_->nmu(first.rank).start_mirrored(first.stream, first.plan);
+  return true;
+}
+
+void TraceJob::mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part) {
+  CollectiveRow& row = rows_[done.stream - 1];
+  system_->nmu(index(rank)).end_mirrored(done.stream);
+  for (const uint32_t member : part.ranks) {
+    if (member != index(rank)) {
+      system_->adopt_links(member, index(rank), part.before, part.dimensions, part.exchanges);
+      mirrored_messages_ += done.messages;
+    }
+    record(NpuId{member}, done, row);
+    ++row.folded_members;
+    const auto it = running_.find(key(member, done.stream));
+    const trace::NodeIndex node = it->second.node;
+    running_.erase(it);
+    system_->npu(member).collective_done(node);
+  }
 }
 
 void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
-  record(rank, done, rows_[done.stream - 1]);
+  if (const auto mirrored = mirrored_.find(key(index(rank), done.stream)); mirrored != mirrored_.end()) {
+    const Mirrored part = std::move(mirrored->second);
+    mirrored_.erase(mirrored);
+    mirrored_done(rank, done, part);
+    return;
+  }
   const auto it = running_.find(key(index(rank), done.stream));
-  const trace::NodeIndex node = it->second;
+  const Running part = it->second;
   running_.erase(it);
-  system_->npu(index(rank)).collective_done(node);
+  if (const auto* c = folding_.of(index(rank))) {
+    for (const auto& share : c->like(part.group)) {
+      CollectiveRow& row = rows_[streams_.at(key(share.group, part.ordinal)) - 1];
+      for (uint32_t i = 0; i < share.ranks; ++i) record(rank, done, row);
+      row.folded_members += share.ranks;
+    }
+  } else {
+    record(rank, done, rows_[done.stream - 1]);
+  }
+  system_->npu(index(rank)).collective_done(part.node);
 }
 
 void TraceJob::message_injected(NpuId rank, NpuId destination, const MessageId& id) {
@@ -593,9 +752,10 @@ std::string TraceJob::stall_report() const {
   uint32_t stalled = 0;
   std::unordered_map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
   for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (!folding_.built(r)) continue;
     const Npu& npu = system_->npu(r);
     if (npu.finished()) continue;
-    ++stalled;
+    stalled += folding_.times(r);
     for (const graph::Stall& stall : npu.engine()->describe_stall(kLinesARank)) {
       if (stall.waits_for == graph::Stall::WaitsFor::receive ||
           stall.waits_for == graph::Stall::WaitsFor::send) {
@@ -609,6 +769,7 @@ std::string TraceJob::stall_report() const {
     }
     for (const auto& unmatched : npu.matcher().unmatched(kLinesARank)) report += "  " + unmatched.text + "\n";
   }
+  for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
   // Members of a collective that have reached it wait for those that have not.
   for (const CollectiveRow& row : rows_) {
     if (row.members_done == row.ranks) continue;
@@ -621,6 +782,7 @@ std::string TraceJob::stall_report() const {
       const uint32_t size = group.size(system_->npus());
       for (uint32_t i = 0; i < size; ++i) {
         const uint32_t rank = group.ranks.empty() ? i : group.ranks[i];
+        if (!folding_.built(rank)) continue;
         (running_.count(key(rank, row.stream)) != 0 ? present : absent).push_back(rank);
       }
       break;
@@ -666,16 +828,18 @@ std::string TraceJob::stall_report() const {
 RunResult TraceJob::result() const {
   RunResult result;
   for (uint32_t r = 0; r < system_->npus(); ++r) {
+    if (!folding_.built(r)) continue;
     result.time = std::max(result.time, system_->npu(r).engine()->finished_at());
+    ++result.simulated_ranks;
   }
   if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
   uint64_t costless = 0;
-  std::vector<const graph::RankEngine*> engines;
+  std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < system_->npus(); ++r) {
-    const graph::RankEngine& engine = *system_->npu(r).engine();
+    const graph::RankEngine& engine = *system_->npu(folding_.representative(r)).engine();
     result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
     costless += engine.costless_nodes();
-    engines.push_back(&engine);
+    if (folding_.built(r)) engines.emplace_back(&engine, folding_.times(r));
   }
   if (p2p_data_) result.data_messages = p2p_data_->messages();
   result.layers = layer_rows(layers_, engines, rows_, result.time);
@@ -693,7 +857,12 @@ RunResult TraceJob::result() const {
                     "(or npu.peak and npu.memory_bandwidth are off): they took no time",
                     costless));
   }
-  add_machine_results(result);
+  add_machine_results(result, &folding_);
+  for (const CollectiveRow& row : rows_) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
+  result.messages += mirrored_messages_;
+  result.folded =
+      result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
+  result.unfolded = folding_.reasons();
   if (finished() && result.time < lower_bound_) {
     result.broken_invariants.push_back(
         fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));

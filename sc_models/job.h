@@ -15,6 +15,7 @@
 #define WEFT_SC_MODELS_JOB_H
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_models/delta_call.h"
 #include "sc_models/npu.h"
 #include "sc_models/system.h"
 #include "vcd/waves.h"
@@ -29,6 +31,7 @@
 #include "workload/collectives/p2p_data.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
+#include "workload/graph/folding.h"
 #include "workload/graph/layers.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/trace/trace_feeder.h"
@@ -61,6 +64,7 @@ struct CollectiveRow {
   };
   std::vector<Phase> phases;
   uint32_t members_done = 0;
+  uint32_t folded_members = 0;  ///< of them, those whose part was told from another rank's
 
   Picoseconds time() const { return finished - started; }
   /// nccl-tests' conventions, bytes per second; 0 when no time passed.
@@ -117,9 +121,12 @@ struct RunResult {
   uint64_t events = 0;  ///< module activations
   uint64_t out_of_order_starts = 0;
   uint64_t memory_bytes = 0;
-  Picoseconds lower_bound = 0;  ///< of the job: longest path, each rank's work
-  Picoseconds upper_bound = 0;  ///< everything one after the other
-  bool folded = false;
+  Picoseconds lower_bound = 0;      ///< of the job: longest path, each rank's work
+  Picoseconds upper_bound = 0;      ///< everything one after the other
+  bool folded = false;              ///< every member of every collective was told from one that does alike
+  uint32_t simulated_ranks = 0;     ///< ranks with modules of their own
+  uint64_t folded_collectives = 0;  ///< trace: collectives all of whose members were folded
+  std::map<std::string, uint32_t> unfolded;  ///< trace: why ranks were not folded, and how many
   uint64_t data_collectives =
       0;                       ///< run.data: functional: finished collectives whose every element was checked
   uint64_t data_messages = 0;  ///< point-to-point messages whose elements were compared with what was sent
@@ -153,9 +160,12 @@ class Job : public NmuClient {
   virtual uint64_t total_count() const = 0;
 
  protected:
-  Job(const char* name, const Config& config, vcd::Waves* waves, bool with_npus, bool folded);
+  /// `plans`: some that were made before; null: the job makes its own.
+  Job(const char* name, const Config& config, const System::Options& options,
+      std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
-  void add_machine_results(RunResult& result) const;
+  /// `folding`: of a trace; null: no rank stands for others, or (CollectiveJob) all links told are its own.
+  void add_machine_results(RunResult& result, const graph::Folding* folding = nullptr) const;
   /// Makes the request one of run.element's elements (`run.data: functional`; else it stays one of bytes) and
   /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
   /// message.
@@ -166,7 +176,7 @@ class Job : public NmuClient {
 
   const Config& config_;
   std::unique_ptr<System> system_;
-  collectives::PlanBuilder plans_;
+  std::shared_ptr<collectives::PlanBuilder> plans_;
   collectives::Rules rules_;
 
  private:
@@ -186,10 +196,12 @@ class CollectiveJob : public Job {
  public:
   /// `waves` may be null. `folded`: solve symmetric collectives from one rank (see foldable()); start() then
   /// takes nothing else.
-  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr, bool folded = false);
+  /// `plans`: those that not_foldable() has made.
+  CollectiveJob(const char* name, const Config& config, vcd::Waves* waves = nullptr, bool folded = false,
+                std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
 
   /// Can this collective of all ranks be folded? Otherwise why not.
-  static std::string not_foldable(const Config& config, CollectiveOp op, uint64_t bytes);
+  static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);
 
   /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
   /// rank.
@@ -209,18 +221,20 @@ class CollectiveJob : public Job {
   void message_arrived(NpuId rank, const Completion& completion) override;
 
  private:
-  collectives::Group world_;
   std::vector<CollectiveRow> rows_;
 };
 
 /// The traces of all ranks on the machine: what `weft run` runs.
 class TraceJob : public Job, private CollectiveHost {
  public:
-  /// `traces` outlives the job. `waves` may be null. Throws UserError when a plan cannot be made (algorithm
-  /// and size).
-  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces,
-           vcd::Waves* waves = nullptr);
+  /// `traces` outlives the job. `waves` may be null. `fold`: of ranks that do alike only one is built
+  /// (graph::Folding); system().nmu() and npu() are then for folding().built() ranks only. Throws UserError
+  /// when a plan cannot be made (algorithm and size).
+  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr,
+           bool fold = false);
   ~TraceJob() override;
+
+  const graph::Folding& folding() const { return folding_; }
 
   void start();
   bool finished() const override;
@@ -240,10 +254,47 @@ class TraceJob : public Job, private CollectiveHost {
   collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
   /// Throws UserError when another member's node of the same collective has another rule.
   void check_rules(uint32_t rank, const trace::Node& node);
-  /// The node's plan; errors that its own algorithm causes name it.
-  std::shared_ptr<const collectives::CollectivePlan> first_plan(uint32_t rank, const trace::Node& node);
   void compute_bounds();
+  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
+           graph::Folding folding);
+  /// The number of the collective that this node of a member of the group is part of; a new one gets a row
+  /// like `plan`'s.
+  uint32_t stream(trace::GroupId group, const trace::Node& node, const collectives::CollectivePlan& plan);
 
+  /// A start that may be one of a collective that all members start at this instant and that none of them
+  /// does anything beside: it is then told from one member.
+  struct Held {
+    uint32_t rank = 0;
+    uint32_t stream = 0;
+    trace::NodeIndex node = 0;
+    int32_t priority = 0;
+    std::shared_ptr<const collectives::CollectivePlan> plan;
+  };
+  /// A collective that one member runs for all.
+  struct Mirrored {
+    std::vector<uint32_t> ranks;
+    std::vector<fabric::Link> before;  ///< the member's links
+    uint32_t dimensions = 0;           ///< bits
+    uint32_t exchanges = 0;
+  };
+  /// How a plan can be told from one member; dimensions 0: not at all.
+  struct Mirrorable {
+    uint32_t dimensions = 0;
+    uint32_t exchanges = 0;
+    uint32_t members = 1;  ///< of its line
+  };
+  const Mirrorable& mirrorable(const collectives::CollectivePlan& plan);
+  void start_held();
+  bool start_mirrored(const std::vector<const Held*>& members);
+  void mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part);
+
+  graph::Folding folding_;
+  std::unique_ptr<DeltaCall> after_starts_;  ///< null: all collectives run in messages
+  std::vector<Held> held_;
+  std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
+  std::unordered_map<const collectives::CollectivePlan*, Mirrorable> mirrorable_;
+  std::unordered_map<uint64_t, Mirrored> mirrored_;  ///< (rank, stream)
+  uint64_t mirrored_messages_ = 0;                   ///< of members that were told from another
   const trace::JobTrace& traces_;
   std::vector<collectives::Group> groups_;
   /// With rules: the member that each collective was found at first (group, ordinal), and its rule.
@@ -255,8 +306,13 @@ class TraceJob : public Job, private CollectiveHost {
   std::unordered_map<uint64_t, Ruled> ruled_;
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
-  std::unordered_map<uint64_t, trace::NodeIndex> running_;  ///< (rank, stream) -> node
-  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;
+  struct Running {
+    trace::NodeIndex node = 0;
+    trace::GroupId group = 0;
+    uint32_t ordinal = 0;
+  };
+  std::unordered_map<uint64_t, Running> running_;             ///< (rank, stream) -> the rank's part
+  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   graph::LayerTable layers_;
   std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
   Picoseconds lower_bound_ = 0;

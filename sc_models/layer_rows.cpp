@@ -42,18 +42,20 @@ bool natural_less(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::vector<LayerRow> layer_rows(const graph::LayerTable& table,
-                                 const std::vector<const graph::RankEngine*>& engines,
+                                 const std::vector<std::pair<const graph::RankEngine*, uint32_t>>& engines,
                                  const std::vector<CollectiveRow>& collectives, Picoseconds end) {
   std::map<graph::LayerName, LayerRow> rows;
-  for (const graph::RankEngine* engine : engines) {
+  for (const auto& [engine, ranks] : engines) {
     if (engine->layers() == nullptr) continue;
     const std::vector<graph::LayerTime> times = engine->layers()->times(end);
     for (size_t l = 0; l < times.size(); ++l) {
       if (times[l].nodes == 0) continue;
       LayerRow& row = rows[table.layers()[l]];
-      ++row.ranks;
-      row.nodes += times[l].nodes;
-      const auto of = [&](graph::RankState state) { return times[l].spent[static_cast<size_t>(state)]; };
+      row.ranks += ranks;
+      row.nodes += times[l].nodes * ranks;
+      const auto of = [&spent = times[l].spent, n = Wide{ranks}](graph::RankState state) {
+        return n * spent[static_cast<size_t>(state)];
+      };
       row.compute += of(graph::RankState::compute);
       row.local_memory += of(graph::RankState::local_memory);
       row.remote_memory += of(graph::RankState::remote_memory);

@@ -3,7 +3,10 @@
 
 #include "sc_models/nmu.h"
 
+#include <algorithm>
 #include <string>
+
+#include "sc_models/message_bits.h"
 
 namespace weft {
 namespace {
@@ -16,21 +19,7 @@ constexpr uint8_t kReverse = 8;         ///< Message::reverse
 constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
 constexpr uint8_t kTurn = 32;           ///< has not taken its turn at the analytical port it arrives at
 constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one: a ring's descending direction
-
-uint64_t pack_low(const MessageId& id) {
-  return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
-         static_cast<uint64_t>(id.phase) << 48 | static_cast<uint64_t>(id.kind) << 56;
-}
-
-MessageId unpack(uint64_t low, uint64_t high) {
-  MessageId id;
-  id.stream = static_cast<uint32_t>(low);
-  id.chunk = static_cast<uint16_t>(low >> 32);
-  id.phase = static_cast<uint8_t>(low >> 48);
-  id.kind = static_cast<MessageId::Kind>(low >> 56);
-  id.round = static_cast<uint32_t>(high);
-  return id;
-}
+constexpr uint8_t kMirrored = 128;      ///< of a mirrored collective: comes back as what a peer sends
 
 }  // namespace
 
@@ -51,7 +40,8 @@ void Nmu::Port::resolve() {
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data)
+         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
+         collectives::UnitDirectory* units)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
@@ -63,12 +53,17 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
       engine_(
           rank, config, *this,
-          [this](const collectives::CollectiveDone& done) { client_.collective_done(rank_, done); }, data),
+          [this](const collectives::CollectiveDone& done) {
+            if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
+            client_.collective_done(rank_, done);
+          },
+          data),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
       geometry_(geometry),
-      client_(client) {
+      client_(client),
+      units_(units) {
   if (graph_ != nullptr) {
     build_graph_ports(link_types);
   } else {
@@ -242,9 +237,34 @@ Nmu::Port* Nmu::port(uint32_t dimension, bool descending) {
 
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                            int32_t priority) {
+  if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
   engine_.start(stream, std::move(plan), priority);
   // The queues are served when this instant has settled.
   if (!running()) wake_at(now());
+}
+
+void Nmu::start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan) {
+  mirrored_.push_back(stream);
+  start_collective(stream, std::move(plan));
+}
+
+void Nmu::end_mirrored(uint32_t stream) {
+  mirrored_.erase(std::remove(mirrored_.begin(), mirrored_.end(), stream), mirrored_.end());
+}
+
+bool Nmu::quiet(uint32_t dimensions) const {
+  if (!engine_.idle() || !injection_.empty()) return false;
+  const Picoseconds t = now();
+  for (const Port& port : ports_) {
+    if (port.nmu == nullptr || (dimensions >> port.dimension & 1) == 0) continue;
+    for (uint32_t i = 0; i < port.links(); ++i) {
+      if (port.link(i).free_at() > t) return false;
+    }
+    for (const fabric::Link& link : port.in) {
+      if (link.free_at() > t) return false;
+    }
+  }
+  return dma_type_.rate().bytes_per_second == 0 || dma_.free_at() <= t;
 }
 
 fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
@@ -264,9 +284,9 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
 }
 
 void Nmu::submit(const Message& message) {
-  const auto flags =
-      static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
-                           (message.symmetric ? symmetric_ : 0) | (message.reverse ? kReverse : 0));
+  const auto flags = static_cast<uint8_t>(
+      (message.op != ReduceOp::none ? kReduce : 0) | (message.symmetric ? symmetric_ : 0) |
+      (message.reverse ? kReverse : 0) | (mirrored_.empty() ? 0 : mirror_flag(message.id.stream)));
   const fabric::PacketRef ref = make_packet(message, flags);
   if (limited_injection_) {
     inject(ref);
@@ -485,6 +505,17 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     if (!route.special) route.port = static_cast<uint8_t>(graph_->next_port(me, destination, 0));
     return;
   }
+  if ((destination & kUnitPeer) != 0) {
+    // One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all
+    // NMUs.
+    const uint32_t d = destination & ~kUnitPeer;
+    route.port = first_port_[d];
+    route.latency = dimensions_[d].latency;
+    route.analytical = route.special = dimensions_[d].fidelity == Fidelity::analytical;
+    route.target = geometry_.npus() + geometry_.line(me, d);
+    route.slowest = static_cast<uint8_t>(d);
+    return;
+  }
   bool found = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const uint32_t from = geometry_.coordinate(me, d);
@@ -642,7 +673,17 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
   transfer.packet = ref;
   transfer.target = leg.target;
   if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+  if (packet.flags & kMirrored) {
+    packet.source = packet.destination;  // by symmetry the peer's like; which one of them does not matter
+    packet.destination = place_;
+    receive(port, transfer);
+    return;
+  }
   port.send(transfer);
+}
+
+uint8_t Nmu::mirror_flag(uint32_t stream) const {
+  return std::find(mirrored_.begin(), mirrored_.end(), stream) != mirrored_.end() ? kMirrored : 0;
 }
 
 void Nmu::announce_injection(fabric::PacketRef ref, Picoseconds end) {

@@ -23,6 +23,7 @@
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 #include "vcd/waves.h"
 #include "workload/collectives/engine.h"
+#include "workload/collectives/in_switch.h"
 #include "workload/seam.h"
 
 namespace weft {
@@ -42,7 +43,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-      NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr);
+      NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr,
+      collectives::UnitDirectory* units = nullptr);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -102,6 +104,13 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// Starts this rank's part of a collective at the current time.
   void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                         int32_t priority = 0);
+  /// The same for all members at once, which do alike (CollectivePlan::asymmetry): what this NMU sends comes
+  /// back to it as what its peers send.
+  void start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan);
+  /// The collective that was mirrored is over.
+  void end_mirrored(uint32_t stream);
+  /// No collective runs and nothing is on the links of these dimensions (bits), either way.
+  bool quiet(uint32_t dimensions) const;
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
   void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData);
   /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
@@ -157,6 +166,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
   void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  uint8_t mirror_flag(uint32_t stream) const;
   void transmit_over_graph(fabric::PacketRef ref, Picoseconds ready);
   void occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
                        Picoseconds head, Picoseconds tail);
@@ -209,7 +219,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
   const Geometry& geometry_;                        ///< of the fabric
   NmuClient& client_;
-  uint64_t reduction_bytes_ = 0;  ///< cached: last size and its time
+  collectives::UnitDirectory* units_ = nullptr;  ///< null: no switch has a collective unit
+  uint64_t reduction_bytes_ = 0;                 ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;
   std::vector<uint8_t> first_port_;  ///< by dimension
   struct Tail {
@@ -221,7 +232,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   fabric::Link dma_;
   std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
   std::unique_ptr<MemoryDma> memory_;
-  std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
+  std::vector<uint32_t> mirrored_;  ///< streams
+  std::vector<Tail> reducing_;      ///< messages whose reduction is in memory, and when it began
   struct Probes {
     vcd::Probe state;
     vcd::Probe outstanding;

@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace weft {
 
@@ -42,8 +46,10 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       config_(config),
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
-      wheel_("wheel") {
-  if (options.folded && config_.remapped())
+      wheel_("wheel"),
+      folded_(!options.mirrored.empty()),
+      whole_(options.whole) {
+  if (folded_ && config_.remapped())
     throw std::logic_error("a system whose logical topology is not its physical one does not fold");
   if (config_.graph != nullptr) {
     for (const GraphLink& link : config_.graph->spec().links)
@@ -51,31 +57,42 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   }
   for (const DimensionConfig& d : config_.fabric_dimensions())
     link_types_.emplace_back(d.link_rate(), d.latency);
-  const uint32_t built = options.folded ? 1 : geometry_.npus();
-  nmus_.reserve(built);
-  for (uint32_t r = 0; r < built; ++r) {
-    nmus_.push_back(std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                          link_types_, pool_, wheel_, client, options.waves, data_.get()));
+  bool units = false;
+  for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
+  if (!folded_) {
+    whole_.resize(geometry_.npus());
+    std::iota(whole_.begin(), whole_.end(), 0u);
+  }
+  std::vector<uint32_t> built;
+  std::merge(whole_.begin(), whole_.end(), options.mirrored.begin(), options.mirrored.end(),
+             std::back_inserter(built));
+  nmus_.resize(built.back() + size_t{1});
+  for (const uint32_t r : built) {
+    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
+                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
+                                     units ? &directory_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
-    if (options.folded) {
+    for (const uint32_t r : options.mirrored) {
+      if (dimension.fidelity != Fidelity::analytical)
+        throw std::logic_error("only analytical dimensions have mirrors");
       mirrors_.push_back(
-          std::make_unique<fabric::MirrorFabric>(("mirror" + std::to_string(d)).c_str(), 0u, pool_));
-      nmus_[0]->port(d)->initiator->bind(mirrors_.back()->socket);
-      continue;
+          std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
+      nmus_[r]->port(d)->initiator->bind(mirrors_.back()->socket);
     }
+    if (whole_.empty()) continue;
     if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
-      build_direct(d);
+      build_direct(d, options.waves);
     } else if (dimension.kind == DimensionKind::switch_) {
-      build_switches(d);
+      build_switches(d, options.waves);
     } else {
       build_ring(d);
     }
   }
   if (config_.graph != nullptr) build_graph();
-  if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options);
+  if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
 
@@ -94,18 +111,40 @@ void System::build_ring(uint32_t d) {
   }
 }
 
-void System::build_direct(uint32_t d) {
-  direct_.push_back(std::make_unique<fabric::DirectFabric>(("direct" + std::to_string(d)).c_str(), npus()));
-  for (uint32_t r = 0; r < npus(); ++r) direct_.back()->bind_member(*at(r).port(d)->initiator);
+void System::build_direct(uint32_t d, vcd::Waves* waves) {
+  const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
+  const auto ranks = static_cast<uint32_t>(whole_.size());
+  std::vector<uint32_t> slots;
+  if (folded_) {
+    slots.resize(npus() + lines);
+    for (uint32_t i = 0; i < ranks; ++i) slots[whole_[i]] = i;
+    for (uint32_t i = 0; i < lines; ++i) slots[npus() + i] = ranks + i;
+  }
+  direct_.push_back(std::make_unique<fabric::DirectFabric>(("direct" + std::to_string(d)).c_str(),
+                                                           ranks + lines, std::move(slots)));
+  // Whether places or ranks: a folded system's are the same.
+  for (const uint32_t r : whole_) direct_.back()->bind_member(*at(r).port(d)->initiator);
+  if (lines == 0) return;
+  for (uint32_t r = 0; r < npus(); ++r) {
+    if (geometry_.coordinate(r, d) != 0) continue;
+    const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+    analytical_switches_.push_back(
+        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_,
+                                            wheel_, UnitContext{directory_, data_.get(), waves}),
+         d, r});
+    direct_.back()->bind_member(analytical_switches_.back().module->socket);
+  }
 }
 
-void System::build_switches(uint32_t d) {
+void System::build_switches(uint32_t d, vcd::Waves* waves) {
+  const UnitContext context{directory_, data_.get(), waves};
+  const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
   uint32_t number = 0;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++);
-    switches_.push_back(
-        std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_, wheel_));
+    switches_.push_back(std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d],
+                                                       pool_, wheel_, unit));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
@@ -142,24 +181,27 @@ void System::build_graph() {
 
 bool System::rescue() {
   bool any = false;
-  for (const auto& nmu : nmus_) any = nmu->rescue() || any;
+  for (const auto& nmu : nmus_) any = (nmu && nmu->rescue()) || any;
   return any;
 }
 
-void System::build_npus(const Options& options) {
+void System::build_npus(const Options& options, const std::vector<uint32_t>& built) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
-  for (uint32_t r = 0; r < npus(); ++r) {
+  npu_modules_.resize(nmus_.size());
+  for (const uint32_t r : built) {
     const std::string suffix = std::to_string(r);
     memories_.push_back(std::make_unique<Hbm>(("hbm" + suffix).c_str(), hbm_timing(config_.hbm),
                                               reduces ? 2 : 1, options.waves));
     Hbm& hbm = *memories_.back();
-    npus_modules_.push_back(
-        std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves));
-    npus_modules_.back()->memory().socket.bind(hbm.socket(0));
+    memory_ranks_.push_back(r);
+    npu_modules_[r] =
+        std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves);
+    npu_modules_[r]->memory().socket.bind(hbm.socket(0));
     if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));
-    if (MemoryDma* remote = npus_modules_.back()->remote_memory()) {
+    if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
       const MemoryTiming timing{config_.remote_memory->bandwidth, config_.remote_memory->latency, 0, 1.0};
       memories_.push_back(std::make_unique<Hbm>(("remote" + suffix).c_str(), timing, 1, options.waves));
+      memory_ranks_.push_back(r);
       remote->socket.bind(memories_.back()->socket(0));
     }
   }
@@ -174,14 +216,57 @@ void System::observe_links(vcd::Waves& waves) {
   });
 }
 
-LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) const {
-  const uint32_t r = nmu.place();
+/// Of a FullyConnected dimension: the link of `like` that is used as this one of `rank` is.
+uint32_t System::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const {
+  const uint32_t n = geometry_.size(d);
+  const uint32_t me = geometry_.coordinate(rank, d);
+  const uint32_t other = geometry_.coordinate(like, d);
+  const uint32_t peer = link < me ? link : link + 1;
+  const uint32_t alike = (exchanges >> d & 1) != 0 ? peer ^ me ^ other : (peer + n - me + other) % n;
+  return alike < other ? alike : alike - 1;
+}
+
+std::vector<fabric::Link> System::links(uint32_t rank) const {
+  std::vector<fabric::Link> result;
+  for (const Nmu::Port& port : nmu(rank).ports()) {
+    if (port.nmu == nullptr) continue;
+    for (uint32_t i = 0; i < port.links(); ++i) result.push_back(port.link(i));
+    result.insert(result.end(), port.in.begin(), port.in.end());
+  }
+  return result;
+}
+
+void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before,
+                         uint32_t dimensions, uint32_t exchanges) {
+  size_t at = 0;
+  for (size_t p = 0; p < nmu(like).ports().size(); ++p) {
+    const Nmu::Port& from = nmu(like).ports()[p];
+    if (from.nmu == nullptr) continue;
+    Nmu::Port& to = nmu(rank).ports()[p];
+    const uint32_t d = from.dimension;
+    const bool pairs = config_.fabric_dimensions()[d].kind == DimensionKind::fully_connected;
+    for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.links(); ++i) {
+      const uint32_t alike = pairs ? image(d, rank, i, like, exchanges) : i;
+      to.link(i).adopt(from.link(alike), before[at + alike]);
+    }
+    at += from.links();
+    for (size_t i = 0; (dimensions >> d & 1) != 0 && i < to.in.size(); ++i)
+      to.in[i].adopt(from.in[i], before[at + i]);
+    at += from.in.size();
+  }
+}
+
+LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i,
+                          uint32_t exchanges) const {
+  const uint32_t r = geometry_.place(index(rank));
   if (config_.graph != nullptr)
     return report_end(nmu.name(), r, port.takes_turns ? i : port.number, port.link(i));
   const uint32_t d = port.dimension;
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const uint32_t c = geometry_.coordinate(r, d);
-  LinkReport report{fmt::format("{}.d{}", nmu.name(), d), {}, d, &port.link(i)};
+  const std::string owner =
+      rank == nmu.rank() ? std::string(nmu.name()) : fmt::format("{}.nmu{}", name(), index(rank));
+  LinkReport report{fmt::format("{}.d{}", owner, d), {}, d, &port.link(i)};
   uint32_t peer = 0;
   switch (dimension.kind) {
     case DimensionKind::switch_:
@@ -190,6 +275,7 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
       return report;
     case DimensionKind::fully_connected:
       peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
+      if (rank != nmu.rank()) report.link = &port.link(image(d, r, i, nmu.place(), exchanges));
       report.name += fmt::format("_to{}", geometry_.rank_at(peer));
       break;
     default: {
@@ -202,6 +288,20 @@ LinkReport System::report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) con
   }
   report.to = fmt::format("nmu{}", geometry_.rank_at(peer));
   return report;
+}
+
+LinkReport System::report(const LineSwitch& s, uint32_t i) const {
+  const uint32_t peer = geometry_.with_coordinate(s.base, s.dimension, i);
+  return {fmt::format("{}.to{}", s.module->name(), peer), nmus_[peer]->basename(), s.dimension,
+          &s.module->links()[i]};
+}
+
+std::vector<std::string> System::describe_unit_waits(size_t limit) const {
+  std::vector<std::string> lines;
+  for_each_unit([&](const SwitchUnit& unit) {
+    for (std::string& line : unit.describe_waits(limit - lines.size())) lines.push_back(std::move(line));
+  });
+  return lines;
 }
 
 LinkReport System::report(const GraphSwitch& s, const GraphSwitch::Port& port) const {
@@ -230,9 +330,18 @@ LinkReport System::report(size_t s, uint32_t i) const {
           &switches_[s]->links()[i]};
 }
 
+uint64_t System::memory_bytes(uint32_t rank) const {
+  uint64_t bytes = 0;
+  const auto [first, last] = std::equal_range(memory_ranks_.begin(), memory_ranks_.end(), rank);
+  for (auto at = first; at != last; ++at)
+    bytes += memories_[static_cast<size_t>(at - memory_ranks_.begin())]->bytes();
+  return bytes;
+}
+
 System::Totals System::totals() const {
   Totals t;
   for (const auto& nmu : nmus_) {
+    if (!nmu) continue;
     t.messages_submitted += nmu->messages_submitted();
     t.messages_delivered += nmu->messages_delivered();
     t.bytes_submitted += nmu->bytes_submitted();
@@ -247,7 +356,7 @@ System::Totals System::totals() const {
       }
     }
   }
-  for (const auto& npu : npus_modules_) t.activations += npu->activations();
+  for (const auto& npu : npu_modules_) t.activations += npu ? npu->activations() : 0;
   for (const auto& memory : memories_) {
     t.activations += memory->activations();
     t.memory_bytes += memory->bytes();
@@ -261,6 +370,20 @@ System::Totals System::totals() const {
       t.link_messages += link.messages();
     }
   }
+  for (const auto& s : analytical_switches_) {
+    for (const fabric::Link& link : s.module->links()) {
+      t.link_bytes += link.bytes();
+      t.link_messages += link.messages();
+    }
+  }
+  for_each_unit([&](const SwitchUnit& unit) {
+    t.activations += unit.activations();
+    t.in_flight += unit.state().blocks();
+    t.unit_messages_in += unit.messages_in();
+    t.unit_messages_out += unit.messages_out();
+    t.unit_bytes_in += unit.bytes_in();
+    t.unit_bytes_out += unit.bytes_out();
+  });
   for (const auto& s : graph_switches_) {
     t.activations += s->activations();
     t.in_flight += s->in_flight();
@@ -275,14 +398,29 @@ System::Totals System::totals() const {
 std::vector<std::string> System::check_conservation() const {
   std::vector<std::string> broken;
   const Totals t = totals();
-  if (t.messages_submitted != t.messages_delivered) {
-    broken.push_back(fmt::format("{} messages were submitted and {} delivered", t.messages_submitted,
-                                 t.messages_delivered));
-  }
-  if (t.bytes_submitted != t.bytes_delivered) {
+  // What NMUs and collective units send, and what the two receive.
+  const uint64_t messages_sent = t.messages_submitted + t.unit_messages_out;
+  const uint64_t messages_received = t.messages_delivered + t.unit_messages_in;
+  if (messages_sent != messages_received) {
     broken.push_back(
-        fmt::format("{} bytes were submitted and {} delivered", t.bytes_submitted, t.bytes_delivered));
+        fmt::format("{} messages were submitted and {} delivered", messages_sent, messages_received));
   }
+  const uint64_t bytes_sent = t.bytes_submitted + t.unit_bytes_out;
+  const uint64_t bytes_received = t.bytes_delivered + t.unit_bytes_in;
+  if (bytes_sent != bytes_received) {
+    broken.push_back(fmt::format("{} bytes were submitted and {} delivered", bytes_sent, bytes_received));
+  }
+  for_each_unit([&](const SwitchUnit& unit) {
+    broken.insert(broken.end(), unit.broken().begin(), unit.broken().end());
+    if (unit.in_flight() != 0) {
+      broken.push_back(
+          fmt::format("{}: {} phases of collectives are not over", unit.name(), unit.in_flight()));
+    }
+    if (unit.state().buffered() != 0) {
+      broken.push_back(
+          fmt::format("{}: {} B of partial sums were never sent", unit.name(), unit.state().buffered()));
+    }
+  });
   if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
   if (data_ && data_->payloads().live() != 0) {
     broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));

@@ -14,6 +14,7 @@
 #include "configs/config.h"
 #include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/analytical_switch.h"
 #include "sc_models/fabric_switch.h"
 #include "sc_models/graph_switch.h"
 #include "sc_models/hbm.h"
@@ -38,9 +39,12 @@ class System : public sc_core::sc_module {
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
     vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
-    /// Build the NMU of rank 0 only, with mirrors for all others: for symmetric collectives of all ranks at
-    /// `analytical` fidelity (CollectivePlan::asymmetry).
-    bool folded = false;
+    /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
+    /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
+    /// built.
+    std::vector<uint32_t> mirrored;
+    /// With `mirrored`: the ranks that are built beside them and reach each other, ascending.
+    std::vector<uint32_t> whole;
   };
 
   /// `config` must outlive the system. `client` hears of every NMU's events.
@@ -48,13 +52,15 @@ class System : public sc_core::sc_module {
   ~System() override;
 
   uint32_t npus() const { return geometry_.npus(); }
-  bool folded() const { return !mirrors_.empty(); }
+  bool folded() const { return folded_; }
   /// Of the fabric, with the ranks' places.
   const Geometry& geometry() const { return geometry_; }
   Nmu& nmu(uint32_t rank) { return *nmus_[rank]; }
   const Nmu& nmu(uint32_t rank) const { return *nmus_[rank]; }
-  Npu& npu(uint32_t rank) { return *npus_modules_[rank]; }
-  const Npu& npu(uint32_t rank) const { return *npus_modules_[rank]; }
+  Npu& npu(uint32_t rank) { return *npu_modules_[rank]; }
+  const Npu& npu(uint32_t rank) const { return *npu_modules_[rank]; }
+  /// Bytes that this rank's memories have moved.
+  uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
   /// Data-carrying mode (`run.data: functional`): the payloads and inputs; null otherwise.
   collectives::DataContext* data() { return data_.get(); }
@@ -63,20 +69,40 @@ class System : public sc_core::sc_module {
   /// if any.
   bool rescue();
 
+  /// The links of a rank's ports, in and out, as they are now.
+  std::vector<fabric::Link> links(uint32_t rank) const;
+  /// `rank` has used its links of these dimensions as `like` has since they were `before`. `exchanges`:
+  /// CollectivePlan::LinkImages.
+  void adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before, uint32_t dimensions,
+                   uint32_t exchanges);
+
   /// Calls f(LinkReport) for every link direction, in a fixed order.
   template <typename F>
   void for_each_link(F&& f) const {
     for (const auto& nmu : nmus_) {
-      for (const Nmu::Port& port : nmu->ports()) {
-        if (port.nmu == nullptr) continue;
-        for (uint32_t i = 0; i < port.links(); ++i) {
-          if (port.sends(i)) f(report(*nmu, port, i));
-        }
+      if (nmu) for_each_link_as(nmu->rank(), nmu->rank(), 0, f);
+    }
+    for_each_switch_link(f);
+  }
+  /// .. that rank sends on, told from a built one that does alike. `exchanges`: Folding::Class's.
+  template <typename F>
+  void for_each_link_as(NpuId rank, NpuId built, uint32_t exchanges, F&& f) const {
+    const Nmu& nmu = *nmus_[index(built)];
+    for (const Nmu::Port& port : nmu.ports()) {
+      if (port.nmu == nullptr) continue;
+      for (uint32_t i = 0; i < port.links(); ++i) {
+        if (port.sends(i)) f(report(nmu, rank, port, i, exchanges));
       }
     }
+  }
+  template <typename F>
+  void for_each_switch_link(F&& f) const {
     for (size_t s = 0; s < switches_.size(); ++s) {
       const auto& links = switches_[s]->links();
       for (uint32_t i = 0; i < links.size(); ++i) f(report(s, i));
+    }
+    for (const auto& s : analytical_switches_) {
+      for (uint32_t i = 0; i < s.module->links().size(); ++i) f(report(s, i));
     }
     for (const auto& s : graph_switches_) {
       for (const GraphSwitch::Port& port : s->ports()) {
@@ -94,6 +120,10 @@ class System : public sc_core::sc_module {
     uint64_t link_bytes = 0;
     uint64_t link_messages = 0;
     uint64_t activations = 0;
+    uint64_t unit_messages_in = 0;   ///< contributions taken by collective units
+    uint64_t unit_messages_out = 0;  ///< results sent by them
+    uint64_t unit_bytes_in = 0;
+    uint64_t unit_bytes_out = 0;
     uint64_t in_flight = 0;
     uint64_t out_of_order_starts = 0;
     uint64_t memory_bytes = 0;
@@ -105,16 +135,34 @@ class System : public sc_core::sc_module {
   /// nothing is in flight any more.
   std::vector<std::string> check_conservation() const;
 
+  /// Calls f(const SwitchUnit&) for every collective unit.
+  template <typename F>
+  void for_each_unit(F&& f) const {
+    for (const auto& s : switches_) {
+      if (s->unit() != nullptr) f(*s->unit());
+    }
+    for (const auto& s : analytical_switches_) f(s.module->unit());
+  }
+  /// For the stall report: what collective units wait for, a line a block (at most `limit`).
+  std::vector<std::string> describe_unit_waits(size_t limit) const;
+
  private:
   void build_ring(uint32_t dimension);
-  void build_direct(uint32_t dimension);
-  void build_switches(uint32_t dimension);
+  void build_direct(uint32_t dimension, vcd::Waves* waves);
+  void build_switches(uint32_t dimension, vcd::Waves* waves);
   void build_graph();
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
-  void build_npus(const Options& options);
+  void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
-  LinkReport report(const Nmu& nmu, const Nmu::Port& port, uint32_t i) const;
+  uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
+  LinkReport report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i, uint32_t exchanges) const;
   LinkReport report(size_t s, uint32_t i) const;
+  struct LineSwitch {
+    std::unique_ptr<AnalyticalSwitch> module;
+    uint32_t dimension = 0;
+    uint32_t base = 0;  ///< NPU at coordinate 0 of its line
+  };
+  LinkReport report(const LineSwitch& s, uint32_t i) const;
   LinkReport report(const GraphSwitch& s, const GraphSwitch::Port& port) const;
   LinkReport report_end(const char* owner, uint32_t node, uint32_t end, const fabric::Link& link) const;
 
@@ -124,15 +172,20 @@ class System : public sc_core::sc_module {
   std::unique_ptr<collectives::DataContext> data_;
   std::vector<fabric::LinkType> link_types_;  ///< by dimension, or by link of the graph
   ActivationWheel wheel_;
-  std::vector<std::unique_ptr<Nmu>> nmus_;
+  bool folded_ = false;
+  std::vector<uint32_t> whole_;             ///< ranks that reach each other
+  std::vector<std::unique_ptr<Nmu>> nmus_;  ///< by rank; null: not built
+  collectives::UnitDirectory directory_;
   std::vector<std::unique_ptr<FabricSwitch>> switches_;
+  std::vector<LineSwitch> analytical_switches_;  ///< where there are collective units
   std::vector<std::unique_ptr<GraphSwitch>> graph_switches_;
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
-  std::vector<std::unique_ptr<Npu>> npus_modules_;
+  std::vector<std::unique_ptr<Npu>> npu_modules_;
   std::vector<std::unique_ptr<Hbm>> memories_;
+  std::vector<uint32_t> memory_ranks_;  ///< whose they are, ascending
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;
 };
 

@@ -36,9 +36,13 @@ constexpr uint32_t kNoData = 0;
 /// The cause of a message or completion that nothing but the start of the run caused.
 constexpr uint32_t kNoCause = 0;
 
+/// Message::peer, and the source of completions, of the collective unit in the switch that joins the sender's
+/// line of dimension d: kUnitPeer | d. MessageId::round is then the block's slot (UnitLayout).
+constexpr uint32_t kUnitPeer = 1u << 31;
+
 /// One message, as a plan submits it to its NMU.
 struct Message {
-  NpuId peer{};  ///< destination rank
+  NpuId peer{};  ///< destination rank, or kUnitPeer
   MessageId id;
   uint64_t bytes = 0;   ///< may be 0 (a token still crosses the fabric)
   uint64_t offset = 0;  ///< of the payload in `buffer`, in bytes

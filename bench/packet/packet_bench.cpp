@@ -6,6 +6,8 @@
 //   packet_bench gate DATA [seeds]         golden/network_gate.json: latency, p99, overload throughput
 //   packet_bench curves DATA [seeds]       golden/network_load_latency.json, mean error per topology
 //   packet_bench dumbbell DATA             golden/credit_round_trip.json
+//   packet_bench trains [MiB] [ranks] [ring|direct|halving_doubling] [ps a flit]
+//                                          an all-reduce on a switch with and without packet trains
 
 #include <fmt/format.h>
 
@@ -16,6 +18,7 @@
 #include <systemc>
 
 #include "bench/packet/golden.h"
+#include "bench/packet/train_bench.h"
 #include "tlm_interconnect/packet/traffic.h"
 
 using namespace weft;
@@ -141,9 +144,18 @@ int sc_main(int argc, char* argv[]) {
     if (what == "gate") return gate(data, seeds, only);
     if (what == "curves") return curves(data, argc > 3 ? seeds : 2, only);
     if (what == "dumbbell") return dumbbell(data);
+    if (what == "trains") {
+      bench::TrainBench b;
+      if (argc > 2) b.bytes = std::strtoull(argv[2], nullptr, 10) << 20;
+      if (argc > 3) b.ranks = static_cast<uint32_t>(std::atoi(argv[3]));
+      if (argc > 4) b.algorithm = argv[4];
+      if (argc > 5) b.flit_time = std::strtoull(argv[5], nullptr, 10);
+      return bench::compare_trains(b);
+    }
     if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
     fmt::print(stderr,
-               "usage: packet_bench speed | gate DATA [seeds] | curves DATA [seeds] | dumbbell DATA\n");
+               "usage: packet_bench speed | gate DATA [seeds] | curves DATA [seeds] | dumbbell DATA | trains "
+               "[MiB] [ranks] [algorithm] [ps a flit]\n");
     return 2;
   } catch (const UserError& e) {
     fmt::print(stderr, "{}\n", e.what());

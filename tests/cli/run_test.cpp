@@ -135,12 +135,12 @@ class RunRules : public Run {
     }
     return node;
   }
-  Ran run_with(const std::string& rules, const std::vector<PbNode>& rank0,
-               const std::vector<PbNode>& rank1) const {
+  Ran run_with(const std::string& rules, const std::vector<PbNode>& rank0, const std::vector<PbNode>& rank1,
+               const std::string& notation = "Ring(2)") const {
     write_trace(folder_.file("t.0.et"), rank0);
     write_trace(folder_.file("t.1.et"), rank1);
-    write(folder_.file("m.yaml"),
-          "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n    - {bandwidth: 50 GB/s}\n" + rules);
+    write(folder_.file("m.yaml"), "weft: 1\ntopology:\n  notation: " + notation +
+                                      "\n  dimensions:\n    - {bandwidth: 50 GB/s}\n" + rules);
     return weft({"run", folder_.file("m.yaml"), "--trace", folder_.file("t"), "--out", out("")});
   }
   /// "chunks algorithms" of each collective by name.
@@ -187,6 +187,55 @@ TEST_F(RunRules, ChooseAlgorithmsAndChunksAndWarnWhenNoneMatches) {
                 .find("rules:\n    - {name: \"b.*\", algorithms: [halving_doubling], chunks: 7}"),
             std::string::npos)
       << read(out("effective.yaml"));
+}
+
+TEST_F(RunRules, MayLetTheSwitchReduce) {
+  const std::vector<PbNode> nodes = {all_reduce(1, "a"), all_reduce(2, "b"), all_reduce(3, "c", "in_switch")};
+  Ran ran =
+      run_with("collectives:\n  rules:\n    - {name: a, algorithms: in_switch}\n", nodes, nodes, "Switch(2)");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(plans(), (std::map<std::string, std::string>{
+                         {"a", "4 in_switch"}, {"b", "4 halving_doubling"}, {"c", "4 in_switch"}}));
+  // Nothing has told that the switches need units.
+  ran = run_with("", nodes, nodes, "Switch(2)");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 3 (`c`)", "in_switch", "dimension 0", "collective units"}))
+      << ran.err;
+  ran = run_with("", nodes, nodes);
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 3 (`c`)", "in_switch needs a Switch dimension"})) << ran.err;
+}
+
+/// At analytical fidelity ranks fold: what rules choose must be alike for all that one stands for.
+TEST_F(RunRules, HoldForFoldedRanks) {
+  std::map<std::string, std::string> outputs[2];
+  for (int r = 0; r < 8; ++r) {
+    const std::string group = r < 4 ? "first" : "second";
+    PbNode node = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1000000, group);
+    node.set_name("mb0.layer" + std::to_string(r % 2) + ".x");  // names may differ
+    write_trace(folder_.file("f." + std::to_string(r) + ".et"), {trace::test::comp(5), node});
+  }
+  write(folder_.file("g.json"), R"({"first": [0, 1, 2, 3], "second": [4, 5, 6, 7]})");
+  write(folder_.file("f.yaml"),
+        "weft: 1\ntopology:\n  notation: Ring(4)_Switch(2)\n  dimensions:\n    - {bandwidth: 50 GB/s, "
+        "fidelity: "
+        "analytical}\ncollectives:\n  rules:\n    - {group: second, algorithms: [direct, default]}\n");
+  for (const bool fold : {true, false}) {
+    std::vector<std::string> arguments = {"run",      folder_.file("f.yaml"), "--trace", folder_.file("f"),
+                                          "--groups", folder_.file("g.json"), "--out",   out("")};
+    if (!fold) arguments.emplace_back("--no-fold");
+    const Ran ran = weft(arguments);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(json::parse(read(out("summary.json")))["folding"]["simulated_ranks"], fold ? 2 : 8);
+    outputs[fold ? 1 : 0] = {{"phases", read(out("phases.csv"))}, {"ranks", read(out("ranks.csv"))}};
+    // Layers: the one rank's names.
+    EXPECT_NE(read(out("layers.csv")).find(fold ? ",layer0,8," : ",layer0,4,"), std::string::npos)
+        << read(out("layers.csv"));
+  }
+  EXPECT_EQ(outputs[0]["ranks"], outputs[1]["ranks"]);
+  EXPECT_NE(outputs[1]["phases"].find(",first,"), std::string::npos);
+  EXPECT_NE(outputs[1]["phases"].find("all_reduce d0 ring"), std::string::npos) << outputs[1]["phases"];
+  EXPECT_NE(outputs[1]["phases"].find("all_reduce d0 direct"), std::string::npos) << outputs[1]["phases"];
 }
 
 TEST_F(RunRules, PrioritiesDecideWhichCollectiveGoesFirst) {
@@ -321,6 +370,35 @@ TEST_F(Run, NamesTheNodeWhoseSizeIsNoWholeNumberOfElements) {
   EXPECT_NE(ran.err.find("rank 0, node 7 (`odd`): 4098 B are not a whole number of fp32 elements"),
             std::string::npos)
       << ran.err;
+}
+
+TEST_F(Run, SaysWhatWasFolded) {
+  for (int rank = 0; rank < 4; ++rank) {
+    write_trace(folder_.file("alike." + std::to_string(rank) + ".et"),
+                {trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1 << 20)});
+  }
+  std::vector<std::string> arguments = {"run",     kQuickstart,
+                                        "--set",   "topology.notation=Ring(4)_Ring(1)",
+                                        "--set",   "topology.dimensions[*].fidelity=analytical",
+                                        "--trace", folder_.file("alike"),
+                                        "--out",   out("")};
+  const Ran folded = weft(arguments);
+  ASSERT_EQ(folded.status, 0) << folded.err;
+  EXPECT_NE(folded.err.find("folded: 4 of 4 ranks do as others do: 1 "), std::string::npos) << folded.err;
+  const json one = json::parse(read(out("summary.json")));
+  EXPECT_EQ(one["folded"], true);
+  EXPECT_EQ(one["folding"]["simulated_ranks"], 1);
+  EXPECT_EQ(one["folding"]["collectives"], 1);
+  EXPECT_EQ(read_csv(out("collectives.csv")).at(0).at("folded_ranks"), "4");
+  arguments.emplace_back("--no-fold");
+  ASSERT_EQ(weft(arguments).status, 0);
+  const json all = json::parse(read(out("summary.json")));
+  EXPECT_EQ(all["folded"], false);
+  EXPECT_EQ(all["folding"]["simulated_ranks"], 4);
+  EXPECT_EQ(all["folding"]["not_folded"]["folding is off"], 4);
+  EXPECT_EQ(all["time_ns"], one["time_ns"]);
+  EXPECT_EQ(all["messages"], one["messages"]);
+  EXPECT_EQ(read_csv(out("collectives.csv")).at(0).at("folded_ranks"), "0");
 }
 
 TEST_F(Run, SummaryHasTheFixedKeys) {

@@ -94,7 +94,7 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [kind, size, bandwidth, latency, links, fidelity, switching] = dimensions[d];
+      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(kind, o.kind);
       EXPECT_EQ(size, o.size);
@@ -104,6 +104,12 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(links, o.links_per_npu);
       EXPECT_EQ(fidelity, o.fidelity);
       EXPECT_EQ(switching, o.switching);
+      const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
+      EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
+      EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);
+      EXPECT_EQ(unit_latency, o.collective_unit.latency);
+      EXPECT_EQ(buffer, o.collective_unit.buffer);
+      EXPECT_EQ(segment, o.collective_unit.segment);
     }
     EXPECT_EQ(remote.has_value(), b.remote_memory.has_value());
     if (remote && b.remote_memory) {
@@ -176,7 +182,10 @@ topology:
   dimensions:
     - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: cut_through}
     - {bandwidth_per_npu: 200 GiB/s, latency: 0.5 us}
-    - {bandwidth: 400 Gbps, latency: 1 ms, links_per_npu: 2}
+    - bandwidth: 400 Gbps
+      latency: 1 ms
+      links_per_npu: 2
+      collective_unit: {ingress_bandwidth: 40 GB/s, reduction_bandwidth: 3 TB/s, latency: 70 ns, buffer: 1 MiB, segment: 4 KiB}
 npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3}
 hbm: {model: bandwidth, bandwidth: 1.2345 TB/s, latency: 7 ps, capacity: unlimited, efficiency: 0.93, outstanding: 9}
 remote_memory: {bandwidth: 64 GB/s, latency: 333 ns}
@@ -212,6 +221,8 @@ TEST(Loader, MinimalFileHasDefaults) {
     EXPECT_EQ(d.links_per_npu, 1u);
     EXPECT_EQ(d.fidelity, Fidelity::message);
     EXPECT_EQ(d.switching, Switching::store_and_forward);
+    EXPECT_EQ(d.collective_unit.buffer, 0u);
+    EXPECT_EQ(d.collective_unit.segment, 65536u);
   }
   EXPECT_EQ(c.dimensions[1].kind, DimensionKind::fully_connected);
   EXPECT_EQ(c.npu.peak_flops, 234e12);
@@ -237,6 +248,11 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.dimensions[1].bandwidth, (Rate{200ull << 30, 7}));
   EXPECT_EQ(c.dimensions[2].bandwidth, (Rate{50000000000ull, 1}));
   EXPECT_EQ(c.dimensions[2].latency, 1000000000u);
+  EXPECT_EQ(c.dimensions[2].collective_unit.ingress_bandwidth, (Rate{40000000000ull, 1}));
+  EXPECT_EQ(c.dimensions[2].collective_unit.reduction_bandwidth, (Rate{3000000000000ull, 1}));
+  EXPECT_EQ(c.dimensions[2].collective_unit.latency, 70000u);
+  EXPECT_EQ(c.dimensions[2].collective_unit.buffer, 1u << 20);
+  EXPECT_EQ(c.dimensions[2].collective_unit.segment, 4096u);
   EXPECT_EQ(c.npu.peak_flops, 33.3e12);
   EXPECT_EQ(c.npu.memory_bandwidth, 33333333333.333);
   EXPECT_TRUE(c.npu.roofline);
@@ -466,7 +482,25 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"'rng' is no algorithm (did you mean `ring`?)", "halving_doubling"}},
       {with("collectives: {all_reduce: []}\n"), {"is an empty list"}},
       {with("collectives: {all_reduce: [ring, [ring], ring]}\n"), {"is a list", "one of"}},
-      {with("collectives: {all_gather: in_switch}\n"), {"'in_switch' is not available in this version"}},
+      {"weft: 1\ntopology:\n  notation: Switch(4)\n  dimensions:\n    - bandwidth: 1 GB/s\n"
+       "      collective_unit: {buffer: 1 KiB}\n",
+       {"machine.yaml:6: key `topology.dimensions[0].collective_unit.buffer`: '1 KiB' holds no segment (64 "
+        "KiB)",
+        "`collective_unit.segment`"}},
+      {dimension("bandwidth: 1 GB/s, collective_unit: {segment: 1 B}"),
+       {"machine.yaml:5: key `topology.dimensions[0].collective_unit.segment`: '1 B' is too small", "64 B"}},
+      {dimension("bandwidth: 1 GB/s, collective_unit: {latency: 5}"), {"'5' has no unit", "ns"}},
+      {dimension("bandwidth: 1 GB/s, collective_unit: {bufer: 1 MiB}"),
+       {"machine.yaml:5: key `topology.dimensions[0].collective_unit.bufer`", "did you mean `buffer`"}},
+      {dimension("bandwidth: 1 GB/s, collective_unit: 3"), {"is '3'", "a mapping of ingress_bandwidth"}},
+      {with("topology: {logical: Ring(4)_FC(8)_Switch(4)}\n"), {"written twice"}},
+      {"weft: 1\ntopology:\n  notation: Ring(8)\n  logical: Switch(8)\n  dimensions: [{bandwidth: 1 GB/s}]\n"
+       "collectives: {all_reduce: in_switch}\n",
+       {"machine.yaml:6: key `collectives.all_reduce[0]`", "the logical topology does not say which switch"}},
+      {with("collectives: {all_gather: in_switch}\n"),
+       {"machine.yaml:6: key `collectives.all_gather[0]`: 'in_switch' needs a switch, and dimension 0 is "
+        "Ring(4)",
+        "write `default`"}},
       {with("collectives: {all_gather: custom}\n"), {"does not say which programs", "`custom:PREFIX`"}},
       {with("collectives: {all_gather: 'custom:'}\n"), {"does not say which programs", "`custom:PREFIX`"}},
       {with("collectives: {all_gather: 'ring:x'}\n"), {"is no algorithm"}},

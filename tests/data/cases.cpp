@@ -122,7 +122,7 @@ void set_request(DataCase& c, CollectiveOp op, uint64_t elements, std::mt19937_6
       ranks.empty() ? static_cast<uint32_t>(random() % c.config.npus()) : ranks[random() % ranks.size()];
 }
 
-void choose_algorithms(DataCase& c, uint64_t pick) {
+void choose_algorithms(DataCase& c, uint64_t pick, bool units) {
   auto& names = c.config.collectives.algorithms[static_cast<int>(c.request.op)];
   names.clear();
   // One in five: an algorithm of the whole operation on the flat line of all members.
@@ -151,13 +151,17 @@ void choose_algorithms(DataCase& c, uint64_t pick) {
                                    }),
                     allowed.end());
     }
+    if (units && d.kind == DimensionKind::switch_ &&
+        collectives::in_switch_algorithm()->refuses(c.request.op, n).empty()) {
+      allowed.emplace_back("in_switch");
+    }
     names.push_back(allowed[pick % allowed.size()]);
     pick = pick / 7 + 1;
     stride *= d.size;
   }
 }
 
-DataCase random_case(std::mt19937_64& random) {
+DataCase random_case(std::mt19937_64& random, bool units) {
   static const DimensionKind kKinds[] = {DimensionKind::ring, DimensionKind::fully_connected,
                                          DimensionKind::switch_, DimensionKind::mesh};
   static const char* const kElements[] = {"fp32", "bf16", "int32"};
@@ -202,7 +206,16 @@ DataCase random_case(std::mt19937_64& random) {
   const uint64_t elements = random() % 3 == 0 ? random() % 12 : 1 + random() % 400;
   set_request(c, op, elements, random);
   if (random() % 4 == 0) c.request.involved_dimensions = static_cast<uint32_t>(random()) | 1;
-  if (random() & 1) choose_algorithms(c, random());
+  if (random() & 1) choose_algorithms(c, random(), units);
+  // Small segments and buffers, so that collective units have something to order.
+  for (DimensionConfig& d : c.config.dimensions) {
+    CollectiveUnitConfig& unit = d.collective_unit;
+    unit.segment = 64u << random() % 4;
+    if (random() % 2 == 0) unit.buffer = unit.segment * (1 + random() % 3);
+    if (random() % 3 == 0) unit.ingress_bandwidth = {30000000000ull, 1};
+    if (random() % 3 == 0) unit.reduction_bandwidth = {200000000000ull, 1};
+    if (random() % 3 == 0) unit.latency = 70000;
+  }
   return c;
 }
 

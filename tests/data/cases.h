@@ -38,10 +38,11 @@ std::vector<uint32_t> group_of(const Config& config, GroupShape shape, std::mt19
 /// Sets operation, bytes, root and, for dimensions `mask`, involved dimensions.
 void set_request(DataCase& c, CollectiveOp op, uint64_t elements, std::mt19937_64& random);
 
-/// Gives every dimension an algorithm that can run the operation on the members which occur in it.
-void choose_algorithms(DataCase& c, uint64_t pick);
+/// Gives every dimension an algorithm that can run the operation on the members which occur in it. `units`:
+/// also in_switch, which takes a machine with switches.
+void choose_algorithms(DataCase& c, uint64_t pick, bool units);
 
-DataCase random_case(std::mt19937_64& random);
+DataCase random_case(std::mt19937_64& random, bool units);
 
 }  // namespace weft::test
 

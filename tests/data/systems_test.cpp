@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <random>
 #include <set>
@@ -127,7 +129,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
             static const uint64_t kElements[] = {1, 2, 5, 64, 97, 203};
             test::set_request(c, op, kElements[random() % 6], random);
             // Algorithms take turns over the cases, where the machine's own dimensions allow them.
-            if (cases.size() % 3 != 0) test::choose_algorithms(c, random());
+            if (cases.size() % 3 != 0) test::choose_algorithms(c, random(), true);
             cases.push_back(c);
           }
         }
@@ -187,7 +189,7 @@ TEST(DataSystems, EveryCombination) {
 TEST(DataSystems, FiveHundredRandomSystems) {
   std::mt19937_64 random(20240608);
   std::vector<DataCase> cases;
-  for (int i = 0; i < 500; ++i) cases.push_back(test::random_case(random));
+  for (int i = 0; i < 500; ++i) cases.push_back(test::random_case(random, true));
   ASSERT_GE(cases.size(), 500u);
   EXPECT_GT(run_isolated(cases), 500000u);
   // Every scheduler and element type is among them.
@@ -203,6 +205,25 @@ TEST(DataSystems, FiveHundredRandomSystems) {
   EXPECT_EQ(schedulings.size(), 3u);
   EXPECT_EQ(within.size(), 4u);
   EXPECT_EQ(elements.size(), 9u);
+}
+
+TEST(DataSystems, RandomSystemsWhoseSwitchesReduce) {
+  std::mt19937_64 random(7);
+  std::vector<DataCase> cases;
+  // More of them, to look for trouble: WEFT_RANDOM_SYSTEMS.
+  const char* more = std::getenv("WEFT_RANDOM_SYSTEMS");
+  const size_t count = more != nullptr ? std::strtoul(more, nullptr, 10) : 300;
+  while (cases.size() < count) {
+    DataCase c = test::random_case(random, true);
+    auto& names = c.config.collectives.algorithms[static_cast<size_t>(c.request.op)];
+    names.clear();
+    for (const DimensionConfig& d : c.config.dimensions) {
+      names.emplace_back(d.kind == DimensionKind::switch_ && d.size > 1 ? "in_switch" : "");
+    }
+    const bool any = std::find(names.begin(), names.end(), "in_switch") != names.end();
+    if (any && c.request.op != CollectiveOp::all_to_all) cases.push_back(std::move(c));
+  }
+  EXPECT_GT(run_isolated(cases), count * 500);
 }
 
 /// Every second time an input is asked for it is another one: what was computed with is not what is expected.

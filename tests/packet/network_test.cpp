@@ -6,12 +6,17 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdio>
+
+#include <functional>
 #include <map>
 #include <systemc>
 #include <tuple>
 
 #include "in_child.h"
+#include "tests/vcd/vcd_parser.h"
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/packet/traffic.h"
 
@@ -131,6 +136,35 @@ TEST(Determinism, ASecondRunAndAShuffledOneAreIdentical) {
       EXPECT_NE(run_traffic(c, advance).points[0].digest, a.points[0].digest) << k.notation;
     }
   }
+}
+
+TEST(Determinism, AdaptiveRoutesAndOddRatesAreIndependentOfTheOrderOfProcesses) {
+  const auto check = [](const char* notation, const char* routing, Picoseconds flit_time, uint32_t buffer) {
+    for (uint64_t seed = 1; seed < 4; ++seed) {
+      TrafficConfig c = traffic(notation, flit_time > 1000 ? 0.5 : 0.9);
+      c.network.routing = routing;
+      c.network.buffer_flits = buffer;
+      c.network.seed = seed;
+      for (LinkTiming& l : c.topology.links) l.flit_time = flit_time;
+      const TrafficResult a = run_traffic(c, advance);
+      for (const uint64_t shuffle : {1u, 2u}) {
+        c.network.shuffle = shuffle;
+        EXPECT_EQ(a.points[0].digest, run_traffic(c, advance).points[0].digest)
+            << notation << " " << routing << " " << flit_time << " seed " << seed;
+      }
+      c.network.shuffle = 0;
+      if (*routing != 0) continue;
+      for (const uint32_t quantum : {1u, 3u}) {
+        c.network.quantum = quantum;
+        EXPECT_EQ(a.points[0].digest, run_traffic(c, advance).points[0].digest)
+            << notation << " " << flit_time << " seed " << seed << " in bursts of " << quantum;
+      }
+    }
+  };
+  check("Mesh(4)_Mesh(4)", "minimal_adaptive", 1000, 16);
+  check("Ring(4)_Ring(4)", "minimal_adaptive", 1000, 8);
+  check("Ring(8)", "", 1300, 16);
+  check("Mesh(3)_Switch(2)", "", 1025, 7);
 }
 
 TEST(Modes, AgreeWithoutContention) {
@@ -410,6 +444,107 @@ TEST(VirtualNetworks, DoNotWaitForEachOther) {
             3u * 64 * 1024 / 16 * 9 / 10);  // after its own rank's bulk, which had a third of the port
   EXPECT_GT(beside, 0u);
   EXPECT_LT(beside, 100u);
+}
+
+// One packet of 8 flits through a switch: VC allocation in cycle 2, switch allocation from 3, at the NI from
+// 6, the first credit back in 9.
+TEST(Waveforms, ShowAPacketFlitByFlit) {
+  const std::string text = in_child([]() -> std::string {
+    const std::string path = ::testing::TempDir() + fmt::format("weft_router_{}.vcd", getpid());
+    vcd::WavesOptions options;
+    options.selection = "network.*";
+    options.view = false;
+    options.writer.path = path;
+    options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
+    vcd::Waves waves(options);
+    PacketNetwork network("network", {}, topology("Switch(2)"));
+    network.record(waves);
+    waves.begin();
+    Collector sink;
+    for (uint32_t r = 0; r < 2; ++r) network.ni(r).set_sink(&sink);
+    Message m;
+    m.destination = 1;
+    m.bytes = 128;
+    network.ni(0).submit(m);
+    advance(100000);
+    waves.close(100000);
+    auto parsed = vcd::test::parse_vcd(vcd::test::read_file(path));
+    std::remove(path.c_str());
+    std::string result = network.trains() == nullptr ? "" : "trains ";
+    const std::string router = std::string("network.") + network.topology().routers[0].name;
+    for (const char* signal : {".out1.busy", ".out1.vc0_credits", ".in0.vc0_flits", ".in1.vc0_flits"}) {
+      result += std::string(signal) + ":";
+      for (const auto& change : parsed.changes[router + signal]) {
+        result += fmt::format(" {}={}", change.time / 1000, change.value);
+      }
+      result += "\n";
+    }
+    return result;
+  });
+  EXPECT_EQ(text,
+            ".out1.busy: 0=0 3=1 11=0\n"
+            ".out1.vc0_credits: 0=b10000 3=b1111 4=b1110 5=b1101 6=b1100 7=b1011 8=b1010 11=b1011 12=b1100 "
+            "13=b1101 14=b1110 15=b1111 16=b10000\n"
+            ".in0.vc0_flits: 0=b0 2=b1 10=b0\n"
+            ".in1.vc0_flits: 0=b0\n");
+}
+
+// An urgent message through a switch whose output three ranks crowd with bulk.
+TEST(VirtualNetworks, StrictPriorityGoesBeforeAllOthers) {
+  struct Result {
+    uint64_t urgent = 0;
+    std::string all;
+  };
+  const auto run = [](const std::function<void(PacketConfig&)>& change, bool bulk, Picoseconds flit_time) {
+    const std::string text = in_child([&]() -> std::string {
+      PacketConfig config;
+      config.virtual_networks = 2;
+      config.vcs = 2;
+      change(config);
+      LinkTiming link;
+      link.flit_time = flit_time;
+      PacketNetwork network("network", config, make_from_notation("Switch(5)", link, link));
+      Collector sink;
+      for (uint32_t r = 0; r < 5; ++r) network.ni(r).set_sink(&sink);
+      const auto send = [&](uint64_t id, uint32_t from, uint8_t virtual_network, uint64_t packets) {
+        Message m;
+        m.id_low = id;
+        m.destination = 4;
+        m.bytes = packets * 256;
+        m.virtual_network = virtual_network;
+        m.submitted = sc_core::sc_time_stamp().value();
+        network.ni(from).submit(m);
+      };
+      for (uint32_t r = 0; bulk && r < 3; ++r) send(r, r, 0, 300);
+      advance(1000000);
+      send(99, 0, 1, 100);
+      advance(1000000000);
+      std::string broken = network.broken_invariant(true);
+      if (!broken.empty()) return broken;
+      for (const auto& [id, at] : sink.arrivals) broken += fmt::format(" {}: {}", id, at);
+      return fmt::format("{}{}", (sink.arrivals.at(99) - 1000000) / 1000, broken);
+    });
+    return Result{std::stoull(text), text};
+  };
+  for (const Picoseconds flit_time : {1000u, 2000u}) {
+    const auto strict = [](PacketConfig& c) { c.strict_priority = true; };
+    const uint64_t alone = run(strict, false, flit_time).urgent;
+    const Result first = run(strict, true, flit_time);
+    EXPECT_GE(alone, 1600 * flit_time / 1000);
+    EXPECT_GE(first.urgent, alone);
+    EXPECT_LE(first.urgent, alone + alone / 5);  // a packet that has begun is not interrupted
+    EXPECT_GT(run([](PacketConfig&) {}, true, flit_time).urgent, 2 * alone);
+    for (const uint32_t quantum : {1u, 3u}) {
+      EXPECT_EQ(
+          run([&](PacketConfig& c) { c.strict_priority = true, c.quantum = quantum; }, true, flit_time).all,
+          first.all);
+    }
+    const auto interleaved = [](PacketConfig& c) {
+      c.strict_priority = true;
+      c.switching = FlitSwitching::flit_interleaved;
+    };
+    EXPECT_LE(run(interleaved, true, flit_time).urgent, alone + alone / 5);
+  }
 }
 
 // A sender that ignores its credits.

@@ -82,11 +82,21 @@ Config random_machine(Random& random) {
     config.hbm.capacity = random.pick(2) != 0 ? 100'000 : 0;
     config.hbm.outstanding = 1 + random.pick(8);
   }
-  for (auto& algorithms : config.collectives.algorithms) {
-    for (size_t d = 0; d < config.dimensions.size(); ++d) {
-      const char* names[] = {"", "ring", "direct"};
-      algorithms.push_back(names[random.pick(3)]);
+  for (size_t op = 0; op < config.collectives.algorithms.size(); ++op) {
+    for (DimensionConfig& d : config.dimensions) {
+      const char* names[] = {"", "ring", "direct", "in_switch"};
+      const bool unit =
+          d.kind == DimensionKind::switch_ && op != static_cast<size_t>(CollectiveOp::all_to_all);
+      config.collectives.algorithms[op].push_back(names[random.pick(unit ? 4 : 3)]);
     }
+  }
+  for (DimensionConfig& d : config.dimensions) {
+    CollectiveUnitConfig& unit = d.collective_unit;
+    unit.segment = 1'000 + random.pick(100'000);
+    if (random.pick(2) != 0) unit.buffer = unit.segment + random.pick(200'000);
+    if (random.pick(2) != 0) unit.latency = random.pick(500'000);
+    if (random.pick(3) == 0) unit.ingress_bandwidth = {1'000'000'000ull * (1 + random.pick(400)), 1};
+    if (random.pick(3) == 0) unit.reduction_bandwidth = {1'000'000'000ull * (1 + random.pick(4000)), 1};
   }
   return config;
 }

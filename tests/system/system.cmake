@@ -22,3 +22,12 @@ weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS 
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(schedulers SOURCES ${CMAKE_CURRENT_LIST_DIR}/schedulers_test.cpp LINKS weft::sc_models TIMEOUT 300)
+weft_add_sc_test(trace_folding
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/trace_folding_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
+weft_add_test(collective_unit
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_unit_test.cpp
+  LINKS weft::tlm_interconnect
+  LABELS unit)
+weft_add_sc_test(in_switch SOURCES ${CMAKE_CURRENT_LIST_DIR}/in_switch_test.cpp LINKS weft::sc_models LABELS unit)

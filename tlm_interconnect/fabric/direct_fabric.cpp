@@ -4,11 +4,12 @@
 #include "tlm_interconnect/fabric/direct_fabric.h"
 
 #include <string>
+#include <utility>
 
 namespace weft::fabric {
 
-DirectFabric::DirectFabric(sc_core::sc_module_name name, uint32_t members)
-    : sc_core::sc_module(name), members_(members) {
+DirectFabric::DirectFabric(sc_core::sc_module_name name, uint32_t members, std::vector<uint32_t> slots)
+    : sc_core::sc_module(name), slots_(std::move(slots)), members_(members) {
   for (uint32_t b = 0; b * kBank < members; ++b) {
     banks_.push_back(std::make_unique<fabric_multi_target_socket>(("bank" + std::to_string(b)).c_str()));
     banks_.back()->bind(static_cast<fabric_fw_if&>(*this));
@@ -25,8 +26,8 @@ void DirectFabric::receive(const Transfer& transfer) {
   Transfer copy = transfer;
   FabricPhase phase = FabricPhase::transfer;
   sc_core::sc_time zero;
-  (*banks_[transfer.target / kBank])[static_cast<int>(transfer.target % kBank)]->nb_transport_bw(copy, phase,
-                                                                                                 zero);
+  const uint32_t slot = slots_.empty() ? transfer.target : slots_[transfer.target];
+  (*banks_[slot / kBank])[static_cast<int>(slot % kBank)]->nb_transport_bw(copy, phase, zero);
 }
 
 }  // namespace weft::fabric

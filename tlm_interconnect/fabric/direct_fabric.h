@@ -18,8 +18,9 @@ namespace weft::fabric {
 
 class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
  public:
-  /// `members` initiator sockets will be bound, in rank order, with bind_member().
-  DirectFabric(sc_core::sc_module_name name, uint32_t members);
+  /// `members` initiator sockets will be bound, in rank order, with bind_member(). `slots`: where ranks are
+  /// among them, if not all of the machine's are; empty: rank r is the r-th.
+  DirectFabric(sc_core::sc_module_name name, uint32_t members, std::vector<uint32_t> slots = {});
   ~DirectFabric() override;
 
   void bind_member(fabric_initiator_socket& socket);
@@ -30,6 +31,7 @@ class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
   // sc_port looks for duplicates in all it has bound: banks keep elaboration linear.
   static constexpr uint32_t kBank = 1024;
   std::vector<std::unique_ptr<fabric_multi_target_socket>> banks_;
+  std::vector<uint32_t> slots_;
   uint32_t members_ = 0;
   uint32_t bound_ = 0;
 };

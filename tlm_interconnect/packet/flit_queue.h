@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "configs/types.h"
+#include "tlm_interconnect/packet/state_record.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -179,6 +180,20 @@ class CreditAccount {
       n += train.count;
     }
     return kNever;
+  }
+
+  /// For packet trains: all of it, or all of it later.
+  void write(StateRecord& state) {
+    at(state.now());
+    state.number(static_cast<uint64_t>(now_));
+    state.number((uint64_t{slowest_} << 32) | trains_.size());
+    for (uint32_t k = 0; k < trains_.size(); ++k) {
+      state.time(trains_[k].first);
+      state.number((uint64_t{trains_[k].stride} << 32) | trains_[k].count);
+    }
+  }
+  void shift(Picoseconds by) {
+    for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += by;
   }
 
   /// Credits here (may be below zero inside a burst that counts on coming ones) plus those on their way.

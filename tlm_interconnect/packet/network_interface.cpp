@@ -7,13 +7,39 @@
 
 #include <algorithm>
 
+#include "tlm_interconnect/packet/packet_trains.h"
+
 namespace weft::packet {
 namespace {
 
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 constexpr uint32_t kNoVcYet = ~0u;
 
+// How far ahead cycles may be decided. Where times fall between cycles a flit may count on a credit that
+// comes within its own cycle.
+Picoseconds decidable(const PacketConfig& config, const PortConfig& port) {
+  for (const Picoseconds t : {port.latency, port.credit_latency, port.flit_time}) {
+    if (t % config.cycle != 0) {
+      return std::max<Picoseconds>(1, port.lookahead - std::min(port.lookahead, config.cycle));
+    }
+  }
+  return port.lookahead;
+}
+
 }  // namespace
+
+void PacketSink::train_arrives(const TrainArrivals& train) {
+  for (uint64_t k = 0; k < train.repeats; ++k) {
+    for (const TrainArrivals::Burst& b : train.bursts) {
+      const Picoseconds first = b.first + k * train.period;
+      flits_arrive(b.flits, first, b.flit_time);
+      if (b.tail) {
+        packet_arrives(train.packet, train.packet_flits,
+                       first + static_cast<Picoseconds>(b.flits - 1) * b.flit_time);
+      }
+    }
+  }
+}
 
 NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
                                    const PortConfig& port, const Segmentation& segmentation,
@@ -26,7 +52,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       flit_delay_(std::max(config.cycle, port.flit_time) + port.latency),
       credit_delay_(config.cycle + port.credit_latency),
       flit_time_(static_cast<uint32_t>(port.flit_time)),
-      lookahead_(port.lookahead),
+      lookahead_(decidable(config, port)),
       segmentation_(segmentation),
       pool_(pool),
       messages_(messages),
@@ -59,6 +85,7 @@ void NetworkInterface::wake_and_notify(Picoseconds t) {
 
 void NetworkInterface::set_source(PacketSource* source) {
   source_ = source;
+  if (trains_ != nullptr && trains_->disturb(rank_)) interrupted_ = true;
   wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
 }
 
@@ -82,9 +109,13 @@ void NetworkInterface::submit(const Message& message) {
   std::deque<Queued>& queue = queues_[message.virtual_network];
   queue.push_back({handle, 0});
   if (queue.size() == 1) {
+    if (trains_ != nullptr && trains_->disturb(rank_)) {
+      interrupted_ = true;
+      wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
+    }
     const Picoseconds now = sc_core::sc_time_stamp().value();
     wake_and_notify(
-        on_cycle(std::max(std::max(message.submitted, now), packet_ == fabric::kNoPacket ? busy_ : now)));
+        std::max(on_cycle(std::max(message.submitted, now)), packet_ == fabric::kNoPacket ? free_from() : 0));
   }
 }
 
@@ -97,7 +128,14 @@ void NetworkInterface::activate() {
   const Picoseconds now = sc_core::sc_time_stamp().value();
   const Picoseconds horizon = now + lookahead_;
   notified_ = 0;
-  while (next_ < horizon) {
+  if (aside_) {
+    if (interrupted_ || now >= resume_) {
+      trains_->resume(rank_);
+    } else {
+      next_ = resume_;
+    }
+  }
+  while (next_ < horizon && !aside_) {
     const Picoseconds t = next_;
     next_ = kNever;
     cycle(t);
@@ -107,13 +145,15 @@ void NetworkInterface::activate() {
 }
 
 void NetworkInterface::cycle(Picoseconds t) {
-  if (busy_ > t) {
-    wake(busy_);
+  if (free_from() > t) {
+    wake(free_from());
     return;
   }
   if (packet_ != fabric::kNoPacket) {
+    const bool credit = out_[vc_].at(std::max(t, busy_)) > 0;
     Picoseconds when = out_[vc_].when(1);
-    if (out_[vc_].at(t) > 0) {
+    if (when != kNever) when = on_cycle(when);
+    if (credit) {
       when = on_cycle(out_[vc_].gapless(t, packet_flits_ - sent_, flit_time_));
       if (when <= t) {
         send(t);
@@ -130,7 +170,7 @@ void NetworkInterface::cycle(Picoseconds t) {
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());
   for (uint32_t i = 1; i <= networks; ++i) {
-    const uint32_t network = (last_network_ + i) % networks;
+    const uint32_t network = config_.strict_priority ? networks - i : (last_network_ + i) % networks;
     Picoseconds ready = 0;
     uint32_t flits = 0;
     if (!next_ready(network, ready, flits)) continue;
@@ -138,7 +178,12 @@ void NetworkInterface::cycle(Picoseconds t) {
       wake(on_cycle(ready));
       continue;
     }
+    const uint32_t last_vc = last_vc_[network];
     if (!choose_vc(t, network, flits)) continue;
+    if (trains_ != nullptr && !queues_[network].empty() && trains_->carry(*this, network, t)) {
+      last_vc_[network] = last_vc;  // chosen again when the train is resumed
+      return;
+    }
     last_network_ = network;
     take_next(t, network);
     send(t);
@@ -180,7 +225,7 @@ bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32
     if (when == kNever) {
       watched_ |= 1u << v;
     } else {
-      wake(when);
+      wake(on_cycle(when));
     }
   }
   return false;
@@ -222,11 +267,13 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
 }
 
 void NetworkInterface::send(Picoseconds t) {
-  const uint32_t n = out_[vc_].run(t, packet_flits_ - sent_, flit_time_);
+  // A rate that is no multiple of the clock carries the remainder while the link stays busy.
+  const Picoseconds start = std::max(t, busy_);
+  const uint32_t n = out_[vc_].run(start, packet_flits_ - sent_, flit_time_);
   out_[vc_].spend(n);
   fabric::Transfer transfer;
   transfer.kind = fabric::Transfer::Kind::burst;
-  transfer.first = t + flit_delay_;
+  transfer.first = start + flit_delay_;
   transfer.flit_time = flit_time_;
   transfer.packet = packet_;
   transfer.first_flit = sent_;
@@ -235,9 +282,9 @@ void NetworkInterface::send(Picoseconds t) {
   transfer.vc = static_cast<VcId>(vc_);
   sent_ += n;
   flits_sent_ += n;
-  busy_ = on_cycle(t + static_cast<Picoseconds>(n) * flit_time_);
+  busy_ = start + static_cast<Picoseconds>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
-    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, busy_);
+    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, on_cycle(busy_));
     last_of_ = 0;
   }
   if (sent_ == packet_flits_) {
@@ -248,10 +295,10 @@ void NetworkInterface::send(Picoseconds t) {
     for (uint32_t network = 0; network < queues_.size(); ++network) {
       Picoseconds ready = 0;
       uint32_t flits = 0;
-      if (next_ready(network, ready, flits)) wake(std::max(busy_, on_cycle(ready)));
+      if (next_ready(network, ready, flits)) wake(std::max(free_from(), on_cycle(ready)));
     }
   } else {
-    wake(busy_);
+    wake(free_from());
   }
   link_.send(transfer);
 }
@@ -259,7 +306,7 @@ void NetworkInterface::send(Picoseconds t) {
 void NetworkInterface::receive(const fabric::Transfer& transfer) {
   const uint32_t v = index(transfer.vc);
   if (transfer.kind == fabric::Transfer::Kind::credit) {
-    out_[v].add({on_cycle(transfer.first), transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
+    out_[v].add({transfer.first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
     if (((watched_ >> v) & 1) != 0) {
       watched_ &= ~(1u << v);
       wake_and_notify(on_cycle(transfer.first));
@@ -284,6 +331,9 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   if (sink_ != nullptr) sink_->flits_arrive(transfer.flits, transfer.first, transfer.flit_time);
   const bool tail = in.next == transfer.packet_flits;
   if (tail) in.next = 0;
+  if (arrivals_ != nullptr) {
+    arrivals_->push_back({transfer.first, transfer.flits, static_cast<uint32_t>(transfer.flit_time), tail});
+  }
 
   fabric::Transfer credit;
   credit.kind = fabric::Transfer::Kind::credit;
@@ -308,6 +358,91 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Picosecond
   const Picoseconds done = open.last;
   messages_.release(handle);
   if (sink_ != nullptr) sink_->message_arrives(message, done);
+}
+
+NetworkInterface::Progress NetworkInterface::progress(uint32_t virtual_network) const {
+  const Queued& front = queues_[virtual_network].front();
+  return {front.message, messages_[front.message].message.bytes, front.cut, segmentation_.packet_bytes};
+}
+
+bool NetworkInterface::sends_nothing_else(uint32_t virtual_network) const {
+  if (source_ != nullptr || have_spec_) return false;
+  for (uint32_t network = 0; network < queues_.size(); ++network) {
+    if (network != virtual_network && !queues_[network].empty()) return false;
+  }
+  return true;
+}
+
+void NetworkInterface::write_sender(StateRecord& state) {
+  state.time(state.now());
+  state.deadline(busy_);
+  state.number((uint64_t{draining_} << 32) | vc_);
+  state.number(last_network_);
+  for (const uint32_t v : last_vc_) state.number(v);
+  for (CreditAccount& account : out_) account.write(state);
+}
+
+void NetworkInterface::write_receiver(StateRecord& state) const {
+  for (const InputVc& in : in_) {
+    state.number(in.next);
+    if (in.next != 0) state.packet(in.packet);
+  }
+}
+
+void NetworkInterface::set_aside(Picoseconds until) {
+  aside_ = true;
+  interrupted_ = false;
+  resume_ = until;
+  next_ = until;
+}
+
+void NetworkInterface::shift_sender(Picoseconds by, uint32_t virtual_network, uint64_t packets) {
+  busy_ += by;
+  for (CreditAccount& account : out_) account.shift(by);
+  queues_[virtual_network].front().cut += packets * segmentation_.packet_bytes;
+  packets_sent_ += packets;
+  flits_sent_ += packets * packet_flits_of_trains();
+}
+
+void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,
+                                        const std::vector<TrainArrivals::Burst>& bursts, Picoseconds period,
+                                        uint64_t repeats) {
+  for (const TrainArrivals::Burst& b : bursts) {
+    flits_received_ += repeats * b.flits;
+    if (b.tail) packets_received_ += repeats;
+  }
+  if (sink_ == nullptr) return;
+  fabric::Packet packet;
+  packet.bytes = segmentation_.packet_bytes;
+  packet.id_low = message.id_low;
+  packet.submitted = message.submitted;
+  packet.source = message.source;
+  packet.destination = message.destination;
+  packet.data = message.data;
+  packet.flags = message.flags;
+  packet.virtual_network = message.virtual_network;
+  // The recorded period is the one before the first that is reported.
+  std::vector<TrainArrivals::Burst> first = bursts;
+  for (TrainArrivals::Burst& b : first) b.first += period;
+  sink_->train_arrives({packet, packet_flits, first, period, repeats});
+}
+
+void NetworkInterface::begin_replay(Picoseconds from) {
+  aside_ = false;
+  notified_before_ = notified_;
+  notified_ = 0;
+  next_ = from;
+}
+
+void NetworkInterface::replay_cycle() {
+  const Picoseconds t = next_;
+  next_ = kNever;
+  cycle(t);
+}
+
+void NetworkInterface::end_replay() {
+  notified_ = notified_before_;
+  if (next_ != kNever) wake_and_notify(next_);
 }
 
 }  // namespace weft::packet

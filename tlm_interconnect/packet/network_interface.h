@@ -81,11 +81,33 @@ class MessagePool {
   std::vector<uint32_t> free_;
 };
 
-/// Who gets what arrives. Both calls may come before `at`, never after; neither may keep the packet: its
-/// reference goes back to the pool when the call returns.
+/// What a packet train brought: the bursts of one period, the same again every `period`, `repeats` times.
+struct TrainArrivals {
+  struct Burst {
+    Picoseconds first = 0;  ///< in the first of the periods
+    uint32_t flits = 0;
+    uint32_t flit_time = 0;
+    bool tail = false;  ///< its last flit ends a packet
+  };
+  const fabric::Packet& packet;  ///< they are all like this one
+  uint32_t packet_flits = 0;
+  const std::vector<Burst>& bursts;
+  Picoseconds period = 0;
+  uint64_t repeats = 0;
+};
+
+/// Who gets what arrives. The calls may come before `at`, never after, except packet_arrives() and
+/// flits_arrive() of packet trains (see takes_trains()). None may keep the packet: its reference goes back to
+/// the pool when the call returns.
 class PacketSink {
  public:
   virtual ~PacketSink() = default;
+  /// True: packets to this sink may come as trains. What a train brings is reported when it ends or is split,
+  /// after it has arrived, but with the times at which it did. The last packet of a message and the message
+  /// itself are always reported in time.
+  virtual bool takes_trains() const { return false; }
+  /// What a train brought; unless overridden, packet by packet.
+  virtual void train_arrives(const TrainArrivals& train);
   /// The last flit of a packet arrives at `at`.
   virtual void packet_arrives(const fabric::Packet& packet, uint32_t flits, Picoseconds at) = 0;
   /// `flits` flits arrive, the first at `first`, one every `flit_time`.
@@ -111,6 +133,8 @@ class PacketSource {
   /// The next packet; false: there is none any more.
   virtual bool next(Spec& spec) = 0;
 };
+
+class PacketTrains;
 
 class NetworkInterface final : public sc_core::sc_module {
  public:
@@ -151,6 +175,36 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t injecting_vc() const { return vc_; }
   uint32_t injected_flits() const { return sent_; }
 
+  // -- used by PacketTrains
+  struct Progress {
+    uint32_t message = 0;  ///< handle
+    uint64_t bytes = 0;
+    uint64_t cut = 0;           ///< made into packets so far
+    uint32_t packet_bytes = 0;  ///< of a full packet
+  };
+  void set_trains(PacketTrains* trains) { trains_ = trains; }
+  bool takes_trains() const { return sink_ == nullptr || sink_->takes_trains(); }
+  /// Of the message at the front of a queue, which must not be empty.
+  Progress progress(uint32_t virtual_network) const;
+  bool sends_nothing_else(uint32_t virtual_network) const;
+  uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
+  void write_sender(StateRecord& state);
+  void write_receiver(StateRecord& state) const;
+  /// Notes what arrives from now on; null: no longer.
+  void record_arrivals(std::vector<TrainArrivals::Burst>* bursts) { arrivals_ = bursts; }
+  /// Sends nothing until resumed, at the latest at `until`.
+  void set_aside(Picoseconds until);
+  /// As if `packets` full packets of the message at the front had been sent in the time `by`.
+  void shift_sender(Picoseconds by, uint32_t virtual_network, uint64_t packets);
+  void arrived_by_train(const Message& message, uint32_t packet_flits,
+                        const std::vector<TrainArrivals::Burst>& bursts, Picoseconds period,
+                        uint64_t repeats);
+  /// Cycles that lie in the past, run one by one without an activation.
+  void begin_replay(Picoseconds from);
+  Picoseconds next_cycle() const { return next_; }
+  void replay_cycle();
+  void end_replay();
+
  private:
   struct Endpoint final : fabric::FabricEndpoint {
     explicit Endpoint(NetworkInterface& n) : ni(n) {}
@@ -179,6 +233,8 @@ class NetworkInterface final : public sc_core::sc_module {
     if (t < next_) next_ = t;
   }
   void wake_and_notify(Picoseconds t);
+  /// The cycle in which the next flit may go.
+  Picoseconds free_from() const { return busy_ - busy_ % cycle_; }
   Picoseconds on_cycle(Picoseconds t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
 
   const PacketConfig config_;
@@ -216,6 +272,13 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t last_network_ = 0;               ///< virtual networks take turns, packet by packet
 
   std::vector<InputVc> in_;
+
+  PacketTrains* trains_ = nullptr;
+  std::vector<TrainArrivals::Burst>* arrivals_ = nullptr;
+  bool aside_ = false;        ///< its message is carried by a train
+  bool interrupted_ = false;  ///< something else is to be sent
+  Picoseconds resume_ = 0;
+  Picoseconds notified_before_ = 0;
 
   Picoseconds next_ = kNever;
   Picoseconds notified_ = kNever;

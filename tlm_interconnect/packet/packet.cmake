@@ -6,7 +6,9 @@ set(WEFT_PACKET_SOURCES
   packet/link_port.cpp
   packet/network_interface.cpp
   packet/packet_network.cpp
+  packet/packet_trains.cpp
   packet/router.cpp
+  packet/router_probes.cpp
   packet/topology.cpp
   packet/traffic.cpp
   packet/traffic_pattern.cpp

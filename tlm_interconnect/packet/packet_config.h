@@ -33,7 +33,8 @@ struct PacketConfig {
   PipelineConfig pipeline;
   uint32_t vcs = 4;  ///< per virtual network
   uint32_t virtual_networks = 1;
-  uint32_t buffer_flits = 16;  ///< per VC
+  bool strict_priority = false;  ///< of virtual networks, the highest number first; otherwise they take turns
+  uint32_t buffer_flits = 16;    ///< per VC
   FlitSwitching switching = FlitSwitching::packet_held;
   bool strict_cut_through = false;  ///< a head moves only with credit for its whole packet
   bool release_on_credit = false;   ///< an output VC is free again only when all its credits are back
@@ -44,6 +45,7 @@ struct PacketConfig {
   std::string routing;                  ///< empty: what the topology is made for
   std::string selection;                ///< among equal routes; empty: what the routing is made for
   std::string vc_classes = "dateline";  ///< dateline | switched_dateline | bubble | none
+  bool trains = true;  ///< long messages without contention as packet trains: same results, less work
   uint64_t seed = 1;
   uint64_t shuffle = 0;  ///< test aid: not 0 delays process activations by random delta cycles
 

@@ -80,6 +80,18 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
 
 PacketNetwork::~PacketNetwork() = default;
 
+void PacketNetwork::record(vcd::Waves& waves) {
+  if (!waves.on()) return;
+  for (auto& r : routers_) recorded_ = r->record(waves) || recorded_;
+}
+
+void PacketNetwork::end_of_elaboration() {
+  if (!config_.trains || recorded_ || routing_->adaptive() || !one_rate()) return;
+  trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
+  for (auto& r : routers_) r->set_trains(trains_.get());
+  for (auto& n : nis_) n->set_trains(trains_.get());
+}
+
 PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) const {
   const LinkTiming& link = topology_.links[port.link];
   PortConfig result;
@@ -105,9 +117,17 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   return result;
 }
 
+bool PacketNetwork::one_rate() const {
+  return std::all_of(topology_.links.begin(), topology_.links.end(), [&](const LinkTiming& link) {
+    const Picoseconds flit_time = or_cycle(link.flit_time);
+    return flit_time >= config_.cycle && flit_time == or_cycle(topology_.links.front().flit_time);
+  });
+}
+
 uint64_t PacketNetwork::flits_received() const {
   uint64_t n = 0;
   for (const auto& ni : nis_) n += ni->flits_received();
+  if (trains_) n += trains_->flits_under_way();
   return n;
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/packet_trains.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/topology.h"
 
@@ -39,6 +40,18 @@ class PacketNetwork final : public sc_core::sc_module {
   uint64_t packet_hops() const;
   uint64_t activations() const;
 
+  /// Waveforms of the routers (see RouterProbes). Call at elaboration; `waves` must outlive the network. What
+  /// is recorded is simulated packet by packet: with anything selected there are no trains.
+  void record(vcd::Waves& waves);
+
+  /// Packet trains so far; null: there are none in this network.
+  const PacketTrains* trains() const { return trains_.get(); }
+  /// Brings every counter of routers and interfaces up to now: what travels by train is counted only when the
+  /// train ends. Call between two steps of the simulation.
+  void settle() {
+    if (trains_) trains_->resume_all();
+  }
+
   /// Empty: all hold. At any time: credits here and on their way + flits announced at the other end = depth,
   /// per link and VC. With `drained`: nothing is left anywhere, flits in = flits out.
   std::string broken_invariant(bool drained) const;
@@ -52,6 +65,9 @@ class PacketNetwork final : public sc_core::sc_module {
     uint32_t port;
     uint32_t vc;
   };
+  void end_of_elaboration() override;
+  /// All links take the same time for a flit, a cycle or more.
+  bool one_rate() const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
   Picoseconds or_cycle(Picoseconds t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
@@ -63,6 +79,8 @@ class PacketNetwork final : public sc_core::sc_module {
   std::unique_ptr<RoutingPolicy> routing_;
   std::vector<std::unique_ptr<Router>> routers_;
   std::vector<std::unique_ptr<NetworkInterface>> nis_;
+  std::unique_ptr<PacketTrains> trains_;
+  bool recorded_ = false;
 };
 
 }  // namespace weft::packet

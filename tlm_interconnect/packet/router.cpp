@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
 namespace {
@@ -56,6 +59,7 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
       sa_ports_(static_cast<uint32_t>(ports.size())),
       held_ports_(static_cast<uint32_t>(ports.size())),
       requests_(static_cast<uint32_t>(ports.size())),
+      granted_inputs_(static_cast<uint32_t>(ports.size())),
       requested_vc_(ports.size() * ports.size(), 0),
       event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
   const PipelineConfig& stages = config.pipeline;
@@ -76,6 +80,8 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     for (uint32_t v = 0; v < vcs_; ++v) outputs_[p * vcs_ + v].credit.set_depth(in.peer_depth);
     lookahead_ = std::min(lookahead_, in.lookahead);
   }
+  // Between cycles a flit may count on a credit that comes within its own cycle.
+  if (!aligned_) lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
   sensitive << event_;
@@ -105,6 +111,11 @@ void Router::activate() {
   const Picoseconds now = sc_core::sc_time_stamp().value();
   const Picoseconds horizon = now + lookahead_;
   notified_ = 0;  // transfers that come back while this runs need not notify
+  if (!disturbed_.empty()) {
+    const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
+    for (const uint32_t rank : disturbed) trains_->resume(rank);
+  }
+  decided_ = horizon;
   while (next_ < horizon) {
     const Picoseconds t = next_;
     next_ = kNever;
@@ -141,8 +152,12 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   in.last_next = transfer.first_flit + transfer.flits;
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
-  const Picoseconds first = on_cycle(transfer.first);
+  if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
+  const Picoseconds first = transfer.first;
   const auto stride = static_cast<uint32_t>(transfer.flit_time);
+  if (probes_) {
+    probes_->arrived(sc_core::sc_time_stamp().value(), p, v, first, transfer.flits, stride);
+  }
   bool merged = false;
   if (!in.queue.empty()) {
     FlitRun& last = in.queue.back();
@@ -158,22 +173,26 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
     start_head(p, v);
     wake_and_notify(in.ready);
   } else if (!merged && in.queue.size() == 1 && ((ports_[p].sa_mask >> v) & 1) != 0) {
-    wake_and_notify(std::max(first, in.ready));
+    wake_and_notify(std::max(on_cycle(first), in.ready));
   }
 }
 
 void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   OutputVc& out = outputs_[p * vcs_ + index(transfer.vc)];
-  const Picoseconds first = on_cycle(transfer.first + config_.pipeline.credit * cycle_);
+  const Picoseconds first = transfer.first + config_.pipeline.credit * cycle_;
   out.credit.add({first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
   if (out.credit.outstanding() > static_cast<int64_t>(out.credit.depth())) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
                                          sc_module::name(), p, index(transfer.vc))
                                  .c_str());
   }
+  if (probes_) {
+    probes_->credited(sc_core::sc_time_stamp().value(), p, index(transfer.vc), first, transfer.flits,
+                      transfer.flit_time);
+  }
   if (out.watched) {
     out.watched = false;
-    wake_and_notify(first);
+    wake_and_notify(on_cycle(first));
   }
 }
 
@@ -205,7 +224,7 @@ void Router::continue_held(Picoseconds t) {
       }
       if (in.queue.empty() || in.queue.front().first > out.output_busy - cycle_) continue;
       CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
-      if (credit.at(t) > 0) {
+      if (credit.at(std::max(t, out.output_busy)) > 0) {
         if (credit.gapless(t, in.packet_flits - in.sent, out.flit_time) < t + cycle_) send(p, v, t);
       } else {
         in.ready = t + cycle_;
@@ -217,6 +236,17 @@ void Router::continue_held(Picoseconds t) {
 }
 
 void Router::allocate_switch(Picoseconds t) {
+  if (!config_.strict_priority) {
+    allocate_switch(t, ~0u);
+    return;
+  }
+  // Each virtual network gets what those before it have left.
+  for (uint32_t network = config_.virtual_networks; network-- > 0;) allocate_switch(t, vc_mask(network));
+  granted_inputs_.clear();
+}
+
+// One round, for the input VCs in `vcs`.
+void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
   const Picoseconds next_cycle = t + cycle_;
   const uint32_t ports = this->ports();
   sa_ports_.for_each([&](uint32_t p) {
@@ -225,10 +255,15 @@ void Router::allocate_switch(Picoseconds t) {
       wake(port.input_busy);
       return;
     }
+    const uint32_t mask = port.sa_mask & vcs;
+    if (config_.strict_priority && granted_inputs_.contains(p)) {
+      if (mask != 0) wake(next_cycle);
+      return;
+    }
     // From the round-robin pointer upwards, then from 0: the first VC that asks for an output has it.
-    const uint32_t upper = port.sa_mask & (~0u << port.vc_pointer);
+    const uint32_t upper = mask & (~0u << port.vc_pointer);
     for (uint32_t half = 0; half < 2; ++half) {
-      for (uint32_t m = half == 0 ? upper : port.sa_mask & ~upper; m != 0; m &= m - 1) {
+      for (uint32_t m = half == 0 ? upper : mask & ~upper; m != 0; m &= m - 1) {
         const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
         InputVc& in = inputs_[p * vcs_ + v];
         if (in.ready > t) {
@@ -237,7 +272,7 @@ void Router::allocate_switch(Picoseconds t) {
         }
         if (in.queue.empty()) continue;
         if (in.queue.front().first > t) {
-          wake(in.queue.front().first);
+          wake(on_cycle(in.queue.front().first));
           continue;
         }
         const Picoseconds busy = ports_[in.out_port].output_busy;
@@ -252,7 +287,7 @@ void Router::allocate_switch(Picoseconds t) {
           if (when == kNever) {
             out.watched = true;
           } else {
-            wake(when);
+            wake(on_cycle(when));
           }
           continue;
         }
@@ -273,6 +308,7 @@ void Router::allocate_switch(Picoseconds t) {
   for (const SwitchGrant& g : grants_) {
     const uint32_t v = requested_vc_[g.input * ports + g.output];
     ports_[g.input].vc_pointer = v + 1 == vcs_ ? 0 : v + 1;
+    if (config_.strict_priority) granted_inputs_.insert(g.input);
     send(g.input, v, t);
   }
   if (requests_.count() > 1 || ports_[requests_.inputs.first()].sa_mask != 0) {
@@ -341,7 +377,7 @@ uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
     const int32_t n = outputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].credit.at(now_);
     if (n > 0) credits += static_cast<uint32_t>(n);
   }
-  if (soonest != kNever) wake(soonest);
+  if (soonest != kNever) wake(on_cycle(soonest));
   return credits;
 }
 
@@ -376,8 +412,10 @@ void Router::allocate_vcs(Picoseconds t) {
       if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
+      } else if (!in.routed) {
+        wake(t + cycle_);  // any credit anywhere may change its mind
       } else if (soonest != kNever) {
-        wake(soonest);
+        wake(on_cycle(soonest));
       }
     }
   });
@@ -412,6 +450,29 @@ void Router::allocate_vcs(Picoseconds t) {
   }
 }
 
+// A head that may want an output on which a train is, or is about to be: it cannot be decided before its
+// arrival, and the train is resumed before that.
+void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
+  if (reserved_inputs_[p] != kFree) return;  // the train's own
+  const RouteQuery query = query_of(p, v, packet);
+  candidates_.clear();
+  routing_.route(query, candidates_);
+  uint32_t only = ~0u;
+  if (candidates_.size() > 1 && selection_->certain()) {
+    only = selection_->select(query, candidates_, random_, *this);
+  }
+  for (uint32_t i = 0; i < candidates_.size(); ++i) {
+    if (only != ~0u && i != only) continue;
+    const uint32_t rank = reserved_outputs_[candidates_[i].port];
+    if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
+  }
+}
+
+RouteQuery Router::query_of(uint32_t p, uint32_t v, fabric::PacketRef ref) const {
+  const fabric::Packet& packet = pool_[ref];
+  return {id_, p, v, packet.source, packet.destination, packet.virtual_network};
+}
+
 void Router::start_head(uint32_t p, uint32_t v) {
   InputVc& in = inputs_[p * vcs_ + v];
   const FlitRun& run = in.queue.front();
@@ -419,7 +480,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.packet_flits = run.packet_flits;
   in.sent = 0;
   in.routed = false;
-  in.ready = std::max(run.first, in.free_at) + config_.pipeline.route * cycle_;
+  in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
   Port& port = ports_[p];
   if (port.va_mask == 0) va_ports_.insert(p);
   port.va_mask |= 1u << v;
@@ -492,6 +553,9 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
   const Picoseconds end = start + static_cast<Picoseconds>(n) * stride;
   out_port.output_busy = end;
   out_port.flits += n;
+  if (probes_) {
+    probes_->sent(sc_core::sc_time_stamp().value(), p, v, in.out_port, in.out_vc, start, n, stride);
+  }
   const Picoseconds done = aligned_ ? end : end - end % cycle_;
   // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
   if (stride <= cycle_) port.input_busy = done;
@@ -546,6 +610,186 @@ Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
   w.packet_flits = in.packet_flits;
   w.flits_here = in.pending;
   return w;
+}
+
+bool Router::record(vcd::Waves& waves) {
+  std::vector<uint32_t> credits;
+  for (uint32_t p = 0; p < ports(); ++p) credits.push_back(outputs_[p * vcs_].credit.depth());
+  auto probes = std::make_unique<RouterProbes>(waves, name(), credits, vcs_);
+  if (!probes->any()) return false;
+  probes_ = std::move(probes);
+  return true;
+}
+
+uint32_t Router::vc_mask(uint32_t virtual_network) const {
+  const uint32_t ones = config_.vcs >= 32 ? ~0u : (1u << config_.vcs) - 1;
+  return ones << (virtual_network * config_.vcs);
+}
+
+bool Router::certain_route(const RouteQuery& query, RouteCandidate& route) {
+  if (routing_.adaptive()) return false;
+  candidates_.clear();
+  routing_.route(query, candidates_);
+  if (candidates_.size() == 1) {
+    route = candidates_[0];
+    return true;
+  }
+  if (!selection_->certain()) return false;
+  route = candidates_[selection_->select(query, candidates_, random_, *this)];
+  return true;
+}
+
+bool Router::may_want(uint32_t output, const RouteQuery& query) {
+  RouteCandidate route{};
+  if (certain_route(query, route)) return route.port == output;
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [&](const RouteCandidate& c) { return c.port == output; });
+}
+
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
+  if (!reserved_inputs_.empty() && (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
+    return false;
+  }
+  if (ports_[output].flit_error > 0) return false;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const uint32_t owner = outputs_[output * vcs_ + v].owner;
+    if (owner != kFree && owner / vcs_ != input) return false;
+  }
+  for (uint32_t p = 0; p < ports(); ++p) {
+    const auto foreign = [&](uint32_t v, fabric::PacketRef ref) {
+      if (p == input) return pool_[ref].id_high != message;
+      return may_want(output, query_of(p, v, ref));
+    };
+    for (uint32_t v = 0; v < vcs_; ++v) {
+      const InputVc& in = inputs_[p * vcs_ + v];
+      if (in.packet != fabric::kNoPacket && foreign(v, in.packet)) return false;
+      for (uint32_t k = 0; k < in.queue.size(); ++k) {
+        if (in.queue[k].packet != in.packet && foreign(v, in.queue[k].packet)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
+  if (reserved_inputs_.empty()) {
+    reserved_inputs_.assign(ports_.size(), kFree);
+    reserved_outputs_.assign(ports_.size(), kFree);
+  }
+  reserved_inputs_[input] = rank;
+  reserved_outputs_[output] = rank;
+  ++reserved_;
+}
+
+void Router::release(uint32_t input, uint32_t output) {
+  reserved_inputs_[input] = kFree;
+  reserved_outputs_[output] = kFree;
+  --reserved_;
+}
+
+void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
+  const Port& in_port = ports_[input];
+  state.deadline(decided_);
+  state.deadline(in_port.input_busy);
+  state.number((uint64_t{in_port.va_mask} << 32) | in_port.sa_mask);
+  state.number((uint64_t{in_port.held_mask} << 32) | in_port.vc_pointer);
+  // A held burst looks back at it for a cycle.
+  state.deadline(ports_[output].output_busy + 2 * cycle_);
+  state.number(switch_allocator_->memory(input, output));
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    state.number((uint64_t{in.pending} << 32) | in.queue.size());
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      const FlitRun& run = in.queue[k];
+      state.time(run.first);
+      state.packet(run.packet);
+      state.number((uint64_t{run.flits} << 32) | run.packet_flits);
+      state.number(run.stride);
+    }
+    state.deadline(in.ready);
+    state.deadline(in.free_at);
+    state.number(in.last_next);
+    if (in.last_next != 0) state.packet(in.last_packet);
+    state.number(in.packet != fabric::kNoPacket ? 1 : 0);
+    if (in.packet != fabric::kNoPacket) {
+      state.packet(in.packet);
+      state.number((uint64_t{in.packet_flits} << 32) | in.sent);
+      state.number((uint64_t{in.out_port} << 32) | in.out_vc);
+      state.number((uint64_t{in.out_mask} << 32) | (in.virtual_network << 2) | (in.routed ? 2u : 0u) |
+                   (in.bubble ? 1u : 0u));
+    }
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.write(state);
+    state.deadline(out.free_at);
+    state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
+    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
+  }
+}
+
+Picoseconds Router::set_aside(uint32_t input) {
+  const Port& port = ports_[input];
+  if (port.va_mask != 0) va_ports_.erase(input);
+  if (port.sa_mask != 0) sa_ports_.erase(input);
+  if (port.held_mask != 0) {
+    held_ports_.erase(input);
+    --held_count_;
+  }
+  return on_cycle(std::max(decided_, static_cast<Picoseconds>(sc_core::sc_time_stamp().value())));
+}
+
+void Router::shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t packets, uint64_t flits) {
+  packets_ += packets;
+  ports_[input].input_busy += by;
+  ports_[output].output_busy += by;
+  ports_[output].flits += flits;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    InputVc& in = inputs_[input * vcs_ + v];
+    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+    in.ready += by;
+    in.free_at += by;
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.shift(by);
+    out.free_at += by;
+  }
+}
+
+void Router::begin_replay(uint32_t input, Picoseconds from) {
+  const auto alone = [&](uint32_t mask) {
+    PortSet set(ports());
+    if (mask != 0) set.insert(input);
+    return set;
+  };
+  const Port& port = ports_[input];
+  live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
+  live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
+  live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));
+  live_.held_count = std::exchange(held_count_, port.held_mask != 0 ? 1 : 0);
+  live_.next = std::exchange(next_, from);
+  live_.notified = std::exchange(notified_, 0);
+}
+
+void Router::replay_cycle() {
+  const Picoseconds t = next_;
+  next_ = kNever;
+  cycle(t);
+}
+
+void Router::end_replay(uint32_t input) {
+  va_ports_ = std::move(live_.va_ports);
+  sa_ports_ = std::move(live_.sa_ports);
+  held_ports_ = std::move(live_.held_ports);
+  held_count_ = live_.held_count;
+  const Port& port = ports_[input];
+  if (port.va_mask != 0) va_ports_.insert(input);
+  if (port.sa_mask != 0) sa_ports_.insert(input);
+  if (port.held_mask != 0) {
+    held_ports_.insert(input);
+    ++held_count_;
+  }
+  const Picoseconds next = std::min(next_, live_.next);
+  next_ = live_.next;
+  notified_ = live_.notified;
+  if (next != kNever) wake_and_notify(next);
 }
 
 }  // namespace weft::packet

@@ -24,6 +24,7 @@
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/port_set.h"
 #include "tlm_interconnect/packet/random.h"
+#include "tlm_interconnect/packet/router_probes.h"
 #include "tlm_interconnect/policies/allocation/allocator.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/selection/selection_policy.h"
@@ -43,6 +44,8 @@ struct PortConfig {
   Picoseconds replay = 0;     ///< what a repetition costs
   Picoseconds lookahead = 0;  ///< soonest a transfer sent by the peer now can concern this end
 };
+
+class PacketTrains;
 
 class Router final : public sc_core::sc_module, private OutputView {
  public:
@@ -82,6 +85,33 @@ class Router final : public sc_core::sc_module, private OutputView {
   Waiting waiting(uint32_t input, uint32_t vc) const;
   /// Input VC (port x VCs + VC) that holds an output VC, or ~0.
   uint32_t holder(uint32_t output, uint32_t vc) const { return outputs_[output * vcs_ + vc].owner; }
+
+  /// Call at elaboration. True if anything of this router is selected.
+  bool record(vcd::Waves& waves);
+
+  // -- used by PacketTrains
+  void set_trains(PacketTrains* trains) { trains_ = trains; }
+  /// VCs of a virtual network at any port.
+  uint32_t vc_mask(uint32_t virtual_network) const;
+  /// Where a packet goes, if that depends on nothing but the query.
+  bool certain_route(const RouteQuery& query, RouteCandidate& route);
+  /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
+  /// a packet that is announced already.
+  bool exclusive(uint32_t input, uint32_t output, uint32_t message);
+  /// Until released, a head announced at another input that may want `output` disturbs the train of `rank`.
+  void reserve(uint32_t input, uint32_t output, uint32_t rank);
+  void release(uint32_t input, uint32_t output);
+  void write_state(uint32_t input, uint32_t output, StateRecord& state);
+  /// Stops working on an input. Answers the first cycle that has not been decided for it.
+  Picoseconds set_aside(uint32_t input);
+  void shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t packets, uint64_t flits);
+  /// Cycles of one input alone, run one by one without an activation; then it works on as before.
+  void begin_replay(uint32_t input, Picoseconds from);
+  Picoseconds next_cycle() const { return next_; }
+  void replay_cycle();
+  void end_replay(uint32_t input);
+  /// All cycles before this have been decided.
+  Picoseconds decided() const { return decided_; }
 
  private:
   static constexpr uint32_t kFree = ~0u;
@@ -150,8 +180,12 @@ class Router final : public sc_core::sc_module, private OutputView {
   void cycle(Picoseconds t);
   void continue_held(Picoseconds t);
   void allocate_switch(Picoseconds t);
+  void allocate_switch(Picoseconds t, uint32_t vcs);
   void allocate_vcs(Picoseconds t);
 
+  void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);
+  RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
+  bool may_want(uint32_t output, const RouteQuery& query);
   void start_head(uint32_t port, uint32_t vc);
   void choose_route(uint32_t port, uint32_t vc);
   void send(uint32_t port, uint32_t vc, Picoseconds t);
@@ -189,6 +223,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t held_count_ = 0;
 
   SwitchRequests requests_;
+  PortSet granted_inputs_;  ///< strict_priority: in this cycle, by a virtual network that goes before
   std::vector<uint8_t> requested_vc_;  ///< per input x output
   std::vector<SwitchGrant> grants_;
   std::vector<VcRequest> vc_requests_;
@@ -197,6 +232,22 @@ class Router final : public sc_core::sc_module, private OutputView {
   Picoseconds now_ = 0;            ///< the cycle being decided
   Picoseconds next_ = kNever;      ///< next cycle to decide
   Picoseconds notified_ = kNever;  ///< what the event is set to
+  Picoseconds decided_ = 0;
+
+  std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
+
+  PacketTrains* trains_ = nullptr;
+  std::vector<uint32_t> reserved_inputs_;   ///< rank of the train, or kFree
+  std::vector<uint32_t> reserved_outputs_;  ///< the same
+  uint32_t reserved_ = 0;                   ///< how many
+  std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle
+  struct Live {
+    PortSet va_ports, sa_ports, held_ports;
+    uint32_t held_count = 0;
+    Picoseconds next = kNever;
+    Picoseconds notified = kNever;
+  };
+  Live live_;  ///< put away during a replay
   sc_core::sc_event event_;
   uint64_t activations_ = 0;
   uint64_t packets_ = 0;

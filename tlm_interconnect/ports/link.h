@@ -112,6 +112,16 @@ class alignas(64) Link {
     return slot;
   }
 
+  /// Has done what `like` has done since it was `before`.
+  void adopt(const Link& like, const Link& before) {
+    free_at_ = like.free_at_;
+    remainder_ = like.remainder_;
+    bytes_ += like.bytes_ - before.bytes_;
+    messages_ += like.messages_ - before.messages_;
+    busy_ += like.busy_ - before.busy_;
+    queued_ += like.queued_ - before.queued_;
+  }
+
   Picoseconds free_at() const { return free_at_; }
   uint64_t bytes() const { return bytes_; }
   uint64_t messages() const { return messages_; }

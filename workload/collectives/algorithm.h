@@ -113,6 +113,10 @@ class Algorithm {
     return false;
   }
 
+  /// Members exchange messages with their switch's collective unit instead of each other: a phase is one
+  /// round without sends, and its messages are those of a UnitLayout (in_switch.h).
+  virtual bool in_switch() const { return false; }
+
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
 
@@ -131,6 +135,7 @@ class Algorithm {
 
 /// The registry: one row an algorithm. nullptr for an unknown name.
 const Algorithm* find_algorithm(const std::string& name);
+/// Those by which members exchange messages with each other: all but `in_switch`.
 const std::vector<const Algorithm*>& all_algorithms();
 
 /// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
@@ -145,6 +150,7 @@ const Algorithm* ring_algorithm();
 const Algorithm* direct_algorithm();
 const Algorithm* halving_doubling_algorithm();
 const Algorithm* double_binary_tree_algorithm();
+const Algorithm* in_switch_algorithm();
 
 /// Is it one of the operations in which no member is special?
 constexpr bool rootless(CollectiveOp op) {

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "configs/geometry.h"
 #include "configs/graph.h"
+#include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
 namespace {
@@ -52,11 +54,12 @@ Picoseconds floor_time(double bytes, double rate) {
 }
 
 /// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of
-/// members stand against each other.
-double share(CollectiveOp op, double n) {
+/// members stand against each other. `in_switch`: switches between the groups reduce and multicast, so that
+/// an all-reduce needs no more than every member's contribution out and the result in.
+double share(CollectiveOp op, double n, bool in_switch) {
   switch (op) {
     case CollectiveOp::all_reduce:
-      return 2 * (n - 1) / n;
+      return in_switch ? 1 : 2 * (n - 1) / n;
     case CollectiveOp::all_gather:
     case CollectiveOp::gather:
       return n - 1;
@@ -71,6 +74,15 @@ double share(CollectiveOp op, double n) {
       return 0;
   }
   return 0;
+}
+
+/// Does a phase of the plan on this axis run in_switch?
+bool runs_in_switch(const CollectivePlan& plan, size_t axis) {
+  if (!plan.uses_units()) return false;
+  for (const PhasePlan& phase : plan.phases()) {
+    if (phase.axis == axis && phase.algorithm->in_switch()) return true;
+  }
+  return false;
 }
 
 /// By how many bytes a member's share may be larger than bytes / members: an element a chunk and phase.
@@ -268,13 +280,13 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
     // themselves, so that only gathers and all-to-all grow with their number.
     const double slice = members / axis.size;
-    double crossing = share(op, axis.size) * bytes - kept * slice;
+    double crossing = share(op, axis.size, runs_in_switch(plan, a)) * bytes - kept * slice;
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
     bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
   }
-  bound = std::max(bound, floor_time(share(op, members) * bytes - kept, ports) + nearest);
+  bound = std::max(bound, floor_time(share(op, members, plan.uses_units()) * bytes - kept, ports) + nearest);
   bound = std::max(bound, reach);
   return bound + 2 * config.nmu.endpoint_delay;
 }
@@ -322,16 +334,28 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   for (const uint32_t rank : ranks) {
     Picoseconds member = 0;
     plan.views(rank, views);
-    const uint32_t kinds = plan.chunks() > 1 ? 2 : 1;  // all but the last chunk are alike
-    for (uint32_t k = 0; k < kinds; ++k) {
-      const uint32_t chunk = k == 0 ? 0 : plan.chunks() - 1;
+    // Chunks of one order of phases are alike, but for the last one.
+    std::map<const std::vector<PhasePlan>*, Picoseconds> known;
+    for (uint32_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+      const std::vector<PhasePlan>& phases = plan.phases(chunk);
+      const auto same = known.find(&phases);
+      if (chunk + 1 < plan.chunks() && same != known.end()) {
+        member += same->second;
+        continue;
+      }
       Picoseconds one = 0;
-      for (uint32_t p = 0; p < plan.phases().size(); ++p) {
+      for (uint32_t p = 0; p < phases.size(); ++p) {
         if (!plan.participates(views, p)) continue;
-        const PhasePlan& phase = plan.phases()[p];
+        const PhasePlan& phase = phases[p];
         const PhaseShape shape = plan.shape(views, p, false, chunk);
         const Split split = plan.split(views, chunk, p);
         one += config.nmu.endpoint_delay;
+        if (phase.algorithm->in_switch()) {
+          one += config.nmu.endpoint_delay +
+                 unit_serial_time(config.dimensions[plan.axes()[phase.axis].dimension],
+                                  UnitLayout::of(config, plan, chunk, p, split));
+          continue;
+        }
         for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
           phase.algorithm->round(shape, r, round);
           const uint32_t me = views[phase.axis].rank(shape.me);
@@ -347,7 +371,8 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
           }
         }
       }
-      member += one * (k == 0 ? plan.chunks() - kinds + 1 : 1);
+      known[&phases] = one;
+      member += one;
     }
     total = std::max(total, member);
   }

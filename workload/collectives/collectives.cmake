@@ -6,6 +6,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/direct.cpp
   collectives/halving_doubling.cpp
   collectives/double_binary_tree.cpp
+  collectives/in_switch.cpp
   collectives/proof.cpp
   collectives/custom.cpp
   collectives/elements.cpp

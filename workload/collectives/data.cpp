@@ -155,6 +155,19 @@ uint32_t CollectiveData::gather(uint32_t chunk, const RoundSend& send) {
   return handle;
 }
 
+uint32_t CollectiveData::gather(uint32_t chunk, uint64_t from, uint64_t bytes) {
+  ChunkData& data = chunks_[chunk];
+  const uint32_t handle = context_.payloads().acquire();
+  Payload& payload = context_.payloads()[handle];
+  payload.source = data.me;
+  payload.sequence = data.sequence++;
+  payload.interval = true;
+  payload.offset = from;
+  payload.bytes.resize(bytes);
+  copy_bytes(payload.bytes.data(), data.work.data() + data.start + from, bytes);
+  return handle;
+}
+
 void CollectiveData::gather_moved(ChunkData& data, uint32_t block, Payload& payload) {
   const auto append = [&](const std::byte* from, uint64_t bytes, uint32_t origin) {
     payload.origins.push_back(origin);
@@ -178,6 +191,13 @@ void CollectiveData::gather_moved(ChunkData& data, uint32_t block, Payload& payl
 }
 
 bool CollectiveData::fits(const ChunkData& data, uint32_t chunk, const Payload& payload) {
+  if (payload.interval) {
+    const uint64_t end = data.split.offset(data.n - 1) + data.split.size(data.n - 1);
+    if (!moves_ && payload.offset <= end && payload.bytes.size() <= end - payload.offset) return true;
+    note(fmt::format("chunk {}, phase {}: {} B from byte {} on came from the switch, of {} B here", chunk,
+                     data.phase, payload.bytes.size(), payload.offset, end));
+    return false;
+  }
   bool inside = true;
   uint64_t bytes = 0;
   if (payload.blocks.count > data.n || payload.blocks.first >= data.n) {
@@ -223,6 +243,10 @@ void CollectiveData::apply(uint32_t chunk, const std::vector<uint32_t>& handles)
 
 void CollectiveData::place(ChunkData& data, const Payload& payload) {
   const std::byte* from = payload.bytes.data();
+  if (payload.interval) {
+    copy_bytes(data.work.data() + data.start + payload.offset, from, payload.bytes.size());
+    return;
+  }
   payload.blocks.for_each(data.n, [&](uint32_t block) {
     const uint64_t size = data.split.size(block);
     copy_bytes(data.work.data() + data.start + data.split.offset(block), from, size);

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "workload/collectives/in_switch.h"
+
 namespace weft::collectives {
 
 CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
@@ -227,6 +229,7 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   if (active.data) active.data->begin_phase(chunk_index, chunk.phase);
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
   chunk.reverse = reversed(active, chunk_index, chunk.phase);
+  chunk.in_switch = phase.algorithm->in_switch();
   chunk.me = active.views[phase.axis].me;
   chunk.base = active.views[phase.axis].base;
   chunk.rounds =
@@ -260,6 +263,10 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
   Chunk& chunk = active.chunks[chunk_index];
   chunk.status = Status::running;
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
+  if (chunk.in_switch) {
+    contribute(active, chunk_index);
+    return;
+  }
   const PhaseShape shape{
       phase.op, active.plan->axes()[phase.axis].size, chunk.me, phase.root, chunk.reverse, chunk_index};
   static thread_local Round round;  // scratch: nothing of it outlives an iteration below
@@ -285,6 +292,41 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
     if (active.data) apply_round(active, chunk_index);
     if (++chunk.round == chunk.rounds) break;
   }
+  end_phase(active, chunk_index);
+}
+
+/// A phase with the switch's collective unit: all contributions now, and it is over with the last result.
+void CollectiveEngine::contribute(Active& active, uint32_t chunk_index) {
+  Chunk& chunk = active.chunks[chunk_index];
+  const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
+  const UnitLayout layout = UnitLayout::of(config_, *active.plan, chunk_index, chunk.phase, chunk.split);
+  chunk.waiting_for = layout.results(chunk.me);
+  Message message;
+  message.peer = NpuId{kUnitPeer | active.plan->axes()[phase.axis].dimension};
+  message.cause = completions_;
+  for (uint64_t slot = 0; slot < layout.slots(); ++slot) {
+    if (!layout.used(slot) || !layout.contributes(slot, chunk.me)) continue;
+    const UnitLayout::Piece piece = layout.piece(slot);
+    message.id = {active.stream, static_cast<uint16_t>(chunk_index), chunk.phase, MessageId::Kind::collective,
+                  static_cast<uint32_t>(slot)};
+    message.bytes = piece.bytes;
+    if (active.data) {
+      message.type = data_->type();
+      message.buffer = active.stream;
+      message.offset = active.data->offset(chunk_index, piece.offset);
+      message.data = active.data->gather(chunk_index, piece.offset, piece.bytes);
+    }
+    port_.submit(message);
+  }
+  position_.stream = active.stream;
+  position_.phase = chunk.phase;
+  position_.round = 0;
+  if (chunk.waiting_for != 0 && !early_.empty()) {
+    chunk.waiting_for -= take_early(active, chunk_index, chunk.phase, 0);
+  }
+  if (chunk.waiting_for != 0) return;
+  if (active.data) apply_round(active, chunk_index);
+  ++chunk.round;
   end_phase(active, chunk_index);
 }
 

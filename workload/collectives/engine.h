@@ -117,6 +117,7 @@ class CollectiveEngine final : public MessageSink {
     uint8_t phase = 0;
     Status status = Status::waiting;
     bool reverse = false;
+    bool in_switch = false;   ///< the phase's messages go to and come from the switch's collective unit
     bool first_phase = true;  ///< its first phase is not over (dispatcher)
   };
   struct Received {
@@ -190,6 +191,7 @@ class CollectiveEngine final : public MessageSink {
   void serve(Queue& queue);
   void begin(Active& active, uint32_t chunk, Queue& queue);
   void enter_round(Active& active, uint32_t chunk);
+  void contribute(Active& active, uint32_t chunk);
   void end_phase(Active& active, uint32_t chunk);
   void send(const Active& active, uint32_t chunk, const RoundSend& send, const PhaseShape& shape);
   bool windowed(const PhasePlan& phase) const;

@@ -27,6 +27,8 @@ void PayloadPool::release(uint32_t handle) {
   payload.sequence = 0;
   payload.blocks = BlockSet{};
   payload.reduce = false;
+  payload.interval = false;
+  payload.offset = 0;
   payload.origins.clear();
   payload.bytes.clear();
   --live_;

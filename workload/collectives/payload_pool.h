@@ -25,6 +25,8 @@ struct Payload {
   uint32_t sequence = 0;  ///< of the sender's messages of this chunk: orders several from one source
   BlockSet blocks;        ///< which blocks of the phase, in the order of `bytes`
   bool reduce = false;    ///< combine with the receiver's own
+  bool interval = false;  ///< `bytes` begin `offset` bytes behind block 0, whatever the blocks (in_switch)
+  uint64_t offset = 0;
   /// All-to-all: by whom each block was brought in (index along the axis); it travels on with that name.
   std::vector<uint32_t> origins;
   std::vector<std::byte> bytes;

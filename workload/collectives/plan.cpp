@@ -9,9 +9,17 @@
 
 #include "configs/algorithms.h"
 #include "workload/collectives/custom.h"
+#include "workload/collectives/in_switch.h"
 #include "workload/collectives/pipeline.h"
 
 namespace weft::collectives {
+namespace {
+
+/// Of one phase of one chunk: more would be messages beyond any memory.
+constexpr uint64_t kMaxSlots = 1u << 24;
+
+}  // namespace
+
 void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
   out.clear();
   for (const Axis& axis : axes_) {
@@ -52,8 +60,13 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     return "ranks do not all have like links where the logical topology is not the physical one";
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
-    if (!axis.values.empty()) return "the group is not made of whole dimensions";
-    if (axis.dimension == Axis::kFlat) return "its line of members runs over dimensions that differ";
+    if (axis.dimension == Axis::kFlat) {
+      return axis.values.empty() || axis.spans != 0 ? "its line of members runs over dimensions that differ"
+                                                    : "the group is not made of whole dimensions";
+    }
+    // At a switch all members are alike, whichever of its NPUs they are.
+    if (!axis.values.empty() && config.dimensions[axis.dimension].kind != DimensionKind::switch_)
+      return "the group is not made of whole dimensions";
     if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
       return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
     }
@@ -65,6 +78,15 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     for (uint32_t p = 0; p < phases(c).size(); ++p) {
       const PhasePlan& phase = phases(c)[p];
       const uint32_t n = axes_[phase.axis].size;
+      if (phase.algorithm->in_switch()) {
+        return fmt::format("the collective units of dimension {}'s switches take part (in_switch)",
+                           axes_[phase.axis].dimension);
+      }
+      if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
+          config.dimensions[axes_[phase.axis].dimension].kind == DimensionKind::ring &&
+          config.collectives.active_chunks_per_dimension * config.collectives.queues_per_dimension > 1) {
+        return "chunks of halving_doubling on a Ring share a direction at some ranks and not at others";
+      }
       if (!phase.algorithm->symmetric(phase.op, n)) {
         return fmt::format("{} of {} members is not symmetric", phase.algorithm->name(), n);
       }
@@ -74,6 +96,61 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
     }
   }
   return {};
+}
+
+std::string CollectivePlan::ties(const Config& config) const {
+  const CollectivesConfig& c = config.collectives;
+  const bool reduces = c.reduction != ReductionKind::none;
+  const bool queues_up =
+      config.nmu.injection_queue != 0 || config.nmu.injection_bandwidth.bytes_per_second != 0;
+  for (uint32_t chunk = 0; chunk < chunks_; ++chunk) {
+    if (chunk != 0 && order_of_chunk_.empty()) break;
+    for (const PhasePlan& phase : phases(chunk)) {
+      const Axis& axis = axes_[phase.axis];
+      // From one peer messages come one after the other. Groups of whole dimensions have the same neighbours.
+      const bool whole = axis.values.empty();
+      if (whole && axis.size <= 2) continue;
+      const DimensionKind kind = config.dimensions[axis.dimension].kind;
+      if (kind == DimensionKind::ring && phase.algorithm == halving_doubling_algorithm())
+        return "partners of halving_doubling on a Ring are on this side of some ranks and on that of others";
+      const uint32_t queues = kind == DimensionKind::ring ? c.queues_per_dimension : 1;
+      if (c.active_chunks_per_dimension * queues <= 1) continue;
+      // The directions of a ring have nothing in common but the NMU's injection.
+      if (whole && phase.algorithm == ring_algorithm() && (queues == 1 || !queues_up)) continue;
+      // What goes through one port one after the other also comes so, unless some of it then takes the time
+      // of a reduction. Pair links are in step as long as all peers are sent to at once.
+      if (kind == DimensionKind::switch_ && !reduces) continue;
+      if (kind == DimensionKind::fully_connected && phase.algorithm == direct_algorithm() &&
+          c.direct_window == 0 && !reduces && !queues_up)
+        continue;
+      return fmt::format(
+          "chunks of {} that run side by side in dimension {} may tie, which ranks break unalike",
+          phase.algorithm->name(), axis.dimension);
+    }
+  }
+  return {};
+}
+
+CollectivePlan::LinkImages CollectivePlan::link_images(const Config& config) const {
+  LinkImages images;
+  for (const auto& phases : orders_) {
+    for (const PhasePlan& phase : phases) {
+      const Axis& axis = axes_[phase.axis];
+      if (axis.dimension == Axis::kFlat || axis.size <= 2) continue;
+      if (config.dimensions[axis.dimension].kind != DimensionKind::fully_connected) continue;
+      if (phase.algorithm == halving_doubling_algorithm()) {
+        images.exchanges |= 1u << axis.dimension;
+      } else if (phase.algorithm != direct_algorithm()) {
+        images.shifts |= 1u << axis.dimension;
+      }
+    }
+  }
+  return images;
+}
+
+bool CollectivePlan::along_dimensions() const {
+  return std::all_of(axes_.begin(), axes_.end(),
+                     [](const Axis& axis) { return axis.dimension != Axis::kFlat; });
 }
 
 bool CollectivePlan::participates(const std::vector<AxisView>& views, uint32_t phase) const {
@@ -284,6 +361,13 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
       fmt::format("dimension {} ({}({}))", axis.dimension, to_string(dimension.kind), dimension.size);
   chosen = find_algorithm(name);
   if (chosen == nullptr) fail(plan, where, fmt::format("there is no algorithm `{}`", name));
+  if (chosen->in_switch() && (dimension.kind != DimensionKind::switch_ || config_.remapped())) {
+    fail(plan, where,
+         config_.remapped()
+             ? "in_switch needs the switches of a Switch dimension, and ranks or dimensions are "
+               "not where the physical ones are; use another algorithm"
+             : "in_switch needs a Switch dimension; use another algorithm");
+  }
   const std::string why = chosen->refuses(phase_op, axis.size);
   if (!why.empty()) fail(plan, where, why);
   return chosen;
@@ -451,6 +535,12 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
       plan.order_of_chunk_.push_back(it->second);
     }
   }
+  for (const auto& phases : plan.orders_) {
+    for (const PhasePlan& phase : phases) {
+      plan.uses_units_ = plan.uses_units_ || phase.algorithm->in_switch();
+    }
+  }
+  if (plan.uses_units_) check_segments(plan);
   const bool wanted = order_policy == CollectiveOrder::themis_flex ||
                       config_.collectives.dimension_scheduling == DimensionScheduling::smallest_first;
   if (!wanted) return;
@@ -478,6 +568,24 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
   }
 }
 
+void PlanBuilder::check_segments(const CollectivePlan& plan) const {
+  std::vector<AxisView> views;
+  plan.views(plan.request_.group->ranks.empty() ? 0 : plan.request_.group->ranks[0], views);
+  for (const uint32_t c : {0u, plan.chunks_ - 1}) {
+    for (uint32_t p = 0; p < plan.phases(c).size(); ++p) {
+      const PhasePlan& phase = plan.phases(c)[p];
+      if (!phase.algorithm->in_switch()) continue;
+      const uint64_t slots = UnitLayout::of(config_, plan, c, p, plan.split(views, c, p)).slots();
+      if (slots <= kMaxSlots) continue;
+      const uint32_t d = plan.axes_[phase.axis].dimension;
+      fail(plan, fmt::format("dimension {} (Switch({}))", d, config_.dimensions[d].size),
+           fmt::format("in_switch cuts a chunk into {} segments, more than {}; raise "
+                       "topology.dimensions[{}].collective_unit.segment or collectives.chunks",
+                       slots, kMaxSlots, d));
+    }
+  }
+}
+
 Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
                                         uint32_t phase) const {
   // One member's rounds, each as long as its largest message; the split is that of the first chunk at member
@@ -490,6 +598,9 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
   while (&plan.phases(chunk) != &phases && chunk + 1 < plan.chunks_) ++chunk;
   const Split split = plan.split(views, chunk, phase);
   const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+  if (p.algorithm->in_switch()) {
+    return 2 * config_.nmu.endpoint_delay + unit_time(d, UnitLayout::of(config_, plan, chunk, phase, split));
+  }
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
   Picoseconds time = config_.nmu.endpoint_delay;
   Round round;

@@ -115,10 +115,29 @@ class CollectivePlan {
   }
   /// Nothing to send: one member, or no bytes.
   bool empty() const { return orders_[0].empty(); }
+  /// Some phase runs in_switch.
+  bool uses_units() const { return uses_units_; }
 
   /// Every member does alike at the same time with blocks of one size, on whole lines of rings, full
   /// connections and switches: one member tells all. Otherwise why not.
   std::string asymmetry(const Config& config) const;
+
+  /// Of a plan without asymmetry: do members differ in what they do with their links, or can messages of
+  /// different chunks reach a member at one instant from different peers? Such ties are broken by the peers'
+  /// numbers, which is not alike for all members. Empty: neither, whatever other collectives of this kind run
+  /// beside it.
+  std::string ties(const Config& config) const;
+
+  /// How members that do alike use the links of their FullyConnected dimensions. Bit d of `exchanges`: member
+  /// i uses the link to member p as member j uses the one to p ^ i ^ j; of `shifts`: .. to p - i + j.
+  /// Neither: all their links alike.
+  struct LinkImages {
+    uint32_t exchanges = 0;
+    uint32_t shifts = 0;
+  };
+  LinkImages link_images(const Config& config) const;
+  /// All messages travel along one dimension each.
+  bool along_dimensions() const;
 
   /// A rank's place on every axis. The rank must be a member.
   void views(uint32_t rank, std::vector<AxisView>& out) const;
@@ -150,6 +169,7 @@ class CollectivePlan {
   uint32_t chunks_ = 1;
   uint64_t base_chunk_ = 0;
   bool chunks_reduced_ = false;
+  bool uses_units_ = false;
 };
 
 /// Bytes of a barrier's tokens.
@@ -185,6 +205,7 @@ class PlanBuilder {
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
   void refuse_disproven(const CollectivePlan& plan, const PhasePlan& phase) const;
   void lay_out_phases(CollectivePlan& plan) const;
+  void check_segments(const CollectivePlan& plan) const;
   /// How the all-gathers of an all-reduce follow its reduce-scatters.
   enum class Gathers : uint8_t {
     backwards,  ///< last to first

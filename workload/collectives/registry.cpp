@@ -31,6 +31,7 @@ const Algorithm* find_algorithm(const std::string& name) {
   for (const Algorithm* a : all_algorithms()) {
     if (name == a->name()) return a;
   }
+  if (name == in_switch_algorithm()->name()) return in_switch_algorithm();
   return nullptr;
 }
 

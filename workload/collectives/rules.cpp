@@ -11,6 +11,7 @@
 
 #include "configs/algorithms.h"
 #include "configs/keys.h"
+#include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
 
@@ -73,6 +74,45 @@ int32_t Rules::apply(CollectiveRequest& request, std::string_view node_name, int
     request.settings = plans_.settings(settings);
   }
   return priority;
+}
+
+int32_t Rules::apply(CollectiveRequest& request, const trace::Node& node, uint32_t rank,
+                     const std::string& path) {
+  if (node.algorithm.empty()) {
+    return rules_.empty() ? node.priority : apply(request, std::string_view(node.name), node.priority);
+  }
+  const size_t slash = path.rfind('/');
+  const auto names =
+      parse_algorithms(node.algorithm, plans_.config().dimensions.size(),
+                       slash == std::string::npos ? std::string(".") : path.substr(0, slash + 1),
+                       fmt::format("{}: rank {}, node {} (`{}`)", path, rank, node.id, node.name));
+  for (uint32_t d = 0; d < names.size(); ++d) {
+    const Config& config = plans_.config();
+    if (names[d] != in_switch_algorithm()->name() || uses_unit(config, d)) continue;
+    if (config.dimensions[d].size < 2 || config.dimensions[d].kind != DimensionKind::switch_) continue;
+    // Switches are built before the trace's nodes are known one by one.
+    throw UserError(
+        ExitCode::trace,
+        fmt::format(
+            "{}: rank {}, node {} (`{}`): the attribute `algorithm` names in_switch for dimension {}, whose "
+            "switches are built without collective units; let the configuration name in_switch for the "
+            "dimension somewhere, in `collectives` or one of its rules",
+            path, rank, node.id, node.name, d));
+  }
+  // Alike for all members, or every rank would make a plan of its own.
+  return apply(request, std::string_view(node.name), node.priority, names,
+               fmt::format("the attribute `algorithm` \"{}\"", node.algorithm));
+}
+
+std::shared_ptr<const CollectivePlan> Rules::plan(const CollectiveRequest& request, const trace::Node& node,
+                                                  uint32_t rank, const std::string& path) {
+  try {
+    return plans_.plan(request);
+  } catch (const UserError& e) {
+    if (node.algorithm.empty()) throw;
+    throw UserError(ExitCode::trace,
+                    fmt::format("{}: rank {}, node {} (`{}`): {}", path, rank, node.id, node.name, e.what()));
+  }
 }
 
 std::vector<std::string> Rules::unmatched() const {

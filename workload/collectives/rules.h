@@ -7,13 +7,13 @@
 #ifndef WEFT_WORKLOAD_COLLECTIVES_RULES_H
 #define WEFT_WORKLOAD_COLLECTIVES_RULES_H
 
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "workload/collectives/plan.h"
+#include "workload/trace/node.h"
 
 namespace weft::collectives {
 
@@ -35,6 +35,14 @@ class Rules {
   /// priority, else `priority`.
   int32_t apply(CollectiveRequest& request, std::string_view node_name, int32_t priority,
                 const std::vector<std::string>& algorithms = {}, const std::string& origin = {});
+
+  /// The same of a collective of a trace: with the node's own algorithms. `path`: of the rank's trace. Throws
+  /// UserError(trace) that names file, rank and node.
+  int32_t apply(CollectiveRequest& request, const trace::Node& node, uint32_t rank, const std::string& path);
+  /// The plan of a request that apply() made from the node; what its own algorithms cannot do is told with
+  /// file, rank and node.
+  std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request, const trace::Node& node,
+                                             uint32_t rank, const std::string& path);
 
   /// A line for every rule that apply() never found.
   std::vector<std::string> unmatched() const;

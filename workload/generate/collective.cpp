@@ -114,6 +114,9 @@ CollectiveProgramSummary generate_collective(const CollectiveProgram& program, c
     usage(fmt::format("there is no algorithm `{}`; use one of {}", program.algorithm, known));
   }
   if (n < 2) usage(fmt::format("{} member(s); a collective needs 2 or more", n));
+  if (algorithm->in_switch()) {
+    usage(fmt::format("`{}` is what switches do, not a program of sends and receives", program.algorithm));
+  }
   if (const std::string why = algorithm->refuses(program.op, n); !why.empty()) usage(why);
   if (collectives::rooted(program.op) && program.root >= n) {
     usage(fmt::format("root is {}; it must be a member's index, 0 to {}", program.root, n - 1));

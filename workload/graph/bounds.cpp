@@ -16,6 +16,10 @@ Picoseconds sum(Picoseconds a, Picoseconds b) {
   return a > kNever - b ? kNever : a + b;
 }
 
+Picoseconds times(Picoseconds a, uint32_t n) {
+  return n != 0 && a > kNever / n ? kNever : a * n;
+}
+
 // Whole picoseconds on every slot: the busiest one works at least the average rounded up.
 Picoseconds spread(Picoseconds work, uint32_t slots) {
   const Picoseconds n = std::max<uint32_t>(slots, 1);
@@ -59,7 +63,7 @@ Bounds::Rank& Bounds::at(uint32_t rank) {
   return ranks_[rank];
 }
 
-void Bounds::add(uint32_t rank, const trace::Node& node) {
+void Bounds::add(uint32_t rank, const trace::Node& node, uint32_t ranks, uint32_t groups) {
   Rank& sums = at(rank);
   const Picoseconds time = cost(rank, node, serial_);
   if (node.type == trace::NodeType::comp) {
@@ -69,9 +73,11 @@ void Bounds::add(uint32_t rank, const trace::Node& node) {
   if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
     auto& group = collectives_[node.pg_name];
     if (node.ordinal >= group.size()) group.resize(size_t{node.ordinal} + 1);
-    group[node.ordinal] = std::max(group[node.ordinal], time);
+    Collective& collective = group[node.ordinal];
+    collective.time = std::max(collective.time, time);
+    collective.groups = std::max(collective.groups, groups);
   } else {
-    serial_sum_ = sum(serial_sum_, time);
+    serial_sum_ = sum(serial_sum_, times(time, ranks));
   }
 }
 
@@ -91,7 +97,7 @@ Picoseconds Bounds::lower() const {
 Picoseconds Bounds::upper() const {
   Picoseconds bound = serial_sum_;
   for (const auto& group : collectives_)
-    for (const Picoseconds time : group.second) bound = sum(bound, time);
+    for (const Collective& c : group.second) bound = sum(bound, times(c.time, c.groups));
   return bound;
 }
 

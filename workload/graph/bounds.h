@@ -40,7 +40,8 @@ class Bounds {
   /// The least time `node` can take from its start to its end: the cost of a node on the longest path.
   Picoseconds minimal_cost(uint32_t rank, const trace::Node& node) const;
 
-  void add(uint32_t rank, const trace::Node& node);
+  /// The node stands for that of `ranks` ranks that do alike, in `groups` different communicator groups.
+  void add(uint32_t rank, const trace::Node& node, uint32_t ranks = 1, uint32_t groups = 1);
   void path(uint32_t rank, Picoseconds longest_path);
 
   /// The largest over all ranks of the longest path, the CPU work over the CPU slots and the compute work
@@ -66,8 +67,12 @@ class Bounds {
   const CostModel serial_;
   std::vector<Rank> ranks_;
   Picoseconds serial_sum_ = 0;  ///< without the collectives
+  struct Collective {
+    Picoseconds time = 0;
+    uint32_t groups = 1;
+  };
   /// Per group, by ordinal.
-  std::unordered_map<std::string, std::vector<Picoseconds>> collectives_;
+  std::unordered_map<std::string, std::vector<Collective>> collectives_;
 };
 
 }  // namespace weft::graph

@@ -93,6 +93,14 @@ class RankEngine {
   void hold() { ++holds_; }
   void release();
 
+  /// Is this node the only one that has started and not finished? Then nothing else starts before it ends.
+  bool only_active(trace::NodeIndex node) const {
+    return active_.size() == 1 && active_.count(node) != 0 && done_.empty() && cpu_.waiting.empty() &&
+           compute_.waiting.empty();
+  }
+  /// Nodes that have started and not finished.
+  size_t active() const { return active_.size(); }
+
   /// Every node of the trace is finished.
   bool finished() const;
   /// When the last node that has finished did so.

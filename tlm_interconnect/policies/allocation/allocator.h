@@ -62,6 +62,9 @@ class SwitchAllocator {
   virtual ~SwitchAllocator() = default;
   /// Appends a matching (each input and each output at most once, only requested pairs) to `grants`.
   virtual void allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) = 0;
+  /// All that is remembered of one input and one output, as a number: while they deal only with each other,
+  /// equal numbers mean equal grants.
+  virtual uint64_t memory(uint32_t input, uint32_t output) const = 0;
 };
 
 /// One waiting head: input VC `input` (port x VCs + VC) may take any VC of `mask` (all free) at `port`.
@@ -78,6 +81,8 @@ class VcAllocator {
   virtual ~VcAllocator() = default;
   /// Fills `granted`; no output VC is given twice. Requests come in ascending order of `input`.
   virtual void allocate(std::vector<VcRequest>& requests) = 0;
+  /// The same for one input VC and one output VC (port x VCs + VC).
+  virtual uint64_t memory(uint32_t input, uint32_t output) const = 0;
 };
 
 /// By name from the registry tables; an unknown name throws UserError and names the ones there are.

@@ -16,6 +16,9 @@ class IslipSwitchAllocator final : public SwitchAllocator {
  public:
   IslipSwitchAllocator(uint32_t ports, uint32_t iterations);
   void allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) override;
+  uint64_t memory(uint32_t input, uint32_t output) const override {
+    return (uint64_t{grant_pointer_[output]} << 32) | accept_pointer_[input];
+  }
 
  private:
   uint32_t after(uint32_t port) const { return port + 1 == ports_ ? 0 : port + 1; }

@@ -15,6 +15,9 @@ class IslipVcAllocator final : public VcAllocator {
  public:
   IslipVcAllocator(uint32_t ports, uint32_t vcs);
   void allocate(std::vector<VcRequest>& requests) override;
+  uint64_t memory(uint32_t input, uint32_t output) const override {
+    return (uint64_t{grant_pointer_[output]} << 32) | accept_pointer_[input];
+  }
 
  private:
   void take(VcRequest& request, uint32_t granted_mask);

@@ -15,6 +15,9 @@ class RoundRobinSwitchAllocator final : public SwitchAllocator {
  public:
   RoundRobinSwitchAllocator(uint32_t ports, uint32_t iterations);
   void allocate(const SwitchRequests& requests, std::vector<SwitchGrant>& grants) override;
+  uint64_t memory(uint32_t input, uint32_t output) const override {
+    return (uint64_t{output_pointer_[output]} << 32) | input_pointer_[input];
+  }
 
  private:
   uint32_t ports_;

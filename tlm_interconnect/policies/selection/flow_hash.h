@@ -14,6 +14,7 @@ class FlowHash final : public SelectionPolicy {
  public:
   uint32_t select(const RouteQuery& query, const std::vector<RouteCandidate>& candidates, Random& random,
                   OutputView& outputs) override;
+  bool certain() const override { return true; }
 };
 
 }  // namespace weft::packet

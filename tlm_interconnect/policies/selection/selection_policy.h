@@ -32,6 +32,8 @@ class SelectionPolicy {
   /// Index of the one taken; called only with two or more candidates.
   virtual uint32_t select(const RouteQuery& query, const std::vector<RouteCandidate>& candidates,
                           Random& random, OutputView& outputs) = 0;
+  /// True: the answer depends on the query and the candidates alone.
+  virtual bool certain() const { return false; }
 };
 
 /// By name from the registry table; throws UserError for an unknown one.

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/analytical_switch.h"
+
+namespace weft {
+
+AnalyticalSwitch::AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
+                                   const Geometry& geometry, fabric::LinkType& link_type,
+                                   fabric::PacketPool& pool, ActivationWheel& wheel,
+                                   const UnitContext& context)
+    : sc_core::sc_module(name),
+      socket("port"),
+      out_(config.fabric_dimensions()[dimension].size, fabric::Link(link_type)),
+      unit_("unit", dimension, config, geometry, pool, wheel, context, *this) {
+  socket.bind(static_cast<fabric::fabric_bw_if&>(*this));
+}
+
+void AnalyticalSwitch::send(uint32_t, fabric::Transfer& transfer) {
+  fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+  sc_core::sc_time zero;
+  socket->nb_transport_fw(transfer, phase, zero);
+}
+
+}  // namespace weft

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A switch of a Switch dimension at `analytical` fidelity, where messages between NMUs pass it as a mere
+// latency: the place of its collective unit, and of the output ports that the unit's results leave by. A
+// member of its dimension's DirectFabric beside the NMUs.
+
+#ifndef WEFT_SC_MODELS_ANALYTICAL_SWITCH_H
+#define WEFT_SC_MODELS_ANALYTICAL_SWITCH_H
+
+#include <vector>
+
+#include "sc_models/switch_unit.h"
+
+namespace weft {
+
+class AnalyticalSwitch final : public sc_core::sc_module, private fabric::FabricEndpoint, private UnitPorts {
+ public:
+  AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
+                   const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
+                   ActivationWheel& wheel, const UnitContext& context);
+
+  /// To the DirectFabric.
+  fabric::fabric_initiator_socket socket;
+
+  std::vector<fabric::Link>& links() { return out_; }
+  const std::vector<fabric::Link>& links() const { return out_; }
+  const SwitchUnit& unit() const { return unit_; }
+
+ private:
+  void receive(const fabric::Transfer& transfer) override { unit_.receive(transfer); }
+  fabric::Link& output(uint32_t port) override { return out_[port]; }
+  void send(uint32_t port, fabric::Transfer& transfer) override;
+
+  std::vector<fabric::Link> out_;
+  SwitchUnit unit_;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// How a message's id travels in a packet, where the fabric carries it unread.
+
+#ifndef WEFT_SC_MODELS_MESSAGE_BITS_H
+#define WEFT_SC_MODELS_MESSAGE_BITS_H
+
+#include <cstdint>
+
+#include "workload/seam.h"
+
+namespace weft {
+
+/// Packet::id_low. The low half of Packet::id_high is the id's round, its high half the message's cause.
+inline uint64_t pack_low(const MessageId& id) {
+  return static_cast<uint64_t>(id.stream) | static_cast<uint64_t>(id.chunk) << 32 |
+         static_cast<uint64_t>(id.phase) << 48 | static_cast<uint64_t>(id.kind) << 56;
+}
+
+inline MessageId unpack(uint64_t low, uint64_t high) {
+  MessageId id;
+  id.stream = static_cast<uint32_t>(low);
+  id.chunk = static_cast<uint16_t>(low >> 32);
+  id.phase = static_cast<uint8_t>(low >> 48);
+  id.kind = static_cast<MessageId::Kind>(low >> 56);
+  id.round = static_cast<uint32_t>(high);
+  return id;
+}
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/switch_unit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sc_models/message_bits.h"
+#include "workload/collectives/elements.h"
+
+namespace weft {
+namespace {
+
+fabric::CollectiveUnit::Parameters parameters(const CollectiveUnitConfig& unit) {
+  return {unit.ingress_bandwidth, unit.reduction_bandwidth, unit.latency, unit.buffer,
+          unit.buffer == 0 ? 0 : unit.segment};
+}
+
+}  // namespace
+
+SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, const Config& config,
+                       const Geometry& geometry, fabric::PacketPool& pool, ActivationWheel& wheel,
+                       const UnitContext& context, UnitPorts& ports)
+    : sc_core::sc_module(module_name),
+      dimension_(dimension),
+      config_(config),
+      geometry_(geometry),
+      analytical_(config.dimensions[dimension].fidelity == Fidelity::analytical),
+      pool_(pool),
+      context_(context),
+      ports_(ports),
+      unit_(parameters(config.dimensions[dimension].collective_unit), config.dimensions[dimension].size) {
+  if (context.waves != nullptr && context.waves->on()) {
+    const std::string prefix = name();
+    probes_ = std::make_unique<Probes>();
+    probes_->buffered = context.waves->number(prefix + ".buffered", 64);
+    probes_->blocks = context.waves->number(prefix + ".blocks", 32);
+    probes_->waiting = context.waves->number(prefix + ".waiting", 32);
+  }
+  wheel.add(*this);
+}
+
+SwitchUnit::~SwitchUnit() = default;
+
+SwitchUnit::Phase& SwitchUnit::phase_of(const MessageId& id, uint32_t source) {
+  const auto [it, fresh] = phases_.try_emplace({id.stream, id.chunk, id.phase});
+  Phase& phase = it->second;
+  if (!fresh) return phase;
+  phase.plan = context_.directory.plan(id.stream);
+  std::vector<collectives::AxisView> views;
+  phase.plan->views(source, views);
+  phase.view = views[phase.plan->phases(id.chunk)[id.phase].axis];
+  phase.layout = collectives::UnitLayout::of(config_, *phase.plan, id.chunk, id.phase,
+                                             phase.plan->split(views, id.chunk, id.phase));
+  phase.expected = phase.layout.totals();
+  phase.blocks_left = phase.expected.contributions / phase.layout.contributors();
+  return phase;
+}
+
+uint32_t SwitchUnit::port_of(const Phase& phase, uint32_t member) const {
+  return phase.view.axis->value(member);
+}
+
+void SwitchUnit::receive(const fabric::Transfer& transfer) {
+  const fabric::Packet& packet = pool_[transfer.packet];
+  const MessageId id = unpack(packet.id_low, packet.id_high);
+  Phase& phase = phase_of(id, packet.source);
+  const uint32_t port = geometry_.coordinate(packet.source, dimension_);
+  const std::vector<uint32_t>& values = phase.view.axis->values;
+  fabric::CollectiveUnit::Contribution c;
+  c.block = {id.stream, id.chunk, id.phase, id.round};
+  c.contributor =
+      values.empty()
+          ? port
+          : static_cast<uint32_t>(std::lower_bound(values.begin(), values.end(), port) - values.begin());
+  c.contributors = phase.layout.contributors();
+  c.port = port;
+  c.item = transfer.packet;
+  c.bytes = packet.bytes;
+  c.reduces = phase.layout.reduces();
+  c.head = transfer.first;
+  c.tail = transfer.first + transfer.flit_time;
+  ++phase.counted.contributions;
+  phase.counted.bytes_in += packet.bytes;
+  ++total_.contributions;
+  total_.bytes_in += packet.bytes;
+  unit_.arrive(c);
+  if (!running()) wake_at(unit_.next());
+}
+
+void SwitchUnit::activate(Picoseconds now) {
+  ++activations_;
+  unit_.advance(now, *this);
+  if (probes_) probe(now);
+  wake_at(unit_.next());
+}
+
+void SwitchUnit::probe(Picoseconds now) {
+  probes_->buffered.set(now, unit_.buffered());
+  probes_->blocks.set(now, unit_.blocks());
+  probes_->waiting.set(now, unit_.waiting());
+}
+
+/// The handle of the result's elements; those of the contributions are used up.
+uint32_t SwitchUnit::combine(const Phase& phase, const fabric::CollectiveUnit::Result& result) {
+  const auto& contributions = *result.contributions;
+  if (context_.data == nullptr || pool_[contributions.front().item].data == kNoData) return kNoData;
+  collectives::PayloadPool& payloads = context_.data->payloads();
+  if (!phase.layout.reduces()) return pool_[contributions.front().item].data;
+  const uint32_t sum = payloads.acquire();
+  std::vector<const std::byte*> operands;
+  for (const auto& c : contributions) operands.push_back(payloads[pool_[c.item].data].bytes.data());
+  collectives::Payload& payload = payloads[sum];
+  payload.interval = true;
+  payload.offset = payloads[pool_[contributions.front().item].data].offset;
+  payload.bytes.resize(result.bytes);
+  if (result.bytes != 0) {
+    collectives::combine(context_.data->type(), context_.data->op(), operands,
+                         result.bytes / collectives::element_bytes(context_.data->type()),
+                         payload.bytes.data());
+  }
+  for (const auto& c : contributions) payloads.release(pool_[c.item].data);
+  return sum;
+}
+
+Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picoseconds now) {
+  const PhaseKey key{result.block.stream, result.block.chunk, result.block.phase};
+  Phase& phase = phases_.at(key);
+  const uint32_t data = combine(phase, result);
+  // A result's time begins with the contribution that came last.
+  const auto& last = (*result.contributions)[result.last];
+  fabric::Packet packet = pool_[last.item];
+  packet.id_high = packet.id_high >> 32 << 32;  // of the members' only round
+  packet.queued += last.waited;
+  packet.latency += config_.dimensions[dimension_].collective_unit.latency;
+  packet.source = packet.destination;
+  packet.data = data;
+  packet.flags = 0;
+  for (const auto& c : *result.contributions) pool_.release(c.item);
+  Picoseconds left = now;
+  uint32_t copies = 0;
+  for (uint32_t member = 0; member < phase.layout.members(); ++member) {
+    if (!phase.layout.receives(result.block.slot, member)) continue;
+    const uint32_t port = port_of(phase, member);
+    fabric::Link& link = ports_.output(port);
+    const fabric::Link::Slot slot = analytical_ ? link.occupy_analytical(now, result.bytes, 1, packet.id_low)
+                                                : link.occupy(now, result.bytes, 0, packet.id_low);
+    const fabric::PacketRef ref = pool_.acquire();
+    fabric::Packet& copy = pool_[ref];
+    copy = packet;
+    copy.references = 1;
+    copy.bytes = result.bytes;
+    copy.destination = phase.view.rank(member);
+    copy.queued += slot.start - now;
+    copy.latency += link.latency();
+    if (data != kNoData && copies++ != 0) context_.data->payloads().add_reference(data);
+    fabric::Transfer transfer;
+    transfer.first = slot.start + link.latency();
+    transfer.flit_time = slot.end - slot.start;
+    transfer.packet = ref;
+    transfer.target = copy.destination;
+    left = std::max(left, slot.end);
+    ++phase.counted.results;
+    phase.counted.bytes_out += result.bytes;
+    ++total_.results;
+    total_.bytes_out += result.bytes;
+    ports_.send(port, transfer);
+  }
+  if (--phase.blocks_left == 0) close(key);
+  return left;
+}
+
+void SwitchUnit::close(const PhaseKey& key) {
+  const auto it = phases_.find(key);
+  const auto& expected = it->second.expected;
+  const auto& counted = it->second.counted;
+  if (expected.contributions != counted.contributions || expected.bytes_in != counted.bytes_in ||
+      expected.results != counted.results || expected.bytes_out != counted.bytes_out) {
+    broken_.push_back(fmt::format(
+        "{}: collective {} chunk {} phase {} took {} contributions ({} B) and sent {} results ({} B), not {} "
+        "({} B) and {} ({} B)",
+        name(), key.stream, key.chunk, key.phase, counted.contributions, counted.bytes_in, counted.results,
+        counted.bytes_out, expected.contributions, expected.bytes_in, expected.results, expected.bytes_out));
+  }
+  phases_.erase(it);
+}
+
+std::vector<std::string> SwitchUnit::describe_waits(size_t limit) const {
+  std::vector<std::string> lines;
+  for (const auto& block : unit_.pending(limit)) {
+    const Phase& phase = phases_.at({block.block.stream, block.block.chunk, block.block.phase});
+    std::string missing;
+    for (size_t i = 0; i < block.missing.size(); ++i) {
+      if (i == 8) {
+        missing += fmt::format(" and {} more", block.missing.size() - i);
+        break;
+      }
+      missing += fmt::format("{}{}", i == 0 ? "" : ", ", phase.view.rank(block.missing[i]));
+    }
+    lines.push_back(fmt::format(
+        "{}: collective {} chunk {} phase {} block {} ({} B){} waits for {}", name(), block.block.stream,
+        block.block.chunk, block.block.phase, block.block.slot, block.bytes,
+        block.has_buffer ? "" : fmt::format(" without buffer ({} B are in use)", unit_.buffered()),
+        missing.empty() ? std::string("buffer") : "the contribution(s) of rank(s) " + missing));
+  }
+  return lines;
+}
+
+}  // namespace weft

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Packet trains change nothing: every arrival of every packet and message and every counter is that of the
+// packet-by-packet simulation, whoever comes in between and whenever.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <systemc>
+#include <tuple>
+#include <vector>
+
+#include "in_child.h"
+#include "tlm_interconnect/packet/packet_network.h"
+
+namespace weft::packet {
+namespace {
+
+using test::advance;
+using test::in_child;
+
+/// Remembers everything, in the order of the messages' ids and of time.
+class Log final : public PacketSink {
+ public:
+  bool takes_trains() const override { return true; }
+  void packet_arrives(const fabric::Packet& packet, uint32_t count, Picoseconds at) override {
+    packets[packet.id_low].push_back(hash64(at) ^ hash64(packet.bytes * 1000 + count) ^
+                                     hash64(packet.source * 1000ull + packet.destination) ^
+                                     hash64(packet.submitted));
+  }
+  void flits_arrive(uint32_t count, Picoseconds first, Picoseconds flit_time) override {
+    for (uint32_t k = 0; k < count; ++k) flits += hash64(first + k * flit_time);
+  }
+  void message_sent(const Message& message, Picoseconds at) override { sent[message.id_low] = at; }
+  void message_arrives(const Message& message, Picoseconds at) override {
+    late = late || at < sc_core::sc_time_stamp().value();
+    arrived[message.id_low] = at;
+    injected[message.id_low] = message.injected;
+  }
+
+  std::map<uint64_t, std::vector<uint64_t>> packets;
+  std::map<uint64_t, Picoseconds> sent, arrived, injected;
+  uint64_t flits = 0;
+  bool late = false;
+};
+
+struct Scenario {
+  std::string notation;
+  PacketConfig network;
+  Picoseconds flit_time = 0;     ///< of the links
+  Picoseconds ni_flit_time = 0;  ///< of the links to the NIs; 0: the same
+  Picoseconds latency = 0;
+  uint32_t messages = 40;
+  uint32_t longest = 600;      ///< packets
+  Picoseconds span = 3000000;  ///< messages are submitted within it
+  uint32_t destinations = 0;   ///< 0: any; n: rank + 1 .. rank + n
+  uint32_t packet_bytes = 256;
+  uint64_t seed = 1;
+};
+
+struct Outcome {
+  std::string log;
+  uint64_t trains = 0, splits = 0, packets = 0;
+};
+
+Outcome run(const Scenario& s, bool trains) {
+  const std::string text = in_child([&]() -> std::string {
+    PacketConfig config = s.network;
+    config.trains = trains;
+    LinkTiming link;
+    link.flit_time = s.flit_time;
+    link.latency = s.latency;
+    LinkTiming ni_link;
+    ni_link.flit_time = s.ni_flit_time != 0 ? s.ni_flit_time : s.flit_time;
+    Segmentation cut;
+    cut.packet_bytes = s.packet_bytes;
+    PacketNetwork network("network", config, make_from_notation(s.notation, link, ni_link), cut);
+    Log log;
+    for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&log);
+    Random random(s.seed, 7);
+    std::vector<std::tuple<Picoseconds, uint32_t, Message>> plan;
+    for (uint32_t k = 0; k < s.messages; ++k) {
+      Message m;
+      m.id_low = k;
+      const uint32_t from = random.below(network.ranks());
+      const uint32_t step = 1 + random.below(s.destinations == 0 ? network.ranks() - 1 : s.destinations);
+      m.destination = (from + step) % network.ranks();
+      // Most are long; some are a few packets that come in between.
+      const uint32_t packets = random.below(3) == 0 ? 1 + random.below(4) : 1 + random.below(s.longest);
+      m.bytes = static_cast<uint64_t>(packets) * s.packet_bytes - random.below(s.packet_bytes);
+      m.virtual_network = static_cast<uint8_t>(random.below(config.virtual_networks));
+      m.submitted = random.below(static_cast<uint32_t>(s.span));
+      plan.emplace_back(m.submitted, from, m);
+    }
+    std::sort(plan.begin(), plan.end(), [](const auto& a, const auto& b) {
+      return std::make_pair(std::get<0>(a), std::get<2>(a).id_low) <
+             std::make_pair(std::get<0>(b), std::get<2>(b).id_low);
+    });
+    Picoseconds now = 0;
+    for (const auto& [at, from, message] : plan) {
+      if (at > now) {
+        advance(at - now);
+        now = at;
+      }
+      const std::string broken = network.broken_invariant(false);
+      if (!broken.empty()) return "midway: " + broken;
+      network.ni(from).submit(message);
+    }
+    for (int k = 0; k < 5000 && network.messages_in_flight() > 0; ++k) advance(10000000);
+    advance(10000000);
+    std::ostringstream out;
+    const PacketTrains::Counters counters =
+        network.trains() != nullptr ? network.trains()->counters() : PacketTrains::Counters{};
+    out << counters.trains << ' ' << counters.splits << ' ' << counters.packets << '\n';
+    out << network.broken_invariant(true) << " late " << log.late << " hops " << network.packet_hops()
+        << " flits " << log.flits << '\n';
+    for (const auto& [id, at] : log.arrived) {
+      uint64_t all = 0;
+      for (const uint64_t p : log.packets[id]) all += p;
+      out << id << " packets " << log.packets[id].size() << " injected " << log.injected[id] << " sent "
+          << log.sent[id] << " arrived " << at << " digest " << all << '\n';
+    }
+    for (uint32_t r = 0; r < network.ranks(); ++r) {
+      const NetworkInterface& ni = network.ni(r);
+      out << "ni " << r << ' ' << ni.flits_sent() << ' ' << ni.flits_received() << ' ' << ni.packets_sent()
+          << ' ' << ni.packets_received() << '\n';
+    }
+    for (uint32_t r = 0; r < network.routers(); ++r) {
+      const Router& router = network.router(r);
+      out << "router " << r << ' ' << router.packets();
+      for (uint32_t p = 0; p < router.ports(); ++p) out << ' ' << router.flits_sent(p);
+      out << '\n';
+    }
+    return out.str();
+  });
+  Outcome outcome;
+  std::istringstream in(text);
+  in >> outcome.trains >> outcome.splits >> outcome.packets;
+  outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
+  return outcome;
+}
+
+/// Both ways; answers what the trains did.
+Outcome compare(const Scenario& s) {
+  const Outcome without = run(s, false);
+  const Outcome with = run(s, true);
+  EXPECT_EQ(without.trains, 0u);
+  EXPECT_NE(without.log.find("arrived"), std::string::npos) << without.log;
+  EXPECT_EQ(without.log.find("late 1"), std::string::npos);
+  if (with.log != without.log) {
+    // Only the first line that differs: the whole is long.
+    std::istringstream expected(without.log);
+    std::istringstream got(with.log);
+    std::string e;
+    std::string g;
+    while (std::getline(expected, e) && std::getline(got, g) && e == g) {
+    }
+    ADD_FAILURE() << s.notation << " seed " << s.seed << " VCs " << s.network.vcs << " buffer "
+                  << s.network.buffer_flits << " flit time " << s.flit_time << " / " << s.ni_flit_time
+                  << " latency " << s.latency << "\nwithout " << e << "\nwith    " << g;
+  }
+  return with;
+}
+
+void add(Outcome& sum, const Outcome& one) {
+  sum.trains += one.trains;
+  sum.splits += one.splits;
+  sum.packets += one.packets;
+}
+
+TEST(Trains, ChangeNothingOnAnyTopology) {
+  for (const char* notation : {"Switch(8)", "Ring(8)", "Ring(4)_Ring(4)", "Mesh(4)_Mesh(3)", "FatTree(4,2)",
+                               "Ring(3)_Switch(4)", "FullyConnected(5)", "Switch(70)"}) {
+    Outcome sum;
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      Scenario s;
+      s.notation = notation;
+      s.seed = seed;
+      s.network.selection = std::string(notation) == "FatTree(4,2)" ? "hash" : "";
+      s.destinations = seed % 2 == 0 ? 1 : 0;
+      s.span = seed > 2 ? 30000000 : 3000000;
+      add(sum, compare(s));
+    }
+    EXPECT_GT(sum.trains, 10u) << notation;
+    EXPECT_GT(sum.splits, 3u) << notation;
+    EXPECT_GT(sum.packets, 1000u) << notation;
+  }
+}
+
+TEST(Trains, ChangeNothingWithAnyBufferVcsAndRate) {
+  Outcome sum;
+  uint64_t seed = 100;
+  for (const uint32_t buffer : {2u, 7u, 16u, 64u}) {
+    for (const uint32_t vcs : {1u, 2u, 4u}) {
+      for (const Picoseconds flit_time : {1000u, 1300u, 2000u, 1280u, 1025u}) {
+        for (const Picoseconds latency : {0u, 7500u}) {
+          Scenario s;
+          s.notation = vcs == 1 ? "Switch(6)" : (seed % 2 == 0 ? "Ring(6)" : "Mesh(3)_Switch(2)");
+          s.network.vcs = vcs;
+          s.network.buffer_flits = buffer;
+          s.flit_time = flit_time;
+          s.latency = latency;
+          s.messages = 15;
+          s.seed = ++seed;
+          s.span = 9000000;
+          add(sum, compare(s));
+        }
+      }
+    }
+  }
+  EXPECT_GT(sum.trains, 300u);
+  EXPECT_GT(sum.splits, 100u);
+}
+
+TEST(Trains, ChangeNothingWithAnyOption) {
+  const auto with = [](const std::string& notation, auto&& change) {
+    Outcome sum;
+    for (uint64_t seed = 200; seed < 203; ++seed) {
+      Scenario s;
+      s.notation = notation;
+      s.seed = seed;
+      s.span = 10000000;
+      change(s);
+      add(sum, compare(s));
+    }
+    return sum;
+  };
+  EXPECT_GT(
+      with("Ring(6)", [](Scenario& s) { s.network.switching = FlitSwitching::flit_interleaved; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.quantum = 3; }).trains, 0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.strict_cut_through = true; }).trains, 0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.release_on_credit = true; }).trains, 0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.allocator_iterations = 3; }).trains, 0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.switch_allocator = "round_robin"; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.pipeline.vc_alloc = 0; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.pipeline = {2, 2, 2, 2, 3}; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.vc_classes = "switched_dateline"; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.network.routing = "up_down", s.network.selection = "first"; })
+                .trains,
+            0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.virtual_networks = 2, s.network.vcs = 2; }).splits,
+            0u);
+  EXPECT_GT(with("Switch(6)", [](Scenario& s) { s.network.shuffle = 5; }).trains, 0u);
+  EXPECT_GT(with("Switch(6)",
+                 [](Scenario& s) {
+                   s.network.virtual_networks = 3;
+                   s.network.vcs = 2;
+                   s.network.strict_priority = true;
+                 })
+                .splits,
+            0u);
+  // Links of different rates, and faster than the clock.
+  EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.ni_flit_time = 2000; }).trains, 0u);
+  EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.flit_time = 800; }).trains, 0u);
+  // Drawn and adaptive routes: no trains where the way is not certain.
+  EXPECT_EQ(with("Mesh(3)_Mesh(3)", [](Scenario& s) { s.network.routing = "minimal_adaptive"; }).trains, 0u);
+  with("FatTree(4,2)", [](Scenario& s) { s.network.selection = "random"; });
+  with("FatTree(4,2)", [](Scenario& s) { s.network.selection = "spray"; });
+}
+
+// One flow alone: nearly all of it travels by train, and its neighbour's first packet splits it.
+TEST(Trains, CarryALongMessageAndAreSplitByAnother) {
+  const auto alone = [](bool second) {
+    return in_child([&]() -> std::string {
+      PacketNetwork network("network", {}, make_from_notation("Switch(4)", {}, {}));
+      Log log;
+      for (uint32_t r = 0; r < 4; ++r) network.ni(r).set_sink(&log);
+      Message m;
+      m.id_low = 1;
+      m.destination = 1;
+      m.bytes = 256 * 10000;
+      network.ni(0).submit(m);
+      advance(50000000);
+      const uint64_t before = network.flits_received();
+      if (second) {
+        m.id_low = 2;
+        m.bytes = 256;
+        m.submitted = sc_core::sc_time_stamp().value();
+        network.ni(2).submit(m);
+      }
+      advance(1000000000);
+      const PacketTrains::Counters& c = network.trains()->counters();
+      return fmt::format("{} trains {} splits, {}, {} before{}", c.trains, c.splits,
+                         c.packets > 9900 ? "nearly all" : "few", before > 40000 ? "most" : "little",
+                         network.broken_invariant(true));
+    });
+  };
+  EXPECT_EQ(alone(false), "1 trains 0 splits, nearly all, most before");
+  EXPECT_EQ(alone(true), "2 trains 1 splits, nearly all, most before");
+}
+
+// A sink that wants every packet in time gets it so.
+TEST(Trains, AreNotForSinksThatWantEveryPacketInTime) {
+  class Strict final : public PacketSink {
+   public:
+    void packet_arrives(const fabric::Packet&, uint32_t, Picoseconds at) override {
+      late += at < sc_core::sc_time_stamp().value();
+      ++packets;
+    }
+    void message_arrives(const Message&, Picoseconds) override {}
+    uint32_t late = 0;
+    uint32_t packets = 0;
+  };
+  EXPECT_EQ(in_child([]() -> std::string {
+              PacketNetwork network("network", {}, make_from_notation("Switch(4)", {}, {}));
+              Strict sink;
+              for (uint32_t r = 0; r < 4; ++r) network.ni(r).set_sink(&sink);
+              Message m;
+              m.destination = 1;
+              m.bytes = 256 * 1000;
+              network.ni(0).submit(m);
+              advance(100000000);
+              return fmt::format("{} late of {}, {} trains", sink.late, sink.packets,
+                                 network.trains()->counters().trains);
+            }),
+            "0 late of 1000, 0 trains");
+}
+
+// Counters that are read in the middle of a train.
+TEST(Trains, SettleBringsCountersUpToNow) {
+  const auto midway = [](bool trains) {
+    return in_child([&]() -> std::string {
+      PacketConfig config;
+      config.trains = trains;
+      PacketNetwork network("network", config, make_from_notation("Ring(6)", {}, {}));
+      Log log;
+      for (uint32_t r = 0; r < 6; ++r) network.ni(r).set_sink(&log);
+      Message m;
+      m.destination = 2;
+      m.bytes = 256 * 5000;
+      network.ni(0).submit(m);
+      std::string text;
+      for (int k = 0; k < 5; ++k) {
+        advance(7654000);
+        network.settle();
+        text += fmt::format("{} {} {} {}; ", network.ni(0).packets_sent(), network.ni(2).packets_received(),
+                            network.packet_hops(), network.router(1).packets());
+      }
+      return text + (trains == (network.trains() != nullptr && network.trains()->counters().trains >= 5)
+                         ? "as told"
+                         : "not as told");
+    });
+  };
+  const std::string without = midway(false);
+  EXPECT_NE(without.find("as told"), std::string::npos);
+  EXPECT_EQ(without.find("not as"), std::string::npos);
+  EXPECT_EQ(midway(true), without);
+}
+
+}  // namespace
+}  // namespace weft::packet

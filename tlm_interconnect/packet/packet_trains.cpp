@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/packet_trains.h"
+
+#include <algorithm>
+
+namespace weft::packet {
+namespace {
+
+constexpr uint64_t kShortest = 16;    ///< packets for which a train is worth while
+constexpr uint64_t kFirstTry = 2;     ///< packets begun before the first record
+constexpr uint64_t kRetry = 16;       ///< packets to wait after a disturbance
+constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
+constexpr uint64_t kLongestWindow = 4096;
+
+Picoseconds now() {
+  return sc_core::sc_time_stamp().value();
+}
+
+}  // namespace
+
+PacketTrains::PacketTrains(const PacketTopology& topology,
+                           const std::vector<std::unique_ptr<Router>>& routers,
+                           const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages)
+    : topology_(topology), routers_(routers), nis_(nis), messages_(messages), trains_(nis.size()) {}
+
+PacketTrains::~PacketTrains() = default;
+
+bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t) {
+  const NetworkInterface::Progress progress = ni.progress(virtual_network);
+  std::unique_ptr<Train>& slot = trains_[ni.rank()];
+  if (slot && slot->phase == Phase::resuming) {
+    ++slot->begun;
+    return false;
+  }
+  // All but the last packet of a message are alike; the last one goes by itself.
+  const uint64_t left = (progress.bytes - progress.cut - 1) / progress.packet_bytes;
+  if (left < kShortest || progress.bytes == progress.cut) {
+    if (slot && slot->phase != Phase::idle) forget(*slot);
+    return false;
+  }
+  if (!slot) slot = std::make_unique<Train>();
+  Train& train = *slot;
+  if (train.message != progress.message || train.virtual_network != virtual_network || progress.cut == 0) {
+    if (train.phase != Phase::idle) forget(train);
+    train.message = progress.message;
+    train.virtual_network = static_cast<uint8_t>(virtual_network);
+    train.from = &ni;
+    train.begun = 0;
+    train.next_try = kFirstTry;
+    train.window = kFirstWindow;
+    train.path.clear();
+  }
+  ++train.begun;
+  if (train.phase == Phase::idle) {
+    if (train.begun < train.next_try) return false;
+    if (train.path.empty() && !find_path(train, messages_[progress.message].message)) {
+      train.next_try = ~uint64_t{0};
+      return false;
+    }
+    if (!ni.sends_nothing_else(virtual_network) || !exclusive(train)) {
+      train.next_try = train.begun + kRetry;
+      return false;
+    }
+    for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, ni.rank());
+    train.phase = Phase::observed;
+    observe(train, t);
+    return false;
+  }
+  write_sender(train, t);
+  if (state_.words().size() == train.sender_words &&
+      std::equal(state_.words().begin(), state_.words().end(), train.record.begin())) {
+    write_path(train);
+    if (state_.words() == train.record) {
+      const uint64_t packets = train.begun - train.packet_of_record;
+      const uint64_t repeats = left / packets;
+      if (packets * repeats < kShortest) return false;
+      set_aside(train, t, packets, repeats);
+      return true;
+    }
+  }
+  if (train.begun - train.packet_of_record >= train.window) {
+    train.window = std::min(2 * train.window, kLongestWindow);
+    observe(train, t);
+  }
+  return false;
+}
+
+// The ports on the way, if it is certain.
+bool PacketTrains::find_path(Train& train, const Message& message) {
+  train.path.clear();
+  train.to = nullptr;
+  if (message.destination >= nis_.size()) return false;
+  NetworkInterface& to = *nis_[message.destination];
+  if (!to.takes_trains()) return false;
+  const NiAttachment& at = topology_.nis[message.source];
+  uint32_t router = at.router;
+  uint32_t input = at.port;
+  uint32_t mask = routers_[router]->vc_mask(message.virtual_network);
+  while (train.path.size() <= topology_.routers.size()) {
+    uint32_t output = ~0u;
+    uint32_t next_mask = 0;
+    for (uint32_t m = mask; m != 0; m &= m - 1) {
+      const RouteQuery query{router,
+                             input,
+                             static_cast<uint32_t>(__builtin_ctz(m)),
+                             message.source,
+                             message.destination,
+                             message.virtual_network};
+      RouteCandidate route{};
+      if (!routers_[router]->certain_route(query, route)) return false;
+      if (output != ~0u && route.port != output) return false;
+      output = route.port;
+      next_mask |= route.vc_mask;
+    }
+    train.path.push_back({routers_[router].get(), input, output, 0});
+    const TopologyPort& port = topology_.routers[router].ports[output];
+    if (port.ni) {
+      train.to = &to;
+      return port.peer == message.destination;
+    }
+    router = port.peer;
+    input = port.peer_port;
+    mask = next_mask;
+  }
+  return false;
+}
+
+bool PacketTrains::exclusive(const Train& train) const {
+  return std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
+    return hop.router->exclusive(hop.input, hop.output, train.message);
+  });
+}
+
+void PacketTrains::observe(Train& train, Picoseconds t) {
+  write_sender(train, t);
+  train.sender_words = state_.words().size();
+  write_path(train);
+  train.record = state_.words();
+  train.packet_of_record = train.begun;
+  train.time_of_record = t;
+  train.bursts.clear();
+  train.to->record_arrivals(&train.bursts);
+}
+
+void PacketTrains::forget(Train& train) {
+  for (const Hop& hop : train.path) hop.router->release(hop.input, hop.output);
+  train.to->record_arrivals(nullptr);
+  train.phase = Phase::idle;
+  train.next_try = train.begun + kRetry;
+  train.window = kFirstWindow;
+}
+
+void PacketTrains::write_sender(const Train& train, Picoseconds t) {
+  state_.begin(now(), t);
+  train.from->write_sender(state_);
+}
+
+void PacketTrains::write_path(const Train& train) {
+  for (const Hop& hop : train.path) hop.router->write_state(hop.input, hop.output, state_);
+  train.to->write_receiver(state_);
+}
+
+void PacketTrains::set_aside(Train& train, Picoseconds t, uint64_t packets, uint64_t repeats) {
+  train.since = now();
+  train.first = t;
+  train.period = t - train.time_of_record;
+  train.packets = packets;
+  train.repeats = repeats;
+  train.phase = Phase::carried;
+  train.to->record_arrivals(nullptr);
+  for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input);
+  train.from->set_aside(train.since + train.repeats * train.period);
+  ++counters_.trains;
+}
+
+bool PacketTrains::disturb(uint32_t rank) {
+  Train* train = trains_[rank].get();
+  if (train == nullptr || train->phase == Phase::idle) return false;
+  if (train->phase == Phase::carried) return true;
+  // At once: the other packet may go on along this path to where another train is.
+  forget(*train);
+  return false;
+}
+
+void PacketTrains::resume(uint32_t rank) {
+  if (!trains_[rank] || trains_[rank]->phase != Phase::carried) return;
+  Train& train = *trains_[rank];
+  const Picoseconds present = now();
+  const uint64_t passed = std::min(train.repeats, (present - train.since) / train.period);
+  const Picoseconds shift = passed * train.period;
+  const uint64_t packets = passed * train.packets;
+  counters_.splits += passed < train.repeats;
+  counters_.packets += packets;
+  counters_.hops += packets * train.path.size();
+
+  if (passed > 0) {
+    const uint64_t flits = packets * train.from->packet_flits_of_trains();
+    train.from->shift_sender(shift, train.virtual_network, packets);
+    for (const Hop& hop : train.path) hop.router->shift(hop.input, hop.output, shift, packets, flits);
+    MessagePool::Open& open = messages_[train.message];
+    open.left -= packets;
+    open.last += shift;
+    train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), train.bursts, train.period,
+                               passed);
+  }
+
+  train.phase = Phase::resuming;
+  // What has begun of the next period, in the order of time, on these ports only.
+  for (const Hop& hop : train.path) hop.router->begin_replay(hop.input, hop.undecided + shift);
+  train.from->begin_replay(train.first + shift);
+  for (;;) {
+    Picoseconds soonest = train.from->next_cycle();
+    Router* router = nullptr;
+    if (soonest >= present) soonest = kNever;
+    for (const Hop& hop : train.path) {
+      const Picoseconds t = hop.router->next_cycle();
+      // Its other ports may have been decided for a while beyond now.
+      if (t < soonest && t < std::max(present, hop.router->decided())) {
+        soonest = t;
+        router = hop.router;
+      }
+    }
+    if (soonest == kNever) break;
+    if (router != nullptr) {
+      router->replay_cycle();
+    } else {
+      train.from->replay_cycle();
+    }
+  }
+  for (const Hop& hop : train.path) hop.router->end_replay(hop.input);
+  train.from->end_replay();
+  forget(train);
+}
+
+void PacketTrains::resume_all() {
+  for (uint32_t rank = 0; rank < trains_.size(); ++rank) resume(rank);
+}
+
+uint64_t PacketTrains::flits_under_way() const {
+  uint64_t flits = 0;
+  for (const auto& train : trains_) {
+    if (!train || train->phase != Phase::carried) continue;
+    const uint64_t passed = std::min(train->repeats, (now() - train->since) / train->period);
+    flits += passed * train->packets * train->from->packet_flits_of_trains();
+  }
+  return flits;
+}
+
+}  // namespace weft::packet

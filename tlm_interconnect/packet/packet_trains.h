@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Packet trains: a long message that streams without contention is not simulated packet by packet.
+//
+// While nobody else uses the ports on its path a message is a closed system: its NI, one input and one output
+// of each router on the way, the receiving NI. Finite and deterministic, it becomes periodic. So its state is
+// recorded whenever a packet begins; when a record equals an earlier one, everything between the two repeats
+// for as long as whole packets are left and nobody interferes. The path is then set aside: no module on it
+// does anything for this message. The train is resumed when it ends, or when a head is announced that wants
+// one of its outputs, or when something else is to be sent by its NI:
+//   - the whole periods that have passed are added to every time and counter of the path;
+//   - what is left of the period up to now is run packet by packet, by the same code, on these ports only.
+// That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
+// receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
+//
+// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors;
+// and nothing in a network of links of different rates, or of more than a flit a cycle. How long a sender
+// waits there for credits that come more slowly depends on how many of them it has been told of, so that
+// other messages would notice that a path has been set aside.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
+#define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/router.h"
+#include "tlm_interconnect/packet/state_record.h"
+#include "tlm_interconnect/packet/topology.h"
+
+namespace weft::packet {
+
+class PacketTrains {
+ public:
+  struct Counters {
+    uint64_t trains = 0;   ///< set aside
+    uint64_t splits = 0;   ///< resumed before their end
+    uint64_t packets = 0;  ///< carried in trains
+    uint64_t hops = 0;     ///< packet-hops of these
+  };
+
+  PacketTrains(const PacketTopology& topology, const std::vector<std::unique_ptr<Router>>& routers,
+               const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages);
+  ~PacketTrains();
+
+  /// The NI is about to begin a packet of the message at the front of a queue, at cycle `t`. True: from this
+  /// packet on it goes by train; the NI does nothing until it is resumed.
+  bool carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t);
+  /// Brings the train of a rank up to now and makes it ordinary packets again. Not from inside a cycle of a
+  /// router or NI.
+  void resume(uint32_t rank);
+  /// Somebody else comes to the train's path: what has been observed is worthless, and if it has been set
+  /// aside it must be resumed before any module on its path next works. True: it has.
+  bool disturb(uint32_t rank);
+  /// Every train that is under way, so that counters are up to date.
+  void resume_all();
+
+  const Counters& counters() const { return counters_; }
+  /// Flits received by trains under way that are not yet counted anywhere.
+  uint64_t flits_under_way() const;
+
+ private:
+  struct Hop {
+    Router* router;
+    uint32_t input;
+    uint32_t output;
+    Picoseconds undecided;  ///< at set-aside: from here on its cycles have not been run
+  };
+  enum class Phase : uint8_t { idle, observed, carried, resuming };
+  struct Train {
+    Phase phase = Phase::idle;
+    uint32_t message = 0;
+    uint8_t virtual_network = 0;
+    NetworkInterface* from = nullptr;
+    NetworkInterface* to = nullptr;
+    std::vector<Hop> path;
+    uint64_t begun = 0;     ///< packets of the message that began ordinarily
+    uint64_t next_try = 0;  ///< in packets begun
+    uint64_t window = 0;    ///< how many packets to compare with one record
+    // The record and what has arrived since.
+    uint64_t packet_of_record = 0;
+    Picoseconds time_of_record = 0;
+    std::vector<uint64_t> record;
+    size_t sender_words = 0;  ///< the part of it that is the sender's
+    std::vector<TrainArrivals::Burst> bursts;
+    // Set aside:
+    Picoseconds since = 0;  ///< when
+    Picoseconds first = 0;  ///< cycle in which its first packet begins
+    Picoseconds period = 0;
+    uint64_t packets = 0;  ///< per period
+    uint64_t repeats = 0;
+  };
+
+  bool find_path(Train& train, const Message& message);
+  bool exclusive(const Train& train) const;
+  void observe(Train& train, Picoseconds t);
+  void forget(Train& train);
+  void write_sender(const Train& train, Picoseconds t);
+  void write_path(const Train& train);
+  void set_aside(Train& train, Picoseconds t, uint64_t packets, uint64_t repeats);
+
+  const PacketTopology& topology_;
+  const std::vector<std::unique_ptr<Router>>& routers_;
+  const std::vector<std::unique_ptr<NetworkInterface>>& nis_;
+  MessagePool& messages_;
+  std::vector<std::unique_ptr<Train>> trains_;  ///< by rank; made when first needed
+  StateRecord state_;
+  Counters counters_;
+};
+
+}  // namespace weft::packet
+
+#endif

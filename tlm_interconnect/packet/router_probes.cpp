@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/packet/router_probes.h"
+
+namespace weft::packet {
+
+RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
+                           uint32_t vcs)
+    : vcs_(vcs), outputs_(credits.size()), credits_(credits.size() * vcs), flits_(credits.size() * vcs) {
+  const auto keep = [this](const vcd::Probe& probe, uint64_t value) {
+    if (probe) {
+      any_ = true;
+      probe.set(0, value);
+    }
+    return probe;
+  };
+  for (uint32_t p = 0; p < credits.size(); ++p) {
+    const std::string out = router + ".out" + std::to_string(p);
+    const std::string in = router + ".in" + std::to_string(p);
+    outputs_[p].busy = keep(waves.bit(out + ".busy"), 0);
+    outputs_[p].vc = keep(waves.number(out + ".vc", 8), 0);
+    for (uint32_t v = 0; v < vcs; ++v) {
+      const std::string vc = ".vc" + std::to_string(v);
+      credits_[p * vcs + v].settled = credits[p];
+      credits_[p * vcs + v].probe = keep(waves.number(out + vc + "_credits", 32), credits[p]);
+      flits_[p * vcs + v].probe = keep(waves.number(in + vc + "_flits", 32), 0);
+    }
+  }
+}
+
+void RouterProbes::arrived(Picoseconds now, uint32_t input, uint32_t vc, Picoseconds first, uint32_t n,
+                           Picoseconds stride) {
+  flits_[input * vcs_ + vc].change(now, first, n, stride, 1);
+}
+
+void RouterProbes::credited(Picoseconds now, uint32_t output, uint32_t vc, Picoseconds first, uint32_t n,
+                            Picoseconds stride) {
+  credits_[output * vcs_ + vc].change(now, first, n, stride, 1);
+}
+
+void RouterProbes::sent(Picoseconds now, uint32_t input, uint32_t input_vc, uint32_t output,
+                        uint32_t output_vc, Picoseconds first, uint32_t n, Picoseconds stride) {
+  flits_[input * vcs_ + input_vc].change(now, first, n, stride, -1);
+  credits_[output * vcs_ + output_vc].change(now, first, n, stride, -1);
+  // The burst after this one may start where this one ends: what is set last holds.
+  outputs_[output].busy.set(first, true);
+  outputs_[output].busy.set(first + n * stride, false);
+  outputs_[output].vc.set(first, output_vc);
+}
+
+void RouterProbes::Level::change(Picoseconds now, Picoseconds first, uint32_t n, Picoseconds stride, int by) {
+  if (!probe) return;
+  while (!changes.empty() && changes.begin()->first < now) {
+    settled += changes.begin()->second;
+    changes.erase(changes.begin());
+  }
+  for (uint32_t k = 0; k < n; ++k) changes[first + k * stride] += by;
+  int64_t level = settled;
+  for (const auto& [t, delta] : changes) {
+    level += delta;
+    // A flit may be known to leave before it is known to have come; until then that instant shows 0.
+    if (t >= first) probe.set(t, static_cast<uint64_t>(level < 0 ? 0 : level));
+  }
+}
+
+}  // namespace weft::packet

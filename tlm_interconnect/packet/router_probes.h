@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The waveforms of one router, flit by flit: per output port whether it is busy and with which VC
+// (<router>.out2.busy, <router>.out2.vc) and the credits here for each VC (.out2.vc1_credits); per input VC
+// the flits in its buffer (.in0.vc1_flits). A router commits ahead of time; so do the signals.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_ROUTER_PROBES_H
+#define WEFT_TLM_INTERCONNECT_PACKET_ROUTER_PROBES_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "configs/types.h"
+#include "vcd/waves.h"
+
+namespace weft::packet {
+
+class RouterProbes {
+ public:
+  /// Registers what is selected. `credits`: at the start, per port.
+  RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
+               uint32_t vcs);
+  /// True if anything is selected.
+  bool any() const { return any_; }
+
+  /// Flits arrive from `first`, one every `stride`; or credits do, or flits leave. `now`: of the simulation.
+  void arrived(Picoseconds now, uint32_t input, uint32_t vc, Picoseconds first, uint32_t n,
+               Picoseconds stride);
+  void credited(Picoseconds now, uint32_t output, uint32_t vc, Picoseconds first, uint32_t n,
+                Picoseconds stride);
+  void sent(Picoseconds now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc,
+            Picoseconds first, uint32_t n, Picoseconds stride);
+
+ private:
+  /// A count whose changes become known in any order of their times.
+  struct Level {
+    vcd::Probe probe;
+    int64_t settled = 0;  ///< up to the earliest of `changes`
+    std::map<Picoseconds, int64_t> changes;
+
+    void change(Picoseconds now, Picoseconds first, uint32_t n, Picoseconds stride, int by);
+  };
+  struct Output {
+    vcd::Probe busy;
+    vcd::Probe vc;
+  };
+
+  const uint32_t vcs_;
+  bool any_ = false;
+  std::vector<Output> outputs_;
+  std::vector<Level> credits_;  ///< port x VCs + VC
+  std::vector<Level> flits_;    ///< the same
+};
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Which ranks of a job do alike from beginning to end, told from their traces before anything runs: ranks
+// that are joined by their communicator groups, have the same nodes, and communicate only in collectives
+// whose members do alike. One of them, with mirrors for its peers, stands for all (docs/folding.md says why
+// that is exact).
+
+#ifndef WEFT_WORKLOAD_GRAPH_FOLDING_H
+#define WEFT_WORKLOAD_GRAPH_FOLDING_H
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "workload/trace/groups.h"
+#include "workload/trace/workload_check.h"
+
+namespace weft::graph {
+
+class Folding {
+ public:
+  /// Ranks that do alike. Their communicator groups differ, but the n-th group that one uses corresponds to
+  /// the n-th that any other uses.
+  struct Class {
+    struct Share {
+      trace::GroupId group;
+      uint32_t ranks;  ///< of this class in the group
+    };
+    std::vector<uint32_t> ranks;             ///< ascending, at least two; the first is simulated
+    std::vector<trace::GroupId> own;         ///< the first one's groups, by first use
+    std::vector<std::vector<Share>> groups;  ///< all that correspond to own[i]
+    /// Bit d: rank r uses the link to peer p of FullyConnected dimension d as the first uses the one to
+    /// p ^ r ^ first (coordinates), not as the one to p - r + first.
+    uint32_t exchanges = 0;
+
+    uint32_t representative() const { return ranks.front(); }
+    /// All groups that correspond to this one of the representative's.
+    const std::vector<Share>& like(trace::GroupId group) const;
+  };
+
+  /// Looks through all traces. Throws UserError when a collective's plan cannot be made.
+  Folding(const Config& config, const trace::JobTrace& traces);
+  /// Every rank is simulated, because `why`.
+  Folding(const trace::JobTrace& traces, const std::string& why);
+
+  const std::vector<Class>& classes() const { return classes_; }
+  /// The class of a rank; nullptr: it is simulated itself.
+  const Class* of(uint32_t rank) const {
+    return class_of_[rank] == kNone ? nullptr : &classes_[class_of_[rank]];
+  }
+  /// The rank whose simulation tells this one's.
+  uint32_t representative(uint32_t rank) const {
+    const Class* c = of(rank);
+    return c == nullptr ? rank : c->representative();
+  }
+  /// Is there a module for this rank?
+  bool built(uint32_t rank) const { return representative(rank) == rank; }
+  /// Ranks that one simulated rank stands for, itself included.
+  uint32_t times(uint32_t rank) const {
+    const Class* c = of(rank);
+    return c == nullptr ? 1 : static_cast<uint32_t>(c->ranks.size());
+  }
+  /// Ranks that are simulated themselves, ascending.
+  const std::vector<uint32_t>& whole() const { return whole_; }
+  /// The first rank of every class, ascending.
+  std::vector<uint32_t> representatives() const;
+  /// May single collectives of this rank, which is simulated itself, be told from one member? They may where
+  /// every message that can reach it comes along one dimension, and nothing else forbids folding.
+  bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
+  /// Why ranks are simulated themselves, and how many.
+  const std::map<std::string, uint32_t>& reasons() const { return reasons_; }
+
+ private:
+  static constexpr uint32_t kNone = ~0u;
+
+  std::vector<uint32_t> class_of_;
+  std::vector<Class> classes_;
+  std::vector<uint32_t> whole_;
+  std::vector<bool> along_dimensions_;
+  std::map<std::string, uint32_t> reasons_;
+};
+
+}  // namespace weft::graph
+
+#endif
