@@ -223,7 +223,7 @@ struct Config {
   std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions
   std::vector<DimensionConfig> levels;    ///< of a tree: its links from the NPUs up, as they were given
   std::vector<FidelityRule> fidelity_rules;  ///< the first that matches holds
-  std::vector<uint32_t> mapping;          ///< physical NPU of each rank, a bijection; empty: the same number
+  std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
 
   /// Messages travel on something else than what collectives plan on.
   bool remapped() const { return graph != nullptr || !physical.empty() || !mapping.empty(); }

@@ -436,8 +436,7 @@ class Reader {
       const bool number = item.kind == DocumentNode::Kind::scalar && !item.scalar.empty() &&
                           item.scalar.size() <= 4 &&
                           item.scalar.find_first_not_of("0123456789") == std::string::npos;
-      if (!number)
-        fail(fmt::format("holds {}; allowed: {}", describe_node(item), allowed_values(key)));
+      if (!number) fail(fmt::format("holds {}; allowed: {}", describe_node(item), allowed_values(key)));
       numbers.push_back(std::to_string(std::stoul(item.scalar)));
     }
     return numbers;
@@ -1049,8 +1048,8 @@ class Resolver {
         rule.to = std::get<uint64_t>(v->value);
         if (rule.to <= rule.from)
           errors_.add(v->origin, path + ".to",
-                      fmt::format("is {}, which is not after `from`, {}; make it later",
-                                  print_time(rule.to), print_time(rule.from)));
+                      fmt::format("is {}, which is not after `from`, {}; make it later", print_time(rule.to),
+                                  print_time(rule.from)));
       }
       const RawValue* const fidelity = get("fidelity");
       if (fidelity == nullptr) {
@@ -1084,8 +1083,8 @@ class Resolver {
                             rule.dimensions.end());
     }
     for (uint32_t d = 0; d < dimensions.size(); ++d) {
-      const bool named = rule.dimensions.empty() ||
-                         std::binary_search(rule.dimensions.begin(), rule.dimensions.end(), d);
+      const bool named =
+          rule.dimensions.empty() || std::binary_search(rule.dimensions.begin(), rule.dimensions.end(), d);
       if (!named || dimensions[d].size <= 1 || dimensions[d].fidelity <= rule.fidelity) continue;
       errors_.add(fidelity.origin, path + ".fidelity",
                   fmt::format("is {}, and dimension {} has the finer fidelity {}: rules lift messages to a "

@@ -202,7 +202,8 @@ void write_links(const OutputFolder& folder, const RunRecord& record) {
   for (const LinkRow& row : record.result.links)
     file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{}\n", csv(row.name), csv(row.to), row.dimension,
                             row.bytes, row.messages, nanoseconds(row.busy),
-                            fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets, to_string(row.fidelity)));
+                            fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets,
+                            to_string(row.fidelity)));
   file.close();
 }
 
@@ -349,8 +350,8 @@ std::string summary_json(const RunRecord& record) {
       const bool none = use.rule == graph::FidelityRules::kNone;
       json.begin_object();
       if (!none) json.key("rule").number(uint64_t{use.rule});
-      json.key("fidelity").text(none ? "default"
-                                     : to_string(record.config.fidelity_rules[use.rule].fidelity));
+      json.key("fidelity")
+          .text(none ? "default" : to_string(record.config.fidelity_rules[use.rule].fidelity));
       json.key("collectives").number(use.collectives);
       json.key("messages").number(use.messages);
       json.end_object();

@@ -644,8 +644,8 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
     Held& held = held_[before->second];
     system_->nmu(rank).start_collective(held.stream, std::move(held.plan), held.priority);
     held_of_.erase(before);
-  } else if (after_starts_ && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) &&
-             plane == 0 && !plan->empty() && system_->npu(rank).engine()->active() == 1 &&
+  } else if (after_starts_ && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) && plane == 0 &&
+             !plan->empty() && system_->npu(rank).engine()->active() == 1 &&
              mirrorable(*plan).dimensions != 0) {
     held_of_[rank] = held_.size();
     held_.push_back({rank, number, node.index, priority, plan});

@@ -65,7 +65,7 @@ struct CollectiveRow {
   std::vector<Phase> phases;
   uint32_t members_done = 0;
   uint32_t fidelity_rule = graph::FidelityRules::kNone;  ///< that was for it
-  uint32_t folded_members = 0;                           ///< of them, those whose part was told from another rank's
+  uint32_t folded_members = 0;  ///< of them, those whose part was told from another rank's
 
   Picoseconds time() const { return finished - started; }
   /// nccl-tests' conventions, bytes per second; 0 when no time passed.
@@ -110,7 +110,7 @@ struct LinkRow {
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed
   Fidelity fidelity = Fidelity::message;
-  uint64_t packets = 0;    ///< packet fidelity, where `messages` and `queued` are not known
+  uint64_t packets = 0;  ///< packet fidelity, where `messages` and `queued` are not known
 };
 
 /// What a rule of `topology.fidelity_rules` was for.

@@ -166,7 +166,8 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     port.in.assign(in_links, fabric::Link(link_type));
     const char plain[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
                           descending ? 'm' : 'p', 0};
-    const std::string lifted = p == 0 ? std::string() : fmt::format("{}_{}", plain, to_string(dimension.fidelity));
+    const std::string lifted =
+        p == 0 ? std::string() : fmt::format("{}_{}", plain, to_string(dimension.fidelity));
     const char* const name = p == 0 ? plain : lifted.c_str();
     if (is_target) {
       port.target = std::make_unique<fabric::fabric_target_socket>(name);

@@ -276,8 +276,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     uint32_t stream = 0;
     uint8_t plane = 0;
   };
-  std::vector<Lifted> lifted_;      ///< running collectives that are not on plane 0
-  std::vector<Tail> reducing_;      ///< messages whose reduction is in memory, and when it began
+  std::vector<Lifted> lifted_;  ///< running collectives that are not on plane 0
+  std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
   struct Probes {
     vcd::Probe state;
     vcd::Probe outstanding;

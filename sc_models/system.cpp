@@ -84,10 +84,10 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
-    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
-                                     units ? &directory_ : nullptr,
-                                     std::binary_search(whole_.begin(), whole_.end(), r) ? &fidelity_ : nullptr);
+    nmus_[r] = std::make_unique<Nmu>(
+        ("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_, pool_, wheel_, client,
+        options.waves, data_.get(), units ? &directory_ : nullptr,
+        std::binary_search(whole_.begin(), whole_.end(), r) ? &fidelity_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -161,8 +161,8 @@ void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
     for (uint32_t i = 0; i < ranks; ++i) slots[whole_[i]] = i;
     for (uint32_t i = 0; i < lines; ++i) slots[npus() + i] = ranks + i;
   }
-  direct_.push_back(std::make_unique<fabric::DirectFabric>(("direct" + std::to_string(d) + suffix(p, d)).c_str(),
-                                                           ranks + lines, std::move(slots)));
+  direct_.push_back(std::make_unique<fabric::DirectFabric>(
+      ("direct" + std::to_string(d) + suffix(p, d)).c_str(), ranks + lines, std::move(slots)));
   // Whether places or ranks: a folded system's are the same.
   for (const uint32_t r : whole_) direct_.back()->bind_member(*at(r).port(d, false, p)->initiator);
   if (lines == 0) return;
@@ -235,11 +235,13 @@ void System::build_packets(vcd::Waves* waves) {
       }
       if (fabric == nullptr) {
         std::string suffix;
-        for (const uint32_t d : region.dimensions) suffix += fmt::format("{}d{}", suffix.empty() ? "_" : "", d);
-        packets_.push_back(std::make_unique<PacketFabric>(plane, geometry_, region,
-                                                          same_start ? suffix : std::string()));
+        for (const uint32_t d : region.dimensions)
+          suffix += fmt::format("{}d{}", suffix.empty() ? "_" : "", d);
+        packets_.push_back(
+            std::make_unique<PacketFabric>(plane, geometry_, region, same_start ? suffix : std::string()));
         fabric = packets_.back().get();
-        for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n) fabric->network(n).record(*waves);
+        for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n)
+          fabric->network(n).record(*waves);
         fresh.push_back(std::move(region));
       }
       for (const uint32_t r : whole_) nmus_[r]->join(*fabric, p);

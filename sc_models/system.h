@@ -33,8 +33,8 @@ struct LinkReport {
   std::string to;    ///< the module at the other side
   uint32_t dimension = 0;
   Fidelity fidelity = Fidelity::message;  ///< what it carries, or carries it as
-  const fabric::Link* link = nullptr;  ///< null at packet fidelity
-  uint64_t bytes = 0;                  ///< packet fidelity: on the wire, headers and padding included
+  const fabric::Link* link = nullptr;     ///< null at packet fidelity
+  uint64_t bytes = 0;                     ///< packet fidelity: on the wire, headers and padding included
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< packet fidelity
   Picoseconds busy = 0;

@@ -69,17 +69,17 @@ std::optional<uint64_t> iteration_of(const trace::Node& node) {
 FidelityRules::FidelityRules(const Config& config)
     : config_(config), rules_(config.fidelity_rules), matched_(config.fidelity_rules.size(), false) {
   if (config.graph != nullptr && !rules_.empty()) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: the links of a graph have one fidelity; remove the rules",
-                                rules_.front().origin));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: the links of a graph have one fidelity; remove the rules", rules_.front().origin));
   }
   for (const FidelityRule& rule : rules_) {
     auto lifted = std::make_unique<Config>(config);
     std::vector<DimensionConfig>& dimensions =
         config.physical.empty() ? lifted->dimensions : lifted->physical;
     for (uint32_t d = 0; d < dimensions.size(); ++d) {
-      const bool named = rule.dimensions.empty() ||
-                         std::find(rule.dimensions.begin(), rule.dimensions.end(), d) != rule.dimensions.end();
+      const bool named = rule.dimensions.empty() || std::find(rule.dimensions.begin(), rule.dimensions.end(),
+                                                              d) != rule.dimensions.end();
       if (!named || dimensions[d].size <= 1 || dimensions[d].fidelity == rule.fidelity) continue;
       if (collectives::uses_unit(config, d)) {
         throw UserError(
@@ -172,7 +172,9 @@ std::vector<std::string> FidelityRules::unmatched() const {
     };
     add("name", rule.name);
     add("group", rule.group);
-    add("operation", rule.operation ? to_string(*rule.operation) : rule.point_to_point ? "point_to_point" : "");
+    add("operation", rule.operation        ? to_string(*rule.operation)
+                     : rule.point_to_point ? "point_to_point"
+                                           : "");
     add("iteration", rule.iteration ? std::to_string(*rule.iteration) : "");
     add("from", rule.from == 0 ? "" : print_time(rule.from));
     add("to", rule.to == kNever ? "" : print_time(rule.to));
