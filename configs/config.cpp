@@ -25,4 +25,19 @@ const char* to_string(DimensionScheduling scheduling) {
   return names[static_cast<int>(scheduling)];
 }
 
+const char* to_string(FlitSwitchingKind kind) {
+  static const char* const names[] = {"packet_held", "flit_interleaved"};
+  return names[static_cast<int>(kind)];
+}
+
+const char* to_string(PacketForwarding forwarding) {
+  static const char* const names[] = {"hardware", "software"};
+  return names[static_cast<int>(forwarding)];
+}
+
+const char* to_string(PacketInjection injection) {
+  static const char* const names[] = {"normal", "aggressive"};
+  return names[static_cast<int>(injection)];
+}
+
 }  // namespace weft

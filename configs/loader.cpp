@@ -498,6 +498,7 @@ class Resolver {
         if (key.type == ValueType::algorithms && key.set != nullptr) resolve_algorithms(key);
       resolve_rules();
     }
+    resolve_packet();
     check_relations();
     errors_.check();
     return config_;
@@ -741,6 +742,61 @@ class Resolver {
     for (size_t d = 0; d < config_.dimensions.size(); ++d) resolve_dimension(d, entries == 1 ? 0 : d);
   }
 
+  /// What the keys of `packet` say together. Whether it fits the topology is seen when that is built.
+  void resolve_packet() {
+    PacketFabricConfig& p = config_.packet;
+    const auto complain = [&](const char* path, const std::string& what) {
+      const RawValue* raw = find(path);
+      errors_.add(raw != nullptr ? raw->origin : end_, path, what);
+    };
+    const RawValue* const bytes = find("packet.buffer");
+    const RawValue* const flits = find("packet.buffer_flits");
+    if (bytes != nullptr && flits != nullptr) {
+      complain("packet.buffer",
+               fmt::format("given beside `packet.buffer_flits` (at {}); keep one of the two", flits->origin));
+    } else if (bytes != nullptr && p.flit_bytes != 0) {
+      const uint64_t n = std::get<uint64_t>(bytes->value) / p.flit_bytes;
+      const KeySpec* const key = find_key("packet.buffer_flits");
+      if (n == 0 || n > std::stoull(key->max)) {
+        complain("packet.buffer", fmt::format("'{}' is {} flits of {}; allowed: from 1 to {} flits",
+                                              print_value(*find_key("packet.buffer"), bytes->value), n,
+                                              print_size(p.flit_bytes), key->max));
+      } else {
+        p.buffer_flits = static_cast<uint32_t>(n);
+      }
+    }
+    if (p.vcs * p.virtual_networks > 32) {
+      complain(find("packet.virtual_networks") != nullptr ? "packet.virtual_networks" : "packet.vcs",
+               fmt::format("{} virtual networks of {} VCs are {} VCs a port; at most 32 are possible",
+                           p.virtual_networks, p.vcs, p.vcs * p.virtual_networks));
+    }
+    for (const auto& [path, network] :
+         {std::pair<const char*, uint32_t>{"packet.collectives_network", p.collectives_network},
+          std::pair<const char*, uint32_t>{"packet.point_to_point_network", p.point_to_point_network}}) {
+      if (network >= p.virtual_networks) {
+        complain(path, fmt::format("'{}' is no virtual network: `packet.virtual_networks` is {}; allowed: 0 "
+                                   "to {}",
+                                   network, p.virtual_networks, p.virtual_networks - 1));
+      }
+    }
+    if (p.header_bytes != 0 && p.header_efficiency != 1) {
+      complain("packet.header",
+               "given beside `packet.header_efficiency`, which would count headers twice; keep one of the "
+               "two");
+    }
+    if (p.vc_classes == "bubble" && !p.strict_cut_through) {
+      complain("packet.vc_classes",
+               "'bubble' needs `packet.strict_cut_through: true`: a packet must fit where it moves to");
+    }
+    const uint64_t least = (p.packet_bytes + p.header_bytes + p.flit_bytes - 1) / p.flit_bytes;
+    if (p.strict_cut_through && p.buffer_flits != 0 && p.buffer_flits < least) {
+      complain(bytes != nullptr ? "packet.buffer" : "packet.buffer_flits",
+               fmt::format("{} flits do not hold a packet of {}, which `packet.strict_cut_through` needs; "
+                           "allowed: {} or more",
+                           p.buffer_flits, least, least));
+    }
+  }
+
   void resolve_dimension(size_t d, size_t entry) {
     const RawValues& raw = raw_.dimensions[entry];
     const std::set<const KeySpec*>& broken = raw_.broken_dimensions[entry];
@@ -825,6 +881,8 @@ class Resolver {
                          : config_.mapping.empty() ? "logical topology"
                                                    : "mapping",
                          d);
+    if (dimension.fidelity == Fidelity::packet)
+      return fmt::format("the switches of dimension {} have no collective unit at packet fidelity", d);
     return {};
   }
 

@@ -331,6 +331,7 @@ ExitCode collective(const CollectiveOptions& options) {
   if (folded)
     note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
   auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded, plans);
+  for (const std::string& warning : job->system().warnings()) warn(warning);
   Runner runner(*job, op, root);
   std::vector<Measured> results;
   ExitCode code = ExitCode::done;
@@ -388,7 +389,7 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
   add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");
   add("--links-per-npu", o.links_per_npu, "LIST", "Parallel links in place of each (default: 1)");
-  add("--fidelity", o.fidelity, "LIST", "analytical or message (default: message)");
+  add("--fidelity", o.fidelity, "LIST", "analytical, message (default) or packet");
   add("--switching", o.switching, "LIST", "store_and_forward (default) or cut_through");
   add("--op", o.op, "OP",
       "all_reduce (default), all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter or "

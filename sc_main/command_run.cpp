@@ -101,6 +101,7 @@ ExitCode run(const RunOptions& options) {
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder);
   auto job = std::make_unique<TraceJob>("job", config, traces, waves.get(), !options.no_fold);
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
+  for (const std::string& warning : job->system().warnings()) warn(warning);
   if (waves->on()) {
     waves->begin();
     for (const std::string& pattern : waves->unmatched())
@@ -121,8 +122,10 @@ ExitCode run(const RunOptions& options) {
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
   if (waves->on()) close_waves(*waves, result.time, warnings);
   for (size_t i = told; i < warnings.size(); ++i) {
-    const auto& early = traces.warnings();
-    if (std::find(early.begin(), early.end(), warnings[i]) == early.end()) warn(warnings[i]);
+    const auto told_early = [&](const std::vector<std::string>& early) {
+      return std::find(early.begin(), early.end(), warnings[i]) != early.end();
+    };
+    if (!told_early(traces.warnings()) && !told_early(job->system().warnings())) warn(warnings[i]);
   }
 
   const RunRecord record{config,         result,         finished,         warnings,

@@ -198,11 +198,11 @@ std::string layer_table(const RunRecord& record) {
 
 void write_links(const OutputFolder& folder, const RunRecord& record) {
   ResultFile file(folder.file("links.csv"));
-  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns\n");
+  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets\n");
   for (const LinkRow& row : record.result.links)
-    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{}\n", csv(row.name), csv(row.to), row.dimension,
+    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{}\n", csv(row.name), csv(row.to), row.dimension,
                             row.bytes, row.messages, nanoseconds(row.busy),
-                            fraction(row.busy, record.result.time), nanoseconds(row.queued)));
+                            fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets));
   file.close();
 }
 
@@ -337,6 +337,8 @@ std::string summary_json(const RunRecord& record) {
   json.end_object();
   json.key("messages").number(result.messages);
   json.key("events").number(result.events);
+  json.key("packet_hops").number(result.packet_hops);
+  json.key("flits").number(result.flits);
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);
   json.key("fidelity").begin_array();

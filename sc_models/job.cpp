@@ -226,10 +226,11 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   result.events = totals.activations;
   result.out_of_order_starts = totals.out_of_order_starts;
   result.memory_bytes = totals.memory_bytes;
+  result.packet_hops = totals.packet_hops;
+  result.flits = totals.flits;
   const auto add_link = [&](const LinkReport& report) {
-    const fabric::Link& link = *report.link;
-    result.links.push_back({report.name, report.to, report.dimension, link.bytes(), link.messages(),
-                            link.busy(), link.queued()});
+    result.links.push_back({report.name, report.to, report.dimension, report.bytes, report.messages,
+                            report.busy, report.queued, report.packets});
   };
   if (folding == nullptr) {
     system_->for_each_link(add_link);
@@ -274,6 +275,7 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
                       rank.time.total(), result.time));
     }
   }
+  result.warnings.insert(result.warnings.end(), system_->warnings().begin(), system_->warnings().end());
   if (result.out_of_order_starts != 0) {
     result.warnings.push_back(
         fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
@@ -368,7 +370,7 @@ std::string CollectiveJob::stall_report() const {
     }
   }
   for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
-  return report;
+  return report + system_->explain_stall();
 }
 
 RunResult CollectiveJob::result() const {
@@ -822,7 +824,7 @@ std::string TraceJob::stall_report() const {
              "stalled at {} ps: nothing moves any more and {} of {} ranks have not finished ({} of {} "
              "nodes)\n",
              sc_core::sc_time_stamp().value(), stalled, system_->npus(), done_count(), total_count()) +
-         report;
+         report + system_->explain_stall();
 }
 
 RunResult TraceJob::result() const {

@@ -108,6 +108,7 @@ struct LinkRow {
   uint64_t messages = 0;
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed
+  uint64_t packets = 0;    ///< packet fidelity, where `messages` and `queued` are not known
 };
 
 struct RunResult {
@@ -121,6 +122,8 @@ struct RunResult {
   uint64_t events = 0;  ///< module activations
   uint64_t out_of_order_starts = 0;
   uint64_t memory_bytes = 0;
+  uint64_t packet_hops = 0;         ///< packet fidelity: packets times routers they left
+  uint64_t flits = 0;               ///< packet fidelity: that went through
   Picoseconds lower_bound = 0;      ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;      ///< everything one after the other
   bool folded = false;              ///< every member of every collective was told from one that does alike

@@ -114,7 +114,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
     const auto op = static_cast<CollectiveOp>(o);
     for (const auto& shape : sizes) {
       for (size_t first = 0; first < 4; ++first) {
-        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message}) {
+        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
           for (const GroupShape group :
                {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
             DataCase c;
@@ -136,7 +136,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
       }
     }
   }
-  EXPECT_EQ(cases.size(), 9u * 6 * 4 * 2 * 4);
+  EXPECT_EQ(cases.size(), 9u * 6 * 4 * 3 * 4);
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
@@ -161,7 +161,7 @@ TEST(DataSystems, EveryCombination) {
       const auto op = static_cast<CollectiveOp>(o);
       if (!algorithm->refuses(op, 5).empty()) continue;
       for (size_t k = 0; k < 4; ++k) {
-        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message}) {
+        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
           for (const GroupShape group :
                {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
             DataCase c;
@@ -182,7 +182,7 @@ TEST(DataSystems, EveryCombination) {
     }
   }
   EXPECT_GE(pairs.size(), 2u * (9 + 9 + 4 + 4)) << "of algorithms and operations";
-  EXPECT_EQ(cases.size(), pairs.size() * 4 * 2 * 4);
+  EXPECT_EQ(cases.size(), pairs.size() * 4 * 3 * 4);
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
@@ -218,7 +218,8 @@ TEST(DataSystems, RandomSystemsWhoseSwitchesReduce) {
     auto& names = c.config.collectives.algorithms[static_cast<size_t>(c.request.op)];
     names.clear();
     for (const DimensionConfig& d : c.config.dimensions) {
-      names.emplace_back(d.kind == DimensionKind::switch_ && d.size > 1 ? "in_switch" : "");
+      const bool unit = d.kind == DimensionKind::switch_ && d.fidelity != Fidelity::packet && d.size > 1;
+      names.emplace_back(unit ? "in_switch" : "");
     }
     const bool any = std::find(names.begin(), names.end(), "in_switch") != names.end();
     if (any && c.request.op != CollectiveOp::all_to_all) cases.push_back(std::move(c));

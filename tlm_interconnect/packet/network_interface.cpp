@@ -85,7 +85,7 @@ void NetworkInterface::wake_and_notify(Picoseconds t) {
 
 void NetworkInterface::set_source(PacketSource* source) {
   source_ = source;
-  if (trains_ != nullptr && trains_->disturb(rank_)) interrupted_ = true;
+  if (trains_ != nullptr && trains_->disturb(number_)) interrupted_ = true;
   wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
 }
 
@@ -109,7 +109,7 @@ void NetworkInterface::submit(const Message& message) {
   std::deque<Queued>& queue = queues_[message.virtual_network];
   queue.push_back({handle, 0});
   if (queue.size() == 1) {
-    if (trains_ != nullptr && trains_->disturb(rank_)) {
+    if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
       wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
     }
@@ -130,7 +130,7 @@ void NetworkInterface::activate() {
   notified_ = 0;
   if (aside_) {
     if (interrupted_ || now >= resume_) {
-      trains_->resume(rank_);
+      trains_->resume(number_);
     } else {
       next_ = resume_;
     }
@@ -261,6 +261,9 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
     front.cut += packet.bytes;
     if (front.cut == m.bytes) {
       last_of_ = front.message;
+      queue.pop_front();
+    } else if (config_.interleave_messages && queue.size() > 1) {
+      queue.push_back(front);
       queue.pop_front();
     }
   }

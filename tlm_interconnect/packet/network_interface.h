@@ -151,7 +151,8 @@ class NetworkInterface final : public sc_core::sc_module {
   /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
   void close_source();
 
-  /// A whole message, sent packet by packet, in the order of submission within its virtual network. Its times
+  /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
+  /// interleave_messages, in turns). Its times
   /// may lie in the future
   /// (`submitted` at the earliest now) but must not decrease from call to call.
   void submit(const Message& message);
@@ -182,7 +183,12 @@ class NetworkInterface final : public sc_core::sc_module {
     uint64_t cut = 0;           ///< made into packets so far
     uint32_t packet_bytes = 0;  ///< of a full packet
   };
-  void set_trains(PacketTrains* trains) { trains_ = trains; }
+  /// `number`: of this interface in its network; a rank may have several.
+  void set_trains(PacketTrains* trains, uint32_t number) {
+    trains_ = trains;
+    number_ = number;
+  }
+  uint32_t number() const { return number_; }
   bool takes_trains() const { return sink_ == nullptr || sink_->takes_trains(); }
   /// Of the message at the front of a queue, which must not be empty.
   Progress progress(uint32_t virtual_network) const;
@@ -274,6 +280,7 @@ class NetworkInterface final : public sc_core::sc_module {
   std::vector<InputVc> in_;
 
   PacketTrains* trains_ = nullptr;
+  uint32_t number_ = 0;
   std::vector<TrainArrivals::Burst>* arrivals_ = nullptr;
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent

@@ -29,7 +29,7 @@ PacketTrains::~PacketTrains() = default;
 
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t) {
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
-  std::unique_ptr<Train>& slot = trains_[ni.rank()];
+  std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
     ++slot->begun;
     return false;
@@ -63,7 +63,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picosec
       train.next_try = train.begun + kRetry;
       return false;
     }
-    for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, ni.rank());
+    for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, ni.number());
     train.phase = Phase::observed;
     observe(train, t);
     return false;
@@ -91,10 +91,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picosec
 bool PacketTrains::find_path(Train& train, const Message& message) {
   train.path.clear();
   train.to = nullptr;
-  if (message.destination >= nis_.size()) return false;
-  NetworkInterface& to = *nis_[message.destination];
-  if (!to.takes_trains()) return false;
-  const NiAttachment& at = topology_.nis[message.source];
+  const NiAttachment& at = topology_.nis[train.from->number()];
   uint32_t router = at.router;
   uint32_t input = at.port;
   uint32_t mask = routers_[router]->vc_mask(message.virtual_network);
@@ -117,8 +114,8 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
     train.path.push_back({routers_[router].get(), input, output, 0});
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {
-      train.to = &to;
-      return port.peer == message.destination;
+      train.to = nis_[port.peer].get();
+      return train.to->rank() == message.destination && train.to->takes_trains();
     }
     router = port.peer;
     input = port.peer_port;
@@ -175,8 +172,8 @@ void PacketTrains::set_aside(Train& train, Picoseconds t, uint64_t packets, uint
   ++counters_.trains;
 }
 
-bool PacketTrains::disturb(uint32_t rank) {
-  Train* train = trains_[rank].get();
+bool PacketTrains::disturb(uint32_t ni) {
+  Train* train = trains_[ni].get();
   if (train == nullptr || train->phase == Phase::idle) return false;
   if (train->phase == Phase::carried) return true;
   // At once: the other packet may go on along this path to where another train is.
@@ -184,9 +181,9 @@ bool PacketTrains::disturb(uint32_t rank) {
   return false;
 }
 
-void PacketTrains::resume(uint32_t rank) {
-  if (!trains_[rank] || trains_[rank]->phase != Phase::carried) return;
-  Train& train = *trains_[rank];
+void PacketTrains::resume(uint32_t ni) {
+  if (!trains_[ni] || trains_[ni]->phase != Phase::carried) return;
+  Train& train = *trains_[ni];
   const Picoseconds present = now();
   const uint64_t passed = std::min(train.repeats, (present - train.since) / train.period);
   const Picoseconds shift = passed * train.period;
@@ -235,7 +232,7 @@ void PacketTrains::resume(uint32_t rank) {
 }
 
 void PacketTrains::resume_all() {
-  for (uint32_t rank = 0; rank < trains_.size(); ++rank) resume(rank);
+  for (uint32_t ni = 0; ni < trains_.size(); ++ni) resume(ni);
 }
 
 uint64_t PacketTrains::flits_under_way() const {

@@ -562,6 +562,7 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
 
   if (in.sent == in.packet_flits) {
     ++packets_;
+    ++out_port.packets;
     out.owner = kFree;
     out.free_at = done;
     out.draining = config_.release_on_credit;
@@ -742,6 +743,7 @@ void Router::shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t pac
   ports_[input].input_busy += by;
   ports_[output].output_busy += by;
   ports_[output].flits += flits;
+  ports_[output].packets += packets;
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
     for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
