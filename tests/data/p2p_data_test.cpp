@@ -137,7 +137,7 @@ std::string run(Fidelity fidelity, bool forgetful) {
 }
 
 TEST(P2pData, JobsCarryAndCheckIt) {
-  for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message}) {
+  for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
     EXPECT_EQ(run(fidelity, false), "5 messages\n");
     const std::string text = run(fidelity, true);
     EXPECT_NE(text.find("message 0 from rank 1 to rank 0 with tag 0 (64 B): element 3: expected "),

@@ -161,7 +161,7 @@ TEST(DataSystems, EveryCombination) {
       const auto op = static_cast<CollectiveOp>(o);
       if (!algorithm->refuses(op, 5).empty()) continue;
       for (size_t k = 0; k < 4; ++k) {
-        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message}) {
+        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
           for (const GroupShape group :
                {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
             DataCase c;
@@ -182,7 +182,7 @@ TEST(DataSystems, EveryCombination) {
     }
   }
   EXPECT_GE(pairs.size(), 2u * (9 + 9 + 4 + 4)) << "of algorithms and operations";
-  EXPECT_EQ(cases.size(), pairs.size() * 4 * 2 * 4);
+  EXPECT_EQ(cases.size(), pairs.size() * 4 * 3 * 4);
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
