@@ -150,20 +150,16 @@ void NetworkInterface::cycle(Picoseconds t) {
     return;
   }
   if (packet_ != fabric::kNoPacket) {
-    const bool credit = out_[vc_].at(std::max(t, busy_)) > 0;
-    Picoseconds when = out_[vc_].when(1);
-    if (when != kNever) when = on_cycle(when);
-    if (credit) {
-      when = on_cycle(out_[vc_].gapless(t, packet_flits_ - sent_, flit_time_));
-      if (when <= t) {
-        send(t);
-        return;
-      }
+    CreditAccount& credit = out_[vc_];
+    if (credit.at(t) > 0 || credit.run(std::max(t, busy_), 1, flit_time_) > 0) {
+      send(t);
+      return;
     }
+    const Picoseconds when = credit.when(1);
     if (when == kNever) {
       watched_ |= 1u << vc_;
     } else {
-      wake(when);
+      wake(on_cycle(when));
     }
     return;
   }

@@ -41,6 +41,11 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
           fmt::format("packet network: a flit error rate of {}: from 0 to below 1", link.flit_error));
     }
   }
+  for (const LinkTiming& link : topology_.links) {
+    for (const Picoseconds t : {link.latency, link.credit_latency, link.flit_time}) {
+      if (t % config_.cycle != 0) on_cycle_ = false;
+    }
+  }
   routing_ =
       make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
   const std::string selection = !config_.selection.empty() ? config_.selection
@@ -101,6 +106,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.flit_error = link.flit_error;
   const Picoseconds replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
   result.replay = (replay + config_.cycle - 1) / config_.cycle * config_.cycle;
+  result.on_cycle = on_cycle_;
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
   // Soonest effect of what the peer decides now: a credit or (at a router) a flit.

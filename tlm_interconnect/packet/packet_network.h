@@ -80,6 +80,7 @@ class PacketNetwork final : public sc_core::sc_module {
   std::vector<std::unique_ptr<Router>> routers_;
   std::vector<std::unique_ptr<NetworkInterface>> nis_;
   std::unique_ptr<PacketTrains> trains_;
+  bool on_cycle_ = true;  ///< every time of every link is a multiple of the cycle
   bool recorded_ = false;
 };
 
