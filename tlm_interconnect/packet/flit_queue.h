@@ -124,8 +124,8 @@ class CreditAccount {
     trains_.push_back(train);
   }
 
-  /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at() was called, for a
-  /// moment not after `t`.
+  /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at() was called,
+  /// for a moment not after `t`.
   uint32_t run(Picoseconds t, uint32_t wanted, uint32_t stride) const {
     int64_t n = now_;
     for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {

@@ -107,7 +107,7 @@ void NetworkInterface::submit(const Message& message) {
   open.left =
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
-  queue.push_back({handle, 0});
+  queue.push_back({handle, 0, sc_core::sc_time_stamp().value()});
   if (queue.size() == 1) {
     if (trains_ != nullptr && trains_->disturb(rank_)) {
       interrupted_ = true;
@@ -137,6 +137,8 @@ void NetworkInterface::activate() {
   }
   while (next_ < horizon && !aside_) {
     const Picoseconds t = next_;
+    // Which virtual network is next is not decided ahead: until then another message may be submitted.
+    if (t > now && queues_.size() > 1 && packet_ == fabric::kNoPacket) break;
     next_ = kNever;
     cycle(t);
   }
@@ -165,13 +167,24 @@ void NetworkInterface::cycle(Picoseconds t) {
   }
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());
+  const auto candidate = [&](uint32_t i) {
+    return config_.strict_priority ? networks - i : (last_network_ + i) % networks;
+  };
+  // A message that is submitted in this very cycle, before or after this process runs, does not go before
+  // those that were there.
+  bool only_known = false;
+  for (uint32_t i = 1; networks > 1 && i <= networks; ++i) only_known = only_known || known(candidate(i), t);
   for (uint32_t i = 1; i <= networks; ++i) {
-    const uint32_t network = config_.strict_priority ? networks - i : (last_network_ + i) % networks;
+    const uint32_t network = candidate(i);
     Picoseconds ready = 0;
     uint32_t flits = 0;
     if (!next_ready(network, ready, flits)) continue;
     if (ready > t) {
       wake(on_cycle(ready));
+      continue;
+    }
+    if (only_known && !known(network, t)) {
+      wake(t + cycle_);
       continue;
     }
     const uint32_t last_vc = last_vc_[network];
@@ -185,6 +198,12 @@ void NetworkInterface::cycle(Picoseconds t) {
     send(t);
     return;
   }
+}
+
+bool NetworkInterface::known(uint32_t virtual_network, Picoseconds t) const {
+  const std::deque<Queued>& queue = queues_[virtual_network];
+  if (queue.empty()) return have_spec_ && spec_.virtual_network == virtual_network && spec_.ready <= t;
+  return queue.front().handed_over < t && messages_[queue.front().message].message.submitted <= t;
 }
 
 bool NetworkInterface::next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits) {

@@ -91,7 +91,7 @@ void PacketNetwork::record(vcd::Waves& waves) {
 }
 
 void PacketNetwork::end_of_elaboration() {
-  if (!config_.trains || recorded_ || routing_->adaptive() || !one_rate()) return;
+  if (!config_.trains || recorded_ || routing_->adaptive()) return;
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (auto& n : nis_) n->set_trains(trains_.get());
@@ -121,13 +121,6 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
-}
-
-bool PacketNetwork::one_rate() const {
-  return std::all_of(topology_.links.begin(), topology_.links.end(), [&](const LinkTiming& link) {
-    const Picoseconds flit_time = or_cycle(link.flit_time);
-    return flit_time >= config_.cycle && flit_time == or_cycle(topology_.links.front().flit_time);
-  });
 }
 
 uint64_t PacketNetwork::flits_received() const {

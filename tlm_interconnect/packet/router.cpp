@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "tlm_interconnect/packet/packet_trains.h"
@@ -86,7 +85,8 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     lookahead_ = std::min(lookahead_, in.lookahead);
   }
   // Between cycles a flit may count on a credit that comes within its own cycle.
-  if (!own_on_cycle(config, ports)) lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
+  if (!own_on_cycle(config, ports))
+    lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
   sensitive << event_;
@@ -229,17 +229,16 @@ void Router::continue_held(Picoseconds t) {
       }
       // On a link of more than a flit a cycle: flits of this packet went in this very cycle already.
       const bool begun = out.flit_time < cycle_ && out.output_busy >= t + out.flit_time;
-      if (in.queue.empty() || in.queue.front().first > out.output_busy - cycle_) {
-        if (begun) port.input_busy = in.ready = t + cycle_;
-        continue;
-      }
+      const bool in_time = !in.queue.empty() && in.queue.front().first <= out.output_busy - cycle_;
+      if (!in_time && !begun) continue;
       CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
       // A credit that comes by the time of the flit will do; at() must not run ahead of the cycle.
-      if (credit.at(t) > 0 || credit.run(std::max(t, out.output_busy), 1, out.flit_time) > 0) {
+      if (in_time && !(begun && damaged(in.out_port, out.flits)) &&
+          (credit.at(t) > 0 || credit.run(std::max(t, out.output_busy), 1, out.flit_time) > 0)) {
         send(p, v, t);
       } else if (begun) {
         hold(p, v);
-        port.input_busy = in.ready = t + cycle_;
+        in.ready = port.input_busy = out.output_busy = t + cycle_;
         wake(in.ready);
       } else {
         in.ready = t + cycle_;
@@ -248,6 +247,14 @@ void Router::continue_held(Picoseconds t) {
       }
     }
   });
+}
+
+// Drawn for each flit by its number, not in the order of bursts, whose lengths depend on what is known.
+bool Router::damaged(uint32_t output, uint64_t flit) const {
+  const double chance = ports_[output].flit_error;
+  if (!(chance > 0)) return false;
+  const uint64_t draw = hash64(hash64(hash64(config_.seed) ^ hash64(uint64_t{id_} << 32 | output)) ^ flit);
+  return static_cast<double>(draw >> 11) * 0x1.0p-53 < chance;
 }
 
 void Router::hold(uint32_t p, uint32_t v) {
@@ -464,7 +471,9 @@ void Router::allocate_vcs(Picoseconds t) {
     if (port.va_mask == 0) va_ports_.erase(p);
     if (port.sa_mask == 0) sa_ports_.insert(p);
     port.sa_mask |= 1u << v;
-    wake(std::max(in.ready, port.input_busy));
+    // Without a cycle of its own it is before switch allocation of this cycle, which is not to run twice.
+    const Picoseconds next = std::max(in.ready, port.input_busy);
+    if (next > t) wake(next);
   }
 }
 
@@ -545,11 +554,16 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
   }
   if (n > 1) n = arrived_run(in, start, n, stride);
   if (n > 1) n = out.credit.run(start, n, stride);
-  if (out_port.flit_error > 0 && random_.unit() < 1 - std::pow(1 - out_port.flit_error, n)) {
-    // Damaged: sent again, complete, one replay later. Flits and credits that are known stay known until
-    // then.
-    start += out_port.replay;
-    ++out_port.retries;
+  if (out_port.flit_error > 0) {
+    // A damaged flit and those after it are sent again, one replay later. Flits and credits that are known
+    // stay known until then. The burst ends before a damaged one.
+    if (damaged(in.out_port, out_port.flits)) {
+      start += out_port.replay;
+      ++out_port.retries;
+    }
+    for (uint32_t k = 1; k < n; ++k) {
+      if (damaged(in.out_port, out_port.flits + k)) n = k;
+    }
   }
   out.credit.spend(n);
 
@@ -602,7 +616,10 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
     }
   } else {
     in.ready = stride < cycle_ ? std::max(done, t + cycle_) : done;
-    if (stride < cycle_) port.input_busy = in.ready;
+    if (stride < cycle_) {
+      port.input_busy = in.ready;
+      if (hold_) out_port.output_busy = std::max(end, in.ready);
+    }
     if (hold_) hold(p, v);
     wake(in.ready);
   }

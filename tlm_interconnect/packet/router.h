@@ -181,6 +181,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   void cycle(Picoseconds t);
   void continue_held(Picoseconds t);
   void hold(uint32_t port, uint32_t vc);
+  /// The flit (counted from the first that left by this output) comes damaged and is sent again.
+  bool damaged(uint32_t output, uint64_t flit) const;
   void allocate_switch(Picoseconds t);
   void allocate_switch(Picoseconds t, uint32_t vcs);
   void allocate_vcs(Picoseconds t);
