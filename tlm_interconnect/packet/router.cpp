@@ -15,11 +15,6 @@ namespace {
 
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 
-// Credits that come back through a peer may have the times of links elsewhere.
-bool all_on_cycle(const std::vector<PortConfig>& ports) {
-  return std::all_of(ports.begin(), ports.end(), [](const PortConfig& p) { return p.on_cycle; });
-}
-
 bool own_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
   for (const PortConfig& p : ports) {
     for (const Picoseconds t : {p.latency, p.credit_latency, p.flit_time}) {
@@ -27,6 +22,12 @@ bool own_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& por
     }
   }
   return true;
+}
+
+// Credits that come back through a peer may have the times of links elsewhere.
+bool all_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
+  return own_on_cycle(config, ports) &&
+         std::all_of(ports.begin(), ports.end(), [](const PortConfig& p) { return p.on_cycle; });
 }
 
 uint32_t largest_burst(const PacketConfig& config) {
@@ -46,7 +47,7 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
       cycle_(config.cycle),
       quantum_(largest_burst(config)),
       hold_(config.switching == FlitSwitching::packet_held),
-      aligned_(all_on_cycle(ports)),
+      aligned_(all_on_cycle(config, ports)),
       eager_(routing.adaptive() || config.pipeline.vc_alloc == 0),
       routing_(routing),
       selection_(make_selection_policy(selection)),
@@ -85,8 +86,9 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     lookahead_ = std::min(lookahead_, in.lookahead);
   }
   // Between cycles a flit may count on a credit that comes within its own cycle.
-  if (!own_on_cycle(config, ports))
+  if (!own_on_cycle(config, ports)) {
     lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
+  }
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
   sensitive << event_;
