@@ -11,7 +11,7 @@ const char* to_string(ReductionKind kind) {
 }
 
 const char* to_string(CollectiveOrder order) {
-  static const char* const names[] = {"baseline", "local_bw_aware", "round_robin", "themis"};
+  static const char* const names[] = {"baseline", "local_bw_aware", "round_robin", "themis", "themis_flex"};
   return names[static_cast<int>(order)];
 }
 
@@ -23,6 +23,21 @@ const char* to_string(CollectiveScheduling scheduling) {
 const char* to_string(DimensionScheduling scheduling) {
   static const char* const names[] = {"fifo", "rg", "smallest_first", "less_remaining_phase_first"};
   return names[static_cast<int>(scheduling)];
+}
+
+const char* to_string(FlitSwitchingKind kind) {
+  static const char* const names[] = {"packet_held", "flit_interleaved"};
+  return names[static_cast<int>(kind)];
+}
+
+const char* to_string(PacketForwarding forwarding) {
+  static const char* const names[] = {"hardware", "software"};
+  return names[static_cast<int>(forwarding)];
+}
+
+const char* to_string(PacketInjection injection) {
+  static const char* const names[] = {"normal", "aggressive"};
+  return names[static_cast<int>(injection)];
 }
 
 }  // namespace weft

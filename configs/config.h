@@ -40,6 +40,10 @@ struct DimensionConfig {
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::store_and_forward;
   CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
+  // At packet fidelity:
+  Picoseconds credit_latency = 0;  ///< of the way back; 0: as `latency`
+  double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
+  Picoseconds replay = 0;          ///< what a repetition costs; 0: a round trip
 
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
@@ -69,6 +73,47 @@ struct RemoteMemoryConfig {
   Picoseconds latency = 0;
 };
 
+enum class FlitSwitchingKind : uint8_t { packet_held, flit_interleaved };
+enum class PacketForwarding : uint8_t { hardware, software };
+enum class PacketInjection : uint8_t { normal, aggressive };
+
+const char* to_string(FlitSwitchingKind kind);
+const char* to_string(PacketForwarding forwarding);
+const char* to_string(PacketInjection injection);
+
+/// What dimensions at `packet` fidelity have in common (configs/packet_timing.h resolves what is `auto`).
+struct PacketFabricConfig {
+  uint64_t packet_bytes = 256;   ///< payload of a full packet
+  uint64_t flit_bytes = 16;      ///< payload and header bytes a flit carries
+  uint64_t phit_bytes = 0;       ///< what a link moves at once; 0: a flit
+  uint64_t header_bytes = 0;     ///< per packet
+  double header_efficiency = 1;  ///< share of the link's rate that flits get
+  Picoseconds cycle = 0;         ///< clock of routers; 0: a flit's time on the fastest link
+  uint32_t vcs = 4;              ///< per virtual network
+  uint32_t virtual_networks = 1;
+  bool strict_priority = false;      ///< of virtual networks, the highest number first
+  uint32_t collectives_network = 0;  ///< virtual network of the messages of collectives
+  uint32_t point_to_point_network = 0;
+  uint32_t buffer_flits = 0;  ///< per VC; 0: what covers the longest credit round trip
+  uint32_t route_cycles = 0;
+  uint32_t vc_alloc_cycles = 1;
+  uint32_t switch_alloc_cycles = 1;
+  uint32_t traversal_cycles = 1;
+  uint32_t credit_cycles = 1;
+  FlitSwitchingKind switching = FlitSwitchingKind::packet_held;
+  bool strict_cut_through = false;
+  bool release_on_credit = false;
+  uint32_t quantum = 0;  ///< flits; 0: unlimited
+  uint32_t allocator_iterations = 1;
+  std::string switch_allocator = "islip";
+  std::string vc_allocator = "islip";
+  std::string routing = "auto";
+  std::string selection = "auto";
+  std::string vc_classes = "dateline";
+  PacketForwarding forwarding = PacketForwarding::hardware;
+  PacketInjection injection = PacketInjection::normal;
+};
+
 struct NmuConfig {
   Picoseconds endpoint_delay = 0;  ///< before the first send and after every receive
   uint32_t injection_queue =
@@ -77,7 +122,8 @@ struct NmuConfig {
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
-enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis };
+enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis, themis_flex };
+constexpr int kCollectiveOrders = 5;
 enum class CollectiveScheduling : uint8_t { lifo, fifo, priority };
 enum class DimensionScheduling : uint8_t { fifo, rg, smallest_first, less_remaining_phase_first };
 
@@ -85,6 +131,21 @@ const char* to_string(ReductionKind kind);  ///< as the configuration writes it;
 const char* to_string(CollectiveOrder order);
 const char* to_string(CollectiveScheduling scheduling);
 const char* to_string(DimensionScheduling scheduling);
+
+/// An entry of `collectives.rules`: settings of the collectives that it matches, in place of the general
+/// ones.
+struct CollectiveRule {
+  // What it matches; empty: any.
+  std::string group;  ///< a communicator group's name; "0": all ranks
+  std::string name;   ///< of the trace node; `*` and `?` are wildcards
+  std::optional<CollectiveOp> operation;
+  // What then holds; empty: the general setting.
+  std::vector<std::string> algorithms;  ///< one a dimension
+  std::optional<CollectiveOrder> order;
+  uint32_t chunks = 0;  ///< 0: the general setting
+  std::optional<int32_t> priority;
+  std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `collectives.rules[0]`"
+};
 
 struct CollectivesConfig {
   uint32_t chunks = 4;
@@ -103,6 +164,7 @@ struct CollectivesConfig {
   /// Algorithm names per operation and dimension; empty string: the default of the dimension. The loader
   /// always fills one name a dimension; a program may leave a vector empty for "all defaults".
   std::array<std::vector<std::string>, kCollectiveOps> algorithms;
+  std::vector<CollectiveRule> rules;  ///< the first that matches a collective holds
 };
 
 struct WorkloadConfig {
@@ -134,6 +196,7 @@ struct Config {
   HbmConfig hbm;
   std::optional<RemoteMemoryConfig> remote_memory;
   NmuConfig nmu;
+  PacketFabricConfig packet;
   CollectivesConfig collectives;
   WorkloadConfig workload;
   RunConfig run;

@@ -91,6 +91,15 @@ class Graph {
     if (choices == 1) return next_[first];
     return next_[first + static_cast<uint32_t>(mix(message_flow + node) % choices)];
   }
+  /// All ports that are equally good.
+  void next_ports(uint32_t node, uint32_t destination, std::vector<uint16_t>& ports) const {
+    const size_t at = static_cast<size_t>(destination) * nodes() + node;
+    if (!per_flow_) {
+      ports.push_back(next_[at]);
+    } else {
+      ports.insert(ports.end(), next_.begin() + offsets_[at], next_.begin() + offsets_[at + 1]);
+    }
+  }
   /// The next port depends on the flow.
   bool per_flow() const { return per_flow_; }
 

@@ -368,7 +368,9 @@ std::optional<GraphSpec> read_graph(const DocumentEntry& entry, const ReportErro
   }
   if (!good || !section.good()) return std::nullopt;
   const auto& fidelity = section.value<std::string>("fidelity");
-  spec.fidelity = fidelity == to_string(Fidelity::analytical) ? Fidelity::analytical : Fidelity::message;
+  spec.fidelity = fidelity == to_string(Fidelity::analytical) ? Fidelity::analytical
+                  : fidelity == to_string(Fidelity::packet)   ? Fidelity::packet
+                                                              : Fidelity::message;
   spec.switching = section.value<std::string>("switching") == to_string(Switching::cut_through)
                        ? Switching::cut_through
                        : Switching::store_and_forward;

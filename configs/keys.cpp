@@ -125,7 +125,7 @@ std::vector<KeySpec> make_keys() {
     k.choices = {{to_string(Fidelity::analytical), true,
                   "latency of the way + bytes / its slowest link; only the ports of NPUs queue"},
                  {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
-                 {to_string(Fidelity::packet), false, "packets, virtual channels and credits"}};
+                 {to_string(Fidelity::packet), true, "packets, virtual channels and credits"}};
     k.description = "How a message crosses the graph.";
   }
   {
@@ -250,10 +250,9 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("topology.dimensions[].fidelity", ValueType::choice);
     k.fallback = to_string(Fidelity::message);
-    // To bring packet fidelity in, its row becomes available: nothing else refuses it.
     k.choices = {{to_string(Fidelity::analytical), true, "hops x latency + bytes / bandwidth, no contention"},
                  {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
-                 {to_string(Fidelity::packet), false, "packets, virtual channels and credits"}};
+                 {to_string(Fidelity::packet), true, "packets, virtual channels and credits"}};
     k.description = "How a message crosses the dimension.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].fidelity = named<Fidelity>(std::get<std::string>(v), to_string, 3);
@@ -277,6 +276,41 @@ std::vector<KeySpec> make_keys() {
     };
   }
 
+  {
+    KeySpec& k = add("topology.dimensions[].credit_latency", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description = "Of a credit on its way back, at `packet` fidelity. `auto`: as `latency`.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].credit_latency = std::get<uint64_t>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].credit_latency; };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].flit_error_rate", ValueType::number);
+    k.fallback = "0";
+    k.min = "0";
+    k.max = "0.5";
+    k.description =
+        "Chance that a flit is damaged on a link, at `packet` fidelity; its burst is then sent again "
+        "(link-level retry).";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].flit_error_rate = std::get<double>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].flit_error_rate; };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].replay", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description = "What a repetition costs. `auto`: a round trip of the link.";
+    k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].replay = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].replay; };
+  }
   {
     KeySpec& k = add("topology.dimensions[].collective_unit.ingress_bandwidth", ValueType::bandwidth);
     k.fallback = "unlimited";
@@ -517,6 +551,301 @@ std::vector<KeySpec> make_keys() {
   }
 
   {
+    KeySpec& k = add("packet.packet_size", ValueType::size);
+    k.fallback = "256 B";
+    k.min = "1 B";
+    k.max = "1 MiB";
+    k.description = "Payload of a full packet; the last packet of a message carries the rest.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.packet_bytes = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.packet_bytes; };
+  }
+  {
+    KeySpec& k = add("packet.flit_size", ValueType::size);
+    k.fallback = "16 B";
+    k.min = "1 B";
+    k.max = "64 KiB";
+    k.description =
+        "What a flit carries of payload and header. A flit is what buffers, credits and arbitration count.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.flit_bytes = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.flit_bytes; };
+  }
+  {
+    KeySpec& k = add("packet.phit_size", ValueType::size);
+    k.fallback = "flit";
+    k.min = "1 B";
+    k.max = "64 KiB";
+    k.zero_word = "flit";
+    k.description = "What a link moves at once: a flit takes whole phits.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.phit_bytes = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.phit_bytes; };
+  }
+  {
+    KeySpec& k = add("packet.header", ValueType::size);
+    k.fallback = "0 B";
+    k.min = "0 B";
+    k.max = "64 KiB";
+    k.description = "Header bytes of every packet, in its flits with the payload.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.header_bytes = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.header_bytes; };
+  }
+  {
+    KeySpec& k = add("packet.header_efficiency", ValueType::number);
+    k.fallback = "1";
+    k.min = "0.01";
+    k.max = "1";
+    k.description =
+        "Share of a link's bandwidth that is left for flits, where headers are not modelled byte by byte.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.header_efficiency = std::get<double>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.header_efficiency; };
+  }
+  {
+    KeySpec& k = add("packet.cycle", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 ms";
+    k.zero_word = "auto";
+    k.description =
+        "Clock period of routers: a port moves at most one flit a cycle. `auto`: the time of a flit on the "
+        "fastest of the adjacent packet dimensions.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.cycle = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.cycle; };
+  }
+  {
+    KeySpec& k = add("packet.vcs", ValueType::integer);
+    k.fallback = "4";
+    k.min = "1";
+    k.max = "32";
+    k.description =
+        "Virtual channels per virtual network. Rings need two for their dateline classes, which share them "
+        "equally.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.vcs = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.vcs}; };
+  }
+  {
+    KeySpec& k = add("packet.virtual_networks", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "32";
+    k.description = "Sets of VCs that never wait for each other. `vcs` x `virtual_networks` is at most 32.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.virtual_networks = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.virtual_networks}; };
+  }
+  {
+    KeySpec& k = add("packet.strict_priority", ValueType::boolean);
+    k.fallback = "false";
+    k.description =
+        "`true`: the virtual network with the highest number goes first wherever several ask; `false`: they "
+        "take turns.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.strict_priority = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.strict_priority; };
+  }
+  {
+    KeySpec& k = add("packet.collectives_network", ValueType::integer);
+    k.fallback = "0";
+    k.min = "0";
+    k.max = "31";
+    k.description = "Virtual network that messages of collectives take.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.collectives_network = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.collectives_network}; };
+  }
+  {
+    KeySpec& k = add("packet.point_to_point_network", ValueType::integer);
+    k.fallback = "0";
+    k.min = "0";
+    k.max = "31";
+    k.description = "Virtual network that point-to-point messages take.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.point_to_point_network = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.point_to_point_network}; };
+  }
+  {
+    KeySpec& k = add("packet.buffer_flits", ValueType::integer);
+    k.fallback = "auto";
+    k.min = "1";
+    k.max = "16777216";
+    k.zero_word = "auto";
+    k.description =
+        "Buffer of a VC at every input, in flits. `auto`: one VC alone covers the longest credit round trip.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.buffer_flits = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.buffer_flits}; };
+  }
+  {
+    KeySpec& k = add("packet.buffer", ValueType::size);
+    k.optional = true;
+    k.min = "1 B";
+    k.max = "1 TiB";
+    k.description = "The same in bytes, in whole flits (rounded down), instead of `buffer_flits`.";
+  }
+  {
+    KeySpec& k = add("packet.route_cycles", ValueType::integer);
+    k.fallback = "0";
+    k.min = "0";
+    k.max = "1000000";
+    k.description = "Router stage: routing of a head; 0: done ahead by the router before.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.route_cycles = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.route_cycles}; };
+  }
+  {
+    KeySpec& k = add("packet.vc_alloc_cycles", ValueType::integer);
+    k.fallback = "1";
+    k.min = "0";
+    k.max = "1000000";
+    k.description = "Router stage: VC allocation of a head.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_alloc_cycles = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.vc_alloc_cycles}; };
+  }
+  {
+    KeySpec& k = add("packet.switch_alloc_cycles", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "1000000";
+    k.description = "Router stage: switch allocation of a flit.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.switch_alloc_cycles = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.switch_alloc_cycles}; };
+  }
+  {
+    KeySpec& k = add("packet.traversal_cycles", ValueType::integer);
+    k.fallback = "1";
+    k.min = "0";
+    k.max = "1000000";
+    k.description = "Router stage: crossbar traversal of a flit.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.traversal_cycles = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.traversal_cycles}; };
+  }
+  {
+    KeySpec& k = add("packet.credit_cycles", ValueType::integer);
+    k.fallback = "1";
+    k.min = "0";
+    k.max = "1000000";
+    k.description = "From the arrival of a credit to its use.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.credit_cycles = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.credit_cycles}; };
+  }
+  {
+    KeySpec& k = add("packet.switching", ValueType::choice);
+    k.fallback = "packet_held";
+    k.choices = {{"packet_held", true, "a packet keeps its path through a crossbar while its flits come"},
+                 {"flit_interleaved", true, "every flit is arbitrated anew"}};
+    k.description = "What holds an output.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.packet.switching = named<FlitSwitchingKind>(std::get<std::string>(v), to_string, 2);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.packet.switching)); };
+  }
+  {
+    KeySpec& k = add("packet.strict_cut_through", ValueType::boolean);
+    k.fallback = "false";
+    k.description = "`true`: a head moves only with credit for its whole packet.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.strict_cut_through = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.strict_cut_through; };
+  }
+  {
+    KeySpec& k = add("packet.release_on_credit", ValueType::boolean);
+    k.fallback = "false";
+    k.description = "`true`: an output VC is free again only when all its credits are back.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.release_on_credit = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.release_on_credit; };
+  }
+  {
+    KeySpec& k = add("packet.quantum", ValueType::integer);
+    k.fallback = "unlimited";
+    k.min = "1";
+    k.max = "16777216";
+    k.zero_word = "unlimited";
+    k.description = "Longest burst of flits before an output is arbitrated again.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.quantum = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.quantum}; };
+  }
+  {
+    KeySpec& k = add("packet.allocator_iterations", ValueType::integer);
+    k.fallback = "1";
+    k.min = "1";
+    k.max = "16";
+    k.description = "Iterations of the switch allocator.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.allocator_iterations = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.allocator_iterations}; };
+  }
+  {
+    KeySpec& k = add("packet.switch_allocator", ValueType::choice);
+    k.fallback = "islip";
+    k.choices = {{"islip", true, "round-robin pointers that move on when a grant is taken"},
+                 {"round_robin", true, "separable, input first"}};
+    k.description = "Who crosses the crossbar.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.switch_allocator = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.switch_allocator; };
+  }
+  {
+    KeySpec& k = add("packet.vc_allocator", ValueType::choice);
+    k.fallback = "islip";
+    k.choices = {{"islip", true, "round-robin pointers that move on when a grant is taken"}};
+    k.description = "Who gets an output VC.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_allocator = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.vc_allocator; };
+  }
+  {
+    KeySpec& k = add("packet.routing", ValueType::choice);
+    k.fallback = "auto";
+    k.choices = {
+        {"auto", true, "dimension_order; a graph: its own `topology.routing`"},
+        {"dimension_order", true, "the dimensions in order, the shorter way round a ring"},
+        {"minimal_adaptive", true, "any shortest way, by credits, with escape VCs; no Switch dimensions"},
+        {"shortest_path", true, "fewest hops"},
+        {"up_down", true, "up a spanning tree, then down: no deadlock on any topology"}};
+    k.description = "How packets find their way.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.routing = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.routing; };
+  }
+  {
+    KeySpec& k = add("packet.selection", ValueType::choice);
+    k.fallback = "auto";
+    k.choices = {{"auto", true, "most_credits for adaptive routing, else first"},
+                 {"first", true, "the first, in a fixed order"},
+                 {"random", true, "at random"},
+                 {"hash", true, "by source and destination"},
+                 {"spray", true, "in turn"},
+                 {"most_credits", true, "where most credits are"}};
+    k.description = "Which of several equal routes a packet takes.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.selection = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.selection; };
+  }
+  {
+    KeySpec& k = add("packet.vc_classes", ValueType::choice);
+    k.fallback = "dateline";
+    k.choices = {{"dateline", true, "two classes of VCs, chosen on entering the ring"},
+                 {"switched_dateline", true, "two classes, changed at the dateline"},
+                 {"bubble", true,
+                  "one class; a packet enters a ring only if room for another stays free (needs "
+                  "`strict_cut_through`)"},
+                 {"none", true, "nothing: to study deadlock"}};
+    k.description = "What keeps rings free of deadlock.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_classes = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.vc_classes; };
+  }
+  {
+    KeySpec& k = add("packet.forwarding", ValueType::choice);
+    k.fallback = "hardware";
+    k.choices = {{"hardware", true, "routers, packet by packet"},
+                 {"software", true,
+                  "the NMU of every NPU on the way: it receives the whole message and sends it again after "
+                  "`nmu.endpoint_delay`"}};
+    k.description = "Who passes on what is for another NPU.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.packet.forwarding = named<PacketForwarding>(std::get<std::string>(v), to_string, 2);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.packet.forwarding)); };
+  }
+  {
+    KeySpec& k = add("packet.injection", ValueType::choice);
+    k.fallback = "normal";
+    k.choices = {{"normal", true, "one after the other"},
+                 {"aggressive", true, "all at once: they take turns, packet by packet"}};
+    k.description = "How the messages that wait for one link are injected.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.packet.injection = named<PacketInjection>(std::get<std::string>(v), to_string, 2);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.packet.injection)); };
+  }
+
+  {
     KeySpec& k = add("collectives.chunks", ValueType::integer);
     k.fallback = "4";
     k.min = "1";
@@ -569,10 +898,13 @@ std::vector<KeySpec> make_keys() {
          "as local_bw_aware, chunk c beginning with dimension c"},
         {to_string(CollectiveOrder::themis), true,
          "greedy, per chunk: the least loaded dimension takes the largest part (all-reduce, reduce-scatter, "
-         "all-gather)"}};
+         "all-gather)"},
+        {to_string(CollectiveOrder::themis_flex), true,
+         "as themis, the all-gathers of an all-reduce in a greedy order of their own instead of the "
+         "reduce-scatters' backwards (chunks that divide evenly over the members)"}};
     k.description = "Order of a collective's phases over the dimensions.";
     k.set = [](Config& c, size_t, const Value& v) {
-      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 4);
+      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, kCollectiveOrders);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.order)); };
   }
@@ -657,6 +989,57 @@ std::vector<KeySpec> make_keys() {
       c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);
     };
     k.get = [](const Config& c, size_t i) -> Value { return c.collectives.algorithms[i]; };
+  }
+  {
+    KeySpec& k = add("collectives.rules[].group", ValueType::text);
+    k.optional = true;
+    k.min = "1";  // characters
+    k.description = "Only collectives of this communicator group; `0` is the group of all ranks.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].name", ValueType::text);
+    k.optional = true;
+    k.min = "1";  // characters
+    k.description =
+        "Only collectives whose trace nodes have such a name: `*` stands for any text, `?` for one "
+        "character. "
+        "The nodes of all members must match the same rule.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].operation", ValueType::choice);
+    k.optional = true;
+    for (int op = 0; op < kCollectiveOps; ++op)
+      k.choices.push_back({to_string(static_cast<CollectiveOp>(op)), true, ""});
+    k.description = "Only this operation.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].algorithms", ValueType::algorithms);
+    k.optional = true;
+    k.description =
+        "Their algorithms, as for `collectives.all_reduce`: a list with one name a dimension, or one name "
+        "for "
+        "all.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].order", ValueType::choice);
+    k.optional = true;
+    for (int order = 0; order < kCollectiveOrders; ++order)
+      k.choices.push_back({to_string(static_cast<CollectiveOrder>(order)), true, ""});
+    k.description = "Their order of phases, as `collectives.order`.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].chunks", ValueType::integer);
+    k.optional = true;
+    k.min = "1";
+    k.max = "65535";
+    k.description = "Their chunks, as `collectives.chunks`.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].priority", ValueType::integer);
+    k.optional = true;
+    k.min = "0";
+    k.max = "2147483647";
+    k.description = "Their priority in place of the trace's; for `scheduling: priority`.";
   }
 
   {
@@ -855,7 +1238,16 @@ const std::vector<SectionSpec>& sections() {
        "A memory that every NPU reaches over a link of its own. Absent: remote accesses in a trace are "
        "errors."},
       {"nmu", false, "The network messaging unit of every NPU."},
+      {"packet", false,
+       "What dimensions at `packet` fidelity have in common: packets, flits, virtual channels, credits, "
+       "routers."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
+      {"collectives.rules[]", true,
+       "A list of mappings: settings of some collectives in place of those above. The first rule that "
+       "matches a "
+       "collective holds; one that none matches is warned of. In a trace a node's string attribute "
+       "`algorithm` "
+       "(one name, or one a dimension between commas) comes before the rules' and all other algorithms."},
       {"workload", false, "What the machine runs."},
       {"run", false, "How it is run."},
       {"output", false, "What is written where."},

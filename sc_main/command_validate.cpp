@@ -13,6 +13,7 @@
 #include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_models/packet_region.h"
 #include "workload/trace/workload_check.h"
 
 namespace weft::cli {
@@ -25,6 +26,7 @@ struct ValidateOptions {
 
 ExitCode validate(const ValidateOptions& options) {
   const Config config = load_config(options.config, options.sets);
+  for (const std::string& warning : packet_warnings(config, packet_regions_of(config))) warn(warning);
   std::string text =
       fmt::format("{}: valid; {}, {} NPUs", options.config, config.notation, grouped(config.npus()));
   if (config.workload.trace.empty()) {

@@ -113,6 +113,10 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
     if (dimension.size <= 1) continue;
     next = (next + 1) / 2 * 2;
     first_port_[d] = static_cast<uint8_t>(next);
+    if (dimension.fidelity == Fidelity::packet) {
+      next += 2;  // no ports, only their slots: network interfaces of the packet network are in their place
+      continue;
+    }
     auto add = [&](bool descending, size_t links, size_t in_links, bool is_target) {
       Port& port = ports_[next];
       port.nmu = this;
@@ -179,7 +183,9 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
 
 void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   const auto& ends = graph_->ports(place_);
-  if (graph_->spec().fidelity == Fidelity::analytical) {
+  if (graph_->spec().fidelity == Fidelity::packet) {
+    ports_ = std::vector<Port>(2);  // slots only, see build_ports
+  } else if (graph_->spec().fidelity == Fidelity::analytical) {
     // One socket to the carrier; a link each way for every end.
     ports_ = std::vector<Port>(2);
     Port& port = ports_[0];
@@ -233,6 +239,14 @@ Nmu::Port* Nmu::port(uint32_t dimension, bool descending) {
   if (d.size <= 1) return nullptr;
   Port& port = ports_[first_port_[dimension] + (two_ways(d) && descending ? 1u : 0u)];
   return port.nmu == nullptr ? nullptr : &port;
+}
+
+void Nmu::join(PacketFabric& fabric) {
+  const uint8_t port = fabric.dimensions().empty() ? uint8_t{0} : first_port_[fabric.dimensions()[0]];
+  packet_ends_.push_back(std::make_unique<PacketEnd>(*this, fabric, port));
+  packet_end_of_.resize(std::max<size_t>(1, dimensions_.size()), 0);
+  for (const uint32_t d : fabric.dimensions()) packet_end_of_[d] = static_cast<uint8_t>(packet_ends_.size());
+  fabric.attach(place_, *packet_ends_.back());
 }
 
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
@@ -325,13 +339,14 @@ void Nmu::inject_next() {
   }
 }
 
-void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes) {
+void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data) {
   Message message;
   message.peer = destination;
   message.id.kind = MessageId::Kind::point_to_point;
   message.id.stream = ordinal;
   message.id.round = tag;
   message.bytes = bytes;
+  message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   if (limited_injection_) {
     push(now() + endpoint_delay_, kInject, ref);
@@ -349,9 +364,9 @@ void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
 }
 
 /// What comes over a port: equal times in the order of the senders, whichever process ran first.
-void Nmu::push_received(Picoseconds time, const Port& port, fabric::PacketRef ref) {
+void Nmu::push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref) {
   const uint32_t sender = pool_[ref].source & 0xffff;
-  push_ordered(time, (port.number + kFirstPort) << 24 | sender << 8 | (pushed_++ & 0xff), ref);
+  push_ordered(time, (port + kFirstPort) << 24 | sender << 8 | (pushed_++ & 0xff), ref);
 }
 
 void Nmu::push_ordered(Picoseconds time, uint32_t order, uint32_t ref) {
@@ -436,15 +451,46 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
                                         (index(transfer.vc) != 0 ? kTurnSecond : 0));
   }
   if (packet.destination == place_) {
-    push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0), port,
-                  transfer.packet);
+    push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0),
+                  port.number, transfer.packet);
   } else if (port.cut_through) {
     tails_.push_back({transfer.packet, tail});
     cut_through_tails_ = true;
-    push_received(head, port, transfer.packet);
+    push_received(head, port.number, transfer.packet);
   } else {
-    push_received(tail, port, transfer.packet);
+    push_received(tail, port.number, transfer.packet);
   }
+}
+
+/// A message has come to the end of its way through packet networks: `at` is when its last flit is here.
+void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at) {
+  const auto ref = static_cast<fabric::PacketRef>(message.id_low);
+  fabric::Packet& packet = pool_[ref];
+  // What is neither way nor its own flits was waiting, at the sender or between others' packets.
+  const Picoseconds passed = at - message.submitted;
+  const PacketFabric::Unloaded alone =
+      end.fabric.unloaded(static_cast<uint32_t>(message.id_high), place_, message.bytes);
+  const Picoseconds latency = std::min(passed, alone.latency);
+  packet.latency += latency;
+  if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
+  if (packet.destination == place_) {
+    push_received(at + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0),
+                  end.port, ref);
+    return;
+  }
+  Picoseconds delay = 0;
+  if (config_.packet.forwarding == PacketForwarding::software) {
+    // Sent again by this NPU, if it goes on in the same networks.
+    const Route& next = route(packet.destination, (packet.flags & kReverse) != 0);
+    if (next.packet != 0 && packet_ends_[next.packet - 1u].get() == &end) delay = endpoint_delay_;
+  }
+  packet.latency += delay;
+  push_received(at + delay, end.port, ref);
+}
+
+void Nmu::PacketEnd::message_sent(const packet::Message& message, Picoseconds at) {
+  const auto ref = static_cast<fabric::PacketRef>(message.id_low);
+  if (nmu.pool_[ref].flags & (kNotifyInjected | kHolds)) nmu.announce_injection(ref, at);
 }
 
 /// Analytical: messages of several senders enter one after the other. Decided when a message would be there
@@ -470,7 +516,7 @@ bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   if (on_head) {
     for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait : 0;
   }
-  push_received(t + wait, port, ref);
+  push_received(t + wait, port.number, ref);
   return false;
 }
 
@@ -498,6 +544,15 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
   route.destination = destination;
   route.reverse = reverse;
   const uint32_t me = place_;
+  if (graph_ != nullptr && !packet_ends_.empty()) {
+    const PacketFabric& fabric = packet_ends_[0]->fabric;
+    route.special = true;
+    route.packet = 1;
+    route.target = config_.packet.forwarding == PacketForwarding::software
+                       ? fabric.next_hop(me, destination, reverse)
+                       : destination;
+    return;
+  }
   if (graph_ != nullptr) {
     route.analytical = graph_->spec().fidelity == Fidelity::analytical;
     route.special = route.analytical || graph_->per_flow();
@@ -537,6 +592,17 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
       }
       route.target = geometry_.with_coordinate(route.target, d, to);
       continue;
+    }
+    if (dimension.fidelity == Fidelity::packet) {
+      const bool software = config_.packet.forwarding == PacketForwarding::software;
+      route.special = true;
+      route.packet = packet_end_of_[d];
+      const PacketFabric& fabric = packet_ends_[route.packet - 1u]->fabric;
+      route.target = fabric.end_of_leg(me, destination);
+      if (software) route.target = fabric.next_hop(me, route.target, reverse);
+      const bool descending = fabric.leaves_descending(me, route.target, reverse);
+      route.port = static_cast<uint8_t>(first_port_[d] + (descending ? 1 : 0));
+      return;
     }
     found = true;
     route.analytical = route.special = analytical;
@@ -608,7 +674,9 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
 
 void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail) {
   const Picoseconds ready = head > tail ? head : tail;
-  if (graph_ == nullptr) {
+  if (leg.packet != 0) {
+    transmit_packets(ref, leg, ready);
+  } else if (graph_ == nullptr) {
     transmit_analytical(ref, leg, ready);
   } else if (leg.analytical) {
     transmit_over_graph(ref, ready);
@@ -618,6 +686,26 @@ void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds 
                                          Graph::flow(packet.source, packet.destination, packet.id_low))];
     occupy_and_send(ref, port, port.first, 0, head, tail);
   }
+}
+
+/// Into a packet network, when all of the message is here: it is cut into packets there.
+void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready) {
+  if (ready > now()) {
+    push(ready, kSend, ref);
+    return;
+  }
+  const fabric::Packet& packet = pool_[ref];
+  packet::Message message;
+  message.bytes = packet.bytes;
+  message.id_low = ref;
+  message.id_high = place_;
+  message.submitted = ready;
+  message.data = packet.data;
+  const bool collective = static_cast<MessageId::Kind>(packet.id_low >> 56) == MessageId::Kind::collective;
+  message.virtual_network = static_cast<uint8_t>(collective ? config_.packet.collectives_network
+                                                            : config_.packet.point_to_point_network);
+  packet_ends_[leg.packet - 1u]->fabric.send(place_, leg.target, (packet.flags & kReverse) != 0,
+                                             packet.id_low, message);
 }
 
 /// Analytical: the first link is held for its own time, the way takes its latency and its slowest link's
@@ -651,7 +739,7 @@ uint32_t Nmu::last_port(const fabric::Packet& packet) const {
 
 uint8_t Nmu::first_port(const fabric::Packet& packet) {
   const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
-  if (graph_ == nullptr || leg.analytical || !leg.special) return leg.port;
+  if (graph_ == nullptr || leg.analytical || leg.packet != 0 || !leg.special) return leg.port;
   return static_cast<uint8_t>(graph_->next_port(
       place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low)));
 }

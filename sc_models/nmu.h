@@ -18,6 +18,7 @@
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/memory_dma.h"
+#include "sc_models/packet_fabric.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -95,6 +96,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     port.peer_hint = reinterpret_cast<const char*>(static_cast<const Wakeable*>(&peer));
   }
 
+  /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts.
+  void join(PacketFabric& fabric);
+
   /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
   MemoryDma* memory() { return memory_.get(); }
 
@@ -112,7 +116,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
-  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes);
+  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData);
   /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
   bool rescue();
 
@@ -152,16 +156,34 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     uint8_t slowest = 0;   ///< analytical: the dimension whose rate bounds the leg
     bool special = false;  ///< not just a link to be taken: analytical, or chosen message by message
     bool analytical = false;
+    uint8_t packet = 0;    ///< packet fidelity: number of the PacketEnd + 1
     bool several = false;  ///< analytical: the leg crosses several dimensions
     bool reverse = false;
   };
   static constexpr uint32_t kRoutes = 16;
+
+  /// This NMU as the receiver of one region's messages.
+  struct PacketEnd final : packet::PacketSink {
+    PacketEnd(Nmu& n, PacketFabric& f, uint8_t p) : nmu(n), fabric(f), port(p) {}
+    bool takes_trains() const override { return true; }
+    void train_arrives(const packet::TrainArrivals&) override {}
+    void packet_arrives(const fabric::Packet&, uint32_t, Picoseconds) override {}
+    void message_sent(const packet::Message& message, Picoseconds at) override;
+    void message_arrives(const packet::Message& message, Picoseconds at) override {
+      nmu.receive_packets(*this, message, at);
+    }
+    Nmu& nmu;
+    PacketFabric& fabric;
+    uint8_t port;  ///< slot that counts the messages held (injection queue) and orders arrivals
+  };
 
   void build_ports(std::vector<fabric::LinkType>& link_types);
   void build_graph_ports(std::vector<fabric::LinkType>& link_types);
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
   void receive(Port& port, const fabric::Transfer& transfer);
+  void receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at);
+  void transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   bool take_turn(Port& port, fabric::PacketRef ref);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
@@ -180,7 +202,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void reduced_in_memory(fabric::PacketRef ref);
   void probe_state(Picoseconds t);
   void push(Picoseconds time, uint32_t due, uint32_t ref);
-  void push_received(Picoseconds time, const Port& port, fabric::PacketRef ref);
+  void push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref);
   void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
@@ -231,6 +253,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   fabric::LinkType dma_type_;  ///< nmu.injection_bandwidth
   fabric::Link dma_;
   std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
+  std::vector<std::unique_ptr<PacketEnd>> packet_ends_;
+  std::vector<uint8_t> packet_end_of_;  ///< by dimension: number + 1 in packet_ends_; empty: none
   std::unique_ptr<MemoryDma> memory_;
   std::vector<uint32_t> mirrored_;  ///< streams
   std::vector<Tail> reducing_;      ///< messages whose reduction is in memory, and when it began

@@ -39,6 +39,21 @@ class LinkWaves final : public fabric::LinkObserver {
   uint64_t total_ = 0;
 };
 
+/// What a report says of its link.
+void tell(LinkReport& report, const fabric::Link& link) {
+  report.link = &link;
+  report.bytes = link.bytes();
+  report.messages = link.messages();
+  report.busy = link.busy();
+  report.queued = link.queued();
+}
+
+LinkReport of_link(const fabric::Link& link) {
+  LinkReport report;
+  tell(report, link);
+  return report;
+}
+
 }  // namespace
 
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
@@ -82,7 +97,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
           std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
       nmus_[r]->port(d)->initiator->bind(mirrors_.back()->socket);
     }
-    if (whole_.empty()) continue;
+    if (whole_.empty() || dimension.fidelity == Fidelity::packet) continue;
     if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
       build_direct(d, options.waves);
     } else if (dimension.kind == DimensionKind::switch_) {
@@ -92,6 +107,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
     }
   }
   if (config_.graph != nullptr) build_graph();
+  build_packets(options.waves);
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
@@ -155,6 +171,7 @@ void System::build_switches(uint32_t d, vcd::Waves* waves) {
 
 void System::build_graph() {
   const Graph& graph = *config_.graph;
+  if (graph.spec().fidelity == Fidelity::packet) return;
   if (graph.spec().fidelity == Fidelity::analytical) {
     direct_.push_back(std::make_unique<fabric::DirectFabric>("graph", npus()));
     for (uint32_t n = 0; n < npus(); ++n) direct_.back()->bind_member(*at(n).ports()[0].initiator);
@@ -177,6 +194,28 @@ void System::build_graph() {
       from.bind(to);
     }
   }
+}
+
+void System::build_packets(vcd::Waves* waves) {
+  const std::vector<PacketRegion> regions = packet_regions_of(config_);
+  for (const PacketRegion& region : regions) {
+    packets_.push_back(std::make_unique<PacketFabric>(config_, geometry_, region));
+    for (const auto& nmu : nmus_) nmu->join(*packets_.back());
+    for (uint32_t n = 0; waves != nullptr && n < packets_.back()->networks(); ++n)
+      packets_.back()->network(n).record(*waves);
+  }
+  warnings_ = packet_warnings(config_, regions);
+}
+
+std::string System::explain_stall() const {
+  std::string text;
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const std::string why = fabric->network(n).explain_stall();
+      if (!why.empty()) text += fmt::format("{}: {}", fabric->network(n).name(), why);
+    }
+  }
+  return text;
 }
 
 bool System::rescue() {
@@ -210,7 +249,7 @@ void System::build_npus(const Options& options, const std::vector<uint32_t>& bui
 void System::observe_links(vcd::Waves& waves) {
   for_each_link([&](const LinkReport& report) {
     auto observer = std::make_unique<LinkWaves>(waves, report.name);
-    if (!observer->wanted()) return;
+    if (!observer->wanted() || report.link == nullptr) return;
     const_cast<fabric::Link*>(report.link)->observe(observer.get());
     observers_.push_back(std::move(observer));
   });
@@ -266,7 +305,9 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
   const uint32_t c = geometry_.coordinate(r, d);
   const std::string owner =
       rank == nmu.rank() ? std::string(nmu.name()) : fmt::format("{}.nmu{}", name(), index(rank));
-  LinkReport report{fmt::format("{}.d{}", owner, d), {}, d, &port.link(i)};
+  LinkReport report = of_link(port.link(i));
+  report.name = fmt::format("{}.d{}", owner, d);
+  report.dimension = d;
   uint32_t peer = 0;
   switch (dimension.kind) {
     case DimensionKind::switch_:
@@ -275,7 +316,7 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
       return report;
     case DimensionKind::fully_connected:
       peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
-      if (rank != nmu.rank()) report.link = &port.link(image(d, r, i, nmu.place(), exchanges));
+      if (rank != nmu.rank()) tell(report, port.link(image(d, r, i, nmu.place(), exchanges)));
       report.name += fmt::format("_to{}", geometry_.rank_at(peer));
       break;
     default: {
@@ -292,8 +333,11 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
 
 LinkReport System::report(const LineSwitch& s, uint32_t i) const {
   const uint32_t peer = geometry_.with_coordinate(s.base, s.dimension, i);
-  return {fmt::format("{}.to{}", s.module->name(), peer), nmus_[peer]->basename(), s.dimension,
-          &s.module->links()[i]};
+  LinkReport report = of_link(s.module->links()[i]);
+  report.name = fmt::format("{}.to{}", s.module->name(), peer);
+  report.to = nmus_[peer]->basename();
+  report.dimension = s.dimension;
+  return report;
 }
 
 std::vector<std::string> System::describe_unit_waits(size_t limit) const {
@@ -315,19 +359,21 @@ LinkReport System::report_end(const char* owner, uint32_t node, uint32_t end,
   const uint32_t peer = graph.ports(node)[end].peer;
   uint32_t before = 0;
   for (uint32_t p = 0; p < end; ++p) before += graph.ports(node)[p].peer == peer ? 1 : 0;
-  LinkReport report;
+  LinkReport report = of_link(link);
   // At analytical fidelity a switch is no module, but it has its name.
   report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(peer)]->basename() : "switch_" + graph.name(peer);
   report.name = fmt::format("{}.to_{}{}", owner, report.to, before == 0 ? "" : fmt::format("_{}", before));
-  report.link = &link;
   return report;
 }
 
 LinkReport System::report(size_t s, uint32_t i) const {
   const uint32_t d = switch_dimensions_[s];
   const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(switch_lines_[s], d, i));
-  return {fmt::format("{}.to{}", switches_[s]->name(), peer), nmus_[peer]->basename(), d,
-          &switches_[s]->links()[i]};
+  LinkReport report = of_link(switches_[s]->links()[i]);
+  report.name = fmt::format("{}.to{}", switches_[s]->name(), peer);
+  report.to = nmus_[peer]->basename();
+  report.dimension = d;
+  return report;
 }
 
 uint64_t System::memory_bytes(uint32_t rank) const {
@@ -369,6 +415,16 @@ System::Totals System::totals() const {
       t.link_bytes += link.bytes();
       t.link_messages += link.messages();
     }
+  }
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const packet::PacketNetwork& network = fabric->network(n);
+      t.activations += network.activations();
+      t.in_flight += network.messages_in_flight();
+      t.packet_hops += network.packet_hops();
+      t.flits += network.flits_received();
+    }
+    fabric->for_each_link([&](const PacketFabric::LinkUse& use) { t.link_bytes += use.bytes; });
   }
   for (const auto& s : analytical_switches_) {
     for (const fabric::Link& link : s.module->links()) {
@@ -427,6 +483,12 @@ std::vector<std::string> System::check_conservation() const {
   }
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const std::string line = fabric->network(n).broken_invariant(true);
+      if (!line.empty()) broken.push_back(fmt::format("{}: {}", fabric->network(n).name(), line));
+    }
+  }
   if (t.memory_outstanding != 0) {
     broken.push_back(fmt::format("{} memory requests were never answered", t.memory_outstanding));
   }

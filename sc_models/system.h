@@ -20,6 +20,7 @@
 #include "sc_models/hbm.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
+#include "sc_models/packet_fabric.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/waves.h"
@@ -31,7 +32,12 @@ struct LinkReport {
   std::string name;  ///< hierarchical, of the sending port
   std::string to;    ///< the module at the other side
   uint32_t dimension = 0;
-  const fabric::Link* link = nullptr;
+  const fabric::Link* link = nullptr;  ///< null at packet fidelity
+  uint64_t bytes = 0;                  ///< packet fidelity: on the wire, headers and padding included
+  uint64_t messages = 0;
+  uint64_t packets = 0;  ///< packet fidelity
+  Picoseconds busy = 0;
+  Picoseconds queued = 0;  ///< time that messages waited for it, summed; not known at packet fidelity
 };
 
 class System : public sc_core::sc_module {
@@ -109,6 +115,18 @@ class System : public sc_core::sc_module {
         if (config_.graph->ports(s->node())[port.number].sends) f(report(*s, port));
       }
     }
+    for (const auto& p : packets_) {
+      p->for_each_link([&](const PacketFabric::LinkUse& use) {
+        LinkReport link;
+        link.name = use.name;
+        link.to = use.to;
+        link.dimension = use.dimension;
+        link.bytes = use.bytes;
+        link.packets = use.packets;
+        link.busy = use.busy;
+        f(link);
+      });
+    }
   }
 
   /// Sums over all modules.
@@ -126,6 +144,8 @@ class System : public sc_core::sc_module {
     uint64_t unit_bytes_out = 0;
     uint64_t in_flight = 0;
     uint64_t out_of_order_starts = 0;
+    uint64_t packet_hops = 0;  ///< packet fidelity: packets times routers they left
+    uint64_t flits = 0;        ///< packet fidelity: that were injected
     uint64_t memory_bytes = 0;
     uint64_t memory_outstanding = 0;
   };
@@ -134,6 +154,12 @@ class System : public sc_core::sc_module {
   /// Broken conservation laws, one line each; empty when bytes, messages and packets balance. Call when
   /// nothing is in flight any more.
   std::vector<std::string> check_conservation() const;
+
+  /// Packet fidelity: why packets do not move any more, with the cycle of buffers if there is one; empty when
+  /// none is left.
+  std::string explain_stall() const;
+  /// About the machine: buffers that are too small, what can deadlock.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Calls f(const SwitchUnit&) for every collective unit.
   template <typename F>
@@ -151,6 +177,7 @@ class System : public sc_core::sc_module {
   void build_direct(uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t dimension, vcd::Waves* waves);
   void build_graph();
+  void build_packets(vcd::Waves* waves);
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
@@ -181,6 +208,8 @@ class System : public sc_core::sc_module {
   std::vector<std::unique_ptr<GraphSwitch>> graph_switches_;
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
+  std::vector<std::unique_ptr<PacketFabric>> packets_;
+  std::vector<std::string> warnings_;
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npu_modules_;

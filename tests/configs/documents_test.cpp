@@ -165,7 +165,7 @@ TEST(Schema, RefusesWhatTheLoaderRefuses) {
            "weft: 1\ntopology: {notation: Ring(4), dimensions: []}\n",
            "weft: 1\ntopology: {notation: Ring(4), dimensions: [{bandwidth: 1 GB/s, bandwidth_per_npu: 1 "
            "GB/s}]}\n",
-           "weft: 1\ntopology: {notation: Ring(4), dimensions: [{bandwidth: 1 GB/s, fidelity: packet}]}\n",
+           "weft: 1\ntopology: {notation: Ring(4), dimensions: [{bandwidth: 1 GB/s, fidelity: exact}]}\n",
        })
     EXPECT_FALSE(valid(schema, to_json(YAML::Load(bad)))) << bad;
   for (const char* more :

@@ -376,7 +376,7 @@ TEST(Graph, ErrorsNameWhatIsWrong) {
       {yaml("    npus: 2\n    links: npu0\n"), {"key `topology.graph.links`: is 'npu0'; allowed: a list"}},
       {yaml("    npus: 2\n    links: [npu0]\n"),
        {"key `topology.graph.links[0]`: is 'npu0'; allowed: a mapping"}},
-      {yaml("    npus: 2\n    fidelity: packet\n"), {"'packet' is not available"}},
+      {yaml("    npus: 2\n    fidelity: exact\n"), {"'exact' is unknown"}},
       {yaml("    npus: 2\n    nodes: 3\n"), {"unknown key 'nodes'", "npus"}},
       {"weft: 1\ntopology: {graph: 3}\n",
        {"machine.yaml:2: key `topology.graph`: is '3'; allowed: a mapping"}},

@@ -68,12 +68,50 @@ void expect_same_graph(const GraphSpec& a, const GraphSpec& b) {
   }
 }
 
+void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& b) {
+  const auto& [packet_bytes, flit_bytes, phit_bytes, header_bytes, header_efficiency, cycle, vcs,
+               virtual_networks, strict_priority, collectives_network, point_to_point_network, buffer_flits,
+               route_cycles, vc_alloc_cycles, switch_alloc_cycles, traversal_cycles, credit_cycles, switching,
+               strict_cut_through, release_on_credit, quantum, allocator_iterations, switch_allocator,
+               vc_allocator, routing, selection, vc_classes, forwarding, injection] = a;
+  EXPECT_EQ(packet_bytes, b.packet_bytes);
+  EXPECT_EQ(flit_bytes, b.flit_bytes);
+  EXPECT_EQ(phit_bytes, b.phit_bytes);
+  EXPECT_EQ(header_bytes, b.header_bytes);
+  EXPECT_EQ(header_efficiency, b.header_efficiency);
+  EXPECT_EQ(cycle, b.cycle);
+  EXPECT_EQ(vcs, b.vcs);
+  EXPECT_EQ(virtual_networks, b.virtual_networks);
+  EXPECT_EQ(strict_priority, b.strict_priority);
+  EXPECT_EQ(collectives_network, b.collectives_network);
+  EXPECT_EQ(point_to_point_network, b.point_to_point_network);
+  EXPECT_EQ(buffer_flits, b.buffer_flits);
+  EXPECT_EQ(route_cycles, b.route_cycles);
+  EXPECT_EQ(vc_alloc_cycles, b.vc_alloc_cycles);
+  EXPECT_EQ(switch_alloc_cycles, b.switch_alloc_cycles);
+  EXPECT_EQ(traversal_cycles, b.traversal_cycles);
+  EXPECT_EQ(credit_cycles, b.credit_cycles);
+  EXPECT_EQ(switching, b.switching);
+  EXPECT_EQ(strict_cut_through, b.strict_cut_through);
+  EXPECT_EQ(release_on_credit, b.release_on_credit);
+  EXPECT_EQ(quantum, b.quantum);
+  EXPECT_EQ(allocator_iterations, b.allocator_iterations);
+  EXPECT_EQ(switch_allocator, b.switch_allocator);
+  EXPECT_EQ(vc_allocator, b.vc_allocator);
+  EXPECT_EQ(routing, b.routing);
+  EXPECT_EQ(selection, b.selection);
+  EXPECT_EQ(vc_classes, b.vc_classes);
+  EXPECT_EQ(forwarding, b.forwarding);
+  EXPECT_EQ(injection, b.injection);
+}
+
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
-    const auto& [file, notation, dimensions, npu, hbm, remote, nmu, collectives, workload, run, output,
-                 logical, physical, graph, levels, mapping] = a;
+    const auto& [file, notation, dimensions, npu, hbm, remote, nmu, packets, collectives, workload, run,
+                 output, logical, physical, graph, levels, mapping] = a;
     (void)file;
+    expect_same_packets(packets, b.packet);
     EXPECT_EQ(logical, b.logical);
     EXPECT_EQ(mapping, b.mapping);
     for (const auto& [mine, other] :
@@ -94,7 +132,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit] = dimensions[d];
+      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, credit_latency,
+                   flit_error_rate, replay] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(kind, o.kind);
       EXPECT_EQ(size, o.size);
@@ -104,6 +143,9 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(links, o.links_per_npu);
       EXPECT_EQ(fidelity, o.fidelity);
       EXPECT_EQ(switching, o.switching);
+      EXPECT_EQ(credit_latency, o.credit_latency);
+      EXPECT_EQ(flit_error_rate, o.flit_error_rate);
+      EXPECT_EQ(replay, o.replay);
       const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
       EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
       EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);
@@ -135,7 +177,7 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
     const auto& [chunks, active, queues, window, order, scheduling, dimension_scheduling, threshold, batch,
-                 reduction, reduction_bandwidth, algorithms] = collectives;
+                 reduction, reduction_bandwidth, algorithms, rules] = collectives;
     EXPECT_EQ(dimension_scheduling, b.collectives.dimension_scheduling);
     EXPECT_EQ(threshold, b.collectives.dispatch_threshold);
     EXPECT_EQ(batch, b.collectives.dispatch_batch);
@@ -148,6 +190,19 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(reduction, b.collectives.reduction);
     EXPECT_EQ(reduction_bandwidth, b.collectives.reduction_bandwidth);
     EXPECT_EQ(algorithms, b.collectives.algorithms);
+    ASSERT_EQ(rules.size(), b.collectives.rules.size());
+    for (size_t r = 0; r < rules.size(); ++r) {
+      const auto& [group, name, operation, own_algorithms, own_order, own_chunks, priority, origin] =
+          rules[r];
+      const CollectiveRule& o = b.collectives.rules[r];
+      EXPECT_EQ(group, o.group);
+      EXPECT_EQ(name, o.name);
+      EXPECT_EQ(operation, o.operation);
+      EXPECT_EQ(own_algorithms, o.algorithms);
+      EXPECT_EQ(own_order, o.order);
+      EXPECT_EQ(own_chunks, o.chunks);
+      EXPECT_EQ(priority, o.priority);
+    }
     const auto& [trace, groups, strict] = workload;
     EXPECT_EQ(trace, b.workload.trace);
     EXPECT_EQ(groups, b.workload.groups);
@@ -172,11 +227,20 @@ topology:
     - bandwidth: 400 Gbps
       latency: 1 ms
       links_per_npu: 2
+      fidelity: packet
+      credit_latency: 1 us
+      flit_error_rate: 0.001
+      replay: 3 us
       collective_unit: {ingress_bandwidth: 40 GB/s, reduction_bandwidth: 3 TB/s, latency: 70 ns, buffer: 1 MiB, segment: 4 KiB}
 npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3}
 hbm: {model: bandwidth, bandwidth: 1.2345 TB/s, latency: 7 ps, capacity: unlimited, efficiency: 0.93, outstanding: 9}
 remote_memory: {bandwidth: 64 GB/s, latency: 333 ns}
 nmu: {endpoint_delay: 12.345 ns, injection_queue: 17, injection_bandwidth: 75 GB/s}
+packet: {packet_size: 4 KiB, flit_size: 32 B, phit_size: 8 B, header: 24 B, cycle: 800 ps, vcs: 6, virtual_networks: 3, strict_priority: true,
+  collectives_network: 1, point_to_point_network: 2, buffer: 9 KiB, route_cycles: 2, vc_alloc_cycles: 0,
+  switch_alloc_cycles: 3, traversal_cycles: 4, credit_cycles: 5, switching: flit_interleaved, strict_cut_through: true,
+  release_on_credit: true, quantum: 7, allocator_iterations: 2, switch_allocator: round_robin, routing: up_down,
+  selection: hash, vc_classes: switched_dateline, forwarding: software, injection: aggressive}
 collectives:
   chunks: 64
   active_chunks_per_dimension: 5
@@ -254,6 +318,26 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.remote_memory->latency, 333000u);
   EXPECT_EQ(c.nmu.endpoint_delay, 12345u);
   EXPECT_EQ(c.nmu.injection_queue, 17u);
+  EXPECT_EQ(c.dimensions[2].fidelity, Fidelity::packet);
+  EXPECT_EQ(c.dimensions[2].credit_latency, 1000000u);
+  EXPECT_EQ(c.dimensions[2].flit_error_rate, 0.001);
+  EXPECT_EQ(c.dimensions[2].replay, 3000000u);
+  EXPECT_EQ(c.packet.packet_bytes, 4096u);
+  EXPECT_EQ(c.packet.flit_bytes, 32u);
+  EXPECT_EQ(c.packet.phit_bytes, 8u);
+  EXPECT_EQ(c.packet.header_bytes, 24u);
+  EXPECT_EQ(c.packet.cycle, 800u);
+  EXPECT_EQ(c.packet.vcs * c.packet.virtual_networks, 18u);
+  EXPECT_EQ(c.packet.collectives_network, 1u);
+  EXPECT_EQ(c.packet.point_to_point_network, 2u);
+  EXPECT_EQ(c.packet.buffer_flits, 288u);  // 9 KiB of 32 B
+  EXPECT_EQ(c.packet.switch_alloc_cycles, 3u);
+  EXPECT_EQ(c.packet.switching, FlitSwitchingKind::flit_interleaved);
+  EXPECT_EQ(c.packet.quantum, 7u);
+  EXPECT_EQ(c.packet.routing, "up_down");
+  EXPECT_EQ(c.packet.vc_classes, "switched_dateline");
+  EXPECT_EQ(c.packet.forwarding, PacketForwarding::software);
+  EXPECT_EQ(c.packet.injection, PacketInjection::aggressive);
   EXPECT_EQ(c.collectives.chunks, 64u);
   EXPECT_EQ(c.collectives.active_chunks_per_dimension, 5u);
   EXPECT_EQ(c.collectives.queues_per_dimension, 2u);
@@ -428,9 +512,27 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {dimension("bandwidth: 1 GB/s, links_per_npu: 2 GB/s"), {"'2 GB/s' is not a whole number"}},
       {dimension("bandwidth: 1000 PB/s, links_per_npu: 1024"),
        {"'1000 PB/s' times links_per_npu (1024) is too large", "fewer links"}},
-      {dimension("bandwidth: 1 GB/s, fidelity: packet"),
-       {"key `topology.dimensions[0].fidelity`: 'packet' is not available in this version",
-        "`analytical`, `message`"}},
+      {dimension("bandwidth: 1 GB/s, flit_error_rate: 0.9"), {"'0.9' is too large", "from 0 to 0.5"}},
+      {dimension("bandwidth: 1 GB/s, credit_latency: 0 ns"), {"'0 ns' is zero (write `auto`"}},
+      {with("packet: {packet_size: 256}\n"), {"machine.yaml:6: key `packet.packet_size`", "no unit"}},
+      {with("packet: {packet_size: 2 MiB}\n"), {"'2 MiB' is too large", "from 1 B to 1 MiB"}},
+      {with("packet: {vcs: 0}\n"), {"'0' is zero", "from 1 to 32"}},
+      {with("packet: {vcs: 8, virtual_networks: 5}\n"),
+       {"machine.yaml:6: key `packet.virtual_networks`: 5 virtual networks of 8 VCs are 40 VCs",
+        "at most 32"}},
+      {with("packet: {point_to_point_network: 1}\n"),
+       {"machine.yaml:6: key `packet.point_to_point_network`: '1' is no virtual network", "allowed: 0 to 0"}},
+      {with("packet: {buffer: 1 KiB, buffer_flits: 16}\n"),
+       {"key `packet.buffer`: given beside", "keep one"}},
+      {with("packet: {buffer: 8 B}\n"), {"'8 B' is 0 flits of 16 B"}},
+      {with("packet: {header: 16 B, header_efficiency: 0.9}\n"),
+       {"key `packet.header`: given beside", "twice"}},
+      {with("packet: {vc_classes: bubble}\n"), {"'bubble' needs `packet.strict_cut_through: true`"}},
+      {with("packet: {strict_cut_through: true, buffer_flits: 15}\n"),
+       {"key `packet.buffer_flits`: 15 flits do not hold a packet of 16", "16 or more"}},
+      {with("packet: {routing: xy}\n"), {"'xy' is unknown", "`dimension_order`"}},
+      {with("packet: {switch_alloc_cycles: 0}\n"), {"'0' is zero", "from 1 to 1000000"}},
+      {with("packet: {cycle: 0 ps}\n"), {"'0 ps' is zero (write `auto`"}},
       {dimension("bandwidth: 1 GB/s, fidelity: exact"), {"'exact' is unknown", "`analytical`"}},
       {dimension("bandwidth: 1 GB/s, switching: cut_trough"), {"did you mean `cut_through`"}},
       {dimension("bandwidth: 1 GB/s, bandwidth: 2 GB/s"), {"written twice", "first at machine.yaml:5"}},
@@ -622,6 +724,56 @@ TEST(Loader, MutatedFilesAreRefusedOrRoundTrip) {
     ASSERT_EQ(effective_yaml(parse_config(effective, "")), effective) << text;
   }
   EXPECT_GT(accepted, 50);
+}
+
+TEST(Loader, Rules) {
+  const std::string text = with(
+      "collectives:\n  rules:\n"
+      "    - {group: 12, algorithms: ring, chunks: 3}\n"
+      "    - {name: 'mb?.*, \"x\"', operation: all_gather, order: themis_flex}\n"
+      "    - algorithms: custom:p/mine\n"
+      "      priority: 7\n"
+      "    - {algorithms: default}\n");
+  const Config c = parse_config(text, "/data/machine.yaml", {"collectives.rules[0].chunks=5"});
+  const auto& rules = c.collectives.rules;
+  ASSERT_EQ(rules.size(), 4u);
+  EXPECT_EQ(rules[0].group, "12");
+  EXPECT_EQ(rules[0].name, "");
+  EXPECT_EQ(rules[0].algorithms, (std::vector<std::string>{"ring", "ring", "ring"}));
+  EXPECT_EQ(rules[0].chunks, 5u);
+  EXPECT_FALSE(rules[0].operation || rules[0].order || rules[0].priority);
+  EXPECT_EQ(rules[0].origin, "/data/machine.yaml:8: key `collectives.rules[0]`");
+  EXPECT_EQ(rules[1].name, "mb?.*, \"x\"");
+  EXPECT_EQ(rules[1].operation, CollectiveOp::all_gather);
+  EXPECT_EQ(rules[1].order, CollectiveOrder::themis_flex);
+  EXPECT_TRUE(rules[1].algorithms.empty());
+  EXPECT_EQ(rules[2].algorithms, std::vector<std::string>(3, "custom:/data/p/mine"));
+  EXPECT_EQ(rules[2].priority, 7);
+  EXPECT_EQ(rules[3].algorithms, std::vector<std::string>(3));
+  expect_same(c, parse_config(effective_yaml(c), ""));
+
+  const auto wrong = [](const std::string& rule) {
+    return error_of(with("collectives: {rules: " + rule + "}\n"));
+  };
+  const auto says = [&](const std::string& rule, const std::string& part) {
+    EXPECT_NE(wrong(rule).find(part), std::string::npos) << wrong(rule);
+  };
+  says("[{algoritms: ring}]",
+       "machine.yaml:6: key `collectives.rules[0].algoritms`: unknown key 'algoritms' (did you "
+       "mean `algorithms`?)");
+  says("[{group: a, algorithms: ring}, {algorithms: [ring, ring]}]",
+       "key `collectives.rules[1].algorithms`: has 2 algorithms");
+  says("[{algorithms: [one_ring, ring, ring]}]", "'one_ring' runs the whole operation");
+  says("[{algorithms: riing}]", "did you mean `ring`?");
+  says("[{operation: allreduce, chunks: 2}]", "did you mean `all_reduce`?");
+  EXPECT_EQ(wrong("[{algorithms: riing}]").find("sets nothing"), std::string::npos);
+  says("[{chunks: 0}]", "'0' is zero");
+  says("[{order: thems}]", "did you mean `themis`?");
+  says("[{priority: -1}]", "priority");
+  says("[{group: a}]", "key `collectives.rules[0]`: sets nothing");
+  says("[{name: '', chunks: 2}]", "is empty");
+  says("{algorithms: ring}", "allowed: a list of mappings");
+  says("[ring]", "key `collectives.rules[0]`: is 'ring'; allowed: a mapping of group, name, operation");
 }
 
 TEST(Loader, FilesAreFoundOrNamed) {

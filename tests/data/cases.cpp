@@ -68,6 +68,27 @@ Config machine(const std::vector<DimensionKind>& kinds, const std::vector<uint32
   return config;
 }
 
+void set_packets(Config& config, std::mt19937_64& random) {
+  PacketFabricConfig& p = config.packet;
+  static const uint64_t kPackets[] = {64, 100, 256, 4096};
+  p.packet_bytes = kPackets[random() % 4];
+  p.flit_bytes = random() % 3 == 0 ? 32 : 16;
+  p.header_bytes = random() % 3 == 0 ? 8 : 0;
+  p.vcs = 2 + static_cast<uint32_t>(random() % 4);
+  p.virtual_networks = 1 + static_cast<uint32_t>(random() % 2);
+  p.collectives_network = p.virtual_networks - 1;
+  if (random() % 3 == 0) p.buffer_flits = 1 + static_cast<uint32_t>(random() % 40);
+  p.switching = static_cast<FlitSwitchingKind>(random() % 2);
+  if (p.buffer_flits == 0) p.strict_cut_through = random() % 4 == 0;
+  static const char* const kClasses[] = {"dateline", "switched_dateline", "bubble"};
+  p.vc_classes = kClasses[random() % (p.strict_cut_through ? 3 : 2)];
+  p.forwarding = static_cast<PacketForwarding>(random() % 4 == 0);
+  p.injection = static_cast<PacketInjection>(random() % 2);
+  if (random() % 4 == 0) p.cycle = 1000;
+  if (random() % 4 == 0) p.routing = random() & 1 ? "up_down" : "dimension_order";
+  if (random() % 4 == 0) p.selection = "random";
+}
+
 std::vector<uint32_t> group_of(const Config& config, GroupShape shape, std::mt19937_64& random) {
   const uint32_t npus = config.npus();
   std::vector<uint32_t> ranks;
@@ -151,7 +172,7 @@ void choose_algorithms(DataCase& c, uint64_t pick, bool units) {
                                    }),
                     allowed.end());
     }
-    if (units && d.kind == DimensionKind::switch_ &&
+    if (units && d.kind == DimensionKind::switch_ && d.fidelity != Fidelity::packet &&
         collectives::in_switch_algorithm()->refuses(c.request.op, n).empty()) {
       allowed.emplace_back("in_switch");
     }
@@ -179,9 +200,10 @@ DataCase random_case(std::mt19937_64& random, bool units) {
   }
   c.config = machine(kinds, sizes, Fidelity::analytical);
   for (DimensionConfig& d : c.config.dimensions) {
-    d.fidelity = random() & 1 ? Fidelity::message : Fidelity::analytical;
+    d.fidelity = static_cast<Fidelity>(random() % 3);
     d.switching = random() & 1 ? Switching::cut_through : Switching::store_and_forward;
   }
+  set_packets(c.config, random);
   c.config.run.element = kElements[random() % 3];
   c.config.run.reduce = kReductions[random() % 3];
   c.config.run.seed = random();
@@ -189,7 +211,7 @@ DataCase random_case(std::mt19937_64& random, bool units) {
   k.chunks = 1 + static_cast<uint32_t>(random() % 7);
   k.active_chunks_per_dimension = 1 + static_cast<uint32_t>(random() % 3);
   k.queues_per_dimension = 1 + static_cast<uint32_t>(random() % 2);
-  k.order = static_cast<CollectiveOrder>(random() % 4);
+  k.order = static_cast<CollectiveOrder>(random() % kCollectiveOrders);
   k.scheduling = static_cast<CollectiveScheduling>(random() % 3);
   k.dimension_scheduling = static_cast<DimensionScheduling>(random() % 4);
   if (random() % 4 == 0) k.dispatch_threshold = 1 + static_cast<uint32_t>(random() % 3);

@@ -33,6 +33,8 @@ Config machine(const std::vector<DimensionKind>& kinds, const std::vector<uint32
                Fidelity fidelity);
 
 /// A group of the shape, in shuffled order for every second random number; empty: the machine has none of it.
+/// Random values for the keys of `packet`.
+void set_packets(Config& config, std::mt19937_64& random);
 std::vector<uint32_t> group_of(const Config& config, GroupShape shape, std::mt19937_64& random);
 
 /// Sets operation, bytes, root and, for dimensions `mask`, involved dimensions.

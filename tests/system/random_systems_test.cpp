@@ -11,6 +11,7 @@
 #include <string>
 
 #include "sc_models/job.h"
+#include "tests/data/cases.h"
 #include "tests/support/isolated.h"
 
 namespace weft {
@@ -44,7 +45,7 @@ Config random_machine(Random& random) {
   const DimensionKind kinds[] = {DimensionKind::ring, DimensionKind::fully_connected, DimensionKind::switch_,
                                  DimensionKind::mesh};
   const bool equal_bandwidths = random.pick(3) == 0;
-  const uint32_t fidelity = random.pick(3);  // all analytical, all message, mixed
+  const uint32_t fidelity = random.pick(4);  // all analytical, all message, all packet, mixed
   const uint64_t common = 1'000'000'000ull * (1 + random.pick(400));
   do {
     config.dimensions.clear();
@@ -60,7 +61,10 @@ Config random_machine(Random& random) {
       d.links_per_npu = 1 + random.pick(2);
       d.fidelity = fidelity == 0   ? Fidelity::analytical
                    : fidelity == 1 ? Fidelity::message
-                                   : static_cast<Fidelity>(random.pick(2));
+                   : fidelity == 2 ? Fidelity::packet
+                                   : static_cast<Fidelity>(random.pick(3));
+      if (random.pick(4) == 0) d.credit_latency = 1 + random.pick(100'000);
+      if (random.pick(6) == 0) d.flit_error_rate = 0.001;
       d.switching = static_cast<Switching>(random.pick(2));
       config.dimensions.push_back(d);
     }
@@ -69,7 +73,9 @@ Config random_machine(Random& random) {
   config.collectives.active_chunks_per_dimension = 1 + random.pick(3);
   config.collectives.queues_per_dimension = 1 + random.pick(2);
   config.collectives.scheduling = static_cast<CollectiveScheduling>(random.pick(3));
-  config.collectives.order = static_cast<CollectiveOrder>(random.pick(2));
+  config.collectives.order = static_cast<CollectiveOrder>(random.pick(kCollectiveOrders));
+  std::mt19937_64 packets(random.pick(1u << 30));
+  test::set_packets(config, packets);
   config.nmu.endpoint_delay = random.pick(2) != 0 ? random.pick(30'000) : 0;
   const uint32_t reduction = random.pick(4);
   if (reduction == 1) {
@@ -85,8 +91,8 @@ Config random_machine(Random& random) {
   for (size_t op = 0; op < config.collectives.algorithms.size(); ++op) {
     for (DimensionConfig& d : config.dimensions) {
       const char* names[] = {"", "ring", "direct", "in_switch"};
-      const bool unit =
-          d.kind == DimensionKind::switch_ && op != static_cast<size_t>(CollectiveOp::all_to_all);
+      const bool unit = d.kind == DimensionKind::switch_ && d.fidelity != Fidelity::packet &&
+                        op != static_cast<size_t>(CollectiveOp::all_to_all);
       config.collectives.algorithms[op].push_back(names[random.pick(unit ? 4 : 3)]);
     }
   }
@@ -106,7 +112,9 @@ std::string run(uint32_t seed, bool facts) {
   Random random(seed);
   const Config config = random_machine(random);
   CollectiveJob job("job", config);
-  const uint64_t sizes[] = {0, 1, 7, 1'000, 100'003, 1'048'576};
+  bool packets = false;
+  for (const DimensionConfig& d : config.dimensions) packets = packets || d.fidelity == Fidelity::packet;
+  const uint64_t sizes[] = {0, 1, 7, 1'000, 100'003, packets ? 30'000u : 1'048'576u};
   const uint32_t collectives = 1 + random.pick(3);
   std::string text;
   for (uint32_t i = 0; i < collectives; ++i) {

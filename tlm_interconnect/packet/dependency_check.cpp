@@ -64,7 +64,7 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   const auto link = [](std::vector<uint32_t>& list, uint32_t to) {
     if (std::find(list.begin(), list.end(), to) == list.end()) list.push_back(to);
   };
-  for (uint32_t destination = 0; destination < topology.nis.size(); ++destination) {
+  for (uint32_t destination = 0; destination < topology.ranks(); ++destination) {
     stack.clear();
     for (const NiAttachment& ni : topology.nis) {
       for (uint32_t v = 0; v < one.vcs; ++v) {

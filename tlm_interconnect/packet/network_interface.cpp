@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "tlm_interconnect/packet/packet_trains.h"
 
@@ -53,6 +54,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       credit_delay_(config.cycle + port.credit_latency),
       flit_time_(static_cast<uint32_t>(port.flit_time)),
       lookahead_(decidable(config, port)),
+      take_turns_(config.virtual_networks > 1 || config.interleave_messages),
       segmentation_(segmentation),
       pool_(pool),
       messages_(messages),
@@ -85,7 +87,7 @@ void NetworkInterface::wake_and_notify(Picoseconds t) {
 
 void NetworkInterface::set_source(PacketSource* source) {
   source_ = source;
-  if (trains_ != nullptr && trains_->disturb(rank_)) interrupted_ = true;
+  if (trains_ != nullptr && trains_->disturb(number_)) interrupted_ = true;
   wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
 }
 
@@ -109,7 +111,7 @@ void NetworkInterface::submit(const Message& message) {
   std::deque<Queued>& queue = queues_[message.virtual_network];
   queue.push_back({handle, 0, sc_core::sc_time_stamp().value()});
   if (queue.size() == 1) {
-    if (trains_ != nullptr && trains_->disturb(rank_)) {
+    if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
       wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
     }
@@ -130,15 +132,15 @@ void NetworkInterface::activate() {
   notified_ = 0;
   if (aside_) {
     if (interrupted_ || now >= resume_) {
-      trains_->resume(rank_);
+      trains_->resume(number_);
     } else {
       next_ = resume_;
     }
   }
   while (next_ < horizon && !aside_) {
     const Picoseconds t = next_;
-    // Which virtual network is next is not decided ahead: until then another message may be submitted.
-    if (t > now && queues_.size() > 1 && packet_ == fabric::kNoPacket) break;
+    // Whose turn is next is not decided ahead: until then another message may be submitted.
+    if (t > now && take_turns_ && packet_ == fabric::kNoPacket) break;
     next_ = kNever;
     cycle(t);
   }
@@ -277,6 +279,13 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
     if (front.cut == m.bytes) {
       last_of_ = front.message;
       queue.pop_front();
+    } else if (config_.interleave_messages && queue.size() > 1) {
+      // Behind those that were there, whether or not one submitted in this cycle is known already.
+      const Queued turned = front;
+      queue.pop_front();
+      auto place = queue.end();
+      while (place != queue.begin() && std::prev(place)->handed_over >= t) --place;
+      queue.insert(place, turned);
     }
   }
 }

@@ -151,7 +151,8 @@ class NetworkInterface final : public sc_core::sc_module {
   /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
   void close_source();
 
-  /// A whole message, sent packet by packet, in the order of submission within its virtual network. Its times
+  /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
+  /// interleave_messages, in turns). Its times
   /// may lie in the future
   /// (`submitted` at the earliest now) but must not decrease from call to call.
   void submit(const Message& message);
@@ -182,12 +183,18 @@ class NetworkInterface final : public sc_core::sc_module {
     uint64_t cut = 0;           ///< made into packets so far
     uint32_t packet_bytes = 0;  ///< of a full packet
   };
-  void set_trains(PacketTrains* trains) { trains_ = trains; }
+  /// `number`: of this interface in its network; a rank may have several.
+  void set_trains(PacketTrains* trains, uint32_t number) {
+    trains_ = trains;
+    number_ = number;
+  }
+  uint32_t number() const { return number_; }
   bool takes_trains() const { return sink_ == nullptr || sink_->takes_trains(); }
   /// Of the message at the front of a queue, which must not be empty.
   Progress progress(uint32_t virtual_network) const;
   bool begins_with_all_credits() const { return config_.strict_cut_through; }
   bool sends_nothing_else(uint32_t virtual_network) const;
+  Picoseconds cycle_time() const { return cycle_; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
   void write_sender(StateRecord& state);
   void write_receiver(StateRecord& state) const;
@@ -249,6 +256,7 @@ class NetworkInterface final : public sc_core::sc_module {
   const Picoseconds credit_delay_;
   const uint32_t flit_time_;
   const Picoseconds lookahead_;
+  const bool take_turns_;  ///< among messages of several virtual networks, or of one
   const Segmentation segmentation_;
   fabric::PacketPool& pool_;
   MessagePool& messages_;
@@ -278,6 +286,7 @@ class NetworkInterface final : public sc_core::sc_module {
   std::vector<InputVc> in_;
 
   PacketTrains* trains_ = nullptr;
+  uint32_t number_ = 0;
   std::vector<TrainArrivals::Burst>* arrivals_ = nullptr;
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent

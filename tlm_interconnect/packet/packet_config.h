@@ -45,6 +45,7 @@ struct PacketConfig {
   std::string routing;                  ///< empty: what the topology is made for
   std::string selection;                ///< among equal routes; empty: what the routing is made for
   std::string vc_classes = "dateline";  ///< dateline | switched_dateline | bubble | none
+  bool interleave_messages = false;     ///< messages that wait at an interface take turns, packet by packet
   bool trains = true;  ///< long messages without contention as packet trains: same results, less work
   uint64_t seed = 1;
   uint64_t shuffle = 0;  ///< test aid: not 0 delays process activations by random delta cycles

@@ -70,8 +70,10 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
     port.name = "link";
     port.end = LinkEnd::target;
-    nis_.push_back(std::make_unique<NetworkInterface>(fmt::format("ni_{}", n).c_str(), config_, n, port,
-                                                      segmentation, pool_, messages_));
+    const std::string ni_name =
+        n < topology_.ranks() ? fmt::format("ni_{}", n) : fmt::format("ni_{}_at{}", at.rank, at.port);
+    nis_.push_back(std::make_unique<NetworkInterface>(ni_name.c_str(), config_, at.rank, port, segmentation,
+                                                      pool_, messages_));
     routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());
   }
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
@@ -91,10 +93,10 @@ void PacketNetwork::record(vcd::Waves& waves) {
 }
 
 void PacketNetwork::end_of_elaboration() {
-  if (!config_.trains || recorded_ || routing_->adaptive()) return;
+  if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
   for (auto& r : routers_) r->set_trains(trains_.get());
-  for (auto& n : nis_) n->set_trains(trains_.get());
+  for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_trains(trains_.get(), n);
 }
 
 PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) const {
@@ -210,7 +212,7 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   } else if (w.flits_here == 0) {
     const TopologyPort& in = topology.ports[place.port];
     if (in.ni) {
-      text += fmt::format(" waits for flits of rank {}", in.peer);
+      text += fmt::format(" waits for flits of rank {}", topology_.nis[in.peer].rank);
     } else {
       text += fmt::format(" waits for flits of {}", topology_.routers[in.peer].name);
       const uint32_t holder = routers_[in.peer]->holder(in.peer_port, place.vc);

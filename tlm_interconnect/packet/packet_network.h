@@ -28,8 +28,10 @@ class PacketNetwork final : public sc_core::sc_module {
 
   const PacketTopology& topology() const { return topology_; }
   const PacketConfig& config() const { return config_; }
-  uint32_t ranks() const { return static_cast<uint32_t>(nis_.size()); }
-  NetworkInterface& ni(uint32_t rank) { return *nis_[rank]; }
+  uint32_t ranks() const { return topology_.ranks(); }
+  /// Interface i below ranks() is the first one of rank i; those after it are further lanes.
+  uint32_t nis() const { return static_cast<uint32_t>(nis_.size()); }
+  NetworkInterface& ni(uint32_t number) { return *nis_[number]; }
   Router& router(uint32_t index) { return *routers_[index]; }
   const Router& router(uint32_t index) const { return *routers_[index]; }
   uint32_t routers() const { return static_cast<uint32_t>(routers_.size()); }

@@ -29,7 +29,7 @@ PacketTrains::~PacketTrains() = default;
 
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t) {
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
-  std::unique_ptr<Train>& slot = trains_[ni.rank()];
+  std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
     ++slot->begun;
     return false;
@@ -55,15 +55,22 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picosec
   ++train.begun;
   if (train.phase == Phase::idle) {
     if (train.begun < train.next_try) return false;
-    if (train.path.empty() && !find_path(train, messages_[progress.message].message)) {
-      train.next_try = ~uint64_t{0};
-      return false;
+    if (train.path.empty()) {
+      if (!find_path(train, messages_[progress.message].message)) {
+        train.next_try = ~uint64_t{0};
+        return false;
+      }
+      const uint64_t first = packets_until_full(train);
+      if (train.begun < first) {
+        train.next_try = left < first - train.begun + kShortest ? ~uint64_t{0} : first;
+        return false;
+      }
     }
     if (!ni.sends_nothing_else(virtual_network) || !exclusive(train)) {
       train.next_try = train.begun + kRetry;
       return false;
     }
-    for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, ni.rank());
+    for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, ni.number());
     train.phase = Phase::observed;
     observe(train, t);
     return false;
@@ -92,10 +99,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picosec
 bool PacketTrains::find_path(Train& train, const Message& message) {
   train.path.clear();
   train.to = nullptr;
-  if (message.destination >= nis_.size()) return false;
-  NetworkInterface& to = *nis_[message.destination];
-  if (!to.takes_trains()) return false;
-  const NiAttachment& at = topology_.nis[message.source];
+  const NiAttachment& at = topology_.nis[train.from->number()];
   uint32_t router = at.router;
   uint32_t input = at.port;
   uint32_t mask = routers_[router]->vc_mask(message.virtual_network);
@@ -118,14 +122,32 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
     train.path.push_back({routers_[router].get(), input, output, 0});
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {
-      train.to = &to;
-      return port.peer == message.destination;
+      train.to = nis_[port.peer].get();
+      return train.to->rank() == message.destination && train.to->takes_trains();
     }
     router = port.peer;
     input = port.peer_port;
     mask = next_mask;
   }
   return false;
+}
+
+// Until the first credits of the longest loop are back nothing can repeat: what is on its way only grows.
+uint64_t PacketTrains::packets_until_full(const Train& train) const {
+  const NiAttachment& at = topology_.nis[train.from->number()];
+  Picoseconds head = 0;
+  Picoseconds full = 0;
+  const auto pass = [&](uint32_t link) {
+    const LinkTiming& timing = topology_.links[link];
+    const Picoseconds credit = timing.credit_latency != 0 ? timing.credit_latency : timing.latency;
+    full = std::max(full, head + timing.latency + credit);
+    head += timing.latency;
+  };
+  const uint32_t first_link = topology_.routers[at.router].ports[at.port].link;
+  pass(first_link);
+  for (const Hop& hop : train.path) pass(topology_.routers[hop.router->id()].ports[hop.output].link);
+  const Picoseconds flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
+  return full / (flit * train.from->packet_flits_of_trains());
 }
 
 bool PacketTrains::exclusive(const Train& train) const {
@@ -176,8 +198,8 @@ void PacketTrains::set_aside(Train& train, Picoseconds t, uint64_t packets, uint
   ++counters_.trains;
 }
 
-bool PacketTrains::disturb(uint32_t rank) {
-  Train* train = trains_[rank].get();
+bool PacketTrains::disturb(uint32_t ni) {
+  Train* train = trains_[ni].get();
   if (train == nullptr || train->phase == Phase::idle) return false;
   if (train->phase == Phase::carried) return true;
   // At once: the other packet may go on along this path to where another train is.
@@ -185,9 +207,9 @@ bool PacketTrains::disturb(uint32_t rank) {
   return false;
 }
 
-void PacketTrains::resume(uint32_t rank) {
-  if (!trains_[rank] || trains_[rank]->phase != Phase::carried) return;
-  Train& train = *trains_[rank];
+void PacketTrains::resume(uint32_t ni) {
+  if (!trains_[ni] || trains_[ni]->phase != Phase::carried) return;
+  Train& train = *trains_[ni];
   const Picoseconds present = now();
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
@@ -241,7 +263,7 @@ void PacketTrains::resume(uint32_t rank) {
 }
 
 void PacketTrains::resume_all() {
-  for (uint32_t rank = 0; rank < trains_.size(); ++rank) resume(rank);
+  for (uint32_t ni = 0; ni < trains_.size(); ++ni) resume(ni);
 }
 
 uint64_t PacketTrains::flits_under_way() const {

@@ -46,12 +46,12 @@ class PacketTrains {
   /// The NI is about to begin a packet of the message at the front of a queue, at cycle `t`. True: from this
   /// packet on it goes by train; the NI does nothing until it is resumed.
   bool carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t);
-  /// Brings the train of a rank up to now and makes it ordinary packets again. Not from inside a cycle of a
-  /// router or NI.
-  void resume(uint32_t rank);
+  /// Brings the train of an interface up to now and makes it ordinary packets again. Not from inside a cycle
+  /// of a router or NI.
+  void resume(uint32_t ni);
   /// Somebody else comes to the train's path: what has been observed is worthless, and if it has been set
   /// aside it must be resumed before any module on its path next works. True: it has.
-  bool disturb(uint32_t rank);
+  bool disturb(uint32_t ni);
   /// Every train that is under way, so that counters are up to date.
   void resume_all();
 
@@ -92,6 +92,8 @@ class PacketTrains {
   };
 
   bool find_path(Train& train, const Message& message);
+  /// How many packets have begun, at least, when the path is filled with them.
+  uint64_t packets_until_full(const Train& train) const;
   bool exclusive(const Train& train) const;
   void observe(Train& train, Picoseconds t);
   void forget(Train& train);
@@ -103,7 +105,7 @@ class PacketTrains {
   const std::vector<std::unique_ptr<Router>>& routers_;
   const std::vector<std::unique_ptr<NetworkInterface>>& nis_;
   MessagePool& messages_;
-  std::vector<std::unique_ptr<Train>> trains_;  ///< by rank; made when first needed
+  std::vector<std::unique_ptr<Train>> trains_;  ///< by interface; made when first needed
   StateRecord state_;
   Counters counters_;
 };

@@ -603,6 +603,7 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
 
   if (in.sent == in.packet_flits) {
     ++packets_;
+    ++out_port.packets;
     out.owner = kFree;
     const Picoseconds free_at = stride < cycle_ ? last - last % cycle_ + cycle_ : done;
     out.free_at = free_at;
@@ -696,11 +697,20 @@ bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
     if (owner != kFree && owner / vcs_ != input) return false;
   }
   for (uint32_t p = 0; p < ports(); ++p) {
+    RouteQuery last{};
+    bool known = false;  // `last` does not want the output: packets of one flow come one after the other
     const auto foreign = [&](uint32_t v, fabric::PacketRef ref) {
       if (p == input) return pool_[ref].id_high != message;
-      return may_want(output, query_of(p, v, ref));
+      const RouteQuery query = query_of(p, v, ref);
+      if (known && query.source == last.source && query.destination == last.destination &&
+          query.virtual_network == last.virtual_network)
+        return false;
+      last = query;
+      known = true;
+      return may_want(output, query);
     };
     for (uint32_t v = 0; v < vcs_; ++v) {
+      known = false;
       const InputVc& in = inputs_[p * vcs_ + v];
       if (in.packet != fabric::kNoPacket && foreign(v, in.packet)) return false;
       for (uint32_t k = 0; k < in.queue.size(); ++k) {
@@ -782,6 +792,7 @@ void Router::shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t pac
   ports_[input].input_busy += by;
   ports_[output].output_busy += by;
   ports_[output].flits += flits;
+  ports_[output].packets += packets;
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
     for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;

@@ -60,10 +60,12 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t vcs() const { return vcs_; }
 
   // -- read by the network's checks and reports
+  uint32_t id() const { return id_; }
   uint64_t activations() const { return activations_; }
   uint64_t packets() const { return packets_; }  ///< packet-hops: tails sent
   uint64_t retries(uint32_t output) const { return ports_[output].retries; }
   uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
+  uint64_t packets_sent(uint32_t output) const { return ports_[output].packets; }
   Picoseconds busy(uint32_t output) const { return ports_[output].flits * ports_[output].flit_time; }
   /// Flits of one input VC that have been announced and not yet sent on.
   uint32_t pending(uint32_t input, uint32_t vc) const { return inputs_[input * vcs_ + vc].pending; }
@@ -165,6 +167,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t held_mask = 0;   ///< input VCs whose burst may go on without arbitration
     uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
     uint64_t flits = 0;
+    uint64_t packets = 0;  ///< whole ones
   };
 
   void end_of_elaboration() override;

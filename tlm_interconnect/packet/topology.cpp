@@ -26,7 +26,7 @@ void join(PacketTopology& t, uint32_t a, uint32_t port_a, uint32_t b, uint32_t p
 
 void join_ni(PacketTopology& t, uint32_t router, uint32_t port, uint32_t ni, uint32_t link) {
   t.routers[router].ports[port] = {true, ni, 0, link, false};
-  t.nis[ni] = {router, port};
+  t.nis[ni] = {router, port, ni};
 }
 
 uint32_t npu_ports(const TopologyDimension& d) {
@@ -83,6 +83,41 @@ uint32_t PacketTopology::attach(uint32_t router, uint32_t link) {
   return ni;
 }
 
+void PacketTopology::add_lanes() {
+  const uint32_t last = ranks();
+  std::vector<uint32_t> ni_class(links.size(), ~0u);  // interfaces keep the pace of the link they serve
+  for (uint32_t rank = 0; rank < last; ++rank) {
+    TopologyRouter& router = routers[nis[rank].router];
+    if (router.role != RouterRole::npu) continue;  // directly at a switch
+    const auto links_of_rank = static_cast<uint32_t>(router.ports.size() - 1);
+    const uint32_t own = nis[rank].port;
+    router.lanes.assign(router.ports.size(), own);
+    bool first = true;
+    for (uint32_t p = 0; p <= links_of_rank; ++p) {
+      if (router.ports[p].ni) continue;
+      const uint32_t served = router.ports[p].link;
+      if (ni_class[served] == ~0u) {
+        LinkTiming timing = links[router.ports[own].link];
+        timing.flit_time = links[served].flit_time;
+        ni_class[served] = add_link(timing);
+      }
+      if (first) {
+        router.ports[own].link = ni_class[served];
+        first = false;
+        continue;
+      }
+      router.ports.emplace_back();
+      const auto port = static_cast<uint32_t>(router.ports.size() - 1);
+      nis.emplace_back();
+      ++more_nis;
+      join_ni(*this, nis[rank].router, port, static_cast<uint32_t>(nis.size() - 1), ni_class[served]);
+      nis.back().rank = rank;
+      router.lanes[p] = port;
+      router.lanes.push_back(port);
+    }
+  }
+}
+
 void PacketTopology::check() const {
   if (nis.empty()) fail(fmt::format("topology '{}' has no NPU", name));
   for (uint32_t r = 0; r < routers.size(); ++r) {
@@ -115,8 +150,8 @@ void PacketTopology::check() const {
   }
   for (uint32_t n = 0; n < nis.size(); ++n) {
     if (!seen[nis[n].router]) {
-      fail(fmt::format("topology '{}': rank 0 cannot reach rank {}: join their routers ({} and {})", name, n,
-                       routers[nis[0].router].name, routers[nis[n].router].name));
+      fail(fmt::format("topology '{}': rank 0 cannot reach rank {}: join their routers ({} and {})", name,
+                       nis[n].rank, routers[nis[0].router].name, routers[nis[n].router].name));
     }
   }
 }

@@ -20,7 +20,8 @@ struct LinkTiming {
   Picoseconds latency = 0;
   Picoseconds credit_latency = 0;  ///< 0: as `latency`
   Picoseconds flit_time = 0;       ///< ps a flit occupies the link
-  double flit_error = 0;   ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
+  double flit_error =
+      0;  ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
   Picoseconds replay = 0;  ///< what a repetition costs; 0: a round trip of the link
 };
 
@@ -45,6 +46,9 @@ struct TopologyRouter {
   /// npu: per dimension, where to go (see PacketTopology::port_towards); dimension_switch: port of each
   /// coordinate.
   std::vector<uint32_t> ways;
+  /// With lanes: of each port the port of the network interface that serves it (its own, for those); else
+  /// empty.
+  std::vector<uint32_t> lanes;
 };
 
 struct TopologyDimension {
@@ -56,6 +60,7 @@ struct TopologyDimension {
 struct NiAttachment {
   uint32_t router = 0;
   uint32_t port = 0;
+  uint32_t rank = 0;  ///< whose it is; interface i < PacketTopology::ranks() is the first one of rank i
 };
 
 struct PacketTopology {
@@ -74,7 +79,9 @@ struct PacketTopology {
   /// table_ports[table_first[i + 1]], i = n * routers + r. Empty: there is no table.
   std::vector<uint32_t> table_first;
   std::vector<uint16_t> table_ports;
+  uint32_t more_nis = 0;  ///< interfaces beyond the first one of each rank (add_lanes)
 
+  uint32_t ranks() const { return static_cast<uint32_t>(nis.size()) - more_nis; }
   uint32_t coordinate(uint32_t rank, uint32_t dimension) const {
     return rank / strides[dimension] % dimensions[dimension].size;
   }
@@ -94,6 +101,26 @@ struct PacketTopology {
   std::pair<uint32_t, uint32_t> connect(uint32_t a, uint32_t b, uint32_t link);
   /// A network interface (the next rank) at a router.
   uint32_t attach(uint32_t router, uint32_t link);
+
+  /// Gives every rank one network interface for each link of its router, as fast as that link: what leaves by
+  /// the link goes in there, what came by the link goes out there. With a single interface a rank would be
+  /// limited to one flit a cycle over all its links, and a packet that waits for one link would hold up those
+  /// for the others. Interfaces directly at a switch have one link and stay as they are.
+  void add_lanes();
+  /// The interface of a rank that serves a port of its router.
+  uint32_t lane(uint32_t rank, uint32_t port) const {
+    const TopologyRouter& router = routers[nis[rank].router];
+    return router.lanes.empty() ? rank : router.ports[router.lanes[port]].peer;
+  }
+  /// Where a packet for `rank` that came in by `in_port` leaves the router of that rank.
+  uint32_t ejection(uint32_t rank, uint32_t in_port) const {
+    const TopologyRouter& router = routers[nis[rank].router];
+    return router.lanes.empty() ? nis[rank].port : router.lanes[in_port];
+  }
+  /// A packet that has just been injected prefers the output its lane is for, where that is one of several.
+  bool lane_of(const TopologyRouter& router, uint32_t in_port, uint32_t out_port) const {
+    return !router.lanes.empty() && router.ports[in_port].ni && router.lanes[out_port] == in_port;
+  }
 
   /// Throws UserError if a port is dangling, an index is out of range or a rank cannot reach another.
   void check() const;

@@ -9,6 +9,7 @@
 
 #include "configs/geometry.h"
 #include "configs/graph.h"
+#include "configs/packet_timing.h"
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
@@ -224,6 +225,18 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   return std::max(bound, machine.nearest()) + 2 * config.nmu.endpoint_delay;
 }
 
+/// A message alone on one link. At packet fidelity with its headers and the routers at both ends, which no
+/// message takes longer for.
+Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
+  const Rate rate = dimension.link_rate();
+  if (dimension.fidelity != Fidelity::packet) return dimension.latency + transfer_time(bytes, rate);
+  const PacketFabricConfig& p = config.packet;
+  // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
+  const Picoseconds flit = std::max(p.cycle, flit_time(p, rate));
+  const uint64_t cycles = 2 * router_cycles(p) + 6;
+  return dimension.latency + (message_flits(p, bytes) + cycles) * flit;
+}
+
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
   const Geometry geometry(config);
@@ -324,8 +337,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     Picoseconds time = 2 * config.nmu.endpoint_delay;
     for (size_t d = 0; d < ways.size(); ++d) {
       if (ways[d] == 0) continue;
-      time +=
-          ways[d] * (config.dimensions[d].latency + transfer_time(bytes, config.dimensions[d].link_rate()));
+      time += ways[d] * hop_time(config, config.dimensions[d], bytes);
     }
     return time;
   };
@@ -388,7 +400,11 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
     for (uint32_t node = source; node != destination;) {
       const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
       const GraphLink& link = config.graph->link(port);
-      time += link.latency + transfer_time(bytes, link.rate());
+      DimensionConfig hop;
+      hop.bandwidth = link.rate();
+      hop.latency = link.latency;
+      hop.fidelity = config.graph->spec().fidelity;
+      time += hop_time(config, hop, bytes);
       node = port.peer;
     }
     return time;
@@ -398,7 +414,7 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
         geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
     if (hops == 0) continue;
     const DimensionConfig& dimension = config.fabric_dimensions()[d];
-    time += hops * (dimension.latency + transfer_time(bytes, dimension.link_rate()));
+    time += hops * hop_time(config, dimension, bytes);
   }
   return time;
 }

@@ -37,7 +37,7 @@ DimensionOrder::DimensionOrder(const PacketTopology& topology, const PacketConfi
     throw UserError(ExitCode::usage,
                     "vc_classes bubble needs strict_cut_through: a packet must fit where it moves to");
   }
-  for (uint32_t rank = 0; rank < topology.nis.size(); ++rank) {
+  for (uint32_t rank = 0; rank < topology.ranks(); ++rank) {
     for (uint32_t d = 0; d < topology.dimensions.size(); ++d) {
       coordinates_.push_back(static_cast<uint16_t>(topology.coordinate(rank, d)));
     }
@@ -53,7 +53,8 @@ void DimensionOrder::route(const RouteQuery& query, std::vector<RouteCandidate>&
     return;
   }
   if (router.rank == query.destination) {
-    candidates.push_back({topology_.nis[router.rank].port, layout_.all(query.virtual_network), false});
+    candidates.push_back(
+        {topology_.ejection(router.rank, query.in_port), layout_.all(query.virtual_network), false});
     return;
   }
   const uint16_t* here = &coordinates_[router.rank * n];
@@ -97,8 +98,9 @@ void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router
     return;
   }
   const uint32_t distance = there > here ? there - here : there + dim.size - here;
-  if (2 * distance <= dim.size) add(true, true);
-  if (2 * distance >= dim.size) add(false, true);
+  const bool tie = 2 * distance == dim.size;
+  if (2 * distance <= dim.size && !(tie && topology_.lane_of(router, query.in_port, down))) add(true, true);
+  if (2 * distance >= dim.size && !(tie && topology_.lane_of(router, query.in_port, up))) add(false, true);
 }
 
 }  // namespace weft::packet

@@ -39,13 +39,12 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
   const uint32_t base = query.virtual_network * vcs_;
   const uint32_t all = (vcs_ >= 32 ? ~0u : (1u << vcs_) - 1) << base;
   const uint32_t escape_all = ((1u << escape_vcs_) - 1) << base;
-  const NiAttachment& own = topology_.nis[router.rank];
   if (router.rank == query.destination) {
-    candidates.push_back({own.port, all, false});
+    candidates.push_back({topology_.ejection(router.rank, query.in_port), all, false});
     return;
   }
   const uint32_t in_vc = query.in_vc - base;
-  const bool in_escape = query.in_port != own.port && in_vc < escape_vcs_;
+  const bool in_escape = !router.ports[query.in_port].ni && in_vc < escape_vcs_;
   bool escape_set = false;
   RouteCandidate escape{};
   for (uint32_t d = 0; d < topology_.dimensions.size(); ++d) {
@@ -68,6 +67,11 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
       const uint32_t distance = there > here ? there - here : there + dim.size - here;
       positive = 2 * distance <= dim.size;
       both = 2 * distance == dim.size;
+      if (both &&
+          (topology_.lane_of(router, query.in_port, up) || topology_.lane_of(router, query.in_port, down))) {
+        positive = topology_.lane_of(router, query.in_port, up);
+        both = false;
+      }
     }
     if (!in_escape) {
       candidates.push_back({positive ? up : down, all & ~escape_all, false});

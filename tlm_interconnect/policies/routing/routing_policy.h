@@ -73,6 +73,18 @@ class RoutingPolicy {
   virtual bool adaptive() const { return false; }
 };
 
+/// Of several outputs a packet that was just injected takes the one its lane is for, if that is among them.
+inline void prefer_lane(const PacketTopology& topology, const RouteQuery& query,
+                        std::vector<RouteCandidate>& candidates) {
+  const TopologyRouter& router = topology.routers[query.router];
+  if (router.lanes.empty() || !router.ports[query.in_port].ni || candidates.size() < 2) return;
+  for (const RouteCandidate& c : candidates) {
+    if (!topology.lane_of(router, query.in_port, c.port)) continue;
+    candidates = {RouteCandidate(c)};
+    return;
+  }
+}
+
 /// By name from the registry table; throws UserError for an unknown name, a topology the policy cannot route,
 /// or too few VCs for the classes it needs. `topology` must outlive the policy.
 std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,

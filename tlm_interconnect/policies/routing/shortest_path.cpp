@@ -39,7 +39,7 @@ void ShortestPath::route(const RouteQuery& query, std::vector<RouteCandidate>& c
   const NiAttachment& to = topology_.nis[query.destination];
   const uint32_t all = layout_.all(query.virtual_network);
   if (query.router == to.router) {
-    candidates.push_back({to.port, all, false});
+    candidates.push_back({topology_.ejection(query.destination, query.in_port), all, false});
     return;
   }
   const uint16_t* distance = &distance_[table_of_[to.router] * topology_.routers.size()];
@@ -48,6 +48,7 @@ void ShortestPath::route(const RouteQuery& query, std::vector<RouteCandidate>& c
     if (!ports[p].ni && distance[ports[p].peer] + 1 == distance[query.router])
       candidates.push_back({p, all, false});
   }
+  prefer_lane(topology_, query, candidates);
 }
 
 }  // namespace weft::packet

@@ -66,7 +66,7 @@ void UpDown::route(const RouteQuery& query, std::vector<RouteCandidate>& candida
   const NiAttachment& to = topology_.nis[query.destination];
   const uint32_t all = layout_.all(query.virtual_network);
   if (query.router == to.router) {
-    candidates.push_back({to.port, all, false});
+    candidates.push_back({topology_.ejection(query.destination, query.in_port), all, false});
     return;
   }
   const size_t table = static_cast<size_t>(table_of_[to.router]) * topology_.routers.size();
@@ -81,6 +81,7 @@ void UpDown::route(const RouteQuery& query, std::vector<RouteCandidate>& candida
     const uint32_t rest = step_up ? any_[table + ports[p].peer] : down_[table + ports[p].peer];
     if (rest + 1 == here) candidates.push_back({p, all, false});
   }
+  prefer_lane(topology_, query, candidates);
 }
 
 }  // namespace weft::packet

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/packet_timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+std::vector<std::vector<uint32_t>> packet_regions(const Config& config) {
+  std::vector<std::vector<uint32_t>> regions;
+  bool open = false;
+  const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();
+  for (uint32_t d = 0; d < dimensions.size(); ++d) {
+    if (dimensions[d].size <= 1) continue;
+    if (dimensions[d].fidelity != Fidelity::packet) {
+      open = false;
+      continue;
+    }
+    if (!open) regions.emplace_back();
+    open = true;
+    regions.back().push_back(d);
+  }
+  return regions;
+}
+
+namespace {
+
+/// Bytes of link time that a flit takes: whole phits.
+uint64_t wire_bytes(const PacketFabricConfig& packet) {
+  const uint64_t phit = packet.phit_bytes == 0 ? packet.flit_bytes : packet.phit_bytes;
+  return (packet.flit_bytes + phit - 1) / phit * phit;
+}
+
+}  // namespace
+
+double exact_flit_time(const PacketFabricConfig& packet, Rate rate) {
+  return static_cast<double>(wire_bytes(packet)) / rate.value() / packet.header_efficiency * 1e12;
+}
+
+Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate) {
+  const Picoseconds whole = std::max<Picoseconds>(1, transfer_time(wire_bytes(packet), rate));
+  if (packet.header_efficiency == 1) return whole;
+  return std::max(whole, static_cast<Picoseconds>(std::ceil(exact_flit_time(packet, rate) * (1 - 1e-12))));
+}
+
+Picoseconds router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates) {
+  if (packet.cycle != 0) return packet.cycle;
+  Picoseconds cycle = kNever;
+  for (const Rate rate : rates) cycle = std::min(cycle, flit_time(packet, rate));
+  return cycle == kNever ? 1000 : cycle;
+}
+
+uint64_t packet_flits(const PacketFabricConfig& packet) {
+  return (packet.packet_bytes + packet.header_bytes + packet.flit_bytes - 1) / packet.flit_bytes;
+}
+
+uint64_t message_flits(const PacketFabricConfig& packet, uint64_t bytes) {
+  const uint64_t full = bytes / packet.packet_bytes;
+  const uint64_t rest = bytes % packet.packet_bytes;
+  const uint64_t last =
+      rest == 0 && full != 0 ? 0 : (rest + packet.header_bytes + packet.flit_bytes - 1) / packet.flit_bytes;
+  return std::max<uint64_t>(1, full * packet_flits(packet) + last);
+}
+
+}  // namespace weft

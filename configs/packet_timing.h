@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Packet fidelity in numbers: which dimensions make one packet network, the clock of its routers, the time of
+// a flit on a link, the flits of a message. Both the models and the bounds count with these.
+
+#ifndef WEFT_CONFIGS_PACKET_TIMING_H
+#define WEFT_CONFIGS_PACKET_TIMING_H
+
+#include <cstdint>
+#include <vector>
+
+#include "configs/config.h"
+
+namespace weft {
+
+/// The maximal runs of adjacent fabric dimensions at packet fidelity. Dimensions of one NPU belong to none
+/// and separate nothing.
+std::vector<std::vector<uint32_t>> packet_regions(const Config& config);
+
+/// Time a flit takes on a link of this rate (with phits and header efficiency), in whole picoseconds, rounded
+/// up.
+Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate);
+
+/// The same, not rounded, in picoseconds.
+double exact_flit_time(const PacketFabricConfig& packet, Rate rate);
+
+/// Clock period of the routers that are joined by links of these rates.
+Picoseconds router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates);
+
+/// Flits of one full packet.
+uint64_t packet_flits(const PacketFabricConfig& packet);
+/// Flits of a whole message over all its packets, headers included; at least one.
+uint64_t message_flits(const PacketFabricConfig& packet, uint64_t bytes);
+
+/// A head's time in a router, in cycles.
+inline uint32_t router_cycles(const PacketFabricConfig& p) {
+  return p.route_cycles + p.vc_alloc_cycles + p.switch_alloc_cycles + p.traversal_cycles;
+}
+
+}  // namespace weft
+
+#endif

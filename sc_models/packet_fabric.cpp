@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/packet_fabric.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "configs/graph.h"
+#include "configs/packet_timing.h"
+
+namespace weft {
+
+PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region)
+    : config_(config),
+      geometry_(geometry),
+      dimensions_(region.dimensions),
+      cycle_(region.config.cycle),
+      network_(geometry.npus(), 0),
+      local_(geometry.npus(), 0) {
+  if (dimensions_.empty()) {  // a graph: one network, ranks are places
+    places_.emplace_back();
+    for (uint32_t place = 0; place < geometry.npus(); ++place) {
+      local_[place] = place;
+      places_[0].push_back(place);
+    }
+  }
+  for (uint32_t place = 0; place < geometry.npus() && !dimensions_.empty(); ++place) {
+    uint32_t first = place;  // the place with coordinate 0 in all of the region's dimensions
+    uint32_t stride = 1;
+    for (const uint32_t d : dimensions_) {
+      local_[place] += geometry.coordinate(place, d) * stride;
+      stride *= geometry.size(d);
+      first = geometry.with_coordinate(first, d, 0);
+    }
+    if (first == place) {
+      network_[place] = static_cast<uint32_t>(places_.size());
+      places_.emplace_back(stride, 0);
+    } else {
+      network_[place] = network_[first];
+    }
+    places_[network_[place]][local_[place]] = place;
+  }
+  for (uint32_t n = 0; n < places_.size(); ++n) {
+    packet::PacketTopology topology = region.topology;
+    for (packet::TopologyRouter& router : topology.routers) {
+      if (router.role == packet::RouterRole::graph) continue;  // a switch that has its name
+      const uint32_t place = places_[n][router.rank];
+      if (router.role == packet::RouterRole::npu) {
+        router.name = fmt::format("router{}", geometry.rank_at(place));
+      } else {
+        const uint32_t d = dimensions_[router.dimension];
+        router.name = fmt::format("switch{}_{}", d, geometry.line(place, d));
+      }
+    }
+    const std::string name = dimensions_.empty() ? "packet" : fmt::format("packet{}_{}", dimensions_[0], n);
+    networks_.push_back(std::make_unique<packet::PacketNetwork>(name.c_str(), region.config,
+                                                                std::move(topology), region.segmentation));
+  }
+}
+
+void PacketFabric::attach(uint32_t place, packet::PacketSink& sink) {
+  packet::PacketNetwork& network = *networks_[network_[place]];
+  for (uint32_t i = 0; i < network.nis(); ++i) {
+    if (network.topology().nis[i].rank == local_[place]) network.ni(i).set_sink(&sink);
+  }
+}
+
+bool PacketFabric::descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const {
+  const uint32_t size = geometry_.size(d);
+  if (config_.fabric_dimensions()[d].kind == DimensionKind::mesh) return to < from;
+  const uint32_t up = (to + size - from) % size;
+  return up * 2 == size ? reverse : up * 2 > size;
+}
+
+/// The interface from which the first link on the way leaves.
+uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const {
+  const packet::PacketTopology& topology = networks_[network_[from]]->topology();
+  const uint32_t me = local_[from];
+  const packet::TopologyRouter& router = topology.routers[topology.nis[me].router];
+  if (router.lanes.empty()) return me;
+  if (dimensions_.empty())
+    return topology.lane(me, config_.graph->next_port(from, to, Graph::flow(from, to, flow)));
+  for (uint32_t i = 0; i < dimensions_.size(); ++i) {
+    const uint32_t d = dimensions_[i];
+    const uint32_t here = geometry_.coordinate(from, d);
+    const uint32_t there = geometry_.coordinate(to, d);
+    if (here == there) continue;
+    switch (config_.fabric_dimensions()[d].kind) {
+      case DimensionKind::ring:
+      case DimensionKind::mesh:
+        return topology.lane(me, topology.port_along(router, i, !descending(d, here, there, reverse)));
+      case DimensionKind::fully_connected:
+        return topology.lane(me, topology.port_towards(router, i, there));
+      case DimensionKind::switch_:
+        return topology.lane(me, topology.port_towards(router, i, 0));
+    }
+  }
+  return me;
+}
+
+void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message) {
+  message.destination = local_[to];
+  networks_[network_[from]]->ni(entry(from, to, reverse, flow)).submit(message);
+}
+
+uint32_t PacketFabric::end_of_leg(uint32_t from, uint32_t destination) const {
+  if (dimensions_.empty()) return destination;
+  for (const uint32_t d : dimensions_)
+    from = geometry_.with_coordinate(from, d, geometry_.coordinate(destination, d));
+  return from;
+}
+
+bool PacketFabric::leaves_descending(uint32_t from, uint32_t to, bool reverse) const {
+  for (const uint32_t d : dimensions_) {
+    const uint32_t here = geometry_.coordinate(from, d);
+    const uint32_t there = geometry_.coordinate(to, d);
+    if (here == there) continue;
+    const DimensionKind kind = config_.fabric_dimensions()[d].kind;
+    return (kind == DimensionKind::ring || kind == DimensionKind::mesh) &&
+           descending(d, here, there, reverse);
+  }
+  return false;
+}
+
+uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const {
+  if (dimensions_.empty()) {
+    const Graph& graph = *config_.graph;
+    do {
+      from = graph.ports(from)[graph.next_port(from, to, Graph::flow(from, to, 0))].peer;
+    } while (!graph.is_npu(from));
+    return from;
+  }
+  for (const uint32_t d : dimensions_) {
+    const uint32_t here = geometry_.coordinate(from, d);
+    const uint32_t there = geometry_.coordinate(to, d);
+    if (here == there) continue;
+    const DimensionKind kind = config_.fabric_dimensions()[d].kind;
+    if (kind == DimensionKind::fully_connected || kind == DimensionKind::switch_)
+      return geometry_.with_coordinate(from, d, there);
+    const uint32_t size = geometry_.size(d);
+    const uint32_t step = descending(d, here, there, reverse) ? size - 1 : 1;
+    return geometry_.with_coordinate(from, d, (here + step) % size);
+  }
+  return to;
+}
+
+PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64_t bytes) const {
+  const packet::PacketTopology& topology = networks_[network_[from]]->topology();
+  if (dimensions_.empty()) {
+    const Graph::Path path = config_.graph->path(from, to, Graph::flow(from, to, 0));
+    uint32_t routers = path.hops - 1;
+    for (const uint32_t end : {from, to})
+      routers += topology.routers[topology.nis[end].router].role == packet::RouterRole::npu ? 1 : 0;
+    const Picoseconds cycles = routers * router_cycles(config_.packet) + (routers + 1 - path.hops);
+    return {path.latency + cycles * cycle_,
+            message_flits(config_.packet, bytes) * std::max(cycle_, flit_time(config_.packet, path.slowest))};
+  }
+  const bool at_switch = topology.routers.size() == 1;
+  const Picoseconds stages = router_cycles(config_.packet) * cycle_;
+  Unloaded result;
+  Picoseconds slowest = 0;
+  Picoseconds last = cycle_;
+  uint32_t hops = 0;
+  for (uint32_t i = 0; i < dimensions_.size(); ++i) {
+    const uint32_t d = dimensions_[i];
+    const uint32_t n = geometry_.hops(d, geometry_.coordinate(from, d), geometry_.coordinate(to, d));
+    if (n == 0) continue;
+    const packet::LinkTiming& link = topology.dimensions[i].link;
+    result.latency += n * (link.latency == 0 ? cycle_ : link.latency);
+    // Every link takes its time for the first flit, and so does the interface that it leaves by.
+    result.latency += (n + (at_switch ? 0 : 1)) * (link.flit_time - cycle_);
+    if (hops != 0 && !at_switch) result.latency -= last - cycle_;
+    last = link.flit_time;
+    slowest = std::max(slowest, link.flit_time);
+    hops += n;
+  }
+  // Interface to router and back take a cycle each; at a switch they are two of the links.
+  result.latency += at_switch ? stages : (hops + 1) * stages + 2 * cycle_;
+  result.serialise = message_flits(config_.packet, bytes) * slowest;
+  return result;
+}
+
+PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) const {
+  const packet::PacketNetwork& network = *networks_[n];
+  const packet::PacketTopology& topology = network.topology();
+  const packet::TopologyRouter& router = topology.routers[r];
+  const packet::TopologyPort& port = router.ports[p];
+  LinkUse use;
+  const uint64_t flits = network.router(r).flits_sent(p);
+  use.bytes = flits * config_.packet.flit_bytes;
+  use.packets = network.router(r).packets_sent(p);
+  use.busy = network.router(r).busy(p);
+  if (dimensions_.empty()) {
+    const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
+                                     : topology.routers[port.peer].name;
+    uint32_t before = 0;  // parallel links are numbered
+    for (uint32_t q = 0; q < p; ++q)
+      before += !router.ports[q].ni && router.ports[q].peer == port.peer ? 1 : 0;
+    use.name = fmt::format("{}.{}.to_{}{}", network.name(), router.name, peer,
+                           before == 0 ? "" : fmt::format("_{}", before));
+    use.to = peer;
+    return use;
+  }
+  uint32_t i = port.ni ? 0 : port.link - 1;  // link 0 leads to interfaces, then they are the dimensions'
+  if (router.role == packet::RouterRole::dimension_switch) i = router.dimension;
+  const uint32_t d = dimensions_[i];
+  use.dimension = d;
+  use.name = fmt::format("{}.{}", network.name(), router.name);
+  if (router.role == packet::RouterRole::dimension_switch) {
+    const uint32_t peer = port.ni ? topology.nis[port.peer].rank : topology.routers[port.peer].rank;
+    use.name += fmt::format(".to{}", geometry_.rank_at(places_[n][peer]));
+  } else {
+    use.name += fmt::format(".d{}", d);
+    switch (topology.dimensions[i].kind) {
+      case DimensionKind::ring:
+      case DimensionKind::mesh:
+        use.name += topology.port_along(router, i, true) == p ? "_plus" : "_minus";
+        break;
+      case DimensionKind::fully_connected:
+        use.name += fmt::format("_to{}", geometry_.rank_at(places_[n][topology.routers[port.peer].rank]));
+        break;
+      case DimensionKind::switch_:
+        use.name += "_up";
+        break;
+    }
+  }
+  use.to = port.ni ? fmt::format("nmu{}", geometry_.rank_at(places_[n][topology.nis[port.peer].rank]))
+                   : topology.routers[port.peer].name;
+  return use;
+}
+
+}  // namespace weft

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The packet networks of one region (a run of adjacent dimensions at packet fidelity): one for each
+// combination of the other coordinates. NMUs hand messages over and get them back at the NPU where the region
+// ends for them.
+
+#ifndef WEFT_SC_MODELS_PACKET_FABRIC_H
+#define WEFT_SC_MODELS_PACKET_FABRIC_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "configs/geometry.h"
+#include "sc_models/packet_region.h"
+#include "tlm_interconnect/packet/packet_network.h"
+
+namespace weft {
+
+class PacketFabric {
+ public:
+  /// Builds the networks below the module that is being constructed. `config` and `geometry` outlive it.
+  PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region);
+
+  const std::vector<uint32_t>& dimensions() const { return dimensions_; }
+  uint32_t networks() const { return static_cast<uint32_t>(networks_.size()); }
+  packet::PacketNetwork& network(uint32_t i) { return *networks_[i]; }
+  const packet::PacketNetwork& network(uint32_t i) const { return *networks_[i]; }
+
+  /// What arrives at a place is told to `sink`.
+  void attach(uint32_t place, packet::PacketSink& sink);
+  /// Hands a message over at its first NPU; `message.destination` is set. `reverse`: of two equal ways round
+  /// a ring take the descending one.
+  /// `flow` chooses among equal ways of a graph.
+  void send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message);
+
+  /// Where the message's leg in this region ends: its destination's coordinates in the region's dimensions.
+  uint32_t end_of_leg(uint32_t from, uint32_t destination) const;
+  /// Does the first link on the way lead to smaller coordinates of a ring or mesh?
+  bool leaves_descending(uint32_t from, uint32_t to, bool reverse) const;
+  /// The next NPU on the way there (`packet.forwarding: software`).
+  uint32_t next_hop(uint32_t from, uint32_t to, bool reverse) const;
+
+  /// A message of `bytes` alone in the network, from one place to another.
+  struct Unloaded {
+    Picoseconds latency = 0;    ///< of its first flit
+    Picoseconds serialise = 0;  ///< of all of them on the slowest link
+  };
+  Unloaded unloaded(uint32_t from, uint32_t to, uint64_t bytes) const;
+
+  /// One direction of one link.
+  struct LinkUse {
+    std::string name;
+    std::string to;
+    uint32_t dimension = 0;
+    uint64_t bytes = 0;  ///< flits times their size: headers and padding included
+    uint64_t packets = 0;
+    Picoseconds busy = 0;
+  };
+  /// Calls f(LinkUse) for every link direction, in a fixed order.
+  template <typename F>
+  void for_each_link(F&& f) const {
+    for (uint32_t n = 0; n < networks(); ++n) links_of(n, f);
+  }
+
+ private:
+  template <typename F>
+  void links_of(uint32_t n, F& f) const;
+  LinkUse use_of(uint32_t n, uint32_t router, uint32_t port) const;
+  uint32_t entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const;
+  bool descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
+
+  const Config& config_;
+  const Geometry& geometry_;
+  const std::vector<uint32_t> dimensions_;
+  const Picoseconds cycle_;
+  std::vector<uint32_t> network_;              ///< by place
+  std::vector<uint32_t> local_;                ///< by place: its rank in its network
+  std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
+  std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
+};
+
+template <typename F>
+void PacketFabric::links_of(uint32_t n, F& f) const {
+  const packet::PacketTopology& topology = networks_[n]->topology();
+  // Interfaces directly at a switch: their links are real ones.
+  for (uint32_t r = 0; r < topology.ranks(); ++r) {
+    const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
+    if (router.role == packet::RouterRole::npu) continue;
+    const packet::NetworkInterface& ni = networks_[n]->ni(r);
+    LinkUse use;
+    use.name = ni.name();
+    use.to = router.name;
+    use.dimension = dimensions_.empty() ? 0 : dimensions_[0];
+    use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
+    use.packets = ni.packets_sent();
+    use.busy = ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time;
+    f(use);
+  }
+  for (uint32_t r = 0; r < topology.routers.size(); ++r) {
+    for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
+      if (topology.routers[r].ports[p].ni && topology.routers[r].role == packet::RouterRole::npu) continue;
+      const LinkUse use = use_of(n, r, p);
+      f(use);
+    }
+  }
+}
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/packet_region.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "configs/graph.h"
+#include "configs/packet_timing.h"
+#include "configs/units.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
+
+namespace weft {
+namespace {
+
+constexpr uint64_t kMostInterfaces = 1u << 19;  // some 10 KB each
+constexpr uint32_t kMostBufferFlits = 1u << 24;
+/// Above this a search for cycles of buffers may take longer than the run.
+constexpr uint32_t kMostCheckedRanks = 1024;
+constexpr uint64_t kMostCheckedSteps = 100000000;
+
+std::string where(const Config& config) {
+  return config.file.empty() ? "configuration" : config.file;
+}
+
+packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig& network,
+                               const DimensionConfig& d) {
+  packet::LinkTiming link;
+  link.latency = d.latency;
+  link.credit_latency = d.credit_latency;
+  link.flit_time = std::max(network.cycle, flit_time(config.packet, d.link_rate()));
+  link.flit_error = d.flit_error_rate;
+  link.replay = d.replay;
+  if (link.flit_time > ~uint32_t{0}) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
+                                where(config), print_size(config.packet.flit_bytes),
+                                print_time(link.flit_time), print_bandwidth(d.link_rate())));
+  }
+  return link;
+}
+
+packet::PacketConfig network_config(const Config& config, const std::vector<Rate>& rates) {
+  const PacketFabricConfig& p = config.packet;
+  packet::PacketConfig n;
+  n.cycle = router_cycle(p, rates);
+  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
+                p.credit_cycles};
+  n.vcs = p.vcs;
+  n.virtual_networks = p.virtual_networks;
+  n.strict_priority = p.strict_priority;
+  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
+                                                              : packet::FlitSwitching::flit_interleaved;
+  n.strict_cut_through = p.strict_cut_through;
+  n.release_on_credit = p.release_on_credit;
+  n.quantum = p.quantum;
+  n.allocator_iterations = p.allocator_iterations;
+  n.switch_allocator = p.switch_allocator;
+  n.vc_allocator = p.vc_allocator;
+  n.routing = p.routing == "auto" ? "" : p.routing;
+  n.selection = p.selection == "auto" ? "" : p.selection;
+  n.vc_classes = p.vc_classes;
+  n.seed = config.run.seed;
+  n.interleave_messages = p.injection == PacketInjection::aggressive;
+  return n;
+}
+
+/// `auto`: a VC alone covers the longest round trip and a packet besides, in flits of that link.
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t flits) {
+  uint64_t needed = std::max<uint64_t>(16, flits);
+  for (const packet::LinkTiming& link : links) {
+    const Picoseconds loop = packet::credit_round_trip(network, link);
+    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
+  }
+  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
+  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+}
+
+/// VCs that the packets on one link may use: those of one class.
+uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& d) {
+  const bool classes = d.kind == DimensionKind::ring && d.size > 2 &&
+                       (network.vc_classes == "dateline" || network.vc_classes == "switched_dateline");
+  return classes ? std::max(1u, network.vcs / 2) : network.vcs;
+}
+
+packet::Segmentation segmentation_of(const Config& config) {
+  packet::Segmentation s;
+  s.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
+  s.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
+  s.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
+  return s;
+}
+
+void check_routing(const Config& config, const PacketRegion& region) {
+  const std::string& named = region.config.routing;
+  try {
+    packet::make_routing_policy(named.empty() ? region.topology.routing : named, region.topology,
+                                region.config);
+  } catch (const UserError& error) {
+    throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
+}
+
+PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dimensions) {
+  const std::vector<DimensionConfig>& all = config.fabric_dimensions();
+  PacketRegion region;
+  region.dimensions = dimensions;
+  region.segmentation = segmentation_of(config);
+  std::vector<Rate> rates;
+  uint64_t ranks = 1;
+  uint64_t lanes = 0;
+  for (const uint32_t d : dimensions) {
+    rates.push_back(all[d].link_rate());
+    ranks *= all[d].size;
+    lanes += all[d].kind == DimensionKind::switch_           ? 1
+             : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
+                                                             : 2;
+  }
+  if (config.npus() * lanes > kMostInterfaces) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `topology.dimensions`: at packet fidelity {} NPUs with {} links each "
+                    "need more than {} network interfaces; use message fidelity, or a Switch in "
+                    "place of FullyConnected",
+                    where(config), config.npus(), lanes, kMostInterfaces));
+  }
+  region.config = network_config(config, rates);
+  std::vector<packet::TopologyDimension> parts;
+  std::vector<packet::LinkTiming> links;
+  for (const uint32_t d : dimensions) {
+    links.push_back(link_timing(config, region.config, all[d]));
+    parts.push_back({all[d].kind, all[d].size, links.back()});
+  }
+  const uint64_t flits = packet_flits(config.packet);
+  region.config.buffer_flits = config.packet.buffer_flits != 0 ? config.packet.buffer_flits
+                                                               : covering_buffer(region.config, links, flits);
+  try {
+    region.topology = packet::make_dimensions(parts, {});
+  } catch (const UserError& error) {
+    throw UserError(error.code(), fmt::format("{}: key `topology`: {}", where(config), error.what()));
+  }
+  region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
+  region.topology.add_lanes();
+  check_routing(config, region);
+  return region;
+}
+
+/// The graph's nodes as routers, port for port; its NPUs' routers have the interfaces. An NPU with a single
+/// link to a switch is an interface at that switch.
+PacketRegion make_graph_region(const Config& config) {
+  const Graph& graph = *config.graph;
+  const GraphSpec& spec = graph.spec();
+  PacketRegion region;
+  region.segmentation = segmentation_of(config);
+  std::vector<Rate> rates;
+  uint64_t lanes = 0;
+  for (const GraphLink& link : spec.links) {
+    rates.push_back(link.rate());
+    lanes += (graph.is_npu(link.from) ? 1 : 0) + (graph.is_npu(link.to) ? 1 : 0);
+    if (!link.bidirectional) {
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("{}: key `topology.graph.links`: the link from {} to {} goes one way only; at "
+                      "packet fidelity credits need the way back: use message fidelity, or "
+                      "`bidirectional: true`",
+                      where(config), graph.name(link.from), graph.name(link.to)));
+    }
+  }
+  if (lanes > kMostInterfaces) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `topology.graph`: at packet fidelity the NPUs' {} links need more "
+                                "than {} network interfaces; use message fidelity",
+                                where(config), lanes, kMostInterfaces));
+  }
+  region.config = network_config(config, rates);
+  packet::PacketTopology& t = region.topology;
+  t.name = "the graph";
+  t.routing = "table";
+  t.selection = graph.per_flow() ? "hash" : "first";
+  for (const GraphLink& link : spec.links) {
+    DimensionConfig like;
+    like.bandwidth = link.rate();
+    like.latency = link.latency;
+    t.add_link(link_timing(config, region.config, like));
+  }
+  region.config.buffer_flits = config.packet.buffer_flits != 0
+                                   ? config.packet.buffer_flits
+                                   : covering_buffer(region.config, t.links, packet_flits(config.packet));
+  std::vector<uint32_t> router(graph.nodes(), ~0u);
+  std::vector<uint32_t> node_of;
+  for (uint32_t n = 0; n < graph.nodes(); ++n) {
+    const auto& ports = graph.ports(n);
+    if (graph.is_npu(n) && ports.size() == 1 && !graph.is_npu(ports[0].peer)) continue;
+    router[n] = t.add_router(graph.is_npu(n) ? graph.name(n) : "switch_" + graph.name(n));
+    t.routers[router[n]].rank = n;
+    if (graph.is_npu(n)) t.routers[router[n]].role = packet::RouterRole::npu;
+    node_of.push_back(n);
+  }
+  t.nis.resize(graph.npus());
+  for (const uint32_t n : node_of) {
+    packet::TopologyRouter& r = t.routers[router[n]];
+    for (const Graph::Port& port : graph.ports(n)) {
+      if (router[port.peer] != ~0u) {
+        r.ports.push_back({false, router[port.peer], port.peer_port, port.link, false});
+        continue;
+      }
+      t.nis[port.peer] = {router[n], static_cast<uint32_t>(r.ports.size()), port.peer};
+      r.ports.push_back({true, port.peer, 0, port.link, false});
+    }
+  }
+  const uint32_t interface = t.add_link({});
+  for (uint32_t n = 0; n < graph.npus(); ++n) {
+    if (router[n] == ~0u) continue;
+    packet::TopologyRouter& r = t.routers[router[n]];
+    t.nis[n] = {router[n], static_cast<uint32_t>(r.ports.size()), n};
+    r.ports.push_back({true, n, 0, interface, false});
+  }
+  t.table_first.push_back(0);
+  for (uint32_t d = 0; d < graph.npus(); ++d) {
+    for (const uint32_t n : node_of) {
+      if (router[n] != t.nis[d].router) graph.next_ports(n, d, t.table_ports);
+      t.table_first.push_back(static_cast<uint32_t>(t.table_ports.size()));
+    }
+  }
+  t.add_lanes();
+  check_routing(config, region);
+  return region;
+}
+
+}  // namespace
+
+std::vector<PacketRegion> packet_regions_of(const Config& config) {
+  std::vector<PacketRegion> regions;
+  for (const std::vector<uint32_t>& dimensions : packet_regions(config))
+    regions.push_back(make_region(config, dimensions));
+  if (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet && config.npus() > 1)
+    regions.push_back(make_graph_region(config));
+  return regions;
+}
+
+std::vector<std::string> packet_warnings(const Config& config, const std::vector<PacketRegion>& regions) {
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& text) {
+    warnings.push_back(fmt::format("{}: {}", where(config), text));
+  };
+  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  for (const PacketRegion& region : regions) {
+    for (size_t i = 0; i < region.dimensions.size(); ++i) {
+      const uint32_t d = region.dimensions[i];
+      const DimensionConfig& dimension = config.fabric_dimensions()[d];
+      const packet::LinkTiming& link = region.topology.dimensions[i].link;
+      const std::string name =
+          fmt::format("dimension {} ({}({}))", d, to_string(dimension.kind), dimension.size);
+      const Picoseconds own = flit_time(config.packet, dimension.link_rate());
+      if (own < link.flit_time) {
+        warn(
+            fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
+                        "of their bandwidth can be used",
+                        name, print_time(link.flit_time), print_time(own),
+                        100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+      }
+      const double exact = exact_flit_time(config.packet, dimension.link_rate());
+      if (static_cast<double>(own) > 1.02 * exact) {
+        warn(
+            fmt::format("{}: a flit takes {:.3g} ps, which becomes {} whole ones: {:.1f} % of the bandwidth "
+                        "can be used; make `packet.flit_size` larger",
+                        name, exact, own, 100 * exact / static_cast<double>(own)));
+      }
+      packet::PacketConfig usable = region.config;
+      usable.vcs = usable_vcs(region.config, dimension);
+      const std::string buffers = packet::buffer_warning(name, usable, link, flits);
+      if (!buffers.empty()) warn(buffers);
+    }
+    if (region.dimensions.empty()) {
+      for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {
+        const GraphLink& link = config.graph->spec().links[i];
+        const std::string name =
+            fmt::format("the link from {} to {}", config.graph->name(link.from), config.graph->name(link.to));
+        const std::string buffers =
+            packet::buffer_warning(name, region.config, region.topology.links[i], flits);
+        if (buffers.empty()) continue;
+        warn(buffers + "; other links may be as short of them");
+        break;
+      }
+    }
+    const uint32_t ranks = region.topology.ranks();
+    uint64_t ports = 0;
+    for (const packet::TopologyRouter& router : region.topology.routers) ports += router.ports.size();
+    if (ranks > kMostCheckedRanks || ports * region.config.vcs * ranks > kMostCheckedSteps) {
+      // The known combinations are free of deadlock at any size; only those that are not need the search.
+      const std::string& routing = region.config.routing;
+      const bool table = region.dimensions.empty() && routing != "up_down";
+      if (region.config.vc_classes != "none" && routing != "shortest_path" && !table) continue;
+      warn(
+          fmt::format("{} is too large to be searched for cycles of buffers, and nothing in the "
+                      "configuration excludes them",
+                      region.topology.name));
+      continue;
+    }
+    const std::string cycle = packet::find_dependency_cycle(region.topology, region.config);
+    if (!cycle.empty()) warn(cycle);
+  }
+  return warnings;
+}
+
+}  // namespace weft

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// From the configuration to packet networks: what a run of adjacent dimensions at packet fidelity becomes.
+// Kernel-free, so that `weft validate` can look at it.
+
+#ifndef WEFT_SC_MODELS_PACKET_REGION_H
+#define WEFT_SC_MODELS_PACKET_REGION_H
+
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "tlm_interconnect/packet/network_interface.h"
+#include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/topology.h"
+
+namespace weft {
+
+/// A maximal run of adjacent dimensions at packet fidelity, or a whole graph. There is one network like this
+/// for every combination of the other coordinates.
+struct PacketRegion {
+  std::vector<uint32_t> dimensions;  ///< of the fabric, more than one NPU each; empty: a graph
+  packet::PacketConfig config;
+  packet::Segmentation segmentation;
+  packet::PacketTopology topology;  ///< ranks are numbered by the region's dimensions, the first one fastest
+};
+
+/// Errors: UserError(usage) when the keys of `packet` do not fit the topology (too few VCs, a routing that
+/// cannot route it, too large).
+std::vector<PacketRegion> packet_regions_of(const Config& config);
+
+/// What works and is not as it should be: buffers that cannot cover the credit round trip, a clock slower
+/// than the links, a cycle of buffers that can deadlock.
+std::vector<std::string> packet_warnings(const Config& config, const std::vector<PacketRegion>& regions);
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Packet fidelity in the machine: closed forms of messages and collectives, dimensions of different fidelity
+// in one run, what the links carried, and what a deadlock says.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "configs/loader.h"
+#include "sc_models/job.h"
+#include "sc_models/packet_region.h"
+#include "tests/support/isolated.h"
+
+namespace weft {
+namespace {
+
+constexpr Picoseconds kCycle = 100;  ///< 16 B at 160 GB/s
+constexpr Picoseconds kLatency = 10'000;
+
+Config machine(const std::vector<std::pair<DimensionKind, uint32_t>>& dimensions,
+               Fidelity fidelity = Fidelity::packet) {
+  Config config;
+  for (const auto& [kind, size] : dimensions) {
+    DimensionConfig d;
+    d.kind = kind;
+    d.size = size;
+    d.bandwidth = {160'000'000'000ull, 1};
+    d.latency = kLatency;
+    d.fidelity = fidelity;
+    config.dimensions.push_back(d);
+  }
+  config.collectives.chunks = 1;
+  return config;
+}
+
+/// A message of n flits alone over `hops` links: interface, hops + 1 routers of three stages, links, flits.
+Picoseconds alone(uint64_t flits, uint32_t hops, uint32_t stages = 3) {
+  return 2 * kCycle + (hops + 1) * stages * kCycle + hops * kLatency + kCycle + (flits - 1) * kCycle;
+}
+
+struct Client final : NmuClient {
+  std::map<uint32_t, Picoseconds> injected;  ///< by ordinal
+  std::map<uint32_t, Picoseconds> arrived;
+  Picoseconds waited = 0;
+  std::string wrong;
+  void collective_done(NpuId, const collectives::CollectiveDone&) override {}
+  void message_injected(NpuId, NpuId, const MessageId& id) override {
+    injected[id.stream] = sc_core::sc_time_stamp().value();
+  }
+  void message_arrived(NpuId, const Completion& c) override {
+    arrived[c.id.stream] = sc_core::sc_time_stamp().value();
+    waited += c.split.queue;
+    const TimeSplit& s = c.split;
+    if (s.queue + s.serialise + s.latency + s.endpoint + s.reduce != arrived[c.id.stream] - c.submitted)
+      wrong = "the parts of a message's time do not add up\n";
+  }
+};
+
+struct Send {
+  uint32_t from, to;
+  uint64_t bytes;
+};
+
+/// Sends all at time 0; "injected arrived" of each in order, in ps, or what is broken.
+std::string send_all(const Config& config, const std::vector<Send>& sends) {
+  Client client;
+  System system("s", config, client, {});
+  for (uint32_t i = 0; i < sends.size(); ++i)
+    system.nmu(sends[i].from).send(NpuId{sends[i].to}, 0, i, sends[i].bytes);
+  sc_core::sc_start();
+  std::string text = client.wrong;
+  for (const std::string& line : system.check_conservation()) text += line + "\n";
+  if (sends.size() == 1 && client.waited != 0) text += "a message alone waited\n";
+  for (uint32_t i = 0; i < sends.size(); ++i)
+    text += fmt::format("{}{} {}", i == 0 ? "" : ", ", client.injected[i], client.arrived[i]);
+  return text;
+}
+
+std::string sent(const Config& config, const std::vector<Send>& sends) {
+  const auto result = test::isolated([&] { return send_all(config, sends); });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+/// Runs one collective; its time, or what is wrong with it.
+std::string collective(const Config& config, CollectiveOp op, uint64_t bytes,
+                       const std::function<std::string(const RunResult&)>& more = {}) {
+  const auto result = test::isolated([&] {
+    CollectiveJob job("job", config);
+    job.start(op, bytes);
+    sc_core::sc_start();
+    if (!job.finished()) return job.stall_report();
+    const RunResult run = job.result();
+    for (const std::string& line : run.broken_invariants) return line;
+    return std::to_string(run.time) + (more ? " " + more(run) : "");
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+/// n - 1 rounds of one message to the neighbour: what is between the fidelities is the router and the
+/// headers.
+TEST(PacketSystem, ARingAllGatherIsItsClosedForm) {
+  for (const uint32_t n : {2u, 3u, 4u, 8u}) {
+    for (const uint64_t bytes : {1ull, 16ull, 256ull, 257ull, 4096ull, 100'000ull}) {
+      Config config = machine({{DimensionKind::ring, n}});
+      const uint64_t flits = bytes / 256 * 16 + (bytes % 256 + 15) / 16;
+      EXPECT_EQ(collective(config, CollectiveOp::all_gather, bytes),
+                std::to_string((n - 1) * alone(flits, 1)))
+          << n << " " << bytes;
+      // A header of 24 B a packet: 18 flits each, and the last one's.
+      config.packet.header_bytes = 24;
+      const uint64_t more = bytes / 256 * 18 + (bytes % 256 == 0 ? 0 : (bytes % 256 + 24 + 15) / 16);
+      EXPECT_EQ(collective(config, CollectiveOp::all_gather, bytes),
+                std::to_string((n - 1) * alone(more, 1)));
+      // Deeper routers.
+      config.packet.header_bytes = 0;
+      config.packet.route_cycles = 2;
+      config.packet.traversal_cycles = 3;
+      EXPECT_EQ(collective(config, CollectiveOp::all_gather, bytes),
+                std::to_string((n - 1) * alone(flits, 1, 7)));
+      // Message fidelity: latency and bytes.
+      config = machine({{DimensionKind::ring, n}}, Fidelity::message);
+      EXPECT_EQ(collective(config, CollectiveOp::all_gather, bytes),
+                std::to_string((n - 1) * (kLatency + transfer_time(bytes, config.dimensions[0].bandwidth))));
+    }
+  }
+}
+
+/// All links of an NPU at once: an interface each, so that nobody waits.
+TEST(PacketSystem, AFullyConnectedDimensionUsesAllItsLinksAtOnce) {
+  for (const uint32_t n : {4u, 8u, 16u}) {
+    const Config config = machine({{DimensionKind::fully_connected, n}});
+    EXPECT_EQ(collective(config, CollectiveOp::all_gather, 65536), std::to_string(alone(4096, 1))) << n;
+  }
+}
+
+TEST(PacketSystem, ASwitchIsTwoLinksAndOneRouter) {
+  Config config = machine({{DimensionKind::switch_, 4}});
+  const Picoseconds time = kCycle + 3 * kCycle + 2 * kLatency + 63 * kCycle;
+  EXPECT_EQ(sent(config, {{0, 3, 1024}}), fmt::format("{} {}", 64 * kCycle, time));
+  // Two messages for one port share it, packet by packet: the later one ends when both have passed.
+  const std::string both = sent(config, {{0, 3, 1024}, {1, 3, 1024}});
+  EXPECT_EQ(both.substr(both.rfind(' ') + 1), std::to_string(time + 64 * kCycle)) << both;
+}
+
+TEST(PacketSystem, MessagesGoThroughSharedRoutersWithoutStopping) {
+  const Config config =
+      machine({{DimensionKind::ring, 4}, {DimensionKind::fully_connected, 3}, {DimensionKind::mesh, 3}});
+  for (uint32_t to = 1; to < 36; ++to) {
+    const uint32_t ring = to % 4 == 3 ? 1 : to % 4;
+    const uint32_t hops = ring + (to / 4 % 3 != 0 ? 1 : 0) + to / 12;
+    EXPECT_EQ(sent(config, {{0, to, 5000}}), fmt::format("{} {}", 313 * kCycle, alone(313, hops))) << to;
+  }
+}
+
+TEST(PacketSystem, SoftwareForwardingStopsAtEveryNpuAndPaysItsEndpoint) {
+  Config config = machine({{DimensionKind::ring, 8}, {DimensionKind::ring, 4}});
+  config.nmu.endpoint_delay = 70'000;
+  const Picoseconds endpoint = config.nmu.endpoint_delay;
+  EXPECT_EQ(sent(config, {{0, 3 + 8, 4096}}),
+            fmt::format("{} {}", endpoint + 256 * kCycle, 2 * endpoint + alone(256, 4)));
+  config.packet.forwarding = PacketForwarding::software;
+  EXPECT_EQ(sent(config, {{0, 3 + 8, 4096}}),
+            fmt::format("{} {}", endpoint + 256 * kCycle, 5 * endpoint + 4 * alone(256, 1)));
+}
+
+TEST(PacketSystem, AggressiveInjectionLetsMessagesTakeTurns) {
+  Config config = machine({{DimensionKind::ring, 8}});
+  const std::vector<Send> sends = {{0, 1, 25600}, {0, 1, 256}};
+  EXPECT_EQ(sent(config, sends),
+            fmt::format("{} {}, {} {}", 1600 * kCycle, alone(1600, 1), 1616 * kCycle, alone(1616, 1)));
+  config.packet.injection = PacketInjection::aggressive;
+  EXPECT_EQ(sent(config, sends),
+            fmt::format("{} {}, {} {}", 1616 * kCycle, alone(1616, 1), 32 * kCycle, alone(32, 1)));
+}
+
+TEST(PacketSystem, VirtualNetworksOfTrafficClassesDoNotWaitForEachOther) {
+  Config config = machine({{DimensionKind::ring, 8}});
+  config.packet.virtual_networks = 2;
+  config.packet.vcs = 2;
+  config.packet.point_to_point_network = 1;
+  const auto run = [&] {
+    return test::isolated([&] {
+      struct Both final : NmuClient {
+        Picoseconds arrived = 0;
+        void collective_done(NpuId, const collectives::CollectiveDone&) override {}
+        void message_injected(NpuId, NpuId, const MessageId&) override {}
+        void message_arrived(NpuId, const Completion&) override {
+          arrived = sc_core::sc_time_stamp().value();
+        }
+      } both;
+      System system("s", config, both, {});
+      collectives::Group world;
+      collectives::PlanBuilder plans(config);
+      collectives::CollectiveRequest request;
+      request.op = CollectiveOp::all_gather;
+      request.bytes = 256'000;
+      request.group = &world;
+      const auto plan = plans.plan(request);
+      for (uint32_t r = 0; r < 8; ++r) system.nmu(r).start_collective(1, plan);
+      sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_NS));
+      system.nmu(0).send(NpuId{1}, 0, 0, 2560);
+      sc_core::sc_start();
+      return std::to_string(both.arrived);
+    });
+  };
+  const auto apart = run();
+  // Ten packets, each after one of the collective's: half the link.
+  EXPECT_LE(std::stoull(apart.text), 1000 + alone(2 * 160 + 32, 1));
+  config.packet.point_to_point_network = 0;
+  const auto together = run();
+  EXPECT_GE(std::stoull(together.text), alone(16000 + 160, 1));  // behind a whole message
+}
+
+TEST(PacketSystem, FidelityChangesFromDimensionToDimension) {
+  for (const Fidelity outer : {Fidelity::message, Fidelity::analytical}) {
+    Config config =
+        machine({{DimensionKind::ring, 4}, {DimensionKind::ring, 4}, {DimensionKind::switch_, 4}});
+    config.dimensions[1].fidelity = outer;
+    const Picoseconds bytes = transfer_time(4096, config.dimensions[1].bandwidth);
+    const Picoseconds first = alone(256, 1);
+    const Picoseconds last = kCycle + 3 * kCycle + 2 * kLatency + 255 * kCycle;
+    // Reassembled at every change.
+    EXPECT_EQ(sent(config, {{0, 1 + 4 + 16, 4096}}),
+              fmt::format("{} {}", 256 * kCycle, first + kLatency + bytes + last));
+    // Through message or analytical only.
+    EXPECT_EQ(sent(config, {{0, 4, 4096}}), fmt::format("{} {}", bytes, kLatency + bytes));
+    // The head of a message that is forwarded on it waits for the tail where it becomes packets.
+    config.dimensions[1].switching = Switching::cut_through;
+    EXPECT_EQ(sent(config, {{0, 1 + 4 + 16, 4096}}),
+              fmt::format("{} {}", 256 * kCycle, first + kLatency + bytes + last));
+  }
+}
+
+TEST(PacketSystem, RanksAreWhereTheMappingPutsThem) {
+  Config config = machine({{DimensionKind::ring, 4}, {DimensionKind::ring, 2}});
+  config.mapping = {5, 0, 1, 2, 3, 4, 6, 7};
+  // Rank 0 is at NPU 5 (1, 1), rank 4 at NPU 3 (3, 0).
+  EXPECT_EQ(sent(config, {{0, 4, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 3)));
+  config.dimensions[0].fidelity = Fidelity::message;
+  EXPECT_EQ(
+      sent(config, {{0, 4, 4096}}),
+      fmt::format("{} {}", 256 * kCycle,
+                  2 * (kLatency + transfer_time(4096, config.dimensions[0].bandwidth)) + alone(256, 1)));
+}
+
+TEST(PacketSystem, AnInjectionQueueHoldsMessagesBack) {
+  Config config = machine({{DimensionKind::ring, 8}});
+  config.nmu.injection_queue = 1;
+  // One after the other, for whatever link: the second one is for the other direction.
+  const std::string text = sent(config, {{0, 1, 25600}, {0, 1, 256}, {0, 7, 256}});
+  EXPECT_EQ(text, fmt::format("{} {}, {} {}, {} {}", 1600 * kCycle, alone(1600, 1), 1616 * kCycle,
+                              alone(1616, 1), 1616 * kCycle, alone(1616, 1)));
+}
+
+TEST(PacketSystem, LinksSayWhatTheyCarried) {
+  const Config config = machine({{DimensionKind::ring, 4}, {DimensionKind::switch_, 2}});
+  const std::string text = collective(config, CollectiveOp::all_gather, 2560, [](const RunResult& run) {
+    std::string out = fmt::format("hops {} flits {}", run.packet_hops, run.flits);
+    uint32_t ring = 0;
+    uint32_t up = 0;
+    uint32_t down = 0;
+    for (const LinkRow& link : run.links) {
+      if (link.packets == 0) continue;
+      if (link.busy != link.bytes / 16 * kCycle) return "busy " + link.name;
+      if (link.dimension == 0) {
+        if (link.name.find("job.packet0_0.router") != 0) return link.name;
+        if (link.name.substr(link.name.size() - 8) != ".d0_plus") return link.name;
+        ring += link.packets;
+      } else {
+        (link.name.find("switch1_") != std::string::npos ? down : up) += link.packets;
+      }
+    }
+    return out + fmt::format(" ring {} up {} down {}", ring, up, down);
+  });
+  // 10 packets a shard: around the ring of four in both halves, or first through the switch.
+  const size_t at = text.find("ring ");
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.substr(at), "ring 480 up 80 down 80") << text;
+  EXPECT_NE(text.find("hops 1200 flits 8960 "), std::string::npos) << text;
+}
+
+TEST(PacketSystem, ADeadlockIsForeseenAndExplained) {
+  Config config = machine({{DimensionKind::ring, 8}});
+  config.packet.vc_classes = "none";
+  config.packet.vcs = 1;
+  config.packet.buffer_flits = 4;
+  config.packet.routing = "dimension_order";
+  config.dimensions[0].latency = 0;
+  const auto warnings = packet_warnings(config, packet_regions_of(config));
+  bool foreseen = false;
+  for (const std::string& line : warnings)
+    foreseen =
+        foreseen || line.find("can deadlock: packets can wait for each other round") != std::string::npos;
+  EXPECT_TRUE(foreseen);
+  // Everybody sends three on: all buffers fill with what has two hops to go.
+  const auto result = test::isolated([&] {
+    Client client;
+    System system("s", config, client, {});
+    for (uint32_t r = 0; r < 8; ++r) system.nmu(r).send(NpuId{(r + 3) % 8}, 0, r, 25600);
+    sc_core::sc_start();
+    return fmt::format("{} arrived\n{}", client.arrived.size(), system.explain_stall());
+  });
+  EXPECT_EQ(result.text.find("8 arrived"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("s.packet0_0: "), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("Deadlock: a cycle of"), std::string::npos) << result.text;
+  // With datelines it drains.
+  config.packet.vc_classes = "dateline";
+  config.packet.vcs = 2;
+  std::vector<Send> sends;
+  for (uint32_t r = 0; r < 8; ++r) sends.push_back({r, (r + 3) % 8, 25600});
+  EXPECT_EQ(sent(config, sends).find('\n'), std::string::npos);
+}
+
+TEST(PacketSystem, ACollectiveThatDeadlocksEndsInAStallReport) {
+  Config config = machine({{DimensionKind::ring, 8}});
+  config.packet.vc_classes = "none";
+  config.packet.vcs = 1;
+  config.packet.buffer_flits = 4;
+  config.dimensions[0].latency = 0;
+  for (auto& names : config.collectives.algorithms) names = {"direct"};
+  const std::string text = collective(config, CollectiveOp::all_to_all, 1 << 20);
+  EXPECT_NE(text.find("stalled at"), std::string::npos) << text;
+  EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
+}
+
+TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
+  Config config = machine({{DimensionKind::ring, 4}});
+  config.dimensions[0].latency = 12'000;  // a multiple of every clock below: nothing waits for an edge
+  config.packet.phit_bytes = 12;          // two phits: 24 B of link time
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}).substr(0, 6), "38400 ");
+  config.packet.phit_bytes = 0;
+  config.packet.header_efficiency = 0.5;
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}).substr(0, 6), "51200 ");
+  config.packet.header_efficiency = 1;
+  config.packet.cycle = 1000;
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}).substr(0, 7), "256000 ");
+  auto warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(
+      warnings[0].find("routers move a flit every 1 ns (`packet.cycle`), its links one every 100 ps: 10.0 %"),
+      std::string::npos)
+      << warnings[0];
+  config.packet.cycle = 0;
+  config.dimensions[0].bandwidth = {10'000'000'000'000ull, 1};
+  warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("a flit takes 1.6 ps, which becomes 2 whole ones: 80.0 %"), std::string::npos)
+      << warnings[0];
+}
+
+TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
+  Config config = machine({{DimensionKind::ring, 4}});
+  EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+  const std::string full = collective(config, CollectiveOp::all_gather, 1 << 20);
+  config.packet.buffer_flits = 64;
+  const auto warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("dimension 0 (Ring(4)): buffers of 64 flits in 2 VCs cannot cover"),
+            std::string::npos)
+      << warnings[0];
+  // And that is what it costs: 2 VCs of 64 flits for a loop of 206 cycles.
+  const std::string limited = collective(config, CollectiveOp::all_gather, 1 << 20);
+  const double share = std::stod(full) / std::stod(limited);
+  EXPECT_NEAR(share, 2 * 16 / (16 * 206.0 / 64 + 1), 0.02);
+}
+
+/// The same machine by notation and as a graph: the same network, so the same times.
+TEST(PacketSystem, AGraphIsTheNotationItDraws) {
+  const auto graph = [](const std::string& links, const std::string& logical) {
+    return parse_config(
+        "weft: 1\ntopology:\n  graph:\n    npus: 4\n    switches: 1\n    fidelity: packet\n"
+        "    links:\n" +
+            links + "  logical: " + logical + "\ncollectives: {chunks: 1}\n",
+        "");
+  };
+  const std::string link = ", bandwidth: 160 GB/s, latency: 10 ns}\n";
+  const Config star = graph("      - {from: npu0..npu3, to: sw0" + link, "Switch(4)");
+  const Config crossbar = machine({{DimensionKind::switch_, 4}});
+  const Config mesh =
+      graph("      - {from: npu0..npu3, to: npu0..npu3" + link + "      - {from: npu0, to: sw0" + link,
+            "FullyConnected(4)");
+  const Config full = machine({{DimensionKind::fully_connected, 4}});
+  for (const CollectiveOp op :
+       {CollectiveOp::all_gather, CollectiveOp::all_reduce, CollectiveOp::all_to_all}) {
+    EXPECT_EQ(collective(star, op, 65536), collective(crossbar, op, 65536)) << to_string(op);
+    EXPECT_EQ(collective(mesh, op, 65536), collective(full, op, 65536)) << to_string(op);
+  }
+  EXPECT_EQ(sent(star, {{0, 3, 1024}}), sent(crossbar, {{0, 3, 1024}}));
+  // Its links by name: the hub's, and of every NPU one to it.
+  const std::string links = collective(star, CollectiveOp::all_gather, 65536, [](const RunResult& run) {
+    std::string names;
+    for (const LinkRow& row : run.links) names += row.name + ">" + row.to + " ";
+    return names;
+  });
+  EXPECT_NE(links.find("job.packet.ni_0>switch_sw0 "), std::string::npos) << links;
+  EXPECT_NE(links.find("job.packet.switch_sw0.to_nmu3>nmu3 "), std::string::npos) << links;
+  // What is one way has no credits.
+  Config one_way = graph("      - {from: npu0..npu3, to: sw0" + link +
+                             "      - {from: npu0, to: npu1, bidirectional: false" + link,
+                         "Switch(4)");
+  try {
+    packet_regions_of(one_way);
+    ADD_FAILURE();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("the link from npu0 to npu1 goes one way only"), std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(PacketSystem, LinksOfDifferentRatesShareRouters) {
+  Config config = machine({{DimensionKind::ring, 4}, {DimensionKind::ring, 4}});
+  config.dimensions[1].bandwidth = {160'000'000'000ull, 3};
+  // Interfaces keep the pace of their link: three links, each two cycles slower than the routers.
+  EXPECT_EQ(sent(config, {{0, 4, 4096}}),
+            fmt::format("{} {}", 256 * 3 * kCycle, alone(256, 1) + 255 * 2 * kCycle + 3 * 2 * kCycle));
+  EXPECT_EQ(sent(config, {{0, 1, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 1)));
+  // From the fast link to the slow one it is the slow one's pace, and back a packet is gathered first.
+  EXPECT_EQ(sent(config, {{0, 1 + 4, 4096}}),
+            fmt::format("{} {}", 256 * kCycle, alone(256, 2) + 255 * 2 * kCycle + 2 * 2 * kCycle));
+}
+
+}  // namespace
+}  // namespace weft
