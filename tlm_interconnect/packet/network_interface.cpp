@@ -109,7 +109,10 @@ void NetworkInterface::submit(const Message& message) {
   open.left =
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
-  queue.push_back({handle, 0, sc_core::sc_time_stamp().value()});
+  const Picoseconds present = sc_core::sc_time_stamp().value();
+  // Before one that has just had its turn in this very cycle: as if this process had run before it.
+  const bool turned = !queue.empty() && queue.back().turn == present;
+  queue.insert(turned ? std::prev(queue.end()) : queue.end(), {handle, 0, present, kNever});
   if (queue.size() == 1) {
     if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
@@ -279,13 +282,10 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
     if (front.cut == m.bytes) {
       last_of_ = front.message;
       queue.pop_front();
-    } else if (config_.interleave_messages && queue.size() > 1) {
-      // Behind those that were there, whether or not one submitted in this cycle is known already.
-      const Queued turned = front;
+    } else if (config_.interleave_messages) {
+      front.turn = t;
+      queue.push_back(front);
       queue.pop_front();
-      auto place = queue.end();
-      while (place != queue.begin() && std::prev(place)->handed_over >= t) --place;
-      queue.insert(place, turned);
     }
   }
 }

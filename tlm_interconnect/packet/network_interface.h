@@ -227,6 +227,7 @@ class NetworkInterface final : public sc_core::sc_module {
     uint32_t message = 0;  ///< handle
     uint64_t cut = 0;      ///< bytes already made into packets
     Picoseconds handed_over = 0;
+    Picoseconds turn = kNever;  ///< interleave_messages: when its latest packet began
   };
 
   void end_of_elaboration() override;
