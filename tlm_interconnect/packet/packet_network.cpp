@@ -41,6 +41,11 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
           fmt::format("packet network: a flit error rate of {}: from 0 to below 1", link.flit_error));
     }
   }
+  for (const LinkTiming& link : topology_.links) {
+    for (const Picoseconds t : {link.latency, link.credit_latency, link.flit_time}) {
+      if (t % config_.cycle != 0) on_cycle_ = false;
+    }
+  }
   routing_ =
       make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
   const std::string selection = !config_.selection.empty() ? config_.selection
@@ -88,8 +93,7 @@ void PacketNetwork::record(vcd::Waves& waves) {
 }
 
 void PacketNetwork::end_of_elaboration() {
-  if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive() || !one_rate())
-    return;
+  if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_trains(trains_.get(), n);
@@ -104,6 +108,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.flit_error = link.flit_error;
   const Picoseconds replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
   result.replay = (replay + config_.cycle - 1) / config_.cycle * config_.cycle;
+  result.on_cycle = on_cycle_;
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
   // Soonest effect of what the peer decides now: a credit or (at a router) a flit.
@@ -118,13 +123,6 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
-}
-
-bool PacketNetwork::one_rate() const {
-  return std::all_of(topology_.links.begin(), topology_.links.end(), [&](const LinkTiming& link) {
-    const Picoseconds flit_time = or_cycle(link.flit_time);
-    return flit_time >= config_.cycle && flit_time == or_cycle(topology_.links.front().flit_time);
-  });
 }
 
 uint64_t PacketNetwork::flits_received() const {

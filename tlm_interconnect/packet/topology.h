@@ -20,7 +20,8 @@ struct LinkTiming {
   Picoseconds latency = 0;
   Picoseconds credit_latency = 0;  ///< 0: as `latency`
   Picoseconds flit_time = 0;       ///< ps a flit occupies the link
-  double flit_error = 0;   ///< chance that a flit is damaged; its burst is then sent again (link-level retry)
+  double flit_error =
+      0;  ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
   Picoseconds replay = 0;  ///< what a repetition costs; 0: a round trip of the link
 };
 
