@@ -3,9 +3,9 @@
 //
 // The collective unit of one switch of a Switch dimension at packet fidelity: an endpoint of the packet
 // network with an interface for every port of the switch's router. What an NPU contributes leaves the router
-// at the interface that serves its port and is put together there; a result is a message, and new packets, for
-// each of its receivers, sent from the interface that serves the receiver's port. So the unit itself is no
-// bottleneck, and everything that comes and goes competes for the router's VCs, credits and outputs.
+// at the interface that serves its port and is put together there; a result is a message, and new packets,
+// for each of its receivers, sent from the interface that serves the receiver's port. So the unit itself is
+// no bottleneck, and everything that comes and goes competes for the router's VCs, credits and outputs.
 
 #ifndef WEFT_SC_MODELS_PACKET_SWITCH_H
 #define WEFT_SC_MODELS_PACKET_SWITCH_H

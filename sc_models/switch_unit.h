@@ -30,8 +30,8 @@ namespace weft {
 class UnitPorts {
  public:
   virtual ~UnitPorts() = default;
-  /// Sends `result`, whose receiver is at the port, now. Returns when its last byte has left (>= now); kNever:
-  /// SwitchUnit::left(block) will tell.
+  /// Sends `result`, whose receiver is at the port, now. Returns when its last byte has left (>= now);
+  /// kNever: SwitchUnit::left(block) will tell.
   virtual Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) = 0;
 };
 
@@ -58,7 +58,8 @@ class SwitchUnit final : public sc_core::sc_module, private Wakeable, private fa
   void receive(const fabric::Transfer& transfer) {
     receive(transfer.packet, transfer.first, transfer.first + transfer.flit_time, 0);
   }
-  /// .. whose first and last byte come at `head` and `tail` (>= now); `before`: CollectiveUnit::Contribution's.
+  /// .. whose first and last byte come at `head` and `tail` (>= now); `before`:
+  /// CollectiveUnit::Contribution's.
   void receive(fabric::PacketRef packet, Picoseconds head, Picoseconds tail, Picoseconds before);
   /// Of a result that UnitPorts::send could not tell the end of: its last byte leaves at `when` (>= now).
   void left(uint32_t block, Picoseconds when);

@@ -65,11 +65,10 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
     port.name = "link";
     port.end = LinkEnd::target;
-    const std::string ni_name = n < topology_.ranks()          ? fmt::format("ni_{}", n)
-                                : at.rank < topology_.ranks() ? fmt::format("ni_{}_at{}", at.rank, at.port)
-                                                              : fmt::format("unit_{}_at{}",
-                                                                            at.rank - topology_.ranks(),
-                                                                            at.port);
+    const std::string ni_name = n < topology_.ranks() ? fmt::format("ni_{}", n)
+                                : at.rank < topology_.ranks()
+                                    ? fmt::format("ni_{}_at{}", at.rank, at.port)
+                                    : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
     nis_.push_back(std::make_unique<NetworkInterface>(ni_name.c_str(), config_, at.rank, port, segmentation,
                                                       pool_, messages_));
     routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());

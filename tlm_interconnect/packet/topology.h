@@ -126,9 +126,9 @@ struct PacketTopology {
     return !router.lanes.empty() && router.ports[in_port].ni && router.lanes[out_port] == in_port;
   }
 
-  /// Gives a dimension_switch a collective unit: an interface for every port to an NPU, as fast as that port's
-  /// link. What came by the port for the unit goes out to its interface, and what the unit sends by the port
-  /// comes in there. Call after add_lanes().
+  /// Gives a dimension_switch a collective unit: an interface for every port to an NPU, as fast as that
+  /// port's link. What came by the port for the unit goes out to its interface, and what the unit sends by
+  /// the port comes in there. Call after add_lanes().
   void add_unit(uint32_t router);
   /// The unit at a router; units.size(): it has none.
   uint32_t unit_at(uint32_t router) const;
