@@ -546,6 +546,57 @@ TEST(InSwitch, TheUnitsOwnTimesForPackets) {
   expect_packet_time(changed, what, (1000 + 2 * 4 + 400 + 50 + 100) * kNs);
 }
 
+// Everything on the network is a contribution or a result, and what a switch multicasts are packets of their
+// own.
+TEST(InSwitch, PacketsAreCountedOnEveryLink) {
+  for (const bool routed : {false, true}) {
+    std::vector<std::pair<DimensionKind, uint32_t>> dimensions{{DimensionKind::switch_, 4}};
+    if (routed) dimensions.push_back({DimensionKind::ring, 2});
+    Config config = packets(dimensions, 1000);
+    config.packet.header_bytes = 8;
+    config.run.element = "int32";
+    const auto result = test::isolated([&] {
+      CollectiveJob job("job", config);
+      job.start(CollectiveOp::all_reduce, 9'600);
+      sc_core::sc_start();
+      const RunResult run = job.result();
+      const System::Totals totals = job.system().totals();
+      const TimeSplit& split = run.collectives[0].split;
+      std::string text = fmt::format("in {} {} out {} {}", totals.unit_messages_in, totals.unit_bytes_in,
+                                     totals.unit_messages_out, totals.unit_bytes_out);
+      if (!routed) text += fmt::format(", {} {} {}", split.queue, split.serialise, split.latency);
+      for (const LinkRow& link : run.links) {
+        if (link.dimension != 0) continue;
+        text += fmt::format("\n{} {} {} {}", link.name, link.to, link.bytes, link.busy);
+      }
+      for (const std::string& broken : run.broken_invariants) text += "\n" + broken;
+      for (const std::string& warning : job.system().warnings()) text += "\n" + warning;
+      return text;
+    });
+    EXPECT_EQ(result.status, 0);
+    std::string expected;
+    if (!routed) {
+      // Nine packets of 11 flits and one of 7. The k-th waits for those before it at its NPU; the last one's
+      // result waits for the longer one before it.
+      const uint64_t queue = 4 * (11 * 45 + 11 - 7);
+      const uint64_t flits = 4 * 2 * (9 * 11 + 7);
+      expected = fmt::format("in 40 38400 out 40 38400, {} {} {}", queue * kNs, flits * kNs,
+                             40 * 2 * (500 + 4) * kNs);
+      for (int r = 0; r < 4; ++r) expected += fmt::format("\njob.packet0_0.ni_{} switch0_0 10600 106000", r);
+      for (int r = 0; r < 4; ++r)
+        expected += fmt::format("\njob.packet0_0.switch0_0.to{0} nmu{0} 10600 106000", r);
+    } else {
+      // A reduce-scatter of four blocks of 11, 11 and 5 flits and, behind the ring, their all-gather.
+      expected = "in 120 96000 out 96 76800";
+      for (int r = 0; r < 8; ++r)
+        expected += fmt::format("\njob.packet0_0.router{}.d0_up switch0_{} 13500 135000", r, r / 4);
+      for (int r = 0; r < 8; ++r)
+        expected += fmt::format("\njob.packet0_0.switch0_{0}.to{1} router{1} 10800 108000", r / 4, r);
+    }
+    EXPECT_EQ(result.text, expected);
+  }
+}
+
 std::string refusal(const Config& config, CollectiveOp op, uint64_t bytes) {
   try {
     collectives::Group world;
