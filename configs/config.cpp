@@ -11,7 +11,7 @@ const char* to_string(ReductionKind kind) {
 }
 
 const char* to_string(CollectiveOrder order) {
-  static const char* const names[] = {"baseline", "local_bw_aware", "round_robin", "themis"};
+  static const char* const names[] = {"baseline", "local_bw_aware", "round_robin", "themis", "themis_flex"};
   return names[static_cast<int>(order)];
 }
 

@@ -122,7 +122,8 @@ struct NmuConfig {
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
-enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis };
+enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis, themis_flex };
+constexpr int kCollectiveOrders = 5;
 enum class CollectiveScheduling : uint8_t { lifo, fifo, priority };
 enum class DimensionScheduling : uint8_t { fifo, rg, smallest_first, less_remaining_phase_first };
 
@@ -130,6 +131,21 @@ const char* to_string(ReductionKind kind);  ///< as the configuration writes it;
 const char* to_string(CollectiveOrder order);
 const char* to_string(CollectiveScheduling scheduling);
 const char* to_string(DimensionScheduling scheduling);
+
+/// An entry of `collectives.rules`: settings of the collectives that it matches, in place of the general
+/// ones.
+struct CollectiveRule {
+  // What it matches; empty: any.
+  std::string group;  ///< a communicator group's name; "0": all ranks
+  std::string name;   ///< of the trace node; `*` and `?` are wildcards
+  std::optional<CollectiveOp> operation;
+  // What then holds; empty: the general setting.
+  std::vector<std::string> algorithms;  ///< one a dimension
+  std::optional<CollectiveOrder> order;
+  uint32_t chunks = 0;  ///< 0: the general setting
+  std::optional<int32_t> priority;
+  std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `collectives.rules[0]`"
+};
 
 struct CollectivesConfig {
   uint32_t chunks = 4;
@@ -148,6 +164,7 @@ struct CollectivesConfig {
   /// Algorithm names per operation and dimension; empty string: the default of the dimension. The loader
   /// always fills one name a dimension; a program may leave a vector empty for "all defaults".
   std::array<std::vector<std::string>, kCollectiveOps> algorithms;
+  std::vector<CollectiveRule> rules;  ///< the first that matches a collective holds
 };
 
 struct WorkloadConfig {

@@ -50,6 +50,26 @@ void print_logical(const Config& config, std::string& out) {
   if (!config.mapping.empty()) out += "  mapping: " + print_mapping(config.mapping) + "\n";
 }
 
+void print_rules(const std::vector<CollectiveRule>& rules, std::string& out) {
+  if (rules.empty()) return;
+  out += "  rules:\n";
+  for (const CollectiveRule& rule : rules) {
+    std::string entry;
+    const auto add = [&](const char* name, const Value& value) {
+      entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ", name,
+                           print_value(*find_key(std::string(kRulePrefix) + name), value));
+    };
+    if (!rule.group.empty()) add("group", rule.group);
+    if (!rule.name.empty()) add("name", rule.name);
+    if (rule.operation) add("operation", std::string(to_string(*rule.operation)));
+    if (!rule.algorithms.empty()) add("algorithms", rule.algorithms);
+    if (rule.order) add("order", std::string(to_string(*rule.order)));
+    if (rule.chunks != 0) add("chunks", uint64_t{rule.chunks});
+    if (rule.priority) add("priority", static_cast<uint64_t>(*rule.priority));
+    out += "    - {" + entry + "}\n";
+  }
+}
+
 }  // namespace
 
 std::string effective_yaml(const Config& config) {
@@ -75,6 +95,7 @@ std::string effective_yaml(const Config& config) {
       print_logical(config, out);
       continue;
     }
+    if (parent != section && section == "collectives") print_rules(config.collectives.rules, out);
     if (parent != section) out += parent + ":\n";
     section = parent;
     out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));

@@ -900,10 +900,13 @@ std::vector<KeySpec> make_keys() {
          "as local_bw_aware, chunk c beginning with dimension c"},
         {to_string(CollectiveOrder::themis), true,
          "greedy, per chunk: the least loaded dimension takes the largest part (all-reduce, reduce-scatter, "
-         "all-gather)"}};
+         "all-gather)"},
+        {to_string(CollectiveOrder::themis_flex), true,
+         "as themis, the all-gathers of an all-reduce in a greedy order of their own instead of the "
+         "reduce-scatters' backwards (chunks that divide evenly over the members)"}};
     k.description = "Order of a collective's phases over the dimensions.";
     k.set = [](Config& c, size_t, const Value& v) {
-      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, 4);
+      c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, kCollectiveOrders);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.collectives.order)); };
   }
@@ -988,6 +991,57 @@ std::vector<KeySpec> make_keys() {
       c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);
     };
     k.get = [](const Config& c, size_t i) -> Value { return c.collectives.algorithms[i]; };
+  }
+  {
+    KeySpec& k = add("collectives.rules[].group", ValueType::text);
+    k.optional = true;
+    k.min = "1";  // characters
+    k.description = "Only collectives of this communicator group; `0` is the group of all ranks.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].name", ValueType::text);
+    k.optional = true;
+    k.min = "1";  // characters
+    k.description =
+        "Only collectives whose trace nodes have such a name: `*` stands for any text, `?` for one "
+        "character. "
+        "The nodes of all members must match the same rule.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].operation", ValueType::choice);
+    k.optional = true;
+    for (int op = 0; op < kCollectiveOps; ++op)
+      k.choices.push_back({to_string(static_cast<CollectiveOp>(op)), true, ""});
+    k.description = "Only this operation.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].algorithms", ValueType::algorithms);
+    k.optional = true;
+    k.description =
+        "Their algorithms, as for `collectives.all_reduce`: a list with one name a dimension, or one name "
+        "for "
+        "all.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].order", ValueType::choice);
+    k.optional = true;
+    for (int order = 0; order < kCollectiveOrders; ++order)
+      k.choices.push_back({to_string(static_cast<CollectiveOrder>(order)), true, ""});
+    k.description = "Their order of phases, as `collectives.order`.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].chunks", ValueType::integer);
+    k.optional = true;
+    k.min = "1";
+    k.max = "65535";
+    k.description = "Their chunks, as `collectives.chunks`.";
+  }
+  {
+    KeySpec& k = add("collectives.rules[].priority", ValueType::integer);
+    k.optional = true;
+    k.min = "0";
+    k.max = "2147483647";
+    k.description = "Their priority in place of the trace's; for `scheduling: priority`.";
   }
 
   {
@@ -1190,6 +1244,12 @@ const std::vector<SectionSpec>& sections() {
        "What dimensions at `packet` fidelity have in common: packets, flits, virtual channels, credits, "
        "routers."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
+      {"collectives.rules[]", true,
+       "A list of mappings: settings of some collectives in place of those above. The first rule that "
+       "matches a "
+       "collective holds; one that none matches is warned of. In a trace a node's string attribute "
+       "`algorithm` "
+       "(one name, or one a dimension between commas) comes before the rules' and all other algorithms."},
       {"workload", false, "What the machine runs."},
       {"run", false, "How it is run."},
       {"output", false, "What is written where."},

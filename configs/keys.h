@@ -91,6 +91,8 @@ inline constexpr const char* kGraphPath = "topology.graph";
 inline constexpr const char* kGraphPrefix = "topology.graph.";
 inline constexpr const char* kGraphLinkPrefix = "topology.graph.links[].";
 inline constexpr const char* kRoutePrefix = "topology.routes[].";
+inline constexpr const char* kRulesPath = "collectives.rules";
+inline constexpr const char* kRulePrefix = "collectives.rules[].";
 
 const std::vector<KeySpec>& keys();
 const std::vector<SectionSpec>& sections();

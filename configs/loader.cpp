@@ -226,6 +226,9 @@ struct RawConfig {
   const DocumentEntry* graph = nullptr;
   const DocumentEntry* routes = nullptr;
   const DocumentEntry* mapping = nullptr;
+  std::vector<RawValues> rules;
+  std::vector<std::string> rule_origins;
+  std::set<size_t> broken_rules;  ///< with a key that was written wrongly
 };
 
 std::string child_path(const std::string& prefix, const std::string& key) {
@@ -267,6 +270,7 @@ class Reader {
     if (path == kGraphPath) return static_cast<void>(raw_.graph = &entry);
     if (path == "topology.routes") return static_cast<void>(raw_.routes = &entry);
     if (path == "topology.mapping") return static_cast<void>(raw_.mapping = &entry);
+    if (path == kRulesPath) return read_rules(entry, name);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);
       if (node.kind == DocumentNode::Kind::map) return read_map(node, path, name, dimension);
@@ -317,8 +321,30 @@ class Reader {
     }
   }
 
+  void read_rules(const DocumentEntry& entry, const std::string& name) {
+    const DocumentNode& node = entry.value;
+    const std::string section = std::string(kRulesPath) + "[]";
+    if (node.kind != DocumentNode::Kind::sequence)
+      return errors_.add(
+          entry.origin, name,
+          fmt::format("is {}; allowed: a list of mappings of {}", describe_node(node), children(section)));
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      const DocumentNode& item = node.items[i];
+      const std::string item_name = fmt::format("{}[{}]", name, i);
+      raw_.rules.emplace_back();
+      raw_.rule_origins.push_back(item.origin);
+      if (item.kind != DocumentNode::Kind::map)
+        errors_.add(item.origin, item_name,
+                    fmt::format("is {}; allowed: a mapping of {}", describe_node(item), children(section)));
+      else
+        read_map(item, section, item_name, static_cast<int>(i));
+    }
+  }
+
   void read_value_of(const KeySpec& key, const DocumentEntry& entry, const std::string& name, int dimension) {
-    RawValues& into = dimension < 0 ? raw_.values : raw_.dimensions[static_cast<size_t>(dimension)];
+    RawValues& into = dimension < 0                         ? raw_.values
+                      : key.path.rfind(kRulePrefix, 0) == 0 ? raw_.rules[static_cast<size_t>(dimension)]
+                                                            : raw_.dimensions[static_cast<size_t>(dimension)];
     try {
       into[&key] = {value_of(key, entry.value), entry.origin};
     } catch (const UserError& error) {
@@ -329,6 +355,10 @@ class Reader {
   }
 
   void mark_broken(const KeySpec& key, const DocumentEntry& entry, int dimension) {
+    if (key.path.rfind(kRulePrefix, 0) == 0) {
+      raw_.broken_rules.insert(static_cast<size_t>(dimension));
+      return;
+    }
     if (dimension < 0)
       raw_.broken[&key] = entry.origin;
     else
@@ -465,7 +495,8 @@ class Resolver {
     if (!config_.dimensions.empty()) {
       resolve_logical();
       for (const KeySpec& key : keys())
-        if (key.type == ValueType::algorithms) resolve_algorithms(key);
+        if (key.type == ValueType::algorithms && key.set != nullptr) resolve_algorithms(key);
+      resolve_rules();
     }
     resolve_packet();
     check_relations();
@@ -859,22 +890,27 @@ class Resolver {
   }
 
   void resolve_algorithms(const KeySpec& key) {
-    const size_t dimensions = config_.dimensions.size();
     const RawValue* raw = find(key);
-    const Value value = raw != nullptr ? raw->value : default_of(key);
+    const RawValue value = raw != nullptr ? *raw : RawValue{default_of(key), end_};
+    if (const auto names = algorithm_list(value, key.path)) key.set(config_, key.index, *names);
+  }
+
+  /// One name a dimension, with absolute paths. Nothing after an error, which has been reported.
+  std::optional<std::vector<std::string>> algorithm_list(const RawValue& raw, const std::string& path) {
+    const size_t dimensions = config_.dimensions.size();
     std::vector<std::string> names;
-    if (const auto* one = std::get_if<std::string>(&value))
+    if (const auto* one = std::get_if<std::string>(&raw.value))
       names.assign(dimensions, *one);
     else
-      names = std::get<std::vector<std::string>>(value);
+      names = std::get<std::vector<std::string>>(raw.value);
     if (names.size() != dimensions) {
       errors_.add(
-          raw->origin, key.path,
+          raw.origin, path,
           fmt::format(
               "has {} algorithms, but the notation '{}' has {} dimensions; write {} names in the list, "
               "or one name without a list for all",
               names.size(), planned(), dimensions, dimensions));
-      return;
+      return std::nullopt;
     }
     for (size_t d = 0; d < dimensions; ++d) {
       const AlgorithmInfo* info = find_algorithm(names[d]);
@@ -887,7 +923,7 @@ class Resolver {
       if (names[d] != "in_switch" || config_.dimensions[d].size < 2) continue;
       const std::string why = no_switch(d);
       if (why.empty()) continue;
-      errors_.add(raw->origin, fmt::format("{}[{}]", key.path, d),
+      errors_.add(raw.origin, fmt::format("{}[{}]", path, d),
                   fmt::format("'in_switch' needs a switch, and {}; write `{}` or another algorithm here", why,
                               kDefaultAlgorithm));
       break;
@@ -899,14 +935,50 @@ class Resolver {
           std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name != names[d]; });
       if (other == names.end()) continue;
       const auto place = static_cast<size_t>(other - names.begin());
-      errors_.add(raw->origin, fmt::format("{}[{}]", key.path, d),
+      errors_.add(raw.origin, fmt::format("{}[{}]", path, d),
                   fmt::format("'{}' runs the whole operation over all NPUs, but dimension {} has '{}'; write "
                               "`{}: {}`, or a per-dimension algorithm here",
                               names[d], place, other->empty() ? kDefaultAlgorithm : *other,
-                              key.path.substr(key.path.rfind('.') + 1), names[d]));
-      break;
+                              path.substr(path.rfind('.') + 1), names[d]));
+      return std::nullopt;
     }
-    key.set(config_, key.index, names);
+    return names;
+  }
+
+  void resolve_rules() {
+    for (size_t i = 0; i < raw_.rules.size(); ++i) {
+      const RawValues& raw = raw_.rules[i];
+      const std::string path = fmt::format("{}[{}]", kRulesPath, i);
+      CollectiveRule rule;
+      rule.origin = fmt::format("{}: key `{}`", raw_.rule_origins[i], path);
+      const auto get = [&](const char* name) -> const RawValue* {
+        const auto it = raw.find(find_key(std::string(kRulePrefix) + name));
+        return it == raw.end() ? nullptr : &it->second;
+      };
+      if (const RawValue* v = get("group")) rule.group = std::get<std::string>(v->value);
+      if (const RawValue* v = get("name")) rule.name = std::get<std::string>(v->value);
+      if (const RawValue* v = get("operation")) {
+        for (int op = 0; op < kCollectiveOps; ++op)
+          if (std::get<std::string>(v->value) == to_string(static_cast<CollectiveOp>(op)))
+            rule.operation = static_cast<CollectiveOp>(op);
+      }
+      if (const RawValue* v = get("order")) {
+        for (int order = 0; order < kCollectiveOrders; ++order)
+          if (std::get<std::string>(v->value) == to_string(static_cast<CollectiveOrder>(order)))
+            rule.order = static_cast<CollectiveOrder>(order);
+      }
+      if (const RawValue* v = get("chunks"))
+        rule.chunks = static_cast<uint32_t>(std::get<uint64_t>(v->value));
+      if (const RawValue* v = get("priority"))
+        rule.priority = static_cast<int32_t>(std::get<uint64_t>(v->value));
+      if (const RawValue* v = get("algorithms"))
+        if (auto names = algorithm_list(*v, path + ".algorithms")) rule.algorithms = std::move(*names);
+      const bool complete = raw_.broken_rules.count(i) == 0;
+      if (complete && get("algorithms") == nullptr && !rule.order && rule.chunks == 0 && !rule.priority)
+        errors_.add(raw_.rule_origins[i], path,
+                    "sets nothing; add `algorithms`, `order`, `chunks` or `priority`, or remove the rule");
+      config_.collectives.rules.push_back(std::move(rule));
+    }
   }
 
   void check_relations() {

@@ -193,7 +193,8 @@ void add_table(std::string& out, const std::string& prefix) {
     std::string meaning = key.description;
     std::string choices;
     for (const Choice& c : key.choices)
-      if (c.available) choices += (choices.empty() ? " `" : "; `") + c.name + "`: " + c.description;
+      if (c.available && !c.description.empty())
+        choices += (choices.empty() ? " `" : "; `") + c.name + "`: " + c.description;
     if (!choices.empty()) meaning += choices + ".";
     out += fmt::format("| `{}` | {} | {} | {} |\n", name, shown_default(key), cell(brief_allowed(key)),
                        cell(meaning));
@@ -236,6 +237,7 @@ std::string json_schema() {
   topology["properties"]["graph"] = object_of(kGraphPrefix, find_section(kGraphPath)->description);
   topology["properties"]["graph"]["properties"]["links"] =
       list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");
+  root["properties"]["collectives"]["properties"]["rules"] = list_of(kRulePrefix, "collectives.rules[]");
   topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;

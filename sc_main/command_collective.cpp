@@ -26,7 +26,9 @@
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
+#include "sc_main/text_options.h"
 #include "sc_models/job.h"
+#include "workload/collectives/data_layout.h"
 
 namespace weft::cli {
 namespace {
@@ -40,22 +42,14 @@ struct CollectiveOptions {
   std::string size, sizes, root = "0";
   bool json = false;
   bool no_fold = false;
+  std::string data, reduce;
+  bool phases = false;
+  std::string out;
   std::string config;
 };
 
 [[noreturn]] void fail(const std::string& message) {
   throw UserError(ExitCode::usage, message);
-}
-
-CollectiveOp parse_op(const std::string& text) {
-  std::vector<std::string> names;
-  for (int i = 0; i < kCollectiveOps; ++i) {
-    names.emplace_back(to_string(static_cast<CollectiveOp>(i)));
-    if (names.back() == text) return static_cast<CollectiveOp>(i);
-  }
-  const std::string near = nearest_name(text, names);
-  fail(fmt::format("--op '{}': unknown operation{}; one of {}", text,
-                   near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(names, ", ")));
 }
 
 /// The options as overrides of an empty configuration.
@@ -148,8 +142,23 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   const bool word = o.reduction == "none" || o.reduction == "hbm" || o.reduction.empty();
   overrides.one("--reduction", word ? "collectives.reduction" : "collectives.reduction.bandwidth",
                 o.reduction);
+  if (!o.reduce.empty() && o.data.empty() && o.config.empty())
+    fail(fmt::format("--reduce {}: only elements are reduced; add --data fp32, bf16 or int32", o.reduce));
+  if (!o.data.empty()) {
+    const bool none = o.data == "none";
+    overrides.one("--data", "run.data", none ? "none" : "functional");
+    if (!none) overrides.one("--data", "run.element", o.data);
+  }
+  overrides.one("--reduce", "run.reduce", o.reduce);
   overrides.list("--algorithm", std::string("collectives.") + to_string(op), o.algorithm);
-  return build_config(text, o.config, overrides.get());
+  Config config = build_config(text, o.config, overrides.get());
+  // What the command line says holds for this collective, whatever the file's rules are.
+  for (CollectiveRule& rule : config.collectives.rules) {
+    if (!o.algorithm.empty()) rule.algorithms.clear();
+    if (!o.order.empty()) rule.order.reset();
+    if (!o.chunks.empty()) rule.chunks = 0;
+  }
+  return config;
 }
 
 uint32_t parse_root(const std::string& text, const Config& config) {
@@ -209,10 +218,11 @@ struct Measured {
   CollectiveRow row;
   uint64_t messages = 0;
   uint64_t events = 0;
+  uint64_t elements = 0;  ///< compared with the definition
   double wall_s = 0;
 };
 
-std::string to_json(const std::vector<Measured>& results) {
+std::string to_json(const std::vector<Measured>& results, bool phases, bool data) {
   JsonText json;
   json.begin_object();
   json.key("results").begin_array();
@@ -226,6 +236,18 @@ std::string to_json(const std::vector<Measured>& results) {
     json.key("messages").number(m.messages);
     json.key("events").number(m.events);
     json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));
+    if (data) json.key("elements_verified").number(m.elements);
+    if (phases) {
+      json.key("phases").begin_array();
+      for (const CollectiveRow::Phase& phase : m.row.phases) {
+        json.begin_object();
+        json.key("what").text(phase.what);
+        json.key("queue_ns").number(nanoseconds(phase.queue));
+        json.key("network_ns").number(nanoseconds(phase.network));
+        json.end_object();
+      }
+      json.end_array();
+    }
     json.end_object();
   }
   json.end_array();
@@ -265,6 +287,8 @@ class Runner {
     const uint64_t ranks = job_.system().folded() ? job_.system().npus() : 1;
     m.messages = (after.messages_delivered - before.messages_delivered) * ranks;
     m.events = after.activations - before.activations;
+    m.elements = job_.verified_elements() - elements_;
+    elements_ = job_.verified_elements();
     std::vector<std::string> broken = job_.system().check_conservation();
     std::string bound = check_lower_bound(m.row);
     if (!bound.empty()) broken.push_back(std::move(bound));
@@ -281,10 +305,13 @@ class Runner {
   CollectiveJob& job_;
   CollectiveOp op_;
   uint32_t root_;
+  uint64_t elements_ = 0;
 };
 
+constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv"};
+
 ExitCode collective(const CollectiveOptions& options) {
-  const CollectiveOp op = parse_op(options.op);
+  const CollectiveOp op = parse_operation("--op", options.op);
   const auto config = std::make_unique<Config>(make_config(options, op));
   const uint32_t root = parse_root(options.root, *config);
   const std::vector<uint64_t> sizes = all_sizes(options, op);
@@ -294,6 +321,8 @@ ExitCode collective(const CollectiveOptions& options) {
                        config->collectives.chunks));
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
                                        grouped(config->npus()), size_meaning(op));
+  std::optional<OutputFolder> folder;
+  if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
   const auto plans = std::make_shared<collectives::PlanBuilder>(*config);
   bool folded = !options.no_fold;
@@ -315,11 +344,29 @@ ExitCode collective(const CollectiveOptions& options) {
     }
     results.push_back(std::move(*measured));
   }
+  std::string table = head + to_table(results);
+  if (config->run.data != "none") {
+    uint64_t elements = 0;
+    for (const Measured& m : results) elements += m.elements;
+    table += fmt::format("# data: {} {} elements compared with the definition of {}{}: all are right\n",
+                         grouped(elements), config->run.element, to_string(op),
+                         collectives::reduces(op) ? fmt::format(" ({})", config->run.reduce) : "");
+  }
+  if (options.phases) {
+    for (const Measured& m : results)
+      table += fmt::format("\n# {} bytes by phase: summed over the chunks, mean of the ranks\n{}",
+                           m.row.bytes, phase_table(m.row));
+  }
+  if (folder) {
+    std::vector<CollectiveRow> rows;
+    for (const Measured& m : results) rows.push_back(m.row);
+    write_collectives(*folder, rows);
+  }
   if (options.json) {
-    note(head + to_table(results));
-    print(to_json(results));
+    note(table);
+    print(to_json(results, options.phases, config->run.data != "none"));
   } else {
-    print(head + to_table(results));
+    print(table);
   }
   // Taking thousands of modules out of SystemC's registries is slow, and the process ends next.
   static_cast<void>(job.release());
@@ -333,12 +380,7 @@ void add_collective_command(CLI::App& app, Action& action) {
   CollectiveOptions& o = *options;
   CLI::App* command = app.add_subcommand(
       "collective", "Time and bandwidth of one collective, as nccl-tests measures a real machine");
-  const auto add = [command](const char* name, std::string& value, const char* type, const char* text) {
-    return command->add_option(name, value, text)->type_name(type)->check([](const std::string& given) {
-      return given.empty() ? std::string("the value is empty; give one or leave the option out")
-                           : std::string();
-    });
-  };
+  TextOptions add(*command);
   add("--topology", o.topology, "NOTATION",
       "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
   add("--config", o.config, "FILE",
@@ -363,7 +405,7 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");
   add("--active-chunks", o.active_chunks, "N", "Chunks at once in a dimension (default: 1)");
   add("--queues", o.queues, "N", "Queues a dimension; 2: both directions of a ring (default: 1)");
-  add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin or themis");
+  add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin, themis or themis_flex");
   add("--scheduling", o.scheduling, "NAME", "lifo (default), fifo or priority");
   add("--dimension-scheduling", o.dimension_scheduling, "NAME",
       "fifo (default), rg, smallest_first or less_remaining_phase_first");
@@ -373,6 +415,12 @@ void add_collective_command(CLI::App& app, Action& action) {
       "Before the first send and after every receive (default: 0 ns)");
   command->add_flag("--no-fold", o.no_fold,
                     "Simulate every rank of a symmetric analytical collective instead of one for all");
+  add("--data", o.data, "ELEMENT",
+      "Carry elements (fp32, bf16 or int32), compute with them, and compare every result with the "
+      "definition");
+  add("--reduce", o.reduce, "OP", "With --data: sum (default), max or min");
+  command->add_flag("--phases", o.phases, "Queue and network time of every phase");
+  add("--out", o.out, "DIR", "Write collectives.csv and phases.csv there");
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
   command->footer(

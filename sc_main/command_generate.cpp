@@ -6,11 +6,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 
+#include "configs/notation.h"
+#include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/text_options.h"
+#include "workload/generate/collective.h"
 #include "workload/generate/llm.h"
 
 namespace weft::cli {
@@ -38,12 +43,102 @@ ExitCode llm(const LlmOptions& options) {
   return ExitCode::done;
 }
 
+struct CollectiveOptions {
+  std::string algorithm;
+  std::string topology;
+  std::string op = "all_reduce";
+  std::string root = "0";
+  std::string out;
+  std::string name;
+};
+
+/// The members of a notation, or a plain number of them.
+uint32_t members_of(const std::string& text) {
+  constexpr uint64_t kMost = 4096;  // each has a file, with as many nodes
+  uint64_t members = 1;
+  try {
+    if (!text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+      members = parse_integer(text);
+    } else {
+      for (const NotationDimension& d : parse_notation(text)) members *= d.size;
+    }
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage, fmt::format("MEMBERS: {}", e.what()));
+  }
+  if (members > kMost)
+    throw UserError(ExitCode::usage,
+                    fmt::format("MEMBERS '{}': {} members are more than the {} that programs are "
+                                "written for; name the algorithm in the configuration instead",
+                                text, members, kMost));
+  return static_cast<uint32_t>(members);
+}
+
+ExitCode collective(const CollectiveOptions& options) {
+  generate::CollectiveProgram program;
+  program.algorithm = options.algorithm;
+  program.op = parse_operation("--op", options.op);
+  program.members = members_of(options.topology);
+  try {
+    program.root = static_cast<uint32_t>(std::min<uint64_t>(parse_integer(options.root), ~uint32_t{0}));
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage, fmt::format("--root: {}", e.what()));
+  }
+  const std::string name =
+      options.name.empty() ? fmt::format("{}_{}", options.algorithm, to_string(program.op)) : options.name;
+  const auto made = generate::generate_collective(program, options.out, name);
+  print(fmt::format("programs {}.[0-{}].et: {} members, {} nodes, {} of them sends\n", made.prefix,
+                    program.members - 1, grouped(program.members), grouped(made.nodes), grouped(made.sends)));
+  print(
+      fmt::format("to use   weft collective ... --op {} --algorithm \"custom:{}\"   (or `collectives: {{{}: "
+                  "custom:PREFIX}}`)\n",
+                  to_string(program.op), made.prefix, to_string(program.op)));
+  return ExitCode::done;
+}
+
+void add_collective(CLI::App& generate, Action& action) {
+  auto options = std::make_shared<CollectiveOptions>();
+  CLI::App* command = generate.add_subcommand(
+      "collective", "A built-in collective algorithm as programs for `custom:PREFIX`, to start from");
+  command->add_option("ALGORITHM", options->algorithm, "ring, direct, halving_doubling or double_binary_tree")
+      ->required();
+  command
+      ->add_option(
+          "MEMBERS", options->topology,
+          "How many members, or the notation of a machine whose NPUs they all are: the programs run the "
+          "algorithm on one flat line of them")
+      ->required();
+  TextOptions add(*command);
+  add("--op", options->op, "OP",
+      "all_reduce (default), all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter or "
+      "barrier");
+  add("--root", options->root, "MEMBER",
+      "Index of the root, of broadcast, reduce, gather and scatter (default: 0)");
+  command->add_option("--out", options->out, "Folder of the programs; it is created")
+      ->required()
+      ->type_name("DIR");
+  add("--name", options->name, "NAME", "Files are DIR/NAME.<member>.et (default: ALGORITHM_OP)");
+  command->footer(
+      "The format is described in docs/custom_collectives.md.\n\n"
+      "Examples:\n"
+      "  weft generate collective ring 8 --out programs\n"
+      "  weft generate collective direct \"Ring(4)_Switch(2)\" --op all_gather --out programs --name mine\n"
+      "  weft collective --topology \"Ring(4)_Switch(2)\" --bandwidth \"50 GB/s\" --op all_gather --size "
+      "1MiB "
+      "--algorithm custom:programs/mine --data fp32");
+  command->callback([options, &action] { action = [options] { return collective(*options); }; });
+}
+
 }  // namespace
 
 void add_generate_command(CLI::App& app, Action& action) {
-  CLI::App* generate = app.add_subcommand("generate", "Generate workloads as Chakra execution traces");
+  CLI::App* generate =
+      app.add_subcommand("generate", "Generate workloads and collective programs as Chakra execution traces");
   generate->require_subcommand(1);
-  generate->footer("Examples:\n  weft generate llm --tp 2 --dp 2 --pp 2 --out trace");
+  generate->footer(
+      "Examples:\n  weft generate llm --tp 2 --dp 2 --pp 2 --out trace\n  weft generate collective ring 8 "
+      "--out "
+      "programs");
+  add_collective(*generate, action);
   auto options = std::make_shared<LlmOptions>();
   generate::LlmConfig& c = options->config;
   CLI::App* command = generate->add_subcommand(

@@ -34,6 +34,7 @@ struct RunOptions {
   bool has_out = false, has_waves = false, has_groups = false;
   bool strict = false;
   bool json = false;
+  bool per_layer = false;
   bool no_fold = false;
 };
 
@@ -91,7 +92,7 @@ ExitCode run(const RunOptions& options) {
   const trace::JobTrace traces =
       trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
   const OutputFolder folder(config.output.dir, {"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                                "links.csv", "waves.vcd", "waves.gtkw"});
+                                                "layers.csv", "links.csv", "waves.vcd", "waves.gtkw"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
@@ -127,9 +128,10 @@ ExitCode run(const RunOptions& options) {
     if (!told_early(traces.warnings()) && !told_early(job->system().warnings())) warn(warnings[i]);
   }
 
-  const RunRecord record{config, result, finished, warnings, wall_seconds(), peak_rss_MiB()};
+  const RunRecord record{config,         result,         finished,         warnings,
+                         wall_seconds(), peak_rss_MiB(), options.per_layer};
   write_results(folder, record);
-  std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv links.csv";
+  std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
   const std::string table = summary_text(record) + fmt::format("results  {}: {}\n", folder.path(), files);
   if (options.json) {
@@ -170,6 +172,8 @@ void add_run_command(CLI::App& app, Action& action) {
                   ->type_name("DIR");
   command->add_flag("--json", options->json,
                     "summary.json on the standard output, the table on the standard error");
+  command->add_flag("--per-layer", options->per_layer,
+                    "Every layer in the table; without it the longest ones (layers.csv has all)");
   auto* waves =
       command->add_option("--waves", options->waves, "Record these signals in waves.vcd (output.waves)")
           ->type_name("GLOB");

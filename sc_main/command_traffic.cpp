@@ -23,6 +23,7 @@
 #include "sc_main/load_list.h"
 #include "sc_main/simulation.h"
 #include "sc_main/table.h"
+#include "sc_main/text_options.h"
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
@@ -338,12 +339,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
   TrafficOptions& o = *options;
   CLI::App* command =
       app.add_subcommand("traffic", "Load-latency curves of synthetic traffic on the packet-level fabric");
-  const auto add = [command](const char* name, std::string& value, const char* type, const char* text) {
-    return command->add_option(name, value, text)->type_name(type)->check([](const std::string& given) {
-      return given.empty() ? std::string("the value is empty; give one or leave the option out")
-                           : std::string();
-    });
-  };
+  TextOptions add(*command);
   command->add_option("CONFIG", o.config, "The machine: a YAML file, or a notation as --topology takes it");
   command->add_option("--set", o.sets, "Set a key of the configuration; repeatable")
       ->type_name("KEY=VALUE")

@@ -11,6 +11,7 @@
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
 #include "sc_main/table.h"
+#include "workload/graph/layers.h"
 
 namespace weft::cli {
 namespace {
@@ -39,6 +40,7 @@ struct Operation {
   Wide network = 0;
   Wide lower_bound = 0;
   double bus_bytes = 0;  ///< bus bandwidth x time
+  std::vector<LayerRow::Phase> phases;
 
   /// Weighted by time: all bytes over all time.
   double algorithm_bandwidth() const { return time == 0 ? 0 : static_cast<double>(bytes) / seconds(); }
@@ -62,9 +64,12 @@ std::array<Operation, kCollectiveOps> by_operation(const RunResult& result) {
     sum.time += row.time();
     sum.lower_bound += row.lower_bound;
     sum.bus_bytes += row.bus_bandwidth() * static_cast<double>(row.time()) * 1e-12;
-    for (const CollectiveRow::Phase& phase : row.phases) {
-      sum.queue += phase.queue;
-      sum.network += phase.network;
+    if (sum.phases.size() < row.phases.size()) sum.phases.resize(row.phases.size());
+    for (size_t p = 0; p < row.phases.size(); ++p) {
+      sum.queue += row.phases[p].queue;
+      sum.network += row.phases[p].network;
+      sum.phases[p].queue += row.phases[p].queue;
+      sum.phases[p].network += row.phases[p].network;
     }
   }
   return sums;
@@ -100,6 +105,10 @@ std::string csv(const std::string& text) {
   return out + '"';
 }
 
+std::string mean(Wide sum, const LayerRow& row) {
+  return mean_nanoseconds(sum, std::max<uint32_t>(1, row.ranks));
+}
+
 double fraction(Picoseconds part, Picoseconds total) {
   return total == 0 ? 0 : static_cast<double>(part) / static_cast<double>(total);
 }
@@ -115,44 +124,76 @@ void write_ranks(const OutputFolder& folder, const RunRecord& record) {
   file.close();
 }
 
-void write_collectives(const OutputFolder& folder, const RunRecord& record) {
-  ResultFile file(folder.file("collectives.csv"));
-  ResultFile phases(folder.file("phases.csv"));
-  file.append(
-      "stream,op,group,name,bytes,ranks,chunks,start_ns,end_ns,time_ns,lower_bound_ns,efficiency,algbw_GBps,"
-      "busbw_GBps,queue_ns,network_ns,messages,message_bytes,message_queue_ns,message_serialise_ns,"
-      "message_latency_ns,message_endpoint_ns,message_reduce_ns,folded_ranks\n");
-  phases.append("stream,phase,what,queue_ns,network_ns\n");
-  for (const CollectiveRow& row : record.result.collectives) {
+void write_layers(const OutputFolder& folder, const RunRecord& record) {
+  size_t phases = 0;
+  for (const LayerRow& row : record.result.layers) phases = std::max(phases, row.phases.size());
+  ResultFile file(folder.file("layers.csv"));
+  std::string head =
+      "iteration,layer,ranks,nodes,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,collectives,"
+      "bytes,collective_time_ns,queue_ns,network_ns";
+  for (size_t p = 0; p < phases; ++p) head += fmt::format(",P{0}_queue_ns,P{0}_network_ns", p);
+  file.append(head + "\n");
+  for (const LayerRow& row : record.result.layers) {
     Wide queue = 0;
     Wide network = 0;
-    for (size_t i = 0; i < row.phases.size(); ++i) {
-      const CollectiveRow::Phase& phase = row.phases[i];
+    std::string tail;
+    for (size_t p = 0; p < phases; ++p) {
+      const LayerRow::Phase phase = p < row.phases.size() ? row.phases[p] : LayerRow::Phase{};
       queue += phase.queue;
       network += phase.network;
-      phases.append(fmt::format("{},{},{},{},{}\n", row.stream, i, csv(phase.what), nanoseconds(phase.queue),
-                                nanoseconds(phase.network)));
+      tail += fmt::format(",{},{}", nanoseconds(phase.queue), nanoseconds(phase.network));
     }
-    std::string times = ",,";
-    std::string rates = ",,";
-    if (complete(row)) {
-      times = fmt::format("{},{},{}", nanoseconds(row.started), nanoseconds(row.finished),
-                          nanoseconds(row.time()));
-      rates =
-          fmt::format("{},{},{}", json_number(row.efficiency()), json_number(row.algorithm_bandwidth() / 1e9),
-                      json_number(row.bus_bandwidth() / 1e9));
-    } else if (row.started != kNever) {
-      times = nanoseconds(row.started) + ",,";
-    }
-    file.append(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
-        csv(row.group), csv(row.name), row.bytes, row.ranks, row.chunks, times, nanoseconds(row.lower_bound),
-        rates, nanoseconds(queue), nanoseconds(network), row.messages, row.message_bytes,
-        nanoseconds(row.split.queue), nanoseconds(row.split.serialise), nanoseconds(row.split.latency),
-        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce), row.folded_members));
+    file.append(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", csv(row.iteration), csv(row.layer),
+                            row.ranks, row.nodes, mean(row.compute, row), mean(row.local_memory, row),
+                            mean(row.remote_memory, row), mean(row.communication, row), row.collectives,
+                            whole(row.bytes), nanoseconds(row.collective_time), nanoseconds(queue),
+                            nanoseconds(network), tail));
   }
   file.close();
-  phases.close();
+}
+
+/// The layers with the most exposed communication and compute, or all of them.
+std::string layer_table(const RunRecord& record) {
+  constexpr size_t kShown = 8;
+  std::vector<const LayerRow*> rows;
+  for (const LayerRow& row : record.result.layers) rows.push_back(&row);
+  if (rows.size() < 2 && !record.per_layer) return "";
+  const size_t all = rows.size();
+  if (!record.per_layer && all > kShown) {
+    const auto total = [](const LayerRow* r) {
+      return r->compute + r->local_memory + r->remote_memory + r->communication;
+    };
+    std::vector<const LayerRow*> most = rows;
+    std::stable_sort(most.begin(), most.end(),
+                     [&](const LayerRow* a, const LayerRow* b) { return total(a) > total(b); });
+    most.resize(kShown);
+    rows.erase(std::remove_if(
+                   rows.begin(), rows.end(),
+                   [&](const LayerRow* r) { return std::find(most.begin(), most.end(), r) == most.end(); }),
+               rows.end());
+  }
+  const auto ps = [](Wide time) {
+    return readable_time(time < kNever ? static_cast<Picoseconds>(time) : kNever);
+  };
+  Table table(
+      {"layer, mean of its ranks", "ranks", "compute", "exposed comm.", "collectives", "queue", "network"});
+  for (const LayerRow* row : rows) {
+    Wide queue = 0;
+    Wide network = 0;
+    for (const LayerRow::Phase& phase : row->phases) {
+      queue += phase.queue;
+      network += phase.network;
+    }
+    const uint64_t n = std::max<uint32_t>(1, row->ranks);
+    table.row({(row->iteration.empty() ? "" : row->iteration + "/") + (row->layer.empty() ? "-" : row->layer),
+               grouped(row->ranks), ps(row->compute / n), ps(row->communication / n),
+               grouped(row->collectives), ps(queue), ps(network)});
+  }
+  std::string text = table.str();
+  if (rows.size() < all)
+    text +=
+        fmt::format("{} more layers, in layers.csv (--per-layer shows them)\n", grouped(all - rows.size()));
+  return text + "\n";
 }
 
 void write_links(const OutputFolder& folder, const RunRecord& record) {
@@ -176,6 +217,61 @@ std::string check_lower_bound(const CollectiveRow& row) {
   return fmt::format("{} of {} bytes{}: took {} ns, less than its lower bound of {} ns", to_string(row.op),
                      row.bytes, row.group.empty() ? "" : fmt::format(" in group \"{}\"", row.group),
                      nanoseconds(row.time()), nanoseconds(row.lower_bound));
+}
+
+void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows) {
+  ResultFile file(folder.file("collectives.csv"));
+  ResultFile phases(folder.file("phases.csv"));
+  file.append(
+      "stream,op,group,name,bytes,ranks,chunks,start_ns,end_ns,time_ns,lower_bound_ns,efficiency,algbw_GBps,"
+      "busbw_GBps,queue_ns,network_ns,messages,message_bytes,message_queue_ns,message_serialise_ns,"
+      "message_latency_ns,message_endpoint_ns,message_reduce_ns,folded_ranks\n");
+  phases.append(
+      "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n");
+  for (const CollectiveRow& row : rows) {
+    Wide queue = 0;
+    Wide network = 0;
+    const graph::LayerName layer = graph::layer_of(row.name);
+    for (size_t i = 0; i < row.phases.size(); ++i) {
+      const CollectiveRow::Phase& phase = row.phases[i];
+      queue += phase.queue;
+      network += phase.network;
+      phases.append(fmt::format("{},{},{},{},{},{},P{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
+                                csv(row.group), csv(row.name), csv(layer.iteration), csv(layer.layer), i,
+                                csv(phase.what), phase.operation, phase.dimension, phase.algorithm,
+                                nanoseconds(phase.queue), nanoseconds(phase.network)));
+    }
+    std::string times = ",,";
+    std::string rates = ",,";
+    if (complete(row)) {
+      times = fmt::format("{},{},{}", nanoseconds(row.started), nanoseconds(row.finished),
+                          nanoseconds(row.time()));
+      rates =
+          fmt::format("{},{},{}", json_number(row.efficiency()), json_number(row.algorithm_bandwidth() / 1e9),
+                      json_number(row.bus_bandwidth() / 1e9));
+    } else if (row.started != kNever) {
+      times = nanoseconds(row.started) + ",,";
+    }
+    file.append(fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
+        csv(row.group), csv(row.name), row.bytes, row.ranks, row.chunks, times, nanoseconds(row.lower_bound),
+        rates, nanoseconds(queue), nanoseconds(network), row.messages, row.message_bytes,
+        nanoseconds(row.split.queue), nanoseconds(row.split.serialise), nanoseconds(row.split.latency),
+        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce), row.folded_members));
+  }
+  file.close();
+  phases.close();
+}
+
+std::string phase_table(const CollectiveRow& row) {
+  Table table({"phase", "queue (us)", "network (us)"});
+  for (size_t p = 0; p < row.phases.size(); ++p) {
+    const CollectiveRow::Phase& phase = row.phases[p];
+    table.row({fmt::format("P{} {}", p, phase.what),
+               fmt::format("{:.3f}", static_cast<double>(phase.queue) / 1e6),
+               fmt::format("{:.3f}", static_cast<double>(phase.network) / 1e6)});
+  }
+  return table.str(2);
 }
 
 std::string summary_json(const RunRecord& record) {
@@ -222,6 +318,14 @@ std::string summary_json(const RunRecord& record) {
     json.key("algbw_GBps").number(o.algorithm_bandwidth() / 1e9);
     json.key("busbw_GBps").number(o.bus_bandwidth() / 1e9);
     json.key("efficiency").number(o.efficiency());
+    json.key("phases").begin_array();
+    for (const LayerRow::Phase& phase : o.phases) {
+      json.begin_object();
+      json.key("queue_ns").number(nanoseconds(phase.queue));
+      json.key("network_ns").number(nanoseconds(phase.network));
+      json.end_object();
+    }
+    json.end_array();
     json.end_object();
   }
   json.end_object();
@@ -255,6 +359,7 @@ std::string summary_json(const RunRecord& record) {
     json.key("reduce").text(record.config.run.reduce);
     json.key("collectives_verified").number(result.data_collectives);
     json.key("elements_verified").number(result.data_elements);
+    json.key("messages_verified").number(result.data_messages);
     json.end_object();
   }
   if (result.broken_invariants.empty()) {
@@ -275,7 +380,8 @@ std::string summary_json(const RunRecord& record) {
 
 void write_results(const OutputFolder& folder, const RunRecord& record) {
   write_ranks(folder, record);
-  write_collectives(folder, record);
+  write_collectives(folder, record.result.collectives);
+  write_layers(folder, record);
   write_links(folder, record);
   folder.write("summary.json", summary_json(record));
 }
@@ -323,6 +429,7 @@ std::string summary_text(const RunRecord& record) {
     }
     text += table.str() + "\n";
   }
+  text += layer_table(record);
   const LinkSums links = sum_links(result);
   const Wide mean_busy = result.links.empty() ? 0 : links.busy / result.links.size();
   text += fmt::format("links    {}: {}, busy {:.1f} % on average, {:.1f} % the busiest\n",

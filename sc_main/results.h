@@ -26,6 +26,7 @@ struct RunRecord {
   std::vector<std::string> warnings;
   double wall_s = 0;
   double peak_rss_MiB = 0;
+  bool per_layer = false;  ///< summary_text(): every layer
 };
 
 /// A collective that is not finished has no end, no time and no bandwidth.
@@ -34,10 +35,16 @@ bool complete(const CollectiveRow& row);
 /// A collective that is faster than physics allows, in one line; else "".
 std::string check_lower_bound(const CollectiveRow& row);
 
+/// collectives.csv and phases.csv.
+void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows);
+
+/// "P0 reduce_scatter d0 ring", with the queue and network time of each phase of a collective.
+std::string phase_table(const CollectiveRow& row);
+
 /// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
 /// own.
 std::string summary_json(const RunRecord& record);
-/// ranks.csv, collectives.csv, phases.csv, links.csv and, last, summary.json.
+/// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv and, last, summary.json.
 void write_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);

@@ -4,11 +4,13 @@
 #include "sc_models/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "sc_models/layer_rows.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
 #include "workload/graph/bounds.h"
@@ -21,11 +23,33 @@ double per_second(double bytes, Picoseconds time) {
   return time == 0 ? 0 : bytes / static_cast<double>(time) * 1e12;
 }
 
-std::string phase_name(const collectives::CollectivePlan& plan, const collectives::PhasePlan& phase) {
-  const auto& axis = plan.axes()[phase.axis];
-  const std::string where =
-      axis.dimension == collectives::Axis::kFlat ? std::string("group") : fmt::format("d{}", axis.dimension);
-  return fmt::format("{} {} {}", to_string(phase.op), where, phase.algorithm->name());
+/// The phase of that number; chunks whose orders differ are told together.
+CollectiveRow::Phase describe_phase(const collectives::CollectivePlan& plan, size_t p) {
+  std::vector<std::string> operations;
+  std::vector<std::string> dimensions;
+  std::vector<std::string> algorithms;
+  const auto add = [](std::vector<std::string>& list, std::string text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+  };
+  for (const auto& phases : plan.orders()) {
+    const auto& phase = phases[p];
+    const auto& axis = plan.axes()[phase.axis];
+    add(operations, to_string(phase.op));
+    add(dimensions,
+        axis.dimension == collectives::Axis::kFlat ? std::string("group") : std::to_string(axis.dimension));
+    add(algorithms, phase.algorithm->name());
+  }
+  std::sort(dimensions.begin(), dimensions.end());
+  std::sort(algorithms.begin(), algorithms.end());
+  CollectiveRow::Phase row;
+  row.operation = fmt::format("{}", fmt::join(operations, "|"));
+  row.dimension = fmt::format("{}", fmt::join(dimensions, "|"));
+  row.algorithm = fmt::format("{}", fmt::join(algorithms, "|"));
+  for (std::string& d : dimensions) {
+    if (d != "group") d.insert(0, "d");
+  }
+  row.what = fmt::format("{} {} {}", row.operation, fmt::join(dimensions, "|"), row.algorithm);
+  return row;
 }
 
 const collectives::Group kWorldGroup;  // plans keep its address
@@ -70,7 +94,7 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   row.ranks = plan.members();
   row.chunks = plan.empty() ? 0 : plan.chunks();
   row.lower_bound = collectives::lower_bound(config, plan);
-  for (const auto& phase : plan.phases()) row.phases.push_back({phase_name(plan, phase), 0, 0});
+  for (size_t p = 0; p < plan.phases().size(); ++p) row.phases.push_back(describe_phase(plan, p));
   return row;
 }
 
@@ -111,7 +135,8 @@ double CollectiveRow::efficiency() const {
 Job::Job(const char* name, const Config& config, const System::Options& options,
          std::shared_ptr<collectives::PlanBuilder> plans)
     : config_(config),
-      plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config)) {
+      plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config)),
+      rules_(config, *plans_) {
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -159,6 +184,10 @@ void Job::verify(const collectives::CollectiveDone& done, const CollectiveRow& r
   ++data_collectives_;
   data_elements_ += check.elements();
   checks_.erase(row.stream);
+}
+
+void Job::note_wrong_data(const std::string& line) {
+  if (++wrong_lines_ <= kLines) wrong_data_.push_back(line);
 }
 
 void Job::set_elements(collectives::CollectiveRequest& request, ExitCode code,
@@ -224,6 +253,10 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   result.data_collectives = data_collectives_;
   result.data_elements = data_elements_;
   result.broken_invariants.insert(result.broken_invariants.end(), wrong_data_.begin(), wrong_data_.end());
+  if (wrong_lines_ > kLines) {
+    result.broken_invariants.push_back(
+        fmt::format("{} further messages delivered wrong data", wrong_lines_ - kLines));
+  }
   if (wrong_streams_.size() > kLines) {
     result.broken_invariants.push_back(
         fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));
@@ -270,6 +303,7 @@ std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, Collect
   request.op = op;
   request.bytes = bytes;
   request.group = &kWorldGroup;
+  collectives::Rules(config, plans).apply(request, {}, 0);
   return plans.plan(request)->asymmetry(config);
 }
 
@@ -283,6 +317,7 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
       fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
                   rows_.size() + 1, to_string(op));
   set_elements(request, ExitCode::usage, where);
+  rules_.apply(request, {}, 0);
   const auto plan = plans_->plan(request);
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
@@ -370,10 +405,11 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
     if (g != trace::kWorld) groups_[g].ranks = groups.ranks(g);
   }
   compute_bounds();
+  if (system_->data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*system_->data());
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     if (!folding_.built(r)) continue;
     feeders_[r] = traces.feeder(r);
-    system_->npu(r).load(*feeders_[r], *this);
+    system_->npu(r).load(*feeders_[r], *this, &layers_);
     if (folding_.of(r) == nullptr && folding_.along_dimensions(r) && after_starts_ == nullptr) {
       after_starts_ =
           std::make_unique<DeltaCall>(fmt::format("{}_starts", name).c_str(), [this] { start_held(); });
@@ -383,7 +419,7 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
 
 TraceJob::~TraceJob() = default;
 
-collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node) const {
+collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node, int32_t* priority) {
   collectives::CollectiveRequest request;
   request.op = node.op;
   request.bytes = node.comm_size;
@@ -408,7 +444,29 @@ collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Nod
     request.involved_dimensions = 0;
     for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
   }
+  const int32_t ruled = rules_.apply(request, node, rank, traces_.index(rank).path());
+  if (priority != nullptr) *priority = ruled;
   return request;
+}
+
+void TraceJob::check_rules(uint32_t rank, const trace::Node& node) {
+  if (!rules_.any()) return;
+  const collectives::CollectiveRequest wanted = request(rank, node);
+  const uint32_t rule = rules_.find(wanted, node.name);
+  const auto [it, fresh] =
+      ruled_.try_emplace(key(wanted.group->id, node.ordinal), Ruled{rule, rank, node.index});
+  if (fresh || it->second.rule == rule) return;
+  const auto say = [&](uint32_t r) {
+    return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
+  };
+  const trace::TraceIndex& other = traces_.index(it->second.rank);
+  trace::NodeCache cache = other.open_cache(16u << 10);
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: rank {}, node {} (`{}`): {} is for it, but {} for the same collective on rank {}: {}; "
+                  "choose collectives by group or operation, or by names that all members' nodes have",
+                  traces_.index(rank).path(), rank, node.id, node.name, say(rule), say(it->second.rule),
+                  it->second.rank, other.describe(cache, it->second.node)));
 }
 
 void TraceJob::compute_bounds() {
@@ -459,8 +517,9 @@ void TraceJob::compute_bounds() {
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
       uint32_t groups = 1;
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
+        check_rules(r, node);
         const collectives::CollectiveRequest wanted = request(r, node);
-        plan = plans_->plan(wanted);
+        plan = rules_.plan(wanted, node, r, traces_.index(r).path());
         if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
         if (plan->chunks_reduced()) reduced += times;
         if (system_->data() != nullptr) {
@@ -491,14 +550,16 @@ void TraceJob::compute_bounds() {
     });
     bounds.path(r, path.time);
   }
+  ruled_.clear();
+  for (std::string& line : rules_.unmatched()) warnings_.push_back(std::move(line));
   lower_bound_ = bounds.lower();
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
-    warnings_.push_back(
-        fmt::format("{} collective nodes have fewer {} than collectives.chunks ({}): they use one "
-                    "chunk {}",
-                    reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
-                    system_->data() == nullptr ? "a byte" : "an element"));
+    warnings_.push_back(fmt::format(
+        "{} collective nodes have fewer {} than their chunks (collectives.chunks: {}): they use one "
+        "chunk {}",
+        reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
+        system_->data() == nullptr ? "a byte" : "an element"));
   }
 }
 
@@ -542,7 +603,8 @@ uint32_t TraceJob::stream(trace::GroupId group, const trace::Node& node,
 }
 
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
-  const collectives::CollectiveRequest wanted = request(rank, node);
+  int32_t priority = 0;
+  const collectives::CollectiveRequest wanted = request(rank, node, &priority);
   const auto plan = plans_->plan(wanted);
   const uint32_t number = stream(wanted.group->id, node, *plan);
   if (const auto* c = folding_.of(rank)) {
@@ -558,11 +620,11 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
              !plan->empty() && system_->npu(rank).engine()->active() == 1 &&
              mirrorable(*plan).dimensions != 0) {
     held_of_[rank] = held_.size();
-    held_.push_back({rank, number, node.index, node.priority, plan});
+    held_.push_back({rank, number, node.index, priority, plan});
     after_starts_->request();
     return;
   }
-  system_->nmu(rank).start_collective(number, plan, node.priority);
+  system_->nmu(rank).start_collective(number, plan, priority);
 }
 
 const TraceJob::Mirrorable& TraceJob::mirrorable(const collectives::CollectivePlan& plan) {
@@ -673,7 +735,15 @@ void TraceJob::message_injected(NpuId rank, NpuId destination, const MessageId& 
   system_->npu(index(rank)).message_injected(destination, id);
 }
 
+uint32_t TraceJob::send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) {
+  return p2p_data_ ? p2p_data_->load(rank, index(destination), id, bytes) : kNoData;
+}
+
 void TraceJob::message_arrived(NpuId rank, const Completion& completion) {
+  if (p2p_data_) {
+    const std::string wrong = p2p_data_->check(index(rank), completion);
+    if (!wrong.empty()) note_wrong_data(wrong);
+  }
   system_->npu(index(rank)).message_arrived(completion);
 }
 
@@ -766,11 +836,15 @@ RunResult TraceJob::result() const {
   }
   if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
   uint64_t costless = 0;
+  std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     const graph::RankEngine& engine = *system_->npu(folding_.representative(r)).engine();
     result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
     costless += engine.costless_nodes();
+    if (folding_.built(r)) engines.emplace_back(&engine, folding_.times(r));
   }
+  if (p2p_data_) result.data_messages = p2p_data_->messages();
+  result.layers = layer_rows(layers_, engines, rows_, result.time);
   result.collectives = rows_;
   result.nodes = total_count();
   result.lower_bound = lower_bound_;

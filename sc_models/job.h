@@ -28,8 +28,11 @@
 #include "sc_models/system.h"
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
+#include "workload/collectives/p2p_data.h"
 #include "workload/collectives/plan.h"
+#include "workload/collectives/rules.h"
 #include "workload/graph/folding.h"
+#include "workload/graph/layers.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/trace/trace_feeder.h"
 #include "workload/trace/workload_check.h"
@@ -52,7 +55,10 @@ struct CollectiveRow {
   uint64_t message_bytes = 0;
   TimeSplit split;  ///< summed over the messages
   struct Phase {
-    std::string what;       ///< "reduce_scatter d0 ring"
+    std::string what;  ///< "reduce_scatter d0 ring"; chunks in different orders: "reduce_scatter d0|d1 ring"
+    std::string operation;  ///< "reduce_scatter"
+    std::string dimension;  ///< "0", "0|1", "group": a flat line of members
+    std::string algorithm;
     Picoseconds queue = 0;  ///< mean over ranks of the sum over chunks
     Picoseconds network = 0;
   };
@@ -65,6 +71,27 @@ struct CollectiveRow {
   double algorithm_bandwidth() const;
   double bus_bandwidth() const;
   double efficiency() const;
+};
+
+/// One layer of the model (workload/graph/layers.h): its nodes' time, summed over the ranks that have any,
+/// and its collectives.
+struct LayerRow {
+  std::string iteration;  ///< empty: the names have none
+  std::string layer;      ///< empty: nodes whose names have none
+  uint32_t ranks = 0;
+  uint64_t nodes = 0;
+  Wide compute = 0;
+  Wide local_memory = 0;   ///< not hidden
+  Wide remote_memory = 0;  ///< not hidden
+  Wide communication = 0;  ///< not hidden: exposed
+  uint64_t collectives = 0;
+  Wide bytes = 0;            ///< comm_size
+  Wide collective_time = 0;  ///< of those that finished
+  struct Phase {
+    Wide queue = 0;  ///< as CollectiveRow::Phase, over the collectives
+    Wide network = 0;
+  };
+  std::vector<Phase> phases;
 };
 
 struct RankRow {
@@ -88,6 +115,7 @@ struct RunResult {
   Picoseconds time = 0;        ///< the last node (or collective) of the job
   std::vector<RankRow> ranks;  ///< empty without a trace
   std::vector<CollectiveRow> collectives;
+  std::vector<LayerRow> layers;  ///< empty without a trace
   std::vector<LinkRow> links;
   uint64_t nodes = 0;
   uint64_t messages = 0;
@@ -104,6 +132,7 @@ struct RunResult {
   std::map<std::string, uint32_t> unfolded;  ///< trace: why ranks were not folded, and how many
   uint64_t data_collectives =
       0;                       ///< run.data: functional: finished collectives whose every element was checked
+  uint64_t data_messages = 0;  ///< point-to-point messages whose elements were compared with what was sent
   uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
   std::vector<std::string> broken_invariants;
   std::vector<std::string> warnings;
@@ -127,6 +156,8 @@ class Job : public NmuClient {
   System& system() { return *system_; }
   /// Data-carrying mode: lines about wrong data so far, part of RunResult::broken_invariants.
   const std::vector<std::string>& wrong_data() const { return wrong_data_; }
+  /// Elements of finished collectives that were compared with the definition.
+  uint64_t verified_elements() const { return data_elements_; }
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;
@@ -142,17 +173,21 @@ class Job : public NmuClient {
   /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
   /// message.
   void set_elements(collectives::CollectiveRequest& request, ExitCode code, const std::string& where) const;
+  /// Keeps the line for RunResult::broken_invariants; of many, the first ones.
+  void note_wrong_data(const std::string& line);
   void refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const;
 
   const Config& config_;
   std::unique_ptr<System> system_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
+  collectives::Rules rules_;
 
  private:
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
 
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
   std::vector<std::string> wrong_data_;                          ///< one line a collective, the first kept
+  uint64_t wrong_lines_ = 0;
   std::unordered_set<uint32_t> wrong_streams_;
   std::unordered_set<uint32_t> defect_streams_;
   uint64_t data_collectives_ = 0;
@@ -217,7 +252,11 @@ class TraceJob : public Job, private CollectiveHost {
 
  private:
   void start_collective(uint32_t rank, const trace::Node& node) override;
-  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node) const;
+  uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) override;
+  /// `priority`, if given: the collective's.
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
+  /// Throws UserError when another member's node of the same collective has another rule.
+  void check_rules(uint32_t rank, const trace::Node& node);
   void compute_bounds();
   TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
            graph::Folding folding);
@@ -261,6 +300,13 @@ class TraceJob : public Job, private CollectiveHost {
   uint64_t mirrored_messages_ = 0;                   ///< of members that were told from another
   const trace::JobTrace& traces_;
   std::vector<collectives::Group> groups_;
+  /// With rules: the member that each collective was found at first (group, ordinal), and its rule.
+  struct Ruled {
+    uint32_t rule = 0;
+    uint32_t rank = 0;
+    trace::NodeIndex node = 0;
+  };
+  std::unordered_map<uint64_t, Ruled> ruled_;
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
   struct Running {
@@ -270,6 +316,8 @@ class TraceJob : public Job, private CollectiveHost {
   };
   std::unordered_map<uint64_t, Running> running_;             ///< (rank, stream) -> the rank's part
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
+  graph::LayerTable layers_;
+  std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
   Picoseconds lower_bound_ = 0;
   Picoseconds upper_bound_ = 0;
   std::vector<std::string> warnings_;

@@ -339,13 +339,14 @@ void Nmu::inject_next() {
   }
 }
 
-void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes) {
+void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data) {
   Message message;
   message.peer = destination;
   message.id.kind = MessageId::Kind::point_to_point;
   message.id.stream = ordinal;
   message.id.round = tag;
   message.bytes = bytes;
+  message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   if (limited_injection_) {
     push(now() + endpoint_delay_, kInject, ref);

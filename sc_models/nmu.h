@@ -116,7 +116,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
-  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes);
+  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData);
   /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
   bool rescue();
 

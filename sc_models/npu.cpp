@@ -34,10 +34,11 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
 
 Npu::~Npu() = default;
 
-void Npu::load(trace::Feeder& feeder, CollectiveHost& host) {
+void Npu::load(trace::Feeder& feeder, CollectiveHost& host, graph::LayerTable* layers) {
   host_ = &host;
   graph::RankServices& services = *this;
   engine_ = std::make_unique<graph::RankEngine>(index(rank_), config_.npu, feeder, services);
+  if (layers != nullptr) engine_->set_layers(*layers);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
 }
 
@@ -110,7 +111,9 @@ void Npu::start_collective(const trace::Node& node) {
 void Npu::start_send(const trace::Node& node) {
   const MessageId id = matcher_.send(node);
   sending_[static_cast<uint64_t>(node.peer) << 32 | node.tag].push_back(node.index);
-  nmu_.send(NpuId{node.peer}, id.round, id.stream, node.comm_size);
+  const NpuId peer{node.peer};
+  nmu_.send(peer, id.round, id.stream, node.comm_size,
+            host_->send_data(index(rank_), peer, id, node.comm_size));
 }
 
 void Npu::start_receive(const trace::Node& node) {

@@ -25,6 +25,8 @@ class CollectiveHost {
  public:
   virtual ~CollectiveHost() = default;
   virtual void start_collective(uint32_t rank, const trace::Node& node) = 0;
+  /// The payload that goes with a point-to-point message of the rank; kNoData: none.
+  virtual uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) = 0;
 };
 
 class Npu : public sc_core::sc_module, private graph::RankServices, private graph::RankObserver {
@@ -36,8 +38,8 @@ class Npu : public sc_core::sc_module, private graph::RankServices, private grap
   MemoryDma& memory() { return memory_; }
   MemoryDma* remote_memory() { return remote_.get(); }
 
-  /// Gives the NPU its trace, once, before start(). Both outlive it.
-  void load(trace::Feeder& feeder, CollectiveHost& host);
+  /// Gives the NPU its trace, once, before start(). All outlive it. `layers`: its time is kept by layer, too.
+  void load(trace::Feeder& feeder, CollectiveHost& host, graph::LayerTable* layers = nullptr);
   void start();
 
   bool finished() const { return engine_ && engine_->finished(); }

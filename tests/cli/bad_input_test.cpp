@@ -181,6 +181,61 @@ TEST_F(BadInput, Groups) {
          {at("t.0.et"), "\"1\"", "rank 0"});
 }
 
+TEST_F(BadInput, AGroupWithARankTwice) {
+  write(at("g.json"), "{\"1\": [0, 1, 0]}");
+  expect(run({comp(1)}, {comp(1)}, {"--groups", at("g.json")}), 3,
+         {at("g.json"), "group \"1\" lists rank 0 twice", "every member once"});
+}
+
+TEST_F(BadInput, AGraphThatIsNotConnected) {
+  const std::string text =
+      "weft: 1\ntopology:\n  graph:\n    npus: 5\n    links:\n"
+      "      - {from: npu0, to: npu1..npu2, bandwidth: 50 GB/s}\n      - {from: npu3, to: npu4, bandwidth: "
+      "50 GB/s}\n";
+  for (const char* command : {"run", "validate", "describe"}) {
+    expect(weft({command, config(text)}), 2,
+           {"machine.yaml:3: key `topology.graph`: the graph is not connected", "{npu0, npu1, npu2}",
+            "{npu3, npu4}", "add links"});
+  }
+  // One way only is not connected, either.
+  const Ran ran =
+      weft({"validate", config("weft: 1\ntopology:\n  graph:\n    npus: 2\n    links:\n"
+                               "      - {from: npu0, to: npu1, bandwidth: 1 GB/s, bidirectional: false}\n")});
+  expect(ran, 2, {"machine.yaml:3", "topology.graph", "npu1", "npu0"});
+}
+
+TEST_F(BadInput, AMappingThatIsNoBijection) {
+  const auto with = [&](const std::string& mapping) {
+    return weft({"validate", config("weft: 1\ntopology:\n  notation: Ring(4)\n  mapping: " + mapping +
+                                    "\n  dimensions:\n" + kDimension)});
+  };
+  expect(with("[0, 1, 1, 3]"), 2,
+         {"machine.yaml:4: key `topology.mapping`: NPU 1 is given to rank 1 and to rank 2"});
+  expect(with("[0, 1, 2]"), 2, {"machine.yaml:4", "has 3 entries for 4 ranks", "rank 3 has no NPU"});
+  expect(with("[0, 1, 2, 4]"), 2, {"machine.yaml:4", "topology.mapping", "4", "0 to 3"});
+  expect(with("[0..3, 0]"), 2, {"machine.yaml:4", "topology.mapping"});
+  EXPECT_EQ(with("[3..0]").status, 0);
+}
+
+TEST_F(BadInput, AnAlgorithmOnADimensionItCannotRunOn) {
+  const std::string two =
+      "weft: 1\ntopology:\n  notation: Ring(2)_Switch(1)\n  dimensions:\n" + std::string(kDimension);
+  write_trace(at("t.0.et"), {collective(1, ChakraProtoMsg::ALL_TO_ALL, 100)});
+  write_trace(at("t.1.et"), {collective(1, ChakraProtoMsg::ALL_TO_ALL, 100)});
+  const Ran ran = weft({"run", config(two + "collectives: {all_to_all: [halving_doubling, default]}\n"),
+                        "--trace", at("t"), "--out", at("out")});
+  EXPECT_EQ(ran.status, 2) << ran.err;
+  EXPECT_TRUE(ran.says({"machine.yaml", "key `collectives.all_to_all`", "dimension 0 (Ring(2))",
+                        "halving_doubling has no all_to_all", "use direct or ring"}))
+      << ran.err;
+  const Ran gather = weft({"collective", "--topology", "Ring(4)_Switch(4)", "--bandwidth", "1 GB/s", "--size",
+                           "1MiB", "--op", "all_gather", "--algorithm", "ring,double_binary_tree"});
+  EXPECT_EQ(gather.status, 2);
+  EXPECT_TRUE(gather.says(
+      {"collectives.all_gather", "dimension 1 (Switch(4))", "double_binary_tree has no all_gather"}))
+      << gather.err;
+}
+
 TEST_F(BadInput, RemoteMemoryThatTheMachineDoesNotHave) {
   PbNode load = trace::test::make(1, "load", ChakraProtoMsg::MEM_LOAD_NODE);
   trace::test::attribute(load, "tensor_size", 4096);

@@ -4,10 +4,11 @@ weft_add_sc_test(cli_parts
   LINKS weft_cli nlohmann_json::nlohmann_json
   LABELS unit)
 
+set(_cli_collective_sources ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
 foreach(topic usage collective run bad_input real_traces papers)
   weft_add_test(cli_${topic}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
-            ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
+            ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp ${_cli_${topic}_sources}
     LINKS weft::workload nlohmann_json::nlohmann_json
     LABELS cli
     TIMEOUT 300)

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/cli/weft_process.h"
 #include "tests/support/data_dir.h"
+#include "tests/support/golden_collectives.h"
+#include "tests/trace/trace_files.h"
+#include "tests/vcd/vcd_parser.h"
+#include "workload/trace/chakra_stream.h"
 
 namespace weft::test {
 namespace {
@@ -45,6 +50,208 @@ TEST(Collective, TheIssuesExample) {
   EXPECT_EQ(ran.err, "");
   EXPECT_NE(ran.out.find("busbw"), std::string::npos);
   EXPECT_NE(ran.out.find("1073741824"), std::string::npos);
+}
+
+TEST(Collective, TellsItsPhases) {
+  vcd::test::TemporaryFolder folder;
+  // Two chunks of 500,000 B. Ring(2): half of it, 5 us + 0.5 us; Switch(2): half of that, two hops of 2.5 us
+  // + 0.5 us, twice for the all-reduce; then the ring again.
+  const Ran ran = collective({"--topology", "Ring(2)_Switch(2)", "--bandwidth", "50 GB/s", "--size", "1MB",
+                              "--chunks", "2", "--phases", "--json", "--out", folder.file("o")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out)["results"][0]["phases"], json::parse(R"([
+    {"what": "reduce_scatter d0 ring", "queue_ns": 5500, "network_ns": 11000},
+    {"what": "all_reduce d1 halving_doubling", "queue_ns": 6500, "network_ns": 24000},
+    {"what": "all_gather d0 ring", "queue_ns": 0, "network_ns": 11000}])"));
+  EXPECT_NE(ran.err.find("P1 all_reduce d1 halving_doubling"), std::string::npos) << ran.err;
+  EXPECT_EQ(
+      read(folder.file("o/phases.csv")),
+      "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n"
+      "1,all_reduce,,,,,P0,reduce_scatter d0 ring,reduce_scatter,0,ring,5500,11000\n"
+      "1,all_reduce,,,,,P1,all_reduce d1 halving_doubling,all_reduce,1,halving_doubling,6500,24000\n"
+      "1,all_reduce,,,,,P2,all_gather d0 ring,all_gather,0,ring,0,11000\n");
+  EXPECT_NE(read(folder.file("o/collectives.csv")).find("1,all_reduce,,,1000000,4,2,0,"), std::string::npos);
+}
+
+TEST(Collective, CarriesData) {
+  const Arguments machine = {
+      "--topology", "Ring(3)_Switch(4)", "--bandwidth", "50 GB/s", "--size", "960 B", "--chunks", "2"};
+  const auto with = [&](Arguments more) {
+    more.insert(more.begin(), machine.begin(), machine.end());
+    return collective(more);
+  };
+  for (const char* op : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce",
+                         "gather", "scatter"}) {
+    for (const char* element : {"fp32", "bf16", "int32"}) {
+      const uint64_t size = std::string(element) == "bf16" ? 2 : 4;
+      const std::string name = op;
+      const uint64_t outputs = name == "all_gather"                           ? 12 * 12
+                               : name == "reduce" || name == "reduce_scatter" ? 1
+                               : name == "scatter"                            ? 1
+                               : name == "gather"                             ? 12
+                                                                              : 12;
+      const Ran ran = with({"--op", op, "--data", element, "--reduce", "max", "--json"});
+      ASSERT_EQ(ran.status, 0) << op << ran.err;
+      EXPECT_EQ(json::parse(ran.out)["results"][0]["elements_verified"], outputs * 960 / size) << op;
+      EXPECT_NE(ran.err.find(std::string(element) + " elements compared with the definition of " + op),
+                std::string::npos)
+          << ran.err;
+      // Time is that of a run without data: the sizes divide.
+      EXPECT_EQ(time_text(ran), time_text(with({"--op", op, "--json"}))) << op;
+    }
+  }
+  EXPECT_FALSE(json::parse(with({"--json"}).out)["results"][0].contains("elements_verified"));
+  Ran ran = with({"--data", "fp64"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"--data fp64", "fp32", "bf16", "int32"})) << ran.err;
+  ran = with({"--reduce", "max"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"--reduce max", "--data"})) << ran.err;
+  ran = with({"--data", "fp32", "--reduce", "mean"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"--reduce mean", "sum", "max", "min"})) << ran.err;
+  ran = collective({"--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--size", "10 B", "--data", "fp32"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"10 B are not a whole number of fp32 elements"})) << ran.err;
+}
+
+/// `weft generate collective`, what runs of it, and every way in which a program is wrong.
+class CustomPrograms : public ::testing::Test {
+ protected:
+  std::string prefix(const std::string& name = "p") const { return folder_.file("x/" + name); }
+  Ran generate(Arguments more) const {
+    Arguments all = {"generate", "collective"};
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"--out", folder_.file("x")});
+    return weft(all);
+  }
+  Ran run(const std::string& op, Arguments more = {}) const {
+    Arguments all = {"--topology",  "Ring(4)_Switch(2)",
+                     "--bandwidth", "50 GB/s",
+                     "--op",        op,
+                     "--size",      "1 KiB",
+                     "--chunks",    "1",
+                     "--algorithm", "custom:" + prefix()};
+    all.insert(all.end(), more.begin(), more.end());
+    return collective(all);
+  }
+  /// Changes a node of a member's program.
+  void change(uint32_t member, const std::function<bool(ChakraProtoMsg::Node&)>& node_changed) const {
+    const std::string file = prefix() + "." + std::to_string(member) + ".et";
+    std::vector<ChakraProtoMsg::Node> nodes;
+    {
+      trace::ChakraStream stream(file);
+      ChakraProtoMsg::Node node;
+      while (stream.next(node)) nodes.push_back(node);
+    }
+    bool any = false;
+    for (auto& node : nodes) any = any || node_changed(node);
+    ASSERT_TRUE(any);
+    trace::test::write_trace(file, nodes);
+  }
+  static ChakraProtoMsg::AttributeProto* find(ChakraProtoMsg::Node& node, const char* name) {
+    for (auto& a : *node.mutable_attr()) {
+      if (a.name() == name) return &a;
+    }
+    return nullptr;
+  }
+
+  vcd::test::TemporaryFolder folder_;
+};
+
+TEST_F(CustomPrograms, AreWrittenAndRunWithData) {
+  for (const char* op :
+       {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "gather", "barrier"}) {
+    const Ran made = generate({"direct", "Ring(4)_Switch(2)", "--op", op, "--name", "p"});
+    ASSERT_EQ(made.status, 0) << made.err;
+    EXPECT_NE(made.out.find(prefix() + ".[0-7].et: 8 members"), std::string::npos) << made.out;
+    EXPECT_NE(made.out.find("--algorithm \"custom:" + prefix() + "\""), std::string::npos) << made.out;
+    const Ran ran = run(op, {"--data", "int32", "--json"});
+    ASSERT_EQ(ran.status, 0) << op << ": " << ran.err;
+    if (std::string(op) != "barrier") {
+      EXPECT_GE(json::parse(ran.out)["results"][0]["elements_verified"], 256) << op;
+    }
+    // The same messages as the algorithm itself.
+    const Ran direct =
+        collective({"--topology", "Ring(4)_Switch(2)", "--bandwidth", "50 GB/s", "--op", op, "--size",
+                    "1 KiB", "--chunks", "1", "--algorithm", "one_direct", "--json"});
+    EXPECT_EQ(json::parse(ran.out)["results"][0]["messages"],
+              json::parse(direct.out)["results"][0]["messages"])
+        << op;
+  }
+  ASSERT_EQ(generate({"ring", "5", "--name", "five"}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(prefix("five") + ".4.et"));
+  ASSERT_EQ(generate({"ring", "4"}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(prefix("ring_all_reduce") + ".3.et"));
+}
+
+TEST_F(CustomPrograms, GenerateRefusesWhatCannotBe) {
+  struct Case {
+    Arguments arguments;
+    Arguments parts;
+  };
+  for (const Case& c :
+       std::vector<Case>{{{"rnig", "4"}, {"`rnig`", "ring, direct"}},
+                         {{"ring", "1"}, {"2 or more"}},
+                         {{"ring", "0"}, {"2 or more"}},
+                         {{"ring", "100000"}, {"100000 members", "4096"}},
+                         {{"ring", "99999999999999999999"}, {"MEMBERS"}},
+                         {{"ring", "Rng(4)"}, {"MEMBERS", "Rng"}},
+                         {{"double_binary_tree", "4", "--op", "all_gather"}, {"double_binary_tree"}},
+                         {{"ring", "4", "--op", "allreduce"}, {"--op", "did you mean all_reduce"}},
+                         {{"ring", "4", "--op", "broadcast", "--root", "4"}, {"root is 4", "0 to 3"}},
+                         {{"ring", "4", "--root", "x"}, {"--root"}},
+                         {{"ring", "4", "--name", "a/b"}, {"a/b"}}}) {
+    const Ran ran = generate(c.arguments);
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_TRUE(ran.says(c.parts)) << ran.err;
+  }
+}
+
+TEST_F(CustomPrograms, AWrongBlockEndsWithItsElements) {
+  ASSERT_EQ(generate({"ring", "8", "--name", "p"}).status, 0);
+  // Member 3 sends block 5 in place of the one that is its turn.
+  change(3, [](ChakraProtoMsg::Node& node) {
+    auto* first = find(node, "block_first");
+    if (first == nullptr || first->int64_val() == 5) return false;
+    first->set_int64_val(5);
+    return true;
+  });
+  Ran ran = run("all_reduce");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({prefix(), "do not do what all_reduce is defined to do", "block ", "member "}))
+      << ran.err;
+  EXPECT_EQ(ran.err.find("elements"), std::string::npos) << ran.err;
+  ran = run("all_reduce", {"--data", "fp32"});
+  EXPECT_EQ(ran.status, 3);
+  // 256 elements in 8 blocks of 32: block 2, which member 3 was to send at first.
+  EXPECT_TRUE(ran.says({"block 2 at member 0: the contribution of member 3 is missing",
+                        "; block 2 of chunk 0 is the elements 64 to 95"}))
+      << ran.err;
+}
+
+TEST_F(CustomPrograms, ADeadlockIsNamed) {
+  ASSERT_EQ(generate({"ring", "8", "--name", "p"}).status, 0);
+  // Every member waits for its first receive before its first send.
+  for (uint32_t m = 0; m < 8; ++m) {
+    uint64_t receive = 0;
+    change(m, [&](ChakraProtoMsg::Node& node) {
+      if (node.type() == ChakraProtoMsg::COMM_RECV_NODE && receive == 0) receive = node.id();
+      return receive != 0;
+    });
+    change(m, [&](ChakraProtoMsg::Node& node) {
+      if (node.type() != ChakraProtoMsg::COMM_SEND_NODE) return false;
+      node.add_data_deps(receive);
+      return true;
+    });
+    change(m, [&](ChakraProtoMsg::Node& node) {
+      if (node.id() == receive) node.clear_data_deps();
+      return node.id() == receive;
+    });
+  }
+  const Ran ran = run("all_reduce");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({prefix(), "deadlock", "cycle", "of member"})) << ran.err;
 }
 
 TEST(Collective, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
@@ -249,69 +456,52 @@ TEST(Collective, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
 // The library is held against all goldens elsewhere; here the way from the options to the machine is.
 TEST(Collective, SomeGoldens) {
   WEFT_NEEDS_DATA();
-  const json data = json::parse(std::ifstream(data_dir() + "/golden/collectives.json"));
-  const auto joined = [](const json& list, const auto& text) {
+  const auto joined = [](const auto& list, const auto& text) {
     std::string out;
-    for (const json& item : list) out += (out.empty() ? "" : ",") + text(item);
+    for (const auto& item : list) out += (out.empty() ? "" : ",") + text(item);
     return out;
   };
+  const std::vector<GoldenCollective> goldens = read_golden_collectives("collectives.json");
   size_t tried = 0;
-  for (size_t i = 0; i < data["cases"].size(); i += 17) {
-    const json& c = data["cases"][i];
-    const bool whole =
-        std::all_of(c["bandwidth_GiBps"].begin(), c["bandwidth_GiBps"].end(),
-                    [](const json& b) { return std::floor(b.get<double>()) == b.get<double>(); });
-    if (!whole) continue;
+  for (size_t i = 0; i < goldens.size(); i += 17) {
+    const GoldenCollective& g = goldens[i];
+    if (std::any_of(g.gib_per_second.begin(), g.gib_per_second.end(),
+                    [](double b) { return std::floor(b) != b; }))
+      continue;
     ++tried;
+    const auto& dimensions = g.config.dimensions;
+    const CollectivesConfig& c = g.config.collectives;
     std::string topology;
-    for (size_t d = 0; d < c["npus"].size(); ++d)
-      topology += (d == 0 ? "" : "_") + c["topology"][d].get<std::string>() + "(" + c["npus"][d].dump() + ")";
-    const std::string collective_name = c["collective"];
-    const std::string op = collective_name == "AR"   ? "all_reduce"
-                           : collective_name == "AG" ? "all_gather"
-                           : collective_name == "RS" ? "reduce_scatter"
-                                                     : "all_to_all";
+    for (const DimensionConfig& d : dimensions)
+      topology +=
+          (topology.empty() ? "" : "_") + std::string(to_string(d.kind)) + "(" + std::to_string(d.size) + ")";
     const json r = results(
         {"--topology",
          topology,
          "--bandwidth",
-         joined(
-             c["bandwidth_GiBps"],
-             [](const json& b) { return std::to_string(static_cast<uint64_t>(b.get<double>())) + " GiB/s"; }),
+         joined(g.gib_per_second,
+                [](double b) { return std::to_string(static_cast<uint64_t>(b)) + " GiB/s"; }),
          "--latency",
-         joined(c["latency_ns"],
-                [](const json& l) { return std::to_string(static_cast<uint64_t>(l.get<double>())) + " ns"; }),
+         joined(dimensions, [](const DimensionConfig& d) { return std::to_string(d.latency) + " ps"; }),
          "--algorithm",
-         joined(c["algorithm"],
-                [](const json& a) {
-                  return a == "halvingDoubling" ? std::string("halving_doubling") : a.get<std::string>();
-                }),
+         joined(c.algorithms[static_cast<size_t>(g.op)], [](const std::string& name) { return name; }),
          "--op",
-         op,
+         to_string(g.op),
          "--size",
-         c["bytes"].dump() + " B",
+         std::to_string(g.bytes) + " B",
          "--chunks",
-         c["chunks"].dump(),
+         std::to_string(c.chunks),
          "--active-chunks",
-         c["active_chunks_per_dimension"].dump(),
+         std::to_string(c.active_chunks_per_dimension),
          "--order",
-         c["all_reduce_order"] == "baseline" ? "baseline" : "local_bw_aware",
-         "--endpoint-delay",
-         c["endpoint_delay_ns"].dump() + " ns",
+         to_string(c.order),
          "--reduction",
-         c["reduction"] == "none" ? "none" : "1600 GB/s",
+         c.reduction == ReductionKind::none ? "none" : "1600 GB/s",
+         "--endpoint-delay",
+         std::to_string(g.config.nmu.endpoint_delay) + " ps",
          "--fidelity",
-         c["contention"] == "none" ? "analytical" : "message"});
-    double steps = 0;
-    for (size_t d = 0; d < c["npus"].size(); ++d) {
-      const double n = c["npus"][d];
-      steps +=
-          (collective_name == "A2A" ? n * (n - 1) / 2 : 2 * (n - 1)) * (c["topology"][d] == "Switch" ? 2 : 1);
-    }
-    const double golden = c["time_ns"];
-    const double tolerance =
-        std::max(golden * 0.001, c["chunks"].get<double>() * steps * (c["reduction"] == "none" ? 1 : 4));
-    EXPECT_NEAR(r[0]["time_ns"].get<double>(), golden, tolerance) << c["id"];
+         to_string(dimensions[0].fidelity)});
+    EXPECT_NEAR(r[0]["time_ns"].get<double>(), g.time_ns, g.tolerance_ns) << g.id;
   }
   EXPECT_GE(tried, 10u);
 }

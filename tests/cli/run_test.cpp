@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <vector>
 
 #include "tests/cli/weft_process.h"
 #include "tests/trace/trace_files.h"
@@ -76,10 +77,262 @@ TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   EXPECT_EQ(ran.err, "") << "no banner, no progress, no warnings";
   for (const char* part : {"time ", "bounds", "compute", "idle", "all_reduce", "links", "summary.json"})
     EXPECT_NE(ran.out.find(part), std::string::npos) << part;
-  for (const char* name :
-       {"summary.json", "effective.yaml", "ranks.csv", "collectives.csv", "phases.csv", "links.csv"})
+  for (const char* name : {"summary.json", "effective.yaml", "ranks.csv", "collectives.csv", "phases.csv",
+                           "layers.csv", "links.csv"})
     EXPECT_GT(fs::file_size(out(name)), 20u) << name;
   EXPECT_FALSE(fs::exists(out("waves.vcd")));
+}
+
+TEST_F(Run, ReportsLayersAndPhasesToThePicosecond) {
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto comp = [](uint64_t id, const char* name, uint64_t micros, std::vector<uint64_t> deps) {
+      PbNode node = make(id, name, ChakraProtoMsg::COMP_NODE);
+      node.set_duration_micros(micros);
+      for (const uint64_t d : deps) node.add_data_deps(d);
+      return node;
+    };
+    PbNode reduce = trace::test::collective(2, ChakraProtoMsg::ALL_REDUCE, 1000000);
+    reduce.set_name("iter1.layer0.gradients, all");
+    reduce.add_data_deps(1);
+    write_trace(folder_.file("two." + std::to_string(rank) + ".et"),
+                {comp(1, "iter1.layer0.mlp", 10, {}), reduce, comp(3, "iter1.layer1.mlp", 5, {1})});
+  }
+  write(
+      folder_.file("two.yaml"),
+      "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n    - {bandwidth: 50 GB/s, latency: 500 ns}\n"
+      "collectives: {chunks: 2}\n");
+  const Ran ran = weft({"run", folder_.file("two.yaml"), "--trace", folder_.file("two"), "--out", out("")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  // A chunk: two steps of 250,000 B, 5.5 us each. The first from 10 to 21 us, the second until 32 us; the
+  // compute of layer 1 hides the first 5 us.
+  EXPECT_EQ(
+      read(out("layers.csv")),
+      "iteration,layer,ranks,nodes,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,collectives,"
+      "bytes,collective_time_ns,queue_ns,network_ns,P0_queue_ns,P0_network_ns\n"
+      "1,layer0,2,4,10000,0,0,17000,1,1000000,22000,11000,22000,11000,22000\n"
+      "1,layer1,2,2,5000,0,0,0,0,0,0,0,0,0,0\n");
+  EXPECT_EQ(
+      read(out("phases.csv")),
+      "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n"
+      "1,all_reduce,,\"iter1.layer0.gradients, all\",1,layer0,P0,all_reduce d0 ring,all_reduce,0,ring,11000,"
+      "22000\n");
+  const json s = json::parse(read(out("summary.json")));
+  EXPECT_EQ(s["collectives"]["all_reduce"]["phases"],
+            json::parse(R"([{"queue_ns": 11000, "network_ns": 22000}])"));
+  EXPECT_NE(ran.out.find("1/layer0"), std::string::npos) << ran.out;
+}
+
+/// Two ranks with an all-reduce each of two names.
+class RunRules : public Run {
+ protected:
+  static PbNode all_reduce(uint64_t id, const std::string& name, const std::string& algorithm = "") {
+    PbNode node = trace::test::collective(id, ChakraProtoMsg::ALL_REDUCE, 1000000);
+    node.set_name(name);
+    if (!algorithm.empty()) {
+      auto* a = node.add_attr();
+      a->set_name("algorithm");
+      a->set_string_val(algorithm);
+    }
+    return node;
+  }
+  Ran run_with(const std::string& rules, const std::vector<PbNode>& rank0, const std::vector<PbNode>& rank1,
+               const std::string& notation = "Ring(2)") const {
+    write_trace(folder_.file("t.0.et"), rank0);
+    write_trace(folder_.file("t.1.et"), rank1);
+    write(folder_.file("m.yaml"), "weft: 1\ntopology:\n  notation: " + notation +
+                                      "\n  dimensions:\n    - {bandwidth: 50 GB/s}\n" + rules);
+    return weft({"run", folder_.file("m.yaml"), "--trace", folder_.file("t"), "--out", out("")});
+  }
+  /// "chunks algorithms" of each collective by name.
+  std::map<std::string, std::string> plans() const {
+    std::map<std::string, std::string> by_stream;
+    std::map<std::string, std::string> by_name;
+    std::istringstream phases(read(out("phases.csv")));
+    std::istringstream rows(read(out("collectives.csv")));
+    const auto cells = [](const std::string& line) {
+      std::vector<std::string> list;
+      std::istringstream in(line);
+      for (std::string cell; std::getline(in, cell, ',');) list.push_back(cell);
+      return list;
+    };
+    std::string line;
+    std::getline(phases, line);
+    while (std::getline(phases, line)) by_stream[cells(line)[0]] += " " + cells(line)[10];
+    std::getline(rows, line);
+    while (std::getline(rows, line)) by_name[cells(line)[3]] = cells(line)[6] + by_stream[cells(line)[0]];
+    return by_name;
+  }
+};
+
+TEST_F(RunRules, ChooseAlgorithmsAndChunksAndWarnWhenNoneMatches) {
+  const std::vector<PbNode> nodes = {all_reduce(1, "a.x"), all_reduce(2, "b.x"),
+                                     all_reduce(3, "b.y", "direct"), all_reduce(4, "c", "one_ring")};
+  const Ran ran = run_with(
+      "collectives:\n  rules:\n    - {name: 'b.*', chunks: 7, algorithms: halving_doubling}\n"
+      "    - {group: \"0\", name: a.x, chunks: 2}\n    - {group: \"5\", chunks: 9}\n",
+      nodes, nodes);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(plans(),
+            (std::map<std::string, std::string>{
+                {"a.x", "2 ring"}, {"b.x", "7 halving_doubling"}, {"b.y", "7 direct"}, {"c", "4 ring"}}));
+  const std::string warning =
+      "m.yaml:10: key `collectives.rules[2]`: the rule (group `5`) is for no collective of the trace";
+  EXPECT_NE(ran.err.find(warning), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("rules[0]"), std::string::npos) << ran.err;
+  EXPECT_NE(json::parse(read(out("summary.json")))["warnings"].dump().find("collectives.rules[2]"),
+            std::string::npos);
+  // The complete configuration holds the rules.
+  EXPECT_EQ(weft({"validate", out("effective.yaml")}).status, 0);
+  EXPECT_NE(read(out("effective.yaml"))
+                .find("rules:\n    - {name: \"b.*\", algorithms: [halving_doubling], chunks: 7}"),
+            std::string::npos)
+      << read(out("effective.yaml"));
+}
+
+TEST_F(RunRules, MayLetTheSwitchReduce) {
+  const std::vector<PbNode> nodes = {all_reduce(1, "a"), all_reduce(2, "b"), all_reduce(3, "c", "in_switch")};
+  Ran ran =
+      run_with("collectives:\n  rules:\n    - {name: a, algorithms: in_switch}\n", nodes, nodes, "Switch(2)");
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(plans(), (std::map<std::string, std::string>{
+                         {"a", "4 in_switch"}, {"b", "4 halving_doubling"}, {"c", "4 in_switch"}}));
+  // Nothing has told that the switches need units.
+  ran = run_with("", nodes, nodes, "Switch(2)");
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 3 (`c`)", "in_switch", "dimension 0", "collective units"}))
+      << ran.err;
+  ran = run_with("", nodes, nodes);
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 3 (`c`)", "in_switch needs a Switch dimension"})) << ran.err;
+}
+
+/// At analytical fidelity ranks fold: what rules choose must be alike for all that one stands for.
+TEST_F(RunRules, HoldForFoldedRanks) {
+  std::map<std::string, std::string> outputs[2];
+  for (int r = 0; r < 8; ++r) {
+    const std::string group = r < 4 ? "first" : "second";
+    PbNode node = trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1000000, group);
+    node.set_name("mb0.layer" + std::to_string(r % 2) + ".x");  // names may differ
+    write_trace(folder_.file("f." + std::to_string(r) + ".et"), {trace::test::comp(5), node});
+  }
+  write(folder_.file("g.json"), R"({"first": [0, 1, 2, 3], "second": [4, 5, 6, 7]})");
+  write(folder_.file("f.yaml"),
+        "weft: 1\ntopology:\n  notation: Ring(4)_Switch(2)\n  dimensions:\n    - {bandwidth: 50 GB/s, "
+        "fidelity: "
+        "analytical}\ncollectives:\n  rules:\n    - {group: second, algorithms: [direct, default]}\n");
+  for (const bool fold : {true, false}) {
+    std::vector<std::string> arguments = {"run",      folder_.file("f.yaml"), "--trace", folder_.file("f"),
+                                          "--groups", folder_.file("g.json"), "--out",   out("")};
+    if (!fold) arguments.emplace_back("--no-fold");
+    const Ran ran = weft(arguments);
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    EXPECT_EQ(json::parse(read(out("summary.json")))["folding"]["simulated_ranks"], fold ? 2 : 8);
+    outputs[fold ? 1 : 0] = {{"phases", read(out("phases.csv"))}, {"ranks", read(out("ranks.csv"))}};
+    // Layers: the one rank's names.
+    EXPECT_NE(read(out("layers.csv")).find(fold ? ",layer0,8," : ",layer0,4,"), std::string::npos)
+        << read(out("layers.csv"));
+  }
+  EXPECT_EQ(outputs[0]["ranks"], outputs[1]["ranks"]);
+  EXPECT_NE(outputs[1]["phases"].find(",first,"), std::string::npos);
+  EXPECT_NE(outputs[1]["phases"].find("all_reduce d0 ring"), std::string::npos) << outputs[1]["phases"];
+  EXPECT_NE(outputs[1]["phases"].find("all_reduce d0 direct"), std::string::npos) << outputs[1]["phases"];
+}
+
+TEST_F(RunRules, PrioritiesDecideWhichCollectiveGoesFirst) {
+  const auto order = [&](const char* first) {
+    const std::vector<PbNode> nodes = {all_reduce(1, "a"), all_reduce(2, "b")};
+    const Ran ran =
+        run_with(std::string("collectives:\n  scheduling: priority\n  chunks: 1\n  rules:\n    - {name: ") +
+                     first + ", priority: 5}\n",
+                 nodes, nodes);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    std::map<std::string, double> ends;
+    std::istringstream rows(read(out("collectives.csv")));
+    std::string line;
+    std::getline(rows, line);
+    while (std::getline(rows, line)) {
+      std::vector<std::string> cells;
+      std::istringstream in(line);
+      for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+      ends[cells[3]] = std::stod(cells[8]);
+    }
+    return ends;
+  };
+  auto ends = order("a");
+  EXPECT_EQ(ends["a"], 21000);
+  EXPECT_EQ(ends["b"], 42000);
+  ends = order("b");
+  EXPECT_EQ(ends["b"], 21000);
+  EXPECT_EQ(ends["a"], 42000);
+}
+
+TEST_F(RunRules, MembersMustAgree) {
+  const std::string rules = "collectives:\n  rules:\n    - {name: 'a*', chunks: 2}\n";
+  Ran ran = run_with(rules, {all_reduce(1, "a")}, {all_reduce(1, "other")});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"t.1.et: rank 1, node 1 (`other`): no rule is for it",
+                        "m.yaml:8: key `collectives.rules[0]`", "t.0.et: rank 0, node 1 \"a\""}))
+      << ran.err;
+  // One rule for both names is agreement.
+  EXPECT_EQ(run_with(rules, {all_reduce(1, "a")}, {all_reduce(1, "abc")}).status, 0);
+  ran = run_with("", {all_reduce(1, "a", "ring")}, {all_reduce(1, "a", "direct")});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.1.et: rank 1", "algorithm \"direct\"", "algorithm \"ring\"", "t.0.et: rank 0"}))
+      << ran.err;
+}
+
+TEST_F(RunRules, AnUnknownAlgorithmOfANodeIsNamed) {
+  const std::vector<PbNode> typo = {all_reduce(1, "a"), all_reduce(9, "b", "halving_dubling")};
+  Ran ran = run_with("", typo, typo);
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 9 (`b`): the attribute `algorithm` is \"halving_dubling\"",
+                        "did you mean `halving_doubling`?"}))
+      << ran.err;
+  // One that cannot run the operation.
+  PbNode gather = all_reduce(9, "b", "double_binary_tree");
+  gather.mutable_attr(0)->set_int64_val(ChakraProtoMsg::ALL_GATHER);
+  ran = run_with("", {gather}, {gather});
+  EXPECT_EQ(ran.status, 3);
+  EXPECT_TRUE(ran.says({"t.0.et: rank 0, node 9 (`b`)", "double_binary_tree", "dimension 0 (Ring(2))"}))
+      << ran.err;
+}
+
+TEST_F(Run, LayersAddUpToTheRanks) {
+  Ran ran = run();
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.out.find("more layers, in layers.csv"), std::string::npos) << ran.out;
+  const auto column = [&](const std::string& file, const std::string& name, bool weigh) {
+    std::istringstream in(read(out(file)));
+    std::string line;
+    std::vector<std::string> head;
+    double sum = 0;
+    while (std::getline(in, line)) {
+      std::vector<std::string> cells;
+      std::istringstream parts(line);
+      for (std::string cell; std::getline(parts, cell, ',');) cells.push_back(cell);
+      if (head.empty()) {
+        head = cells;
+        continue;
+      }
+      const auto at = [&](const char* key) {
+        return std::stod(
+            cells.at(static_cast<size_t>(std::find(head.begin(), head.end(), key) - head.begin())));
+      };
+      sum += at(name.c_str()) * (weigh ? at("ranks") : 1);
+    }
+    return sum;
+  };
+  for (const char* name : {"compute_ns", "communication_ns"}) {
+    const double ranks = column("ranks.csv", name, false);
+    EXPECT_GT(ranks, 0);
+    EXPECT_NEAR(column("layers.csv", name, true), ranks, 0.1) << name;
+  }
+  EXPECT_EQ(column("layers.csv", "collectives", false),
+            json::parse(read(out("summary.json")))["collectives"]["all_reduce"]["count"].get<double>());
+  ran = run({"--per-layer"});
+  EXPECT_EQ(ran.out.find("more layers"), std::string::npos);
+  for (const char* layer : {"layer0", "layer3", "embedding", "optimizer"})
+    EXPECT_NE(ran.out.find(std::string("\n") + layer + " "), std::string::npos) << layer;
 }
 
 TEST_F(Run, CarriesAndChecksDataWhenAsked) {
@@ -230,7 +483,7 @@ TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
   };
   const json summary = json::parse(read(out("summary.json")));
   for (const auto& item : summary.items()) documented(item.key());
-  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "links.csv"}) {
+  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "links.csv"}) {
     const auto rows = read_csv(out(name));
     ASSERT_FALSE(rows.empty()) << name;
     for (const auto& [column, cell] : rows[0]) documented(column);

@@ -57,7 +57,9 @@ TEST(Custom, BuiltInAlgorithmsSurviveTheWay) {
         const auto summary =
             generate::generate_collective({op, algorithm->name(), n, root}, folder / "x", "p");
         const auto custom = CustomAlgorithm::load(summary.prefix, n);
-        EXPECT_EQ(custom->disproof({op, n, 0, root, false, 0}), "");
+        uint32_t block = ~0u;
+        EXPECT_EQ(custom->disproof({op, n, 0, root, false, 0}, block), "");
+        EXPECT_EQ(block, ~0u);
         const PhaseRounds mine = write_out(*custom, op, n, root);
         EXPECT_EQ(messages(mine), messages(write_out(*algorithm, op, n, root)));
         EXPECT_EQ(messages(mine).size(), summary.sends);
@@ -123,9 +125,11 @@ class Pair {
     p.b = {send(10, 0, 7, 0, 2), receive(20, 0, 7, true)};
     return p;
   }
+  uint32_t block = ~0u;  ///< of the last disproof()
   std::string disproof(CollectiveOp op = CollectiveOp::all_reduce) {
+    block = ~0u;
     const auto custom = load();
-    return custom->disproof({op, 2, 0, 0, false, 0});
+    return custom->disproof({op, 2, 0, 0, false, 0}, block);
   }
   std::shared_ptr<const CustomAlgorithm> load() {
     write_trace(folder_->operator/("p.0.et"), a);
@@ -155,6 +159,7 @@ TEST(Custom, WrongResultsNameMemberBlockAndContribution) {
   twice.a.push_back(send(3, 1, 8, 1, 1, {2}));
   twice.b.push_back(receive(30, 0, 8, true, {20}));
   expect_text(twice.disproof(), {"block 1 at member 1", "contribution of member", "second time", "member 0"});
+  EXPECT_EQ(twice.block, 1u);
   // The same programs are no all-gather: the blocks are mixed.
   expect_text(Pair::exchange().disproof(CollectiveOp::all_gather), {"does not have it"});
   expect_text(Pair::exchange().disproof(CollectiveOp::all_to_all), {"reduces nothing"});

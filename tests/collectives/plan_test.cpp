@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "workload/collectives/pipeline.h"
+
 namespace weft::collectives {
 namespace {
 
@@ -421,6 +423,82 @@ TEST(Plan, ConfiguredAlgorithms) {
   // The default of a Switch runs on any number of members.
   const auto gather = plans.plan(ask(CollectiveOp::all_gather, 100, world));
   EXPECT_STREQ(gather->phases().back().algorithm->name(), "halving_doubling");
+}
+
+/// "rs0 rs1 ag0 ag1" of one chunk.
+std::string order(const CollectivePlan& plan, uint32_t chunk) {
+  std::string text;
+  for (const PhasePlan& phase : plan.phases(chunk)) {
+    text += (text.empty() ? "" : " ") + std::string(to_string(phase.op)) +
+            std::to_string(plan.axes()[phase.axis].dimension);
+  }
+  return text;
+}
+
+/// A machine on which reduce-scatters and all-gathers are best balanced by orders of their own.
+Config unequal(CollectiveOrder policy, uint32_t chunks = 2) {
+  Config config = machine({4, 4});
+  config.dimensions[0].latency = 0;
+  config.dimensions[1].latency = 0;
+  config.dimensions[1].bandwidth = {40'000'000'000ull, 1};
+  config.collectives.order = policy;
+  config.collectives.chunks = chunks;
+  return config;
+}
+
+TEST(Plan, FlexibleThemisGathersInAnOrderOfItsOwn) {
+  const Config config = unequal(CollectiveOrder::themis_flex);
+  const Config rigid_config = unequal(CollectiveOrder::themis);
+  PlanBuilder plans(config);
+  PlanBuilder plain(rigid_config);
+  const Group world;
+  // Dimension 0 takes u = 3 x 3 MiB / 100 GB/s for a chunk of 12 MiB and u/4 for a quarter of one; dimension
+  // 1 2.5 u and 0.625 u.
+  const Picoseconds u = 3 * transfer_time(3 << 20, {100'000'000'000ull, 1});
+  // Themis: chunk 0 in the default order, loads (1, 0.625); so chunk 1 begins and ends with dimension 1.
+  const auto rigid = plain.plan(ask(CollectiveOp::all_reduce, 24 << 20, world));
+  EXPECT_EQ(order(*rigid, 0), "reduce_scatter0 reduce_scatter1 all_gather1 all_gather0");
+  EXPECT_EQ(order(*rigid, 1), "reduce_scatter1 reduce_scatter0 all_gather0 all_gather1");
+  // Flexible: with chunk 0's gathers loads are (2, 1.25), with chunk 1's reduce-scatters (2.25, 3.75). Its
+  // gathers thus end with dimension 0: (3.25, 4.375) rather than (2.5, 6.25).
+  const auto plan = plans.plan(ask(CollectiveOp::all_reduce, 24 << 20, world));
+  EXPECT_EQ(order(*plan, 0), "reduce_scatter0 reduce_scatter1 all_gather1 all_gather0");
+  EXPECT_EQ(order(*plan, 1), "reduce_scatter1 reduce_scatter0 all_gather1 all_gather0");
+  EXPECT_FALSE(plan->rearranged(0));
+  EXPECT_TRUE(plan->rearranged(1));
+  // Dimension 1: chunk 1 until 2.5, chunk 0 until 3.125, chunk 1 (ready at 2.75) until 3.75, chunk 0
+  // until 4.375. Dimension 0 then gathers chunk 1 until 4.75 and chunk 0 until 5.75.
+  EXPECT_EQ(pipeline_time(config, *plan), 575 * u / 100);
+  // Other operations have one pass only: as themis orders them.
+  for (const CollectiveOp op : {CollectiveOp::reduce_scatter, CollectiveOp::all_gather}) {
+    const auto flexible = plans.plan(ask(op, 24 << 20, world));
+    const auto themis = plain.plan(ask(op, 24 << 20, world));
+    for (uint32_t c = 0; c < 2; ++c) {
+      EXPECT_FALSE(flexible->rearranged(c));
+      EXPECT_EQ(order(*flexible, c), order(*themis, c));
+    }
+  }
+}
+
+TEST(Plan, FlexibleThemisMakesChunksThatDivideAndKeepsTheOthersInReverse) {
+  const Config config = unequal(CollectiveOrder::themis_flex, 3);
+  PlanBuilder plans(config);
+  const Group world;
+  // 31,250,000 / 3 = 10,416,666 bytes a chunk: two of 10,416,656, a multiple of 16, and one with the rest,
+  // which does not divide.
+  const auto plan = plans.plan(ask(CollectiveOp::all_reduce, 31'250'001, world));
+  ASSERT_EQ(plan->chunks(), 3u);
+  EXPECT_EQ(plan->chunk_bytes(0), 10'416'656u);
+  EXPECT_EQ(plan->chunk_bytes(1), 10'416'656u);
+  EXPECT_EQ(plan->chunk_bytes(2), 31'250'001u - 2 * 10'416'656u);
+  EXPECT_TRUE(plan->rearranged(0) || plan->rearranged(1));
+  EXPECT_FALSE(plan->rearranged(2));
+  // Too few bytes for that: chunks as always, none rearranged.
+  const auto small = plans.plan(ask(CollectiveOp::all_reduce, 3 * 13, world));
+  for (uint32_t c = 0; c < 3; ++c) {
+    EXPECT_EQ(small->chunk_bytes(c), 13u);
+    EXPECT_FALSE(small->rearranged(c));
+  }
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
     const auto& [chunks, active, queues, window, order, scheduling, dimension_scheduling, threshold, batch,
-                 reduction, reduction_bandwidth, algorithms] = collectives;
+                 reduction, reduction_bandwidth, algorithms, rules] = collectives;
     EXPECT_EQ(dimension_scheduling, b.collectives.dimension_scheduling);
     EXPECT_EQ(threshold, b.collectives.dispatch_threshold);
     EXPECT_EQ(batch, b.collectives.dispatch_batch);
@@ -190,6 +190,19 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(reduction, b.collectives.reduction);
     EXPECT_EQ(reduction_bandwidth, b.collectives.reduction_bandwidth);
     EXPECT_EQ(algorithms, b.collectives.algorithms);
+    ASSERT_EQ(rules.size(), b.collectives.rules.size());
+    for (size_t r = 0; r < rules.size(); ++r) {
+      const auto& [group, name, operation, own_algorithms, own_order, own_chunks, priority, origin] =
+          rules[r];
+      const CollectiveRule& o = b.collectives.rules[r];
+      EXPECT_EQ(group, o.group);
+      EXPECT_EQ(name, o.name);
+      EXPECT_EQ(operation, o.operation);
+      EXPECT_EQ(own_algorithms, o.algorithms);
+      EXPECT_EQ(own_order, o.order);
+      EXPECT_EQ(own_chunks, o.chunks);
+      EXPECT_EQ(priority, o.priority);
+    }
     const auto& [trace, groups, strict] = workload;
     EXPECT_EQ(trace, b.workload.trace);
     EXPECT_EQ(groups, b.workload.groups);
@@ -728,6 +741,56 @@ TEST(Loader, MutatedFilesAreRefusedOrRoundTrip) {
     ASSERT_EQ(effective_yaml(parse_config(effective, "")), effective) << text;
   }
   EXPECT_GT(accepted, 50);
+}
+
+TEST(Loader, Rules) {
+  const std::string text = with(
+      "collectives:\n  rules:\n"
+      "    - {group: 12, algorithms: ring, chunks: 3}\n"
+      "    - {name: 'mb?.*, \"x\"', operation: all_gather, order: themis_flex}\n"
+      "    - algorithms: custom:p/mine\n"
+      "      priority: 7\n"
+      "    - {algorithms: default}\n");
+  const Config c = parse_config(text, "/data/machine.yaml", {"collectives.rules[0].chunks=5"});
+  const auto& rules = c.collectives.rules;
+  ASSERT_EQ(rules.size(), 4u);
+  EXPECT_EQ(rules[0].group, "12");
+  EXPECT_EQ(rules[0].name, "");
+  EXPECT_EQ(rules[0].algorithms, (std::vector<std::string>{"ring", "ring", "ring"}));
+  EXPECT_EQ(rules[0].chunks, 5u);
+  EXPECT_FALSE(rules[0].operation || rules[0].order || rules[0].priority);
+  EXPECT_EQ(rules[0].origin, "/data/machine.yaml:8: key `collectives.rules[0]`");
+  EXPECT_EQ(rules[1].name, "mb?.*, \"x\"");
+  EXPECT_EQ(rules[1].operation, CollectiveOp::all_gather);
+  EXPECT_EQ(rules[1].order, CollectiveOrder::themis_flex);
+  EXPECT_TRUE(rules[1].algorithms.empty());
+  EXPECT_EQ(rules[2].algorithms, std::vector<std::string>(3, "custom:/data/p/mine"));
+  EXPECT_EQ(rules[2].priority, 7);
+  EXPECT_EQ(rules[3].algorithms, std::vector<std::string>(3));
+  expect_same(c, parse_config(effective_yaml(c), ""));
+
+  const auto wrong = [](const std::string& rule) {
+    return error_of(with("collectives: {rules: " + rule + "}\n"));
+  };
+  const auto says = [&](const std::string& rule, const std::string& part) {
+    EXPECT_NE(wrong(rule).find(part), std::string::npos) << wrong(rule);
+  };
+  says("[{algoritms: ring}]",
+       "machine.yaml:6: key `collectives.rules[0].algoritms`: unknown key 'algoritms' (did you "
+       "mean `algorithms`?)");
+  says("[{group: a, algorithms: ring}, {algorithms: [ring, ring]}]",
+       "key `collectives.rules[1].algorithms`: has 2 algorithms");
+  says("[{algorithms: [one_ring, ring, ring]}]", "'one_ring' runs the whole operation");
+  says("[{algorithms: riing}]", "did you mean `ring`?");
+  says("[{operation: allreduce, chunks: 2}]", "did you mean `all_reduce`?");
+  EXPECT_EQ(wrong("[{algorithms: riing}]").find("sets nothing"), std::string::npos);
+  says("[{chunks: 0}]", "'0' is zero");
+  says("[{order: thems}]", "did you mean `themis`?");
+  says("[{priority: -1}]", "priority");
+  says("[{group: a}]", "key `collectives.rules[0]`: sets nothing");
+  says("[{name: '', chunks: 2}]", "is empty");
+  says("{algorithms: ring}", "allowed: a list of mappings");
+  says("[ring]", "key `collectives.rules[0]`: is 'ring'; allowed: a mapping of group, name, operation");
 }
 
 TEST(Loader, FilesAreFoundOrNamed) {

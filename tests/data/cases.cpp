@@ -211,7 +211,7 @@ DataCase random_case(std::mt19937_64& random, bool units) {
   k.chunks = 1 + static_cast<uint32_t>(random() % 7);
   k.active_chunks_per_dimension = 1 + static_cast<uint32_t>(random() % 3);
   k.queues_per_dimension = 1 + static_cast<uint32_t>(random() % 2);
-  k.order = static_cast<CollectiveOrder>(random() % 4);
+  k.order = static_cast<CollectiveOrder>(random() % kCollectiveOrders);
   k.scheduling = static_cast<CollectiveScheduling>(random() % 3);
   k.dimension_scheduling = static_cast<DimensionScheduling>(random() % 4);
   if (random() % 4 == 0) k.dispatch_threshold = 1 + static_cast<uint32_t>(random() % 3);

@@ -266,7 +266,7 @@ TEST(Collectives, EveryAlgorithmOperationTopologyAndShape) {
             c.config.collectives.chunks = 4;
             c.config.collectives.active_chunks_per_dimension = 2;
             c.config.collectives.queues_per_dimension = 1 + runs % 2;
-            c.config.collectives.order = static_cast<CollectiveOrder>(runs % 4);
+            c.config.collectives.order = static_cast<CollectiveOrder>(runs % kCollectiveOrders);
             c.config.collectives.algorithms[static_cast<int>(op)].assign(shape.size(), algorithm->name());
             c.group.id = 1;
             c.group.ranks = test::group_of(c.config, group, random);
@@ -306,6 +306,55 @@ TEST(Collectives, RandomSystemsInRandomOrderOfDelivery) {
     }
   }
   EXPECT_GT(elements, 1000000u);
+}
+
+/// The all-gathers of themis_flex in every order that its scheduler comes to, on two to four dimensions.
+TEST(Collectives, GathersInAnOrderOfTheirOwnRestoreEverything) {
+  std::mt19937_64 random(77);
+  uint32_t rearranged = 0;
+  uint32_t left_over = 0;
+  for (uint32_t i = 0; i < 300; ++i) {
+    static const DimensionKind kKinds[] = {DimensionKind::ring, DimensionKind::fully_connected,
+                                           DimensionKind::switch_};
+    const size_t dims = 2 + i % 3;
+    std::vector<DimensionKind> kinds;
+    std::vector<uint32_t> sizes;
+    for (size_t d = 0; d < dims; ++d) {
+      kinds.push_back(kKinds[random() % 3]);
+      sizes.push_back(2 + static_cast<uint32_t>(random() % (dims == 4 ? 2 : 3)));
+    }
+    DataCase c;
+    c.config = test::machine(kinds, sizes, Fidelity::analytical);
+    for (DimensionConfig& d : c.config.dimensions) {
+      d.bandwidth = {(1 + random() % 20) * 1000000000ull, 1};
+      d.latency = 0;
+    }
+    auto& k = c.config.collectives;
+    k.order = CollectiveOrder::themis_flex;
+    k.dimension_scheduling = static_cast<DimensionScheduling>(random() % 4);
+    k.chunks = 1 + static_cast<uint32_t>(random() % 9);
+    k.active_chunks_per_dimension = 1 + static_cast<uint32_t>(random() % 3);
+    c.config.run.element = i % 2 == 0 ? "fp32" : "bf16";
+    // One in four: a dimension of trees, which stands between the two passes.
+    if (i % 4 == 0) {
+      k.algorithms[0].assign(dims, "");
+      k.algorithms[0][random() % dims] = "double_binary_tree";
+    }
+    c.group.id = 1;
+    if (i % 3 == 0) c.group.ranks = test::group_of(c.config, GroupShape::grid, random);
+    // Half of the sizes divide.
+    test::set_request(c, CollectiveOp::all_reduce, k.chunks * 1296 + (i % 2 == 0 ? 0 : random() % 100),
+                      random);
+    Machine machine(c, random());
+    ASSERT_EQ(machine.run(), "") << c.text();
+    if (machine.plan().empty()) continue;
+    for (uint32_t chunk = 0; chunk < machine.plan().chunks(); ++chunk) {
+      rearranged += machine.plan().rearranged(chunk) ? 1 : 0;
+      left_over += machine.plan().rearranged(0) && !machine.plan().rearranged(chunk) ? 1 : 0;
+    }
+  }
+  EXPECT_GT(rearranged, 100u);
+  EXPECT_GT(left_over, 10u);
 }
 
 /// Any floats: within the rounding of the operations, and the same bits whatever the order of arrival.

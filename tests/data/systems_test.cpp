@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <memory>
 #include <random>
+#include <set>
+#include <string>
 
 #include "sc_models/job.h"
 #include "tests/data/cases.h"
@@ -120,7 +122,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
             for (size_t d = 0; d < shape.size(); ++d) kinds.push_back(kKinds[(first + d) % 4]);
             c.config = test::machine(kinds, shape, fidelity);
             c.config.collectives.chunks = 3;
-            c.config.collectives.order = static_cast<CollectiveOrder>(cases.size() % 4);
+            c.config.collectives.order = static_cast<CollectiveOrder>(cases.size() % kCollectiveOrders);
             c.config.collectives.queues_per_dimension = 1 + cases.size() / 2 % 2;
             c.group.id = 1;
             c.group.ranks = test::group_of(c.config, group, random);
@@ -138,11 +140,71 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
+/// Nothing left to chance: every algorithm (flat ones, too) x operation it has x kind of dimension x fidelity
+/// x group shape, with sizes of groups and data that nothing divides.
+TEST(DataSystems, EveryCombination) {
+  static const DimensionKind kKinds[] = {DimensionKind::ring, DimensionKind::fully_connected,
+                                         DimensionKind::switch_, DimensionKind::mesh};
+  std::vector<std::string> names;
+  for (const auto* algorithm : collectives::all_algorithms()) {
+    names.emplace_back(algorithm->name());
+    if (collectives::find_flat_algorithm(std::string("one_") + algorithm->name()) != nullptr)
+      names.push_back(std::string("one_") + algorithm->name());
+  }
+  std::mt19937_64 random(12);
+  std::vector<DataCase> cases;
+  std::set<std::pair<std::string, int>> pairs;
+  for (const std::string& name : names) {
+    const auto* flat = collectives::find_flat_algorithm(name);
+    const auto* algorithm = flat != nullptr ? flat : collectives::find_algorithm(name);
+    for (int o = 0; o < kCollectiveOps; ++o) {
+      const auto op = static_cast<CollectiveOp>(o);
+      if (!algorithm->refuses(op, 5).empty()) continue;
+      for (size_t k = 0; k < 4; ++k) {
+        for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
+          for (const GroupShape group :
+               {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
+            DataCase c;
+            c.config = test::machine({kKinds[k], kKinds[(k + 1) % 4]}, {5, 3}, fidelity);
+            c.config.collectives.chunks = 2;
+            c.config.collectives.order = static_cast<CollectiveOrder>(cases.size() % kCollectiveOrders);
+            c.config.collectives.algorithms[static_cast<size_t>(o)].assign(2, name);
+            c.group.id = 1;
+            do {
+              c.group.ranks = test::group_of(c.config, group, random);
+            } while (c.group.ranks.size() == 1);
+            test::set_request(c, op, 97, random);
+            cases.push_back(c);
+            pairs.insert({name, o});
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GE(pairs.size(), 2u * (9 + 9 + 4 + 4)) << "of algorithms and operations";
+  EXPECT_EQ(cases.size(), pairs.size() * 4 * 3 * 4);
+  EXPECT_GT(run_isolated(cases), 500000u);
+}
+
 TEST(DataSystems, FiveHundredRandomSystems) {
   std::mt19937_64 random(20240608);
   std::vector<DataCase> cases;
   for (int i = 0; i < 500; ++i) cases.push_back(test::random_case(random, true));
+  ASSERT_GE(cases.size(), 500u);
   EXPECT_GT(run_isolated(cases), 500000u);
+  // Every scheduler and element type is among them.
+  std::set<int> orders, schedulings, within;
+  std::set<std::string> elements;
+  for (const DataCase& c : cases) {
+    orders.insert(static_cast<int>(c.config.collectives.order));
+    schedulings.insert(static_cast<int>(c.config.collectives.scheduling));
+    within.insert(static_cast<int>(c.config.collectives.dimension_scheduling));
+    elements.insert(c.config.run.element + c.config.run.reduce);
+  }
+  EXPECT_EQ(orders.size(), static_cast<size_t>(kCollectiveOrders));
+  EXPECT_EQ(schedulings.size(), 3u);
+  EXPECT_EQ(within.size(), 4u);
+  EXPECT_EQ(elements.size(), 9u);
 }
 
 TEST(DataSystems, RandomSystemsWhoseSwitchesReduce) {

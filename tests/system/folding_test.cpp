@@ -34,7 +34,7 @@ Config random_config(std::mt19937& random) {
   c.chunks = static_cast<uint32_t>(pick(1, 4, 16));
   c.active_chunks_per_dimension = static_cast<uint32_t>(pick(1, 1, 2, 3));
   c.queues_per_dimension = static_cast<uint32_t>(pick(1, 1, 2));
-  c.order = static_cast<CollectiveOrder>(random() % 4);
+  c.order = static_cast<CollectiveOrder>(random() % kCollectiveOrders);
   c.dimension_scheduling = static_cast<DimensionScheduling>(random() % 4);
   c.dispatch_threshold = static_cast<uint32_t>(pick(0, 0, 2, 8));
   config.nmu.endpoint_delay = pick(0, 0, 10000);

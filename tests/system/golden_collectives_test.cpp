@@ -8,24 +8,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "sc_models/system.h"
 #include "tests/support/data_dir.h"
+#include "tests/support/golden_collectives.h"
 #include "tests/support/isolated.h"
 
 namespace weft {
 namespace {
 
-using nlohmann::json;
+using test::GoldenCollective;
 
 struct Case final : NmuClient {
-  json spec;
-  Config config;
+  GoldenCollective golden;
   collectives::Group group;
   std::unique_ptr<collectives::PlanBuilder> plans;
   std::unique_ptr<System> system;
@@ -40,108 +39,44 @@ struct Case final : NmuClient {
   void message_arrived(NpuId, const Completion&) override {}
 };
 
-DimensionKind kind(const std::string& name) {
-  if (name == "Ring") return DimensionKind::ring;
-  if (name == "FullyConnected") return DimensionKind::fully_connected;
-  return DimensionKind::switch_;
-}
-
-CollectiveOp operation(const std::string& name) {
-  if (name == "AR") return CollectiveOp::all_reduce;
-  if (name == "AG") return CollectiveOp::all_gather;
-  if (name == "RS") return CollectiveOp::reduce_scatter;
-  return CollectiveOp::all_to_all;
-}
-
-/// Bandwidths are GiB/s with a fraction (200/7): kept exact as a multiple of 1/n.
-Rate rate(double gib_per_second) {
-  for (uint32_t divisor = 1; divisor <= 64; ++divisor) {
-    const double scaled = gib_per_second * divisor * 1073741824.0;
-    if (std::abs(scaled - std::round(scaled)) < 1e-3)
-      return {static_cast<uint64_t>(std::llround(scaled)), divisor};
-  }
-  return {static_cast<uint64_t>(std::llround(gib_per_second * 1073741824.0)), 1};
-}
-
-std::unique_ptr<Case> make(const json& spec, size_t number) {
+std::unique_ptr<Case> make(GoldenCollective golden, size_t number) {
   auto c = std::make_unique<Case>();
-  c->spec = spec;
-  const bool contended = spec["contention"] != "none";
-  const size_t dims = spec["npus"].size();
-  for (size_t d = 0; d < dims; ++d) {
-    DimensionConfig dimension;
-    dimension.kind = kind(spec["topology"][d]);
-    dimension.size = spec["npus"][d];
-    dimension.bandwidth = rate(spec["bandwidth_GiBps"][d]);
-    dimension.latency = static_cast<Picoseconds>(std::llround(spec["latency_ns"][d].get<double>() * 1000));
-    dimension.fidelity = contended ? Fidelity::message : Fidelity::analytical;
-    dimension.switching = Switching::store_and_forward;
-    c->config.dimensions.push_back(dimension);
-  }
-  const CollectiveOp op = operation(spec["collective"]);
-  auto& algorithms = c->config.collectives.algorithms[static_cast<int>(op)];
-  for (const std::string name : spec["algorithm"]) {
-    algorithms.push_back(name == "halvingDoubling" ? "halving_doubling" : name);
-  }
-  c->config.collectives.chunks = spec["chunks"];
-  c->config.collectives.active_chunks_per_dimension = spec["active_chunks_per_dimension"];
-  c->config.collectives.order =
-      spec["all_reduce_order"] == "baseline" ? CollectiveOrder::baseline : CollectiveOrder::local_bw_aware;
-  if (spec.value("inter_dimension_scheduling", "ascending") == "offlineGreedy") {
-    c->config.collectives.order = CollectiveOrder::themis;
-  }
-  if (spec.value("smallest_first", false)) {
-    c->config.collectives.dimension_scheduling = DimensionScheduling::smallest_first;
-  }
-  c->config.nmu.endpoint_delay = spec["endpoint_delay_ns"].get<uint64_t>() * 1000;
-  if (spec["reduction"] != "none") {
-    c->config.collectives.reduction = ReductionKind::fixed_bandwidth;
-    c->config.collectives.reduction_bandwidth = {1600000000000ull, 1};
-  }
+  c->golden = std::move(golden);
+  const Config& config = c->golden.config;
   c->system =
-      std::make_unique<System>(("case" + std::to_string(number)).c_str(), c->config, *c, System::Options{});
-  c->plans = std::make_unique<collectives::PlanBuilder>(c->config);
+      std::make_unique<System>(("case" + std::to_string(number)).c_str(), config, *c, System::Options{});
+  c->plans = std::make_unique<collectives::PlanBuilder>(config);
   collectives::CollectiveRequest request;
-  request.op = op;
-  request.bytes = spec["bytes"];
+  request.op = c->golden.op;
+  request.bytes = c->golden.bytes;
   request.group = &c->group;
   const auto plan = c->plans->plan(request);
   for (uint32_t r = 0; r < c->system->npus(); ++r) c->system->nmu(r).start_collective(1, plan);
   return c;
 }
 
-/// Runs every case of a golden file that `wanted` accepts; returns one line a failure.
-std::string run_file(const std::string& file, const std::function<bool(const json&)>& wanted,
-                     size_t expected) {
-  const json data = json::parse(std::ifstream(test::data_dir() + "/golden/" + file));
+/// Runs every case of a golden file that `wanted` accepts; returns one line a failure. `tolerance`: a
+/// fraction of the golden time, 0: the case's own.
+std::string run_file(const std::string& file, const std::function<bool(const GoldenCollective&)>& wanted,
+                     size_t expected, double tolerance = 0) {
   std::vector<std::unique_ptr<Case>> cases;
-  for (const json& spec : data["cases"]) {
-    if (wanted(spec)) cases.push_back(make(spec, cases.size()));
+  for (GoldenCollective& golden : test::read_golden_collectives(file)) {
+    if (wanted(golden)) cases.push_back(make(std::move(golden), cases.size()));
   }
   std::string failures;
   if (cases.size() != expected) failures += "cases: " + std::to_string(cases.size()) + "\n";
   sc_core::sc_start();
   for (const auto& c : cases) {
-    const json& s = c->spec;
-    double steps = 0;
-    for (size_t d = 0; d < s["npus"].size(); ++d) {
-      const double n = s["npus"][d];
-      steps +=
-          (s["collective"] == "A2A" ? n * (n - 1) / 2 : 2 * (n - 1)) * (s["topology"][d] == "Switch" ? 2 : 1);
-    }
-    const double golden = s["time_ns"];
-    const double tolerance =
-        std::max(golden * 0.001, s["chunks"].get<double>() * steps * (s["reduction"] == "none" ? 1 : 4));
+    const GoldenCollective& g = c->golden;
     const double ours = static_cast<double>(c->finished) / 1000;
-    if (c->done != c->system->npus() || std::abs(ours - golden) > tolerance) {
-      failures += s["id"].get<std::string>() + ": " + std::to_string(ours) + " ns, golden " +
-                  std::to_string(golden) + ", finished ranks " + std::to_string(c->done) + "\n";
+    const double allowed = tolerance == 0 ? g.tolerance_ns : g.time_ns * tolerance;
+    if (c->done != c->system->npus() || std::abs(ours - g.time_ns) > allowed) {
+      failures += g.id + ": " + std::to_string(ours) + " ns, golden " + std::to_string(g.time_ns) +
+                  ", finished ranks " + std::to_string(c->done) + "\n";
     }
-    for (const std::string& broken : c->system->check_conservation()) {
-      failures += s["id"].get<std::string>() + ": " + broken + "\n";
-    }
+    for (const std::string& broken : c->system->check_conservation()) failures += g.id + ": " + broken + "\n";
     if (c->system->totals().out_of_order_starts != 0) {
-      failures += s["id"].get<std::string>() + ": chunks started out of order in a symmetric collective\n";
+      failures += g.id + ": chunks started out of order in a symmetric collective\n";
     }
   }
   return failures;
@@ -151,7 +86,7 @@ TEST(GoldenCollectives, AllCases) {
   WEFT_NEEDS_DATA();
   const auto result = test::isolated([] {
     return run_file(
-        "collectives.json", [](const json&) { return true; }, 415);
+        "collectives.json", [](const GoldenCollective&) { return true; }, 415);
   });
   EXPECT_EQ(result.status, 0) << result.text;
   EXPECT_EQ(result.text, "");
@@ -161,7 +96,7 @@ TEST(GoldenCollectives, OneDimensionWithReduction) {
   WEFT_NEEDS_DATA();
   const auto result = test::isolated([] {
     return run_file(
-        "one_dimension_reduction.json", [](const json&) { return true; }, 307);
+        "one_dimension_reduction.json", [](const GoldenCollective&) { return true; }, 307);
   });
   EXPECT_EQ(result.status, 0) << result.text;
   EXPECT_EQ(result.text, "");
@@ -171,8 +106,8 @@ TEST(GoldenCollectives, PaperSystemsWithTheDefaultScheduler) {
   WEFT_NEEDS_DATA();
   const auto result = test::isolated([] {
     return run_file(
-        "paper_systems.json", [](const json& s) { return s["inter_dimension_scheduling"] == "ascending"; },
-        16);
+        "paper_systems.json",
+        [](const GoldenCollective& g) { return g.inter_dimension_scheduling == "ascending"; }, 16, 0.005);
   });
   EXPECT_EQ(result.status, 0) << result.text;
   EXPECT_EQ(result.text, "");
@@ -187,10 +122,10 @@ TEST(GoldenCollectives, Themis) {
   const auto result = test::isolated([] {
     return run_file(
         "paper_systems.json",
-        [](const json& s) {
-          return s["scheduler_binary"] == "stock+parse-inter-dim-option+themis-bw-override" &&
-                 s["id"] != "t2nr_Conv-4D_fcnorm_s16_ThemisAggBW" &&
-                 s["id"] != "t2nr_Conv-3D_fcnorm_s16_ThemisAggBW";
+        [](const GoldenCollective& g) {
+          return g.scheduler == "stock+parse-inter-dim-option+themis-bw-override" &&
+                 g.id != "t2nr_Conv-4D_fcnorm_s16_ThemisAggBW" &&
+                 g.id != "t2nr_Conv-3D_fcnorm_s16_ThemisAggBW";
         },
         4);
   });
@@ -203,11 +138,10 @@ TEST(GoldenCollectives, Themis) {
 TEST(GoldenCollectives, ThemisWithSmallestFirstMakesAConventionalSystemEqualToAWafer) {
   WEFT_NEEDS_DATA();
   const auto result = test::isolated([] {
-    const json data = json::parse(std::ifstream(test::data_dir() + "/golden/paper_systems.json"));
-    for (json spec : data["cases"]) {
-      if (spec["id"] != "t2nr_Conv-4D_fcnorm_s64_ThemisAggBW") continue;
-      spec["smallest_first"] = true;
-      const auto c = make(spec, 0);
+    for (GoldenCollective& golden : test::read_golden_collectives("paper_systems.json")) {
+      if (golden.id != "t2nr_Conv-4D_fcnorm_s64_ThemisAggBW") continue;
+      golden.config.collectives.dimension_scheduling = DimensionScheduling::smallest_first;
+      const auto c = make(std::move(golden), 0);
       sc_core::sc_start();
       if (c->done != c->system->npus()) return std::string("unfinished");
       return std::to_string(c->finished / 1000);

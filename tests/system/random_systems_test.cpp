@@ -73,7 +73,7 @@ Config random_machine(Random& random) {
   config.collectives.active_chunks_per_dimension = 1 + random.pick(3);
   config.collectives.queues_per_dimension = 1 + random.pick(2);
   config.collectives.scheduling = static_cast<CollectiveScheduling>(random.pick(3));
-  config.collectives.order = static_cast<CollectiveOrder>(random.pick(2));
+  config.collectives.order = static_cast<CollectiveOrder>(random.pick(kCollectiveOrders));
   std::mt19937_64 packets(random.pick(1u << 30));
   test::set_packets(config, packets);
   config.nmu.endpoint_delay = random.pick(2) != 0 ? random.pick(30'000) : 0;

@@ -308,5 +308,84 @@ TEST(Routes, NeighboursAcrossDimensionsOfOne) {
   }));
 }
 
+TEST(Routes, InjectionBandwidthFeedsAllPortsInOrder) {
+  // The DMA takes 5,000 ps for 1,000 B, a link 10,000 ps. Ports send while a message is still coming in.
+  EXPECT_SILENT(isolated([] {
+    Config config;
+    config.dimensions = {dimension(DimensionKind::fully_connected, 4)};
+    config.nmu.injection_bandwidth = {200'000'000'000ull, 1};
+    Machine m(config);
+    m.send(0, 1, 1'000);
+    m.send(0, 2, 1'000);
+    m.send(0, 3, 1'000);
+    m.send(0, 1, 1'000, 1);
+    std::string text = m.run();
+    const Picoseconds first = kLatency + 10'000;
+    text += m.expect(0, 1, first);
+    text += m.expect(0, 2, first + 5'000);
+    text += m.expect(0, 3, first + 10'000);
+    return text +
+           m.expect(0, 1, first + 15'000, 1);  // its port is free since 10,000 ps, the DMA since 15,000
+  }));
+  // A DMA slower than the link: it is what counts.
+  EXPECT_SILENT(isolated([] {
+    Config config;
+    config.dimensions = {dimension(DimensionKind::fully_connected, 3)};
+    config.nmu.injection_bandwidth = {50'000'000'000ull, 1};
+    Machine m(config);
+    m.send(0, 1, 1'000);
+    m.send(0, 2, 1'000);
+    m.send(1, 0, 1'000);  // another NMU has a DMA of its own
+    std::string text = m.run();
+    text += m.expect(0, 1, kLatency + 20'000) + m.expect(0, 2, kLatency + 40'000);
+    return text + m.expect(1, 0, kLatency + 20'000);
+  }));
+}
+
+TEST(Routes, AFullInjectionQueueHoldsBackAllThatComesAfter) {
+  // `ports`: rank 2 has a port of its own (another dimension), or shares that of rank 1 (another link of it).
+  const auto arrivals = [](uint32_t queue, bool ports) {
+    return isolated([queue, ports] {
+      Config config;
+      if (ports) {
+        config.dimensions = {dimension(DimensionKind::fully_connected, 2),
+                             dimension(DimensionKind::switch_, 2)};
+      } else {
+        config.dimensions = {dimension(DimensionKind::fully_connected, 3)};
+      }
+      config.nmu.injection_queue = queue;
+      Machine m(config);
+      for (uint32_t i = 0; i < 3; ++i) m.send(0, 1, 1'000, i);
+      m.send(0, 2, 1'000);
+      std::string text = m.run();
+      for (uint32_t i = 0; i < 3; ++i) text += m.expect(0, 1, kLatency + (i + 1) * 10'000, i);
+      // What is for rank 2 waits until the three before it have a place (messages leave in order), and on
+      // their port for one of its own.
+      const uint32_t places = ports ? 3 : 4;
+      const Picoseconds wait = queue == 0 || queue >= places ? 0 : (places - queue) * 10'000;
+      return text + m.expect(0, 2, wait + (ports ? 2 : 1) * (kLatency + 10'000));
+    });
+  };
+  for (const bool ports : {false, true}) {
+    for (const uint32_t queue : {0u, 1u, 2u, 3u, 4u}) EXPECT_SILENT(arrivals(queue, ports));
+  }
+}
+
+TEST(Routes, InjectionQueueAndBandwidthTogether) {
+  EXPECT_SILENT(isolated([] {
+    Config config;
+    config.dimensions = {dimension(DimensionKind::fully_connected, 2)};
+    config.nmu.injection_queue = 1;
+    config.nmu.injection_bandwidth = {200'000'000'000ull, 1};
+    Machine m(config);
+    for (uint32_t i = 0; i < 3; ++i) m.send(0, 1, 1'000, i);
+    std::string text = m.run();
+    // A message comes in when the one before has left: the link is never idle, as it sends from the first
+    // byte on.
+    for (uint32_t i = 0; i < 3; ++i) text += m.expect(0, 1, kLatency + (i + 1) * 10'000, i);
+    return text;
+  }));
+}
+
 }  // namespace
 }  // namespace weft

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 weft_add_sc_test(golden_collectives
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/golden_collectives_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
@@ -20,6 +21,7 @@ weft_add_sc_test(memory
 weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(schedulers SOURCES ${CMAKE_CURRENT_LIST_DIR}/schedulers_test.cpp LINKS weft::sc_models TIMEOUT 300)
 weft_add_sc_test(packet_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_system_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(trace_folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/trace_folding_test.cpp

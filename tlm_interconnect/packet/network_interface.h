@@ -193,6 +193,7 @@ class NetworkInterface final : public sc_core::sc_module {
   /// Of the message at the front of a queue, which must not be empty.
   Progress progress(uint32_t virtual_network) const;
   bool sends_nothing_else(uint32_t virtual_network) const;
+  Picoseconds cycle_time() const { return cycle_; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
   void write_sender(StateRecord& state);
   void write_receiver(StateRecord& state) const;

@@ -55,9 +55,16 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picosec
   ++train.begun;
   if (train.phase == Phase::idle) {
     if (train.begun < train.next_try) return false;
-    if (train.path.empty() && !find_path(train, messages_[progress.message].message)) {
-      train.next_try = ~uint64_t{0};
-      return false;
+    if (train.path.empty()) {
+      if (!find_path(train, messages_[progress.message].message)) {
+        train.next_try = ~uint64_t{0};
+        return false;
+      }
+      const uint64_t first = packets_until_full(train);
+      if (train.begun < first) {
+        train.next_try = left < first - train.begun + kShortest ? ~uint64_t{0} : first;
+        return false;
+      }
     }
     if (!ni.sends_nothing_else(virtual_network) || !exclusive(train)) {
       train.next_try = train.begun + kRetry;
@@ -122,6 +129,24 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
     mask = next_mask;
   }
   return false;
+}
+
+// Until the first credits of the longest loop are back nothing can repeat: what is on its way only grows.
+uint64_t PacketTrains::packets_until_full(const Train& train) const {
+  const NiAttachment& at = topology_.nis[train.from->number()];
+  Picoseconds head = 0;
+  Picoseconds full = 0;
+  const auto pass = [&](uint32_t link) {
+    const LinkTiming& timing = topology_.links[link];
+    const Picoseconds credit = timing.credit_latency != 0 ? timing.credit_latency : timing.latency;
+    full = std::max(full, head + timing.latency + credit);
+    head += timing.latency;
+  };
+  const uint32_t first_link = topology_.routers[at.router].ports[at.port].link;
+  pass(first_link);
+  for (const Hop& hop : train.path) pass(topology_.routers[hop.router->id()].ports[hop.output].link);
+  const Picoseconds flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
+  return full / (flit * train.from->packet_flits_of_trains());
 }
 
 bool PacketTrains::exclusive(const Train& train) const {

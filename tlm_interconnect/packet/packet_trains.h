@@ -95,6 +95,8 @@ class PacketTrains {
   };
 
   bool find_path(Train& train, const Message& message);
+  /// How many packets have begun, at least, when the path is filled with them.
+  uint64_t packets_until_full(const Train& train) const;
   bool exclusive(const Train& train) const;
   void observe(Train& train, Picoseconds t);
   void forget(Train& train);

@@ -657,11 +657,20 @@ bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
     if (owner != kFree && owner / vcs_ != input) return false;
   }
   for (uint32_t p = 0; p < ports(); ++p) {
+    RouteQuery last{};
+    bool known = false;  // `last` does not want the output: packets of one flow come one after the other
     const auto foreign = [&](uint32_t v, fabric::PacketRef ref) {
       if (p == input) return pool_[ref].id_high != message;
-      return may_want(output, query_of(p, v, ref));
+      const RouteQuery query = query_of(p, v, ref);
+      if (known && query.source == last.source && query.destination == last.destination &&
+          query.virtual_network == last.virtual_network)
+        return false;
+      last = query;
+      known = true;
+      return may_want(output, query);
     };
     for (uint32_t v = 0; v < vcs_; ++v) {
+      known = false;
       const InputVc& in = inputs_[p * vcs_ + v];
       if (in.packet != fabric::kNoPacket && foreign(v, in.packet)) return false;
       for (uint32_t k = 0; k < in.queue.size(); ++k) {

@@ -59,6 +59,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t vcs() const { return vcs_; }
 
   // -- read by the network's checks and reports
+  uint32_t id() const { return id_; }
   uint64_t activations() const { return activations_; }
   uint64_t packets() const { return packets_; }  ///< packet-hops: tails sent
   uint64_t retries(uint32_t output) const { return ports_[output].retries; }

@@ -121,8 +121,13 @@ class Algorithm {
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
 
   /// Why the rounds would not give what the operation is defined to give; empty: they do. Algorithms of this
-  /// library are proven by their tests, those that a user brings are proven here.
-  virtual std::string disproof(const PhaseShape&) const { return {}; }
+  /// library are proven by their tests, those that a user brings are proven here. `block`: the first block
+  /// that is wrong, if it is one.
+  virtual std::string disproof(const PhaseShape& shape, uint32_t& block) const {
+    (void)shape;
+    (void)block;
+    return {};
+  }
 
   /// Does this member, in round r or later, still wait for a message from member `from`?
   virtual bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const = 0;

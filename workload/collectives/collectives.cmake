@@ -15,7 +15,10 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_layout.cpp
   collectives/data.cpp
   collectives/data_check.cpp
+  collectives/p2p_data.cpp
   collectives/plan.cpp
+  collectives/pipeline.cpp
+  collectives/rules.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
 )

@@ -397,12 +397,13 @@ bool CustomAlgorithm::expects(const PhaseShape& s, uint32_t r, uint32_t from) co
   return it != last_[s.me].end() && it->second >= r;
 }
 
-std::string CustomAlgorithm::disproof(const PhaseShape& s) const {
+std::string CustomAlgorithm::disproof(const PhaseShape& s, uint32_t& block) const {
   const auto [it, fresh] = proven_.try_emplace({s.op, rooted(s.op) ? s.root : 0});
-  if (fresh) it->second = disprove(rounds_, s.op, s.root);
-  if (it->second.empty()) return {};
+  if (fresh) it->second.text = disprove(rounds_, s.op, s.root, &it->second.block);
+  if (it->second.text.empty()) return {};
+  block = it->second.block;
   return fmt::format("{}.*.et: the programs do not do what {} is defined to do: {}", prefix_, to_string(s.op),
-                     it->second);
+                     it->second.text);
 }
 
 }  // namespace weft::collectives

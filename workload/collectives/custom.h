@@ -33,7 +33,7 @@ class CustomAlgorithm final : public Algorithm {
   uint32_t rounds(const PhaseShape& shape) const override;
   void round(const PhaseShape& shape, uint32_t r, Round& out) const override;
   bool expects(const PhaseShape& shape, uint32_t r, uint32_t from) const override;
-  std::string disproof(const PhaseShape& shape) const override;
+  std::string disproof(const PhaseShape& shape, uint32_t& block) const override;
 
  private:
   CustomAlgorithm(std::string prefix, PhaseRounds rounds);
@@ -41,7 +41,11 @@ class CustomAlgorithm final : public Algorithm {
   std::string prefix_;
   PhaseRounds rounds_;
   std::vector<std::map<uint32_t, uint32_t>> last_;  ///< [member]: peer -> last round with a message from it
-  mutable std::map<std::pair<CollectiveOp, uint32_t>, std::string> proven_;  ///< operation, root
+  struct Verdict {
+    std::string text;
+    uint32_t block = ~0u;
+  };
+  mutable std::map<std::pair<CollectiveOp, uint32_t>, Verdict> proven_;  ///< operation, root
 };
 
 }  // namespace weft::collectives

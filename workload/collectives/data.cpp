@@ -109,6 +109,14 @@ void CollectiveData::begin_phase(uint32_t chunk, uint32_t phase) {
   if (!data.loaded) load(chunk);
   const DataLayout::Region region = layout_->region(views_, chunk, phase);
   const PhasePlan& plan = layout_->plan().phases(chunk)[phase];
+  if (layout_->plan().rearranged(chunk) && plan.op == CollectiveOp::all_gather &&
+      layout_->plan().phases(chunk)[phase - 1].op != CollectiveOp::all_gather) {
+    // The pieces nest in another order from here on; this member has but its own.
+    const DataLayout::Moved moved = layout_->moved(views_, chunk);
+    std::vector<std::byte> next(data.work.size(), kUnwritten);
+    copy_bytes(next.data() + moved.gathered, data.work.data() + moved.scattered, moved.bytes);
+    data.work = std::move(next);
+  }
   data.split = region.split;
   data.start = region.start;
   data.phase = phase;
@@ -371,6 +379,11 @@ void CollectiveData::finish_chunk(uint32_t chunk) {
       const DataLayout::Piece& mine = layout.piece(chunk, place_);
       copy_bytes(output_.data() + mine.buffer - layout.shard_offset(position_), data.work.data() + mine.work,
                  mine.bytes);
+    } else if (layout.plan().rearranged(chunk)) {
+      for (const DataLayout::Moved& piece : layout.all_moved(chunk)) {
+        copy_bytes(output_.data() + layout.chunk_offset(chunk) + piece.scattered,
+                   data.work.data() + piece.gathered, piece.bytes);
+      }
     } else {
       copy_bytes(output_.data() + layout.chunk_offset(chunk), data.work.data(), data.work.size());
     }

@@ -82,6 +82,10 @@ int64_t DataLayout::walk(const std::vector<AxisView>& views, uint32_t chunk, int
     const PhasePlan& phase = plan_->phases(chunk)[p];
     const Split split = plan_->split(views, chunk, p);
     const auto mine = static_cast<int64_t>(split.offset(views[phase.axis].me));
+    if (phase.op == CollectiveOp::all_gather && plan_->rearranged(chunk) &&
+        plan_->phases(chunk)[p - 1].op != CollectiveOp::all_gather) {
+      offset = static_cast<int64_t>(moved(views, chunk).gathered);
+    }
     if (collects(phase.op)) offset -= mine;  // my block lies among the others'
     if (!f(p, split, offset)) break;
     if (phase.op == CollectiveOp::all_to_all) {
@@ -196,6 +200,31 @@ uint32_t DataLayout::origin_of(uint32_t position, uint64_t offset) const {
     default:
       return ~0u;
   }
+}
+
+DataLayout::Moved DataLayout::moved(const std::vector<AxisView>& views, uint32_t chunk) const {
+  const std::vector<PhasePlan>& phases = plan_->phases(chunk);
+  Moved moved;
+  const auto nest = [&](const PhasePlan& phase, uint64_t& offset, uint64_t& length) {
+    length /= plan_->axes()[phase.axis].size;
+    offset += views[phase.axis].me * length;
+  };
+  moved.bytes = plan_->chunk_bytes(chunk);
+  for (auto it = phases.begin(); it->op == CollectiveOp::reduce_scatter; ++it)
+    nest(*it, moved.scattered, moved.bytes);
+  uint64_t length = plan_->chunk_bytes(chunk);
+  for (auto it = phases.rbegin(); it->op == CollectiveOp::all_gather; ++it) nest(*it, moved.gathered, length);
+  return moved;
+}
+
+std::vector<DataLayout::Moved> DataLayout::all_moved(uint32_t chunk) const {
+  std::vector<Moved> all;
+  for (uint32_t m = 0; m < members(); ++m) all.push_back(moved(views_at(m), chunk));
+  std::sort(all.begin(), all.end(), [](const Moved& a, const Moved& b) { return a.scattered < b.scattered; });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [](const Moved& a, const Moved& b) { return a.scattered == b.scattered; }),
+            all.end());
+  return all;
 }
 
 DataLayout::Region DataLayout::region(const std::vector<AxisView>& views, uint32_t chunk,

@@ -85,6 +85,19 @@ class DataLayout {
   };
   Region region(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
 
+  /// Of a chunk whose all-gathers do not undo its reduce-scatters last to first: a member's piece lies at
+  /// `scattered` while the chunk falls apart and at `gathered` while it is put together. `bytes` is the size
+  /// of every piece.
+  struct Moved {
+    uint64_t scattered = 0;
+    uint64_t gathered = 0;
+    uint64_t bytes = 0;
+  };
+  Moved moved(const std::vector<AxisView>& views, uint32_t chunk) const;
+  /// The same of every different piece (members that differ only on axes that an all-reduce between the
+  /// passes covers hold the same one).
+  std::vector<Moved> all_moved(uint32_t chunk) const;
+
  private:
   /// Calls f(phase, region) for every phase of the chunk; returns where the member's data lies in the end
   /// (relative to where it lay in the beginning).

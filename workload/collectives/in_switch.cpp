@@ -206,10 +206,13 @@ bool uses_unit(const Config& config, uint32_t d) {
       config.dimensions[d].size < 2 || config.remapped()) {
     return false;
   }
-  return std::any_of(config.collectives.algorithms.begin(), config.collectives.algorithms.end(),
-                     [&](const std::vector<std::string>& names) {
-                       return d < names.size() && names[d] == in_switch_algorithm()->name();
-                     });
+  const auto named = [&](const std::vector<std::string>& names) {
+    return d < names.size() && names[d] == in_switch_algorithm()->name();
+  };
+  const CollectivesConfig& c = config.collectives;
+  return std::any_of(c.algorithms.begin(), c.algorithms.end(), named) ||
+         std::any_of(c.rules.begin(), c.rules.end(),
+                     [&](const CollectiveRule& rule) { return named(rule.algorithms); });
 }
 
 }  // namespace weft::collectives

@@ -10,6 +10,7 @@
 #include "configs/algorithms.h"
 #include "workload/collectives/custom.h"
 #include "workload/collectives/in_switch.h"
+#include "workload/collectives/pipeline.h"
 
 namespace weft::collectives {
 namespace {
@@ -172,12 +173,13 @@ Split CollectivePlan::split(const std::vector<AxisView>& views, uint32_t chunk, 
   uint64_t length = chunk_bytes(chunk);
   uint64_t outer[32];  // lengths before each reduce-scatter that no all-gather has undone yet
   uint32_t depth = 0;
+  const bool rearranged = this->rearranged(chunk);
   uint32_t origins = 1;  // all-to-all: members that have brought their data together in the phases so far
   for (uint32_t p = 0;; ++p) {
     const PhasePlan& plan = phases(chunk)[p];
     const uint32_t n = axes_[plan.axis].size;
-    const bool undo = plan.op == CollectiveOp::all_gather && depth > 0;
-    const bool shard = (plan.op == CollectiveOp::all_gather && depth == 0) || plan.op == CollectiveOp::gather;
+    const bool undo = plan.op == CollectiveOp::all_gather && depth > 0 && !rearranged;
+    const bool shard = (plan.op == CollectiveOp::all_gather && !undo) || plan.op == CollectiveOp::gather;
     Split split = shard ? Split{length, 0, unit} : Split::of(undo ? outer[depth - 1] : length, n, unit);
     if (plan.op == CollectiveOp::all_to_all) {
       // What is for one member is as long as the sender's splits made it, once from every origin.
@@ -220,10 +222,34 @@ std::shared_ptr<const CollectivePlan> PlanBuilder::plan(const CollectiveRequest&
                 request.bytes,
                 request.involved_dimensions,
                 rooted(request.op) ? request.root : 0,
-                request.element_bytes};
+                request.element_bytes,
+                request.settings};
   auto& slot = plans_[key];
   if (!slot) slot = build(request);
   return slot;
+}
+
+uint32_t PlanBuilder::settings(const PlanSettings& settings) {
+  const auto [it, fresh] = settings_ids_.try_emplace(settings, static_cast<uint32_t>(settings_.size()));
+  if (fresh) settings_.push_back(&it->first);
+  return it->second;
+}
+
+const std::vector<std::string>& PlanBuilder::algorithms_of(const CollectiveRequest& request) const {
+  const PlanSettings& own = settings(request.settings);
+  return own.algorithms.empty() ? config_.collectives.algorithms[static_cast<int>(request.op)]
+                                : own.algorithms;
+}
+
+CollectiveOrder PlanBuilder::order_of(const CollectiveRequest& request) const {
+  return settings(request.settings).order.value_or(config_.collectives.order);
+}
+
+std::string PlanBuilder::origin_of(const CollectiveRequest& request) const {
+  const PlanSettings& own = settings(request.settings);
+  if (!own.algorithms.empty()) return own.origin;
+  return fmt::format("{}: key `collectives.{}`", config_.file.empty() ? "configuration" : config_.file,
+                     to_string(request.op));
 }
 
 void PlanBuilder::find_axes(CollectivePlan& plan) const {
@@ -261,17 +287,16 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
   }
 }
 
-const std::string* PlanBuilder::whole_algorithm(CollectiveOp op) const {
-  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+const std::string* PlanBuilder::whole_algorithm(const CollectiveRequest& request) const {
+  const auto& names = algorithms_of(request);
   for (const std::string& name : names) {
     const AlgorithmInfo* info = weft::find_algorithm(name);
     if (info == nullptr || !info->whole) continue;
     if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return n == name; }))
       return &name;
     throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `collectives.{}`: `{}` runs the whole operation; name it for all "
-                                "dimensions or for none",
-                                config_.file.empty() ? "configuration" : config_.file, to_string(op), name));
+                    fmt::format("{}: `{}` runs the whole operation; name it for all dimensions or for none",
+                                origin_of(request), name));
   }
   return nullptr;
 }
@@ -300,9 +325,7 @@ void PlanBuilder::fail(const CollectivePlan& plan, const std::string& where, con
   const std::string group = plan.request_.group->ranks.empty()
                                 ? std::string{}
                                 : fmt::format(" (communicator group `{}`)", plan.request_.group->name);
-  throw UserError(ExitCode::usage, fmt::format("{}: key `collectives.{}`: {}{}: {}",
-                                               config_.file.empty() ? "configuration" : config_.file,
-                                               to_string(plan.request_.op), where, group, why));
+  throw UserError(ExitCode::usage, fmt::format("{}: {}{}: {}", origin_of(plan.request_), where, group, why));
 }
 
 std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan, const std::string& name) {
@@ -315,8 +338,7 @@ std::shared_ptr<const Algorithm> PlanBuilder::custom(const CollectivePlan& plan,
 
 const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp phase_op,
                                         const Axis& axis) const {
-  const CollectiveOp op = plan.request_.op;
-  if (const std::string* whole = whole_algorithm(op); whole != nullptr) {
+  if (const std::string* whole = whole_algorithm(plan.request_); whole != nullptr) {
     if (plan.program_ != nullptr) return plan.program_.get();
     const Algorithm* chosen = find_flat_algorithm(*whole);
     if (chosen == nullptr) fail(plan, "all dimensions", fmt::format("there is no algorithm `{}`", *whole));
@@ -326,7 +348,7 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   }
   if (axis.dimension == Axis::kFlat) return ring_algorithm();
   const DimensionConfig& dimension = config_.dimensions[axis.dimension];
-  const auto& names = config_.collectives.algorithms[static_cast<int>(op)];
+  const auto& names = algorithms_of(plan.request_);
   const std::string& name = axis.dimension < names.size() ? names[axis.dimension] : std::string{};
   const Algorithm* chosen = nullptr;
   if (name.empty()) {
@@ -351,8 +373,28 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   return chosen;
 }
 
+void PlanBuilder::refuse_disproven(const CollectivePlan& plan, const PhasePlan& phase) const {
+  const uint32_t n = plan.axes_[phase.axis].size;
+  uint32_t block = ~0u;
+  std::string why = phase.algorithm->disproof({phase.op, n, 0, phase.root, false, 0}, block);
+  if (why.empty()) return;
+  if (config_.run.data != "none" && block != ~0u && phase.op != CollectiveOp::barrier) {
+    // With data the elements are known, too; a disproven algorithm covers the operation in one phase.
+    const bool shards = phase.op == CollectiveOp::all_gather || phase.op == CollectiveOp::gather;
+    const uint32_t unit = plan.request_.element_bytes;
+    const uint64_t bytes = plan.chunk_bytes(0);
+    const Split split = shards ? Split{bytes, 0, unit} : Split::of(bytes, n, unit);
+    const uint64_t first = shards ? 0 : split.offset(block) / unit;
+    why += split.size(block) == 0 ? fmt::format("; block {} of chunk 0 is empty", block)
+                                  : fmt::format("; block {} of chunk 0 is the elements {} to {}{}", block,
+                                                first, first + split.size(block) / unit - 1,
+                                                shards ? fmt::format(" of member {}", block) : std::string{});
+  }
+  throw UserError(ExitCode::trace, why);
+}
+
 std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                               bool two_phases) const {
+                                               const std::vector<uint32_t>& gathers, bool two_phases) const {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
     PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
@@ -361,10 +403,7 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    if (const std::string why = phase.algorithm->disproof({op, plan.axes_[a].size, 0, phase.root, false, 0});
-        !why.empty()) {
-      throw UserError(ExitCode::trace, why);
-    }
+    refuse_disproven(plan, phase);
     phases.push_back(phase);
   };
   const size_t count = order.size();
@@ -383,7 +422,7 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
       for (size_t i = count; i-- > 0;) add(op, order[i]);
       break;
     case CollectiveOp::all_reduce:
-      if (config_.collectives.order == CollectiveOrder::baseline) {
+      if (order_of(plan.request_) == CollectiveOrder::baseline) {
         for (const uint32_t a : order) add(op, a);
         break;
       }
@@ -405,14 +444,18 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
         }
         for (const uint32_t a : scattered) add(CollectiveOp::reduce_scatter, a);
         for (const uint32_t a : between) add(op, a);
-        for (size_t i = scattered.size(); i-- > 0;) add(CollectiveOp::all_gather, scattered[i]);
+        for (size_t i = count; i-- > 0;) {
+          if (std::find(scattered.begin(), scattered.end(), gathers[i]) != scattered.end())
+            add(CollectiveOp::all_gather, gathers[i]);
+        }
       }
       break;
   }
   return phases;
 }
 
-std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std::vector<double>& load) const {
+std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std::vector<double>& load,
+                                                const std::vector<uint32_t>& rather) const {
   // Themis (collectives.md): the least loaded dimension first, where the chunk is largest; the load is time
   // over the aggregate bandwidth of an NPU. Small differences are not worth leaving the default order for.
   const auto count = static_cast<uint32_t>(plan.axes_.size());
@@ -428,48 +471,69 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
       links = config_.collectives.queues_per_dimension;
     rate[a] = d.link_rate().value() * links;
   }
-  double size = static_cast<double>(plan.base_chunk_);
-  if (plan.request_.op == CollectiveOp::all_gather) size *= plan.members_;
+  double whole = static_cast<double>(plan.base_chunk_);
+  if (plan.request_.op == CollectiveOp::all_gather) whole *= plan.members_;
+  const auto loaded = [&](const std::vector<uint32_t>& along) {
+    std::vector<double> out = load;
+    double size = whole;
+    for (const uint32_t a : along) {
+      const double n = plan.axes_[a].size;
+      out[a] += (n - 1) / n * size / rate[a];
+      size /= n;
+    }
+    return out;
+  };
   const auto [least, most] = std::minmax_element(load.begin(), load.end());
-  if (*most - *least >= size / (16 * *std::max_element(rate.begin(), rate.end()))) {
+  if (*most - *least >= whole / (16 * *std::max_element(rate.begin(), rate.end()))) {
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return load[a] < load[b]; });
   }
-  for (const uint32_t a : order) {
-    const double n = plan.axes_[a].size;
-    load[a] += (n - 1) / n * size / rate[a];
-    size /= n;
-  }
+  const auto top = [](const std::vector<double>& l) { return *std::max_element(l.begin(), l.end()); };
+  if (!rather.empty() && top(loaded(rather)) <= top(loaded(order))) order = rather;
+  load = loaded(order);
   return order;
 }
 
-void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
+void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
   const auto count = static_cast<uint32_t>(plan.axes_.size());
   std::vector<uint32_t> ascending(count);
   for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
   const CollectiveOp op = plan.request_.op;
-  const CollectiveOrder policy = config_.collectives.order;
+  const CollectiveOrder order_policy = order_of(plan.request_);
+  const bool themis = order_policy == CollectiveOrder::themis || order_policy == CollectiveOrder::themis_flex;
   const bool reorders =
       op == CollectiveOp::all_reduce || op == CollectiveOp::reduce_scatter || op == CollectiveOp::all_gather;
-  if (reorders && count > 1 &&
-      (policy == CollectiveOrder::themis || policy == CollectiveOrder::round_robin)) {
-    std::map<std::vector<uint32_t>, uint16_t> known;
+  plan.orders_.clear();
+  plan.rearranged_.clear();
+  plan.order_of_chunk_.clear();
+  if (!reorders || count < 2 || (!themis && order_policy != CollectiveOrder::round_robin)) {
+    // An algorithm that runs the whole operation has one phase whatever the order.
+    const bool two_phases = themis && whole_algorithm(plan.request_) == nullptr;
+    plan.orders_.push_back(phase_list(plan, ascending, ascending, two_phases));
+    plan.rearranged_.push_back(false);
+  } else {
+    std::map<std::pair<std::vector<uint32_t>, std::vector<uint32_t>>, uint16_t> known;
     std::vector<double> load(count, 0.0);
-    plan.orders_.clear();
+    uint64_t pieces = plan.request_.element_bytes;
+    for (const Axis& axis : plan.axes_) pieces *= axis.size;
     for (uint32_t c = 0; c < plan.chunks_; ++c) {
       std::vector<uint32_t> order = ascending;
-      if (policy == CollectiveOrder::themis) {
+      if (themis) {
         order = greedy_order(plan, load);
       } else {
         std::rotate(order.begin(), order.begin() + c % count, order.end());
       }
-      const auto [it, fresh] = known.try_emplace(order, static_cast<uint16_t>(plan.orders_.size()));
-      if (fresh) plan.orders_.push_back(phase_list(plan, order, policy == CollectiveOrder::themis));
+      std::vector<uint32_t> gathers = order;
+      if (policy != Gathers::backwards && plan.chunk_bytes(c) % pieces == 0) {
+        gathers = greedy_order(plan, load, policy == Gathers::levelling ? order : std::vector<uint32_t>{});
+      }
+      const auto [it, fresh] =
+          known.try_emplace({order, gathers}, static_cast<uint16_t>(plan.orders_.size()));
+      if (fresh) {
+        plan.orders_.push_back(phase_list(plan, order, gathers, themis));
+        plan.rearranged_.push_back(order != gathers);
+      }
       plan.order_of_chunk_.push_back(it->second);
     }
-  } else {
-    // An algorithm that runs the whole operation has one phase whatever the order.
-    const bool two_phases = policy == CollectiveOrder::themis && whole_algorithm(op) == nullptr;
-    plan.orders_ = {phase_list(plan, ascending, two_phases)};
   }
   for (const auto& phases : plan.orders_) {
     for (const PhasePlan& phase : phases) {
@@ -477,8 +541,30 @@ void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
     }
   }
   if (plan.uses_units_) check_segments(plan);
+  const bool wanted = order_policy == CollectiveOrder::themis_flex ||
+                      config_.collectives.dimension_scheduling == DimensionScheduling::smallest_first;
+  if (!wanted) return;
   for (auto& phases : plan.orders_) {
     for (uint32_t p = 0; p < phases.size(); ++p) phases[p].duration = phase_duration(plan, phases, p);
+  }
+}
+
+void PlanBuilder::lay_out_phases(CollectivePlan& plan) const {
+  order_phases(plan, Gathers::backwards);
+  if (order_of(plan.request_) != CollectiveOrder::themis_flex ||
+      plan.request_.op != CollectiveOp::all_reduce || plan.axes_.size() < 2) {
+    return;
+  }
+  // Loads say nothing of the pipeline's start and end, where an order of its own can cost more than it
+  // balances: the gathers go back as they came unless the whole is shorter otherwise.
+  Picoseconds best = pipeline_time(config_, plan);
+  for (const Gathers policy : {Gathers::greedy, Gathers::levelling}) {
+    CollectivePlan other = plan;
+    order_phases(other, policy);
+    const Picoseconds time = pipeline_time(config_, other);
+    if (time >= best) continue;
+    best = time;
+    plan = std::move(other);
   }
 }
 
@@ -502,7 +588,6 @@ void PlanBuilder::check_segments(const CollectivePlan& plan) const {
 
 Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
                                         uint32_t phase) const {
-  if (config_.collectives.dimension_scheduling != DimensionScheduling::smallest_first) return 0;
   // One member's rounds, each as long as its largest message; the split is that of the first chunk at member
   // 0.
   const PhasePlan& p = phases[phase];
@@ -548,7 +633,7 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
   find_axes(*plan);
   if (plan->axes_.empty()) return plan;
-  if (const std::string* whole = whole_algorithm(request.op); whole != nullptr) {
+  if (const std::string* whole = whole_algorithm(request); whole != nullptr) {
     flatten(*plan);
     if (!algorithm_argument(*whole).empty()) plan->program_ = custom(*plan, *whole);
   }
@@ -564,10 +649,20 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
     if (elements % shards != 0) shards = 1;
     elements /= shards;
   }
-  plan->chunks_ =
-      barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(config_.collectives.chunks, elements));
-  plan->chunks_reduced_ = !barrier && plan->chunks_ < config_.collectives.chunks;
-  plan->base_chunk_ = elements / plan->chunks_ * shards * request.element_bytes;
+  const uint32_t own_chunks = settings(request.settings).chunks;
+  const uint32_t chunks = own_chunks != 0 ? own_chunks : config_.collectives.chunks;
+  plan->chunks_ = barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(chunks, elements));
+  plan->chunks_reduced_ = !barrier && plan->chunks_ < chunks;
+  uint64_t base = elements / plan->chunks_;
+  if (order_of(request) == CollectiveOrder::themis_flex && request.op == CollectiveOp::all_reduce) {
+    // Chunks whose pieces are all of one size may be gathered in another order than they were scattered; the
+    // last chunk takes what is left, unless that were too much.
+    uint64_t pieces = 1;
+    for (const Axis& axis : plan->axes_) pieces *= axis.size;
+    const uint64_t even = base - base % pieces;
+    if (elements - even * (plan->chunks_ - 1) <= 2 * even) base = even;
+  }
+  plan->base_chunk_ = base * shards * request.element_bytes;
   lay_out_phases(*plan);
   return plan;
 }

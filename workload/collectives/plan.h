@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -29,6 +30,18 @@ struct Group {
   uint32_t size(uint32_t npus) const { return ranks.empty() ? npus : static_cast<uint32_t>(ranks.size()); }
 };
 
+/// Settings of some collectives in place of the configuration's (`collectives.rules`, a node's `algorithm`).
+struct PlanSettings {
+  std::vector<std::string> algorithms;   ///< one a dimension; empty: the configuration's
+  std::optional<CollectiveOrder> order;  ///< empty: the configuration's
+  uint32_t chunks = 0;                   ///< 0: the configuration's
+  std::string origin;                    ///< where they stand, to begin a message with
+
+  bool operator<(const PlanSettings& o) const {
+    return std::tie(algorithms, order, chunks, origin) < std::tie(o.algorithms, o.order, o.chunks, o.origin);
+  }
+};
+
 /// What is asked of a plan. Sizes as in collectives.md: AR, broadcast, reduce the buffer of each rank; RS and
 /// A2A each rank's input; AG and gather each rank's shard; scatter the root's buffer.
 struct CollectiveRequest {
@@ -38,6 +51,7 @@ struct CollectiveRequest {
   uint32_t involved_dimensions = ~0u;  ///< bit d: dimension d takes part
   uint32_t root = 0;                   ///< rank in the machine; of rooted operations
   uint32_t element_bytes = 1;          ///< blocks differ by at most one element
+  uint32_t settings = 0;               ///< of PlanBuilder::settings(); 0: the configuration's
 };
 
 /// One direction in which the members of a group are lined up: the coordinates that occur in a dimension, or
@@ -84,6 +98,8 @@ class CollectivePlan {
   const std::vector<PhasePlan>& phases(uint32_t chunk = 0) const {
     return orders_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
   }
+  /// The different lists of phases that occur.
+  const std::vector<std::vector<PhasePlan>>& orders() const { return orders_; }
   uint32_t members() const { return members_; }
   uint32_t chunks() const { return chunks_; }
   uint64_t chunk_bytes(uint32_t chunk) const {
@@ -91,6 +107,12 @@ class CollectivePlan {
   }
   /// Fewer chunks than configured, because there were fewer elements.
   bool chunks_reduced() const { return chunks_reduced_; }
+  /// The all-gathers of the chunk's all-reduce do not undo its reduce-scatters last to first (`themis_flex`).
+  /// Any order gives every member everything; a member then holds the same pieces of the chunk in another
+  /// nesting, which is why all pieces of such a chunk are of one size.
+  bool rearranged(uint32_t chunk) const {
+    return rearranged_[chunk < order_of_chunk_.size() ? order_of_chunk_[chunk] : 0];
+  }
   /// Nothing to send: one member, or no bytes.
   bool empty() const { return orders_[0].empty(); }
   /// Some phase runs in_switch.
@@ -137,6 +159,7 @@ class CollectivePlan {
   CollectiveRequest request_;
   std::vector<Axis> axes_;
   std::vector<std::vector<PhasePlan>> orders_{1};  ///< the different phase lists that occur
+  std::vector<bool> rearranged_{false};            ///< by order
   std::vector<uint16_t> order_of_chunk_;           ///< empty: all chunks use the first
   std::vector<uint32_t> strides_;                  ///< of the machine's dimensions
   std::vector<uint32_t> sizes_;
@@ -162,27 +185,51 @@ class PlanBuilder {
   /// defined to do.
   std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request);
 
+  /// A number for the settings: the same for the same ones.
+  uint32_t settings(const PlanSettings& settings);
+  const PlanSettings& settings(uint32_t id) const { return *settings_[id]; }
+
   const Config& config() const { return config_; }
 
  private:
   std::shared_ptr<CollectivePlan> build(const CollectiveRequest& request);
   void find_axes(CollectivePlan& plan) const;
   void flatten(CollectivePlan& plan) const;
-  const std::string* whole_algorithm(CollectiveOp op) const;
+  /// What holds for the plan: its settings, else the configuration's.
+  const std::vector<std::string>& algorithms_of(const CollectiveRequest& request) const;
+  CollectiveOrder order_of(const CollectiveRequest& request) const;
+  /// "machine.yaml: key `collectives.all_reduce`", or where its settings stand.
+  std::string origin_of(const CollectiveRequest& request) const;
+  const std::string* whole_algorithm(const CollectiveRequest& request) const;
   std::shared_ptr<const Algorithm> custom(const CollectivePlan& plan, const std::string& name);
   [[noreturn]] void fail(const CollectivePlan& plan, const std::string& where, const std::string& why) const;
+  void refuse_disproven(const CollectivePlan& plan, const PhasePlan& phase) const;
   void lay_out_phases(CollectivePlan& plan) const;
   void check_segments(const CollectivePlan& plan) const;
+  /// How the all-gathers of an all-reduce follow its reduce-scatters.
+  enum class Gathers : uint8_t {
+    backwards,  ///< last to first
+    greedy,     ///< in an order of their own, as the loads are then
+    levelling   ///< likewise, where that lowers the highest load
+  };
+  void order_phases(CollectivePlan& plan, Gathers policy) const;
+  /// `order`: the axes as the data falls apart; `gathers`: as if they fell apart in the order in which the
+  /// all-gathers put them together, last to first.
   std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
-                                    bool two_phases) const;
-  std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load) const;
+                                    const std::vector<uint32_t>& gathers, bool two_phases) const;
+  /// The axes, least loaded first; `rather` instead unless the highest load after it is higher. Adds to
+  /// `load`.
+  std::vector<uint32_t> greedy_order(const CollectivePlan& plan, std::vector<double>& load,
+                                     const std::vector<uint32_t>& rather = {}) const;
   Picoseconds phase_duration(const CollectivePlan& plan, const std::vector<PhasePlan>& phases,
                              uint32_t phase) const;
   const Algorithm* algorithm(const CollectivePlan& plan, CollectiveOp phase_op, const Axis& axis) const;
 
   const Config& config_;
   std::vector<uint32_t> strides_;
-  using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t>;
+  std::map<PlanSettings, uint32_t> settings_ids_{{PlanSettings{}, 0}};
+  std::vector<const PlanSettings*> settings_{&settings_ids_.begin()->first};
+  using Key = std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t>;
   std::map<Key, std::shared_ptr<const CollectivePlan>> plans_;
   std::map<std::pair<std::string, uint32_t>, std::shared_ptr<const Algorithm>>
       programs_;  ///< prefix, members

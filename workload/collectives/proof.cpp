@@ -62,21 +62,21 @@ class Set {
 
 class Proof {
  public:
-  Proof(const PhaseRounds& rounds, CollectiveOp op, uint32_t root)
-      : rounds_(rounds), op_(op), root_(root), n_(static_cast<uint32_t>(rounds.size())) {}
+  Proof(const PhaseRounds& rounds, CollectiveOp op, uint32_t root, uint32_t* block)
+      : rounds_(rounds), op_(op), root_(root), n_(static_cast<uint32_t>(rounds.size())), wrong_(block) {}
 
   std::string run() {
     if (std::string why = order(); !why.empty()) return why;
     by_block();
     if (op_ == CollectiveOp::all_to_all) {
       for (uint32_t b = 0; b < n_; ++b) {
-        if (std::string why = items(b); !why.empty()) return why;
+        if (std::string why = items(b); !why.empty()) return at(b, why);
       }
       return {};
     }
     std::vector<bool> passed(n_, false);
     for (uint32_t b = 0; b < n_; ++b) {
-      if (std::string why = contributions(b, passed); !why.empty()) return why;
+      if (std::string why = contributions(b, passed); !why.empty()) return at(b, why);
     }
     if (op_ == CollectiveOp::barrier) {
       const auto stuck = std::find(passed.begin(), passed.end(), false);
@@ -90,6 +90,11 @@ class Proof {
   }
 
  private:
+  std::string at(uint32_t block, std::string why) const {
+    if (wrong_ != nullptr) *wrong_ = block;
+    return why;
+  }
+
   /// Finds an order in which everything happens, or what never does.
   std::string order() {
     std::vector<std::vector<std::vector<uint32_t>>> arrived(n_);  // [member][round] messages
@@ -324,6 +329,7 @@ class Proof {
   CollectiveOp op_;
   uint32_t root_;
   uint32_t n_;
+  uint32_t* wrong_;
   std::vector<Sent> messages_;
   std::vector<Event> events_;
   std::vector<size_t> first_;       ///< of a block in touching_
@@ -344,8 +350,8 @@ PhaseRounds write_out(const Algorithm& algorithm, CollectiveOp op, uint32_t n, u
   return rounds;
 }
 
-std::string disprove(const PhaseRounds& rounds, CollectiveOp op, uint32_t root) {
-  return Proof(rounds, op, root).run();
+std::string disprove(const PhaseRounds& rounds, CollectiveOp op, uint32_t root, uint32_t* block) {
+  return Proof(rounds, op, root, block).run();
 }
 
 }  // namespace weft::collectives

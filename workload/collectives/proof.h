@@ -35,7 +35,8 @@ PhaseRounds write_out(const Algorithm& algorithm, CollectiveOp op, uint32_t n, u
 /// holds what its sender has when it enters the round; two messages of one round may both be reduced into a
 /// block, but nothing else may touch a block that one of them replaces.
 /// Takes time in proportion to n/64 for every block of every message.
-std::string disprove(const PhaseRounds& rounds, CollectiveOp op, uint32_t root);
+/// `block`, if given and there is one: the first block that is wrong; otherwise left as it is.
+std::string disprove(const PhaseRounds& rounds, CollectiveOp op, uint32_t root, uint32_t* block = nullptr);
 
 }  // namespace weft::collectives
 

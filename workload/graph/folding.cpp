@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "workload/collectives/plan.h"
+#include "workload/collectives/rules.h"
 
 namespace weft::graph {
 namespace {
@@ -77,6 +79,7 @@ class Analysis {
       : config_(config),
         traces_(traces),
         plans_(config),
+        rules_(config, plans_),
         components_(traces.npus()),
         shapes_(traces.groups().size()),
         places_(traces.groups().size(), kNoNumber) {
@@ -173,32 +176,38 @@ class Analysis {
     digest.add(node.comm_size);
     digest.add(static_cast<uint64_t>(static_cast<int64_t>(node.priority)));
     digest.add(node.ordinal);
+    // What makes its plan besides: the rule that is for it, and algorithms of its own.
+    collectives::CollectiveRequest request;
+    request.op = node.op;
+    request.bytes = node.comm_size;
+    request.group = &groups_[g];
+    request.involved_dimensions = involved;
+    request.root = request.group->ranks.empty() ? 0 : request.group->ranks[0];
+    const std::string& path = traces_.index(rank).path();
+    rules_.apply(request, node, rank, path);
+    digest.add(rules_.find(request, node.name));
+    digest.add(std::hash<std::string>{}(node.algorithm));
 
     if (!shape.regular) {
       refuse(result, "the group is not made of whole dimensions");
       result.along_dimensions = false;
       return;
     }
-    const Verdict& verdict = judge(shape, g, node.op, node.comm_size, involved);
+    const Verdict& verdict = judge(shape, request, node, rank, path);
     if (!verdict.reason.empty()) refuse(result, verdict.reason);
     result.exchanges |= verdict.exchanges;
     result.shifts |= verdict.shifts;
     result.along_dimensions = result.along_dimensions && verdict.along_dimensions;
   }
 
-  const Verdict& judge(const Shape& shape, trace::GroupId g, CollectiveOp op, uint64_t bytes,
-                       uint32_t involved) {
-    const auto key = std::make_tuple(shape.number, op, bytes, involved);
+  const Verdict& judge(const Shape& shape, const collectives::CollectiveRequest& request,
+                       const trace::Node& node, uint32_t rank, const std::string& path) {
+    const auto key = std::make_tuple(shape.number, request.op, request.bytes, request.involved_dimensions,
+                                     request.settings);
     const auto known = verdicts_.find(key);
     if (known != verdicts_.end()) return known->second;
     Verdict& verdict = verdicts_[key];
-    collectives::CollectiveRequest request;
-    request.op = op;
-    request.bytes = bytes;
-    request.group = &groups_[g];
-    request.involved_dimensions = involved;
-    request.root = request.group->ranks.empty() ? 0 : request.group->ranks[0];
-    const auto plan = plans_.plan(request);
+    const auto plan = rules_.plan(request, node, rank, path);
     if (plan->empty()) return verdict;
     verdict.along_dimensions = plan->along_dimensions();
     verdict.reason = plan->asymmetry(config_);
@@ -262,13 +271,14 @@ class Analysis {
   const Config& config_;
   const trace::JobTrace& traces_;
   collectives::PlanBuilder plans_;
+  collectives::Rules rules_;
   Components components_;
   uint32_t all_dimensions_ = 0;
   std::vector<collectives::Group> groups_;
   std::vector<Shape> shapes_;     ///< by group
   std::vector<uint32_t> places_;  ///< by group: which of its members' groups it is; the same for all of them
   std::map<std::vector<uint32_t>, uint32_t> shape_numbers_;
-  std::map<std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t>, Verdict> verdicts_;
+  std::map<std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t>, Verdict> verdicts_;
   std::set<std::tuple<trace::GroupId, uint32_t, uint32_t>> joined_;
   std::map<std::tuple<trace::GroupId, uint32_t, uint32_t>, uint32_t> lines_;
 };

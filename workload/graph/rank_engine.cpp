@@ -168,7 +168,10 @@ void RankEngine::start_timed(const trace::Node& node, RankState state, Picosecon
 }
 
 void RankEngine::activate(const trace::Node& node, RankState state, WaitsFor waits_for) {
-  active_.emplace(node.index, Active{&node, services_.now(), state, waits_for});
+  const Picoseconds now = services_.now();
+  LayerClock::Ticket ticket;
+  if (layers_) ticket = layers_->started(node.name, state, now);
+  active_.emplace(node.index, Active{&node, now, state, waits_for, ticket});
   count(state, 1);
 }
 
@@ -179,6 +182,7 @@ void RankEngine::complete(trace::NodeIndex index, WaitsFor waits_for) {
         "rank {}: a call-back for the node at index {}, which does not wait for it", rank_, index));
   const Active active = it->second;
   active_.erase(it);
+  if (layers_) layers_->ended(active.ticket, active.state, services_.now());
   count(active.state, -1);
   if (active.state == RankState::compute) --(active.node->is_cpu_op ? cpu_ : compute_).busy;
   done_.push_back(index);

@@ -10,12 +10,14 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "configs/config.h"
 #include "configs/types.h"
+#include "workload/graph/layers.h"
 #include "workload/graph/rank_services.h"
 #include "workload/trace/feeder.h"
 #include "workload/trace/node.h"
@@ -108,6 +110,11 @@ class RankEngine {
   /// to `end`.
   Categories categories(Picoseconds end) const;
 
+  /// Keeps the time by layer, too; before start(). The table outlives the engine.
+  void set_layers(LayerTable& table) { layers_ = std::make_unique<LayerClock>(table); }
+  /// Null without set_layers().
+  const LayerClock* layers() const { return layers_.get(); }
+
   RankState state() const { return state_; }
   /// Null: nobody (costs nothing). Told at once when set.
   void set_observer(RankObserver* observer);
@@ -130,6 +137,7 @@ class RankEngine {
     Picoseconds since;
     RankState state;
     WaitsFor waits_for;
+    LayerClock::Ticket ticket;
   };
 
   /// One kind of hardware slot and the nodes that wait for it.
@@ -154,6 +162,7 @@ class RankEngine {
   trace::Feeder& feeder_;
   RankServices& services_;
   RankObserver* observer_ = nullptr;
+  std::unique_ptr<LayerClock> layers_;
 
   std::unordered_map<trace::NodeIndex, Active> active_;
   std::vector<trace::NodeIndex> done_;  ///< completed, not yet handed to the feeder

@@ -52,7 +52,8 @@ struct Node {
   int32_t priority = 0;            ///< comm_priority
   uint32_t root = 0;               ///< rank in the job, for rooted collectives (default: first of the group)
   bool has_root = false;
-  uint32_t ordinal = 0;  ///< n-th collective of its group in this rank, ascending node id: the match key
+  std::string algorithm;  ///< the node's own choice, as written; empty: none
+  uint32_t ordinal = 0;   ///< n-th collective of its group in this rank, ascending node id: the match key
 
   // COMM_SEND, COMM_RECV
   uint32_t peer = 0;  ///< comm_dst of a send, comm_src of a receive

@@ -39,6 +39,7 @@ enum class Key {
   comm_priority,
   involved_dim,
   pg_name,
+  algorithm,
   root,
   remote
 };
@@ -61,6 +62,7 @@ Key key_of(std::string_view name) {
              : name == "comm_root" ? Key::root
              : name == "root_rank" ? Key::root
              : name == "is_remote" ? Key::remote
+             : name == "algorithm" ? Key::algorithm
                                    : Key::other;
     case 10:
       return name == "tensor_loc" ? Key::remote : Key::other;
@@ -289,6 +291,13 @@ class AttributeReader {
           note(name, value);
         }
         return true;
+      case Key::algorithm:
+        if (value.shape == Value::Shape::text) {
+          node_.algorithm = value.bytes.text();
+        } else {
+          note(name, value);
+        }
+        return true;
       case Key::involved_dim:
         return dimensions(name, value);
     }
@@ -452,6 +461,7 @@ void reset(Node& node) {
   node.priority = 0;
   node.root = 0;
   node.has_root = false;
+  node.algorithm.clear();
   node.ordinal = 0;
   node.peer = 0;
   node.tag = 0;

@@ -203,6 +203,7 @@ class CommunicationCheck {
     if (node.op != CollectiveOp::barrier) h = mix(h, node.comm_size);
     if (rooted(node.op)) h = mix(h, root_of(node, g));
     for (const bool b : node.involved_dim) h = mix(h, b ? 3 : 2);
+    for (const char c : node.algorithm) h = mix(h, static_cast<uint64_t>(static_cast<unsigned char>(c)) + 4);
     return h;
   }
 
@@ -288,6 +289,10 @@ class CommunicationCheck {
     if (rooted(a.op) && root_of(a, g) != root_of(b, g)) {
       return fmt::format("{}{} with root {}", is, to_string(a.op), root_of(a, g));
     }
+    if (a.algorithm != b.algorithm)
+      return fmt::format("{}{} with {}", is, to_string(a.op),
+                         a.algorithm.empty() ? std::string("no algorithm of its own")
+                                             : fmt::format("algorithm \"{}\"", a.algorithm));
     std::string dims;
     for (const bool d : a.involved_dim) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", d);
     return fmt::format("{}{} with involved_dim [{}]", is, to_string(a.op), dims);

@@ -50,8 +50,8 @@ class JobTrace {
 ///   - there is exactly one trace a rank,
 ///   - every collective's group is known and its rank a member; every member joins each collective of the
 ///   group (the n-th
-///     in ascending node id is the same collective on every member) with the same operation, size, dimensions
-///     and root,
+///     in ascending node id is the same collective on every member) with the same operation, size,
+///     dimensions, root and algorithm,
 ///   - every send has its receive of the same peer, tag and size, and the other way round.
 /// Throws UserError(trace) naming file, rank and node. `cache_bytes` is the window of all feeders together;
 /// each gets its share, at least 16 KiB.

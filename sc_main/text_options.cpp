@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/text_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <vector>
+
+#include "configs/keys.h"
+
+namespace weft::cli {
+
+void TextOptions::operator()(const char* name, std::string& value, const char* type,
+                             const std::string& text) {
+  command_.add_option(name, value, text)->type_name(type)->check([](const std::string& given) {
+    return given.empty() ? std::string("the value is empty; give one or leave the option out")
+                         : std::string();
+  });
+}
+
+CollectiveOp parse_operation(const char* option, const std::string& text) {
+  std::vector<std::string> names;
+  for (int i = 0; i < kCollectiveOps; ++i) {
+    names.emplace_back(to_string(static_cast<CollectiveOp>(i)));
+    if (names.back() == text) return static_cast<CollectiveOp>(i);
+  }
+  const std::string near = nearest_name(text, names);
+  throw UserError(ExitCode::usage, fmt::format("{} '{}': unknown operation{}; one of {}", option, text,
+                                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                                               fmt::join(names, ", ")));
+}
+
+}  // namespace weft::cli

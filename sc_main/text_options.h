@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Options that are taken as text and parsed by the command, which knows what is allowed.
+
+#ifndef WEFT_SC_MAIN_TEXT_OPTIONS_H
+#define WEFT_SC_MAIN_TEXT_OPTIONS_H
+
+#include <string>
+
+#include "configs/types.h"
+
+namespace CLI {
+class App;
+}
+
+namespace weft::cli {
+
+/// Adds options to a command, one a call: those that are not given leave their value as it is, an empty value
+/// is refused.
+class TextOptions {
+ public:
+  explicit TextOptions(CLI::App& command) : command_(command) {}
+
+  /// `name`: "--size"; `type`: what stands for the value in the help; the value must outlive the parsing.
+  void operator()(const char* name, std::string& value, const char* type, const std::string& text);
+
+ private:
+  CLI::App& command_;
+};
+
+/// The collective operation of that name. Throws UserError(usage) that names the option and what is allowed.
+CollectiveOp parse_operation(const char* option, const std::string& text);
+
+}  // namespace weft::cli
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/graph/layers.h"
+
+#include <algorithm>
+#include <array>
+
+namespace weft::graph {
+namespace {
+
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), digit);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+/// How long the beginning of `word` is that is one of `names`, perhaps `_` or `-`, and a number; 0: it is
+/// none. `number`: where the number begins.
+template <size_t N>
+size_t numbered(const std::string& word, const std::array<std::string_view, N>& names, size_t& number) {
+  size_t letters = 0;
+  while (letters < word.size() && word[letters] >= 'a' && word[letters] <= 'z') ++letters;
+  if (std::find(names.begin(), names.end(), std::string_view(word).substr(0, letters)) == names.end())
+    return 0;
+  number = letters;
+  if (number < word.size() && (word[number] == '_' || word[number] == '-')) ++number;
+  size_t end = number;
+  while (end < word.size() && digit(word[end])) ++end;
+  if (end == number || (end < word.size() && word[end] != '_' && word[end] != '-')) return 0;
+  return end;
+}
+
+constexpr std::array<std::string_view, 8> kLayers = {"layer",       "layers",  "block",   "blocks",
+                                                     "transformer", "encoder", "decoder", "h"};
+constexpr std::array<std::string_view, 3> kIterations = {"iter", "iteration", "step"};
+constexpr std::array<std::string_view, 2> kMicrobatches = {"mb", "microbatch"};
+constexpr std::array<std::string_view, 4> kDirections = {"forward", "backward", "fwd", "bwd"};
+
+}  // namespace
+
+LayerName layer_of(std::string_view name) {
+  constexpr std::string_view kShadow = "shadow_";
+  if (name.substr(0, kShadow.size()) == kShadow) name.remove_prefix(kShadow.size());
+  LayerName out;
+  std::string_view first;   // the first word that is nothing else
+  std::string_view before;  // the word before
+  size_t words = 0;
+  for (size_t at = 0; at <= name.size();) {
+    const size_t end = std::min(name.find_first_of("./", at), name.size());
+    std::string_view word = name.substr(at, end - at);
+    at = end + 1;
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+      return digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '@';
+    });
+    if (!plain) break;
+    ++words;
+    word = word.substr(0, word.find('@'));
+    const std::string small = lower(word);
+    size_t number = 0;
+    if (const size_t length = numbered(small, kIterations, number); length == word.size() && length != 0) {
+      out.iteration = word.substr(number);
+    } else if (numbered(small, kMicrobatches, number) == word.size() && !word.empty()) {
+    } else if (std::find(kDirections.begin(), kDirections.end(), small) != kDirections.end()) {
+    } else if (const size_t layer = numbered(small, kLayers, number); layer != 0) {
+      out.layer = word.substr(0, layer);
+      return out;
+    } else if (all_digits(word)) {
+      if (!before.empty() && !all_digits(before)) {
+        out.layer = std::string(before) + "." + std::string(word);
+        return out;
+      }
+    } else if (first.empty()) {
+      first = word;
+    }
+    before = word;
+  }
+  if (words > 1) out.layer = first;
+  return out;
+}
+
+uint32_t LayerTable::id(const std::string& node_name) {
+  const auto known = by_node_.find(node_name);
+  if (known != by_node_.end()) return known->second;
+  LayerName layer = layer_of(node_name);
+  const auto [it, fresh] = ids_.try_emplace(layer, static_cast<uint32_t>(layers_.size()));
+  if (fresh) layers_.push_back(std::move(layer));
+  constexpr size_t kKept = 1u << 16;
+  if (by_node_.size() < kKept) by_node_.emplace(node_name, it->second);
+  return it->second;
+}
+
+LayerClock::Ticket LayerClock::started(const std::string& node_name, RankState state, Picoseconds now) {
+  const Ticket ticket{orders_++, table_.id(node_name)};
+  if (times_.size() <= ticket.layer) times_.resize(ticket.layer + size_t{1});
+  ++times_[ticket.layer].nodes;
+  outstanding_[static_cast<size_t>(state)].insert({ticket.order, ticket.layer});
+  advance(now);
+  return ticket;
+}
+
+void LayerClock::ended(const Ticket& ticket, RankState state, Picoseconds now) {
+  outstanding_[static_cast<size_t>(state)].erase({ticket.order, ticket.layer});
+  advance(now);
+}
+
+void LayerClock::advance(Picoseconds now) {
+  auto top = static_cast<size_t>(kRankStates - 1);
+  while (top > 0 && outstanding_[top].empty()) --top;
+  const uint32_t layer = top == 0 ? 0 : outstanding_[top].begin()->second;
+  const auto state = static_cast<RankState>(top);
+  if (state == state_ && layer == layer_) return;
+  if (state_ != RankState::idle) times_[layer_].spent[static_cast<size_t>(state_)] += now - since_;
+  since_ = now;
+  state_ = state;
+  layer_ = layer;
+}
+
+std::vector<LayerTime> LayerClock::times(Picoseconds end) const {
+  std::vector<LayerTime> out = times_;
+  if (state_ != RankState::idle) out[layer_].spent[static_cast<size_t>(state_)] += end - since_;
+  return out;
+}
+
+}  // namespace weft::graph
