@@ -498,6 +498,11 @@ TEST(InSwitch, OnePacketOfEveryOperation) {
   expect_packet_time(alone, {CollectiveOp::scatter, 40'000, {}, {}, 1}, form(300, 100));
   const Config routed = packets({{DimensionKind::ring, 2}, {DimensionKind::switch_, 4}}, 10'000);
   expect_packet_time(routed, {CollectiveOp::all_reduce, 10'000, {1, 3, 5, 7}}, form(104, 104));
+  // A link four times as slow as the routers: its first flit takes 3 cycles more, at both its ends.
+  Config slow = alone;
+  slow.packet.flit_bytes = 400;
+  slow.packet.cycle = 1000;
+  expect_packet_time(slow, {CollectiveOp::all_reduce, 4000}, form(10 * 4 + 3, 10 * 4 + 3));
   Config endpoints = alone;
   endpoints.nmu.endpoint_delay = 10 * kNs;
   endpoints.dimensions[0].collective_unit.latency = 70 * kNs;
