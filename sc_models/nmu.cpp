@@ -564,6 +564,12 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     // NMUs.
     const uint32_t d = destination & ~kUnitPeer;
     route.port = first_port_[d];
+    if (dimensions_[d].fidelity == Fidelity::packet) {
+      route.special = true;
+      route.packet = packet_end_of_[d];
+      route.target = destination;
+      return;
+    }
     route.latency = dimensions_[d].latency;
     route.analytical = route.special = dimensions_[d].fidelity == Fidelity::analytical;
     route.target = geometry_.npus() + geometry_.line(me, d);

@@ -203,6 +203,15 @@ void System::build_packets(vcd::Waves* waves) {
     for (const auto& nmu : nmus_) nmu->join(*packets_.back());
     for (uint32_t n = 0; waves != nullptr && n < packets_.back()->networks(); ++n)
       packets_.back()->network(n).record(*waves);
+    for (const uint32_t d : region.dimensions) {
+      for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
+        if (geometry_.coordinate(r, d) != 0) continue;
+        const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+        packet_switches_.push_back(
+            std::make_unique<PacketSwitch>(name.c_str(), d, r, config_, geometry_, *packets_.back(), pool_,
+                                           wheel_, UnitContext{directory_, data_.get(), waves}));
+      }
+    }
   }
   warnings_ = packet_warnings(config_, regions);
 }

@@ -21,6 +21,7 @@
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
+#include "sc_models/packet_switch.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/waves.h"
@@ -168,6 +169,7 @@ class System : public sc_core::sc_module {
       if (s->unit() != nullptr) f(*s->unit());
     }
     for (const auto& s : analytical_switches_) f(s.module->unit());
+    for (const auto& s : packet_switches_) f(s->unit());
   }
   /// For the stall report: what collective units wait for, a line a block (at most `limit`).
   std::vector<std::string> describe_unit_waits(size_t limit) const;
@@ -209,6 +211,7 @@ class System : public sc_core::sc_module {
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<PacketFabric>> packets_;
+  std::vector<std::unique_ptr<PacketSwitch>> packet_switches_;  ///< where there are collective units
   std::vector<std::string> warnings_;
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;

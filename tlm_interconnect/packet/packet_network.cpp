@@ -70,8 +70,10 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
     port.name = "link";
     port.end = LinkEnd::target;
-    const std::string ni_name =
-        n < topology_.ranks() ? fmt::format("ni_{}", n) : fmt::format("ni_{}_at{}", at.rank, at.port);
+    const std::string ni_name = n < topology_.ranks() ? fmt::format("ni_{}", n)
+                                : at.rank < topology_.ranks()
+                                    ? fmt::format("ni_{}_at{}", at.rank, at.port)
+                                    : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
     nis_.push_back(std::make_unique<NetworkInterface>(ni_name.c_str(), config_, at.rank, port, segmentation,
                                                       pool_, messages_));
     routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());
@@ -189,10 +191,14 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   const TopologyRouter& topology = topology_.routers[place.router];
   const Router::Waiting w = router.waiting(place.port, place.vc);
   const fabric::Packet& packet = pool_[w.packet];
+  const auto end = [&](uint32_t rank) {
+    if (rank < topology_.ranks()) return fmt::format("rank {}", rank);
+    return "the unit of " + topology_.routers[topology_.units[rank - topology_.ranks()]].name;
+  };
   std::string text = fmt::format(
-      "{} input {} VC {}: packet {} from rank {} to rank {} ({} of {} flits sent on, {} flits "
+      "{} input {} VC {}: packet {} from {} to {} ({} of {} flits sent on, {} flits "
       "here)",
-      topology.name, place.port, place.vc, w.packet, packet.source, packet.destination, w.sent,
+      topology.name, place.port, place.vc, w.packet, end(packet.source), end(packet.destination), w.sent,
       w.packet_flits, w.flits_here);
   const TopologyPort& out = topology.ports[w.port];
   if (!w.holds_vc) {
@@ -212,7 +218,7 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   } else if (w.flits_here == 0) {
     const TopologyPort& in = topology.ports[place.port];
     if (in.ni) {
-      text += fmt::format(" waits for flits of rank {}", topology_.nis[in.peer].rank);
+      text += " waits for flits of " + end(topology_.nis[in.peer].rank);
     } else {
       text += fmt::format(" waits for flits of {}", topology_.routers[in.peer].name);
       const uint32_t holder = routers_[in.peer]->holder(in.peer_port, place.vc);
