@@ -380,7 +380,9 @@ std::vector<KeySpec> make_keys() {
     k.max = "1 TiB";
     k.description =
         "Blocks are cut into segments of at most this many bytes, each contributed, reduced and sent on its "
-        "own.";
+        "own. At packet fidelity the default is `packet.packet_size`, so that every packet is combined by "
+        "itself; "
+        "larger segments are put together at the unit.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].collective_unit.segment = std::get<uint64_t>(v);
     };

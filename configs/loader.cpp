@@ -879,6 +879,11 @@ class Resolver {
       }
     }
     if (dimension.kind != DimensionKind::switch_) dimension.collective_unit = {};
+    // Units at packet fidelity combine packet by packet, unless told otherwise.
+    if (dimension.kind == DimensionKind::switch_ && dimension.fidelity == Fidelity::packet &&
+        raw.count(find_key("topology.dimensions[].collective_unit.segment")) == 0) {
+      dimension.collective_unit.segment = std::max<uint64_t>(64, config_.packet.packet_bytes);
+    }
     check_unit(dimension, raw, entry, name);
     const auto& written = raw.at(has_per_npu ? per_npu : link);
     if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)
@@ -915,8 +920,6 @@ class Resolver {
                          : config_.mapping.empty() ? "logical topology"
                                                    : "mapping",
                          d);
-    if (dimension.fidelity == Fidelity::packet)
-      return fmt::format("the switches of dimension {} have no collective unit at packet fidelity", d);
     return {};
   }
 

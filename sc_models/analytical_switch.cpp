@@ -11,15 +11,19 @@ AnalyticalSwitch::AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimens
                                    const UnitContext& context)
     : sc_core::sc_module(name),
       socket("port"),
+      pool_(pool),
       out_(config.fabric_dimensions()[dimension].size, fabric::Link(link_type)),
       unit_("unit", dimension, config, geometry, pool, wheel, context, *this) {
   socket.bind(static_cast<fabric::fabric_bw_if&>(*this));
 }
 
-void AnalyticalSwitch::send(uint32_t, fabric::Transfer& transfer) {
+Picoseconds AnalyticalSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t, Picoseconds now) {
+  fabric::Transfer transfer;
+  const fabric::Link::Slot slot = put_on_link(pool_, result, out_[port], now, true, transfer);
   fabric::FabricPhase phase = fabric::FabricPhase::transfer;
   sc_core::sc_time zero;
   socket->nb_transport_fw(transfer, phase, zero);
+  return slot.end;
 }
 
 }  // namespace weft

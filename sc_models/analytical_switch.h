@@ -29,9 +29,9 @@ class AnalyticalSwitch final : public sc_core::sc_module, private fabric::Fabric
 
  private:
   void receive(const fabric::Transfer& transfer) override { unit_.receive(transfer); }
-  fabric::Link& output(uint32_t port) override { return out_[port]; }
-  void send(uint32_t port, fabric::Transfer& transfer) override;
+  Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) override;
 
+  fabric::PacketPool& pool_;
   std::vector<fabric::Link> out_;
   SwitchUnit unit_;
 };

@@ -23,10 +23,13 @@ FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, con
   }
 }
 
-void FabricSwitch::send(uint32_t port, fabric::Transfer& transfer) {
+Picoseconds FabricSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t, Picoseconds now) {
+  fabric::Transfer transfer;
+  const fabric::Link::Slot slot = put_on_link(pool_, result, out_[port], now, false, transfer);
   fabric::FabricPhase phase = fabric::FabricPhase::transfer;
   sc_core::sc_time zero;
   socket[static_cast<int>(port)]->nb_transport_bw(transfer, phase, zero);
+  return slot.end;
 }
 
 void FabricSwitch::receive(const fabric::Transfer& transfer) {

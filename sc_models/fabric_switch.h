@@ -47,8 +47,7 @@ class FabricSwitch final : public sc_core::sc_module,
   };
   void receive(const fabric::Transfer& transfer) override;
   void activate(Picoseconds now) override;
-  fabric::Link& output(uint32_t port) override { return out_[port]; }
-  void send(uint32_t port, fabric::Transfer& transfer) override;
+  Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) override;
 
   uint32_t dimension_;
   const Geometry& geometry_;

@@ -623,6 +623,12 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
     // NMUs.
     const uint32_t d = destination & ~kUnitPeer;
     route.port = plane.first_port[d];
+    if (dimensions[d].fidelity == Fidelity::packet) {
+      route.special = true;
+      route.packet = plane.packet_end_of[d];
+      route.target = destination;
+      return;
+    }
     route.latency = dimensions[d].latency;
     route.analytical = route.special = dimensions[d].fidelity == Fidelity::analytical;
     route.target = geometry_.npus() + geometry_.line(me, d);

@@ -9,6 +9,7 @@
 
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "workload/seam.h"
 
 namespace weft {
 
@@ -69,6 +70,25 @@ void PacketFabric::attach(uint32_t place, packet::PacketSink& sink) {
   }
 }
 
+uint32_t PacketFabric::switch_of(uint32_t place, uint32_t dimension) const {
+  const packet::PacketTopology& topology = networks_[network_[place]]->topology();
+  const uint32_t own = topology.nis[local_[place]].router;
+  if (topology.routers[own].role == packet::RouterRole::dimension_switch) return own;
+  uint32_t i = 0;
+  while (dimensions_[i] != dimension) ++i;
+  return topology.routers[own].ports[topology.port_towards(topology.routers[own], i, 0)].peer;
+}
+
+packet::NetworkInterface& PacketFabric::attach_unit(uint32_t place, uint32_t dimension,
+                                                    packet::PacketSink& sink) {
+  packet::PacketNetwork& network = *networks_[network_[place]];
+  const packet::TopologyRouter& router = network.topology().routers[switch_of(place, dimension)];
+  const uint32_t port = router.ways[geometry_.coordinate(place, dimension)];
+  packet::NetworkInterface& interface = network.ni(router.ports[router.unit_lanes[port]].peer);
+  interface.set_sink(&sink);
+  return interface;
+}
+
 bool PacketFabric::descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const {
   const uint32_t size = geometry_.size(d);
   if (config_.fabric_dimensions()[d].kind == DimensionKind::mesh) return to < from;
@@ -82,6 +102,11 @@ uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse, uint64_t 
   const uint32_t me = local_[from];
   const packet::TopologyRouter& router = topology.routers[topology.nis[me].router];
   if (router.lanes.empty()) return me;
+  if ((to & kUnitPeer) != 0) {
+    uint32_t i = 0;
+    while (dimensions_[i] != (to & ~kUnitPeer)) ++i;
+    return topology.lane(me, topology.port_towards(router, i, 0));
+  }
   if (dimensions_.empty())
     return topology.lane(me, config_.graph->next_port(from, to, Graph::flow(from, to, flow)));
   for (uint32_t i = 0; i < dimensions_.size(); ++i) {
@@ -103,7 +128,12 @@ uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse, uint64_t 
 }
 
 void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message) {
-  message.destination = local_[to];
+  if ((to & kUnitPeer) != 0) {
+    const packet::PacketTopology& topology = networks_[network_[from]]->topology();
+    message.destination = topology.ranks() + topology.unit_at(switch_of(from, to & ~kUnitPeer));
+  } else {
+    message.destination = local_[to];
+  }
   networks_[network_[from]]->ni(entry(from, to, reverse, flow)).submit(message);
 }
 
@@ -149,6 +179,22 @@ uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const 
 }
 
 PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64_t bytes) const {
+  if (((from | to) & kUnitPeer) != 0) {
+    const uint32_t place = (from & kUnitPeer) != 0 ? to : from;
+    const uint32_t d = (from & kUnitPeer) != 0 ? from & ~kUnitPeer : to & ~kUnitPeer;
+    const packet::PacketTopology& topology = networks_[network_[place]]->topology();
+    uint32_t i = 0;
+    while (dimensions_[i] != d) ++i;
+    const packet::LinkTiming& link = topology.dimensions[i].link;
+    // One link, the routers at its ends and the interfaces there: an NPU at the switch has no router.
+    const bool at_switch = topology.routers.size() == 1;
+    const Picoseconds stages = router_cycles(config_.packet) * cycle_;
+    Unloaded result;
+    result.latency = (link.latency == 0 ? cycle_ : link.latency) + (at_switch ? 1 : 2) * (stages + cycle_);
+    result.latency += (at_switch ? 1 : 2) * (link.flit_time - cycle_);
+    result.serialise = message_flits(config_.packet, bytes) * link.flit_time;
+    return result;
+  }
   const packet::PacketTopology& topology = networks_[network_[from]]->topology();
   if (dimensions_.empty()) {
     const Graph::Path path = config_.graph->path(from, to, Graph::flow(from, to, 0));

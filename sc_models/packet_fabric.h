@@ -33,10 +33,19 @@ class PacketFabric {
 
   /// What arrives at a place is told to `sink`.
   void attach(uint32_t place, packet::PacketSink& sink);
+  /// .. and at an interface of a collective unit, with what is sent from there.
+  packet::NetworkInterface& attach_unit(uint32_t place, uint32_t dimension, packet::PacketSink& sink);
   /// Hands a message over at its first NPU; `message.destination` is set. `reverse`: of two equal ways round
   /// a ring take the descending one.
   /// `flow` chooses among equal ways of a graph.
+  /// `to`: a place, or a collective unit (kUnitPeer | dimension).
   void send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message);
+  /// What the collective unit of a place's switch in `dimension` sends to that place, by `interface`
+  /// (attach_unit).
+  void send_result(packet::NetworkInterface& interface, uint32_t place, packet::Message message) const {
+    message.destination = local_[place];
+    interface.submit(message);
+  }
 
   /// Where the message's leg in this region ends: its destination's coordinates in the region's dimensions.
   uint32_t end_of_leg(uint32_t from, uint32_t destination) const;
@@ -45,7 +54,8 @@ class PacketFabric {
   /// The next NPU on the way there (`packet.forwarding: software`).
   uint32_t next_hop(uint32_t from, uint32_t to, bool reverse) const;
 
-  /// A message of `bytes` alone in the network, from one place to another.
+  /// A message of `bytes` alone in the network, from one place to another. One of the two may be the
+  /// collective unit (kUnitPeer | dimension) of the other's switch.
   struct Unloaded {
     Picoseconds latency = 0;    ///< of its first flit
     Picoseconds serialise = 0;  ///< of all of them on the slowest link
@@ -70,6 +80,8 @@ class PacketFabric {
  private:
   template <typename F>
   void links_of(uint32_t n, F& f) const;
+  /// The switch of a place's line, in its network.
+  uint32_t switch_of(uint32_t place, uint32_t dimension) const;
   LinkUse use_of(uint32_t n, uint32_t router, uint32_t port) const;
   uint32_t entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const;
   bool descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
@@ -103,7 +115,10 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
   }
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {
     for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
-      if (topology.routers[r].ports[p].ni && topology.routers[r].role == packet::RouterRole::npu) continue;
+      const packet::TopologyPort& port = topology.routers[r].ports[p];
+      // Within an NPU or a switch.
+      if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
+        continue;
       const LinkUse use = use_of(n, r, p);
       f(use);
     }

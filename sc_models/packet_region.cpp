@@ -13,6 +13,7 @@
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
+#include "workload/collectives/in_switch.h"
 
 namespace weft {
 namespace {
@@ -117,7 +118,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   for (const uint32_t d : dimensions) {
     rates.push_back(all[d].link_rate());
     ranks *= all[d].size;
-    lanes += all[d].kind == DimensionKind::switch_           ? 1
+    lanes += all[d].kind == DimensionKind::switch_           ? collectives::uses_unit(config, d) ? 2 : 1
              : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
                                                              : 2;
   }
@@ -146,6 +147,13 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   }
   region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
   region.topology.add_lanes();
+  for (uint32_t r = 0; r < region.topology.routers.size(); ++r) {
+    const packet::TopologyRouter& router = region.topology.routers[r];
+    if (router.role == packet::RouterRole::dimension_switch &&
+        collectives::uses_unit(config, dimensions[router.dimension])) {
+      region.topology.add_unit(r);
+    }
+  }
   check_routing(config, region);
   return region;
 }

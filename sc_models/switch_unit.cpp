@@ -20,6 +20,20 @@ fabric::CollectiveUnit::Parameters parameters(const CollectiveUnitConfig& unit) 
 
 }  // namespace
 
+fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, fabric::Link& link,
+                               Picoseconds now, bool analytical, fabric::Transfer& transfer) {
+  fabric::Packet& packet = pool[ref];
+  const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 1, packet.id_low)
+                                             : link.occupy(now, packet.bytes, 0, packet.id_low);
+  packet.queued += slot.start - now;
+  packet.latency += link.latency();
+  transfer.first = slot.start + link.latency();
+  transfer.flit_time = slot.end - slot.start;
+  transfer.packet = ref;
+  transfer.target = packet.destination;
+  return slot;
+}
+
 SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, const Config& config,
                        const Geometry& geometry, fabric::PacketPool& pool, ActivationWheel& wheel,
                        const UnitContext& context, UnitPorts& ports)
@@ -27,7 +41,6 @@ SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, 
       dimension_(dimension),
       config_(config),
       geometry_(geometry),
-      analytical_(config.dimensions[dimension].fidelity == Fidelity::analytical),
       pool_(pool),
       context_(context),
       ports_(ports),
@@ -63,8 +76,8 @@ uint32_t SwitchUnit::port_of(const Phase& phase, uint32_t member) const {
   return phase.view.axis->value(member);
 }
 
-void SwitchUnit::receive(const fabric::Transfer& transfer) {
-  const fabric::Packet& packet = pool_[transfer.packet];
+void SwitchUnit::receive(fabric::PacketRef ref, Picoseconds head, Picoseconds tail, Picoseconds before) {
+  const fabric::Packet& packet = pool_[ref];
   const MessageId id = unpack(packet.id_low, packet.id_high);
   Phase& phase = phase_of(id, packet.source);
   const uint32_t port = geometry_.coordinate(packet.source, dimension_);
@@ -77,11 +90,12 @@ void SwitchUnit::receive(const fabric::Transfer& transfer) {
           : static_cast<uint32_t>(std::lower_bound(values.begin(), values.end(), port) - values.begin());
   c.contributors = phase.layout.contributors();
   c.port = port;
-  c.item = transfer.packet;
+  c.item = ref;
   c.bytes = packet.bytes;
   c.reduces = phase.layout.reduces();
-  c.head = transfer.first;
-  c.tail = transfer.first + transfer.flit_time;
+  c.head = head;
+  c.tail = tail;
+  c.before = before;
   ++phase.counted.contributions;
   phase.counted.bytes_in += packet.bytes;
   ++total_.contributions;
@@ -139,37 +153,56 @@ Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picos
   packet.data = data;
   packet.flags = 0;
   for (const auto& c : *result.contributions) pool_.release(c.item);
-  Picoseconds left = now;
+  // Held until all have been handed over: some may leave while others are.
+  const uint32_t number = leave(result.block);
   uint32_t copies = 0;
   for (uint32_t member = 0; member < phase.layout.members(); ++member) {
     if (!phase.layout.receives(result.block.slot, member)) continue;
-    const uint32_t port = port_of(phase, member);
-    fabric::Link& link = ports_.output(port);
-    const fabric::Link::Slot slot = analytical_ ? link.occupy_analytical(now, result.bytes, 1, packet.id_low)
-                                                : link.occupy(now, result.bytes, 0, packet.id_low);
     const fabric::PacketRef ref = pool_.acquire();
     fabric::Packet& copy = pool_[ref];
     copy = packet;
     copy.references = 1;
     copy.bytes = result.bytes;
     copy.destination = phase.view.rank(member);
-    copy.queued += slot.start - now;
-    copy.latency += link.latency();
     if (data != kNoData && copies++ != 0) context_.data->payloads().add_reference(data);
-    fabric::Transfer transfer;
-    transfer.first = slot.start + link.latency();
-    transfer.flit_time = slot.end - slot.start;
-    transfer.packet = ref;
-    transfer.target = copy.destination;
-    left = std::max(left, slot.end);
     ++phase.counted.results;
     phase.counted.bytes_out += result.bytes;
     ++total_.results;
     total_.bytes_out += result.bytes;
-    ports_.send(port, transfer);
+    ++leaving_[number].results;
+    const Picoseconds left = ports_.send(port_of(phase, member), ref, number, now);
+    if (left != kNever) (void)gone(number, left);
   }
   if (--phase.blocks_left == 0) close(key);
-  return left;
+  return gone(number, now);
+}
+
+uint32_t SwitchUnit::leave(const fabric::CollectiveUnit::BlockId& block) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(leaving_.size()));
+    leaving_.emplace_back();
+  }
+  const uint32_t number = free_.back();
+  free_.pop_back();
+  leaving_[number] = {block, 1, 0};
+  return number;
+}
+
+/// When the last of a block's results has left; kNever: it has not.
+Picoseconds SwitchUnit::gone(uint32_t number, Picoseconds when) {
+  Leaving& leaving = leaving_[number];
+  leaving.last = std::max(leaving.last, when);
+  if (--leaving.results != 0) return kNever;
+  free_.push_back(number);
+  return leaving.last;
+}
+
+void SwitchUnit::left(uint32_t number, Picoseconds when) {
+  const fabric::CollectiveUnit::BlockId block = leaving_[number].block;
+  const Picoseconds last = gone(number, when);
+  if (last == kNever) return;
+  unit_.left(block, last);
+  if (!running()) wake_at(unit_.next());
 }
 
 void SwitchUnit::close(const PhaseKey& key) {

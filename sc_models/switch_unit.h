@@ -30,10 +30,14 @@ namespace weft {
 class UnitPorts {
  public:
   virtual ~UnitPorts() = default;
-  virtual fabric::Link& output(uint32_t port) = 0;
-  /// To the NMU at the port.
-  virtual void send(uint32_t port, fabric::Transfer& transfer) = 0;
+  /// Sends `result`, whose receiver is at the port, now. Returns when its last byte has left (>= now);
+  /// kNever: SwitchUnit::left(block) will tell.
+  virtual Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) = 0;
 };
+
+/// Puts a result on the link of its output port: its slot, and what is to be sent to the NMU at the port.
+fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef result, fabric::Link& link,
+                               Picoseconds now, bool analytical, fabric::Transfer& transfer);
 
 /// What the units of a machine share.
 struct UnitContext {
@@ -51,7 +55,14 @@ class SwitchUnit final : public sc_core::sc_module, private Wakeable, private fa
 
   /// A packet that is addressed to a unit (kUnitPeer) comes over its sender's input port.
   static bool addressed(const fabric::Packet& packet) { return (packet.destination & kUnitPeer) != 0; }
-  void receive(const fabric::Transfer& transfer);
+  void receive(const fabric::Transfer& transfer) {
+    receive(transfer.packet, transfer.first, transfer.first + transfer.flit_time, 0);
+  }
+  /// .. whose first and last byte come at `head` and `tail` (>= now); `before`:
+  /// CollectiveUnit::Contribution's.
+  void receive(fabric::PacketRef packet, Picoseconds head, Picoseconds tail, Picoseconds before);
+  /// Of a result that UnitPorts::send could not tell the end of: its last byte leaves at `when` (>= now).
+  void left(uint32_t block, Picoseconds when);
 
   const fabric::CollectiveUnit& state() const { return unit_; }
   uint64_t messages_in() const { return total_.contributions; }
@@ -93,17 +104,26 @@ class SwitchUnit final : public sc_core::sc_module, private Wakeable, private fa
   uint32_t combine(const Phase& phase, const fabric::CollectiveUnit::Result& result);
   uint32_t port_of(const Phase& phase, uint32_t member) const;
   void close(const PhaseKey& key);
+  uint32_t leave(const fabric::CollectiveUnit::BlockId& block);
+  Picoseconds gone(uint32_t number, Picoseconds when);
   void probe(Picoseconds now);
 
   uint32_t dimension_;
   const Config& config_;
   const Geometry& geometry_;
-  bool analytical_;
   fabric::PacketPool& pool_;
   UnitContext context_;
   UnitPorts& ports_;
   fabric::CollectiveUnit unit_;
   std::map<PhaseKey, Phase> phases_;
+  /// Blocks of whose results some are still leaving.
+  struct Leaving {
+    fabric::CollectiveUnit::BlockId block;
+    uint32_t results = 0;
+    Picoseconds last = 0;
+  };
+  std::vector<Leaving> leaving_;
+  std::vector<uint32_t> free_;  ///< of those, the unused ones
   collectives::UnitLayout::Totals total_;
   uint64_t activations_ = 0;
   std::vector<std::string> broken_;

@@ -242,11 +242,26 @@ void System::build_packets(vcd::Waves* waves) {
         fabric = packets_.back().get();
         for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n)
           fabric->network(n).record(*waves);
+        build_packet_switches(*fabric, waves);
         fresh.push_back(std::move(region));
       }
       for (const uint32_t r : whole_) nmus_[r]->join(*fabric, p);
     }
     for (std::string& warning : packet_warnings(plane, fresh)) warnings_.push_back(std::move(warning));
+  }
+}
+
+/// The collective units of the region's switches. No rule lifts their dimensions, so that there is one region
+/// with them (FidelityRules).
+void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
+  for (const uint32_t d : fabric.dimensions()) {
+    for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
+      if (geometry_.coordinate(r, d) != 0) continue;
+      const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, config_, geometry_,
+                                                                fabric, pool_, wheel_,
+                                                                UnitContext{directory_, data_.get(), waves}));
+    }
   }
 }
 

@@ -21,6 +21,7 @@
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
+#include "sc_models/packet_switch.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/waves.h"
@@ -173,6 +174,7 @@ class System : public sc_core::sc_module {
       if (s->unit() != nullptr) f(*s->unit());
     }
     for (const auto& s : analytical_switches_) f(s.module->unit());
+    for (const auto& s : packet_switches_) f(s->unit());
   }
   /// For the stall report: what collective units wait for, a line a block (at most `limit`).
   std::vector<std::string> describe_unit_waits(size_t limit) const;
@@ -185,6 +187,7 @@ class System : public sc_core::sc_module {
   std::string suffix(uint32_t plane, uint32_t dimension) const;
   void build_graph();
   void build_packets(vcd::Waves* waves);
+  void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
@@ -217,6 +220,7 @@ class System : public sc_core::sc_module {
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<PacketFabric>> packets_;
+  std::vector<std::unique_ptr<PacketSwitch>> packet_switches_;  ///< where there are collective units
   std::vector<std::string> warnings_;
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;

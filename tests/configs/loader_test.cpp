@@ -277,6 +277,23 @@ run: {seed: 18446744073709551615, data: functional, element: bf16, reduce: max}
 output: {dir: "out: 1", waves: "*.link[0-3].*"}
 )";
 
+TEST(Loader, UnitsAtPacketFidelityCombinePacketByPacketUnlessTold) {
+  const auto segment = [](const std::string& unit, const std::string& packet) {
+    return parse_config("weft: 1\ntopology: {notation: Switch(8), dimensions: [{bandwidth: 1 GB/s, " + unit +
+                            "}]}\npacket: {packet_size: " + packet +
+                            "}\ncollectives: {all_reduce: in_switch}\n",
+                        "")
+        .dimensions[0]
+        .collective_unit.segment;
+  };
+  EXPECT_EQ(segment("fidelity: packet", "4 KiB"), 4096u);
+  EXPECT_EQ(segment("fidelity: packet", "16 B"), 64u);  // none is smaller
+  EXPECT_EQ(segment("fidelity: packet, collective_unit: {segment: 64 KiB}", "4 KiB"), 65536u);
+  EXPECT_EQ(segment("fidelity: packet, collective_unit: {buffer: 4 KiB}", "4 KiB"), 4096u);
+  EXPECT_EQ(segment("fidelity: message", "4 KiB"), 65536u);
+  EXPECT_THROW(segment("fidelity: packet, collective_unit: {buffer: 1 KiB}", "4 KiB"), UserError);
+}
+
 TEST(Loader, MinimalFileHasDefaults) {
   const Config c = parse_config(kMinimal, "");
   EXPECT_EQ(c.npus(), 128u);

@@ -172,7 +172,7 @@ void choose_algorithms(DataCase& c, uint64_t pick, bool units) {
                                    }),
                     allowed.end());
     }
-    if (units && d.kind == DimensionKind::switch_ && d.fidelity != Fidelity::packet &&
+    if (units && d.kind == DimensionKind::switch_ &&
         collectives::in_switch_algorithm()->refuses(c.request.op, n).empty()) {
       allowed.emplace_back("in_switch");
     }

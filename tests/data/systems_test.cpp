@@ -218,7 +218,7 @@ TEST(DataSystems, RandomSystemsWhoseSwitchesReduce) {
     auto& names = c.config.collectives.algorithms[static_cast<size_t>(c.request.op)];
     names.clear();
     for (const DimensionConfig& d : c.config.dimensions) {
-      const bool unit = d.kind == DimensionKind::switch_ && d.fidelity != Fidelity::packet && d.size > 1;
+      const bool unit = d.kind == DimensionKind::switch_ && d.size > 1;
       names.emplace_back(unit ? "in_switch" : "");
     }
     const bool any = std::find(names.begin(), names.end(), "in_switch") != names.end();

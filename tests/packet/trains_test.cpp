@@ -254,8 +254,8 @@ TEST(Trains, ChangeNothingWithAnyOption) {
                 .splits,
             0u);
   // Links of different rates, and faster than the clock.
-  EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.ni_flit_time = 2000; }).trains, 0u);
-  EXPECT_EQ(with("Ring(6)", [](Scenario& s) { s.flit_time = 800; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.ni_flit_time = 2000; }).trains, 0u);
+  EXPECT_GT(with("Ring(6)", [](Scenario& s) { s.flit_time = 800; }).trains, 0u);
   // Drawn and adaptive routes: no trains where the way is not certain.
   EXPECT_EQ(with("Mesh(3)_Mesh(3)", [](Scenario& s) { s.network.routing = "minimal_adaptive"; }).trains, 0u);
   with("FatTree(4,2)", [](Scenario& s) { s.network.selection = "random"; });

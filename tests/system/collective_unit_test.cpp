@@ -102,6 +102,47 @@ TEST(CollectiveUnit, ABlockKeepsItsBufferUntilItsResultHasLeft) {
   EXPECT_EQ(unit.waited(), 2 * (3000 + 5000));
 }
 
+/// Does not know when what it sends will have left.
+struct Told final : CollectiveUnit::Output {
+  Picoseconds send(const CollectiveUnit::Result& result, Picoseconds now) override {
+    times.push_back(now);
+    last = result.block;
+    return kNever;
+  }
+  std::vector<Picoseconds> times;
+  BlockId last;
+};
+
+TEST(CollectiveUnit, ABlockIsHeldUntilTheUnitIsToldThatItsResultHasLeft) {
+  CollectiveUnit unit({{}, {}, 0, 100, 100}, 1);
+  Told told;
+  unit.arrive(contribution(1, 0, 0, 1, 0));
+  unit.arrive(contribution(1, 1, 0, 1, 1000));
+  while (unit.next() != kNever) unit.advance(unit.next(), told);
+  EXPECT_EQ(told.times, (std::vector<Picoseconds>{1000}));
+  EXPECT_EQ(unit.waiting(), 1u);
+  EXPECT_EQ(unit.buffered(), 100u);
+  unit.left(told.last, 7000);
+  while (unit.next() != kNever) unit.advance(unit.next(), told);
+  EXPECT_EQ(told.times, (std::vector<Picoseconds>{1000, 7000}));
+  unit.left(told.last, 9000);
+  while (unit.next() != kNever) unit.advance(unit.next(), told);
+  EXPECT_TRUE(unit.idle());
+}
+
+TEST(CollectiveUnit, IngressOfWhatIsToldWhenCompleteBeganWithItsFirstByte) {
+  CollectiveUnit unit({{50'000'000'000ull, 1}, {}, 0, 0, 0}, 2);  // 2000 ps each
+  Sent sent(0);
+  for (const uint32_t slot : {0u, 1u}) {
+    Contribution c = contribution(1, slot, 0, 1, 5000 + slot * 1000);
+    c.tail = c.head;
+    c.before = 1000;
+    unit.arrive(c);
+  }
+  finish(unit, sent);
+  EXPECT_EQ(sent.lines, (Lines{"1.0 at 6000 items 100 last 100", "1.1 at 8000 items 110 last 110"}));
+}
+
 TEST(CollectiveUnit, TheReserveIsForBlocksWhoseContributionsAreAllThere) {
   CollectiveUnit unit({{}, {}, 0, 200, 100}, 2);
   Sent sent;

@@ -372,6 +372,8 @@ TEST(FidelityRules, WhatRulesCannotDoIsRefused) {
                             ExitCode::usage);
   config.fidelity_rules[0].dimensions = {1};
   EXPECT_NO_THROW(planes());
+  config.dimensions[0].fidelity = Fidelity::packet;
+  trace::test::expect_error(planes, {"machine.yaml:7", "joins dimension 0", "in_switch"}, ExitCode::usage);
 }
 
 TEST(FidelityRules, ACollectiveBesidesOneInTheSwitch) {

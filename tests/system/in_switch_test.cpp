@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// in_switch on simulated machines: closed forms at both fidelities, late members, bounded buffers, groups,
+// in_switch on simulated machines: closed forms at all fidelities, late members, bounded buffers, groups,
 // several dimensions. Every run carries real data, which is checked against the operation's definition.
 
 #include <fmt/format.h>
@@ -177,6 +177,7 @@ Outcome run(const Config& config, const std::vector<Started>& all) {
 }
 
 constexpr Fidelity kBoth[] = {Fidelity::analytical, Fidelity::message};
+constexpr Fidelity kAll[] = {Fidelity::analytical, Fidelity::message, Fidelity::packet};
 
 /// All ranks, at once, at both fidelities and with both ways of switching.
 void expect_time(const std::function<void(Config&)>& change, const Started& what, Picoseconds expected,
@@ -328,7 +329,7 @@ TEST(InSwitch, TwoCollectivesShareTheBuffer) {
 }
 
 TEST(InSwitch, OppositeOrdersOnASmallBufferEnd) {
-  for (const Fidelity fidelity : kBoth) {
+  for (const Fidelity fidelity : kAll) {
     Config config = machine({{DimensionKind::switch_, 3}}, fidelity);
     config.dimensions[0].collective_unit.segment = 1000;
     config.dimensions[0].collective_unit.buffer = 1000;
@@ -378,7 +379,7 @@ TEST(InSwitch, SeveralDimensionsReduceAndGatherInTurn) {
 }
 
 TEST(InSwitch, OddSizesOnThreeDimensionsInEveryOrder) {
-  for (const Fidelity fidelity : kBoth) {
+  for (const Fidelity fidelity : kAll) {
     for (const CollectiveOrder order : {CollectiveOrder::baseline, CollectiveOrder::local_bw_aware,
                                         CollectiveOrder::round_robin, CollectiveOrder::themis}) {
       for (const char* element : {"fp32", "bf16", "int32"}) {
@@ -444,7 +445,7 @@ TEST(InSwitch, UnitTimesFollowTheClosedForms) {
 }
 
 TEST(InSwitch, AStallNamesTheSwitchTheBlockAndWhoIsMissing) {
-  for (const Fidelity fidelity : kBoth) {
+  for (const Fidelity fidelity : kAll) {
     Config config = machine({{DimensionKind::switch_, 3}, {DimensionKind::switch_, 2}}, fidelity);
     config.dimensions[0].collective_unit.segment = 10'000;
     config.dimensions[0].collective_unit.buffer = 20'000;
@@ -459,6 +460,145 @@ TEST(InSwitch, AStallNamesTheSwitchTheBlockAndWhoIsMissing) {
               "are in use) waits for the contribution(s) of rank(s) 4\n"
               "system.switch0_1.unit: collective 1 chunk 0 phase 0 block 2 (10000 B) without buffer (10000 B "
               "are in use) waits for the contribution(s) of rank(s) 4\n");
+  }
+}
+
+// A link of 100 GB/s carries a flit of 100 B in 1 ns, which is the routers' cycle.
+Config packets(const std::vector<std::pair<DimensionKind, uint32_t>>& dimensions, uint64_t packet_bytes) {
+  Config config = machine(dimensions, Fidelity::packet);
+  config.packet.flit_bytes = 100;
+  config.packet.packet_bytes = packet_bytes;
+  for (DimensionConfig& d : config.dimensions) d.collective_unit.segment = packet_bytes;
+  return config;
+}
+
+void expect_packet_time(const Config& config, const Started& what, Picoseconds expected) {
+  const Outcome outcome = run(config, {what});
+  EXPECT_EQ(outcome.wrong, "") << to_string(what.op);
+  ASSERT_EQ(outcome.finished.size(), 1u);
+  EXPECT_EQ(outcome.finished[0], expected) << to_string(what.op) << " of " << what.bytes;
+}
+
+// One packet of N flits. Each way: a router (3 cycles), the unit's interface (1) and N flits; a contribution
+// has left the router wholly before its result enters it. Behind a router of its own, a member has that (3)
+// and its interface (1) besides, both ways.
+TEST(InSwitch, OnePacketOfEveryOperation) {
+  const Config alone = packets({{DimensionKind::switch_, 4}}, 10'000);
+  const auto form = [](uint64_t in, uint64_t out) { return (1000 + 2 * 4 + in + out) * kNs; };
+  expect_packet_time(alone, {CollectiveOp::all_reduce, 10'000}, form(100, 100));
+  expect_packet_time(alone, {CollectiveOp::all_reduce, 100}, form(1, 1));
+  expect_packet_time(alone, {CollectiveOp::all_reduce, 104}, form(2, 2));
+  expect_packet_time(alone, {CollectiveOp::reduce, 9'600, {}, {}, 2}, form(96, 96));
+  expect_packet_time(alone, {CollectiveOp::broadcast, 9'600, {}, {}, 3}, form(96, 96));
+  expect_packet_time(alone, {CollectiveOp::barrier, 0}, form(1, 1));
+  // Four packets up one link, or three down one.
+  expect_packet_time(alone, {CollectiveOp::reduce_scatter, 40'000}, form(400, 100));
+  expect_packet_time(alone, {CollectiveOp::all_gather, 10'000}, form(100, 300));
+  expect_packet_time(alone, {CollectiveOp::gather, 10'000, {}, {}, 1}, form(100, 300));
+  expect_packet_time(alone, {CollectiveOp::scatter, 40'000, {}, {}, 1}, form(300, 100));
+  const Config routed = packets({{DimensionKind::ring, 2}, {DimensionKind::switch_, 4}}, 10'000);
+  expect_packet_time(routed, {CollectiveOp::all_reduce, 10'000, {1, 3, 5, 7}}, form(104, 104));
+  // A link four times as slow as the routers: its first flit takes 3 cycles more, at both its ends.
+  Config slow = alone;
+  slow.packet.flit_bytes = 400;
+  slow.packet.cycle = 1000;
+  expect_packet_time(slow, {CollectiveOp::all_reduce, 4000}, form(10 * 4 + 3, 10 * 4 + 3));
+  Config endpoints = alone;
+  endpoints.nmu.endpoint_delay = 10 * kNs;
+  endpoints.dimensions[0].collective_unit.latency = 70 * kNs;
+  expect_packet_time(endpoints, {CollectiveOp::all_reduce, 10'000}, form(100, 100) + (2 * 10 + 70) * kNs);
+}
+
+TEST(InSwitch, PacketsPipelineThroughTheUnit) {
+  const Config config = packets({{DimensionKind::switch_, 8}}, 1000);
+  // All ports at their full rate at once; the last packet's result follows it.
+  expect_packet_time(config, {CollectiveOp::all_reduce, 100'000}, (1000 + 2 * 4 + 1000 + 10) * kNs);
+  expect_packet_time(config, {CollectiveOp::reduce_scatter, 80'000}, (1000 + 2 * 4 + 800 + 10) * kNs);
+  expect_packet_time(config, {CollectiveOp::all_gather, 10'000}, (1000 + 2 * 4 + 10 + 700) * kNs);
+  // Headers: 1000 B and 20 B are 11 flits.
+  Config headers = config;
+  headers.packet.header_bytes = 20;
+  expect_packet_time(headers, {CollectiveOp::all_reduce, 100'000}, (1000 + 2 * 4 + 1100 + 11) * kNs);
+  // Segments of ten packets are put together at the unit.
+  Config segments = config;
+  segments.dimensions[0].collective_unit.segment = 10'000;
+  expect_packet_time(segments, {CollectiveOp::all_reduce, 100'000}, (1000 + 2 * 4 + 1000 + 100) * kNs);
+  // .. and of so many that they may travel as a train.
+  segments.dimensions[0].collective_unit.segment = 100'000;
+  expect_packet_time(segments, {CollectiveOp::all_reduce, 1'000'000}, (1000 + 2 * 4 + 10'000 + 1000) * kNs);
+}
+
+TEST(InSwitch, TheUnitsOwnTimesForPackets) {
+  const Config config = packets({{DimensionKind::switch_, 4}}, 10'000);
+  const Started what{CollectiveOp::all_reduce, 40'000};
+  Config changed = config;
+  CollectiveUnitConfig& unit = changed.dimensions[0].collective_unit;
+  // In at half the port's rate, while the packet arrives; at twice it, no time is lost.
+  unit.ingress_bandwidth = {50'000'000'000ull, 1};
+  expect_packet_time(changed, what, (1000 + 2 * 4 + 4 * 200 + 100) * kNs);
+  unit.ingress_bandwidth = {200'000'000'000ull, 1};
+  expect_packet_time(changed, what, (1000 + 2 * 4 + 4 * 100 + 100) * kNs);
+  // 4 x 10,000 B at 200 GB/s: 200 ns a packet, slower than the ports.
+  unit.ingress_bandwidth = {};
+  unit.reduction_bandwidth = {200'000'000'000ull, 1};
+  expect_packet_time(changed, what, (1000 + 2 * 4 + 100 + 4 * 200 + 100) * kNs);
+  // One place for partial sums: a packet begins when the result before has left for the router.
+  unit.reduction_bandwidth = {};
+  unit.latency = 50 * kNs;
+  unit.buffer = 10'000;
+  expect_packet_time(changed, what, (1000 + 2 * 4 + 100 + 4 * (50 + 100)) * kNs);
+  unit.buffer = 20'000;
+  expect_packet_time(changed, what, (1000 + 2 * 4 + 400 + 50 + 100) * kNs);
+}
+
+// Everything on the network is a contribution or a result, and what a switch multicasts are packets of their
+// own.
+TEST(InSwitch, PacketsAreCountedOnEveryLink) {
+  for (const bool routed : {false, true}) {
+    std::vector<std::pair<DimensionKind, uint32_t>> dimensions{{DimensionKind::switch_, 4}};
+    if (routed) dimensions.push_back({DimensionKind::ring, 2});
+    Config config = packets(dimensions, 1000);
+    config.packet.header_bytes = 8;
+    config.run.element = "int32";
+    const auto result = test::isolated([&] {
+      CollectiveJob job("job", config);
+      job.start(CollectiveOp::all_reduce, 9'600);
+      sc_core::sc_start();
+      const RunResult run = job.result();
+      const System::Totals totals = job.system().totals();
+      const TimeSplit& split = run.collectives[0].split;
+      std::string text = fmt::format("in {} {} out {} {}", totals.unit_messages_in, totals.unit_bytes_in,
+                                     totals.unit_messages_out, totals.unit_bytes_out);
+      if (!routed) text += fmt::format(", {} {} {}", split.queue, split.serialise, split.latency);
+      for (const LinkRow& link : run.links) {
+        if (link.dimension != 0) continue;
+        text += fmt::format("\n{} {} {} {}", link.name, link.to, link.bytes, link.busy);
+      }
+      for (const std::string& broken : run.broken_invariants) text += "\n" + broken;
+      for (const std::string& warning : job.system().warnings()) text += "\n" + warning;
+      return text;
+    });
+    EXPECT_EQ(result.status, 0);
+    std::string expected;
+    if (!routed) {
+      // Nine packets of 11 flits and one of 7. The k-th waits for those before it at its NPU; the last one's
+      // result waits for the longer one before it.
+      const uint64_t queue = 4 * (11 * 45 + 11 - 7);
+      const uint64_t flits = 4 * 2 * (9 * 11 + 7);
+      expected = fmt::format("in 40 38400 out 40 38400, {} {} {}", queue * kNs, flits * kNs,
+                             40 * 2 * (500 + 4) * kNs);
+      for (int r = 0; r < 4; ++r) expected += fmt::format("\njob.packet0_0.ni_{} switch0_0 10600 106000", r);
+      for (int r = 0; r < 4; ++r)
+        expected += fmt::format("\njob.packet0_0.switch0_0.to{0} nmu{0} 10600 106000", r);
+    } else {
+      // A reduce-scatter of four blocks of 11, 11 and 5 flits and, behind the ring, their all-gather.
+      expected = "in 120 96000 out 96 76800";
+      for (int r = 0; r < 8; ++r)
+        expected += fmt::format("\njob.packet0_0.router{}.d0_up switch0_{} 13500 135000", r, r / 4);
+      for (int r = 0; r < 8; ++r)
+        expected += fmt::format("\njob.packet0_0.switch0_{0}.to{1} router{1} 10800 108000", r / 4, r);
+    }
+    EXPECT_EQ(result.text, expected);
   }
 }
 

@@ -91,8 +91,8 @@ Config random_machine(Random& random) {
   for (size_t op = 0; op < config.collectives.algorithms.size(); ++op) {
     for (DimensionConfig& d : config.dimensions) {
       const char* names[] = {"", "ring", "direct", "in_switch"};
-      const bool unit = d.kind == DimensionKind::switch_ && d.fidelity != Fidelity::packet &&
-                        op != static_cast<size_t>(CollectiveOp::all_to_all);
+      const bool unit =
+          d.kind == DimensionKind::switch_ && op != static_cast<size_t>(CollectiveOp::all_to_all);
       config.collectives.algorithms[op].push_back(names[random.pick(unit ? 4 : 3)]);
     }
   }

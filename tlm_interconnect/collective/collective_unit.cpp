@@ -121,6 +121,7 @@ void CollectiveUnit::enter(Contribution& contribution, Picoseconds now) {
   Picoseconds end = std::max(start, contribution.tail);
   if (parameters_.ingress.bytes_per_second != 0) {
     Picoseconds& free = ingress_free_[contribution.port];
+    if (contribution.waited == 0) start -= std::min(start, contribution.before);
     start = std::max(start, free);
     end = std::max(contribution.tail, start + transfer_time(contribution.bytes, parameters_.ingress));
     free = end;
@@ -158,7 +159,11 @@ void CollectiveUnit::finish(const BlockId& id, Picoseconds now, Output& output) 
   ++results_;
   block.sent = true;
   const Picoseconds left = output.send(result, now);
-  push(std::max(left, now), What::freed, block.arrived.front());
+  if (left != kNever) push(std::max(left, now), What::freed, block.arrived.front());
+}
+
+void CollectiveUnit::left(const BlockId& id, Picoseconds when) {
+  push(when, What::freed, blocks_.at(id).arrived.front());
 }
 
 std::vector<CollectiveUnit::Pending> CollectiveUnit::pending(size_t limit) const {

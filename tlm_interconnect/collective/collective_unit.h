@@ -71,6 +71,9 @@ class CollectiveUnit {
     bool reduces = false;
     Picoseconds head = 0;  ///< of its first and last byte at the input port
     Picoseconds tail = 0;
+    /// How long before `head` its first byte came, where a contribution is known only once it is complete:
+    /// without a wait its ingress began then.
+    Picoseconds before = 0;
     Picoseconds waited = 0;  ///< for buffer, when the result is sent
   };
 
@@ -85,7 +88,7 @@ class CollectiveUnit {
   class Output {
    public:
     virtual ~Output() = default;
-    /// Sends the result now; returns when its last byte has left (>= now).
+    /// Sends the result now; returns when its last byte has left (>= now), kNever: left() will tell.
     virtual Picoseconds send(const Result& result, Picoseconds now) = 0;
   };
 
@@ -98,6 +101,9 @@ class CollectiveUnit {
   Picoseconds next() const { return events_.next(); }
   /// Does all that is due until `now`. Throws std::logic_error when a contribution came twice.
   void advance(Picoseconds now, Output& output);
+
+  /// The last byte of a block's result has left at `when` (>= the time of the last advance).
+  void left(const BlockId& block, Picoseconds when);
 
   /// Blocks of which something has arrived and whose result has not left.
   size_t blocks() const { return blocks_.size(); }

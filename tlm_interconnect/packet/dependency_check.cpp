@@ -67,6 +67,8 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   for (uint32_t destination = 0; destination < topology.ranks(); ++destination) {
     stack.clear();
     for (const NiAttachment& ni : topology.nis) {
+      // A collective unit sends only to the NPUs at its switch, where its packets leave the network.
+      if (ni.rank >= topology.ranks()) continue;
       for (uint32_t v = 0; v < one.vcs; ++v) {
         const uint32_t id = buffers.id(ni.router, ni.port, v);
         seen[id] = destination;

@@ -7,6 +7,7 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_FLIT_QUEUE_H
 #define WEFT_TLM_INTERCONNECT_PACKET_FLIT_QUEUE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -112,7 +113,6 @@ class CreditAccount {
 
   void add(const CreditTrain& train) {
     coming_ += train.count;
-    if (train.stride > slowest_) slowest_ = train.stride;
     if (!trains_.empty()) {
       CreditTrain& last = trains_.back();
       if (last.stride == train.stride &&
@@ -124,46 +124,31 @@ class CreditAccount {
     trains_.push_back(train);
   }
 
-  /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at(t) was called.
+  /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at() was called,
+  /// for a moment not after `t`.
   uint32_t run(Picoseconds t, uint32_t wanted, uint32_t stride) const {
-    uint32_t n = now_ < 0 ? 0 : static_cast<uint32_t>(now_);
+    int64_t n = now_;
     for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
-      const CreditTrain& train = trains_[k];
+      CreditTrain train = trains_[k];
+      if (n < 0) {  // those that a burst counts on already
+        const auto taken = static_cast<uint32_t>(std::min<int64_t>(-n, train.count));
+        n += taken;
+        train.first += static_cast<Picoseconds>(taken) * train.stride;
+        train.count -= taken;
+        if (train.count == 0) continue;
+      }
       const Picoseconds slot = t + static_cast<Picoseconds>(n) * stride;
       if (train.first > slot) break;
-      if (train.stride <= stride) {
-        n += train.count;
-      } else {
+      if (train.stride > stride) {
         const uint64_t more = (slot - train.first) / (train.stride - stride) + 1;
         if (more < train.count) {
-          n += static_cast<uint32_t>(more);
+          n += static_cast<int64_t>(more);
           break;
         }
-        n += train.count;
       }
-    }
-    return n < wanted ? n : wanted;
-  }
-
-  /// When to start so that up to `wanted` flits, one every `stride`, go without gaps although their credits
-  /// come back more slowly than that: `t`, or the moment from which the credits known to be coming keep pace.
-  /// Starting at once would send the same flits one by one as each credit comes, the last one at the same
-  /// time.
-  Picoseconds gapless(Picoseconds t, uint32_t wanted, uint32_t stride) const {
-    if (slowest_ <= stride) return t;
-    Picoseconds start = t;
-    uint32_t n = now_ < 0 ? 0 : static_cast<uint32_t>(now_);
-    for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
-      const CreditTrain& train = trains_[k];
-      // A pause longer than the train's own pace is not waited for.
-      if (train.first > t + static_cast<Picoseconds>(n) * stride + train.stride) break;
-      const uint32_t last = (train.count < wanted - n ? train.count : wanted - n) - 1;
-      const Picoseconds needs = train.first + static_cast<Picoseconds>(last) * train.stride;
-      const Picoseconds slot = static_cast<Picoseconds>(n + last) * stride;
-      if (train.stride > stride && needs > start + slot) start = needs - slot;
       n += train.count;
     }
-    return start;
+    return n <= 0 ? 0 : static_cast<uint32_t>(std::min<int64_t>(n, wanted));
   }
 
   void spend(uint32_t n) { now_ -= static_cast<int32_t>(n); }
@@ -186,7 +171,7 @@ class CreditAccount {
   void write(StateRecord& state) {
     at(state.now());
     state.number(static_cast<uint64_t>(now_));
-    state.number((uint64_t{slowest_} << 32) | trains_.size());
+    state.number(trains_.size());
     for (uint32_t k = 0; k < trains_.size(); ++k) {
       state.time(trains_[k].first);
       state.number((uint64_t{trains_[k].stride} << 32) | trains_[k].count);
@@ -203,7 +188,6 @@ class CreditAccount {
   int32_t now_ = 0;
   uint32_t coming_ = 0;
   uint32_t depth_ = 0;
-  uint32_t slowest_ = 0;  ///< longest stride of any train so far
   Ring<CreditTrain, 2> trains_;
 };
 

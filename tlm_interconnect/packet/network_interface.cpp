@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "tlm_interconnect/packet/packet_trains.h"
 
@@ -53,6 +54,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       credit_delay_(config.cycle + port.credit_latency),
       flit_time_(static_cast<uint32_t>(port.flit_time)),
       lookahead_(decidable(config, port)),
+      take_turns_(config.virtual_networks > 1 || config.interleave_messages),
       segmentation_(segmentation),
       pool_(pool),
       messages_(messages),
@@ -107,7 +109,10 @@ void NetworkInterface::submit(const Message& message) {
   open.left =
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
-  queue.push_back({handle, 0});
+  const Picoseconds present = sc_core::sc_time_stamp().value();
+  // Before one that has just had its turn in this very cycle: as if this process had run before it.
+  const bool turned = !queue.empty() && queue.back().turn == present;
+  queue.insert(turned ? std::prev(queue.end()) : queue.end(), {handle, 0, present, kNever});
   if (queue.size() == 1) {
     if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
@@ -137,6 +142,8 @@ void NetworkInterface::activate() {
   }
   while (next_ < horizon && !aside_) {
     const Picoseconds t = next_;
+    // Whose turn is next is not decided ahead: until then another message may be submitted.
+    if (t > now && take_turns_ && packet_ == fabric::kNoPacket) break;
     next_ = kNever;
     cycle(t);
   }
@@ -150,32 +157,39 @@ void NetworkInterface::cycle(Picoseconds t) {
     return;
   }
   if (packet_ != fabric::kNoPacket) {
-    const bool credit = out_[vc_].at(std::max(t, busy_)) > 0;
-    Picoseconds when = out_[vc_].when(1);
-    if (when != kNever) when = on_cycle(when);
-    if (credit) {
-      when = on_cycle(out_[vc_].gapless(t, packet_flits_ - sent_, flit_time_));
-      if (when <= t) {
-        send(t);
-        return;
-      }
+    CreditAccount& credit = out_[vc_];
+    if (credit.at(t) > 0 || credit.run(std::max(t, busy_), 1, flit_time_) > 0) {
+      send(t);
+      return;
     }
+    const Picoseconds when = credit.when(1);
     if (when == kNever) {
       watched_ |= 1u << vc_;
     } else {
-      wake(when);
+      wake(on_cycle(when));
     }
     return;
   }
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());
+  const auto candidate = [&](uint32_t i) {
+    return config_.strict_priority ? networks - i : (last_network_ + i) % networks;
+  };
+  // A message that is submitted in this very cycle, before or after this process runs, does not go before
+  // those that were there.
+  bool only_known = false;
+  for (uint32_t i = 1; networks > 1 && i <= networks; ++i) only_known = only_known || known(candidate(i), t);
   for (uint32_t i = 1; i <= networks; ++i) {
-    const uint32_t network = config_.strict_priority ? networks - i : (last_network_ + i) % networks;
+    const uint32_t network = candidate(i);
     Picoseconds ready = 0;
     uint32_t flits = 0;
     if (!next_ready(network, ready, flits)) continue;
     if (ready > t) {
       wake(on_cycle(ready));
+      continue;
+    }
+    if (only_known && !known(network, t)) {
+      wake(t + cycle_);
       continue;
     }
     const uint32_t last_vc = last_vc_[network];
@@ -189,6 +203,12 @@ void NetworkInterface::cycle(Picoseconds t) {
     send(t);
     return;
   }
+}
+
+bool NetworkInterface::known(uint32_t virtual_network, Picoseconds t) const {
+  const std::deque<Queued>& queue = queues_[virtual_network];
+  if (queue.empty()) return have_spec_ && spec_.virtual_network == virtual_network && spec_.ready <= t;
+  return queue.front().handed_over < t && messages_[queue.front().message].message.submitted <= t;
 }
 
 bool NetworkInterface::next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits) {
@@ -262,7 +282,8 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
     if (front.cut == m.bytes) {
       last_of_ = front.message;
       queue.pop_front();
-    } else if (config_.interleave_messages && queue.size() > 1) {
+    } else if (config_.interleave_messages) {
+      front.turn = t;
       queue.push_back(front);
       queue.pop_front();
     }

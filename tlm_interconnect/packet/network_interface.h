@@ -192,6 +192,7 @@ class NetworkInterface final : public sc_core::sc_module {
   bool takes_trains() const { return sink_ == nullptr || sink_->takes_trains(); }
   /// Of the message at the front of a queue, which must not be empty.
   Progress progress(uint32_t virtual_network) const;
+  bool begins_with_all_credits() const { return config_.strict_cut_through; }
   bool sends_nothing_else(uint32_t virtual_network) const;
   Picoseconds cycle_time() const { return cycle_; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
@@ -225,11 +226,15 @@ class NetworkInterface final : public sc_core::sc_module {
   struct Queued {
     uint32_t message = 0;  ///< handle
     uint64_t cut = 0;      ///< bytes already made into packets
+    Picoseconds handed_over = 0;
+    Picoseconds turn = kNever;  ///< interleave_messages: when its latest packet began
   };
 
   void end_of_elaboration() override;
   void activate();
   void cycle(Picoseconds t);
+  /// The virtual network has something to send at `t` that it had before.
+  bool known(uint32_t virtual_network, Picoseconds t) const;
   bool next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits);
   bool choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits);
   void take_next(Picoseconds t, uint32_t virtual_network);
@@ -252,6 +257,7 @@ class NetworkInterface final : public sc_core::sc_module {
   const Picoseconds credit_delay_;
   const uint32_t flit_time_;
   const Picoseconds lookahead_;
+  const bool take_turns_;  ///< among messages of several virtual networks, or of one
   const Segmentation segmentation_;
   fabric::PacketPool& pool_;
   MessagePool& messages_;

@@ -24,6 +24,7 @@ set(WEFT_PACKET_SOURCES
   policies/routing/ring_classes.cpp
   policies/routing/shortest_path.cpp
   policies/routing/table_routes.cpp
+  policies/routing/unit_routes.cpp
   policies/routing/up_down.cpp
   policies/selection/first_route.cpp
   policies/selection/flow_hash.cpp

@@ -41,6 +41,11 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
           fmt::format("packet network: a flit error rate of {}: from 0 to below 1", link.flit_error));
     }
   }
+  for (const LinkTiming& link : topology_.links) {
+    for (const Picoseconds t : {link.latency, link.credit_latency, link.flit_time}) {
+      if (t % config_.cycle != 0) on_cycle_ = false;
+    }
+  }
   routing_ =
       make_routing_policy(config_.routing.empty() ? topology_.routing : config_.routing, topology_, config_);
   const std::string selection = !config_.selection.empty() ? config_.selection
@@ -65,8 +70,10 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
     port.name = "link";
     port.end = LinkEnd::target;
-    const std::string ni_name =
-        n < topology_.ranks() ? fmt::format("ni_{}", n) : fmt::format("ni_{}_at{}", at.rank, at.port);
+    const std::string ni_name = n < topology_.ranks() ? fmt::format("ni_{}", n)
+                                : at.rank < topology_.ranks()
+                                    ? fmt::format("ni_{}_at{}", at.rank, at.port)
+                                    : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
     nis_.push_back(std::make_unique<NetworkInterface>(ni_name.c_str(), config_, at.rank, port, segmentation,
                                                       pool_, messages_));
     routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());
@@ -88,8 +95,7 @@ void PacketNetwork::record(vcd::Waves& waves) {
 }
 
 void PacketNetwork::end_of_elaboration() {
-  if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive() || !one_rate())
-    return;
+  if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_trains(trains_.get(), n);
@@ -104,6 +110,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.flit_error = link.flit_error;
   const Picoseconds replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
   result.replay = (replay + config_.cycle - 1) / config_.cycle * config_.cycle;
+  result.on_cycle = on_cycle_;
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
   // Soonest effect of what the peer decides now: a credit or (at a router) a flit.
@@ -118,13 +125,6 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
-}
-
-bool PacketNetwork::one_rate() const {
-  return std::all_of(topology_.links.begin(), topology_.links.end(), [&](const LinkTiming& link) {
-    const Picoseconds flit_time = or_cycle(link.flit_time);
-    return flit_time >= config_.cycle && flit_time == or_cycle(topology_.links.front().flit_time);
-  });
 }
 
 uint64_t PacketNetwork::flits_received() const {
@@ -191,10 +191,14 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   const TopologyRouter& topology = topology_.routers[place.router];
   const Router::Waiting w = router.waiting(place.port, place.vc);
   const fabric::Packet& packet = pool_[w.packet];
+  const auto end = [&](uint32_t rank) {
+    if (rank < topology_.ranks()) return fmt::format("rank {}", rank);
+    return "the unit of " + topology_.routers[topology_.units[rank - topology_.ranks()]].name;
+  };
   std::string text = fmt::format(
-      "{} input {} VC {}: packet {} from rank {} to rank {} ({} of {} flits sent on, {} flits "
+      "{} input {} VC {}: packet {} from {} to {} ({} of {} flits sent on, {} flits "
       "here)",
-      topology.name, place.port, place.vc, w.packet, packet.source, packet.destination, w.sent,
+      topology.name, place.port, place.vc, w.packet, end(packet.source), end(packet.destination), w.sent,
       w.packet_flits, w.flits_here);
   const TopologyPort& out = topology.ports[w.port];
   if (!w.holds_vc) {
@@ -214,7 +218,7 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   } else if (w.flits_here == 0) {
     const TopologyPort& in = topology.ports[place.port];
     if (in.ni) {
-      text += fmt::format(" waits for flits of rank {}", topology_.nis[in.peer].rank);
+      text += " waits for flits of " + end(topology_.nis[in.peer].rank);
     } else {
       text += fmt::format(" waits for flits of {}", topology_.routers[in.peer].name);
       const uint32_t holder = routers_[in.peer]->holder(in.peer_port, place.vc);

@@ -68,8 +68,6 @@ class PacketNetwork final : public sc_core::sc_module {
     uint32_t vc;
   };
   void end_of_elaboration() override;
-  /// All links take the same time for a flit, a cycle or more.
-  bool one_rate() const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
   Picoseconds or_cycle(Picoseconds t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
@@ -82,6 +80,7 @@ class PacketNetwork final : public sc_core::sc_module {
   std::vector<std::unique_ptr<Router>> routers_;
   std::vector<std::unique_ptr<NetworkInterface>> nis_;
   std::unique_ptr<PacketTrains> trains_;
+  bool on_cycle_ = true;  ///< every time of every link is a multiple of the cycle
   bool recorded_ = false;
 };
 

@@ -81,7 +81,8 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picosec
     write_path(train);
     if (state_.words() == train.record) {
       const uint64_t packets = train.begun - train.packet_of_record;
-      const uint64_t repeats = left / packets;
+      // A last packet that is shorter needs fewer credits to begin, where it needs them all.
+      const uint64_t repeats = (ni.begins_with_all_credits() ? left - 1 : left) / packets;
       if (packets * repeats < kShortest) return false;
       set_aside(train, t, packets, repeats);
       return true;
@@ -210,10 +211,15 @@ void PacketTrains::resume(uint32_t ni) {
   if (!trains_[ni] || trains_[ni]->phase != Phase::carried) return;
   Train& train = *trains_[ni];
   const Picoseconds present = now();
-  const uint64_t passed = std::min(train.repeats, (present - train.since) / train.period);
+  // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
+  // part in these cycles.
+  Picoseconds undecided = train.since;
+  for (const Hop& hop : train.path) undecided = std::max(undecided, hop.undecided);
+  const uint64_t passed =
+      present < undecided ? 0 : std::min(train.repeats, (present - undecided) / train.period);
   const Picoseconds shift = passed * train.period;
   const uint64_t packets = passed * train.packets;
-  counters_.splits += passed < train.repeats;
+  counters_.splits += present < train.since + train.repeats * train.period;
   counters_.packets += packets;
   counters_.hops += packets * train.path.size();
 

@@ -14,10 +14,7 @@
 // That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
 // receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
 //
-// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors;
-// and nothing in a network of links of different rates, or of more than a flit a cycle. How long a sender
-// waits there for credits that come more slowly depends on how many of them it has been told of, so that
-// other messages would notice that a path has been set aside.
+// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H

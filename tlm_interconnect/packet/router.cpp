@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "tlm_interconnect/packet/packet_trains.h"
@@ -16,13 +15,19 @@ namespace {
 
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 
-bool all_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
+bool own_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
   for (const PortConfig& p : ports) {
     for (const Picoseconds t : {p.latency, p.credit_latency, p.flit_time}) {
       if (t % config.cycle != 0) return false;
     }
   }
   return true;
+}
+
+// Credits that come back through a peer may have the times of links elsewhere.
+bool all_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
+  return own_on_cycle(config, ports) &&
+         std::all_of(ports.begin(), ports.end(), [](const PortConfig& p) { return p.on_cycle; });
 }
 
 uint32_t largest_burst(const PacketConfig& config) {
@@ -81,7 +86,9 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     lookahead_ = std::min(lookahead_, in.lookahead);
   }
   // Between cycles a flit may count on a credit that comes within its own cycle.
-  if (!aligned_) lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
+  if (!own_on_cycle(config, ports)) {
+    lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
+  }
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
   sensitive << event_;
@@ -222,10 +229,19 @@ void Router::continue_held(Picoseconds t) {
         held_ports_.erase(p);
         --held_count_;
       }
-      if (in.queue.empty() || in.queue.front().first > out.output_busy - cycle_) continue;
+      // On a link of more than a flit a cycle: flits of this packet went in this very cycle already.
+      const bool begun = out.flit_time < cycle_ && out.output_busy >= t + out.flit_time;
+      const bool in_time = !in.queue.empty() && in.queue.front().first <= out.output_busy - cycle_;
+      if (!in_time && !begun) continue;
       CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
-      if (credit.at(std::max(t, out.output_busy)) > 0) {
-        if (credit.gapless(t, in.packet_flits - in.sent, out.flit_time) < t + cycle_) send(p, v, t);
+      // A credit that comes by the time of the flit will do; at() must not run ahead of the cycle.
+      if (in_time && !(begun && damaged(in.out_port, out.flits)) &&
+          (credit.at(t) > 0 || credit.run(std::max(t, out.output_busy), 1, out.flit_time) > 0)) {
+        send(p, v, t);
+      } else if (begun) {
+        hold(p, v);
+        in.ready = port.input_busy = out.output_busy = t + cycle_;
+        wake(in.ready);
       } else {
         in.ready = t + cycle_;
         if (out.flit_time <= cycle_) port.input_busy = t + cycle_;
@@ -233,6 +249,23 @@ void Router::continue_held(Picoseconds t) {
       }
     }
   });
+}
+
+// Drawn for each flit by its number, not in the order of bursts, whose lengths depend on what is known.
+bool Router::damaged(uint32_t output, uint64_t flit) const {
+  const double chance = ports_[output].flit_error;
+  if (!(chance > 0)) return false;
+  const uint64_t draw = hash64(hash64(hash64(config_.seed) ^ hash64(uint64_t{id_} << 32 | output)) ^ flit);
+  return static_cast<double>(draw >> 11) * 0x1.0p-53 < chance;
+}
+
+void Router::hold(uint32_t p, uint32_t v) {
+  Port& port = ports_[p];
+  if (port.held_mask == 0) {
+    held_ports_.insert(p);
+    ++held_count_;
+  }
+  port.held_mask |= 1u << v;
 }
 
 void Router::allocate_switch(Picoseconds t) {
@@ -289,12 +322,6 @@ void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
           } else {
             wake(on_cycle(when));
           }
-          continue;
-        }
-        const Picoseconds start =
-            out.credit.gapless(t, in.packet_flits - in.sent, ports_[in.out_port].flit_time);
-        if (start >= next_cycle) {
-          wake(aligned_ ? start : start - start % cycle_);
           continue;
         }
         if (requests_.add(p, in.out_port)) requested_vc_[p * ports + in.out_port] = static_cast<uint8_t>(v);
@@ -446,7 +473,9 @@ void Router::allocate_vcs(Picoseconds t) {
     if (port.va_mask == 0) va_ports_.erase(p);
     if (port.sa_mask == 0) sa_ports_.insert(p);
     port.sa_mask |= 1u << v;
-    wake(std::max(in.ready, port.input_busy));
+    // Without a cycle of its own it is before switch allocation of this cycle, which is not to run twice.
+    const Picoseconds next = std::max(in.ready, port.input_busy);
+    if (next > t) wake(next);
   }
 }
 
@@ -520,13 +549,23 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
   const uint32_t stride = out_port.flit_time;
 
   uint32_t n = std::min(in.packet_flits - in.sent, quantum_);
+  if (stride < cycle_) {
+    // One cycle decides on all flits that begin within it, however short bursts are.
+    const auto within = static_cast<uint32_t>((t + cycle_ - start + stride - 1) / stride);
+    n = std::min(in.packet_flits - in.sent, std::max(quantum_, within));
+  }
   if (n > 1) n = arrived_run(in, start, n, stride);
   if (n > 1) n = out.credit.run(start, n, stride);
-  if (out_port.flit_error > 0 && random_.unit() < 1 - std::pow(1 - out_port.flit_error, n)) {
-    // Damaged: sent again, complete, one replay later. Flits and credits that are known stay known until
-    // then.
-    start += out_port.replay;
-    ++out_port.retries;
+  if (out_port.flit_error > 0) {
+    // A damaged flit and those after it are sent again, one replay later. Flits and credits that are known
+    // stay known until then. The burst ends before a damaged one.
+    if (damaged(in.out_port, out_port.flits)) {
+      start += out_port.replay;
+      ++out_port.retries;
+    }
+    for (uint32_t k = 1; k < n; ++k) {
+      if (damaged(in.out_port, out_port.flits + k)) n = k;
+    }
   }
   out.credit.spend(n);
 
@@ -557,6 +596,8 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
     probes_->sent(sc_core::sc_time_stamp().value(), p, v, in.out_port, in.out_vc, start, n, stride);
   }
   const Picoseconds done = aligned_ ? end : end - end % cycle_;
+  // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
+  const Picoseconds last = end - stride;
   // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
   if (stride <= cycle_) port.input_busy = done;
 
@@ -564,10 +605,11 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
     ++packets_;
     ++out_port.packets;
     out.owner = kFree;
-    out.free_at = done;
+    const Picoseconds free_at = stride < cycle_ ? last - last % cycle_ + cycle_ : done;
+    out.free_at = free_at;
     out.draining = config_.release_on_credit;
     in.packet = fabric::kNoPacket;
-    in.free_at = done;
+    in.free_at = free_at;
     port.sa_mask &= ~(1u << v);
     if (port.sa_mask == 0) sa_ports_.erase(p);
     if (eager_) wake(out.free_at);
@@ -576,15 +618,13 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
       wake(in.ready);
     }
   } else {
-    in.ready = done;
-    if (hold_) {
-      if (port.held_mask == 0) {
-        held_ports_.insert(p);
-        ++held_count_;
-      }
-      port.held_mask |= 1u << v;
+    in.ready = stride < cycle_ ? std::max(done, t + cycle_) : done;
+    if (stride < cycle_) {
+      port.input_busy = in.ready;
+      if (hold_) out_port.output_busy = std::max(end, in.ready);
     }
-    wake(done);
+    if (hold_) hold(p, v);
+    wake(in.ready);
   }
 
   const uint32_t out_index = in.out_port;

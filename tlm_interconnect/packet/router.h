@@ -43,6 +43,7 @@ struct PortConfig {
   double flit_error = 0;      ///< chance that a flit sent from here is damaged and its burst sent again
   Picoseconds replay = 0;     ///< what a repetition costs
   Picoseconds lookahead = 0;  ///< soonest a transfer sent by the peer now can concern this end
+  bool on_cycle = true;       ///< every time of every link of the network is a multiple of the cycle
 };
 
 class PacketTrains;
@@ -182,6 +183,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   // The stages, in the order they run in a cycle.
   void cycle(Picoseconds t);
   void continue_held(Picoseconds t);
+  void hold(uint32_t port, uint32_t vc);
+  /// The flit (counted from the first that left by this output) comes damaged and is sent again.
+  bool damaged(uint32_t output, uint64_t flit) const;
   void allocate_switch(Picoseconds t);
   void allocate_switch(Picoseconds t, uint32_t vcs);
   void allocate_vcs(Picoseconds t);
@@ -204,7 +208,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   const Picoseconds cycle_;
   const uint32_t quantum_;
   const bool hold_;
-  const bool aligned_;  ///< every time on every link is a multiple of the cycle
+  const bool aligned_;  ///< every time on every link of the network is a multiple of the cycle
   const bool eager_;    ///< heads may wait for more than the one output they chose
   Picoseconds lookahead_ = 0;
   const RoutingPolicy& routing_;

@@ -118,6 +118,35 @@ void PacketTopology::add_lanes() {
   }
 }
 
+void PacketTopology::add_unit(uint32_t router_index) {
+  TopologyRouter& router = routers[router_index];
+  const uint32_t rank = ranks() + static_cast<uint32_t>(units.size());
+  const auto ports = static_cast<uint32_t>(router.ports.size());
+  units.push_back(router_index);
+  uint32_t served = ~0u;
+  uint32_t interface = 0;
+  for (uint32_t p = 0; p < ports; ++p) {
+    if (router.ports[p].link != served) {
+      served = router.ports[p].link;
+      LinkTiming timing;
+      timing.flit_time = links[served].flit_time;
+      interface = add_link(timing);
+    }
+    router.ports.emplace_back();
+    nis.emplace_back();
+    ++more_nis;
+    join_ni(*this, router_index, ports + p, static_cast<uint32_t>(nis.size() - 1), interface);
+    nis.back().rank = rank;
+    router.unit_lanes.push_back(ports + p);
+  }
+}
+
+uint32_t PacketTopology::unit_at(uint32_t router) const {
+  uint32_t u = 0;
+  while (u < units.size() && units[u] != router) ++u;
+  return u;
+}
+
 void PacketTopology::check() const {
   if (nis.empty()) fail(fmt::format("topology '{}' has no NPU", name));
   for (uint32_t r = 0; r < routers.size(); ++r) {

@@ -20,7 +20,8 @@ struct LinkTiming {
   Picoseconds latency = 0;
   Picoseconds credit_latency = 0;  ///< 0: as `latency`
   Picoseconds flit_time = 0;       ///< ps a flit occupies the link
-  double flit_error = 0;   ///< chance that a flit is damaged; its burst is then sent again (link-level retry)
+  double flit_error =
+      0;  ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
   Picoseconds replay = 0;  ///< what a repetition costs; 0: a round trip of the link
 };
 
@@ -48,6 +49,9 @@ struct TopologyRouter {
   /// With lanes: of each port the port of the network interface that serves it (its own, for those); else
   /// empty.
   std::vector<uint32_t> lanes;
+  /// dimension_switch with a collective unit: of each port to an NPU the port of the unit's interface that
+  /// serves it; else empty.
+  std::vector<uint32_t> unit_lanes;
 };
 
 struct TopologyDimension {
@@ -78,7 +82,9 @@ struct PacketTopology {
   /// table_ports[table_first[i + 1]], i = n * routers + r. Empty: there is no table.
   std::vector<uint32_t> table_first;
   std::vector<uint16_t> table_ports;
-  uint32_t more_nis = 0;  ///< interfaces beyond the first one of each rank (add_lanes)
+  uint32_t more_nis = 0;  ///< interfaces beyond the first one of each rank (add_lanes, add_unit)
+  /// The switches of collective units. Unit u is the destination ranks() + u of contributions.
+  std::vector<uint32_t> units;
 
   uint32_t ranks() const { return static_cast<uint32_t>(nis.size()) - more_nis; }
   uint32_t coordinate(uint32_t rank, uint32_t dimension) const {
@@ -120,6 +126,13 @@ struct PacketTopology {
   bool lane_of(const TopologyRouter& router, uint32_t in_port, uint32_t out_port) const {
     return !router.lanes.empty() && router.ports[in_port].ni && router.lanes[out_port] == in_port;
   }
+
+  /// Gives a dimension_switch a collective unit: an interface for every port to an NPU, as fast as that
+  /// port's link. What came by the port for the unit goes out to its interface, and what the unit sends by
+  /// the port comes in there. Call after add_lanes().
+  void add_unit(uint32_t router);
+  /// The unit at a router; units.size(): it has none.
+  uint32_t unit_at(uint32_t router) const;
 
   /// Throws UserError if a port is dangling, an index is out of range or a rank cannot reach another.
   void check() const;

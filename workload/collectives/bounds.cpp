@@ -237,6 +237,18 @@ Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uin
   return dimension.latency + (message_flits(p, bytes) + cycles) * flit;
 }
 
+/// At least what a phase of in_switch takes if only one of its messages or pieces ever moves.
+Picoseconds unit_phase_time(const Config& config, const DimensionConfig& dimension,
+                            const UnitLayout& layout) {
+  const UnitLayout::Totals totals = layout.totals();
+  const uint64_t messages = totals.contributions + totals.results;
+  const Picoseconds inside = unit_serial_time(dimension, layout);
+  if (dimension.fidelity == Fidelity::packet)
+    return inside + messages * hop_time(config, dimension, layout.piece(0).bytes);  // none is larger
+  return inside + messages * dimension.latency + messages +                         // rounding
+         transfer_time(totals.bytes_in + totals.bytes_out, dimension.link_rate());
+}
+
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
   const Geometry geometry(config);
@@ -364,8 +376,8 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
         one += config.nmu.endpoint_delay;
         if (phase.algorithm->in_switch()) {
           one += config.nmu.endpoint_delay +
-                 unit_serial_time(config.dimensions[plan.axes()[phase.axis].dimension],
-                                  UnitLayout::of(config, plan, chunk, p, split));
+                 unit_phase_time(config, config.dimensions[plan.axes()[phase.axis].dimension],
+                                 UnitLayout::of(config, plan, chunk, p, split));
           continue;
         }
         for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {

@@ -174,10 +174,7 @@ Picoseconds unit_time(const DimensionConfig& dimension, const UnitLayout& layout
 Picoseconds unit_serial_time(const DimensionConfig& dimension, const UnitLayout& layout) {
   const CollectiveUnitConfig& unit = dimension.collective_unit;
   const UnitLayout::Totals totals = layout.totals();
-  const uint64_t messages = totals.contributions + totals.results;
-  Picoseconds time =
-      messages * dimension.latency + totals.contributions * unit.latency + messages;  // rounding
-  time += transfer_time(totals.bytes_in + totals.bytes_out, dimension.link_rate());
+  Picoseconds time = totals.contributions * unit.latency;
   time += time_at(totals.bytes_in, unit.ingress_bandwidth) + totals.contributions;
   if (layout.reduces()) time += time_at(totals.bytes_in, unit.reduction_bandwidth) + totals.contributions;
   return time;

@@ -94,7 +94,7 @@ class UnitLayout {
 /// ports, ingress and reduction for all of its bytes, and the first segment's way through the others.
 Picoseconds unit_time(const DimensionConfig& dimension, const UnitLayout& layout);
 
-/// At least what a phase takes whose pieces go through the unit one after the other (ps).
+/// At least what a phase takes in the unit itself if its pieces go through it one after the other (ps).
 Picoseconds unit_serial_time(const DimensionConfig& dimension, const UnitLayout& layout);
 
 /// What switches know of the collectives under way, as group tables are programmed into real ones: the plan

@@ -368,11 +368,6 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
                "not where the physical ones are; use another algorithm"
              : "in_switch needs a Switch dimension; use another algorithm");
   }
-  if (chosen->in_switch() && dimension.fidelity == Fidelity::packet) {
-    fail(plan, where,
-         "in_switch needs the collective units of switches at analytical or message fidelity; at packet "
-         "fidelity use another algorithm");
-  }
   const std::string why = chosen->refuses(phase_op, axis.size);
   if (!why.empty()) fail(plan, where, why);
   return chosen;

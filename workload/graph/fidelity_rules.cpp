@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "configs/packet_timing.h"
 #include "configs/units.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/rules.h"
@@ -89,6 +90,19 @@ FidelityRules::FidelityRules(const Config& config)
                         rule.origin, d, to_string(rule.fidelity), to_string(dimensions[d].fidelity)));
       }
       dimensions[d].fidelity = rule.fidelity;
+    }
+    // A packet network with collective units stays the only one with them.
+    for (const std::vector<uint32_t>& region : packet_regions(*lifted)) {
+      const auto own = packet_regions(config);
+      if (std::find(own.begin(), own.end(), region) != own.end()) continue;
+      for (const uint32_t d : region) {
+        if (!collectives::uses_unit(config, d)) continue;
+        throw UserError(
+            ExitCode::usage,
+            fmt::format("{}: it joins dimension {}, in which switches reduce (in_switch), with others to one "
+                        "packet network; name other `dimensions`, or another algorithm than in_switch",
+                        rule.origin, d));
+      }
     }
     by_iteration_ = by_iteration_ || rule.iteration.has_value();
     const std::vector<Fidelity> wanted = fidelities(*lifted);

@@ -11,6 +11,7 @@
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/routing/shortest_path.h"
 #include "tlm_interconnect/policies/routing/table_routes.h"
+#include "tlm_interconnect/policies/routing/unit_routes.h"
 #include "tlm_interconnect/policies/routing/up_down.h"
 
 namespace weft::packet {
@@ -41,7 +42,11 @@ std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, cons
                                                    const PacketConfig& config) {
   std::string known;
   for (const Row& row : kRows) {
-    if (name == row.name) return row.make(topology, config);
+    if (name == row.name) {
+      auto policy = row.make(topology, config);
+      if (topology.units.empty()) return policy;
+      return std::make_unique<UnitRoutes>(topology, config, std::move(policy));
+    }
     known += known.empty() ? row.name : std::string(", ") + row.name;
   }
   throw UserError(ExitCode::usage, fmt::format("unknown routing '{}': use one of {}", name, known));

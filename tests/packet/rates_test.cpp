@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Links of any rates side by side: results depend neither on the length of bursts nor on the order of
+// processes nor on packet trains; and a crossing of two rates runs at the slower one.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <systemc>
+#include <tuple>
+#include <vector>
+
+#include "in_child.h"
+#include "tlm_interconnect/packet/packet_network.h"
+
+namespace weft::packet {
+namespace {
+
+using test::advance;
+using test::in_child;
+
+/// What arrived when, in the order of the messages' ids.
+class Log final : public PacketSink {
+ public:
+  bool takes_trains() const override { return true; }
+  void packet_arrives(const fabric::Packet& packet, uint32_t count, Picoseconds at) override {
+    packets[packet.id_low] += hash64(at) ^ hash64(packet.bytes * 1000 + count);
+  }
+  void flits_arrive(uint32_t count, Picoseconds first, Picoseconds flit_time) override {
+    for (uint32_t k = 0; k < count; ++k) flits += hash64(first + k * flit_time);
+  }
+  void message_sent(const Message& message, Picoseconds at) override { sent[message.id_low] = at; }
+  void message_arrives(const Message& message, Picoseconds at) override {
+    arrived[message.id_low] = at;
+    injected[message.id_low] = message.injected;
+  }
+
+  std::map<uint64_t, uint64_t> packets;
+  std::map<uint64_t, Picoseconds> sent, arrived, injected;
+  uint64_t flits = 0;
+};
+
+/// Everything of it is drawn from the seed.
+struct Scenario {
+  PacketConfig network;
+  PacketTopology topology;
+  std::string text;
+  uint32_t packet_bytes = 0;
+  uint32_t messages = 0;
+  uint32_t longest = 0;  ///< packets
+  Picoseconds span = 0;  ///< messages are submitted within it
+  uint64_t seed = 0;
+};
+
+enum class Rates { one, mixed };
+
+LinkTiming draw_link(Random& random, Rates rates, const LinkTiming& common) {
+  static constexpr Picoseconds kFlitTimes[] = {250,  333,  500,  750,  1000, 1000,
+                                               1000, 1280, 1300, 2000, 3000, 4700};
+  static constexpr Picoseconds kLatencies[] = {0, 0, 300, 1000, 2500, 7000};
+  LinkTiming link = common;
+  if (rates == Rates::one && common.flit_time != 0) return link;
+  link.flit_time = kFlitTimes[random.below(12)];
+  link.latency = kLatencies[random.below(6)];
+  link.credit_latency = random.below(4) == 0 ? 1 + random.below(4000) : 0;
+  if (random.below(8) == 0) link.flit_error = 0.01;
+  return link;
+}
+
+Scenario draw(uint64_t seed, Rates rates) {
+  Random random(seed, 11);
+  Scenario s;
+  s.seed = seed;
+  const LinkTiming common = draw_link(random, rates, {});
+  const auto link = [&] {
+    const LinkTiming l = draw_link(random, rates, common);
+    s.text +=
+        fmt::format(" {}+{}/{}{}", l.flit_time, l.latency, l.credit_latency, l.flit_error > 0 ? "!" : "");
+    return l;
+  };
+  PacketConfig& c = s.network;
+  static constexpr uint32_t kBuffers[] = {1, 2, 3, 5, 8, 16, 16, 33, 64};
+  c.buffer_flits = kBuffers[random.below(9)];
+  c.vcs = 1 + random.below(4);
+  c.seed = seed;
+  const uint32_t shape = random.below(6);
+  if (shape == 0) {
+    const LinkTiming a = link();
+    s.topology = make_fat_tree(2, 3, {a, link()}, link());
+    s.text = "FatTree(2,3)" + s.text;
+    if (random.below(2) == 0)
+      c.routing = "up_down", c.selection = "first";
+    else
+      c.selection = random.below(2) == 0 ? "hash" : "random";
+  } else if (shape == 1) {
+    TopologyDimension d;
+    d.kind = DimensionKind::switch_;
+    d.size = 6;
+    d.link = link();
+    s.topology = make_dimensions({d}, link());
+    s.text = "Switch(6)" + s.text;
+  } else {
+    std::vector<TopologyDimension> dimensions;
+    std::string names;
+    for (uint32_t k = 0; k < 2; ++k) {
+      TopologyDimension d;
+      d.kind = static_cast<DimensionKind>(random.below(4));
+      d.size = 2 + random.below(3);
+      d.link = link();
+      names += fmt::format("{}({})", static_cast<int>(d.kind), d.size);
+      dimensions.push_back(d);
+    }
+    s.topology = make_dimensions(dimensions, link());
+    s.text = names + s.text;
+    c.vcs = std::max(c.vcs, 2u);
+    const bool direct = std::none_of(dimensions.begin(), dimensions.end(), [](const TopologyDimension& d) {
+      return d.kind == DimensionKind::switch_;
+    });
+    if (direct && shape > 3) c.routing = "minimal_adaptive", c.vcs = 4;
+  }
+  if (random.below(3) == 0) c.virtual_networks = 2;
+  if (random.below(4) == 0) c.strict_priority = true;
+  if (random.below(5) == 0) c.release_on_credit = true;
+  if (random.below(5) == 0) c.switch_allocator = "round_robin";
+  if (random.below(5) == 0) c.allocator_iterations = 2;
+  if (random.below(6) == 0) c.pipeline = {1, 2, 2, 1, 3};
+  if (random.below(6) == 0) c.pipeline.vc_alloc = 0;
+  if (random.below(6) == 0) c.pipeline.credit = 0;
+  s.packet_bytes = 16 * (1 + random.below(24));
+  if (random.below(5) == 0 && s.packet_bytes <= 16 * c.buffer_flits) c.strict_cut_through = true;
+  s.messages = 4 + random.below(30);
+  s.longest = random.below(2) == 0 ? 8 : 200;
+  s.span = 100000 + random.below(4000000);
+  s.text += fmt::format(" VCs {}x{} buffer {} packet {} flits{}{}{} {} {} iter {} pipe {}{} sel {}",
+                        c.virtual_networks, c.vcs, c.buffer_flits, s.packet_bytes / 16,
+                        c.strict_priority ? " strict" : "", c.release_on_credit ? " release" : "",
+                        c.strict_cut_through ? " cut-through" : "", c.routing, c.switch_allocator,
+                        c.allocator_iterations, c.pipeline.vc_alloc, c.pipeline.credit, c.selection);
+  return s;
+}
+
+struct Outcome {
+  std::string log;
+  uint64_t trains = 0;
+};
+
+Outcome run(const Scenario& s) {
+  const std::string text = in_child([&]() -> std::string {
+    Segmentation cut;
+    cut.packet_bytes = s.packet_bytes;
+    PacketNetwork network("network", s.network, s.topology, cut);
+    Log log;
+    for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&log);
+    Random random(s.seed, 7);
+    std::vector<std::tuple<Picoseconds, uint32_t, Message>> plan;
+    for (uint32_t k = 0; k < s.messages; ++k) {
+      Message m;
+      m.id_low = k;
+      const uint32_t from = random.below(network.ranks());
+      m.destination = (from + 1 + random.below(network.ranks() - 1)) % network.ranks();
+      const uint32_t packets = random.below(3) == 0 ? 1 + random.below(4) : 1 + random.below(s.longest);
+      m.bytes = static_cast<uint64_t>(packets) * s.packet_bytes - random.below(s.packet_bytes);
+      m.virtual_network = static_cast<uint8_t>(random.below(s.network.virtual_networks));
+      m.submitted = random.below(static_cast<uint32_t>(s.span));
+      plan.emplace_back(m.submitted, from, m);
+    }
+    std::stable_sort(plan.begin(), plan.end(),
+                     [](const auto& a, const auto& b) { return std::get<0>(a) < std::get<0>(b); });
+    Picoseconds now = 0;
+    for (const auto& [at, from, message] : plan) {
+      if (at > now) advance(at - now);
+      now = at;
+      const std::string broken = network.broken_invariant(false);
+      if (!broken.empty()) return "0\nmidway: " + broken;
+      network.ni(from).submit(message);
+    }
+    for (int k = 0; k < 5000 && network.messages_in_flight() > 0; ++k) advance(10000000);
+    advance(10000000);
+    std::string out =
+        fmt::format("{}\n{} of {} arrived {} flits {} hops {}\n",
+                    network.trains() == nullptr ? 0 : network.trains()->counters().trains, log.arrived.size(),
+                    s.messages, network.broken_invariant(true), log.flits, network.packet_hops());
+    for (const auto& [id, at] : log.arrived) {
+      out += fmt::format("{} injected {} sent {} arrived {} packets {}\n", id, log.injected[id], log.sent[id],
+                         at, log.packets[id]);
+    }
+    return out;
+  });
+  return {text.substr(std::min(text.size(), text.find('\n') + 1)), std::stoull("0" + text)};
+}
+
+/// The first line that differs, or nothing.
+std::string difference(const std::string& expected, const std::string& got) {
+  if (expected == got) return {};
+  std::istringstream a(expected);
+  std::istringstream b(got);
+  std::string x;
+  std::string y;
+  while (std::getline(a, x) && std::getline(b, y) && x == y) {
+  }
+  return "  " + x + "\n  " + y;
+}
+
+/// Every way to simulate one scenario gives one result.
+void compare(uint64_t seed, Rates rates, uint64_t& trains) {
+  Scenario s = draw(seed, rates);
+  s.network.trains = false;
+  s.network.quantum = 1;
+  const Outcome reference = run(s);
+  EXPECT_NE(reference.log.find(fmt::format("{} of {} arrived  flits", s.messages, s.messages)),
+            std::string::npos)
+      << seed << " " << s.text << "\n"
+      << reference.log.substr(0, 300);
+  const auto same = [&](const char* what, auto&& change) {
+    Scenario other = s;
+    change(other.network);
+    const Outcome outcome = run(other);
+    trains += outcome.trains;
+    const std::string d = difference(reference.log, outcome.log);
+    EXPECT_EQ(d, "") << "seed " << seed << " " << s.text << ": " << what;
+  };
+  same("bursts of 3", [](PacketConfig& c) { c.quantum = 3; });
+  same("bursts of any length", [](PacketConfig& c) { c.quantum = 0; });
+  same("shuffled", [](PacketConfig& c) { c.quantum = 0, c.shuffle = 1; });
+  same("bursts of 2, shuffled", [](PacketConfig& c) { c.quantum = 2, c.shuffle = 2; });
+  same("trains", [](PacketConfig& c) { c.quantum = 0, c.trains = true; });
+  same("trains, bursts of 5, shuffled",
+       [](PacketConfig& c) { c.quantum = 5, c.trains = true, c.shuffle = 3; });
+}
+
+TEST(Rates, AnyMixtureOfLinksIsIndependentOfBurstsOrderAndTrains) {
+  uint64_t trains = 0;
+  for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, Rates::mixed, trains);
+  EXPECT_GT(trains, 100u);
+}
+
+TEST(Rates, OneRateIsIndependentOfBurstsOrderAndTrains) {
+  uint64_t trains = 0;
+  for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, Rates::one, trains);
+  EXPECT_GT(trains, 200u);
+}
+
+// Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any
+// order.
+TEST(Rates, InterleavedFlitsAreIndependentOfTheOrder) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
+    s.network.switching = FlitSwitching::flit_interleaved;
+    s.network.trains = false;
+    const std::string reference = run(s).log;
+    EXPECT_NE(reference.find(" arrived  flits"), std::string::npos)
+        << seed << s.text << reference.substr(0, 300);
+    s.network.trains = true;
+    for (const uint64_t shuffle : {0u, 1u, 2u}) {
+      s.network.shuffle = shuffle;
+      EXPECT_EQ(difference(reference, run(s).log), "") << "seed " << seed << " " << s.text << ": " << shuffle;
+    }
+  }
+}
+
+// A message submitted while its interface sends another virtual network's packets has its turn at the same
+// time whenever the interface last ran.
+TEST(Rates, VirtualNetworksTakeTurnsIndependentlyOfTheOrder) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    Scenario s = draw(seed, Rates::one);
+    s.network.virtual_networks = 2;
+    s.network.vcs = 2;
+    s.network.routing.clear();
+    s.packet_bytes = 32;
+    s.network.strict_cut_through = false;
+    s.messages = 120;
+    s.longest = 40;
+    s.span = 400000;
+    s.network.trains = false;
+    if (seed % 3 == 0) {
+      s.network.virtual_networks = 1;
+      s.network.interleave_messages = true;
+    }
+    const std::string reference = run(s).log;
+    for (const uint64_t shuffle : {1u, 2u, 3u}) {
+      s.network.shuffle = shuffle;
+      s.network.quantum = static_cast<uint32_t>(shuffle);
+      EXPECT_EQ(difference(reference, run(s).log), "") << "seed " << seed << " " << s.text << ": " << shuffle;
+    }
+  }
+}
+
+// A long message over two links: the slower one is never idle once it has begun.
+TEST(Rates, ACrossingRunsAtTheSlowerLink) {
+  const auto check = [](Picoseconds first, Picoseconds second, uint32_t vcs) {
+    constexpr uint64_t kPackets = 1000;
+    constexpr uint64_t kFlits = 16;
+    const std::string text = in_child([&]() -> std::string {
+      PacketTopology t;
+      t.name = "chain";
+      t.routing = "shortest_path";
+      t.selection = "first";
+      LinkTiming a;
+      a.flit_time = first;
+      LinkTiming b;
+      b.flit_time = second;
+      const uint32_t link_a = t.add_link(a);
+      const uint32_t link_b = t.add_link(b);
+      for (const char* name : {"a", "b", "c"}) t.add_router(name);
+      t.connect(0, 1, link_a);
+      t.connect(1, 2, link_b);
+      t.attach(0, link_a);
+      t.attach(2, link_b);
+      PacketConfig config;
+      config.trains = false;
+      config.vcs = vcs;
+      config.buffer_flits = 64;
+      PacketNetwork network("network", config, t);
+      Log log;
+      for (uint32_t r = 0; r < 2; ++r) network.ni(r).set_sink(&log);
+      Message m;
+      m.id_low = 1;
+      m.destination = 1;
+      m.bytes = kPackets * kFlits * 16;
+      network.ni(0).submit(m);
+      advance(kPackets * kFlits * 10000);
+      return std::to_string(log.arrived[1]);
+    });
+    const double ideal = static_cast<double>(kPackets * kFlits * std::max(first, second));
+    EXPECT_GE(std::stod(text), ideal) << first << " to " << second;
+    EXPECT_LE(std::stod(text), 1.01 * ideal) << first << " to " << second << " with " << vcs << " VCs";
+  };
+  for (const uint32_t vcs : {2u, 4u}) {
+    for (const auto& [a, b] : std::vector<std::pair<Picoseconds, Picoseconds>>{{1000, 4000},
+                                                                               {1000, 2000},
+                                                                               {1000, 1300},
+                                                                               {1280, 4700},
+                                                                               {500, 1300},
+                                                                               {500, 1000},
+                                                                               {250, 750},
+                                                                               {333, 1280}}) {
+      check(a, b, vcs);
+      check(b, a, vcs);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft::packet
