@@ -147,6 +147,23 @@ struct CollectiveRule {
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `collectives.rules[0]`"
 };
 
+/// An entry of `topology.fidelity_rules`: the fidelity of the messages that it matches, in place of their
+/// dimensions' own.
+struct FidelityRule {
+  // What it matches, all of it; empty: any.
+  std::string name;   ///< of the trace node; `*` and `?` are wildcards
+  std::string group;  ///< a communicator group's name; "0": all ranks
+  std::optional<CollectiveOp> operation;
+  bool point_to_point = false;  ///< only point-to-point messages
+  std::optional<uint64_t> iteration;
+  Picoseconds from = 0;     ///< started at or after
+  Picoseconds to = kNever;  ///< started before
+  // What then holds.
+  std::vector<uint32_t> dimensions;  ///< of the fabric, ascending; empty: all
+  Fidelity fidelity = Fidelity::packet;
+  std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `topology.fidelity_rules[0]`"
+};
+
 struct CollectivesConfig {
   uint32_t chunks = 4;
   uint32_t active_chunks_per_dimension = 1;
@@ -205,7 +222,8 @@ struct Config {
   std::vector<DimensionConfig> physical;  ///< with `logical` on a notation machine; empty: `dimensions`
   std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions
   std::vector<DimensionConfig> levels;    ///< of a tree: its links from the NPUs up, as they were given
-  std::vector<uint32_t> mapping;          ///< physical NPU of each rank, a bijection; empty: the same number
+  std::vector<FidelityRule> fidelity_rules;  ///< the first that matches holds
+  std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
 
   /// Messages travel on something else than what collectives plan on.
   bool remapped() const { return graph != nullptr || !physical.empty() || !mapping.empty(); }

@@ -70,6 +70,30 @@ void print_rules(const std::vector<CollectiveRule>& rules, std::string& out) {
   }
 }
 
+void print_fidelity_rules(const std::vector<FidelityRule>& rules, std::string& out) {
+  if (rules.empty()) return;
+  out += "  fidelity_rules:\n";
+  for (const FidelityRule& rule : rules) {
+    std::string entry;
+    const auto add = [&](const char* name, const Value& value) {
+      entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ", name,
+                           print_value(*find_key(std::string(kFidelityRulePrefix) + name), value));
+    };
+    if (!rule.name.empty()) add("name", rule.name);
+    if (!rule.group.empty()) add("group", rule.group);
+    if (rule.operation) add("operation", std::string(to_string(*rule.operation)));
+    if (rule.point_to_point) add("operation", std::string(kPointToPoint));
+    if (rule.iteration) add("iteration", *rule.iteration);
+    if (rule.from != 0) add("from", rule.from);
+    if (rule.to != kNever) add("to", rule.to);
+    std::vector<std::string> dimensions;
+    for (const uint32_t d : rule.dimensions) dimensions.push_back(std::to_string(d));
+    add("dimensions", dimensions);
+    add("fidelity", std::string(to_string(rule.fidelity)));
+    out += "    - {" + entry + "}\n";
+  }
+}
+
 }  // namespace
 
 std::string effective_yaml(const Config& config) {
@@ -101,6 +125,7 @@ std::string effective_yaml(const Config& config) {
     out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));
     if (key.path != "topology.notation") continue;
     print_dimensions(config, config.fabric_dimensions().size(), out);
+    print_fidelity_rules(config.fidelity_rules, out);
     print_logical(config, out);
   }
   return out;

@@ -392,6 +392,63 @@ std::vector<KeySpec> make_keys() {
   }
 
   {
+    KeySpec& k = add("topology.fidelity_rules[].name", ValueType::text);
+    k.optional = true;
+    k.min = "1";  // characters
+    k.description =
+        "Only collectives and point-to-point messages whose trace nodes have such a name: `*` stands for any "
+        "text, `?` for one character. Of a collective the node that starts first tells.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].group", ValueType::text);
+    k.optional = true;
+    k.min = "1";  // characters
+    k.description = "Only collectives of this communicator group; `0` is the group of all ranks.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].operation", ValueType::choice);
+    k.optional = true;
+    for (int op = 0; op < kCollectiveOps; ++op)
+      k.choices.push_back({to_string(static_cast<CollectiveOp>(op)), true, ""});
+    k.choices.push_back({kPointToPoint, true, ""});
+    k.description = "Only this operation, or only point-to-point messages.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].iteration", ValueType::integer);
+    k.optional = true;
+    k.min = "0";
+    k.max = "4294967295";
+    k.description =
+        "Only this iteration of the trace: the node's attribute `iteration`, else the number in its name "
+        "after `iteration`, `iter` or `step`.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].from", ValueType::time);
+    k.optional = true;
+    k.min = "0 ps";
+    k.max = "10000000 s";
+    k.description = "Only what starts at this time or later.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].to", ValueType::time);
+    k.optional = true;
+    k.min = "1 ps";
+    k.max = "10000000 s";
+    k.description = "Only what starts before this time. It keeps its fidelity until it ends.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].dimensions", ValueType::dimensions);
+    k.optional = true;
+    k.description = "The dimensions whose fidelity it is, by number; the others keep their own. Absent: all.";
+  }
+  {
+    KeySpec& k = add("topology.fidelity_rules[].fidelity", ValueType::choice);
+    k.required = true;
+    for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
+      k.choices.push_back({to_string(f), true, ""});
+    k.description = "Their fidelity: that of the dimensions, or a finer one.";
+  }
+  {
     KeySpec& k = add("npu.peak", ValueType::compute);
     k.fallback = "234 TFLOPS";
     k.min = "1 MFLOPS";
@@ -1226,6 +1283,11 @@ const std::vector<SectionSpec>& sections() {
       {"topology.dimensions[].collective_unit", false,
        "What the switches of a Switch dimension do collectives with: the algorithm `in_switch` (other "
        "dimensions and algorithms ignore it)."},
+      {"topology.fidelity_rules[]", true,
+       "A list of mappings: another fidelity for some messages. The first rule all of whose conditions hold "
+       "is for a collective, or a point-to-point message, when it starts; one that is for none is warned of. "
+       "Links of one dimension at two fidelities are models of their own: messages at one do not wait for "
+       "those at the other. Not for graphs."},
       {"topology.graph", true,
        "The machine as an explicit graph, instead of `notation` and `dimensions`: NPUs and switches are "
        "nodes, any of which may be joined. Nodes are named `npu3`; a range is `npu0..npu3`, a list "
@@ -1334,6 +1396,8 @@ std::string allowed_values(const KeySpec& key) {
       return "a node (`npu3`), a range (`npu0..npu3`) or a list of them";
     case ValueType::switches:
       return fmt::format("a number up to {}, or a list of names", key.max);
+    case ValueType::dimensions:
+      return "`all`, or a list of dimensions' numbers, such as `[0, 1]`";
     case ValueType::ranks:
       return "a list of numbers and ranges, such as `[0, 2, 4..7]`";
     case ValueType::reduction:
@@ -1421,6 +1485,12 @@ std::string print_value(const KeySpec& key, const Value& value) {
       for (const std::string& n : names)
         out += (out.empty() ? "[" : ", ") + (n.empty() ? std::string(kDefaultAlgorithm) : quoted(n));
       return out + "]";
+    }
+    case ValueType::dimensions: {
+      std::string out;
+      for (const std::string& n : std::get<std::vector<std::string>>(value))
+        out += (out.empty() ? "[" : ", ") + n;
+      return out.empty() ? "all" : out + "]";
     }
     case ValueType::reduction: {
       const auto& r = std::get<ReductionSetting>(value);

@@ -35,6 +35,7 @@ enum class ValueType : uint8_t {
   reduction,        ///< ReductionSetting
   nodes,            ///< graph_reader.h: a node of the graph, a range or a list of them
   switches,         ///< graph_reader.h: a count, or a list of names
+  dimensions,       ///< std::vector<std::string>: numbers; empty: all
   ranks             ///< graph_reader.h: a list of numbers and ranges
 };
 
@@ -91,6 +92,9 @@ inline constexpr const char* kGraphPath = "topology.graph";
 inline constexpr const char* kGraphPrefix = "topology.graph.";
 inline constexpr const char* kGraphLinkPrefix = "topology.graph.links[].";
 inline constexpr const char* kRoutePrefix = "topology.routes[].";
+inline constexpr const char* kPointToPoint = "point_to_point";  ///< topology.fidelity_rules[].operation
+inline constexpr const char* kFidelityRulesPath = "topology.fidelity_rules";
+inline constexpr const char* kFidelityRulePrefix = "topology.fidelity_rules[].";
 inline constexpr const char* kRulesPath = "collectives.rules";
 inline constexpr const char* kRulePrefix = "collectives.rules[].";
 

@@ -226,9 +226,19 @@ struct RawConfig {
   const DocumentEntry* graph = nullptr;
   const DocumentEntry* routes = nullptr;
   const DocumentEntry* mapping = nullptr;
-  std::vector<RawValues> rules;
-  std::vector<std::string> rule_origins;
-  std::set<size_t> broken_rules;  ///< with a key that was written wrongly
+  struct Rules {
+    std::vector<RawValues> values;  ///< of each
+    std::vector<std::string> origins;
+    std::set<size_t> broken;  ///< with a key that was written wrongly
+  };
+  Rules rules;           ///< collectives.rules
+  Rules fidelity_rules;  ///< topology.fidelity_rules
+
+  /// Those that a key of their table belongs to; null: it is no rule's.
+  Rules* rules_of(const std::string& key_path) {
+    if (key_path.rfind(kRulePrefix, 0) == 0) return &rules;
+    return key_path.rfind(kFidelityRulePrefix, 0) == 0 ? &fidelity_rules : nullptr;
+  }
 };
 
 std::string child_path(const std::string& prefix, const std::string& key) {
@@ -270,7 +280,8 @@ class Reader {
     if (path == kGraphPath) return static_cast<void>(raw_.graph = &entry);
     if (path == "topology.routes") return static_cast<void>(raw_.routes = &entry);
     if (path == "topology.mapping") return static_cast<void>(raw_.mapping = &entry);
-    if (path == kRulesPath) return read_rules(entry, name);
+    if (path == kRulesPath) return read_rules(entry, path, name, raw_.rules);
+    if (path == kFidelityRulesPath) return read_rules(entry, path, name, raw_.fidelity_rules);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);
       if (node.kind == DocumentNode::Kind::map) return read_map(node, path, name, dimension);
@@ -321,9 +332,10 @@ class Reader {
     }
   }
 
-  void read_rules(const DocumentEntry& entry, const std::string& name) {
+  void read_rules(const DocumentEntry& entry, const std::string& path, const std::string& name,
+                  RawConfig::Rules& rules) {
     const DocumentNode& node = entry.value;
-    const std::string section = std::string(kRulesPath) + "[]";
+    const std::string section = path + "[]";
     if (node.kind != DocumentNode::Kind::sequence)
       return errors_.add(
           entry.origin, name,
@@ -331,20 +343,23 @@ class Reader {
     for (size_t i = 0; i < node.items.size(); ++i) {
       const DocumentNode& item = node.items[i];
       const std::string item_name = fmt::format("{}[{}]", name, i);
-      raw_.rules.emplace_back();
-      raw_.rule_origins.push_back(item.origin);
-      if (item.kind != DocumentNode::Kind::map)
+      rules.values.emplace_back();
+      rules.origins.push_back(item.origin);
+      if (item.kind != DocumentNode::Kind::map) {
         errors_.add(item.origin, item_name,
                     fmt::format("is {}; allowed: a mapping of {}", describe_node(item), children(section)));
-      else
+        rules.broken.insert(i);
+      } else
         read_map(item, section, item_name, static_cast<int>(i));
     }
   }
 
   void read_value_of(const KeySpec& key, const DocumentEntry& entry, const std::string& name, int dimension) {
-    RawValues& into = dimension < 0                         ? raw_.values
-                      : key.path.rfind(kRulePrefix, 0) == 0 ? raw_.rules[static_cast<size_t>(dimension)]
-                                                            : raw_.dimensions[static_cast<size_t>(dimension)];
+    RawConfig::Rules* const rules = raw_.rules_of(key.path);
+    const auto number = static_cast<size_t>(dimension);
+    RawValues& into = dimension < 0      ? raw_.values
+                      : rules != nullptr ? rules->values[number]
+                                         : raw_.dimensions[number];
     try {
       into[&key] = {value_of(key, entry.value), entry.origin};
     } catch (const UserError& error) {
@@ -355,8 +370,8 @@ class Reader {
   }
 
   void mark_broken(const KeySpec& key, const DocumentEntry& entry, int dimension) {
-    if (key.path.rfind(kRulePrefix, 0) == 0) {
-      raw_.broken_rules.insert(static_cast<size_t>(dimension));
+    if (RawConfig::Rules* const rules = raw_.rules_of(key.path)) {
+      rules->broken.insert(static_cast<size_t>(dimension));
       return;
     }
     if (dimension < 0)
@@ -367,6 +382,7 @@ class Reader {
 
   static Value value_of(const KeySpec& key, const DocumentNode& node) {
     if (key.type == ValueType::algorithms) return algorithms_of(key, node);
+    if (key.type == ValueType::dimensions) return dimensions_of(key, node);
     if (key.type == ValueType::reduction) return reduction_of(key, node);
     return parse_value(key, scalar_of(key, node));
   }
@@ -407,6 +423,23 @@ class Reader {
       return names;
     }
     return algorithm_of(key, node);  // a std::string: one for all dimensions
+  }
+
+  static Value dimensions_of(const KeySpec& key, const DocumentNode& node) {
+    std::vector<std::string> numbers;
+    if (node.kind == DocumentNode::Kind::scalar && node.scalar == "all") return numbers;
+    if (node.kind != DocumentNode::Kind::sequence || node.items.empty())
+      fail(fmt::format("is {}; allowed: {}",
+                       node.kind == DocumentNode::Kind::sequence ? "an empty list" : describe_node(node),
+                       allowed_values(key)));
+    for (const DocumentNode& item : node.items) {
+      const bool number = item.kind == DocumentNode::Kind::scalar && !item.scalar.empty() &&
+                          item.scalar.size() <= 4 &&
+                          item.scalar.find_first_not_of("0123456789") == std::string::npos;
+      if (!number) fail(fmt::format("holds {}; allowed: {}", describe_node(item), allowed_values(key)));
+      numbers.push_back(std::to_string(std::stoul(item.scalar)));
+    }
+    return numbers;
   }
 
   static Value reduction_of(const KeySpec& key, const DocumentNode& node) {
@@ -497,6 +530,7 @@ class Resolver {
       for (const KeySpec& key : keys())
         if (key.type == ValueType::algorithms && key.set != nullptr) resolve_algorithms(key);
       resolve_rules();
+      resolve_fidelity_rules();
     }
     resolve_packet();
     check_relations();
@@ -946,11 +980,11 @@ class Resolver {
   }
 
   void resolve_rules() {
-    for (size_t i = 0; i < raw_.rules.size(); ++i) {
-      const RawValues& raw = raw_.rules[i];
+    for (size_t i = 0; i < raw_.rules.values.size(); ++i) {
+      const RawValues& raw = raw_.rules.values[i];
       const std::string path = fmt::format("{}[{}]", kRulesPath, i);
       CollectiveRule rule;
-      rule.origin = fmt::format("{}: key `{}`", raw_.rule_origins[i], path);
+      rule.origin = fmt::format("{}: key `{}`", raw_.rules.origins[i], path);
       const auto get = [&](const char* name) -> const RawValue* {
         const auto it = raw.find(find_key(std::string(kRulePrefix) + name));
         return it == raw.end() ? nullptr : &it->second;
@@ -973,11 +1007,95 @@ class Resolver {
         rule.priority = static_cast<int32_t>(std::get<uint64_t>(v->value));
       if (const RawValue* v = get("algorithms"))
         if (auto names = algorithm_list(*v, path + ".algorithms")) rule.algorithms = std::move(*names);
-      const bool complete = raw_.broken_rules.count(i) == 0;
+      const bool complete = raw_.rules.broken.count(i) == 0;
       if (complete && get("algorithms") == nullptr && !rule.order && rule.chunks == 0 && !rule.priority)
-        errors_.add(raw_.rule_origins[i], path,
+        errors_.add(raw_.rules.origins[i], path,
                     "sets nothing; add `algorithms`, `order`, `chunks` or `priority`, or remove the rule");
       config_.collectives.rules.push_back(std::move(rule));
+    }
+  }
+
+  void resolve_fidelity_rules() {
+    const RawConfig::Rules& rules = raw_.fidelity_rules;
+    if (rules.values.empty()) return;
+    if (config_.graph != nullptr) {
+      errors_.add(rules.origins[0], kFidelityRulesPath,
+                  "the links of a graph have one fidelity; remove the rules, or describe the machine by a "
+                  "`notation` of dimensions");
+      return;
+    }
+    for (size_t i = 0; i < rules.values.size(); ++i) {
+      const RawValues& raw = rules.values[i];
+      const std::string path = fmt::format("{}[{}]", kFidelityRulesPath, i);
+      FidelityRule rule;
+      rule.origin = fmt::format("{}: key `{}`", rules.origins[i], path);
+      const auto get = [&](const char* name) -> const RawValue* {
+        const auto it = raw.find(find_key(std::string(kFidelityRulePrefix) + name));
+        return it == raw.end() ? nullptr : &it->second;
+      };
+      if (const RawValue* v = get("name")) rule.name = std::get<std::string>(v->value);
+      if (const RawValue* v = get("group")) rule.group = std::get<std::string>(v->value);
+      if (const RawValue* v = get("operation")) {
+        const auto& operation = std::get<std::string>(v->value);
+        rule.point_to_point = operation == kPointToPoint;
+        for (int op = 0; op < kCollectiveOps; ++op)
+          if (operation == to_string(static_cast<CollectiveOp>(op)))
+            rule.operation = static_cast<CollectiveOp>(op);
+        if (rule.point_to_point && !rule.group.empty())
+          errors_.add(v->origin, path + ".operation",
+                      "point-to-point messages have no group; remove `group` from the rule");
+      }
+      if (const RawValue* v = get("iteration")) rule.iteration = std::get<uint64_t>(v->value);
+      if (const RawValue* v = get("from")) rule.from = std::get<uint64_t>(v->value);
+      if (const RawValue* v = get("to")) {
+        rule.to = std::get<uint64_t>(v->value);
+        if (rule.to <= rule.from)
+          errors_.add(v->origin, path + ".to",
+                      fmt::format("is {}, which is not after `from`, {}; make it later", print_time(rule.to),
+                                  print_time(rule.from)));
+      }
+      const RawValue* const fidelity = get("fidelity");
+      if (fidelity == nullptr) {
+        if (rules.broken.count(i) == 0)
+          errors_.add(rules.origins[i], path, "has no `fidelity`; add one of analytical, message, packet");
+        continue;
+      }
+      for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
+        if (std::get<std::string>(fidelity->value) == to_string(f)) rule.fidelity = f;
+      resolve_dimensions_of(rule, get("dimensions"), *fidelity, path);
+      config_.fidelity_rules.push_back(std::move(rule));
+    }
+  }
+
+  void resolve_dimensions_of(FidelityRule& rule, const RawValue* raw, const RawValue& fidelity,
+                             const std::string& path) {
+    const std::vector<DimensionConfig>& dimensions = config_.fabric_dimensions();
+    if (raw != nullptr) {
+      for (const std::string& number : std::get<std::vector<std::string>>(raw->value)) {
+        const auto d = static_cast<uint32_t>(std::stoul(number));
+        if (d >= dimensions.size()) {
+          errors_.add(raw->origin, path + ".dimensions",
+                      fmt::format("there is no dimension {}; `{}` has {}, which count from 0", d,
+                                  config_.notation, dimensions.size()));
+          return;
+        }
+        rule.dimensions.push_back(d);
+      }
+      std::sort(rule.dimensions.begin(), rule.dimensions.end());
+      rule.dimensions.erase(std::unique(rule.dimensions.begin(), rule.dimensions.end()),
+                            rule.dimensions.end());
+    }
+    for (uint32_t d = 0; d < dimensions.size(); ++d) {
+      const bool named =
+          rule.dimensions.empty() || std::binary_search(rule.dimensions.begin(), rule.dimensions.end(), d);
+      if (!named || dimensions[d].size <= 1 || dimensions[d].fidelity <= rule.fidelity) continue;
+      errors_.add(fidelity.origin, path + ".fidelity",
+                  fmt::format("is {}, and dimension {} has the finer fidelity {}: rules lift messages to a "
+                              "finer one only; name other `dimensions`, or make the dimension {} and lift "
+                              "the rest by a rule",
+                              to_string(rule.fidelity), d, to_string(dimensions[d].fidelity),
+                              to_string(rule.fidelity)));
+      return;
     }
   }
 

@@ -97,6 +97,13 @@ Json type_of(const KeySpec& key) {
                  {"items",
                   {{"type", "string"},
                    {"pattern", "^[A-Za-z_][A-Za-z0-9_]*([.][.][A-Za-z_][A-Za-z0-9_]*)?$"}}}}}}};
+    case ValueType::dimensions:
+      return {{"oneOf",
+               {{{"const", "all"}},
+                {{"type", "array"},
+                 {"minItems", 1},
+                 {"maxItems", kMaxDimensions},
+                 {"items", {{"type", "integer"}, {"minimum", 0}, {"maximum", kMaxDimensions - 1}}}}}}};
     case ValueType::ranks:
       return {{"type", "array"},
               {"minItems", 1},
@@ -238,6 +245,7 @@ std::string json_schema() {
   topology["properties"]["graph"]["properties"]["links"] =
       list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");
   root["properties"]["collectives"]["properties"]["rules"] = list_of(kRulePrefix, "collectives.rules[]");
+  topology["properties"]["fidelity_rules"] = list_of(kFidelityRulePrefix, "topology.fidelity_rules[]");
   topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;

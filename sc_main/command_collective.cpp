@@ -131,6 +131,8 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   overrides.each("--latency", "latency", o.latency);
   overrides.each("--links-per-npu", "links_per_npu", o.links_per_npu);
   overrides.each("--fidelity", "fidelity", o.fidelity);
+  // It holds for all of the collective, whatever the file's rules are.
+  if (!o.fidelity.empty() && !o.config.empty()) overrides.one("--fidelity", "topology.fidelity_rules", "[]");
   overrides.each("--switching", "switching", o.switching);
   overrides.one("--endpoint-delay", "nmu.endpoint_delay", o.endpoint_delay);
   overrides.one("--chunks", "collectives.chunks", o.chunks);

@@ -14,6 +14,7 @@
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "sc_models/packet_region.h"
+#include "workload/graph/fidelity_rules.h"
 #include "workload/trace/workload_check.h"
 
 namespace weft::cli {
@@ -27,6 +28,11 @@ struct ValidateOptions {
 ExitCode validate(const ValidateOptions& options) {
   const Config config = load_config(options.config, options.sets);
   for (const std::string& warning : packet_warnings(config, packet_regions_of(config))) warn(warning);
+  const graph::FidelityRules rules(config);
+  for (uint32_t p = 1; p < rules.planes(); ++p) {
+    const Config& plane = rules.plane(p);
+    for (const std::string& warning : packet_warnings(plane, packet_regions_of(plane))) warn(warning);
+  }
   std::string text =
       fmt::format("{}: valid; {}, {} NPUs", options.config, config.notation, grouped(config.npus()));
   if (config.workload.trace.empty()) {

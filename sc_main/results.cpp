@@ -198,11 +198,12 @@ std::string layer_table(const RunRecord& record) {
 
 void write_links(const OutputFolder& folder, const RunRecord& record) {
   ResultFile file(folder.file("links.csv"));
-  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets\n");
+  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity\n");
   for (const LinkRow& row : record.result.links)
-    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{}\n", csv(row.name), csv(row.to), row.dimension,
+    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{}\n", csv(row.name), csv(row.to), row.dimension,
                             row.bytes, row.messages, nanoseconds(row.busy),
-                            fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets));
+                            fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets,
+                            to_string(row.fidelity)));
   file.close();
 }
 
@@ -225,7 +226,7 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
   file.append(
       "stream,op,group,name,bytes,ranks,chunks,start_ns,end_ns,time_ns,lower_bound_ns,efficiency,algbw_GBps,"
       "busbw_GBps,queue_ns,network_ns,messages,message_bytes,message_queue_ns,message_serialise_ns,"
-      "message_latency_ns,message_endpoint_ns,message_reduce_ns,folded_ranks\n");
+      "message_latency_ns,message_endpoint_ns,message_reduce_ns,fidelity_rule,folded_ranks\n");
   phases.append(
       "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n");
   for (const CollectiveRow& row : rows) {
@@ -253,11 +254,13 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
       times = nanoseconds(row.started) + ",,";
     }
     file.append(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
         csv(row.group), csv(row.name), row.bytes, row.ranks, row.chunks, times, nanoseconds(row.lower_bound),
         rates, nanoseconds(queue), nanoseconds(network), row.messages, row.message_bytes,
         nanoseconds(row.split.queue), nanoseconds(row.split.serialise), nanoseconds(row.split.latency),
-        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce), row.folded_members));
+        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
+        row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
+        row.folded_members));
   }
   file.close();
   phases.close();
@@ -341,6 +344,20 @@ std::string summary_json(const RunRecord& record) {
   json.key("flits").number(result.flits);
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);
+  if (!result.fidelity_uses.empty()) {
+    json.key("fidelity_rules").begin_array();
+    for (const FidelityUse& use : result.fidelity_uses) {
+      const bool none = use.rule == graph::FidelityRules::kNone;
+      json.begin_object();
+      if (!none) json.key("rule").number(uint64_t{use.rule});
+      json.key("fidelity")
+          .text(none ? "default" : to_string(record.config.fidelity_rules[use.rule].fidelity));
+      json.key("collectives").number(use.collectives);
+      json.key("messages").number(use.messages);
+      json.end_object();
+    }
+    json.end_array();
+  }
   json.key("fidelity").begin_array();
   for (const DimensionConfig& d : record.config.dimensions) json.text(to_string(d.fidelity));
   json.end_array();

@@ -230,7 +230,7 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   result.flits = totals.flits;
   const auto add_link = [&](const LinkReport& report) {
     result.links.push_back({report.name, report.to, report.dimension, report.bytes, report.messages,
-                            report.busy, report.queued, report.packets});
+                            report.busy, report.queued, report.fidelity, report.packets});
   };
   if (folding == nullptr) {
     system_->for_each_link(add_link);
@@ -285,6 +285,26 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   }
 }
 
+void Job::add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const {
+  const graph::FidelityRules& rules = system_->fidelity();
+  if (!rules.any()) return;
+  const auto count = static_cast<uint32_t>(config_.fidelity_rules.size());
+  result.fidelity_uses.resize(count + size_t{1});
+  for (uint32_t i = 0; i < count; ++i) {
+    result.fidelity_uses[i + size_t{1}] = {i, 0, i < sends.size() ? sends[i] : 0};
+  }
+  for (const CollectiveRow& row : result.collectives) {
+    const bool ruled = row.fidelity_rule != graph::FidelityRules::kNone;
+    FidelityUse& use = result.fidelity_uses[ruled ? row.fidelity_rule + size_t{1} : 0];
+    ++use.collectives;
+    if (ruled) use.messages += row.messages;
+  }
+  uint64_t of_rules = 0;
+  for (uint32_t i = 0; i < count; ++i) of_rules += result.fidelity_uses[i + size_t{1}].messages;
+  result.fidelity_uses[0].messages = result.messages - std::min(result.messages, of_rules);
+  for (std::string& line : rules.unmatched()) result.warnings.push_back(std::move(line));
+}
+
 CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded,
                              std::shared_ptr<collectives::PlanBuilder> plans)
     : Job(name, config, options(waves, folded), std::move(plans)) {}
@@ -299,6 +319,7 @@ std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, Collect
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
   if (config.run.data != "none") return "every rank's data is computed and checked";
+  if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
   collectives::CollectiveRequest request;
   request.op = op;
   request.bytes = bytes;
@@ -322,6 +343,9 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream));
+  const uint32_t rule = system_->fidelity().for_collective(op, sc_core::sc_time_stamp().value());
+  const uint8_t plane = system_->fidelity().plane_of(rule);
+  rows_.back().fidelity_rule = rule;
   if (system_->folded()) {
     const std::string why =
         system_->data() != nullptr ? std::string("its messages carry data") : plan->asymmetry(config_);
@@ -330,7 +354,7 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
     system_->nmu(0).start_collective(stream, plan);
     return;
   }
-  for (uint32_t r = 0; r < system_->npus(); ++r) system_->nmu(r).start_collective(stream, plan);
+  for (uint32_t r = 0; r < system_->npus(); ++r) system_->nmu(r).start_collective(stream, plan, 0, plane);
 }
 
 bool CollectiveJob::finished() const {
@@ -383,6 +407,7 @@ RunResult CollectiveJob::result() const {
   result.folded = system_->folded();
   add_machine_results(result);
   if (result.folded) result.messages *= system_->npus();
+  add_fidelity_results(result, {});
   return result;
 }
 
@@ -598,6 +623,8 @@ uint32_t TraceJob::stream(trace::GroupId group, const trace::Node& node,
     rows_.push_back(make_row(config_, plan, it->second));
     rows_.back().group = groups_[group].name;
     rows_.back().name = node.name;
+    rows_.back().fidelity_rule =
+        system_->fidelity().for_collective(node, groups_[group].name, sc_core::sc_time_stamp().value());
   }
   return it->second;
 }
@@ -610,13 +637,14 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   if (const auto* c = folding_.of(rank)) {
     for (const auto& share : c->like(wanted.group->id)) stream(share.group, node, *plan);
   }
+  const uint8_t plane = system_->fidelity().plane_of(rows_[number - 1].fidelity_rule);
   running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (const auto before = held_of_.find(rank); before != held_of_.end()) {
     // Not alone: both in messages, in this order.
     Held& held = held_[before->second];
     system_->nmu(rank).start_collective(held.stream, std::move(held.plan), held.priority);
     held_of_.erase(before);
-  } else if (after_starts_ && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) &&
+  } else if (after_starts_ && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) && plane == 0 &&
              !plan->empty() && system_->npu(rank).engine()->active() == 1 &&
              mirrorable(*plan).dimensions != 0) {
     held_of_[rank] = held_.size();
@@ -624,7 +652,7 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
     after_starts_->request();
     return;
   }
-  system_->nmu(rank).start_collective(number, plan, priority);
+  system_->nmu(rank).start_collective(number, plan, priority, plane);
 }
 
 const TraceJob::Mirrorable& TraceJob::mirrorable(const collectives::CollectivePlan& plan) {
@@ -733,6 +761,16 @@ void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& do
 
 void TraceJob::message_injected(NpuId rank, NpuId destination, const MessageId& id) {
   system_->npu(index(rank)).message_injected(destination, id);
+}
+
+uint8_t TraceJob::send_plane(const trace::Node& node) {
+  graph::FidelityRules& rules = system_->fidelity();
+  if (!rules.any()) return 0;
+  const uint32_t rule = rules.for_message(node, sc_core::sc_time_stamp().value());
+  if (rule == graph::FidelityRules::kNone) return 0;
+  ruled_sends_.resize(config_.fidelity_rules.size(), 0);
+  ++ruled_sends_[rule];
+  return rules.plane_of(rule);
 }
 
 uint32_t TraceJob::send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) {
@@ -862,6 +900,7 @@ RunResult TraceJob::result() const {
   add_machine_results(result, &folding_);
   for (const CollectiveRow& row : rows_) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
   result.messages += mirrored_messages_;
+  add_fidelity_results(result, ruled_sends_);
   result.folded =
       result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();
@@ -869,7 +908,8 @@ RunResult TraceJob::result() const {
     result.broken_invariants.push_back(
         fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
   }
-  if (finished() && result.time > upper_bound_) {
+  // The upper bound is that of the dimensions' own fidelities, which rules lift only to slower ones.
+  if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
     result.warnings.push_back(
         fmt::format("the job took {} ps, more than all its operations one after the other ({} ps): look at "
                     "links.csv for contention",

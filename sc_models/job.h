@@ -64,6 +64,7 @@ struct CollectiveRow {
   };
   std::vector<Phase> phases;
   uint32_t members_done = 0;
+  uint32_t fidelity_rule = graph::FidelityRules::kNone;  ///< that was for it
   uint32_t folded_members = 0;  ///< of them, those whose part was told from another rank's
 
   Picoseconds time() const { return finished - started; }
@@ -108,7 +109,15 @@ struct LinkRow {
   uint64_t messages = 0;
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed
-  uint64_t packets = 0;    ///< packet fidelity, where `messages` and `queued` are not known
+  Fidelity fidelity = Fidelity::message;
+  uint64_t packets = 0;  ///< packet fidelity, where `messages` and `queued` are not known
+};
+
+/// What a rule of `topology.fidelity_rules` was for.
+struct FidelityUse {
+  uint32_t rule = graph::FidelityRules::kNone;  ///< kNone: what no rule was for
+  uint64_t collectives = 0;                     ///< that have started
+  uint64_t messages = 0;                        ///< delivered: those of finished collectives, point to point
 };
 
 struct RunResult {
@@ -117,6 +126,7 @@ struct RunResult {
   std::vector<CollectiveRow> collectives;
   std::vector<LayerRow> layers;  ///< empty without a trace
   std::vector<LinkRow> links;
+  std::vector<FidelityUse> fidelity_uses;  ///< no rule's first; empty: there are no rules
   uint64_t nodes = 0;
   uint64_t messages = 0;
   uint64_t events = 0;  ///< module activations
@@ -175,6 +185,8 @@ class Job : public NmuClient {
   void set_elements(collectives::CollectiveRequest& request, ExitCode code, const std::string& where) const;
   /// Keeps the line for RunResult::broken_invariants; of many, the first ones.
   void note_wrong_data(const std::string& line);
+  /// `sends`: point-to-point messages by rule. Last, when the messages are known.
+  void add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const;
   void refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const;
 
   const Config& config_;
@@ -252,6 +264,7 @@ class TraceJob : public Job, private CollectiveHost {
 
  private:
   void start_collective(uint32_t rank, const trace::Node& node) override;
+  uint8_t send_plane(const trace::Node& node) override;
   uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) override;
   /// `priority`, if given: the collective's.
   collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
@@ -309,6 +322,7 @@ class TraceJob : public Job, private CollectiveHost {
   std::unordered_map<uint64_t, Ruled> ruled_;
   std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
   std::vector<CollectiveRow> rows_;
+  std::vector<uint64_t> ruled_sends_;  ///< by fidelity rule
   struct Running {
     trace::NodeIndex node = 0;
     trace::GroupId group = 0;

@@ -3,6 +3,8 @@
 
 #include "sc_models/nmu.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -41,7 +43,7 @@ void Nmu::Port::resolve() {
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
          NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
-         collectives::UnitDirectory* units)
+         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
@@ -55,6 +57,11 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
           rank, config, *this,
           [this](const collectives::CollectiveDone& done) {
             if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
+            if (!lifted_.empty()) {
+              lifted_.erase(std::remove_if(lifted_.begin(), lifted_.end(),
+                                           [&](const Lifted& l) { return l.stream == done.stream; }),
+                            lifted_.end());
+            }
             client_.collective_done(rank_, done);
           },
           data),
@@ -63,7 +70,10 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       graph_(config.graph.get()),
       geometry_(geometry),
       client_(client),
-      units_(units) {
+      units_(units),
+      planes_(fidelity == nullptr ? 1 : fidelity->planes()) {
+  for (uint32_t p = 0; p < planes_.size(); ++p)
+    planes_[p].dimensions = p == 0 ? &dimensions_ : &fidelity->plane(p).fabric_dimensions();
   if (graph_ != nullptr) {
     build_graph_ports(link_types);
   } else {
@@ -100,84 +110,112 @@ bool Nmu::two_ways(const DimensionConfig& d) const {
 
 void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
   const uint32_t dims = geometry_.dimensions();
+  // The plane that shows a fidelity of the dimension first has the ports; later ones share them.
+  const auto first_with = [&](uint32_t p, uint32_t d) {
+    uint32_t q = 0;
+    while ((*planes_[q].dimensions)[d].fidelity != (*planes_[p].dimensions)[d].fidelity) ++q;
+    return q;
+  };
   size_t count = 0;
   // Every dimension has a pair of slots, so that number ^ 1 is the other direction of a ring; some stay
   // empty.
-  for (const DimensionConfig& d : dimensions_) count += d.size <= 1 ? 0 : 2;
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    for (uint32_t d = 0; d < dims; ++d) count += dimensions_[d].size > 1 && first_with(p, d) == p ? 2 : 0;
+  }
+  if (count > kInject - kFirstPort) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("an NPU has {} pairs of ports, with those of `topology.fidelity_rules`, and "
+                                "{} is the most; lift fewer dimensions",
+                                count / 2, (kInject - kFirstPort) / 2));
+  }
   ports_ = std::vector<Port>(count);  // sized once: endpoints are exported by address
-  first_port_.assign(dims, 0);
   port_ = ports_.data();
   size_t next = 0;
-  for (uint32_t d = 0; d < dims; ++d) {
-    const DimensionConfig& dimension = dimensions_[d];
-    if (dimension.size <= 1) continue;
-    next = (next + 1) / 2 * 2;
-    first_port_[d] = static_cast<uint8_t>(next);
-    if (dimension.fidelity == Fidelity::packet) {
-      next += 2;  // no ports, only their slots: network interfaces of the packet network are in their place
-      continue;
-    }
-    auto add = [&](bool descending, size_t links, size_t in_links, bool is_target) {
-      Port& port = ports_[next];
-      port.nmu = this;
-      port.number = static_cast<uint8_t>(next++);
-      port.dimension = static_cast<uint16_t>(d);
-      port.descending = descending;
-      port.takes_turns = in_links != 0;
-      port.cut_through = dimension.switching == Switching::cut_through;
-      port.first = fabric::Link(link_types[d]);
-      port.more.assign(links - 1, fabric::Link(link_types[d]));
-      port.in.assign(in_links, fabric::Link(link_types[d]));
-      const char name[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
-                           descending ? 'm' : 'p', 0};
-      if (is_target) {
-        port.target = std::make_unique<fabric::fabric_target_socket>(name);
-        port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    planes_[p].first_port.assign(dims, 0);
+    for (uint32_t d = 0; d < dims; ++d) {
+      if (dimensions_[d].size <= 1) continue;
+      if (const uint32_t q = first_with(p, d); q != p) {
+        planes_[p].first_port[d] = planes_[q].first_port[d];
       } else {
-        port.initiator = std::make_unique<fabric::fabric_initiator_socket>(name);
-        port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+        build_dimension(p, d, link_types[d], next);
       }
-    };
-    if (two_ways(dimension)) {
-      const uint32_t c = geometry_.coordinate(place_, d);
-      const bool ring = dimension.kind == DimensionKind::ring;
-      const uint32_t n = dimension.size;
-      const size_t up = next;
-      // The upward end of each link is the initiator. A mesh's ends have one port only; the other slot stays
-      // empty.
-      if (ring || c + 1 < dimension.size) {
-        add(false, 1, 0, false);
-      } else {
-        ++next;
+    }
+  }
+}
+
+void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, size_t& next) {
+  const DimensionConfig& dimension = (*planes_[p].dimensions)[d];
+  next = (next + 1) / 2 * 2;
+  planes_[p].first_port[d] = static_cast<uint8_t>(next);
+  if (dimension.fidelity == Fidelity::packet) {
+    next += 2;  // no ports, only their slots: network interfaces of the packet network are in their place
+    return;
+  }
+  auto add = [&](bool descending, size_t links, size_t in_links, bool is_target) {
+    Port& port = ports_[next];
+    port.nmu = this;
+    port.number = static_cast<uint8_t>(next++);
+    port.dimension = static_cast<uint16_t>(d);
+    port.descending = descending;
+    port.plane = static_cast<uint8_t>(p);
+    port.takes_turns = in_links != 0;
+    port.cut_through = dimension.switching == Switching::cut_through;
+    port.first = fabric::Link(link_type);
+    port.more.assign(links - 1, fabric::Link(link_type));
+    port.in.assign(in_links, fabric::Link(link_type));
+    const char plain[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
+                          descending ? 'm' : 'p', 0};
+    const std::string lifted =
+        p == 0 ? std::string() : fmt::format("{}_{}", plain, to_string(dimension.fidelity));
+    const char* const name = p == 0 ? plain : lifted.c_str();
+    if (is_target) {
+      port.target = std::make_unique<fabric::fabric_target_socket>(name);
+      port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
+    } else {
+      port.initiator = std::make_unique<fabric::fabric_initiator_socket>(name);
+      port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+    }
+  };
+  if (two_ways(dimension)) {
+    const uint32_t c = geometry_.coordinate(place_, d);
+    const bool ring = dimension.kind == DimensionKind::ring;
+    const uint32_t n = dimension.size;
+    const size_t up = next;
+    // The upward end of each link is the initiator. A mesh's ends have one port only; the other slot stays
+    // empty.
+    if (ring || c + 1 < dimension.size) {
+      add(false, 1, 0, false);
+    } else {
+      ++next;
+    }
+    if (ring || c > 0) {
+      add(true, 1, 0, true);
+    } else {
+      ++next;
+    }
+    if (n > 2 && p == 0) {
+      // Only ports that exist: a mesh has nothing beyond its ends.
+      if (ring || c + 1 < n) {
+        ports_[up].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
       }
       if (ring || c > 0) {
-        add(true, 1, 0, true);
-      } else {
-        ++next;
+        ports_[up + 1].neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
       }
-      if (n > 2) {
-        // Only ports that exist: a mesh has nothing beyond its ends.
-        if (ring || c + 1 < n) {
-          ports_[up].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
-        }
-        if (ring || c > 0) {
-          ports_[up + 1].neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
-        }
-      }
-      continue;
     }
-    const bool analytical = dimension.fidelity == Fidelity::analytical;
-    switch (dimension.kind) {
-      case DimensionKind::fully_connected:
-        add(false, dimension.size - 1, 0, false);
-        break;
-      case DimensionKind::switch_:
-        add(false, 1, analytical ? 1 : 0, false);
-        break;
-      default:
-        add(false, 2, 2, false);  // analytical ring or mesh: both directions behind one socket
-        break;
-    }
+    return;
+  }
+  const bool analytical = dimension.fidelity == Fidelity::analytical;
+  switch (dimension.kind) {
+    case DimensionKind::fully_connected:
+      add(false, dimension.size - 1, 0, false);
+      break;
+    case DimensionKind::switch_:
+      add(false, 1, analytical ? 1 : 0, false);
+      break;
+    default:
+      add(false, 2, 2, false);  // analytical ring or mesh: both directions behind one socket
+      break;
   }
 }
 
@@ -234,23 +272,34 @@ void Nmu::end_of_elaboration() {
   for (Port& port : ports_) port.resolve();
 }
 
-Nmu::Port* Nmu::port(uint32_t dimension, bool descending) {
-  const DimensionConfig& d = dimensions_[dimension];
+Fidelity Nmu::fidelity_of(const Port& port) const {
+  return graph_ != nullptr ? graph_->spec().fidelity
+                           : (*planes_[port.plane].dimensions)[port.dimension].fidelity;
+}
+
+Nmu::Port* Nmu::port(uint32_t dimension, bool descending, uint32_t plane) {
+  const DimensionConfig& d = (*planes_[plane].dimensions)[dimension];
   if (d.size <= 1) return nullptr;
-  Port& port = ports_[first_port_[dimension] + (two_ways(d) && descending ? 1u : 0u)];
+  Port& port = ports_[planes_[plane].first_port[dimension] + (two_ways(d) && descending ? 1u : 0u)];
   return port.nmu == nullptr ? nullptr : &port;
 }
 
-void Nmu::join(PacketFabric& fabric) {
-  const uint8_t port = fabric.dimensions().empty() ? uint8_t{0} : first_port_[fabric.dimensions()[0]];
-  packet_ends_.push_back(std::make_unique<PacketEnd>(*this, fabric, port));
-  packet_end_of_.resize(std::max<size_t>(1, dimensions_.size()), 0);
-  for (const uint32_t d : fabric.dimensions()) packet_end_of_[d] = static_cast<uint8_t>(packet_ends_.size());
-  fabric.attach(place_, *packet_ends_.back());
+void Nmu::join(PacketFabric& fabric, uint32_t p) {
+  Plane& plane = planes_[p];
+  size_t end = 0;  // planes share networks, and then this NMU's end of them
+  while (end < packet_ends_.size() && &packet_ends_[end]->fabric != &fabric) ++end;
+  if (end == packet_ends_.size()) {
+    const uint8_t port = fabric.dimensions().empty() ? uint8_t{0} : plane.first_port[fabric.dimensions()[0]];
+    packet_ends_.push_back(std::make_unique<PacketEnd>(*this, fabric, port));
+    fabric.attach(place_, *packet_ends_.back());
+  }
+  plane.packet_end_of.resize(std::max<size_t>(1, dimensions_.size()), 0);
+  for (const uint32_t d : fabric.dimensions()) plane.packet_end_of[d] = static_cast<uint8_t>(end + 1);
 }
 
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
-                           int32_t priority) {
+                           int32_t priority, uint8_t plane) {
+  if (plane != 0) lifted_.push_back({stream, plane});
   if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
   engine_.start(stream, std::move(plan), priority);
   // The queues are served when this instant has settled.
@@ -302,6 +351,7 @@ void Nmu::submit(const Message& message) {
       (message.op != ReduceOp::none ? kReduce : 0) | (message.symmetric ? symmetric_ : 0) |
       (message.reverse ? kReverse : 0) | (mirrored_.empty() ? 0 : mirror_flag(message.id.stream)));
   const fabric::PacketRef ref = make_packet(message, flags);
+  if (!lifted_.empty()) pool_[ref].plane = plane_of(message.id.stream);
   if (limited_injection_) {
     inject(ref);
     return;
@@ -339,7 +389,8 @@ void Nmu::inject_next() {
   }
 }
 
-void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data) {
+void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data,
+               uint8_t plane) {
   Message message;
   message.peer = destination;
   message.id.kind = MessageId::Kind::point_to_point;
@@ -348,6 +399,7 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   message.bytes = bytes;
   message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
+  pool_[ref].plane = plane;
   if (limited_injection_) {
     push(now() + endpoint_delay_, kInject, ref);
   } else {
@@ -481,7 +533,7 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
   Picoseconds delay = 0;
   if (config_.packet.forwarding == PacketForwarding::software) {
     // Sent again by this NPU, if it goes on in the same networks.
-    const Route& next = route(packet.destination, (packet.flags & kReverse) != 0);
+    const Route& next = route(packet.destination, variant_of(packet));
     if (next.packet != 0 && packet_ends_[next.packet - 1u].get() == &end) delay = endpoint_delay_;
   }
   packet.latency += delay;
@@ -530,19 +582,26 @@ Picoseconds Nmu::reduction_time(uint64_t bytes) {
   return reduction_time_;
 }
 
-const Nmu::Route& Nmu::route(uint32_t destination, bool reverse) {
+inline uint8_t Nmu::variant_of(const fabric::Packet& packet) {
+  return static_cast<uint8_t>((packet.flags & kReverse ? 1 : 0) | packet.plane << 1);
+}
+
+const Nmu::Route& Nmu::route(uint32_t destination, uint8_t variant) {
   Route& cached =
       routes_[(destination ^ (destination >> 4) ^ (destination >> 8) ^ (destination >> 12)) % kRoutes];
-  if (cached.destination != destination || cached.reverse != reverse)
-    find_route(destination, reverse, cached);
+  if (cached.destination != destination || cached.variant != variant)
+    find_route(destination, variant, cached);
   return cached;
 }
 
-void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
+void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const {
+  const bool reverse = (variant & 1) != 0;
+  const Plane& plane = planes_[variant >> 1];
+  const std::vector<DimensionConfig>& dimensions = *plane.dimensions;
   route = Route{};
   Rate rate;
   route.destination = destination;
-  route.reverse = reverse;
+  route.variant = variant;
   const uint32_t me = place_;
   if (graph_ != nullptr && !packet_ends_.empty()) {
     const PacketFabric& fabric = packet_ends_[0]->fabric;
@@ -563,15 +622,15 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     // One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all
     // NMUs.
     const uint32_t d = destination & ~kUnitPeer;
-    route.port = first_port_[d];
-    if (dimensions_[d].fidelity == Fidelity::packet) {
+    route.port = plane.first_port[d];
+    if (dimensions[d].fidelity == Fidelity::packet) {
       route.special = true;
-      route.packet = packet_end_of_[d];
+      route.packet = plane.packet_end_of[d];
       route.target = destination;
       return;
     }
-    route.latency = dimensions_[d].latency;
-    route.analytical = route.special = dimensions_[d].fidelity == Fidelity::analytical;
+    route.latency = dimensions[d].latency;
+    route.analytical = route.special = dimensions[d].fidelity == Fidelity::analytical;
     route.target = geometry_.npus() + geometry_.line(me, d);
     route.slowest = static_cast<uint8_t>(d);
     return;
@@ -581,7 +640,7 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     const uint32_t from = geometry_.coordinate(me, d);
     const uint32_t to = geometry_.coordinate(destination, d);
     if (from == to) continue;
-    const DimensionConfig& dimension = dimensions_[d];
+    const DimensionConfig& dimension = dimensions[d];
     const bool analytical = dimension.fidelity == Fidelity::analytical;
     const uint32_t hops = geometry_.hops(d, from, to);
     if (found) {
@@ -602,17 +661,17 @@ void Nmu::find_route(uint32_t destination, bool reverse, Route& route) const {
     if (dimension.fidelity == Fidelity::packet) {
       const bool software = config_.packet.forwarding == PacketForwarding::software;
       route.special = true;
-      route.packet = packet_end_of_[d];
+      route.packet = plane.packet_end_of[d];
       const PacketFabric& fabric = packet_ends_[route.packet - 1u]->fabric;
       route.target = fabric.end_of_leg(me, destination);
       if (software) route.target = fabric.next_hop(me, route.target, reverse);
       const bool descending = fabric.leaves_descending(me, route.target, reverse);
-      route.port = static_cast<uint8_t>(first_port_[d] + (descending ? 1 : 0));
+      route.port = static_cast<uint8_t>(plane.first_port[d] + (descending ? 1 : 0));
       return;
     }
     found = true;
     route.analytical = route.special = analytical;
-    route.port = first_port_[d];
+    route.port = plane.first_port[d];
     route.target = geometry_.with_coordinate(me, d, to);
     rate = dimension.link_rate();
     route.slowest = static_cast<uint8_t>(d);
@@ -663,10 +722,11 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
   Port* port = likely_;
   fabric::Link* link = nullptr;
   uint32_t target = 0;
-  if (port != nullptr && port->neighbour == packet.destination) {
+  // Neighbours are known of ports on plane 0 only.
+  if (port != nullptr && ((port->neighbour ^ packet.destination) | packet.plane) == 0) {
     link = &port->first;
   } else {
-    const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
+    const Route& leg = route(packet.destination, variant_of(packet));
     if (leg.special) {
       transmit_special(ref, leg, head, tail);
       return;
@@ -744,7 +804,7 @@ uint32_t Nmu::last_port(const fabric::Packet& packet) const {
 }
 
 uint8_t Nmu::first_port(const fabric::Packet& packet) {
-  const Route& leg = route(packet.destination, (packet.flags & kReverse) != 0);
+  const Route& leg = route(packet.destination, variant_of(packet));
   if (graph_ == nullptr || leg.analytical || leg.packet != 0 || !leg.special) return leg.port;
   return static_cast<uint8_t>(graph_->next_port(
       place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low)));
@@ -773,6 +833,13 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
     return;
   }
   port.send(transfer);
+}
+
+uint8_t Nmu::plane_of(uint32_t stream) const {
+  for (const Lifted& lifted : lifted_) {
+    if (lifted.stream == stream) return lifted.plane;
+  }
+  return 0;
 }
 
 uint8_t Nmu::mirror_flag(uint32_t stream) const {

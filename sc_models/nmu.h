@@ -25,6 +25,7 @@
 #include "vcd/waves.h"
 #include "workload/collectives/engine.h"
 #include "workload/collectives/in_switch.h"
+#include "workload/graph/fidelity_rules.h"
 #include "workload/seam.h"
 
 namespace weft {
@@ -45,7 +46,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
       NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr,
-      collectives::UnitDirectory* units = nullptr);
+      collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -74,6 +75,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     uint32_t held = 0;         ///< own messages waiting or being sent (with an injection queue)
     bool takes_turns = false;  ///< analytical: `in` is used
     bool cut_through = false;  ///< what comes in is forwarded on its head
+    uint8_t plane = 0;         ///< the first one that uses it; 0: at its dimension's own fidelity
     fabric::Link first;
     std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending;
                                      ///< analytical graph: one a further port of the node
@@ -88,7 +90,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   std::vector<Port>& ports() { return ports_; }
   const std::vector<Port>& ports() const { return ports_; }
   /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
-  Port* port(uint32_t dimension, bool descending = false);
+  /// `plane`: FidelityRules.
+  Port* port(uint32_t dimension, bool descending = false, uint32_t plane = 0);
+  Fidelity fidelity_of(const Port& port) const;
 
   /// Tells the port for an adjacent NMU where that one is, so that it can be fetched ahead. No effect on
   /// results.
@@ -96,8 +100,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     port.peer_hint = reinterpret_cast<const char*>(static_cast<const Wakeable*>(&peer));
   }
 
-  /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts.
-  void join(PacketFabric& fabric);
+  /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts, once for every
+  /// plane that uses them.
+  void join(PacketFabric& fabric, uint32_t plane = 0);
 
   /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
   MemoryDma* memory() { return memory_.get(); }
@@ -107,7 +112,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
 
   /// Starts this rank's part of a collective at the current time.
   void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
-                        int32_t priority = 0);
+                        int32_t priority = 0, uint8_t plane = 0);
   /// The same for all members at once, which do alike (CollectivePlan::asymmetry): what this NMU sends comes
   /// back to it as what its peers send.
   void start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan);
@@ -116,7 +121,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
-  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData);
+  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,
+            uint8_t plane = 0);
   /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
   bool rescue();
 
@@ -158,8 +164,10 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     bool analytical = false;
     uint8_t packet = 0;    ///< packet fidelity: number of the PacketEnd + 1
     bool several = false;  ///< analytical: the leg crosses several dimensions
-    bool reverse = false;
+    uint8_t variant = 0;   ///< see variant_of()
   };
+  /// What of a message but its destination decides on its way.
+  static uint8_t variant_of(const fabric::Packet& packet);
   static constexpr uint32_t kRoutes = 16;
 
   /// This NMU as the receiver of one region's messages.
@@ -177,7 +185,14 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     uint8_t port;  ///< slot that counts the messages held (injection queue) and orders arrivals
   };
 
+  /// Where a plane's dimensions are among the ports. Planes share what they have at the same fidelity.
+  struct Plane {
+    const std::vector<DimensionConfig>* dimensions = nullptr;
+    std::vector<uint8_t> first_port;     ///< by dimension
+    std::vector<uint8_t> packet_end_of;  ///< by dimension: number + 1 in packet_ends_; empty: none
+  };
   void build_ports(std::vector<fabric::LinkType>& link_types);
+  void build_dimension(uint32_t plane, uint32_t dimension, fabric::LinkType& link_type, size_t& next);
   void build_graph_ports(std::vector<fabric::LinkType>& link_types);
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
@@ -206,8 +221,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
-  const Route& route(uint32_t destination, bool reverse);
-  void find_route(uint32_t destination, bool reverse, Route& route) const;
+  const Route& route(uint32_t destination, uint8_t variant);
+  void find_route(uint32_t destination, uint8_t variant, Route& route) const;
+  uint8_t plane_of(uint32_t stream) const;
   Picoseconds reduction_time(uint64_t bytes);
   fabric::PacketRef make_packet(const Message& message, uint8_t flags);
 
@@ -244,7 +260,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   collectives::UnitDirectory* units_ = nullptr;  ///< null: no switch has a collective unit
   uint64_t reduction_bytes_ = 0;                 ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;
-  std::vector<uint8_t> first_port_;  ///< by dimension
+  std::vector<Plane> planes_;
   struct Tail {
     fabric::PacketRef packet = fabric::kNoPacket;
     Picoseconds tail = 0;
@@ -254,10 +270,14 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   fabric::Link dma_;
   std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
   std::vector<std::unique_ptr<PacketEnd>> packet_ends_;
-  std::vector<uint8_t> packet_end_of_;  ///< by dimension: number + 1 in packet_ends_; empty: none
   std::unique_ptr<MemoryDma> memory_;
   std::vector<uint32_t> mirrored_;  ///< streams
-  std::vector<Tail> reducing_;      ///< messages whose reduction is in memory, and when it began
+  struct Lifted {
+    uint32_t stream = 0;
+    uint8_t plane = 0;
+  };
+  std::vector<Lifted> lifted_;  ///< running collectives that are not on plane 0
+  std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
   struct Probes {
     vcd::Probe state;
     vcd::Probe outstanding;

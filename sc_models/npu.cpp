@@ -113,7 +113,7 @@ void Npu::start_send(const trace::Node& node) {
   sending_[static_cast<uint64_t>(node.peer) << 32 | node.tag].push_back(node.index);
   const NpuId peer{node.peer};
   nmu_.send(peer, id.round, id.stream, node.comm_size,
-            host_->send_data(index(rank_), peer, id, node.comm_size));
+            host_->send_data(index(rank_), peer, id, node.comm_size), host_->send_plane(node));
 }
 
 void Npu::start_receive(const trace::Node& node) {

@@ -25,6 +25,8 @@ class CollectiveHost {
  public:
   virtual ~CollectiveHost() = default;
   virtual void start_collective(uint32_t rank, const trace::Node& node) = 0;
+  /// The plane (FidelityRules) of the message of a send that starts now.
+  virtual uint8_t send_plane(const trace::Node& node) = 0;
   /// The payload that goes with a point-to-point message of the rank; kNoData: none.
   virtual uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) = 0;
 };

@@ -13,7 +13,8 @@
 
 namespace weft {
 
-PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region)
+PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
+                           const std::string& suffix)
     : config_(config),
       geometry_(geometry),
       dimensions_(region.dimensions),
@@ -55,7 +56,8 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
         router.name = fmt::format("switch{}_{}", d, geometry.line(place, d));
       }
     }
-    const std::string name = dimensions_.empty() ? "packet" : fmt::format("packet{}_{}", dimensions_[0], n);
+    const std::string name =
+        dimensions_.empty() ? "packet" : fmt::format("packet{}_{}{}", dimensions_[0], n, suffix);
     networks_.push_back(std::make_unique<packet::PacketNetwork>(name.c_str(), region.config,
                                                                 std::move(topology), region.segmentation));
   }

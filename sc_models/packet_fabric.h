@@ -22,7 +22,9 @@ namespace weft {
 class PacketFabric {
  public:
   /// Builds the networks below the module that is being constructed. `config` and `geometry` outlive it.
-  PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region);
+  /// `suffix`: of their names, to tell them from others that begin with the same dimension.
+  PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
+               const std::string& suffix = {});
 
   const std::vector<uint32_t>& dimensions() const { return dimensions_; }
   uint32_t networks() const { return static_cast<uint32_t>(networks_.size()); }

@@ -59,6 +59,7 @@ LinkReport of_link(const fabric::Link& link) {
 System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
+      fidelity_(config),
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       wheel_("wheel"),
@@ -83,9 +84,10 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
-    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
-                                     units ? &directory_ : nullptr);
+    nmus_[r] = std::make_unique<Nmu>(
+        ("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_, pool_, wheel_, client,
+        options.waves, data_.get(), units ? &directory_ : nullptr,
+        std::binary_search(whole_.begin(), whole_.end(), r) ? &fidelity_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -97,13 +99,17 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
           std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
       nmus_[r]->port(d)->initiator->bind(mirrors_.back()->socket);
     }
-    if (whole_.empty() || dimension.fidelity == Fidelity::packet) continue;
-    if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
-      build_direct(d, options.waves);
-    } else if (dimension.kind == DimensionKind::switch_) {
-      build_switches(d, options.waves);
-    } else {
-      build_ring(d);
+    build_dimension(0, d, options.waves);
+  }
+  for (uint32_t p = 1; p < fidelity_.planes(); ++p) {
+    for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
+      const auto like = [&](uint32_t q) {
+        return fidelity_.plane(q).fabric_dimensions()[d].fidelity ==
+               fidelity_.plane(p).fabric_dimensions()[d].fidelity;
+      };
+      uint32_t q = 0;
+      while (!like(q)) ++q;
+      if (q == p) build_dimension(p, d, options.waves);
     }
   }
   if (config_.graph != nullptr) build_graph();
@@ -114,20 +120,39 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
 
 System::~System() = default;
 
-void System::build_ring(uint32_t d) {
+/// The links and switches that carry the plane's messages along dimension d.
+void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
+  const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
+  if (whole_.empty() || dimension.size <= 1 || dimension.fidelity == Fidelity::packet) return;
+  if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
+    build_direct(p, d, waves);
+  } else if (dimension.kind == DimensionKind::switch_) {
+    build_switches(p, d, waves);
+  } else {
+    build_ring(p, d);
+  }
+}
+
+/// Tells modules and links of a dimension that a rule has lifted from its own.
+std::string System::suffix(uint32_t p, uint32_t d) const {
+  return p == 0 ? std::string()
+                : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
+}
+
+void System::build_ring(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
-    Nmu::Port* up = at(r).port(d, false);
+    Nmu::Port* up = at(r).port(d, false, p);
     if (up == nullptr) continue;  // the upper end of a mesh
     const uint32_t next =
         geometry_.with_coordinate(r, d, (geometry_.coordinate(r, d) + 1) % geometry_.size(d));
-    Nmu::Port* down = at(next).port(d, true);
+    Nmu::Port* down = at(next).port(d, true, p);
     up->initiator->bind(*down->target);
     Nmu::hint(*up, at(next));
     Nmu::hint(*down, at(r));
   }
 }
 
-void System::build_direct(uint32_t d, vcd::Waves* waves) {
+void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
   const auto ranks = static_cast<uint32_t>(whole_.size());
   std::vector<uint32_t> slots;
@@ -136,10 +161,10 @@ void System::build_direct(uint32_t d, vcd::Waves* waves) {
     for (uint32_t i = 0; i < ranks; ++i) slots[whole_[i]] = i;
     for (uint32_t i = 0; i < lines; ++i) slots[npus() + i] = ranks + i;
   }
-  direct_.push_back(std::make_unique<fabric::DirectFabric>(("direct" + std::to_string(d)).c_str(),
-                                                           ranks + lines, std::move(slots)));
+  direct_.push_back(std::make_unique<fabric::DirectFabric>(
+      ("direct" + std::to_string(d) + suffix(p, d)).c_str(), ranks + lines, std::move(slots)));
   // Whether places or ranks: a folded system's are the same.
-  for (const uint32_t r : whole_) direct_.back()->bind_member(*at(r).port(d)->initiator);
+  for (const uint32_t r : whole_) direct_.back()->bind_member(*at(r).port(d, false, p)->initiator);
   if (lines == 0) return;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
@@ -152,19 +177,19 @@ void System::build_direct(uint32_t d, vcd::Waves* waves) {
   }
 }
 
-void System::build_switches(uint32_t d, vcd::Waves* waves) {
+void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const UnitContext context{directory_, data_.get(), waves};
   const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
   uint32_t number = 0;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
-    const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++);
+    const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++) + suffix(p, d);
     switches_.push_back(std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d],
                                                        pool_, wheel_, unit));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
-      at(geometry_.with_coordinate(r, d, c)).port(d)->initiator->bind(switches_.back()->socket);
+      at(geometry_.with_coordinate(r, d, c)).port(d, false, p)->initiator->bind(switches_.back()->socket);
     }
   }
 }
@@ -197,23 +222,47 @@ void System::build_graph() {
 }
 
 void System::build_packets(vcd::Waves* waves) {
-  const std::vector<PacketRegion> regions = packet_regions_of(config_);
-  for (const PacketRegion& region : regions) {
-    packets_.push_back(std::make_unique<PacketFabric>(config_, geometry_, region));
-    for (const auto& nmu : nmus_) nmu->join(*packets_.back());
-    for (uint32_t n = 0; waves != nullptr && n < packets_.back()->networks(); ++n)
-      packets_.back()->network(n).record(*waves);
-    for (const uint32_t d : region.dimensions) {
-      for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
-        if (geometry_.coordinate(r, d) != 0) continue;
-        const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
-        packet_switches_.push_back(
-            std::make_unique<PacketSwitch>(name.c_str(), d, r, config_, geometry_, *packets_.back(), pool_,
-                                           wheel_, UnitContext{directory_, data_.get(), waves}));
+  for (uint32_t p = 0; p < fidelity_.planes() && !whole_.empty(); ++p) {
+    const Config& plane = fidelity_.plane(p);
+    std::vector<PacketRegion> fresh;
+    for (PacketRegion& region : packet_regions_of(plane)) {
+      bool same_start = false;
+      PacketFabric* fabric = nullptr;  // planes share the networks of the same dimensions
+      for (const auto& other : packets_) {
+        if (other->dimensions() == region.dimensions) fabric = other.get();
+        same_start = same_start || (!region.dimensions.empty() && !other->dimensions().empty() &&
+                                    other->dimensions()[0] == region.dimensions[0]);
       }
+      if (fabric == nullptr) {
+        std::string suffix;
+        for (const uint32_t d : region.dimensions)
+          suffix += fmt::format("{}d{}", suffix.empty() ? "_" : "", d);
+        packets_.push_back(
+            std::make_unique<PacketFabric>(plane, geometry_, region, same_start ? suffix : std::string()));
+        fabric = packets_.back().get();
+        for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n)
+          fabric->network(n).record(*waves);
+        build_packet_switches(*fabric, waves);
+        fresh.push_back(std::move(region));
+      }
+      for (const uint32_t r : whole_) nmus_[r]->join(*fabric, p);
+    }
+    for (std::string& warning : packet_warnings(plane, fresh)) warnings_.push_back(std::move(warning));
+  }
+}
+
+/// The collective units of the region's switches. No rule lifts their dimensions, so that there is one region
+/// with them (FidelityRules).
+void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
+  for (const uint32_t d : fabric.dimensions()) {
+    for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
+      if (geometry_.coordinate(r, d) != 0) continue;
+      const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, config_, geometry_,
+                                                                fabric, pool_, wheel_,
+                                                                UnitContext{directory_, data_.get(), waves}));
     }
   }
-  warnings_ = packet_warnings(config_, regions);
 }
 
 std::string System::explain_stall() const {
@@ -315,7 +364,8 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
   const std::string owner =
       rank == nmu.rank() ? std::string(nmu.name()) : fmt::format("{}.nmu{}", name(), index(rank));
   LinkReport report = of_link(port.link(i));
-  report.name = fmt::format("{}.d{}", owner, d);
+  report.name = fmt::format("{}.d{}{}", owner, d, suffix(port.plane, d));
+  report.fidelity = nmu.fidelity_of(port);
   report.dimension = d;
   uint32_t peer = 0;
   switch (dimension.kind) {
@@ -346,6 +396,7 @@ LinkReport System::report(const LineSwitch& s, uint32_t i) const {
   report.name = fmt::format("{}.to{}", s.module->name(), peer);
   report.to = nmus_[peer]->basename();
   report.dimension = s.dimension;
+  report.fidelity = Fidelity::analytical;
   return report;
 }
 
@@ -369,6 +420,7 @@ LinkReport System::report_end(const char* owner, uint32_t node, uint32_t end,
   uint32_t before = 0;
   for (uint32_t p = 0; p < end; ++p) before += graph.ports(node)[p].peer == peer ? 1 : 0;
   LinkReport report = of_link(link);
+  report.fidelity = graph.spec().fidelity;
   // At analytical fidelity a switch is no module, but it has its name.
   report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(peer)]->basename() : "switch_" + graph.name(peer);
   report.name = fmt::format("{}.to_{}{}", owner, report.to, before == 0 ? "" : fmt::format("_{}", before));

@@ -33,8 +33,9 @@ struct LinkReport {
   std::string name;  ///< hierarchical, of the sending port
   std::string to;    ///< the module at the other side
   uint32_t dimension = 0;
-  const fabric::Link* link = nullptr;  ///< null at packet fidelity
-  uint64_t bytes = 0;                  ///< packet fidelity: on the wire, headers and padding included
+  Fidelity fidelity = Fidelity::message;  ///< what it carries, or carries it as
+  const fabric::Link* link = nullptr;     ///< null at packet fidelity
+  uint64_t bytes = 0;                     ///< packet fidelity: on the wire, headers and padding included
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< packet fidelity
   Picoseconds busy = 0;
@@ -69,6 +70,9 @@ class System : public sc_core::sc_module {
   /// Bytes that this rank's memories have moved.
   uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
+  /// The rules of `topology.fidelity_rules`, and the planes that messages can be on.
+  graph::FidelityRules& fidelity() { return fidelity_; }
+  const graph::FidelityRules& fidelity() const { return fidelity_; }
   /// Data-carrying mode (`run.data: functional`): the payloads and inputs; null otherwise.
   collectives::DataContext* data() { return data_.get(); }
 
@@ -119,6 +123,7 @@ class System : public sc_core::sc_module {
     for (const auto& p : packets_) {
       p->for_each_link([&](const PacketFabric::LinkUse& use) {
         LinkReport link;
+        link.fidelity = Fidelity::packet;
         link.name = use.name;
         link.to = use.to;
         link.dimension = use.dimension;
@@ -175,11 +180,14 @@ class System : public sc_core::sc_module {
   std::vector<std::string> describe_unit_waits(size_t limit) const;
 
  private:
-  void build_ring(uint32_t dimension);
-  void build_direct(uint32_t dimension, vcd::Waves* waves);
-  void build_switches(uint32_t dimension, vcd::Waves* waves);
+  void build_dimension(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
+  void build_ring(uint32_t plane, uint32_t dimension);
+  void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
+  void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
+  std::string suffix(uint32_t plane, uint32_t dimension) const;
   void build_graph();
   void build_packets(vcd::Waves* waves);
+  void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
@@ -196,6 +204,7 @@ class System : public sc_core::sc_module {
   LinkReport report_end(const char* owner, uint32_t node, uint32_t end, const fabric::Link& link) const;
 
   const Config& config_;
+  graph::FidelityRules fidelity_;
   Geometry geometry_;
   fabric::PacketPool pool_;
   std::unique_ptr<collectives::DataContext> data_;

@@ -71,6 +71,40 @@ class Run : public ::testing::Test {
 
 vcd::test::TemporaryFolder* Run::traces_ = nullptr;
 
+TEST_F(Run, FidelityRulesAreTold) {
+  const Ran ran = run({"--set",
+                       "topology.fidelity_rules=[{name: 'mb0.forward.*', fidelity: packet}, {name: "
+                       "nothing, fidelity: packet}]",
+                       "--set", "packet.packet_size=4 KiB", "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.err.find("key `topology.fidelity_rules[1]`: the rule (name `nothing`) was for no collective"),
+            std::string::npos)
+      << ran.err;
+  const json s = json::parse(ran.out);
+  const json& rules = s["fidelity_rules"];
+  ASSERT_EQ(rules.size(), 3u);
+  EXPECT_EQ(rules[0]["fidelity"], "default");
+  EXPECT_EQ(rules[1]["fidelity"], "packet");
+  EXPECT_EQ(rules[1]["rule"], 0);
+  uint64_t lifted = 0;
+  for (const auto& row : read_csv(out("collectives.csv"))) {
+    const bool named = row.at("name").rfind("mb0.forward.", 0) == 0;
+    EXPECT_EQ(row.at("fidelity_rule"), named ? "0" : "") << row.at("name");
+    lifted += named ? 1 : 0;
+  }
+  EXPECT_GT(lifted, 0u);
+  EXPECT_EQ(rules[1]["collectives"], lifted);
+  EXPECT_GT(rules[1]["messages"], 0);
+  EXPECT_EQ(rules[2]["collectives"], 0);
+  EXPECT_EQ(rules[0]["messages"].get<uint64_t>() + rules[1]["messages"].get<uint64_t>(), s["messages"]);
+  std::map<std::string, uint64_t> carried;
+  for (const auto& row : read_csv(out("links.csv")))
+    carried[row.at("fidelity")] += std::stoull(row.at("bytes"));
+  EXPECT_GT(carried["packet"], 0u);
+  EXPECT_GT(carried.size(), 1u);
+  EXPECT_NE(read(out("effective.yaml")).find("fidelity_rules:"), std::string::npos);
+}
+
 TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   const Ran ran = run();
   ASSERT_EQ(ran.status, 0) << ran.err;

@@ -109,7 +109,22 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, notation, dimensions, npu, hbm, remote, nmu, packets, collectives, workload, run,
-                 output, logical, physical, graph, levels, mapping] = a;
+                 output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
+    ASSERT_EQ(fidelity_rules.size(), b.fidelity_rules.size());
+    for (size_t r = 0; r < fidelity_rules.size(); ++r) {
+      const auto& [name, group, operation, point_to_point, iteration, from, to, lifted, fidelity, origin] =
+          fidelity_rules[r];
+      const FidelityRule& o = b.fidelity_rules[r];
+      EXPECT_EQ(name, o.name);
+      EXPECT_EQ(group, o.group);
+      EXPECT_EQ(operation, o.operation);
+      EXPECT_EQ(point_to_point, o.point_to_point);
+      EXPECT_EQ(iteration, o.iteration);
+      EXPECT_EQ(from, o.from);
+      EXPECT_EQ(to, o.to);
+      EXPECT_EQ(lifted, o.dimensions);
+      EXPECT_EQ(fidelity, o.fidelity);
+    }
     (void)file;
     expect_same_packets(packets, b.packet);
     EXPECT_EQ(logical, b.logical);
@@ -791,6 +806,65 @@ TEST(Loader, Rules) {
   says("[{name: '', chunks: 2}]", "is empty");
   says("{algorithms: ring}", "allowed: a list of mappings");
   says("[ring]", "key `collectives.rules[0]`: is 'ring'; allowed: a mapping of group, name, operation");
+}
+
+TEST(Loader, FidelityRules) {
+  const auto machine = [](const std::string& rules, const std::string& fidelity = "message") {
+    return "weft: 1\ntopology:\n  notation: Ring(4)_Switch(2)\n  dimensions:\n"
+           "    - {bandwidth: 100 GB/s, latency: 1 us, fidelity: " +
+           fidelity + "}\n    - {bandwidth: 100 GB/s, latency: 1 us}\n  fidelity_rules: " + rules + "\n";
+  };
+  const Config c = parse_config(
+      machine(
+          "\n    - {name: '*.grad', group: 12, operation: all_reduce, iteration: 3, fidelity: packet}\n"
+          "    - {operation: point_to_point, from: 1 ms, to: 2 ms, dimensions: [1, 0, 1], fidelity: packet}\n"
+          "    - {dimensions: all, fidelity: message}"),
+      "/data/machine.yaml");
+  const auto& rules = c.fidelity_rules;
+  ASSERT_EQ(rules.size(), 3u);
+  EXPECT_EQ(rules[0].name, "*.grad");
+  EXPECT_EQ(rules[0].group, "12");
+  EXPECT_EQ(rules[0].operation, CollectiveOp::all_reduce);
+  EXPECT_EQ(rules[0].iteration, 3u);
+  EXPECT_EQ(rules[0].from, 0u);
+  EXPECT_EQ(rules[0].to, kNever);
+  EXPECT_TRUE(rules[0].dimensions.empty());
+  EXPECT_EQ(rules[0].fidelity, Fidelity::packet);
+  EXPECT_EQ(rules[0].origin, "/data/machine.yaml:8: key `topology.fidelity_rules[0]`");
+  EXPECT_TRUE(rules[1].point_to_point);
+  EXPECT_FALSE(rules[1].operation);
+  EXPECT_EQ(rules[1].from, 1'000'000'000u);
+  EXPECT_EQ(rules[1].to, 2'000'000'000u);
+  EXPECT_EQ(rules[1].dimensions, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(rules[2].fidelity, Fidelity::message);
+  expect_same(c, parse_config(effective_yaml(c), ""));
+
+  const auto says = [&](const std::string& rule, const std::string& part,
+                        const std::string& fidelity = "message") {
+    const std::string error = error_of(machine("[" + rule + "]", fidelity));
+    EXPECT_NE(error.find("machine.yaml:7: key `topology.fidelity_rules[0]"), std::string::npos) << error;
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+  };
+  says("{name: a}", "has no `fidelity`; add one of analytical, message, packet");
+  says("{fidelity: pakcet}", "did you mean `packet`?");
+  says("{fidelity: packet, iterations: 3}", "did you mean `iteration`?");
+  says("{fidelity: packet, iteration: -1}", "iteration`");
+  says("{fidelity: packet, from: 1}", "from`");
+  says("{fidelity: packet, from: 2 us, to: 2 us}", "which is not after `from`, 2 us");
+  says("{fidelity: packet, dimensions: [0, 2]}", "there is no dimension 2; `Ring(4)_Switch(2)` has 2");
+  says("{fidelity: packet, dimensions: []}", "is an empty list");
+  says("{fidelity: packet, dimensions: [x]}", "holds 'x'");
+  says("{fidelity: packet, dimensions: 1}", "`all`, or a list");
+  says("{fidelity: packet, operation: allreduce}", "did you mean `all_reduce`?");
+  says("{fidelity: packet, operation: point_to_point, group: a}", "remove `group`");
+  says("{fidelity: message}", "dimension 0 has the finer fidelity packet", "packet");
+  says("packet", "allowed: a mapping of name, group, operation");
+  // Only what it names must not be finer.
+  EXPECT_NO_THROW(parse_config(machine("[{fidelity: message, dimensions: [1]}]", "packet"), ""));
+  const std::string error = error_of(
+      "weft: 1\ntopology:\n  graph:\n    npus: 2\n    links:\n      - {from: npu0, to: npu1, bandwidth: 1 "
+      "GB/s, latency: 1 us}\n  fidelity_rules: [{fidelity: packet}]\n");
+  EXPECT_NE(error.find("the links of a graph have one fidelity"), std::string::npos) << error;
 }
 
 TEST(Loader, FilesAreFoundOrNamed) {

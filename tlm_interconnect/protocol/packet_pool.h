@@ -32,8 +32,11 @@ struct alignas(64) Packet {
   uint32_t destination = 0;   ///< physical NPU: the rank, unless ranks are mapped
   uint32_t data = 0;          ///< handle of the carried elements, 0: none
   uint16_t references = 0;
-  uint8_t flags = 0;            ///< opaque to the fabric (NMU: reduction at the receiver)
-  uint8_t virtual_network = 0;  ///< `packet` fidelity: which range of VCs it may use
+  uint8_t flags = 0;  ///< opaque to the fabric (NMU: reduction at the receiver)
+  union {
+    uint8_t virtual_network = 0;  ///< of a packet network's packet: which range of VCs it may use
+    uint8_t plane;                ///< of an NMU's message: which fidelities it travels at (FidelityRules)
+  };
 };
 static_assert(sizeof(Packet) <= 128, "a packet is at most two cache lines");
 

@@ -17,6 +17,7 @@
 
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
+#include "workload/graph/fidelity_rules.h"
 
 namespace weft::graph {
 namespace {
@@ -80,6 +81,7 @@ class Analysis {
         traces_(traces),
         plans_(config),
         rules_(config, plans_),
+        fidelity_(config),
         components_(traces.npus()),
         shapes_(traces.groups().size()),
         places_(traces.groups().size(), kNoNumber) {
@@ -188,6 +190,9 @@ class Analysis {
     digest.add(rules_.find(request, node.name));
     digest.add(std::hash<std::string>{}(node.algorithm));
 
+    if (fidelity_.may_lift(node, groups_[g].name))
+      refuse(result, "a fidelity rule may be for one of their collectives");
+
     if (!shape.regular) {
       refuse(result, "the group is not made of whole dimensions");
       result.along_dimensions = false;
@@ -272,6 +277,7 @@ class Analysis {
   const trace::JobTrace& traces_;
   collectives::PlanBuilder plans_;
   collectives::Rules rules_;
+  FidelityRules fidelity_;
   Components components_;
   uint32_t all_dimensions_ = 0;
   std::vector<collectives::Group> groups_;

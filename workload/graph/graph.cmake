@@ -3,6 +3,7 @@
 set(WEFT_GRAPH_SOURCES
   graph/bounds.cpp
   graph/compute_cost.cpp
+  graph/fidelity_rules.cpp
   graph/layers.cpp
   graph/folding.cpp
   graph/p2p_matcher.cpp

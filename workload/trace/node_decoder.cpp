@@ -40,6 +40,7 @@ enum class Key {
   involved_dim,
   pg_name,
   algorithm,
+  iteration,
   root,
   remote
 };
@@ -63,6 +64,7 @@ Key key_of(std::string_view name) {
              : name == "root_rank" ? Key::root
              : name == "is_remote" ? Key::remote
              : name == "algorithm" ? Key::algorithm
+             : name == "iteration" ? Key::iteration
                                    : Key::other;
     case 10:
       return name == "tensor_loc" ? Key::remote : Key::other;
@@ -291,6 +293,12 @@ class AttributeReader {
           note(name, value);
         }
         return true;
+      case Key::iteration:
+        if (value.shape == Value::Shape::number && !value.negative) {
+          node_.iteration = value.magnitude;
+          node_.has_iteration = true;
+        }
+        return true;
       case Key::algorithm:
         if (value.shape == Value::Shape::text) {
           node_.algorithm = value.bytes.text();
@@ -462,6 +470,8 @@ void reset(Node& node) {
   node.root = 0;
   node.has_root = false;
   node.algorithm.clear();
+  node.iteration = 0;
+  node.has_iteration = false;
   node.ordinal = 0;
   node.peer = 0;
   node.tag = 0;

@@ -8,6 +8,7 @@
 //   involved_dim        list of bool or integers, or one bool
 //   pg_name             string, bytes or integer
 //   root, comm_root, root_rank   rank of a rooted collective
+//   iteration           of the training loop, a whole number
 //   tensor_loc, is_remote        of MEM_LOAD / MEM_STORE: 0 local, anything else remote memory
 //
 // A collective without comm_type, and a CPU-side send or receive with neither peer nor size, is what

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/graph/fidelity_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "configs/packet_timing.h"
+#include "configs/units.h"
+#include "workload/collectives/in_switch.h"
+#include "workload/collectives/rules.h"
+#include "workload/graph/layers.h"
+
+namespace weft::graph {
+namespace {
+
+constexpr uint32_t kMostPlanes = 128;
+
+bool small(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool capital(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+std::optional<uint64_t> number(std::string_view digits) {
+  uint64_t value = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (result.ec != std::errc() || result.ptr == digits.data()) return std::nullopt;
+  return value;
+}
+
+std::vector<Fidelity> fidelities(const Config& config) {
+  std::vector<Fidelity> result;
+  for (const DimensionConfig& d : config.fabric_dimensions()) result.push_back(d.fidelity);
+  return result;
+}
+
+}  // namespace
+
+std::optional<uint64_t> iteration_of(std::string_view name) {
+  if (const std::string told = layer_of(name).iteration; !told.empty()) return number(told);
+  for (size_t at = 0; at < name.size(); ++at) {
+    if (at > 0) {
+      const char before = name[at - 1];
+      if (capital(before) || (small(before) && !capital(name[at]))) continue;
+    }
+    for (const std::string_view word : {"iteration", "iter", "step"}) {
+      if (name.size() - at < word.size()) continue;
+      const bool alike = std::equal(word.begin(), word.end(), name.begin() + static_cast<std::ptrdiff_t>(at),
+                                    [](char w, char c) { return w == (capital(c) ? c - 'A' + 'a' : c); });
+      if (!alike) continue;
+      std::string_view rest = name.substr(at + word.size());
+      if (!rest.empty() && std::string_view(" _-=:#.").find(rest[0]) != std::string_view::npos)
+        rest.remove_prefix(1);
+      if (const auto value = number(rest)) return value;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<uint64_t> iteration_of(const trace::Node& node) {
+  if (node.has_iteration) return node.iteration;
+  return iteration_of(std::string_view(node.name));
+}
+
+FidelityRules::FidelityRules(const Config& config)
+    : config_(config), rules_(config.fidelity_rules), matched_(config.fidelity_rules.size(), false) {
+  if (config.graph != nullptr && !rules_.empty()) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: the links of a graph have one fidelity; remove the rules", rules_.front().origin));
+  }
+  for (const FidelityRule& rule : rules_) {
+    auto lifted = std::make_unique<Config>(config);
+    std::vector<DimensionConfig>& dimensions =
+        config.physical.empty() ? lifted->dimensions : lifted->physical;
+    for (uint32_t d = 0; d < dimensions.size(); ++d) {
+      const bool named = rule.dimensions.empty() || std::find(rule.dimensions.begin(), rule.dimensions.end(),
+                                                              d) != rule.dimensions.end();
+      if (!named || dimensions[d].size <= 1 || dimensions[d].fidelity == rule.fidelity) continue;
+      if (collectives::uses_unit(config, d)) {
+        throw UserError(
+            ExitCode::usage,
+            fmt::format("{}: it lifts dimension {} to {} fidelity, and switches reduce there (in_switch) at "
+                        "{} fidelity only; name other `dimensions`, or another algorithm than in_switch",
+                        rule.origin, d, to_string(rule.fidelity), to_string(dimensions[d].fidelity)));
+      }
+      dimensions[d].fidelity = rule.fidelity;
+    }
+    // A packet network with collective units stays the only one with them.
+    for (const std::vector<uint32_t>& region : packet_regions(*lifted)) {
+      const auto own = packet_regions(config);
+      if (std::find(own.begin(), own.end(), region) != own.end()) continue;
+      for (const uint32_t d : region) {
+        if (!collectives::uses_unit(config, d)) continue;
+        throw UserError(
+            ExitCode::usage,
+            fmt::format("{}: it joins dimension {}, in which switches reduce (in_switch), with others to one "
+                        "packet network; name other `dimensions`, or another algorithm than in_switch",
+                        rule.origin, d));
+      }
+    }
+    by_iteration_ = by_iteration_ || rule.iteration.has_value();
+    const std::vector<Fidelity> wanted = fidelities(*lifted);
+    uint32_t p = 0;
+    while (p < planes() && fidelities(plane(p)) != wanted) ++p;
+    if (p == kMostPlanes) {
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: rules ask for more than {} combinations of fidelities; give fewer",
+                                  rule.origin, kMostPlanes));
+    }
+    if (p == planes()) planes_.push_back(std::move(lifted));
+    plane_of_.push_back(static_cast<uint8_t>(p));
+  }
+}
+
+FidelityRules::Subject FidelityRules::subject(const trace::Node& node, std::string_view group) const {
+  Subject s{node.name, group, std::nullopt, std::nullopt};
+  if (node.type == trace::NodeType::comm_coll) s.op = node.op;
+  if (by_iteration_) s.iteration = iteration_of(node);
+  return s;
+}
+
+bool FidelityRules::fits(const FidelityRule& rule, const Subject& s) {
+  if (rule.point_to_point && s.op) return false;
+  if (rule.operation && rule.operation != s.op) return false;
+  if (!rule.group.empty()) {
+    if (!s.op) return false;
+    const bool world = s.group.empty() || s.group == "0";
+    if (world ? rule.group != "0" : rule.group != s.group) return false;
+  }
+  if (rule.iteration && rule.iteration != s.iteration) return false;
+  return rule.name.empty() || collectives::matches(rule.name, s.name);
+}
+
+uint32_t FidelityRules::find(const Subject& s, Picoseconds now) {
+  for (uint32_t i = 0; i < rules_.size(); ++i) {
+    if (now < rules_[i].from || now >= rules_[i].to || !fits(rules_[i], s)) continue;
+    matched_[i] = true;
+    return i;
+  }
+  return kNone;
+}
+
+bool FidelityRules::may_lift(const Subject& s) const {
+  for (uint32_t i = 0; i < rules_.size(); ++i) {
+    if (!fits(rules_[i], s)) continue;
+    if (plane_of_[i] != 0) return true;
+    if (rules_[i].from == 0 && rules_[i].to == kNever) return false;  // it comes before those that follow
+  }
+  return false;
+}
+
+uint32_t FidelityRules::for_collective(const trace::Node& node, std::string_view group, Picoseconds now) {
+  return rules_.empty() ? kNone : find(subject(node, group), now);
+}
+
+uint32_t FidelityRules::for_collective(CollectiveOp op, Picoseconds now) {
+  return find({"", "", op, std::nullopt}, now);
+}
+
+uint32_t FidelityRules::for_message(const trace::Node& node, Picoseconds now) {
+  return rules_.empty() ? kNone : find(subject(node, ""), now);
+}
+
+bool FidelityRules::may_lift(const trace::Node& node, std::string_view group) const {
+  return !rules_.empty() && may_lift(subject(node, group));
+}
+
+bool FidelityRules::may_lift(CollectiveOp op) const {
+  return may_lift(Subject{"", "", op, std::nullopt});
+}
+
+std::vector<std::string> FidelityRules::unmatched() const {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < rules_.size(); ++i) {
+    if (matched_[i]) continue;
+    const FidelityRule& rule = rules_[i];
+    std::string wants;
+    const auto add = [&](const char* key, const std::string& value) {
+      if (!value.empty()) wants += fmt::format("{}{} `{}`", wants.empty() ? " (" : ", ", key, value);
+    };
+    add("name", rule.name);
+    add("group", rule.group);
+    add("operation", rule.operation        ? to_string(*rule.operation)
+                     : rule.point_to_point ? "point_to_point"
+                                           : "");
+    add("iteration", rule.iteration ? std::to_string(*rule.iteration) : "");
+    add("from", rule.from == 0 ? "" : print_time(rule.from));
+    add("to", rule.to == kNever ? "" : print_time(rule.to));
+    if (!wants.empty()) wants += ")";
+    lines.push_back(
+        fmt::format("{}: the rule{} was for no collective and no message: none matched when it started, or "
+                    "earlier rules took them all",
+                    rule.origin, wants));
+  }
+  return lines;
+}
+
+}  // namespace weft::graph

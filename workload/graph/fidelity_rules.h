@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// `topology.fidelity_rules`: which fidelity a collective or a point-to-point message gets when it starts.
+
+#ifndef WEFT_WORKLOAD_GRAPH_FIDELITY_RULES_H
+#define WEFT_WORKLOAD_GRAPH_FIDELITY_RULES_H
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/config.h"
+#include "workload/trace/node.h"
+
+namespace weft::graph {
+
+/// The iteration that a node's name tells: as layer_of() reads it, else the number after the first word
+/// `iteration`, `iter` or `step`, in letters of any case, with at most one of ` _-=:#.` between them. A word
+/// begins after a character that is no letter, or with a capital after a small letter (`ProfilerStep#5`).
+std::optional<uint64_t> iteration_of(std::string_view name);
+/// The node's attribute `iteration`, else what its name tells.
+std::optional<uint64_t> iteration_of(const trace::Node& node);
+
+/// What travels is on one of several planes: plane 0 is the machine at its dimensions' own fidelities, every
+/// other one has those that some rule asks for.
+class FidelityRules {
+ public:
+  static constexpr uint32_t kNone = ~0u;
+
+  /// `config` outlives the object. Throws UserError(usage) for a rule that lifts a dimension in which
+  /// switches reduce, and when rules ask for more planes than messages can name.
+  explicit FidelityRules(const Config& config);
+
+  bool any() const { return !rules_.empty(); }
+  uint32_t planes() const { return 1 + static_cast<uint32_t>(planes_.size()); }
+  /// The configuration with the plane's fidelities.
+  const Config& plane(uint32_t p) const { return p == 0 ? config_ : *planes_[p - 1]; }
+  /// kNone: 0.
+  uint8_t plane_of(uint32_t rule) const { return rule == kNone ? uint8_t{0} : plane_of_[rule]; }
+
+  /// The rule for a collective of which `node` starts now, kNone: none. Counts as a match. `group`: its name.
+  uint32_t for_collective(const trace::Node& node, std::string_view group, Picoseconds now);
+  /// .. without a trace.
+  uint32_t for_collective(CollectiveOp op, Picoseconds now);
+  /// .. for the message of a send.
+  uint32_t for_message(const trace::Node& node, Picoseconds now);
+
+  /// Some rule gives the node's collective another plane at some time.
+  bool may_lift(const trace::Node& node, std::string_view group) const;
+  bool may_lift(CollectiveOp op) const;
+
+  /// A line for every rule that never was for anything.
+  std::vector<std::string> unmatched() const;
+
+ private:
+  /// What rules look at.
+  struct Subject {
+    std::string_view name;
+    std::string_view group;
+    std::optional<CollectiveOp> op;  ///< nothing: a point-to-point message
+    std::optional<uint64_t> iteration;
+  };
+  Subject subject(const trace::Node& node, std::string_view group) const;
+  static bool fits(const FidelityRule& rule, const Subject& subject);
+  uint32_t find(const Subject& subject, Picoseconds now);
+  bool may_lift(const Subject& subject) const;
+
+  const Config& config_;
+  const std::vector<FidelityRule>& rules_;
+  bool by_iteration_ = false;  ///< some rule asks for it
+  std::vector<std::unique_ptr<const Config>> planes_;
+  std::vector<uint8_t> plane_of_;  ///< by rule
+  std::vector<bool> matched_;
+};
+
+}  // namespace weft::graph
+
+#endif
