@@ -31,7 +31,7 @@ weft_add_sc_test(trace_folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/trace_folding_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
-weft_add_test(collective_unit
+weft_add_sc_test(collective_unit
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_unit_test.cpp
   LINKS weft::tlm_interconnect
   LABELS unit)
