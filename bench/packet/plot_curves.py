@@ -45,7 +45,7 @@ def main():
     topologies = list(dict.fromkeys(c["topology"] for c in golden))
     rows = (len(topologies) + COLUMNS - 1) // COLUMNS
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" font-family="sans-serif" '
-           'font-size="11">'.format(WIDTH * COLUMNS, HEIGHT * rows + 30),
+           'font-size="11">'.format(WIDTH * COLUMNS, HEIGHT * rows + 44),
            '<!-- SPDX-License-Identifier: Apache-2.0 -->', '<!-- Copyright the Weft authors -->',
            '<rect width="100%" height="100%" fill="white"/>']
     missing = 0
@@ -95,7 +95,7 @@ def main():
         out.append('<text x="{}" y="{}" fill="{}">{}</text>'.format(at, HEIGHT * rows + 12, colour, traffic))
         at += 90
     out.append('<text x="{}" y="{}">circles: flit simulator; lines: Weft; average latency in cycles over flits per node '
-               'and cycle</text>'.format(at, HEIGHT * rows + 12))
+               'and cycle</text>'.format(MARGIN, HEIGHT * rows + 32))
     out.append("</svg>")
     with open(sys.argv[3], "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n")
