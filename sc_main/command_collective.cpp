@@ -46,6 +46,7 @@ struct CollectiveOptions {
   bool phases = false;
   std::string out;
   std::string config;
+  std::vector<std::string> sets;
 };
 
 [[noreturn]] void fail(const std::string& message) {
@@ -78,6 +79,9 @@ class Overrides {
     list_.push_back({key, items.size() == 1 ? items[0] : fmt::format("[{}]", fmt::join(items, ", ")),
                      fmt::format("{} {}", option, values)});
   }
+
+  /// Any key, as `--set` writes it.
+  void set(const std::string& text) { list_.push_back(parse_override(text)); }
 
   const std::vector<Override>& get() const { return list_; }
 
@@ -153,6 +157,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   }
   overrides.one("--reduce", "run.reduce", o.reduce);
   overrides.list("--algorithm", std::string("collectives.") + to_string(op), o.algorithm);
+  for (const std::string& text_of_set : o.sets) overrides.set(text_of_set);
   Config config = build_config(text, o.config, overrides.get());
   // What the command line says holds for this collective, whatever the file's rules are.
   for (CollectiveRule& rule : config.collectives.rules) {
@@ -387,6 +392,9 @@ void add_collective_command(CLI::App& app, Action& action) {
       "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
   add("--config", o.config, "FILE",
       "Take machine and collectives from a configuration; options replace its keys");
+  command->add_option("--set", o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
   add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");

@@ -377,6 +377,20 @@ TEST(Collective, EveryOptionHasItsEffect) {
   EXPECT_EQ(time({"--scheduling", "fifo"}), plain) << "there is but one collective";
 }
 
+TEST(Collective, SetReachesEveryKey) {
+  const Arguments base = {"--topology", "Switch(4)", "--bandwidth", "100 GB/s",
+                          "--size",     "1 MiB",     "--chunks",    "1"};
+  Arguments by_option = base, by_key = base, wrong = base;
+  by_option.insert(by_option.end(), {"--algorithm", "ring", "--endpoint-delay", "10 ns"});
+  by_key.insert(by_key.end(), {"--set", "collectives.all_reduce=ring", "--set", "nmu.endpoint_delay=10 ns"});
+  EXPECT_EQ(results(by_key)[0]["time_ns"], results(by_option)[0]["time_ns"]);
+  EXPECT_NE(results(by_key)[0]["time_ns"], results(base)[0]["time_ns"]);
+  wrong.insert(wrong.end(), {"--set", "packet.size=3"});
+  const Ran ran = collective(wrong);
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"--set packet.size=3", "unknown key 'size'", "packet_size"})) << ran.err;
+}
+
 TEST(Collective, ZeroBytesAndFewerBytesThanChunksAreNoErrors) {
   const Ran zero = collective({"--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "0 B", "--json"});
   EXPECT_EQ(zero.status, 0) << zero.err;
