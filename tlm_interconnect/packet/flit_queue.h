@@ -14,6 +14,7 @@
 
 #include "configs/types.h"
 #include "tlm_interconnect/packet/state_record.h"
+#include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -67,7 +68,7 @@ class Ring {
 
 /// Flits of one packet that arrive one every `stride`.
 struct FlitRun {
-  Picoseconds first;  ///< arrival of the first flit still here
+  Ticks first;  ///< arrival of the first flit still here
   fabric::PacketRef packet;
   uint32_t flits;  ///< still here
   uint32_t packet_flits;
@@ -76,7 +77,7 @@ struct FlitRun {
 
 /// Credits that come back one every `stride`.
 struct CreditTrain {
-  Picoseconds first;
+  Ticks first;
   uint32_t count;
   uint32_t stride;  ///< ps
 };
@@ -91,10 +92,10 @@ class CreditAccount {
   uint32_t depth() const { return depth_; }
 
   /// Credits usable at `t`; calls must not go back in time.
-  int32_t at(Picoseconds t) {
+  int32_t at(Ticks t) {
     while (!trains_.empty() && trains_.front().first <= t) {
       CreditTrain& train = trains_.front();
-      const Picoseconds last = train.first + static_cast<Picoseconds>(train.count - 1) * train.stride;
+      const Ticks last = train.first + static_cast<Ticks>(train.count - 1) * train.stride;
       if (last <= t) {
         now_ += static_cast<int32_t>(train.count);
         coming_ -= train.count;
@@ -104,7 +105,7 @@ class CreditAccount {
       const uint32_t n = static_cast<uint32_t>(t - train.first) / train.stride + 1;
       now_ += static_cast<int32_t>(n);
       coming_ -= n;
-      train.first += static_cast<Picoseconds>(n) * train.stride;
+      train.first += static_cast<Ticks>(n) * train.stride;
       train.count -= n;
       break;
     }
@@ -116,7 +117,7 @@ class CreditAccount {
     if (!trains_.empty()) {
       CreditTrain& last = trains_.back();
       if (last.stride == train.stride &&
-          last.first + static_cast<Picoseconds>(last.count) * last.stride == train.first) {
+          last.first + static_cast<Ticks>(last.count) * last.stride == train.first) {
         last.count += train.count;
         return;
       }
@@ -126,18 +127,18 @@ class CreditAccount {
 
   /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at() was called,
   /// for a moment not after `t`.
-  uint32_t run(Picoseconds t, uint32_t wanted, uint32_t stride) const {
+  uint32_t run(Ticks t, uint32_t wanted, uint32_t stride) const {
     int64_t n = now_;
     for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
       CreditTrain train = trains_[k];
       if (n < 0) {  // those that a burst counts on already
         const auto taken = static_cast<uint32_t>(std::min<int64_t>(-n, train.count));
         n += taken;
-        train.first += static_cast<Picoseconds>(taken) * train.stride;
+        train.first += static_cast<Ticks>(taken) * train.stride;
         train.count -= taken;
         if (train.count == 0) continue;
       }
-      const Picoseconds slot = t + static_cast<Picoseconds>(n) * stride;
+      const Ticks slot = t + static_cast<Ticks>(n) * stride;
       if (train.first > slot) break;
       if (train.stride > stride) {
         const uint64_t more = (slot - train.first) / (train.stride - stride) + 1;
@@ -154,13 +155,13 @@ class CreditAccount {
   void spend(uint32_t n) { now_ -= static_cast<int32_t>(n); }
 
   /// When `wanted` credits will be here at once, as far as is known; kNever: not known yet.
-  Picoseconds when(uint32_t wanted) const {
+  Ticks when(uint32_t wanted) const {
     int64_t n = now_;
     for (uint32_t k = 0; k < trains_.size(); ++k) {
       const CreditTrain& train = trains_[k];
       if (n + train.count >= static_cast<int64_t>(wanted)) {
         const int64_t more = static_cast<int64_t>(wanted) - n;
-        return train.first + (more > 1 ? static_cast<Picoseconds>(more - 1) * train.stride : 0);
+        return train.first + (more > 1 ? static_cast<Ticks>(more - 1) * train.stride : 0);
       }
       n += train.count;
     }
@@ -177,7 +178,7 @@ class CreditAccount {
       state.number((uint64_t{trains_[k].stride} << 32) | trains_[k].count);
     }
   }
-  void shift(Picoseconds by) {
+  void shift(Ticks by) {
     for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += by;
   }
 

@@ -18,10 +18,10 @@ constexpr uint32_t kNoVcYet = ~0u;
 
 // How far ahead cycles may be decided. Where times fall between cycles a flit may count on a credit that
 // comes within its own cycle.
-Picoseconds decidable(const PacketConfig& config, const PortConfig& port) {
-  for (const Picoseconds t : {port.latency, port.credit_latency, port.flit_time}) {
+Ticks decidable(const PacketConfig& config, const PortConfig& port) {
+  for (const Ticks t : {port.latency, port.credit_latency, port.flit_time}) {
     if (t % config.cycle != 0) {
-      return std::max<Picoseconds>(1, port.lookahead - std::min(port.lookahead, config.cycle));
+      return std::max<Ticks>(1, port.lookahead - std::min(port.lookahead, config.cycle));
     }
   }
   return port.lookahead;
@@ -32,11 +32,11 @@ Picoseconds decidable(const PacketConfig& config, const PortConfig& port) {
 void PacketSink::train_arrives(const TrainArrivals& train) {
   for (uint64_t k = 0; k < train.repeats; ++k) {
     for (const TrainArrivals::Burst& b : train.bursts) {
-      const Picoseconds first = b.first + k * train.period;
+      const Ticks first = b.first + k * train.period;
       flits_arrive(b.flits, first, b.flit_time);
       if (b.tail) {
         packet_arrives(train.packet, train.packet_flits,
-                       first + static_cast<Picoseconds>(b.flits - 1) * b.flit_time);
+                       first + static_cast<Ticks>(b.flits - 1) * b.flit_time);
       }
     }
   }
@@ -77,7 +77,7 @@ void NetworkInterface::end_of_elaboration() {
   link_.resolve();
 }
 
-void NetworkInterface::wake_and_notify(Picoseconds t) {
+void NetworkInterface::wake_and_notify(Ticks t) {
   wake(t);
   if (t < notified_) {
     notified_ = t;
@@ -109,7 +109,7 @@ void NetworkInterface::submit(const Message& message) {
   open.left =
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
-  const Picoseconds present = sc_core::sc_time_stamp().value();
+  const Ticks present = sc_core::sc_time_stamp().value();
   // Before one that has just had its turn in this very cycle: as if this process had run before it.
   const bool turned = !queue.empty() && queue.back().turn == present;
   queue.insert(turned ? std::prev(queue.end()) : queue.end(), {handle, 0, present, kNever});
@@ -118,7 +118,7 @@ void NetworkInterface::submit(const Message& message) {
       interrupted_ = true;
       wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
     }
-    const Picoseconds now = sc_core::sc_time_stamp().value();
+    const Ticks now = sc_core::sc_time_stamp().value();
     wake_and_notify(
         std::max(on_cycle(std::max(message.submitted, now)), packet_ == fabric::kNoPacket ? free_from() : 0));
   }
@@ -130,8 +130,8 @@ void NetworkInterface::activate() {
     return;
   }
   ++activations_;
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  const Picoseconds horizon = now + lookahead_;
+  const Ticks now = sc_core::sc_time_stamp().value();
+  const Ticks horizon = now + lookahead_;
   notified_ = 0;
   if (aside_) {
     if (interrupted_ || now >= resume_) {
@@ -141,7 +141,7 @@ void NetworkInterface::activate() {
     }
   }
   while (next_ < horizon && !aside_) {
-    const Picoseconds t = next_;
+    const Ticks t = next_;
     // Whose turn is next is not decided ahead: until then another message may be submitted.
     if (t > now && take_turns_ && packet_ == fabric::kNoPacket) break;
     next_ = kNever;
@@ -151,7 +151,7 @@ void NetworkInterface::activate() {
   if (next_ != kNever) event_.notify(sc_core::sc_time::from_value(next_ - now));
 }
 
-void NetworkInterface::cycle(Picoseconds t) {
+void NetworkInterface::cycle(Ticks t) {
   if (free_from() > t) {
     wake(free_from());
     return;
@@ -162,7 +162,7 @@ void NetworkInterface::cycle(Picoseconds t) {
       send(t);
       return;
     }
-    const Picoseconds when = credit.when(1);
+    const Ticks when = credit.when(1);
     if (when == kNever) {
       watched_ |= 1u << vc_;
     } else {
@@ -181,7 +181,7 @@ void NetworkInterface::cycle(Picoseconds t) {
   for (uint32_t i = 1; networks > 1 && i <= networks; ++i) only_known = only_known || known(candidate(i), t);
   for (uint32_t i = 1; i <= networks; ++i) {
     const uint32_t network = candidate(i);
-    Picoseconds ready = 0;
+    Ticks ready = 0;
     uint32_t flits = 0;
     if (!next_ready(network, ready, flits)) continue;
     if (ready > t) {
@@ -205,13 +205,13 @@ void NetworkInterface::cycle(Picoseconds t) {
   }
 }
 
-bool NetworkInterface::known(uint32_t virtual_network, Picoseconds t) const {
+bool NetworkInterface::known(uint32_t virtual_network, Ticks t) const {
   const std::deque<Queued>& queue = queues_[virtual_network];
   if (queue.empty()) return have_spec_ && spec_.virtual_network == virtual_network && spec_.ready <= t;
   return queue.front().handed_over < t && messages_[queue.front().message].message.submitted <= t;
 }
 
-bool NetworkInterface::next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits) {
+bool NetworkInterface::next_ready(uint32_t virtual_network, Ticks& ready, uint32_t& flits) {
   const std::deque<Queued>& queue = queues_[virtual_network];
   if (!queue.empty()) {
     const Message& m = messages_[queue.front().message].message;
@@ -227,7 +227,7 @@ bool NetworkInterface::next_ready(uint32_t virtual_network, Picoseconds& ready, 
 
 // Round-robin over the VCs that no packet holds and that have a credit (strict cut-through: for the whole
 // packet).
-bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits) {
+bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t flits) {
   const uint32_t base = virtual_network * config_.vcs;
   const uint32_t last = last_vc_[virtual_network];
   const uint32_t needed = config_.strict_cut_through ? flits : 1;
@@ -241,7 +241,7 @@ bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32
       last_vc_[virtual_network] = v;
       return true;
     }
-    const Picoseconds when = out_[v].when(((draining_ >> v) & 1) != 0 ? out_[v].depth() : needed);
+    const Ticks when = out_[v].when(((draining_ >> v) & 1) != 0 ? out_[v].depth() : needed);
     if (when == kNever) {
       watched_ |= 1u << v;
     } else {
@@ -251,7 +251,7 @@ bool NetworkInterface::choose_vc(Picoseconds t, uint32_t virtual_network, uint32
   return false;
 }
 
-void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
+void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
   std::deque<Queued>& queue = queues_[virtual_network];
   packet_ = pool_.acquire();
   fabric::Packet& packet = pool_[packet_];
@@ -290,9 +290,9 @@ void NetworkInterface::take_next(Picoseconds t, uint32_t virtual_network) {
   }
 }
 
-void NetworkInterface::send(Picoseconds t) {
+void NetworkInterface::send(Ticks t) {
   // A rate that is no multiple of the clock carries the remainder while the link stays busy.
-  const Picoseconds start = std::max(t, busy_);
+  const Ticks start = std::max(t, busy_);
   const uint32_t n = out_[vc_].run(start, packet_flits_ - sent_, flit_time_);
   out_[vc_].spend(n);
   fabric::Transfer transfer;
@@ -306,7 +306,7 @@ void NetworkInterface::send(Picoseconds t) {
   transfer.vc = static_cast<VcId>(vc_);
   sent_ += n;
   flits_sent_ += n;
-  busy_ = start + static_cast<Picoseconds>(n) * flit_time_;
+  busy_ = start + static_cast<Ticks>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
     if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, on_cycle(busy_));
     last_of_ = 0;
@@ -317,7 +317,7 @@ void NetworkInterface::send(Picoseconds t) {
     if (config_.release_on_credit) draining_ |= 1u << vc_;
     if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
     for (uint32_t network = 0; network < queues_.size(); ++network) {
-      Picoseconds ready = 0;
+      Ticks ready = 0;
       uint32_t flits = 0;
       if (next_ready(network, ready, flits)) wake(std::max(free_from(), on_cycle(ready)));
     }
@@ -351,7 +351,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   in.packet = transfer.packet;
   in.next = transfer.first_flit + transfer.flits;
   flits_received_ += transfer.flits;
-  const Picoseconds last = transfer.first + static_cast<Picoseconds>(transfer.flits - 1) * transfer.flit_time;
+  const Ticks last = transfer.first + static_cast<Ticks>(transfer.flits - 1) * transfer.flit_time;
   if (sink_ != nullptr) sink_->flits_arrive(transfer.flits, transfer.first, transfer.flit_time);
   const bool tail = in.next == transfer.packet_flits;
   if (tail) in.next = 0;
@@ -369,7 +369,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   if (tail) arrived(transfer.packet, transfer.packet_flits, last);
 }
 
-void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Picoseconds at) {
+void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) {
   ++packets_received_;
   const auto handle = static_cast<uint32_t>(pool_[ref].id_high);
   if (sink_ != nullptr) sink_->packet_arrives(pool_[ref], flits, at);
@@ -379,7 +379,7 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Picosecond
   open.last = std::max(open.last, at);
   if (--open.left > 0) return;
   const Message message = open.message;
-  const Picoseconds done = open.last;
+  const Ticks done = open.last;
   messages_.release(handle);
   if (sink_ != nullptr) sink_->message_arrives(message, done);
 }
@@ -413,14 +413,14 @@ void NetworkInterface::write_receiver(StateRecord& state) const {
   }
 }
 
-void NetworkInterface::set_aside(Picoseconds until) {
+void NetworkInterface::set_aside(Ticks until) {
   aside_ = true;
   interrupted_ = false;
   resume_ = until;
   next_ = until;
 }
 
-void NetworkInterface::shift_sender(Picoseconds by, uint32_t virtual_network, uint64_t packets) {
+void NetworkInterface::shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets) {
   busy_ += by;
   for (CreditAccount& account : out_) account.shift(by);
   queues_[virtual_network].front().cut += packets * segmentation_.packet_bytes;
@@ -429,7 +429,7 @@ void NetworkInterface::shift_sender(Picoseconds by, uint32_t virtual_network, ui
 }
 
 void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,
-                                        const std::vector<TrainArrivals::Burst>& bursts, Picoseconds period,
+                                        const std::vector<TrainArrivals::Burst>& bursts, Ticks period,
                                         uint64_t repeats) {
   for (const TrainArrivals::Burst& b : bursts) {
     flits_received_ += repeats * b.flits;
@@ -451,7 +451,7 @@ void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_
   sink_->train_arrives({packet, packet_flits, first, period, repeats});
 }
 
-void NetworkInterface::begin_replay(Picoseconds from) {
+void NetworkInterface::begin_replay(Ticks from) {
   aside_ = false;
   notified_before_ = notified_;
   notified_ = 0;
@@ -459,7 +459,7 @@ void NetworkInterface::begin_replay(Picoseconds from) {
 }
 
 void NetworkInterface::replay_cycle() {
-  const Picoseconds t = next_;
+  const Ticks t = next_;
   next_ = kNever;
   cycle(t);
 }

@@ -23,6 +23,7 @@
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/router.h"
+#include "tlm_interconnect/packet/ticks.h"
 
 namespace weft::packet {
 
@@ -43,8 +44,8 @@ struct Message {
   uint64_t bytes = 0;
   uint64_t id_low = 0;  ///< opaque, given back
   uint64_t id_high = 0;
-  Picoseconds submitted = 0;  ///< when it was handed over
-  Picoseconds injected = 0;   ///< when its first flit left
+  Ticks submitted = 0;  ///< when it was handed over
+  Ticks injected = 0;   ///< when its first flit left
   uint32_t source = 0;
   uint32_t destination = 0;
   uint32_t data = 0;  ///< handle of the carried elements
@@ -57,8 +58,8 @@ class MessagePool {
  public:
   struct Open {
     Message message;
-    uint64_t left = 0;     ///< packets that have not been announced at the receiver
-    Picoseconds last = 0;  ///< latest arrival so far
+    uint64_t left = 0;  ///< packets that have not been announced at the receiver
+    Ticks last = 0;     ///< latest arrival so far
   };
   uint32_t acquire() {
     if (free_.empty()) {
@@ -84,7 +85,7 @@ class MessagePool {
 /// What a packet train brought: the bursts of one period, the same again every `period`, `repeats` times.
 struct TrainArrivals {
   struct Burst {
-    Picoseconds first = 0;  ///< in the first of the periods
+    Ticks first = 0;  ///< in the first of the periods
     uint32_t flits = 0;
     uint32_t flit_time = 0;
     bool tail = false;  ///< its last flit ends a packet
@@ -92,7 +93,7 @@ struct TrainArrivals {
   const fabric::Packet& packet;  ///< they are all like this one
   uint32_t packet_flits = 0;
   const std::vector<Burst>& bursts;
-  Picoseconds period = 0;
+  Ticks period = 0;
   uint64_t repeats = 0;
 };
 
@@ -109,20 +110,20 @@ class PacketSink {
   /// What a train brought; unless overridden, packet by packet.
   virtual void train_arrives(const TrainArrivals& train);
   /// The last flit of a packet arrives at `at`.
-  virtual void packet_arrives(const fabric::Packet& packet, uint32_t flits, Picoseconds at) = 0;
+  virtual void packet_arrives(const fabric::Packet& packet, uint32_t flits, Ticks at) = 0;
   /// `flits` flits arrive, the first at `first`, one every `flit_time`.
-  virtual void flits_arrive(uint32_t /*flits*/, Picoseconds /*first*/, Picoseconds /*flit_time*/) {}
+  virtual void flits_arrive(uint32_t /*flits*/, Ticks /*first*/, Ticks /*flit_time*/) {}
   /// The last flit of a message leaves its NI at `at` (reported to the sender's sink).
-  virtual void message_sent(const Message& /*message*/, Picoseconds /*at*/) {}
+  virtual void message_sent(const Message& /*message*/, Ticks /*at*/) {}
   /// The last flit of a message's last packet arrives at `at`.
-  virtual void message_arrives(const Message& message, Picoseconds at) = 0;
+  virtual void message_arrives(const Message& message, Ticks at) = 0;
 };
 
 /// Packets on demand.
 class PacketSource {
  public:
   struct Spec {
-    Picoseconds ready = 0;  ///< when it came into being: not before the one before it
+    Ticks ready = 0;  ///< when it came into being: not before the one before it
     uint32_t destination = 0;
     uint32_t flits = 1;
     uint64_t bytes = 0;
@@ -194,22 +195,21 @@ class NetworkInterface final : public sc_core::sc_module {
   Progress progress(uint32_t virtual_network) const;
   bool begins_with_all_credits() const { return config_.strict_cut_through; }
   bool sends_nothing_else(uint32_t virtual_network) const;
-  Picoseconds cycle_time() const { return cycle_; }
+  Ticks cycle_time() const { return cycle_; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
   void write_sender(StateRecord& state);
   void write_receiver(StateRecord& state) const;
   /// Notes what arrives from now on; null: no longer.
   void record_arrivals(std::vector<TrainArrivals::Burst>* bursts) { arrivals_ = bursts; }
   /// Sends nothing until resumed, at the latest at `until`.
-  void set_aside(Picoseconds until);
+  void set_aside(Ticks until);
   /// As if `packets` full packets of the message at the front had been sent in the time `by`.
-  void shift_sender(Picoseconds by, uint32_t virtual_network, uint64_t packets);
+  void shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets);
   void arrived_by_train(const Message& message, uint32_t packet_flits,
-                        const std::vector<TrainArrivals::Burst>& bursts, Picoseconds period,
-                        uint64_t repeats);
+                        const std::vector<TrainArrivals::Burst>& bursts, Ticks period, uint64_t repeats);
   /// Cycles that lie in the past, run one by one without an activation.
-  void begin_replay(Picoseconds from);
-  Picoseconds next_cycle() const { return next_; }
+  void begin_replay(Ticks from);
+  Ticks next_cycle() const { return next_; }
   void replay_cycle();
   void end_replay();
 
@@ -226,37 +226,37 @@ class NetworkInterface final : public sc_core::sc_module {
   struct Queued {
     uint32_t message = 0;  ///< handle
     uint64_t cut = 0;      ///< bytes already made into packets
-    Picoseconds handed_over = 0;
-    Picoseconds turn = kNever;  ///< interleave_messages: when its latest packet began
+    Ticks handed_over = 0;
+    Ticks turn = kNever;  ///< interleave_messages: when its latest packet began
   };
 
   void end_of_elaboration() override;
   void activate();
-  void cycle(Picoseconds t);
+  void cycle(Ticks t);
   /// The virtual network has something to send at `t` that it had before.
-  bool known(uint32_t virtual_network, Picoseconds t) const;
-  bool next_ready(uint32_t virtual_network, Picoseconds& ready, uint32_t& flits);
-  bool choose_vc(Picoseconds t, uint32_t virtual_network, uint32_t flits);
-  void take_next(Picoseconds t, uint32_t virtual_network);
-  void send(Picoseconds t);
+  bool known(uint32_t virtual_network, Ticks t) const;
+  bool next_ready(uint32_t virtual_network, Ticks& ready, uint32_t& flits);
+  bool choose_vc(Ticks t, uint32_t virtual_network, uint32_t flits);
+  void take_next(Ticks t, uint32_t virtual_network);
+  void send(Ticks t);
   void receive(const fabric::Transfer& transfer);
-  void arrived(fabric::PacketRef packet, uint32_t flits, Picoseconds at);
-  void wake(Picoseconds t) {
+  void arrived(fabric::PacketRef packet, uint32_t flits, Ticks at);
+  void wake(Ticks t) {
     if (t < next_) next_ = t;
   }
-  void wake_and_notify(Picoseconds t);
+  void wake_and_notify(Ticks t);
   /// The cycle in which the next flit may go.
-  Picoseconds free_from() const { return busy_ - busy_ % cycle_; }
-  Picoseconds on_cycle(Picoseconds t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
+  Ticks free_from() const { return busy_ - busy_ % cycle_; }
+  Ticks on_cycle(Ticks t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
 
   const PacketConfig config_;
   const uint32_t rank_;
   const uint32_t vcs_;
-  const Picoseconds cycle_;
-  const Picoseconds flit_delay_;
-  const Picoseconds credit_delay_;
+  const Ticks cycle_;
+  const Ticks flit_delay_;
+  const Ticks credit_delay_;
   const uint32_t flit_time_;
-  const Picoseconds lookahead_;
+  const Ticks lookahead_;
   const bool take_turns_;  ///< among messages of several virtual networks, or of one
   const Segmentation segmentation_;
   fabric::PacketPool& pool_;
@@ -273,7 +273,7 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t sent_ = 0;
   uint32_t vc_ = 0;
   uint32_t last_of_ = 0;           ///< message whose last packet this is, or none
-  Picoseconds busy_ = 0;           ///< the link is taken until then
+  Ticks busy_ = 0;                 ///< the link is taken until then
   std::vector<uint32_t> last_vc_;  ///< per virtual network; ~0: none yet
   std::vector<CreditAccount> out_;
   uint32_t watched_ = 0;   ///< VCs whose next credit is waited for
@@ -291,11 +291,11 @@ class NetworkInterface final : public sc_core::sc_module {
   std::vector<TrainArrivals::Burst>* arrivals_ = nullptr;
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent
-  Picoseconds resume_ = 0;
-  Picoseconds notified_before_ = 0;
+  Ticks resume_ = 0;
+  Ticks notified_before_ = 0;
 
-  Picoseconds next_ = kNever;
-  Picoseconds notified_ = kNever;
+  Ticks next_ = kNever;
+  Ticks notified_ = kNever;
   sc_core::sc_event event_;
   uint64_t activations_ = 0;
   uint64_t flits_sent_ = 0;

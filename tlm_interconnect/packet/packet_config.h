@@ -11,6 +11,7 @@
 #include <string>
 
 #include "configs/types.h"
+#include "tlm_interconnect/packet/ticks.h"
 
 namespace weft::packet {
 
@@ -29,7 +30,7 @@ struct PipelineConfig {
 };
 
 struct PacketConfig {
-  Picoseconds cycle = 1000;  ///< clock of routers and network interfaces
+  Ticks cycle = 1000;  ///< clock of routers and network interfaces
   PipelineConfig pipeline;
   uint32_t vcs = 4;  ///< per virtual network
   uint32_t virtual_networks = 1;

@@ -14,7 +14,7 @@ constexpr uint64_t kRetry = 16;       ///< packets to wait after a disturbance
 constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
 
-Picoseconds now() {
+Ticks now() {
   return sc_core::sc_time_stamp().value();
 }
 
@@ -27,7 +27,7 @@ PacketTrains::PacketTrains(const PacketTopology& topology,
 
 PacketTrains::~PacketTrains() = default;
 
-bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t) {
+bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
@@ -135,18 +135,18 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
 // Until the first credits of the longest loop are back nothing can repeat: what is on its way only grows.
 uint64_t PacketTrains::packets_until_full(const Train& train) const {
   const NiAttachment& at = topology_.nis[train.from->number()];
-  Picoseconds head = 0;
-  Picoseconds full = 0;
+  Ticks head = 0;
+  Ticks full = 0;
   const auto pass = [&](uint32_t link) {
     const LinkTiming& timing = topology_.links[link];
-    const Picoseconds credit = timing.credit_latency != 0 ? timing.credit_latency : timing.latency;
+    const Ticks credit = timing.credit_latency != 0 ? timing.credit_latency : timing.latency;
     full = std::max(full, head + timing.latency + credit);
     head += timing.latency;
   };
   const uint32_t first_link = topology_.routers[at.router].ports[at.port].link;
   pass(first_link);
   for (const Hop& hop : train.path) pass(topology_.routers[hop.router->id()].ports[hop.output].link);
-  const Picoseconds flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
+  const Ticks flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
   return full / (flit * train.from->packet_flits_of_trains());
 }
 
@@ -156,7 +156,7 @@ bool PacketTrains::exclusive(const Train& train) const {
   });
 }
 
-void PacketTrains::observe(Train& train, Picoseconds t) {
+void PacketTrains::observe(Train& train, Ticks t) {
   write_sender(train, t);
   train.sender_words = state_.words().size();
   write_path(train);
@@ -175,7 +175,7 @@ void PacketTrains::forget(Train& train) {
   train.window = kFirstWindow;
 }
 
-void PacketTrains::write_sender(const Train& train, Picoseconds t) {
+void PacketTrains::write_sender(const Train& train, Ticks t) {
   state_.begin(now(), t);
   train.from->write_sender(state_);
 }
@@ -185,7 +185,7 @@ void PacketTrains::write_path(const Train& train) {
   train.to->write_receiver(state_);
 }
 
-void PacketTrains::set_aside(Train& train, Picoseconds t, uint64_t packets, uint64_t repeats) {
+void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats) {
   train.since = now();
   train.first = t;
   train.period = t - train.time_of_record;
@@ -210,14 +210,14 @@ bool PacketTrains::disturb(uint32_t ni) {
 void PacketTrains::resume(uint32_t ni) {
   if (!trains_[ni] || trains_[ni]->phase != Phase::carried) return;
   Train& train = *trains_[ni];
-  const Picoseconds present = now();
+  const Ticks present = now();
   // Whole periods, but nothing that a router had decided ahead may be moved beyond now: somebody else takes
   // part in these cycles.
-  Picoseconds undecided = train.since;
+  Ticks undecided = train.since;
   for (const Hop& hop : train.path) undecided = std::max(undecided, hop.undecided);
   const uint64_t passed =
       present < undecided ? 0 : std::min(train.repeats, (present - undecided) / train.period);
-  const Picoseconds shift = passed * train.period;
+  const Ticks shift = passed * train.period;
   const uint64_t packets = passed * train.packets;
   counters_.splits += present < train.since + train.repeats * train.period;
   counters_.packets += packets;
@@ -239,11 +239,11 @@ void PacketTrains::resume(uint32_t ni) {
   for (const Hop& hop : train.path) hop.router->begin_replay(hop.input, hop.undecided + shift);
   train.from->begin_replay(train.first + shift);
   for (;;) {
-    Picoseconds soonest = train.from->next_cycle();
+    Ticks soonest = train.from->next_cycle();
     Router* router = nullptr;
     if (soonest >= present) soonest = kNever;
     for (const Hop& hop : train.path) {
-      const Picoseconds t = hop.router->next_cycle();
+      const Ticks t = hop.router->next_cycle();
       // Its other ports may have been decided for a while beyond now.
       if (t < soonest && t < std::max(present, hop.router->decided())) {
         soonest = t;

@@ -26,6 +26,7 @@
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/state_record.h"
+#include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/packet/topology.h"
 
 namespace weft::packet {
@@ -45,7 +46,7 @@ class PacketTrains {
 
   /// The NI is about to begin a packet of the message at the front of a queue, at cycle `t`. True: from this
   /// packet on it goes by train; the NI does nothing until it is resumed.
-  bool carry(NetworkInterface& ni, uint32_t virtual_network, Picoseconds t);
+  bool carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t);
   /// Brings the train of an interface up to now and makes it ordinary packets again. Not from inside a cycle
   /// of a router or NI.
   void resume(uint32_t ni);
@@ -64,7 +65,7 @@ class PacketTrains {
     Router* router;
     uint32_t input;
     uint32_t output;
-    Picoseconds undecided;  ///< at set-aside: from here on its cycles have not been run
+    Ticks undecided;  ///< at set-aside: from here on its cycles have not been run
   };
   enum class Phase : uint8_t { idle, observed, carried, resuming };
   struct Train {
@@ -79,14 +80,14 @@ class PacketTrains {
     uint64_t window = 0;    ///< how many packets to compare with one record
     // The record and what has arrived since.
     uint64_t packet_of_record = 0;
-    Picoseconds time_of_record = 0;
+    Ticks time_of_record = 0;
     std::vector<uint64_t> record;
     size_t sender_words = 0;  ///< the part of it that is the sender's
     std::vector<TrainArrivals::Burst> bursts;
     // Set aside:
-    Picoseconds since = 0;  ///< when
-    Picoseconds first = 0;  ///< cycle in which its first packet begins
-    Picoseconds period = 0;
+    Ticks since = 0;  ///< when
+    Ticks first = 0;  ///< cycle in which its first packet begins
+    Ticks period = 0;
     uint64_t packets = 0;  ///< per period
     uint64_t repeats = 0;
   };
@@ -95,11 +96,11 @@ class PacketTrains {
   /// How many packets have begun, at least, when the path is filled with them.
   uint64_t packets_until_full(const Train& train) const;
   bool exclusive(const Train& train) const;
-  void observe(Train& train, Picoseconds t);
+  void observe(Train& train, Ticks t);
   void forget(Train& train);
-  void write_sender(const Train& train, Picoseconds t);
+  void write_sender(const Train& train, Ticks t);
   void write_path(const Train& train);
-  void set_aside(Train& train, Picoseconds t, uint64_t packets, uint64_t repeats);
+  void set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats);
 
   const PacketTopology& topology_;
   const std::vector<std::unique_ptr<Router>>& routers_;

@@ -17,7 +17,7 @@ constexpr const char* kReport = "weft/tlm_interconnect/packet";
 
 bool own_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
   for (const PortConfig& p : ports) {
-    for (const Picoseconds t : {p.latency, p.credit_latency, p.flit_time}) {
+    for (const Ticks t : {p.latency, p.credit_latency, p.flit_time}) {
       if (t % config.cycle != 0) return false;
     }
   }
@@ -87,7 +87,7 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
   }
   // Between cycles a flit may count on a credit that comes within its own cycle.
   if (!own_on_cycle(config, ports)) {
-    lookahead_ = std::max<Picoseconds>(1, lookahead_ - std::min(lookahead_, cycle_));
+    lookahead_ = std::max<Ticks>(1, lookahead_ - std::min(lookahead_, cycle_));
   }
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
@@ -101,7 +101,7 @@ void Router::end_of_elaboration() {
   for (auto& link : links_) link->resolve();
 }
 
-void Router::wake_and_notify(Picoseconds t) {
+void Router::wake_and_notify(Ticks t) {
   wake(t);
   if (t < notified_) {
     notified_ = t;
@@ -115,8 +115,8 @@ void Router::activate() {
     return;
   }
   ++activations_;
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  const Picoseconds horizon = now + lookahead_;
+  const Ticks now = sc_core::sc_time_stamp().value();
+  const Ticks horizon = now + lookahead_;
   notified_ = 0;  // transfers that come back while this runs need not notify
   if (!disturbed_.empty()) {
     const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
@@ -124,7 +124,7 @@ void Router::activate() {
   }
   decided_ = horizon;
   while (next_ < horizon) {
-    const Picoseconds t = next_;
+    const Ticks t = next_;
     next_ = kNever;
     cycle(t);
   }
@@ -160,7 +160,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
   if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
-  const Picoseconds first = transfer.first;
+  const Ticks first = transfer.first;
   const auto stride = static_cast<uint32_t>(transfer.flit_time);
   if (probes_) {
     probes_->arrived(sc_core::sc_time_stamp().value(), p, v, first, transfer.flits, stride);
@@ -169,7 +169,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   if (!in.queue.empty()) {
     FlitRun& last = in.queue.back();
     if (last.packet == transfer.packet && last.stride == stride &&
-        last.first + static_cast<Picoseconds>(last.flits) * stride == first) {
+        last.first + static_cast<Ticks>(last.flits) * stride == first) {
       last.flits += transfer.flits;
       merged = true;
     }
@@ -186,7 +186,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
 
 void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   OutputVc& out = outputs_[p * vcs_ + index(transfer.vc)];
-  const Picoseconds first = transfer.first + config_.pipeline.credit * cycle_;
+  const Ticks first = transfer.first + config_.pipeline.credit * cycle_;
   out.credit.add({first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
   if (out.credit.outstanding() > static_cast<int64_t>(out.credit.depth())) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
@@ -203,7 +203,7 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   }
 }
 
-void Router::cycle(Picoseconds t) {
+void Router::cycle(Ticks t) {
   now_ = t;
   if (held_count_ != 0) continue_held(t);
   if (config_.pipeline.vc_alloc == 0) allocate_vcs(t);
@@ -213,7 +213,7 @@ void Router::cycle(Picoseconds t) {
 
 // A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still
 // held: it goes on with credit, and without costs the cycle in which that is found out.
-void Router::continue_held(Picoseconds t) {
+void Router::continue_held(Ticks t) {
   held_ports_.for_each([&](uint32_t p) {
     Port& port = ports_[p];
     for (uint32_t m = port.held_mask; m != 0; m &= m - 1) {
@@ -268,7 +268,7 @@ void Router::hold(uint32_t p, uint32_t v) {
   port.held_mask |= 1u << v;
 }
 
-void Router::allocate_switch(Picoseconds t) {
+void Router::allocate_switch(Ticks t) {
   if (!config_.strict_priority) {
     allocate_switch(t, ~0u);
     return;
@@ -279,8 +279,8 @@ void Router::allocate_switch(Picoseconds t) {
 }
 
 // One round, for the input VCs in `vcs`.
-void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
-  const Picoseconds next_cycle = t + cycle_;
+void Router::allocate_switch(Ticks t, uint32_t vcs) {
+  const Ticks next_cycle = t + cycle_;
   const uint32_t ports = this->ports();
   sa_ports_.for_each([&](uint32_t p) {
     Port& port = ports_[p];
@@ -308,7 +308,7 @@ void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
           wake(on_cycle(in.queue.front().first));
           continue;
         }
-        const Picoseconds busy = ports_[in.out_port].output_busy;
+        const Ticks busy = ports_[in.out_port].output_busy;
         if (busy >= next_cycle) {
           wake(aligned_ ? busy : busy - busy % cycle_);
           continue;
@@ -316,7 +316,7 @@ void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
         OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
         const uint32_t needed = config_.strict_cut_through && in.sent == 0 ? in.packet_flits : 1;
         if (out.credit.at(t) < static_cast<int32_t>(needed)) {
-          const Picoseconds when = out.credit.when(needed);
+          const Ticks when = out.credit.when(needed);
           if (when == kNever) {
             out.watched = true;
           } else {
@@ -348,7 +348,7 @@ void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
       }
       for (uint32_t m = port.sa_mask; m != 0; m &= m - 1) {
         const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
-        const Picoseconds busy = ports_[in.out_port].output_busy;
+        const Ticks busy = ports_[in.out_port].output_busy;
         wake(std::max({next_cycle, in.ready, aligned_ ? busy : busy - busy % cycle_}));
       }
     });
@@ -356,7 +356,7 @@ void Router::allocate_switch(Picoseconds t, uint32_t vcs) {
   requests_.clear();
 }
 
-uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Picoseconds t, Picoseconds& soonest) {
+uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Ticks t, Ticks& soonest) {
   uint32_t result = 0;
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
@@ -368,7 +368,7 @@ uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Picoseconds t, Picoseconds&
     }
     if (out.draining) {
       if (out.credit.at(t) < static_cast<int32_t>(out.credit.depth())) {
-        const Picoseconds when = out.credit.when(out.credit.depth());
+        const Ticks when = out.credit.when(out.credit.depth());
         if (when == kNever) out.watched = true;
         soonest = std::min(soonest, when);
         continue;
@@ -381,7 +381,7 @@ uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Picoseconds t, Picoseconds&
 }
 
 // Of some free VCs those that would have room for another packet beside this one.
-uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Picoseconds t, Picoseconds& soonest) {
+uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Ticks t, Ticks& soonest) {
   uint32_t result = 0;
   for (uint32_t m = free; m != 0; m &= m - 1) {
     const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
@@ -390,7 +390,7 @@ uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Picoseconds t, Pi
       result |= 1u << v;
       continue;
     }
-    const Picoseconds when = out.credit.when(2 * in.packet_flits);
+    const Ticks when = out.credit.when(2 * in.packet_flits);
     if (when == kNever) out.watched = true;
     soonest = std::min(soonest, when);
   }
@@ -398,7 +398,7 @@ uint32_t Router::with_bubble(const InputVc& in, uint32_t free, Picoseconds t, Pi
 }
 
 uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
-  Picoseconds soonest = kNever;
+  Ticks soonest = kNever;
   uint32_t credits = 0;
   for (uint32_t m = free_vcs(p, vc_mask, now_, soonest); m != 0; m &= m - 1) {
     const int32_t n = outputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))].credit.at(now_);
@@ -423,7 +423,7 @@ void Router::choose_route(uint32_t p, uint32_t v) {
   in.routed = !routing_.adaptive();
 }
 
-void Router::allocate_vcs(Picoseconds t) {
+void Router::allocate_vcs(Ticks t) {
   vc_requests_.clear();
   va_ports_.for_each([&](uint32_t p) {
     for (uint32_t m = ports_[p].va_mask; m != 0; m &= m - 1) {
@@ -434,7 +434,7 @@ void Router::allocate_vcs(Picoseconds t) {
         continue;
       }
       if (!in.routed) choose_route(p, v);
-      Picoseconds soonest = kNever;
+      Ticks soonest = kNever;
       uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
       if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
@@ -463,9 +463,9 @@ void Router::allocate_vcs(Picoseconds t) {
     const FlitRun& run = in.queue.front();
     if (run.stride > ports_[r.port].flit_time && in.packet_flits <= port.depth) {
       // From a slow link to a fast one: wait until the packet can go without gaps, as switches do.
-      const Picoseconds last = run.first + static_cast<Picoseconds>(in.packet_flits - 1) * run.stride;
-      const Picoseconds ahead = static_cast<Picoseconds>(in.packet_flits) * ports_[r.port].flit_time;
-      const Picoseconds start = last + ports_[r.port].flit_time + cycle_;
+      const Ticks last = run.first + static_cast<Ticks>(in.packet_flits - 1) * run.stride;
+      const Ticks ahead = static_cast<Ticks>(in.packet_flits) * ports_[r.port].flit_time;
+      const Ticks start = last + ports_[r.port].flit_time + cycle_;
       if (start > ahead) in.ready = std::max(in.ready, on_cycle(start - ahead));
     }
     outputs_[r.port * vcs_ + r.granted].owner = r.input;
@@ -474,7 +474,7 @@ void Router::allocate_vcs(Picoseconds t) {
     if (port.sa_mask == 0) sa_ports_.insert(p);
     port.sa_mask |= 1u << v;
     // Without a cycle of its own it is before switch allocation of this cycle, which is not to run twice.
-    const Picoseconds next = std::max(in.ready, port.input_busy);
+    const Ticks next = std::max(in.ready, port.input_busy);
     if (next > t) wake(next);
   }
 }
@@ -517,12 +517,12 @@ void Router::start_head(uint32_t p, uint32_t v) {
 
 // How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come a
 // cycle before its turn, which at the clock's own rate is when the one before it leaves.
-uint32_t Router::arrived_run(const InputVc& in, Picoseconds t, uint32_t wanted, uint32_t stride) const {
+uint32_t Router::arrived_run(const InputVc& in, Ticks t, uint32_t wanted, uint32_t stride) const {
   uint32_t n = 0;
   for (uint32_t k = 0; n < wanted && k < in.queue.size(); ++k) {
     const FlitRun& run = in.queue[k];
     if (run.packet != in.packet) break;
-    if (n > 0 && run.first > t + static_cast<Picoseconds>(n) * stride - cycle_) break;
+    if (n > 0 && run.first > t + static_cast<Ticks>(n) * stride - cycle_) break;
     if (run.stride <= stride) {
       // If its second flit is in time all others are.
       if (n == 0 && run.flits > 1 && run.first + run.stride > t + stride - cycle_) return 1;
@@ -530,8 +530,8 @@ uint32_t Router::arrived_run(const InputVc& in, Picoseconds t, uint32_t wanted, 
       continue;
     }
     uint32_t j = 1;
-    while (j < run.flits && run.first + static_cast<Picoseconds>(j) * run.stride <=
-                                t + static_cast<Picoseconds>(n + j) * stride - cycle_) {
+    while (j < run.flits && run.first + static_cast<Ticks>(j) * run.stride <=
+                                t + static_cast<Ticks>(n + j) * stride - cycle_) {
       ++j;
     }
     n += j;
@@ -540,12 +540,12 @@ uint32_t Router::arrived_run(const InputVc& in, Picoseconds t, uint32_t wanted, 
   return std::min(n, wanted);
 }
 
-void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
+void Router::send(uint32_t p, uint32_t v, Ticks t) {
   InputVc& in = inputs_[p * vcs_ + v];
   Port& port = ports_[p];
   Port& out_port = ports_[in.out_port];
   OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
-  Picoseconds start = std::max(t, out_port.output_busy);
+  Ticks start = std::max(t, out_port.output_busy);
   const uint32_t stride = out_port.flit_time;
 
   uint32_t n = std::min(in.packet_flits - in.sent, quantum_);
@@ -584,20 +584,20 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
     const uint32_t k = std::min(left, run.flits);
     left -= k;
     run.flits -= k;
-    run.first += static_cast<Picoseconds>(k) * run.stride;
+    run.first += static_cast<Ticks>(k) * run.stride;
     if (run.flits == 0) in.queue.pop_front();
   }
   in.pending -= n;
   in.sent += n;
-  const Picoseconds end = start + static_cast<Picoseconds>(n) * stride;
+  const Ticks end = start + static_cast<Ticks>(n) * stride;
   out_port.output_busy = end;
   out_port.flits += n;
   if (probes_) {
     probes_->sent(sc_core::sc_time_stamp().value(), p, v, in.out_port, in.out_vc, start, n, stride);
   }
-  const Picoseconds done = aligned_ ? end : end - end % cycle_;
+  const Ticks done = aligned_ ? end : end - end % cycle_;
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
-  const Picoseconds last = end - stride;
+  const Ticks last = end - stride;
   // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
   if (stride <= cycle_) port.input_busy = done;
 
@@ -605,7 +605,7 @@ void Router::send(uint32_t p, uint32_t v, Picoseconds t) {
     ++packets_;
     ++out_port.packets;
     out.owner = kFree;
-    const Picoseconds free_at = stride < cycle_ ? last - last % cycle_ + cycle_ : done;
+    const Ticks free_at = stride < cycle_ ? last - last % cycle_ + cycle_ : done;
     out.free_at = free_at;
     out.draining = config_.release_on_credit;
     in.packet = fabric::kNoPacket;
@@ -776,7 +776,7 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
   }
 }
 
-Picoseconds Router::set_aside(uint32_t input) {
+Ticks Router::set_aside(uint32_t input) {
   const Port& port = ports_[input];
   if (port.va_mask != 0) va_ports_.erase(input);
   if (port.sa_mask != 0) sa_ports_.erase(input);
@@ -784,10 +784,10 @@ Picoseconds Router::set_aside(uint32_t input) {
     held_ports_.erase(input);
     --held_count_;
   }
-  return on_cycle(std::max(decided_, static_cast<Picoseconds>(sc_core::sc_time_stamp().value())));
+  return on_cycle(std::max(decided_, static_cast<Ticks>(sc_core::sc_time_stamp().value())));
 }
 
-void Router::shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t packets, uint64_t flits) {
+void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits) {
   packets_ += packets;
   ports_[input].input_busy += by;
   ports_[output].output_busy += by;
@@ -804,7 +804,7 @@ void Router::shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t pac
   }
 }
 
-void Router::begin_replay(uint32_t input, Picoseconds from) {
+void Router::begin_replay(uint32_t input, Ticks from) {
   const auto alone = [&](uint32_t mask) {
     PortSet set(ports());
     if (mask != 0) set.insert(input);
@@ -820,7 +820,7 @@ void Router::begin_replay(uint32_t input, Picoseconds from) {
 }
 
 void Router::replay_cycle() {
-  const Picoseconds t = next_;
+  const Ticks t = next_;
   next_ = kNever;
   cycle(t);
 }
@@ -837,7 +837,7 @@ void Router::end_replay(uint32_t input) {
     held_ports_.insert(input);
     ++held_count_;
   }
-  const Picoseconds next = std::min(next_, live_.next);
+  const Ticks next = std::min(next_, live_.next);
   next_ = live_.next;
   notified_ = live_.notified;
   if (next != kNever) wake_and_notify(next);

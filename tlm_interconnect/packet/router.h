@@ -25,6 +25,7 @@
 #include "tlm_interconnect/packet/port_set.h"
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/router_probes.h"
+#include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/policies/allocation/allocator.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/selection/selection_policy.h"
@@ -35,15 +36,15 @@ namespace weft::packet {
 struct PortConfig {
   std::string name;
   LinkEnd end = LinkEnd::initiator;
-  Picoseconds latency = 0;  ///< of the link, this way
-  Picoseconds credit_latency = 0;
-  Picoseconds flit_time = 0;  ///< ps a flit occupies the link
-  uint32_t depth = 0;         ///< flits per VC of this port's own input buffer
-  uint32_t peer_depth = 0;    ///< flits per VC at the other end
-  double flit_error = 0;      ///< chance that a flit sent from here is damaged and its burst sent again
-  Picoseconds replay = 0;     ///< what a repetition costs
-  Picoseconds lookahead = 0;  ///< soonest a transfer sent by the peer now can concern this end
-  bool on_cycle = true;       ///< every time of every link of the network is a multiple of the cycle
+  Ticks latency = 0;  ///< of the link, this way
+  Ticks credit_latency = 0;
+  Ticks flit_time = 0;      ///< ps a flit occupies the link
+  uint32_t depth = 0;       ///< flits per VC of this port's own input buffer
+  uint32_t peer_depth = 0;  ///< flits per VC at the other end
+  double flit_error = 0;    ///< chance that a flit sent from here is damaged and its burst sent again
+  Ticks replay = 0;         ///< what a repetition costs
+  Ticks lookahead = 0;      ///< soonest a transfer sent by the peer now can concern this end
+  bool on_cycle = true;     ///< every time of every link of the network is a multiple of the cycle
 };
 
 class PacketTrains;
@@ -66,7 +67,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint64_t retries(uint32_t output) const { return ports_[output].retries; }
   uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
   uint64_t packets_sent(uint32_t output) const { return ports_[output].packets; }
-  Picoseconds busy(uint32_t output) const { return ports_[output].flits * ports_[output].flit_time; }
+  Ticks busy(uint32_t output) const { return ports_[output].flits * ports_[output].flit_time; }
   /// Flits of one input VC that have been announced and not yet sent on.
   uint32_t pending(uint32_t input, uint32_t vc) const { return inputs_[input * vcs_ + vc].pending; }
   /// Credits of one output VC, here or on their way.
@@ -106,15 +107,15 @@ class Router final : public sc_core::sc_module, private OutputView {
   void release(uint32_t input, uint32_t output);
   void write_state(uint32_t input, uint32_t output, StateRecord& state);
   /// Stops working on an input. Answers the first cycle that has not been decided for it.
-  Picoseconds set_aside(uint32_t input);
-  void shift(uint32_t input, uint32_t output, Picoseconds by, uint64_t packets, uint64_t flits);
+  Ticks set_aside(uint32_t input);
+  void shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits);
   /// Cycles of one input alone, run one by one without an activation; then it works on as before.
-  void begin_replay(uint32_t input, Picoseconds from);
-  Picoseconds next_cycle() const { return next_; }
+  void begin_replay(uint32_t input, Ticks from);
+  Ticks next_cycle() const { return next_; }
   void replay_cycle();
   void end_replay(uint32_t input);
   /// All cycles before this have been decided.
-  Picoseconds decided() const { return decided_; }
+  Ticks decided() const { return decided_; }
 
  private:
   static constexpr uint32_t kFree = ~0u;
@@ -128,8 +129,8 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   struct InputVc {
     Ring<FlitRun, 2> queue;
-    Picoseconds ready = 0;                         ///< the next stage (VC or switch allocation) not before
-    Picoseconds free_at = 0;                       ///< the tail before has left
+    Ticks ready = 0;                               ///< the next stage (VC or switch allocation) not before
+    Ticks free_at = 0;                             ///< the tail before has left
     fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
@@ -146,21 +147,21 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   struct OutputVc {
     CreditAccount credit;
-    Picoseconds free_at = 0;  ///< the last tail has left
+    Ticks free_at = 0;  ///< the last tail has left
     uint32_t owner = kFree;
     bool draining = false;  ///< release_on_credit: waits for its credits
     bool watched = false;   ///< somebody waits for a credit not yet on its way
   };
 
   struct Port {
-    Picoseconds input_busy = 0;  ///< the crossbar input is taken until then
-    Picoseconds output_busy = 0;
-    Picoseconds flit_delay = 0;    ///< switch allocation to the other end
-    Picoseconds credit_delay = 0;  ///< switch allocation to the credit at the other end
+    Ticks input_busy = 0;  ///< the crossbar input is taken until then
+    Ticks output_busy = 0;
+    Ticks flit_delay = 0;    ///< switch allocation to the other end
+    Ticks credit_delay = 0;  ///< switch allocation to the credit at the other end
     uint32_t flit_time = 0;
     uint32_t depth = 0;
     double flit_error = 0;
-    Picoseconds replay = 0;
+    Ticks replay = 0;
     uint64_t retries = 0;
     uint32_t va_mask = 0;     ///< input VCs that wait for an output VC
     uint32_t sa_mask = 0;     ///< input VCs that have one
@@ -175,42 +176,42 @@ class Router final : public sc_core::sc_module, private OutputView {
   void receive(uint32_t port, const fabric::Transfer& transfer);
   void receive_burst(uint32_t port, const fabric::Transfer& transfer);
   void receive_credit(uint32_t port, const fabric::Transfer& transfer);
-  void wake(Picoseconds t) {
+  void wake(Ticks t) {
     if (t < next_) next_ = t;
   }
-  void wake_and_notify(Picoseconds t);
+  void wake_and_notify(Ticks t);
 
   // The stages, in the order they run in a cycle.
-  void cycle(Picoseconds t);
-  void continue_held(Picoseconds t);
+  void cycle(Ticks t);
+  void continue_held(Ticks t);
   void hold(uint32_t port, uint32_t vc);
   /// The flit (counted from the first that left by this output) comes damaged and is sent again.
   bool damaged(uint32_t output, uint64_t flit) const;
-  void allocate_switch(Picoseconds t);
-  void allocate_switch(Picoseconds t, uint32_t vcs);
-  void allocate_vcs(Picoseconds t);
+  void allocate_switch(Ticks t);
+  void allocate_switch(Ticks t, uint32_t vcs);
+  void allocate_vcs(Ticks t);
 
   void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
   bool may_want(uint32_t output, const RouteQuery& query);
   void start_head(uint32_t port, uint32_t vc);
   void choose_route(uint32_t port, uint32_t vc);
-  void send(uint32_t port, uint32_t vc, Picoseconds t);
-  uint32_t arrived_run(const InputVc& input, Picoseconds t, uint32_t wanted, uint32_t stride) const;
-  uint32_t free_vcs(uint32_t port, uint32_t mask, Picoseconds t, Picoseconds& soonest);
-  uint32_t with_bubble(const InputVc& input, uint32_t free, Picoseconds t, Picoseconds& soonest);
+  void send(uint32_t port, uint32_t vc, Ticks t);
+  uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, uint32_t stride) const;
+  uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
+  uint32_t with_bubble(const InputVc& input, uint32_t free, Ticks t, Ticks& soonest);
   uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
-  Picoseconds on_cycle(Picoseconds t) const { return aligned_ ? t : (t + cycle_ - 1) / cycle_ * cycle_; }
+  Ticks on_cycle(Ticks t) const { return aligned_ ? t : (t + cycle_ - 1) / cycle_ * cycle_; }
 
   const PacketConfig config_;
   const uint32_t id_;
   const uint32_t vcs_;
-  const Picoseconds cycle_;
+  const Ticks cycle_;
   const uint32_t quantum_;
   const bool hold_;
   const bool aligned_;  ///< every time on every link of the network is a multiple of the cycle
   const bool eager_;    ///< heads may wait for more than the one output they chose
-  Picoseconds lookahead_ = 0;
+  Ticks lookahead_ = 0;
   const RoutingPolicy& routing_;
   std::unique_ptr<SelectionPolicy> selection_;
   std::unique_ptr<SwitchAllocator> switch_allocator_;
@@ -236,10 +237,10 @@ class Router final : public sc_core::sc_module, private OutputView {
   std::vector<VcRequest> vc_requests_;
   std::vector<RouteCandidate> candidates_;
 
-  Picoseconds now_ = 0;            ///< the cycle being decided
-  Picoseconds next_ = kNever;      ///< next cycle to decide
-  Picoseconds notified_ = kNever;  ///< what the event is set to
-  Picoseconds decided_ = 0;
+  Ticks now_ = 0;            ///< the cycle being decided
+  Ticks next_ = kNever;      ///< next cycle to decide
+  Ticks notified_ = kNever;  ///< what the event is set to
+  Ticks decided_ = 0;
 
   std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
 
@@ -251,8 +252,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   struct Live {
     PortSet va_ports, sa_ports, held_ports;
     uint32_t held_count = 0;
-    Picoseconds next = kNever;
-    Picoseconds notified = kNever;
+    Ticks next = kNever;
+    Ticks notified = kNever;
   };
   Live live_;  ///< put away during a replay
   sc_core::sc_event event_;

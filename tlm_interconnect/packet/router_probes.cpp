@@ -29,18 +29,16 @@ RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const s
   }
 }
 
-void RouterProbes::arrived(Picoseconds now, uint32_t input, uint32_t vc, Picoseconds first, uint32_t n,
-                           Picoseconds stride) {
+void RouterProbes::arrived(Ticks now, uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
   flits_[input * vcs_ + vc].change(now, first, n, stride, 1);
 }
 
-void RouterProbes::credited(Picoseconds now, uint32_t output, uint32_t vc, Picoseconds first, uint32_t n,
-                            Picoseconds stride) {
+void RouterProbes::credited(Ticks now, uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
   credits_[output * vcs_ + vc].change(now, first, n, stride, 1);
 }
 
-void RouterProbes::sent(Picoseconds now, uint32_t input, uint32_t input_vc, uint32_t output,
-                        uint32_t output_vc, Picoseconds first, uint32_t n, Picoseconds stride) {
+void RouterProbes::sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc,
+                        Ticks first, uint32_t n, Ticks stride) {
   flits_[input * vcs_ + input_vc].change(now, first, n, stride, -1);
   credits_[output * vcs_ + output_vc].change(now, first, n, stride, -1);
   // The burst after this one may start where this one ends: what is set last holds.
@@ -49,7 +47,7 @@ void RouterProbes::sent(Picoseconds now, uint32_t input, uint32_t input_vc, uint
   outputs_[output].vc.set(first, output_vc);
 }
 
-void RouterProbes::Level::change(Picoseconds now, Picoseconds first, uint32_t n, Picoseconds stride, int by) {
+void RouterProbes::Level::change(Ticks now, Ticks first, uint32_t n, Ticks stride, int by) {
   if (!probe) return;
   while (!changes.empty() && changes.begin()->first < now) {
     settled += changes.begin()->second;

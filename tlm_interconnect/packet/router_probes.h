@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "tlm_interconnect/packet/ticks.h"
 #include "vcd/waves.h"
 
 namespace weft::packet {
@@ -27,21 +28,19 @@ class RouterProbes {
   bool any() const { return any_; }
 
   /// Flits arrive from `first`, one every `stride`; or credits do, or flits leave. `now`: of the simulation.
-  void arrived(Picoseconds now, uint32_t input, uint32_t vc, Picoseconds first, uint32_t n,
-               Picoseconds stride);
-  void credited(Picoseconds now, uint32_t output, uint32_t vc, Picoseconds first, uint32_t n,
-                Picoseconds stride);
-  void sent(Picoseconds now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc,
-            Picoseconds first, uint32_t n, Picoseconds stride);
+  void arrived(Ticks now, uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
+  void credited(Ticks now, uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
+  void sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first,
+            uint32_t n, Ticks stride);
 
  private:
   /// A count whose changes become known in any order of their times.
   struct Level {
     vcd::Probe probe;
     int64_t settled = 0;  ///< up to the earliest of `changes`
-    std::map<Picoseconds, int64_t> changes;
+    std::map<Ticks, int64_t> changes;
 
-    void change(Picoseconds now, Picoseconds first, uint32_t n, Picoseconds stride, int by);
+    void change(Ticks now, Ticks first, uint32_t n, Ticks stride, int by);
   };
   struct Output {
     vcd::Probe busy;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -19,19 +20,19 @@ namespace weft::packet {
 class StateRecord {
  public:
   /// Starts a new record at time `now`; times are noted relative to `reference`.
-  void begin(Picoseconds now, Picoseconds reference) {
+  void begin(Ticks now, Ticks reference) {
     now_ = now;
     reference_ = reference;
     words_.clear();
     packets_ = 0;
     ++stamp_;
   }
-  Picoseconds now() const { return now_; }
+  Ticks now() const { return now_; }
 
   void number(uint64_t n) { words_.push_back(n); }
-  void time(Picoseconds t) { words_.push_back(t - reference_); }
+  void time(Ticks t) { words_.push_back(t - reference_); }
   /// A time that matters only while it lies in the future: all past ones are the same.
-  void deadline(Picoseconds t) { time(std::max(t, now_)); }
+  void deadline(Ticks t) { time(std::max(t, now_)); }
   /// Which packet it is does not matter, only where else in the record it occurs.
   void packet(fabric::PacketRef ref) {
     if (ref >= numbers_.size()) numbers_.resize(ref + ref / 2 + 64);
@@ -47,8 +48,8 @@ class StateRecord {
     uint64_t stamp = 0;
     uint64_t number = 0;
   };
-  Picoseconds now_ = 0;
-  Picoseconds reference_ = 0;
+  Ticks now_ = 0;
+  Ticks reference_ = 0;
   uint64_t stamp_ = 0;
   uint64_t packets_ = 0;
   std::vector<uint64_t> words_;
