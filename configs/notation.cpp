@@ -41,14 +41,6 @@ const char* const kAllowed =
   throw UserError(ExitCode::usage, fmt::format("'{}', column {}: {}; {}", text, at + 1, what, kAllowed));
 }
 
-bool same_word(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
-      return false;
-  return true;
-}
-
 const KindName* find_kind(std::string_view word) {
   for (const KindName& k : kKindNames)
     if (same_word(k.name, word)) return &k;
@@ -56,6 +48,14 @@ const KindName* find_kind(std::string_view word) {
 }
 
 }  // namespace
+
+bool same_word(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
+      return false;
+  return true;
+}
 
 std::vector<NotationDimension> parse_notation(std::string_view text) {
   std::vector<NotationDimension> out;

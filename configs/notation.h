@@ -26,6 +26,9 @@ struct NotationDimension {
   bool operator==(const NotationDimension& o) const { return kind == o.kind && size == o.size; }
 };
 
+/// Are the two the same but for the case of their letters?
+bool same_word(std::string_view a, std::string_view b);
+
 /// Kind names are read in any case. Errors: UserError(usage) with the notation, the column (from 1) and what
 /// is allowed.
 std::vector<NotationDimension> parse_notation(std::string_view text);

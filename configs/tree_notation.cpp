@@ -31,14 +31,6 @@ constexpr Form kForms[] = {
      "Clos(hosts=8,leaves=4,spines=2)"},
 };
 
-bool same_word(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i)
-    if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
-      return false;
-  return true;
-}
-
 const Form* form_of(std::string_view text) {
   const std::string_view word = text.substr(0, text.find('('));
   for (const Form& form : kForms)

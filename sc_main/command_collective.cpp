@@ -392,9 +392,7 @@ void add_collective_command(CLI::App& app, Action& action) {
       "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
   add("--config", o.config, "FILE",
       "Take machine and collectives from a configuration; options replace its keys");
-  command->add_option("--set", o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*command, o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable");
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
   add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");

@@ -12,6 +12,7 @@
 #include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/text_options.h"
 
 namespace weft::cli {
 namespace {
@@ -42,9 +43,7 @@ void add_describe_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command = app.add_subcommand("describe", "Describe the machine in words or as Graphviz DOT");
   command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
-  command->add_option("--set", options->sets, "Set a key of the configuration; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   command->add_flag("--dot", options->dot, "As Graphviz DOT");
   command->add_option("--out", options->out, "Write to this file instead of the standard output")
       ->type_name("FILE");

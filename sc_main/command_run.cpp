@@ -20,6 +20,7 @@
 #include "sc_main/output_folder.h"
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
+#include "sc_main/text_options.h"
 #include "sc_models/job.h"
 #include "vcd/waves.h"
 #include "workload/trace/workload_check.h"
@@ -163,11 +164,8 @@ void add_run_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration and write its results");
   command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
-  command
-      ->add_option("--set", options->sets,
-                   "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*command, options->sets,
+                 "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
   auto* out = command->add_option("--out", options->out, "Folder of the results (output.dir; default: out)")
                   ->type_name("DIR");
   command->add_flag("--json", options->json,

@@ -100,27 +100,13 @@ auto through(const std::string& option, const Function& function) {
   }
 }
 
-/// Links between the first router and the one farthest from it.
-uint64_t eccentricity(const PacketTopology& topology) {
-  std::vector<uint64_t> distance(topology.routers.size(), kNever);
-  std::vector<uint32_t> order{0};
-  distance[0] = 0;
-  for (size_t i = 0; i < order.size(); ++i) {
-    for (const packet::TopologyPort& port : topology.routers[order[i]].ports) {
-      if (port.ni || distance[port.peer] != kNever) continue;
-      distance[port.peer] = distance[order[i]] + 1;
-      order.push_back(port.peer);
-    }
-  }
-  return distance[order.back()];
-}
-
 /// Cycles on links between the ranks farthest apart, or more.
 uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
   Picoseconds way = 0;
   if (topology.dimensions.empty()) {
     for (const LinkTiming& link : topology.links) way = std::max(way, link.latency);
-    way *= 2 * (topology.levels != 0 ? topology.levels : eccentricity(topology) + 1);
+    const std::vector<uint32_t> hops = topology.hops_from(0);
+    way *= 2 * (topology.levels != 0 ? topology.levels : *std::max_element(hops.begin(), hops.end()) + 1);
   }
   for (const TopologyDimension& d : topology.dimensions) {
     const uint64_t hops = d.kind == DimensionKind::ring              ? d.size / 2
@@ -341,9 +327,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
       app.add_subcommand("traffic", "Load-latency curves of synthetic traffic on the packet-level fabric");
   TextOptions add(*command);
   command->add_option("CONFIG", o.config, "The machine: a YAML file, or a notation as --topology takes it");
-  command->add_option("--set", o.sets, "Set a key of the configuration; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*command, o.sets, "Set a key of the configuration; repeatable");
   add("--flit-size", o.flit_size, "SIZE",
       "With CONFIG: bytes of a flit (default: 16 B). A cycle is its time on the fastest link");
   add("--topology", o.topology, "NOTATION",

@@ -13,6 +13,7 @@
 #include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/text_options.h"
 #include "sc_models/packet_region.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/trace/workload_check.h"
@@ -54,9 +55,7 @@ void add_validate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ValidateOptions>();
   CLI::App* command = app.add_subcommand("validate", "Check a configuration, and its traces if it names any");
   command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
-  command->add_option("--set", options->sets, "Set a key of the configuration; repeatable")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   command->footer(
       "Examples:\n"
       "  weft validate machine.yaml\n"

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <vector>
 
 #include "configs/keys.h"
 
@@ -19,6 +18,10 @@ void TextOptions::operator()(const char* name, std::string& value, const char* t
     return given.empty() ? std::string("the value is empty; give one or leave the option out")
                          : std::string();
   });
+}
+
+void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text) {
+  command.add_option("--set", sets, text)->type_name("KEY=VALUE")->allow_extra_args(false);
 }
 
 CollectiveOp parse_operation(const char* option, const std::string& text) {

@@ -8,6 +8,8 @@
 
 #include <string>
 
+#include <vector>
+
 #include "configs/types.h"
 
 namespace CLI {
@@ -28,6 +30,9 @@ class TextOptions {
  private:
   CLI::App& command_;
 };
+
+/// `--set KEY=VALUE`, as often as it is given; each value needs a `--set` of its own.
+void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text);
 
 /// The collective operation of that name. Throws UserError(usage) that names the option and what is allowed.
 CollectiveOp parse_operation(const char* option, const std::string& text);

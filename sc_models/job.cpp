@@ -311,14 +311,7 @@ CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves*
 
 std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes) {
   const Config& config = plans.config();
-  if (config.remapped()) return "the logical topology is not the physical one";
-  for (size_t d = 0; d < config.dimensions.size(); ++d) {
-    if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
-      return fmt::format("dimension {} is not analytical", d);
-    }
-  }
-  if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
-  if (config.run.data != "none") return "every rank's data is computed and checked";
+  if (std::string why = graph::folding_refusal(config); !why.empty()) return why;
   if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
   collectives::CollectiveRequest request;
   request.op = op;

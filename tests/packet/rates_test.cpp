@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arrival_log.h"
 #include "in_child.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
@@ -23,27 +24,7 @@ namespace {
 
 using test::advance;
 using test::in_child;
-
-/// What arrived when, in the order of the messages' ids.
-class Log final : public PacketSink {
- public:
-  bool takes_trains() const override { return true; }
-  void packet_arrives(const fabric::Packet& packet, uint32_t count, Picoseconds at) override {
-    packets[packet.id_low] += hash64(at) ^ hash64(packet.bytes * 1000 + count);
-  }
-  void flits_arrive(uint32_t count, Picoseconds first, Picoseconds flit_time) override {
-    for (uint32_t k = 0; k < count; ++k) flits += hash64(first + k * flit_time);
-  }
-  void message_sent(const Message& message, Picoseconds at) override { sent[message.id_low] = at; }
-  void message_arrives(const Message& message, Picoseconds at) override {
-    arrived[message.id_low] = at;
-    injected[message.id_low] = message.injected;
-  }
-
-  std::map<uint64_t, uint64_t> packets;
-  std::map<uint64_t, Picoseconds> sent, arrived, injected;
-  uint64_t flits = 0;
-};
+using Log = test::ArrivalLog;
 
 /// Everything of it is drawn from the seed.
 struct Scenario {
@@ -187,7 +168,7 @@ Outcome run(const Scenario& s) {
                     s.messages, network.broken_invariant(true), log.flits, network.packet_hops());
     for (const auto& [id, at] : log.arrived) {
       out += fmt::format("{} injected {} sent {} arrived {} packets {}\n", id, log.injected[id], log.sent[id],
-                         at, log.packets[id]);
+                         at, log.digest(id));
     }
     return out;
   });

@@ -14,6 +14,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arrival_log.h"
 #include "in_child.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
@@ -22,31 +23,7 @@ namespace {
 
 using test::advance;
 using test::in_child;
-
-/// Remembers everything, in the order of the messages' ids and of time.
-class Log final : public PacketSink {
- public:
-  bool takes_trains() const override { return true; }
-  void packet_arrives(const fabric::Packet& packet, uint32_t count, Picoseconds at) override {
-    packets[packet.id_low].push_back(hash64(at) ^ hash64(packet.bytes * 1000 + count) ^
-                                     hash64(packet.source * 1000ull + packet.destination) ^
-                                     hash64(packet.submitted));
-  }
-  void flits_arrive(uint32_t count, Picoseconds first, Picoseconds flit_time) override {
-    for (uint32_t k = 0; k < count; ++k) flits += hash64(first + k * flit_time);
-  }
-  void message_sent(const Message& message, Picoseconds at) override { sent[message.id_low] = at; }
-  void message_arrives(const Message& message, Picoseconds at) override {
-    late = late || at < sc_core::sc_time_stamp().value();
-    arrived[message.id_low] = at;
-    injected[message.id_low] = message.injected;
-  }
-
-  std::map<uint64_t, std::vector<uint64_t>> packets;
-  std::map<uint64_t, Picoseconds> sent, arrived, injected;
-  uint64_t flits = 0;
-  bool late = false;
-};
+using Log = test::ArrivalLog;
 
 struct Scenario {
   std::string notation;
@@ -119,10 +96,8 @@ Outcome run(const Scenario& s, bool trains) {
     out << network.broken_invariant(true) << " late " << log.late << " hops " << network.packet_hops()
         << " flits " << log.flits << '\n';
     for (const auto& [id, at] : log.arrived) {
-      uint64_t all = 0;
-      for (const uint64_t p : log.packets[id]) all += p;
       out << id << " packets " << log.packets[id].size() << " injected " << log.injected[id] << " sent "
-          << log.sent[id] << " arrived " << at << " digest " << all << '\n';
+          << log.sent[id] << " arrived " << at << " digest " << log.digest(id) << '\n';
     }
     for (uint32_t r = 0; r < network.ranks(); ++r) {
       const NetworkInterface& ni = network.ni(r);

@@ -147,6 +147,20 @@ uint32_t PacketTopology::unit_at(uint32_t router) const {
   return u;
 }
 
+std::vector<uint32_t> PacketTopology::hops_from(uint32_t router) const {
+  std::vector<uint32_t> hops(routers.size(), kUnreached);
+  std::vector<uint32_t> order{router};
+  hops[router] = 0;
+  for (size_t i = 0; i < order.size(); ++i) {
+    for (const TopologyPort& port : routers[order[i]].ports) {
+      if (port.ni || hops[port.peer] != kUnreached) continue;
+      hops[port.peer] = hops[order[i]] + 1;
+      order.push_back(port.peer);
+    }
+  }
+  return hops;
+}
+
 void PacketTopology::check() const {
   if (nis.empty()) fail(fmt::format("topology '{}' has no NPU", name));
   for (uint32_t r = 0; r < routers.size(); ++r) {
@@ -164,21 +178,9 @@ void PacketTopology::check() const {
       }
     }
   }
-  std::vector<bool> seen(routers.size(), false);
-  std::vector<uint32_t> queue{nis[0].router};
-  seen[nis[0].router] = true;
-  while (!queue.empty()) {
-    const uint32_t r = queue.back();
-    queue.pop_back();
-    for (const TopologyPort& port : routers[r].ports) {
-      if (!port.ni && !seen[port.peer]) {
-        seen[port.peer] = true;
-        queue.push_back(port.peer);
-      }
-    }
-  }
+  const std::vector<uint32_t> hops = hops_from(nis[0].router);
   for (uint32_t n = 0; n < nis.size(); ++n) {
-    if (!seen[nis[n].router]) {
+    if (hops[nis[n].router] == kUnreached) {
       fail(fmt::format("topology '{}': rank 0 cannot reach rank {}: join their routers ({} and {})", name,
                        nis[n].rank, routers[nis[0].router].name, routers[nis[n].router].name));
     }

@@ -134,6 +134,10 @@ struct PacketTopology {
   /// The unit at a router; units.size(): it has none.
   uint32_t unit_at(uint32_t router) const;
 
+  static constexpr uint32_t kUnreached = ~0u;
+  /// Links from a router to every router over the fewest links; kUnreached where no way leads.
+  std::vector<uint32_t> hops_from(uint32_t router) const;
+
   /// Throws UserError if a port is dangling, an index is out of range or a rank cannot reach another.
   void check() const;
 };

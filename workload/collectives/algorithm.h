@@ -20,6 +20,13 @@
 
 namespace weft::collectives {
 
+/// Of n > 0, rounded down.
+inline uint32_t log2_floor(uint32_t n) {
+  uint32_t k = 0;
+  while (n >> (k + 1)) ++k;
+  return k;
+}
+
 /// Sizes of the n blocks of a phase: the first `extra` blocks hold one unit more than `base` units.
 struct Split {
   uint64_t base = 0;   ///< bytes of a small block

@@ -33,12 +33,6 @@
 namespace weft::collectives {
 namespace {
 
-uint32_t log2_floor(uint32_t n) {
-  uint32_t k = 0;
-  while (n >> (k + 1)) ++k;
-  return k;
-}
-
 /// The in-order tree over the positions 1 .. m.
 struct Tree {
   uint32_t m = 1;

@@ -22,12 +22,6 @@
 namespace weft::collectives {
 namespace {
 
-uint32_t log2_floor(uint32_t n) {
-  uint32_t k = 0;
-  while (n >> (k + 1)) ++k;
-  return k;
-}
-
 bool power_of_two(uint32_t n) {
   return (n & (n - 1)) == 0;
 }

@@ -289,8 +289,9 @@ class Analysis {
   std::map<std::tuple<trace::GroupId, uint32_t, uint32_t>, uint32_t> lines_;
 };
 
-/// What keeps every rank of this machine from folding.
-std::string refusal(const Config& config) {
+}  // namespace
+
+std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
@@ -301,8 +302,6 @@ std::string refusal(const Config& config) {
   if (config.run.data != "none") return "every rank's data is computed and checked";
   return {};
 }
-
-}  // namespace
 
 const std::vector<Folding::Class::Share>& Folding::Class::like(trace::GroupId group) const {
   const auto at = std::find(own.begin(), own.end(), group);
@@ -318,7 +317,7 @@ Folding::Folding(const trace::JobTrace& traces, const std::string& why)
 
 Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of_(traces.npus(), kNone) {
   const uint32_t npus = traces.npus();
-  if (const std::string why = refusal(config); !why.empty()) {
+  if (const std::string why = folding_refusal(config); !why.empty()) {
     *this = Folding(traces, why);
     return;
   }

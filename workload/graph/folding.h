@@ -83,6 +83,9 @@ class Folding {
   std::map<std::string, uint32_t> reasons_;
 };
 
+/// What keeps every rank of this machine from folding; empty: nothing does.
+std::string folding_refusal(const Config& config);
+
 }  // namespace weft::graph
 
 #endif

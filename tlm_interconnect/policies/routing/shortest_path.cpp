@@ -3,6 +3,8 @@
 
 #include "tlm_interconnect/policies/routing/shortest_path.h"
 
+#include <algorithm>
+
 namespace weft::packet {
 namespace {
 
@@ -17,21 +19,13 @@ ShortestPath::ShortestPath(const PacketTopology& topology, const PacketConfig& c
       table_of_(topology.routers.size(), kNoTable) {
   const size_t n = topology.routers.size();
   uint32_t tables = 0;
-  std::vector<uint32_t> queue;
   for (const NiAttachment& ni : topology.nis) {
     if (table_of_[ni.router] != kNoTable) continue;
     table_of_[ni.router] = tables++;
     distance_.resize(tables * n, kFar);
-    uint16_t* distance = &distance_[(tables - 1) * n];
-    distance[ni.router] = 0;
-    queue.assign(1, ni.router);
-    for (size_t i = 0; i < queue.size(); ++i) {
-      for (const TopologyPort& port : topology.routers[queue[i]].ports) {
-        if (port.ni || distance[port.peer] != kFar) continue;
-        distance[port.peer] = static_cast<uint16_t>(distance[queue[i]] + 1);
-        queue.push_back(port.peer);
-      }
-    }
+    const std::vector<uint32_t> hops = topology.hops_from(ni.router);
+    std::transform(hops.begin(), hops.end(), distance_.end() - static_cast<std::ptrdiff_t>(n),
+                   [](uint32_t h) { return static_cast<uint16_t>(std::min<uint32_t>(h, kFar)); });
   }
 }
 

@@ -16,7 +16,6 @@ constexpr uint16_t kFar = 0x7fff;
 UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
     : topology_(topology),
       layout_(config.vcs, config.virtual_networks, 1),
-      level_(topology.routers.size(), kUnknown),
       table_of_(topology.routers.size(), kUnknown) {
   const auto n = static_cast<uint32_t>(topology.routers.size());
   // The root: the router with the most links, the first of them. Trees have theirs at level 0.
@@ -25,15 +24,10 @@ UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
     if (topology.routers[r].ports.size() > topology.routers[root].ports.size()) root = r;
   }
   if (topology.levels > 0) root = 0;
-  level_[root] = 0;
-  std::vector<uint32_t> order{root};
-  for (size_t i = 0; i < order.size(); ++i) {
-    for (const TopologyPort& port : topology.routers[order[i]].ports) {
-      if (port.ni || level_[port.peer] != kUnknown) continue;
-      level_[port.peer] = level_[order[i]] + 1;
-      order.push_back(port.peer);
-    }
-  }
+  level_ = topology.hops_from(root);
+  std::vector<uint32_t> order;
+  for (uint32_t r = 0; r < n; ++r)
+    if (level_[r] != PacketTopology::kUnreached) order.push_back(r);
   // From top to bottom in the order "up" defines: every step up leads to a router that comes before.
   std::sort(order.begin(), order.end(),
             [&](uint32_t a, uint32_t b) { return level_[a] != level_[b] ? level_[a] < level_[b] : a < b; });
