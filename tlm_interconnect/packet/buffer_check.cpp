@@ -50,7 +50,7 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
       "the "
       "link can be used, {:.1f} % is lost; about {} flits per VC would do",
       name, config.buffer_flits, config.vcs,
-      static_cast<double>(credit_round_trip(config, link)) / static_cast<double>(ticks(1000)), 100 * share,
+      static_cast<double>(picoseconds(credit_round_trip(config, link))) / 1000, 100 * share,
       100 * (best - share), enough.buffer_flits);
 }
 
