@@ -107,6 +107,23 @@ void check_routing(const Config& config, const PacketRegion& region) {
   }
 }
 
+/// A packet enters a ring only beside room for another one, which a smaller buffer never has.
+void check_bubble(const Config& config, const PacketRegion& region, uint64_t flits) {
+  const std::string& routing = region.config.routing;
+  if (region.config.vc_classes != "bubble" || (!routing.empty() && routing != "dimension_order")) return;
+  if (region.config.buffer_flits >= 2 * flits) return;
+  for (size_t i = 0; i < region.dimensions.size(); ++i) {
+    const packet::TopologyDimension& d = region.topology.dimensions[i];
+    if (d.kind != DimensionKind::ring || d.size <= 2) continue;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.buffer_flits`: {} flits do not hold two packets of {}, which "
+                    "`packet.vc_classes: bubble` needs on dimension {} (Ring({})); allowed: {} or more",
+                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.size,
+                    2 * flits));
+  }
+}
+
 PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dimensions) {
   const std::vector<DimensionConfig>& all = config.fabric_dimensions();
   PacketRegion region;
@@ -155,6 +172,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
     }
   }
   check_routing(config, region);
+  check_bubble(config, region, flits);
   return region;
 }
 

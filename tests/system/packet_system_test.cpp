@@ -330,6 +330,31 @@ TEST(PacketSystem, ACollectiveThatDeadlocksEndsInAStallReport) {
   EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
 }
 
+// Or packets would wait at the ring's entrance for ever.
+TEST(PacketSystem, BubblesNeedRoomForTwoPackets) {
+  Config config = machine({{DimensionKind::mesh, 2}, {DimensionKind::ring, 3}});
+  config.packet.vc_classes = "bubble";
+  config.packet.strict_cut_through = true;
+  config.packet.buffer_flits = 31;  // packets of 16 flits
+  try {
+    packet_regions_of(config);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(
+        std::string(error.what()).find("key `packet.buffer_flits`: 31 flits do not hold two packets of 16"),
+        std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("dimension 1 (Ring(3)); allowed: 32 or more"), std::string::npos)
+        << error.what();
+  }
+  config.packet.buffer_flits = 32;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+  config.packet.buffer_flits = 16;  // no bubble is needed where no ring is
+  config.dimensions[1].kind = DimensionKind::mesh;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+}
+
 TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
   Config config = machine({{DimensionKind::ring, 4}});
   config.dimensions[0].latency = 12'000;  // a multiple of every clock below: nothing waits for an edge
