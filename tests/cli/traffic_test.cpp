@@ -209,6 +209,13 @@ TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
   const json by_option = result({"--topology", "FatTree(k=4,n=2)"})["points"];
   EXPECT_EQ(result({"FatTree(k=4,n=2)"})["points"], by_option);
   EXPECT_EQ(result({machine})["points"], by_option);
+  EXPECT_EQ(result({"FatTree(n=2,k=4)"})["points"], by_option);
+  const std::string clos = folder.file("clos.yaml");
+  write(
+      clos,
+      "weft: 1\ntopology:\n  notation: Clos(hosts=4,leaves=3,spines=2)\n  dimensions: [{bandwidth: 16 GB/s, "
+      "latency: 1 ns}]\n");
+  EXPECT_EQ(result({clos})["points"], result({"Clos(spines=2,hosts=4,leaves=3)"})["points"]);
   // A graph: its own routes, and less than a ring of all NPUs would take.
   const std::string graph = folder.file("graph.yaml");
   write(
@@ -286,15 +293,17 @@ TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
   }
   for (const auto& [topology, part] :
        std::vector<std::pair<std::string, std::string>>{{"Rong(4)", "Rong"},
-                                                        {"Ring(0)", "at least one"},
-                                                        {"Ring(4)_", "'_'"},
-                                                        {"FatTree(k=1,n=3)", "k must be"},
-                                                        {"FatTree(k=99,n=9)", "smaller"},
-                                                        {"FatTree(k=4)", "k and n"},
+                                                        {"Ring(0)", "at least 1"},
+                                                        {"Ring(4)_", "kind is missing"},
+                                                        {"Ring(k4)", "size"},
+                                                        {"FatTree(k=1,n=3)", "less than 2"},
+                                                        {"FatTree(k=99,n=9)", "more than"},
+                                                        {"FatTree(k=4,n=9)", "smaller"},
+                                                        {"FatTree(k=4)", "`n`"},
                                                         {"FullyConnected(60000)", "Switch"},
-                                                        {"Ring(99999)", "too large"},
+                                                        {"Ring(99999)", "smaller"},
                                                         {"Ring(300)_Ring(300)", "smaller"},
-                                                        {"Ring(99999999999999999999)", "too large"}}) {
+                                                        {"Ring(99999999999999999999)", "larger than"}}) {
     const Ran ran = traffic({"--topology", topology});
     EXPECT_EQ(ran.status, 2) << topology;
     EXPECT_TRUE(ran.says({"--topology", part})) << ran.err;

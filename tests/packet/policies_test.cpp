@@ -221,10 +221,33 @@ TEST(Topology, CountsAndCoordinates) {
   for (const PacketTopology* t : {&torus, &mesh, &hybrid, &tree}) EXPECT_NO_THROW(t->check());
 }
 
+// One reader of notations: what a configuration may say.
+TEST(Topology, NotationsAreThoseOfConfigurations) {
+  EXPECT_EQ(topology("FatTree(n=3,k=2)").name, "FatTree(k=2,n=3)");
+  EXPECT_EQ(topology("ft(2, 3)").name, "FatTree(k=2,n=3)");
+  EXPECT_EQ(topology("ring(4)_Mesh(2)").name, "Ring(4)_Mesh(2)");
+  EXPECT_EQ(topology("Local(2)_Horizontal(3)_Vertical(2)_Global(4)").name,
+            topology("Ring(2)_Ring(3)_Ring(2)_Switch(4)").name);
+  PacketConfig config;
+  const PacketTopology clos = topology("Clos(spines=3,hosts=2,leaves=4)");
+  EXPECT_EQ(clos.name, "Clos(hosts=2,leaves=4,spines=3)");
+  EXPECT_EQ(clos.nis.size(), 8u);
+  EXPECT_EQ(clos.routers.size(), 7u);
+  EXPECT_NO_THROW(clos.check());
+  EXPECT_EQ(find_dependency_cycle(clos, config), "");
+  EXPECT_EQ(hops_between(clos, config, 0, 1), 1u);
+  EXPECT_EQ(hops_between(clos, config, 0, 7), 3u);
+  const auto routing = make_routing_policy(clos.routing, clos, config);
+  std::vector<RouteCandidate> candidates;
+  routing->route({0, clos.nis[0].port, 0, 0, 7, 0}, candidates);
+  EXPECT_EQ(candidates.size(), 3u) << "every spine";
+}
+
 TEST(Topology, BadNotationsSayWhy) {
-  for (const char* bad : {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)",
-                          "Ring(4,2)", "FatTree(4)", "FatTree(1,3)", "Ring(9999999)", "Ring(-4)",
-                          "FatTree(k=4,n=3)_Ring(2)", "Ring(1024)_Ring(1024)_Ring(1024)"}) {
+  for (const char* bad :
+       {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)", "Ring(4,2)", "Ring(k4)",
+        "Clos(4,4)", "Clos(0,4,4)", "Clos(2048,64,2)", "FatTree(4)", "FatTree(1,3)", "Ring(9999999)",
+        "Ring(-4)", "FatTree(k=4,n=3)_Ring(2)", "Ring(1024)_Ring(1024)_Ring(1024)"}) {
     try {
       topology(bad);
       ADD_FAILURE() << bad;
