@@ -293,12 +293,15 @@ TrafficResult run(const TrafficConfig& config) {
     if (e.code() != ExitCode::stall) throw;
     std::string text = e.what();
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    throw UserError(
-        ExitCode::stall,
-        fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}", config.topology.name, text,
-                    config.topology.dimensions.empty()
-                        ? "As options: --routing up_down, which has no cycles."
-                        : "As options: --vc-classes dateline with at least 2 --vcs, or another --routing."));
+    const std::string remedy =
+        packet::deadlock_remedy(config.topology, config.network, [](const char* key, const char* value) {
+          std::string option = key;
+          std::replace(option.begin(), option.end(), '_', '-');
+          return fmt::format("--{} {}", option, value);
+        });
+    throw UserError(ExitCode::stall,
+                    fmt::format("the network of {} hangs: nothing arrives any more.\n{}\nAs options: {}",
+                                config.topology.name, text, remedy));
   }
 }
 

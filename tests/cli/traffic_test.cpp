@@ -240,9 +240,14 @@ TEST(Traffic, ADeadlockIsNamedBeforehandAndExplainedAfterwards) {
   const Ran ran = traffic(dangerous);
   EXPECT_EQ(ran.status, 4) << ran.err;
   EXPECT_EQ(ran.out, "");
-  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes dateline"}))
+  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes: dateline"}))
       << ran.err;
-  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes"})) << ran.err;
+  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes dateline"})) << ran.err;
+  const Ran other = traffic({"--topology", "Ring(4)_Ring(4)", "--routing", "shortest_path", "--buffer", "8",
+                             "--load", "0.9", "--measure", "20000"});
+  EXPECT_EQ(other.status, 4) << other.err;
+  EXPECT_TRUE(other.says({"As options: Use --routing dimension_order with --vc-classes dateline"}))
+      << other.err;
 }
 
 TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {

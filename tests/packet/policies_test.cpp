@@ -462,6 +462,26 @@ TEST(DependencyCheck, NamesWhatCanDeadlock) {
   EXPECT_EQ(find_dependency_cycle(topology("Ring(6)_Ring(5)"), config), "");
 }
 
+// The remedy is one that this routing heeds.
+TEST(DependencyCheck, TheRemedyHelps) {
+  const auto end = [](const PacketTopology& t, const PacketConfig& config) {
+    const std::string text = find_dependency_cycle(t, config);
+    return text.substr(std::min(text.size(), text.rfind("Use ")));
+  };
+  PacketConfig config;
+  config.vc_classes = "none";
+  EXPECT_EQ(end(topology("Ring(8)"), config),
+            "Use vc_classes: dateline and at least 2 VCs per virtual network.");
+  config.vc_classes = "dateline";
+  config.routing = "shortest_path";
+  EXPECT_EQ(
+      end(topology("Ring(4)_Ring(4)"), config),
+      "Use routing: dimension_order with vc_classes: dateline and at least 2 VCs per virtual network, or "
+      "routing: up_down.");
+  EXPECT_EQ(end(topology("Mesh(3)_Mesh(3)"), config), "Use routing: dimension_order, or routing: up_down.");
+  EXPECT_EQ(end(irregular(), config), "Use routing: up_down.");
+}
+
 TEST(BufferCheck, SaysWhatARoundTripCosts) {
   PacketConfig config;
   LinkTiming link;
