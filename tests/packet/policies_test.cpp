@@ -406,6 +406,41 @@ TEST(Routing, EveryPolicyReachesEveryRank) {
   }
 }
 
+// On a tree up*/down* has every way to every root, as nearest_common_ancestor does.
+TEST(Routing, UpDownUsesAllRootsOfATree) {
+  const PacketTopology t = topology("FatTree(2,4)");
+  const PacketConfig config;
+  const auto nearest = make_routing_policy("nearest_common_ancestor", t, config);
+  const auto up_down = make_routing_policy("up_down", t, config);
+  Random random(1, 2);
+  const auto ports = [](const std::vector<RouteCandidate>& candidates) {
+    std::vector<uint32_t> result;
+    for (const RouteCandidate& c : candidates) result.push_back(c.port);
+    return result;
+  };
+  for (uint32_t from = 0; from < t.nis.size(); ++from) {
+    for (uint32_t to = 0; to < t.nis.size(); ++to) {
+      uint32_t router = t.nis[from].router;
+      uint32_t port = t.nis[from].port;
+      for (;;) {
+        std::vector<RouteCandidate> a;
+        std::vector<RouteCandidate> b;
+        nearest->route({router, port, 0, from, to, 0}, a);
+        up_down->route({router, port, 0, from, to, 0}, b);
+        ASSERT_EQ(ports(a), ports(b)) << t.routers[router].name << " " << from << " -> " << to;
+        const TopologyPort& out =
+            t.routers[router].ports[a[random.below(static_cast<uint32_t>(a.size()))].port];
+        if (out.ni) break;
+        router = out.peer;
+        port = out.peer_port;
+      }
+    }
+  }
+  PacketConfig c;
+  c.routing = "up_down";
+  EXPECT_EQ(find_dependency_cycle(t, c), "");
+}
+
 TEST(Routing, HopsOfKnownPairs) {
   PacketConfig config;
   EXPECT_EQ(hops_between(topology("Ring(8)"), config, 0, 4), 5u);
