@@ -15,6 +15,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/packet/traffic_source.h"
@@ -86,7 +87,14 @@ class Monitor final : public PacketSink {
     // order, and how far ahead depends on how long its bursts are.
     if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
     if (packet.submitted < from_ || packet.submitted >= to_) return;
-    latency_.add((at - packet.submitted) / cycle_);
+    const uint64_t latency = (at - packet.submitted) / cycle_;
+    ++measured_;
+    last_ = std::max(last_, at);
+    if (at < to_) {
+      latency_.add(latency);
+    } else {
+      late_.emplace_back(at, latency);
+    }
   }
   void flits_arrive(uint32_t flits, Picoseconds first, Picoseconds flit_time) override {
     const Picoseconds last = first + static_cast<Picoseconds>(flits - 1) * flit_time;
@@ -101,7 +109,16 @@ class Monitor final : public PacketSink {
   }
   void message_arrives(const Message&, Picoseconds) override {}
 
-  const Histogram& latency() const { return latency_; }
+  /// Measured packets whose arrival is announced, and the last of these arrivals.
+  uint64_t measured() const { return measured_; }
+  Picoseconds last() const { return last_; }
+  /// Of those that arrive before `end`, at the earliest the end of the measurement.
+  Histogram latency(Picoseconds end) const {
+    Histogram all = latency_;
+    for (const auto& [at, latency] : late_)
+      if (at < end) all.add(latency);
+    return all;
+  }
   uint64_t flits() const { return flits_; }
   uint64_t digest() const { return digest_; }
 
@@ -110,6 +127,9 @@ class Monitor final : public PacketSink {
   const Picoseconds from_;
   const Picoseconds to_;
   Histogram latency_;
+  std::vector<std::pair<Picoseconds, uint64_t>> late_;  ///< after the measurement: arrival, latency
+  uint64_t measured_ = 0;
+  Picoseconds last_ = 0;
   uint64_t flits_ = 0;
   uint64_t digest_ = 0;
 };
@@ -322,7 +342,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
       if (!pattern.silent(r) && sources[r]->newest() < to) return false;
       created += sources[r]->counted();
     }
-    return monitor.latency().count() == created;
+    // Announced is not yet arrived, and how far ahead arrivals are announced depends on how long bursts are.
+    return monitor.measured() == created && monitor.last() < now;
   };
 
   bool moving = advance_to(to);
@@ -339,7 +360,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const bool hopeless = point.accepted < 0.9 * offered - scatter;
   while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
   point.saturated = !moving || hopeless || !all_measured();
-  const Histogram& latency = monitor.latency();
+  const Histogram latency = monitor.latency(now);
   point.packets = latency.count();
   point.avg_latency = latency.mean();
   point.p50 = latency.percentile(0.5);
