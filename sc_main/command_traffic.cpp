@@ -227,16 +227,21 @@ void warn_beforehand(const TrafficConfig& c) {
 }
 
 void warn_afterwards(const TrafficResult& result) {
-  std::vector<std::string> saturated, empty;
+  std::vector<std::string> saturated, none, empty;
   for (const TrafficPoint& p : result.points) {
     if (p.saturated) saturated.push_back(json_number(p.load));
-    if (p.packets == 0) empty.push_back(json_number(p.load));
+    if (p.packets == 0) (p.saturated ? none : empty).push_back(json_number(p.load));
   }
   if (!saturated.empty())
     warn(
         fmt::format("saturated at load {}: the latency there is that of the packets which arrived, and grows "
                     "with --measure",
                     fmt::join(saturated, ", ")));
+  if (!none.empty())
+    warn(fmt::format(
+        "no measured packet arrived at load {}: those from before the measurement were still waiting; "
+        "shorten --warmup or lengthen --measure",
+        fmt::join(none, ", ")));
   if (!empty.empty())
     warn(
         fmt::format("no packet was measured at load {}: lengthen --measure, or give a pattern in which ranks "
@@ -251,9 +256,16 @@ std::string to_json(const TrafficResult& result) {
   for (const TrafficPoint& p : result.points) {
     json.begin_object();
     json.key("load").number(p.load);
-    json.key("avg_latency").number(p.avg_latency);
-    json.key("p50").number(p.p50);
-    json.key("p99").number(p.p99);
+    for (const auto& [key, cycles] :
+         {std::pair<const char*, double>{"avg_latency", p.avg_latency},
+          std::pair<const char*, double>{"p50", p.p50}, std::pair<const char*, double>{"p99", p.p99}}) {
+      json.key(key);
+      if (p.packets == 0) {
+        json.null();  // none arrived: no latency, which is not one of 0
+      } else {
+        json.number(cycles);
+      }
+    }
     json.key("accepted").number(p.accepted);
     json.end_object();
   }
@@ -276,10 +288,13 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
       readable_time(c.network.cycle));
   Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
-  for (const TrafficPoint& p : result.points)
-    table.row({json_number(p.load), fmt::format("{:.2f}", p.avg_latency), fmt::format("{:.1f}", p.p50),
-               fmt::format("{:.1f}", p.p99), fmt::format("{:.4f}", p.accepted),
-               p.saturated ? "saturated" : ""});
+  for (const TrafficPoint& p : result.points) {
+    const auto cycles = [&](double value, int digits) {
+      return p.packets == 0 ? std::string("-") : fmt::format("{:.{}f}", value, digits);
+    };
+    table.row({json_number(p.load), cycles(p.avg_latency, 2), cycles(p.p50, 1), cycles(p.p99, 1),
+               fmt::format("{:.4f}", p.accepted), p.saturated ? "saturated" : ""});
+  }
   return text + table.str() +
          fmt::format("# saturation {:.4f} (accepted at load 1); {} packet-hops in {:.2f} s\n",
                      result.saturation, grouped(result.packet_hops), result.wall_s);

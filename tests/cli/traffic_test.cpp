@@ -84,6 +84,19 @@ TEST(Traffic, ZeroLoadLatencyIsExact) {
   }
 }
 
+// Packets from before the measurement were still waiting: no latency, which is not one of 0.
+TEST(Traffic, WithoutAMeasuredPacketThereIsNoLatency) {
+  const Arguments overload = {"--topology", "Ring(5)_Ring(3)", "--buffer", "1",    "--vcs",     "2",
+                              "--load",     "0.05,0.9",        "--warmup", "4000", "--measure", "1000"};
+  const json r = result(overload);
+  EXPECT_TRUE(r["points"][0]["p99"].is_number()) << r;
+  for (const char* key : {"avg_latency", "p50", "p99"}) EXPECT_TRUE(r["points"][1][key].is_null()) << r;
+  EXPECT_GT(r["points"][1]["accepted"], 0.05);
+  const Ran ran = traffic(overload);
+  EXPECT_TRUE(ran.says({"no measured packet arrived at load 0.9", "--warmup"})) << ran.err;
+  EXPECT_NE(ran.out.find(" - "), std::string::npos) << ran.out;
+}
+
 TEST(Traffic, SomeGoldens) {
   WEFT_NEEDS_DATA();
   const json data = json::parse(std::ifstream(data_dir() + "/golden/network_gate.json"));

@@ -427,14 +427,20 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
     TrafficPoint mean;
     mean.load = loads[i];
     const double n = config.seeds;
+    double with_packets = 0;  // seeds without a measured packet have no latency
+    for (uint32_t s = 0; s < config.seeds; ++s)
+      with_packets += result.runs[i * config.seeds + s].packets != 0 ? 1 : 0;
+    const double of_latency = std::max(1.0, with_packets);
     for (uint32_t s = 0; s < config.seeds; ++s) {
       const TrafficPoint& p = result.runs[i * config.seeds + s];
       if (!p.stall.empty()) throw UserError(ExitCode::stall, p.stall);
-      mean.avg_latency += p.avg_latency / n;
-      mean.p50 += p.p50 / n;
-      mean.p99 += p.p99 / n;
       mean.accepted += p.accepted / n;
-      mean.min_latency = s == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      if (p.packets != 0) {
+        mean.avg_latency += p.avg_latency / of_latency;
+        mean.p50 += p.p50 / of_latency;
+        mean.p99 += p.p99 / of_latency;
+        mean.min_latency = mean.packets == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      }
       mean.max_latency = std::max(mean.max_latency, p.max_latency);
       mean.saturated = mean.saturated || p.saturated;
       mean.packets += p.packets;
