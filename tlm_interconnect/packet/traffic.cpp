@@ -42,6 +42,14 @@ Picoseconds stall_time(const PacketTopology& t, const PacketConfig& network) {
   return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
 }
 
+/// Longer than an interface may have decided ahead.
+Picoseconds decided_ahead(const PacketTopology& t, Picoseconds cycle) {
+  Picoseconds longest = 0;
+  for (const LinkTiming& link : t.links)
+    longest = std::max(longest, std::max(link.latency, link.credit_latency));
+  return longest + 3 * cycle;
+}
+
 /// Latencies by the cycle; the last bin is open.
 class Histogram {
  public:
@@ -370,6 +378,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
 
   // Every run ends drained, and with its invariants checked.
   for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).close_source();
+  if (moving)
+    moving = advance_to(now + decided_ahead(network.topology(), cycle));  // what sources may still send
   while (moving && (network.packets_in_flight() > 0 || !network.broken_invariant(true).empty())) {
     const bool empty = network.packets_in_flight() == 0;
     moving = advance_to(now + 200 * cycle);
