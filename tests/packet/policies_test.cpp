@@ -536,6 +536,32 @@ TEST(BufferCheck, SaysWhatARoundTripCosts) {
   EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
 }
 
+// RTT 24 and packets of 8 flits; packet_system_test measures the same.
+TEST(BufferCheck, KnowsStrictCutThroughAndReleaseOnCredit) {
+  LinkTiming link;
+  link.latency = 10000;
+  PacketConfig config;
+  config.vcs = 1;
+  config.strict_cut_through = true;
+  for (const auto& [buffer, share] : std::vector<std::pair<uint32_t, double>>{
+           {8, 8.0 / 32}, {12, 8.0 / 28}, {16, 0.5}, {20, 8.0 / 14}, {24, 0.75}}) {
+    config.buffer_flits = buffer;
+    EXPECT_NEAR(credit_limited_share(config, link, 8), share, 1e-9) << buffer;
+  }
+  config.buffer_flits = 32;
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+  config.strict_cut_through = false;
+  config.release_on_credit = true;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 33, 1e-9);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("release_on_credit"), std::string::npos);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("24.2 %"), std::string::npos);
+  config.buffer_flits = 4;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 53, 1e-9);
+  config.vcs = 5;
+  config.buffer_flits = 32;
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+}
+
 TEST(DependencyCheck, BubblesNeedNoClasses) {
   PacketConfig config;
   config.vc_classes = "bubble";

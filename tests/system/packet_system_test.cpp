@@ -396,6 +396,28 @@ TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   EXPECT_NEAR(share, 2 * 16 / (16 * 206.0 / 64 + 1), 0.02);
 }
 
+// What the warnings say is what it costs, on a loop of 24 cycles with packets of 8 flits.
+TEST(PacketSystem, StrictCutThroughAndReleaseOnCreditCostWhatTheWarningSays) {
+  const auto check = [](uint32_t buffer, bool strict, bool release, const char* text, double share) {
+    Config config = machine({{DimensionKind::fully_connected, 2}});
+    config.dimensions[0].latency = 10 * kCycle;
+    config.packet.packet_bytes = 128;
+    config.packet.vcs = 1;
+    config.packet.buffer_flits = buffer;
+    config.packet.strict_cut_through = strict;
+    config.packet.release_on_credit = release;
+    const auto warnings = packet_warnings(config, packet_regions_of(config));
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(text), std::string::npos) << warnings[0];
+    const double time = std::stod(collective(config, CollectiveOp::all_gather, 1'280'000));
+    EXPECT_NEAR(80'000.0 * kCycle / time, share, 3e-4);
+  };
+  check(12, true, false, "at most 28.6 % of the link", 8.0 / 28);
+  check(24, true, false, "at most 75.0 % of the link", 0.75);
+  check(32, false, true, "at most 24.2 % of the link", 8.0 / 33);
+  check(4, false, true, "at most 15.1 % of the link", 8.0 / 53);
+}
+
 /// The same machine by notation and as a graph: the same network, so the same times.
 TEST(PacketSystem, AGraphIsTheNotationItDraws) {
   const auto graph = [](const std::string& links, const std::string& logical) {
