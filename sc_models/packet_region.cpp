@@ -45,43 +45,6 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
   return link;
 }
 
-packet::PacketConfig network_config(const Config& config, const std::vector<Rate>& rates) {
-  const PacketFabricConfig& p = config.packet;
-  packet::PacketConfig n;
-  n.cycle = router_cycle(p, rates);
-  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
-                p.credit_cycles};
-  n.vcs = p.vcs;
-  n.virtual_networks = p.virtual_networks;
-  n.strict_priority = p.strict_priority;
-  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
-                                                              : packet::FlitSwitching::flit_interleaved;
-  n.strict_cut_through = p.strict_cut_through;
-  n.release_on_credit = p.release_on_credit;
-  n.quantum = p.quantum;
-  n.allocator_iterations = p.allocator_iterations;
-  n.switch_allocator = p.switch_allocator;
-  n.vc_allocator = p.vc_allocator;
-  n.routing = p.routing == "auto" ? "" : p.routing;
-  n.selection = p.selection == "auto" ? "" : p.selection;
-  n.vc_classes = p.vc_classes;
-  n.seed = config.run.seed;
-  n.interleave_messages = p.injection == PacketInjection::aggressive;
-  return n;
-}
-
-/// `auto`: a VC alone covers the longest round trip and a packet besides, in flits of that link.
-uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
-                         uint64_t flits) {
-  uint64_t needed = std::max<uint64_t>(16, flits);
-  for (const packet::LinkTiming& link : links) {
-    const Picoseconds loop = packet::credit_round_trip(network, link);
-    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
-  }
-  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
-  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
-}
-
 /// VCs that the packets on one link may use: those of one class.
 uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& d) {
   const bool classes = d.kind == DimensionKind::ring && d.size > 2 &&
@@ -147,7 +110,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                     "place of FullyConnected",
                     where(config), config.npus(), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
   for (const uint32_t d : dimensions) {
@@ -203,7 +166,7 @@ PacketRegion make_graph_region(const Config& config) {
                                 "than {} network interfaces; use message fidelity",
                                 where(config), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   packet::PacketTopology& t = region.topology;
   t.name = "the graph";
   t.routing = "table";
@@ -259,6 +222,42 @@ PacketRegion make_graph_region(const Config& config) {
 }
 
 }  // namespace
+
+packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates) {
+  const PacketFabricConfig& p = config.packet;
+  packet::PacketConfig n;
+  n.cycle = router_cycle(p, rates);
+  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
+                p.credit_cycles};
+  n.vcs = p.vcs;
+  n.virtual_networks = p.virtual_networks;
+  n.strict_priority = p.strict_priority;
+  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
+                                                              : packet::FlitSwitching::flit_interleaved;
+  n.strict_cut_through = p.strict_cut_through;
+  n.release_on_credit = p.release_on_credit;
+  n.quantum = p.quantum;
+  n.allocator_iterations = p.allocator_iterations;
+  n.switch_allocator = p.switch_allocator;
+  n.vc_allocator = p.vc_allocator;
+  n.routing = p.routing == "auto" ? "" : p.routing;
+  n.selection = p.selection == "auto" ? "" : p.selection;
+  n.vc_classes = p.vc_classes;
+  n.seed = config.run.seed;
+  n.interleave_messages = p.injection == PacketInjection::aggressive;
+  return n;
+}
+
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t flits) {
+  uint64_t needed = std::max<uint64_t>(16, flits);
+  for (const packet::LinkTiming& link : links) {
+    const Picoseconds loop = packet::credit_round_trip(network, link);
+    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
+  }
+  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
+  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+}
 
 std::vector<PacketRegion> packet_regions_of(const Config& config) {
   std::vector<PacketRegion> regions;

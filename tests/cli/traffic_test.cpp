@@ -212,13 +212,65 @@ TEST(Traffic, MachineOfAConfiguration) {
   EXPECT_GT(slow["points"][0]["avg_latency"], 100000);
 }
 
+// Packets, routers and buffers are those of the section `packet`, and options come before it.
+TEST(Traffic, RoutersOfAConfiguration) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("machine.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: Ring(6)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 ns}]\n"
+        "packet: {packet_size: 64 B, header: 16 B, vcs: 2, buffer_flits: 8, vc_classes: switched_dateline, "
+        "switching: "
+        "flit_interleaved}\nrun: {seed: 5}\n");
+  const Arguments load = {"--load", "0.2,0.9"};
+  const auto with = [&](Arguments all, const Arguments& more) {
+    all.insert(all.end(), load.begin(), load.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return result(all)["points"];
+  };
+  const Arguments options = {"--topology", "Ring(6)", "--packet-flits", "5", "--seed", "5"};
+  EXPECT_EQ(with({machine}, {}),
+            with(options, {"--vcs", "2", "--buffer", "8", "--vc-classes", "switched_dateline",
+                           "--switching-mode", "flit_interleaved"}));
+  EXPECT_EQ(with({machine}, {"--vcs", "4", "--buffer", "20", "--vc-classes", "dateline", "--switching-mode",
+                             "packet_held"}),
+            with(options, {"--buffer", "20"}));
+  // Stages, and times of flits: three routers on the way of two links, 5 flits.
+  write(folder.file("way.txt"), "2\n3\n4\n5\n0\n1\n");
+  const auto alone = [&](const Arguments& sets) {
+    Arguments all = {machine,       "--pattern", folder.file("way.txt"),
+                     "--injection", "periodic",  "--load",
+                     "0.01",        "--measure", "10000"};
+    for (const std::string& set : sets) all.insert(all.end(), {"--set", set});
+    return result(all)["points"][0]["p50"].get<double>();
+  };
+  EXPECT_EQ(alone({}), 2 + 4 * 3 + 4);
+  EXPECT_EQ(alone({"packet.vc_alloc_cycles=3"}), 2 + 6 * 3 + 4);
+  EXPECT_EQ(alone({"packet.header=0 B"}), 2 + 4 * 3 + 3);
+  // A cycle of 1.5 ns and of 2 ns: latencies of two cycles.
+  EXPECT_EQ(alone({"packet.phit_size=12 B", "topology.dimensions[0].latency=3 ns"}), 2 + 4 * 3 + 2 + 4);
+  EXPECT_EQ(
+      alone({"packet.header=0 B", "packet.header_efficiency=0.5", "topology.dimensions[0].latency=4 ns"}),
+      2 + 4 * 3 + 2 + 3);
+  EXPECT_EQ(alone({"packet.cycle=2 ns", "topology.dimensions[0].latency=4 ns"}), 2 + 4 * 3 + 2 + 4);
+  // `auto` buffers cover the round trip.
+  const Ran covered = traffic(
+      {machine, "--set", "packet.buffer_flits=auto", "--set", "topology.dimensions[0].latency=90 ns"});
+  EXPECT_EQ(covered.status, 0);
+  EXPECT_EQ(covered.err, "");
+  const Ran large = traffic({machine, "--set", "packet.flit_size=1 B", "--set", "packet.packet_size=1 MiB"});
+  EXPECT_EQ(large.status, 2);
+  EXPECT_TRUE(large.says({"machine.yaml", "1048592 flits", "--packet-flits"})) << large.err;
+}
+
 // A cycle of 1 ns: the same network by three names.
 TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
   const vcd::test::TemporaryFolder folder;
+  const std::string packets = "packet: {packet_size: 128 B, buffer_flits: 16}\n";
   const std::string machine = folder.file("tree.yaml");
   write(machine,
         "weft: 1\ntopology:\n  notation: FatTree(k=4,n=2)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 "
-        "ns}]\n");
+        "ns}]\n" +
+            packets);
   const json by_option = result({"--topology", "FatTree(k=4,n=2)"})["points"];
   EXPECT_EQ(result({"FatTree(k=4,n=2)"})["points"], by_option);
   EXPECT_EQ(result({machine})["points"], by_option);
@@ -227,14 +279,16 @@ TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
   write(
       clos,
       "weft: 1\ntopology:\n  notation: Clos(hosts=4,leaves=3,spines=2)\n  dimensions: [{bandwidth: 16 GB/s, "
-      "latency: 1 ns}]\n");
+      "latency: 1 ns}]\n" +
+          packets);
   EXPECT_EQ(result({clos})["points"], result({"Clos(spines=2,hosts=4,leaves=3)"})["points"]);
   // A graph: its own routes, and less than a ring of all NPUs would take.
   const std::string graph = folder.file("graph.yaml");
   write(
       graph,
       "weft: 1\ntopology:\n  graph:\n    npus: 16\n    switches: 1\n    links: [{from: npu0..npu15, to: sw0, "
-      "bandwidth: 16 GB/s, latency: 1 ns}]\n");
+      "bandwidth: 16 GB/s, latency: 1 ns}]\n" +
+          packets);
   EXPECT_NEAR(result({graph})["points"][0]["avg_latency"].get<double>(),
               result({"Switch(16)"})["points"][0]["avg_latency"].get<double>(), 0.5);
 }
