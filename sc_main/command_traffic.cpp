@@ -271,9 +271,14 @@ void warn_beforehand(const TrafficConfig& c) {
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
     // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
     if (i == 0) continue;
+    const LinkTiming& link = c.topology.links[i];
     const std::string name =
-        c.topology.dimensions.empty() ? "links" : fmt::format("links of dimension {}", i - 1);
-    const std::string warning = packet::buffer_warning(name, c.network, c.topology.links[i], c.packet_flits);
+        c.topology.dimensions.empty()
+            ? fmt::format("links with a flit every {} and a latency of {}",
+                          readable_time(link.flit_time == 0 ? c.network.cycle : link.flit_time),
+                          readable_time(link.latency == 0 ? c.network.cycle : link.latency))
+            : fmt::format("links of dimension {}", i - 1);
+    const std::string warning = packet::buffer_warning(name, c.network, link, c.packet_flits);
     if (!warning.empty()) warn(warning);
   }
 }
