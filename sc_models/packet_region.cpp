@@ -46,43 +46,6 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
   return link;
 }
 
-packet::PacketConfig network_config(const Config& config, const std::vector<Rate>& rates) {
-  const PacketFabricConfig& p = config.packet;
-  packet::PacketConfig n;
-  n.cycle = router_cycle(p, rates);
-  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
-                p.credit_cycles};
-  n.vcs = p.vcs;
-  n.virtual_networks = p.virtual_networks;
-  n.strict_priority = p.strict_priority;
-  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
-                                                              : packet::FlitSwitching::flit_interleaved;
-  n.strict_cut_through = p.strict_cut_through;
-  n.release_on_credit = p.release_on_credit;
-  n.quantum = p.quantum;
-  n.allocator_iterations = p.allocator_iterations;
-  n.switch_allocator = p.switch_allocator;
-  n.vc_allocator = p.vc_allocator;
-  n.routing = p.routing == "auto" ? "" : p.routing;
-  n.selection = p.selection == "auto" ? "" : p.selection;
-  n.vc_classes = p.vc_classes;
-  n.seed = config.run.seed;
-  n.interleave_messages = p.injection == PacketInjection::aggressive;
-  return n;
-}
-
-/// `auto`: a VC alone covers the longest round trip and a packet besides, in flits of that link.
-uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
-                         uint64_t flits) {
-  uint64_t needed = std::max<uint64_t>(16, flits);
-  for (const packet::LinkTiming& link : links) {
-    const Ticks loop = packet::credit_round_trip(network, link);
-    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
-  }
-  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
-  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
-}
-
 /// VCs that the packets on one link may use: those of one class.
 uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& d) {
   const bool classes = d.kind == DimensionKind::ring && d.size > 2 &&
@@ -105,6 +68,23 @@ void check_routing(const Config& config, const PacketRegion& region) {
                                 region.config);
   } catch (const UserError& error) {
     throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
+}
+
+/// A packet enters a ring only beside room for another one, which a smaller buffer never has.
+void check_bubble(const Config& config, const PacketRegion& region, uint64_t flits) {
+  const std::string& routing = region.config.routing;
+  if (region.config.vc_classes != "bubble" || (!routing.empty() && routing != "dimension_order")) return;
+  if (region.config.buffer_flits >= 2 * flits) return;
+  for (size_t i = 0; i < region.dimensions.size(); ++i) {
+    const packet::TopologyDimension& d = region.topology.dimensions[i];
+    if (d.kind != DimensionKind::ring || d.size <= 2) continue;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.buffer_flits`: {} flits do not hold two packets of {}, which "
+                    "`packet.vc_classes: bubble` needs on dimension {} (Ring({})); allowed: {} or more",
+                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.size,
+                    2 * flits));
   }
 }
 
@@ -131,7 +111,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                     "place of FullyConnected",
                     where(config), config.npus(), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
   for (const uint32_t d : dimensions) {
@@ -156,6 +136,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
     }
   }
   check_routing(config, region);
+  check_bubble(config, region, flits);
   return region;
 }
 
@@ -186,7 +167,7 @@ PacketRegion make_graph_region(const Config& config) {
                                 "than {} network interfaces; use message fidelity",
                                 where(config), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   packet::PacketTopology& t = region.topology;
   t.name = "the graph";
   t.routing = "table";
@@ -242,6 +223,42 @@ PacketRegion make_graph_region(const Config& config) {
 }
 
 }  // namespace
+
+packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates) {
+  const PacketFabricConfig& p = config.packet;
+  packet::PacketConfig n;
+  n.cycle = router_cycle(p, rates);
+  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
+                p.credit_cycles};
+  n.vcs = p.vcs;
+  n.virtual_networks = p.virtual_networks;
+  n.strict_priority = p.strict_priority;
+  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
+                                                              : packet::FlitSwitching::flit_interleaved;
+  n.strict_cut_through = p.strict_cut_through;
+  n.release_on_credit = p.release_on_credit;
+  n.quantum = p.quantum;
+  n.allocator_iterations = p.allocator_iterations;
+  n.switch_allocator = p.switch_allocator;
+  n.vc_allocator = p.vc_allocator;
+  n.routing = p.routing == "auto" ? "" : p.routing;
+  n.selection = p.selection == "auto" ? "" : p.selection;
+  n.vc_classes = p.vc_classes;
+  n.seed = config.run.seed;
+  n.interleave_messages = p.injection == PacketInjection::aggressive;
+  return n;
+}
+
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t flits) {
+  uint64_t needed = std::max<uint64_t>(16, flits);
+  for (const packet::LinkTiming& link : links) {
+    const Ticks loop = packet::credit_round_trip(network, link);
+    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
+  }
+  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
+  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+}
 
 std::vector<PacketRegion> packet_regions_of(const Config& config) {
   std::vector<PacketRegion> regions;

@@ -330,6 +330,31 @@ TEST(PacketSystem, ACollectiveThatDeadlocksEndsInAStallReport) {
   EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
 }
 
+// Or packets would wait at the ring's entrance for ever.
+TEST(PacketSystem, BubblesNeedRoomForTwoPackets) {
+  Config config = machine({{DimensionKind::mesh, 2}, {DimensionKind::ring, 3}});
+  config.packet.vc_classes = "bubble";
+  config.packet.strict_cut_through = true;
+  config.packet.buffer_flits = 31;  // packets of 16 flits
+  try {
+    packet_regions_of(config);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(
+        std::string(error.what()).find("key `packet.buffer_flits`: 31 flits do not hold two packets of 16"),
+        std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("dimension 1 (Ring(3)); allowed: 32 or more"), std::string::npos)
+        << error.what();
+  }
+  config.packet.buffer_flits = 32;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+  config.packet.buffer_flits = 16;  // no bubble is needed where no ring is
+  config.dimensions[1].kind = DimensionKind::mesh;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+}
+
 TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
   Config config = machine({{DimensionKind::ring, 4}});
   config.dimensions[0].latency = 12'000;  // a multiple of every clock below: nothing waits for an edge
@@ -423,6 +448,28 @@ TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   const std::string limited = collective(config, CollectiveOp::all_gather, 1 << 20);
   const double share = std::stod(full) / std::stod(limited);
   EXPECT_NEAR(share, 2 * 16 / (16 * 206.0 / 64 + 1), 0.02);
+}
+
+// What the warnings say is what it costs, on a loop of 24 cycles with packets of 8 flits.
+TEST(PacketSystem, StrictCutThroughAndReleaseOnCreditCostWhatTheWarningSays) {
+  const auto check = [](uint32_t buffer, bool strict, bool release, const char* text, double share) {
+    Config config = machine({{DimensionKind::fully_connected, 2}});
+    config.dimensions[0].latency = 10 * kCycle;
+    config.packet.packet_bytes = 128;
+    config.packet.vcs = 1;
+    config.packet.buffer_flits = buffer;
+    config.packet.strict_cut_through = strict;
+    config.packet.release_on_credit = release;
+    const auto warnings = packet_warnings(config, packet_regions_of(config));
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(text), std::string::npos) << warnings[0];
+    const double time = std::stod(collective(config, CollectiveOp::all_gather, 1'280'000));
+    EXPECT_NEAR(80'000.0 * kCycle / time, share, 3e-4);
+  };
+  check(12, true, false, "at most 28.6 % of the link", 8.0 / 28);
+  check(24, true, false, "at most 75.0 % of the link", 0.75);
+  check(32, false, true, "at most 24.2 % of the link", 8.0 / 33);
+  check(4, false, true, "at most 15.1 % of the link", 8.0 / 53);
 }
 
 /// The same machine by notation and as a graph: the same network, so the same times.

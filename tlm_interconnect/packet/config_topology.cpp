@@ -146,6 +146,9 @@ PacketTopology make_links(const Config& config, uint64_t flit_bytes, const LinkT
     dimension.kind = d.kind;
     dimension.size = d.size;
     dimension.link = link_timing(d.link_rate(), d.latency, flit_bytes);
+    dimension.link.credit_latency = d.credit_latency;
+    dimension.link.flit_error = d.flit_error_rate;
+    dimension.link.replay = d.replay;
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);

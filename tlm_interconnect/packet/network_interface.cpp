@@ -100,9 +100,9 @@ void NetworkInterface::set_source(PacketSource* source) {
   wake_and_notify(on_cycle(kernel_time()));
 }
 
+// How far ahead cycles are decided already depends on how long bursts are; what is sent must not.
 void NetworkInterface::close_source() {
-  source_ = nullptr;
-  have_spec_ = false;
+  source_ends_ = sc_core::sc_time_stamp().value() + lookahead_;
 }
 
 void NetworkInterface::submit(const Message& message) {
@@ -178,6 +178,10 @@ void NetworkInterface::cycle(Ticks t) {
       wake(on_cycle(when));
     }
     return;
+  }
+  if (t >= source_ends_) {
+    source_ = nullptr;
+    have_spec_ = false;
   }
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());

@@ -150,7 +150,7 @@ class NetworkInterface final : public sc_core::sc_module {
   void set_sink(PacketSink* sink) { sink_ = sink; }
   /// Call before the simulation starts. The source must outlive it.
   void set_source(PacketSource* source);
-  /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
+  /// No packet of the source begins any more, but for those of cycles that may have been decided by now.
   void close_source();
 
   /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
@@ -272,6 +272,7 @@ class NetworkInterface final : public sc_core::sc_module {
   LinkPort link_;
   PacketSink* sink_ = nullptr;
   PacketSource* source_ = nullptr;
+  Ticks source_ends_ = kNever;  ///< its packets begin before that
 
   // The packet on its way out.
   fabric::PacketRef packet_ = fabric::kNoPacket;

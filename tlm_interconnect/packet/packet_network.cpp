@@ -9,6 +9,8 @@
 #include <map>
 #include <tuple>
 
+#include "tlm_interconnect/packet/dependency_check.h"
+
 namespace weft::packet {
 namespace {
 
@@ -292,10 +294,7 @@ std::string PacketNetwork::explain_stall() const {
   }
   text += fmt::format("Deadlock: a cycle of {} buffers, each waiting for the next:\n", cycle.size());
   for (const Place& place : cycle) text += "  " + describe(place, ignored) + "\n";
-  text +=
-      "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another "
-      "routing.\n";
-  return text;
+  return text + deadlock_remedy(topology_, config_) + "\n";
 }
 
 }  // namespace weft::packet

@@ -152,7 +152,10 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
 /// With links of their own for each level, from the leaves up: n - 1 entries.
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
                              const LinkTiming& ni_link);
-/// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)" or "FatTree(4,3)", all links alike.
+/// Every leaf joined to every spine; ranks are network interfaces at the leaves. Spines by a hash of the
+/// flow.
+PacketTopology make_clos(uint32_t hosts, uint32_t leaves, uint32_t spines, const LinkTiming& link);
+/// Any notation that configurations take: "Ring(4)_Mesh(8)_Switch(8)", "FatTree(k=4,n=3)", all links alike.
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link);
 

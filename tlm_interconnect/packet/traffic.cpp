@@ -15,6 +15,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "configs/units.h"
 #include "tlm_interconnect/packet/packet_network.h"
@@ -40,6 +41,14 @@ Ticks stall_time(const PacketTopology& t, const PacketConfig& network) {
     hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size : 2;
   }
   return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
+}
+
+/// Longer than an interface may have decided ahead.
+Picoseconds decided_ahead(const PacketTopology& t, Picoseconds cycle) {
+  Picoseconds longest = 0;
+  for (const LinkTiming& link : t.links)
+    longest = std::max(longest, std::max(link.latency, link.credit_latency));
+  return longest + 3 * cycle;
 }
 
 /// Latencies by the cycle; the last bin is open.
@@ -87,7 +96,14 @@ class Monitor final : public PacketSink {
     // order, and how far ahead depends on how long its bursts are.
     if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
     if (packet.submitted < from_ || packet.submitted >= to_) return;
-    latency_.add((at - packet.submitted) / cycle_);
+    const uint64_t latency = (at - packet.submitted) / cycle_;
+    ++measured_;
+    last_ = std::max(last_, at);
+    if (at < to_) {
+      latency_.add(latency);
+    } else {
+      late_.emplace_back(at, latency);
+    }
   }
   void flits_arrive(uint32_t flits, Ticks first, Ticks flit_time) override {
     const Ticks last = first + static_cast<Ticks>(flits - 1) * flit_time;
@@ -102,7 +118,16 @@ class Monitor final : public PacketSink {
   }
   void message_arrives(const Message&, Picoseconds) override {}
 
-  const Histogram& latency() const { return latency_; }
+  /// Measured packets whose arrival is announced, and the last of these arrivals.
+  uint64_t measured() const { return measured_; }
+  Picoseconds last() const { return last_; }
+  /// Of those that arrive before `end`, at the earliest the end of the measurement.
+  Histogram latency(Picoseconds end) const {
+    Histogram all = latency_;
+    for (const auto& [at, latency] : late_)
+      if (at < end) all.add(latency);
+    return all;
+  }
   uint64_t flits() const { return flits_; }
   uint64_t digest() const { return digest_; }
 
@@ -111,6 +136,9 @@ class Monitor final : public PacketSink {
   const Ticks from_;
   const Ticks to_;
   Histogram latency_;
+  std::vector<std::pair<Picoseconds, uint64_t>> late_;  ///< after the measurement: arrival, latency
+  uint64_t measured_ = 0;
+  Picoseconds last_ = 0;
   uint64_t flits_ = 0;
   uint64_t digest_ = 0;
 };
@@ -329,7 +357,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
       if (!pattern.silent(r) && sources[r]->newest() < to) return false;
       created += sources[r]->counted();
     }
-    return monitor.latency().count() == created;
+    // Announced is not yet arrived, and how far ahead arrivals are announced depends on how long bursts are.
+    return monitor.measured() == created && monitor.last() < now;
   };
 
   bool moving = advance_to(to);
@@ -346,7 +375,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const bool hopeless = point.accepted < 0.9 * offered - scatter;
   while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
   point.saturated = !moving || hopeless || !all_measured();
-  const Histogram& latency = monitor.latency();
+  const Histogram latency = monitor.latency(now);
   point.packets = latency.count();
   point.avg_latency = latency.mean();
   point.p50 = latency.percentile(0.5);
@@ -356,6 +385,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
 
   // Every run ends drained, and with its invariants checked.
   for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).close_source();
+  if (moving)
+    moving = advance_to(now + decided_ahead(network.topology(), cycle));  // what sources may still send
   while (moving && (network.packets_in_flight() > 0 || !network.broken_invariant(true).empty())) {
     const bool empty = network.packets_in_flight() == 0;
     moving = advance_to(now + 200 * cycle);
@@ -413,14 +444,20 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
     TrafficPoint mean;
     mean.load = loads[i];
     const double n = config.seeds;
+    double with_packets = 0;  // seeds without a measured packet have no latency
+    for (uint32_t s = 0; s < config.seeds; ++s)
+      with_packets += result.runs[i * config.seeds + s].packets != 0 ? 1 : 0;
+    const double of_latency = std::max(1.0, with_packets);
     for (uint32_t s = 0; s < config.seeds; ++s) {
       const TrafficPoint& p = result.runs[i * config.seeds + s];
       if (!p.stall.empty()) throw UserError(ExitCode::stall, p.stall);
-      mean.avg_latency += p.avg_latency / n;
-      mean.p50 += p.p50 / n;
-      mean.p99 += p.p99 / n;
       mean.accepted += p.accepted / n;
-      mean.min_latency = s == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      if (p.packets != 0) {
+        mean.avg_latency += p.avg_latency / of_latency;
+        mean.p50 += p.p50 / of_latency;
+        mean.p99 += p.p99 / of_latency;
+        mean.min_latency = mean.packets == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      }
       mean.max_latency = std::max(mean.max_latency, p.max_latency);
       mean.saturated = mean.saturated || p.saturated;
       mean.packets += p.packets;
