@@ -177,6 +177,8 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     if (flit == 0 || flit > 65536) fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
     const Config config = load_config(o.config, o.sets);
     c.topology = through(o.config, [&] { return packet::make_topology(config, flit, {}); });
+    c.flit_bytes = static_cast<uint32_t>(flit);
+    packet::set_congestion_control(config.packet, n);
     // A cycle is the time of a flit on the fastest link.
     n.cycle = kNever;
     for (const LinkTiming& link : c.topology.links)
@@ -216,6 +218,8 @@ void warn_beforehand(const TrafficConfig& c) {
     note(fmt::format("weft: {} ranks: not checked for cycles of buffers beforehand; a deadlock ends the run",
                      grouped(ranks)));
   }
+  const std::string unmarked = packet::marking_warning(c.topology, c.network, c.flit_bytes);
+  if (!unmarked.empty()) warn(unmarked);
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
     // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
     if (i == 0) continue;
@@ -244,7 +248,7 @@ void warn_afterwards(const TrafficResult& result) {
                     fmt::join(empty, ", ")));
 }
 
-std::string to_json(const TrafficResult& result) {
+std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
   JsonText json;
   json.begin_object();
   json.key("points").begin_array();
@@ -255,6 +259,11 @@ std::string to_json(const TrafficResult& result) {
     json.key("p50").number(p.p50);
     json.key("p99").number(p.p99);
     json.key("accepted").number(p.accepted);
+    if (c.network.ecn.enabled) {
+      json.key("packets_marked").number(p.packets_marked);
+      json.key("notifications").number(p.notifications);
+      json.key("flows_slowed").number(p.flows_slowed);
+    }
     json.end_object();
   }
   json.end_array();
@@ -275,11 +284,20 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.routing.empty() ? c.topology.routing : c.network.routing, o.switching, c.packet_flits,
       c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
       readable_time(c.network.cycle));
-  Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
-  for (const TrafficPoint& p : result.points)
-    table.row({json_number(p.load), fmt::format("{:.2f}", p.avg_latency), fmt::format("{:.1f}", p.p50),
-               fmt::format("{:.1f}", p.p99), fmt::format("{:.4f}", p.accepted),
-               p.saturated ? "saturated" : ""});
+  const bool ecn = c.network.ecn.enabled;
+  std::vector<std::string> head = {"# load", "avg latency", "p50", "p99", "accepted", ""};
+  if (ecn) head.insert(head.end() - 1, {"marked", "notifications", "flows slowed"});
+  Table table(head);
+  for (const TrafficPoint& p : result.points) {
+    std::vector<std::string> row = {
+        json_number(p.load),          fmt::format("{:.2f}", p.avg_latency), fmt::format("{:.1f}", p.p50),
+        fmt::format("{:.1f}", p.p99), fmt::format("{:.4f}", p.accepted),    p.saturated ? "saturated" : ""};
+    if (ecn) {
+      row.insert(row.end() - 1,
+                 {grouped(p.packets_marked), grouped(p.notifications), grouped(p.flows_slowed)});
+    }
+    table.row(row);
+  }
   return text + table.str() +
          fmt::format("# saturation {:.4f} (accepted at load 1); {} packet-hops in {:.2f} s\n",
                      result.saturation, grouped(result.packet_hops), result.wall_s);
@@ -310,7 +328,7 @@ ExitCode traffic(const TrafficOptions& options) {
   const std::string table = to_table(options, config, result);
   if (options.json) {
     note(table);
-    print(to_json(result));
+    print(to_json(config, result));
   } else {
     print(table);
   }

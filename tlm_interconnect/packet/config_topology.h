@@ -7,6 +7,7 @@
 #define WEFT_TLM_INTERCONNECT_PACKET_CONFIG_TOPOLOGY_H
 
 #include "configs/config.h"
+#include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/topology.h"
 
 namespace weft::packet {
@@ -19,6 +20,9 @@ LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes);
 /// others are routers. A link ganged of several is one of their summed rate. Throws UserError for one-way
 /// links.
 PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link);
+
+/// ECN and DCQCN as `packet.ecn` and `packet.dcqcn` say.
+void set_congestion_control(const PacketFabricConfig& from, PacketConfig& to);
 
 }  // namespace weft::packet
 

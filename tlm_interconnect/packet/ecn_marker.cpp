@@ -25,54 +25,29 @@ double EcnMarker::probability(const EcnConfig& config, uint64_t bytes) {
          static_cast<double>(config.k_max - config.k_min);
 }
 
-void EcnMarker::add(std::vector<Run>& runs, const Run& run) {
-  if (!runs.empty()) {
-    Run& last = runs.back();
-    if (last.stride == run.stride && last.first + static_cast<Ticks>(last.flits) * last.stride == run.first) {
-      last.flits += run.flits;
-      return;
-    }
-  }
-  runs.push_back(run);
-}
-
-// Takes the flits up to `t` out of the runs.
-uint64_t EcnMarker::passed(std::vector<Run>& runs, Ticks t) {
-  uint64_t flits = 0;
-  for (size_t i = 0; i < runs.size();) {
-    Run& run = runs[i];
-    if (run.first > t) {
-      ++i;
-      continue;
-    }
-    const auto n = static_cast<uint32_t>(std::min<Ticks>(run.flits, (t - run.first) / run.stride + 1));
-    flits += n;
-    run.flits -= n;
-    run.first += static_cast<Ticks>(n) * run.stride;
-    if (run.flits == 0) {
-      run = runs.back();
-      runs.pop_back();
-    } else {
-      ++i;
-    }
-  }
-  return flits;
-}
-
 void EcnMarker::arrives(uint32_t output, uint32_t network, Ticks first, uint32_t flits, uint32_t stride) {
-  add(queue(output, network).arrivals, {first, flits, stride});
+  BufferMeter& meter = queue(output, network);
+  const Ticks settled = meter.settled();
+  if (first <= settled) {
+    // Here for a while, but bound for this output only now.
+    const auto late = static_cast<uint32_t>(std::min<Ticks>(flits, (settled - first) / stride + 1));
+    meter.arrive(settled + 1, late, 0);
+    first += static_cast<Ticks>(late) * stride;
+    flits -= late;
+  }
+  meter.arrive(first, flits, stride);
 }
 
+// What leaves in the cycle that is looked at still counts: the order in which its grants are made does not
+// matter.
 void EcnMarker::leaves(uint32_t output, uint32_t network, Ticks first, uint32_t flits, uint32_t stride) {
-  add(queue(output, network).departures, {first, flits, stride});
+  queue(output, network).depart(first + 1, flits, stride);
 }
 
-// What leaves in this very cycle still counts: the order in which a cycle's grants are made does not matter.
 uint64_t EcnMarker::queued(uint32_t output, uint32_t network, Ticks t) {
-  Queue& q = queue(output, network);
-  q.flits += passed(q.arrivals, t);
-  if (t > 0) q.flits -= passed(q.departures, t - 1);
-  return q.flits;
+  BufferMeter& meter = queue(output, network);
+  meter.settle(t);
+  return static_cast<uint64_t>(meter.occupancy(t));
 }
 
 bool EcnMarker::marks(uint32_t output, uint32_t network, Ticks t) {

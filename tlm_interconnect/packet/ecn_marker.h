@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tlm_interconnect/packet/buffer_meter.h"
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/ticks.h"
 
@@ -27,7 +28,8 @@ class EcnMarker {
   /// Chance that a packet is marked that starts with `bytes` queued, its own included.
   static double probability(const EcnConfig& config, uint64_t bytes);
 
-  /// `flits` flits for an output, one every `stride` from `first`, come into a buffer ..
+  /// `flits` flits for an output, one every `stride` from `first` (which may lie in the past), come into a
+  /// buffer ..
   void arrives(uint32_t output, uint32_t network, Ticks first, uint32_t flits, uint32_t stride);
   /// .. or leave it.
   void leaves(uint32_t output, uint32_t network, Ticks first, uint32_t flits, uint32_t stride);
@@ -41,31 +43,19 @@ class EcnMarker {
   uint64_t longest(uint32_t output) const { return outputs_[output].longest; }
 
  private:
-  struct Run {
-    Ticks first;
-    uint32_t flits;
-    uint32_t stride;
-  };
-  struct Queue {
-    uint64_t flits = 0;
-    std::vector<Run> arrivals;  ///< not counted yet, in any order
-    std::vector<Run> departures;
-  };
   struct Output {
     uint64_t begun = 0;  ///< packets: the number of the next
     uint64_t marked = 0;
     uint64_t longest = 0;
   };
-  static void add(std::vector<Run>& runs, const Run& run);
-  static uint64_t passed(std::vector<Run>& runs, Ticks t);
-  Queue& queue(uint32_t output, uint32_t network) { return queues_[output * networks_ + network]; }
+  BufferMeter& queue(uint32_t output, uint32_t network) { return queues_[output * networks_ + network]; }
 
   const EcnConfig config_;
   const uint64_t seed_;
   const uint32_t router_;
   const uint32_t networks_;
   std::vector<Output> outputs_;
-  std::vector<Queue> queues_;
+  std::vector<BufferMeter> queues_;
 };
 
 }  // namespace weft::packet

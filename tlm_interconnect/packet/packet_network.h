@@ -32,6 +32,7 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// Interface i below ranks() is the first one of rank i; those after it are further lanes.
   uint32_t nis() const { return static_cast<uint32_t>(nis_.size()); }
   NetworkInterface& ni(uint32_t number) { return *nis_[number]; }
+  const NetworkInterface& ni(uint32_t number) const { return *nis_[number]; }
   Router& router(uint32_t index) { return *routers_[index]; }
   const Router& router(uint32_t index) const { return *routers_[index]; }
   uint32_t routers() const { return static_cast<uint32_t>(routers_.size()); }
