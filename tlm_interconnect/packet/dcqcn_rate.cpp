@@ -45,14 +45,14 @@ void DcqcnRate::increase(Ticks t) {
 }
 
 void DcqcnRate::advance(Ticks t) {
-  while (next_decay_ <= t) {
-    alpha_ -= alpha_ * g_ / kOne;
-    next_decay_ += config_->alpha_timer;
-  }
   while (next_increase_ <= t && !released()) {
     ++timer_count_;
     increase(next_increase_);
     next_increase_ += config_->rate_timer;
+  }
+  while (next_decay_ <= t && !released()) {  // alpha and the rate meet only in notifications
+    alpha_ -= alpha_ * g_ / kOne;
+    next_decay_ += config_->alpha_timer;
   }
 }
 
