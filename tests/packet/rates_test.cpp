@@ -283,6 +283,31 @@ TEST(Rates, CongestionControlIsIndependentOfBurstsAndOrder) {
   EXPECT_GT(counts.notifications, 2000u);
 }
 
+// .. and when many messages are submitted while their interface waits until a flow may go on.
+TEST(Rates, CongestionControlIsIndependentOfWhenMessagesAreSubmitted) {
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Scenario s = draw(seed, Rates::one);
+    draw_congestion_control(seed, s.network);
+    s.network.dcqcn.enabled = true;
+    s.network.ecn.k_min = 16 * (seed % 4);
+    s.network.ecn.k_max = s.network.ecn.k_min + 64;
+    s.network.dcqcn.cnp_interval = 1 + seed % 7 * 3000;
+    s.network.routing.clear();
+    s.network.strict_cut_through = false;
+    s.network.vcs = 2 + seed % 3;
+    s.network.virtual_networks = 1 + seed % 2;
+    s.network.interleave_messages = seed % 3 == 0;
+    s.packet_bytes = 32;
+    s.messages = 150;
+    s.longest = 30;
+    s.span = 300000;
+    s.text += " many messages";
+    compare(seed, s, counts);
+  }
+  EXPECT_GT(counts.notifications, 2000u);
+}
+
 // Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any
 // order.
 TEST(Rates, InterleavedFlitsAreIndependentOfTheOrder) {

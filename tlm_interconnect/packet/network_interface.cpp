@@ -227,8 +227,8 @@ void NetworkInterface::begin_packet(Ticks t) {
   }
 }
 
-// As begin_packet(), but of every flow only the first packet may go, and not before its rate allows it.
-// Others go meanwhile.
+// As begin_packet(), but no packet goes before the rate of its flow allows it. Others go meanwhile; those of
+// one flow wait alike, so that they stay in order.
 void NetworkInterface::begin_by_rate(Ticks t) {
   const auto networks = static_cast<uint32_t>(queues_.size());
   const uint32_t before = last_network_;
@@ -237,7 +237,6 @@ void NetworkInterface::begin_by_rate(Ticks t) {
   for (const bool only_known : {true, false}) {
     for (uint32_t i = 1; i <= networks; ++i) {
       const uint32_t network = config_.strict_priority ? networks - i : (before + i) % networks;
-      reaction_->begin_look();
       const Choice choice = choose_by_rate(t, network, only_known, unknown);
       if (choice.kind == Choice::Kind::none) continue;
       known = known || only_known;
@@ -272,15 +271,17 @@ NetworkInterface::Choice NetworkInterface::choose_by_rate(Ticks t, uint32_t virt
                                                           bool& unknown) {
   const std::deque<Queued>& queue = queues_[virtual_network];
   const Ticks start = std::max(t, busy_);
+  uint32_t held_back = ~0u;  // the destination last asked about: there may be many messages to it
   for (uint32_t i = 0; i < queue.size(); ++i) {
     const Message& m = messages_[queue[i].message].message;
     if (m.submitted > t) {
       wake(on_cycle(m.submitted));
       break;
     }
-    if (!reaction_->first_look(m.destination)) continue;
+    if (m.destination == held_back) continue;
     const Ticks then = reaction_->may_begin(m.destination, t, start);
     if (then > t) {
+      held_back = m.destination;
       wake(on_cycle(then));
       continue;
     }
@@ -320,7 +321,7 @@ NetworkInterface::Choice NetworkInterface::choose_of_source(Ticks t, uint32_t vi
       break;
     }
     const uint64_t flow = uint64_t{spec_.virtual_network} << 32 | spec_.destination;
-    if (spec_.virtual_network == virtual_network && set_aside_.count(flow) == 0) {
+    if (spec_.virtual_network == virtual_network) {
       const Ticks then = reaction_->may_begin(spec_.destination, t, start);
       if (then <= t) return {Choice::Kind::source, 0, spec_.destination, spec_.flits};
       wake(on_cycle(then));

@@ -94,14 +94,6 @@ void ReactionPoint::begin(uint32_t destination, Ticks t, Ticks start, uint32_t f
   if (flow.rate->released()) close(flow, record);
 }
 
-bool ReactionPoint::first_look(uint32_t destination) {
-  const auto it = flows_.find(destination);
-  if (it == flows_.end()) return true;
-  if (it->second.looked == look_) return false;
-  it->second.looked = look_;
-  return true;
-}
-
 uint64_t ReactionPoint::rate(uint32_t destination, Ticks t) {
   const auto it = flows_.find(destination);
   if (it == flows_.end()) return line_rate_;

@@ -46,11 +46,6 @@ class ReactionPoint {
   /// It begins, and has `flits` flits.
   void begin(uint32_t destination, Ticks t, Ticks start, uint32_t flits);
 
-  /// True once for every flow that is held back or may be, after each call of begin_look(): only the first
-  /// packet of a flow may be considered.
-  void begin_look() { ++look_; }
-  bool first_look(uint32_t destination);
-
   /// Bits a second at `t`.
   uint64_t rate(uint32_t destination, Ticks t);
   /// By destination: every flow that was ever held back, up to `t`.
@@ -63,7 +58,6 @@ class ReactionPoint {
     Ticks since = 0;         ///< when it was first held back
     Ticks last = kNever;     ///< when the packet before began
     uint64_t last_bits = 0;  ///< what it was on the wire
-    uint64_t looked = 0;
   };
   void update(Flow& flow, FlowRecord& record, Ticks t) const;
   static void close(Flow& flow, FlowRecord& record);
@@ -77,7 +71,6 @@ class ReactionPoint {
   std::unordered_map<uint32_t, Flow> flows_;
   std::map<uint32_t, FlowRecord> records_;
   size_t sweep_at_ = 16;
-  uint64_t look_ = 0;
 };
 
 class NotificationPoint {
