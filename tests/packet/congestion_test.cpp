@@ -277,6 +277,96 @@ PacketConfig hasty() {
   return c;
 }
 
+// A flow that waits until its rate allows the next packet does not take that time from what is submitted
+// meanwhile, even if the interface is busy with something else shortly before.
+TEST(Congestion, WhatIsSubmittedWhileAFlowWaitsGoesAtOnce) {
+  const std::string text = in_child([&]() -> std::string {
+    PacketConfig c = fast_control();
+    c.ecn.k_min = c.ecn.k_max = 100000000;
+    c.dcqcn.min_rate = 1000000000;
+    c.dcqcn.rate_timer = 1000000 * kMicrosecond;
+    Segmentation cut;
+    cut.packet_bytes = 1024;
+    PacketNetwork network("network", c, one_switch(3), cut);
+    test::ArrivalLog log;
+    for (uint32_t r = 0; r < 3; ++r) network.ni(r).set_sink(&log);
+    for (uint32_t k = 0; k < 10; ++k) network.ni(0).notify(1, 1000000 + k);
+    advance(2 * kMicrosecond);
+    const auto submit = [&](uint64_t id, uint32_t to, uint64_t bytes) {
+      Message m;
+      m.id_low = id;
+      m.destination = to;
+      m.bytes = bytes;
+      m.submitted = sc_core::sc_time_stamp().value();
+      network.ni(0).submit(m);
+    };
+    submit(0, 1, 2048);  // its second packet is due after 8192 ns
+    advance(8192000 - 90000);
+    submit(1, 2, 16);
+    advance(60000);
+    submit(2, 2, 16);
+    advance(100 * kMicrosecond);
+    return fmt::format("{} {} {}", log.injected[1], log.injected[2], log.sent[0]);
+  });
+  EXPECT_EQ(text, fmt::format("{} {} {}", 2000000 + 8192000 - 90000, 2000000 + 8192000 - 30000,
+                              2000000 + 8192000 + 64000));
+}
+
+/// Submits one message at a time, before or after the interface runs in that cycle.
+class Submitter final : public sc_core::sc_module {
+ public:
+  Submitter(sc_core::sc_module_name name, NetworkInterface& ni, const Message& message)
+      : sc_module(name), ni_(ni), message_(message) {
+    SC_HAS_PROCESS(Submitter);
+    SC_METHOD(submit);
+    sensitive << event_;
+    dont_initialize();
+    event_.notify(sc_core::sc_time::from_value(message.submitted));
+  }
+
+ private:
+  void submit() { ni_.submit(message_); }
+  NetworkInterface& ni_;
+  const Message message_;
+  sc_core::sc_event event_;
+};
+
+// At 10192 ns the flow that is held back may go on, and a message of the virtual network whose turn it is
+// comes.
+TEST(Congestion, AMessageSubmittedInTheCycleInWhichAFlowMayGoOnComesAfterIt) {
+  const auto run = [](uint64_t shuffle) {
+    return in_child([&]() -> std::string {
+      PacketConfig c = fast_control();
+      c.ecn.k_min = c.ecn.k_max = 100000000;
+      c.dcqcn.min_rate = 1000000000;
+      c.dcqcn.rate_timer = 1000000 * kMicrosecond;
+      c.virtual_networks = 2;
+      c.shuffle = shuffle;
+      Segmentation cut;
+      cut.packet_bytes = 1024;
+      PacketNetwork network("network", c, one_switch(3), cut);
+      test::ArrivalLog log;
+      for (uint32_t r = 0; r < 3; ++r) network.ni(r).set_sink(&log);
+      for (uint32_t k = 0; k < 10; ++k) network.ni(0).notify(1, 1000000 + k);
+      Message m;
+      m.destination = 1;
+      m.bytes = 2048;
+      m.submitted = 2 * kMicrosecond;
+      const Submitter first("first", network.ni(0), m);
+      m.id_low = 1;
+      m.destination = 2;
+      m.bytes = 16;
+      m.virtual_network = 1;
+      m.submitted = 10192000;
+      const Submitter second("second", network.ni(0), m);
+      advance(100 * kMicrosecond);
+      return fmt::format("{} {} {}", log.injected[0], log.sent[0], log.injected[1]);
+    });
+  };
+  for (uint64_t shuffle = 0; shuffle < 12; ++shuffle)
+    EXPECT_EQ(run(shuffle), "2000000 10256000 10256000") << shuffle;
+}
+
 TEST(Congestion, SourcesAreIndependentOfBurstsAndOrder) {
   for (const double load : {0.4, 0.9}) {
     PacketConfig c = hasty();
