@@ -84,6 +84,28 @@ const char* to_string(FlitSwitchingKind kind);
 const char* to_string(PacketForwarding forwarding);
 const char* to_string(PacketInjection injection);
 
+/// ECN marking at the outputs of routers.
+struct PacketEcnConfig {
+  bool enabled = false;
+  uint64_t k_min = 5000;  ///< bytes
+  uint64_t k_max = 200000;
+  double p_max = 0.01;
+};
+
+/// Rates of senders (DCQCN).
+struct PacketDcqcnConfig {
+  bool enabled = false;
+  Picoseconds cnp_interval = 50000000;
+  Picoseconds alpha_timer = 55000000;
+  Picoseconds rate_timer = 55000000;
+  uint64_t byte_counter = 10000000;
+  uint32_t fast_recovery = 5;
+  double g = 0.00390625;
+  Rate rate_ai{5000000};
+  Rate rate_hai{50000000};
+  Rate min_rate{625000};
+};
+
 /// What dimensions at `packet` fidelity have in common (configs/packet_timing.h resolves what is `auto`).
 struct PacketFabricConfig {
   uint64_t packet_bytes = 256;   ///< payload of a full packet
@@ -115,6 +137,8 @@ struct PacketFabricConfig {
   std::string vc_classes = "dateline";
   PacketForwarding forwarding = PacketForwarding::hardware;
   PacketInjection injection = PacketInjection::normal;
+  PacketEcnConfig ecn;
+  PacketDcqcnConfig dcqcn;
 };
 
 struct NmuConfig {

@@ -103,6 +103,7 @@ void print_fidelity_rules(const std::vector<FidelityRule>& rules, std::string& o
 std::string effective_yaml(const Config& config) {
   std::string out = "# The complete configuration of a run: defaults, file and --set together.\n";
   std::string section;
+  std::string subsection;
   for (const KeySpec& key : keys()) {
     if (key.get == nullptr) continue;
     if (key.path.rfind(kDimensionPrefix, 0) == 0) continue;  // written in one go below
@@ -129,7 +130,12 @@ std::string effective_yaml(const Config& config) {
     if (parent != section && section == "collectives") print_rules(config.collectives.rules, out);
     if (parent != section) out += parent + ":\n";
     section = parent;
-    out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));
+    const size_t last = key.path.rfind('.');
+    const std::string within = key.path.substr(0, last);
+    if (last != dot && within != subsection) out += fmt::format("  {}:\n", within.substr(dot + 1));
+    subsection = within;
+    out += fmt::format("{}{}: {}\n", last == dot ? "  " : "    ", key.path.substr(last + 1),
+                       print_value(key, key.get(config, key.index)));
     if (key.path != "topology.notation") continue;
     print_dimensions(config, config.fabric_dimensions().size(), out);
     print_fidelity_rules(config.fidelity_rules, out);

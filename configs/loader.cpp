@@ -858,6 +858,17 @@ class Resolver {
       complain("packet.vc_classes",
                "'bubble' needs `packet.strict_cut_through: true`: a packet must fit where it moves to");
     }
+    if (p.ecn.k_min > p.ecn.k_max) {
+      const bool low = find("packet.ecn.k_min") != nullptr;
+      complain(low ? "packet.ecn.k_min" : "packet.ecn.k_max",
+               fmt::format("a `k_min` of {} is above the `k_max` of {}; make {}", print_size(p.ecn.k_min),
+                           print_size(p.ecn.k_max),
+                           low ? "it smaller, or set `k_max`" : "it larger, or set `k_min`"));
+    }
+    if (p.dcqcn.enabled && !p.ecn.enabled) {
+      complain("packet.dcqcn.enabled",
+               "DCQCN reacts to packets that routers mark, and none does; add `packet.ecn.enabled: true`");
+    }
     const uint64_t least = (p.packet_bytes + p.header_bytes + p.flit_bytes - 1) / p.flit_bytes;
     if (p.strict_cut_through && p.buffer_flits != 0 && p.buffer_flits < least) {
       complain(bytes != nullptr ? "packet.buffer" : "packet.buffer_flits",

@@ -221,6 +221,12 @@ std::string json_schema() {
     if (section.path.find('.') != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
+  for (const char* const path : {"packet.ecn", "packet.dcqcn"}) {
+    const std::string name = path;
+    const size_t dot = name.find('.');
+    root["properties"][name.substr(0, dot)]["properties"][name.substr(dot + 1)] =
+        object_of(name + ".", find_section(name)->description);
+  }
   Json dimension = object_of(kDimensionPrefix, "");
   dimension["properties"]["collective_unit"] =
       object_of(std::string(kUnitPath) + ".", find_section(kUnitPath)->description);

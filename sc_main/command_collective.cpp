@@ -229,7 +229,9 @@ struct Measured {
   double wall_s = 0;
 };
 
-std::string to_json(const std::vector<Measured>& results, bool phases, bool data) {
+std::string to_json(const std::vector<Measured>& results, bool phases, const Config& config,
+                    const System::Congestion& congestion) {
+  const bool data = config.run.data != "none";
   JsonText json;
   json.begin_object();
   json.key("results").begin_array();
@@ -258,6 +260,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, bool data
     json.end_object();
   }
   json.end_array();
+  add_congestion(json, config, congestion);
   json.end_object();
   return json.str();
 }
@@ -315,7 +318,7 @@ class Runner {
   uint64_t elements_ = 0;
 };
 
-constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv"};
+constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
 
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_operation("--op", options.op);
@@ -359,6 +362,11 @@ ExitCode collective(const CollectiveOptions& options) {
                          grouped(elements), config->run.element, to_string(op),
                          collectives::reduces(op) ? fmt::format(" ({})", config->run.reduce) : "");
   }
+  System::Congestion congestion;
+  if (config->packet.ecn.enabled) {
+    congestion = job->system().congestion();
+    table += "# ecn: " + congestion_text(*config, congestion) + "\n";
+  }
   if (options.phases) {
     for (const Measured& m : results)
       table += fmt::format("\n# {} bytes by phase: summed over the chunks, mean of the ranks\n{}",
@@ -368,10 +376,11 @@ ExitCode collective(const CollectiveOptions& options) {
     std::vector<CollectiveRow> rows;
     for (const Measured& m : results) rows.push_back(m.row);
     write_collectives(*folder, rows);
+    if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
   if (options.json) {
     note(table);
-    print(to_json(results, options.phases, config->run.data != "none"));
+    print(to_json(results, options.phases, *config, congestion));
   } else {
     print(table);
   }

@@ -156,6 +156,7 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   PacketConfig& n = c.network;
   n = packet_network_config(config, {});
   n.virtual_networks = 1;  // synthetic traffic is of one
+  c.flit_bytes = static_cast<uint32_t>(flit);
   n.strict_priority = false;
   const auto each_link = [&](auto&& change) {
     for (LinkTiming& link : c.topology.links)
@@ -268,6 +269,8 @@ void warn_beforehand(const TrafficConfig& c) {
     note(fmt::format("weft: {} ranks: not checked for cycles of buffers beforehand; a deadlock ends the run",
                      grouped(ranks)));
   }
+  const std::string unmarked = packet::marking_warning(c.topology, c.network, c.flit_bytes);
+  if (!unmarked.empty()) warn(unmarked);
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
     // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
     if (i == 0) continue;
@@ -306,7 +309,7 @@ void warn_afterwards(const TrafficResult& result) {
                     fmt::join(empty, ", ")));
 }
 
-std::string to_json(const TrafficResult& result) {
+std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
   JsonText json;
   json.begin_object();
   json.key("points").begin_array();
@@ -324,6 +327,11 @@ std::string to_json(const TrafficResult& result) {
       }
     }
     json.key("accepted").number(p.accepted);
+    if (c.network.ecn.enabled) {
+      json.key("packets_marked").number(p.packets_marked);
+      json.key("notifications").number(p.notifications);
+      json.key("flows_slowed").number(p.flows_slowed);
+    }
     json.end_object();
   }
   json.end_array();
@@ -346,13 +354,22 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
       c.network.cycle % kTicksPerPicosecond == 0 ? readable_time(picoseconds(c.network.cycle))
                                                  : print_ticks(c.network.cycle));
-  Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
+  const bool ecn = c.network.ecn.enabled;
+  std::vector<std::string> head = {"# load", "avg latency", "p50", "p99", "accepted", ""};
+  if (ecn) head.insert(head.end() - 1, {"marked", "notifications", "flows slowed"});
+  Table table(head);
   for (const TrafficPoint& p : result.points) {
     const auto cycles = [&](double value, int digits) {
       return p.packets == 0 ? std::string("-") : fmt::format("{:.{}f}", value, digits);
     };
-    table.row({json_number(p.load), cycles(p.avg_latency, 2), cycles(p.p50, 1), cycles(p.p99, 1),
-               fmt::format("{:.4f}", p.accepted), p.saturated ? "saturated" : ""});
+    std::vector<std::string> row = {
+        json_number(p.load), cycles(p.avg_latency, 2),          cycles(p.p50, 1),
+        cycles(p.p99, 1),    fmt::format("{:.4f}", p.accepted), p.saturated ? "saturated" : ""};
+    if (ecn) {
+      row.insert(row.end() - 1,
+                 {grouped(p.packets_marked), grouped(p.notifications), grouped(p.flows_slowed)});
+    }
+    table.row(row);
   }
   return text + table.str() +
          fmt::format("# saturation {:.4f} (accepted at load 1); {} packet-hops in {:.2f} s\n",
@@ -387,7 +404,7 @@ ExitCode traffic(const TrafficOptions& options) {
   const std::string table = to_table(options, config, result);
   if (options.json) {
     note(table);
-    print(to_json(result));
+    print(to_json(config, result));
   } else {
     print(table);
   }

@@ -228,6 +228,24 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
   return {picoseconds(latency), picoseconds(message_flits(config_.packet, bytes) * slowest)};
 }
 
+std::vector<PacketFabric::FlowUse> PacketFabric::slowed_flows() const {
+  std::vector<FlowUse> flows;
+  for (uint32_t n = 0; n < networks(); ++n) {
+    const packet::PacketNetwork& network = *networks_[n];
+    const auto rank = [&](uint32_t local) { return geometry_.rank_at(places_[n][local]); };
+    for (uint32_t i = 0; i < network.nis(); ++i) {
+      const packet::NetworkInterface& ni = network.ni(i);
+      for (const auto& [destination, record] : ni.flow_records()) {
+        if (record.notifications == 0) continue;  // the first is on its way
+        flows.push_back({ni.name(), rank(ni.rank()), rank(destination), record.notifications,
+                         static_cast<double>(record.lowest_rate) / 8, static_cast<double>(ni.line_rate()) / 8,
+                         picoseconds(record.below_line)});
+      }
+    }
+  }
+  return flows;
+}
+
 PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) const {
   const packet::PacketNetwork& network = *networks_[n];
   const packet::PacketTopology& topology = network.topology();
@@ -237,6 +255,7 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   const uint64_t flits = network.router(r).flits_sent(p);
   use.bytes = flits * config_.packet.flit_bytes;
   use.packets = network.router(r).packets_sent(p);
+  use.marked = network.router(r).packets_marked(p);
   use.busy = network.router(r).busy(p);
   if (dimensions_.empty()) {
     const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))

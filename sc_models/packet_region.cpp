@@ -11,6 +11,7 @@
 #include "configs/packet_timing.h"
 #include "configs/units.h"
 #include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "workload/collectives/in_switch.h"
@@ -59,6 +60,14 @@ packet::Segmentation segmentation_of(const Config& config) {
   s.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
   s.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
   return s;
+}
+
+bool anything_at_packet_fidelity(const Config& config) {
+  const auto& rules = config.fidelity_rules;
+  return !packet_regions(config).empty() ||
+         (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet) ||
+         std::any_of(rules.begin(), rules.end(),
+                     [](const FidelityRule& rule) { return rule.fidelity == Fidelity::packet; });
 }
 
 void check_routing(const Config& config, const PacketRegion& region) {
@@ -246,6 +255,7 @@ packet::PacketConfig packet_network_config(const Config& config, const std::vect
   n.vc_classes = p.vc_classes;
   n.seed = config.run.seed;
   n.interleave_messages = p.injection == PacketInjection::aggressive;
+  packet::set_congestion_control(p, n);
   return n;
 }
 
@@ -275,7 +285,15 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
     warnings.push_back(fmt::format("{}: {}", where(config), text));
   };
   const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  if (config.packet.ecn.enabled && !anything_at_packet_fidelity(config)) {
+    warn(
+        "key `packet.ecn.enabled`: nothing is at packet fidelity, so there is no queue and no mark; set "
+        "`fidelity: packet`");
+  }
   for (const PacketRegion& region : regions) {
+    const std::string unmarked =
+        packet::marking_warning(region.topology, region.config, config.packet.flit_bytes);
+    if (!unmarked.empty()) warn(unmarked);
     for (size_t i = 0; i < region.dimensions.size(); ++i) {
       const uint32_t d = region.dimensions[i];
       const DimensionConfig& dimension = config.fabric_dimensions()[d];

@@ -521,6 +521,20 @@ System::Totals System::totals() const {
   return t;
 }
 
+System::Congestion System::congestion() const {
+  Congestion c;
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const packet::PacketNetwork& network = fabric->network(n);
+      c.packet_hops += network.packet_hops();
+      c.marked += network.packets_marked();
+      c.notifications += network.notifications();
+    }
+    for (PacketFabric::FlowUse& flow : fabric->slowed_flows()) c.flows.push_back(std::move(flow));
+  }
+  return c;
+}
+
 std::vector<std::string> System::check_conservation() const {
   std::vector<std::string> broken;
   const Totals t = totals();

@@ -40,6 +40,7 @@ struct LinkReport {
   uint64_t bytes = 0;                     ///< packet fidelity: on the wire, headers and padding included
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< packet fidelity
+  uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed; not known at packet fidelity
 };
@@ -131,6 +132,7 @@ class System : public sc_core::sc_module {
         link.dimension = use.dimension;
         link.bytes = use.bytes;
         link.packets = use.packets;
+        link.marked = use.marked;
         link.busy = use.busy;
         f(link);
       });
@@ -158,6 +160,15 @@ class System : public sc_core::sc_module {
     uint64_t memory_outstanding = 0;
   };
   Totals totals() const;
+
+  /// Packet fidelity with `packet.ecn`: what was marked, and the flows that DCQCN has slowed down.
+  struct Congestion {
+    uint64_t packet_hops = 0;
+    uint64_t marked = 0;         ///< packet-hops
+    uint64_t notifications = 0;  ///< sent to senders
+    std::vector<PacketFabric::FlowUse> flows;
+  };
+  Congestion congestion() const;
 
   /// Broken conservation laws, one line each; empty when bytes, messages and packets balance. Call when
   /// nothing is in flight any more.

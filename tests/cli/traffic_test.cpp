@@ -75,6 +75,30 @@ TEST(Traffic, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
   EXPECT_EQ(traffic({"--topology", "Mesh(2)_Mesh(2)"}).err, "");
 }
 
+TEST(Traffic, CongestionControlOfAConfigurationIsUsedAndReported) {
+  const vcd::test::TemporaryFolder folder;
+  write(folder.file("machine.yaml"),
+        "weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions: [{bandwidth: 16 GB/s, latency: 100 ns}]\n"
+        "packet:\n  ecn: {enabled: true, k_min: 200 B, k_max: 2 kB, p_max: 0.5}\n"
+        "  dcqcn: {enabled: true, cnp_interval: 1 us, rate_timer: 2 us, byte_counter: 10 kB}\n");
+  const Arguments run = {
+      folder.file("machine.yaml"), "--pattern", "all_to_one", "--load", "0.5", "--buffer", "256"};
+  const json r = result(run);
+  EXPECT_GT(r["points"][0]["packets_marked"], 10);
+  EXPECT_GT(r["points"][0]["notifications"], 5);
+  EXPECT_EQ(r["points"][0]["flows_slowed"], 8) << "one for each sender, the receiver itself among them";
+  for (const char* column : {"marked", "notifications", "flows slowed"})
+    EXPECT_NE(traffic(run).out.find(column), std::string::npos) << column;
+  Arguments off = run;
+  off.insert(off.end(), {"--set", "packet.dcqcn.enabled=false", "--set", "packet.ecn.enabled=false"});
+  EXPECT_FALSE(result(off)["points"][0].contains("packets_marked"));
+  // Queues that no mark can come of are told.
+  Arguments small = run;
+  small.back() = "1";
+  small.insert(small.end(), {"--packet-flits", "1", "--set", "packet.ecn.k_min=2 kB"});
+  EXPECT_TRUE(traffic(small).says({"no queue can exceed ECN's k_min of 2000 B"}));
+}
+
 // T = 2 + 4 H + (N - 1) of docs/packet_fabric.md, H = 2 routers, nearly without load.
 TEST(Traffic, ZeroLoadLatencyIsExact) {
   for (const uint32_t flits : {1u, 8u}) {

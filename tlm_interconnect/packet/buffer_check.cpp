@@ -76,4 +76,18 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
       100 * (best - share), enough.buffer_flits);
 }
 
+std::string marking_warning(const PacketTopology& topology, const PacketConfig& config, uint64_t flit_bytes) {
+  if (!config.ecn.enabled) return {};
+  uint64_t inputs = 0;
+  for (const TopologyRouter& router : topology.routers)
+    inputs = std::max<uint64_t>(inputs, router.ports.size());
+  const uint64_t most = inputs * config.vcs * config.buffer_flits * flit_bytes;
+  if (most > config.ecn.k_min) return {};
+  return fmt::format(
+      "{}: no queue can exceed ECN's k_min of {} B: {} inputs with {} VCs of {} flits hold {} B; nothing "
+      "will be "
+      "marked. Make k_min smaller or the buffers larger",
+      topology.name, config.ecn.k_min, inputs, config.vcs, config.buffer_flits, most);
+}
+
 }  // namespace weft::packet

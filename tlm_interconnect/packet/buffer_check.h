@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Do the buffers of a link cover its credit round trip? Kernel-free closed forms.
+// Do the buffers of a link cover its credit round trip, and can they hold what ECN marks at? Kernel-free
+// closed forms.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_BUFFER_CHECK_H
 #define WEFT_TLM_INTERCONNECT_PACKET_BUFFER_CHECK_H
@@ -27,6 +28,9 @@ double credit_limited_share(const PacketConfig& config, const LinkTiming& link, 
 /// do.
 std::string buffer_warning(const std::string& name, const PacketConfig& config, const LinkTiming& link,
                            uint32_t packet_flits);
+
+/// Empty: ECN is off, or some queue can become long enough for a mark. Otherwise a warning.
+std::string marking_warning(const PacketTopology& topology, const PacketConfig& config, uint64_t flit_bytes);
 
 }  // namespace weft::packet
 

@@ -167,4 +167,25 @@ PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const Li
   return t;
 }
 
+void set_congestion_control(const PacketFabricConfig& from, PacketConfig& to) {
+  const auto bits = [](Rate rate) {
+    return static_cast<uint64_t>(static_cast<Wide>(rate.bytes_per_second) * 8 / rate.divisor);
+  };
+  to.ecn.enabled = from.ecn.enabled;
+  to.ecn.k_min = from.ecn.k_min;
+  to.ecn.k_max = from.ecn.k_max;
+  to.ecn.p_max = from.ecn.p_max;
+  const PacketDcqcnConfig& d = from.dcqcn;
+  to.dcqcn.enabled = d.enabled;
+  to.dcqcn.cnp_interval = ticks(d.cnp_interval);
+  to.dcqcn.alpha_timer = ticks(d.alpha_timer);
+  to.dcqcn.rate_timer = ticks(d.rate_timer);
+  to.dcqcn.byte_counter = d.byte_counter;
+  to.dcqcn.fast_recovery = d.fast_recovery;
+  to.dcqcn.g = d.g;
+  to.dcqcn.rate_ai = bits(d.rate_ai);
+  to.dcqcn.rate_hai = bits(d.rate_hai);
+  to.dcqcn.min_rate = bits(d.min_rate);
+}
+
 }  // namespace weft::packet

@@ -187,13 +187,14 @@ void put(std::string& out, const std::string& s) {
 struct Flat {
   double load, avg, p50, p99, min, max, accepted, wall, cpu;
   uint64_t seed, packets, hops, activations, digest;
-  uint64_t saturated;
+  uint64_t saturated, marked, notifications, slowed;
 };
 
 std::string pack(const TrafficPoint& p) {
-  const Flat flat{p.load,        p.avg_latency, p.p50,         p.p99,    p.min_latency,
-                  p.max_latency, p.accepted,    p.wall_s,      p.cpu_s,  p.seed,
-                  p.packets,     p.packet_hops, p.activations, p.digest, p.saturated ? 1u : 0u};
+  const Flat flat{p.load,           p.avg_latency,   p.p50,         p.p99,    p.min_latency,
+                  p.max_latency,    p.accepted,      p.wall_s,      p.cpu_s,  p.seed,
+                  p.packets,        p.packet_hops,   p.activations, p.digest, p.saturated ? 1u : 0u,
+                  p.packets_marked, p.notifications, p.flows_slowed};
   std::string out(1, 'p');
   put(out, &flat, sizeof flat);
   put(out, p.stall);
@@ -223,6 +224,9 @@ bool unpack(const std::string& in, TrafficPoint& p) {
   p.activations = flat.activations;
   p.digest = flat.digest;
   p.saturated = flat.saturated != 0;
+  p.packets_marked = flat.marked;
+  p.notifications = flat.notifications;
+  p.flows_slowed = flat.slowed;
   return true;
 }
 
@@ -310,7 +314,9 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const Ticks from = config.warmup_cycles * cycle;
   const Ticks to = from + config.measure_cycles * cycle;
 
-  PacketNetwork network("network", network_config, config.topology);
+  Segmentation segmentation;
+  segmentation.flit_bytes = config.flit_bytes;
+  PacketNetwork network("network", network_config, config.topology, segmentation);
   const TrafficPattern pattern(config.pattern, network.topology());
   Monitor monitor(cycle, from, to);
   std::vector<std::unique_ptr<TrafficSource>> sources;
@@ -394,6 +400,9 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   }
   point.packet_hops = network.packet_hops();
   point.activations = network.activations();
+  point.packets_marked = network.packets_marked();
+  point.notifications = network.notifications();
+  for (uint32_t n = 0; n < network.nis(); ++n) point.flows_slowed += network.ni(n).flow_records().size();
   point.digest = monitor.digest();
   point.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
   point.cpu_s = cpu_seconds() - cpu;
@@ -463,6 +472,9 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
       mean.packets += p.packets;
       mean.packet_hops += p.packet_hops;
       mean.activations += p.activations;
+      mean.packets_marked += p.packets_marked;
+      mean.notifications += p.notifications;
+      mean.flows_slowed += p.flows_slowed;
       mean.wall_s += p.wall_s;
       mean.cpu_s += p.cpu_s;
       mean.digest += p.digest;
