@@ -114,6 +114,7 @@ uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
                           : d.kind == DimensionKind::fully_connected ? 1
                                                                      : 2;
     way += hops * d.link.latency;
+    for (const LinkTiming& level : d.levels) way += 2 * level.latency;
   }
   return way / cycle;
 }
@@ -219,8 +220,10 @@ void warn_beforehand(const TrafficConfig& c) {
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
     // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
     if (i == 0) continue;
-    const std::string name =
-        c.topology.dimensions.empty() ? "links" : fmt::format("links of dimension {}", i - 1);
+    // Then come those of each dimension, and those of upper levels of trees.
+    const std::string name = c.topology.dimensions.empty()       ? "links"
+                             : i <= c.topology.dimensions.size() ? fmt::format("links of dimension {}", i - 1)
+                                                                 : "links between the switches of a tree";
     const std::string warning = packet::buffer_warning(name, c.network, c.topology.links[i], c.packet_flits);
     if (!warning.empty()) warn(warning);
   }

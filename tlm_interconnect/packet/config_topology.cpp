@@ -144,6 +144,9 @@ PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const Li
     dimension.kind = d.kind;
     dimension.size = d.size;
     dimension.link = link_timing(d.link_rate(), d.latency, flit_bytes);
+    dimension.tree = d.tree;
+    for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
+      dimension.levels.push_back(link_timing(d.tree->level(l).rate(), d.tree->level(l).latency, flit_bytes));
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);

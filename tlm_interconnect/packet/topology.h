@@ -8,9 +8,11 @@
 #define WEFT_TLM_INTERCONNECT_PACKET_TOPOLOGY_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "configs/tree.h"
 #include "configs/types.h"
 
 namespace weft::packet {
@@ -40,6 +42,7 @@ struct TopologyRouter {
   RouterRole role = RouterRole::graph;
   uint32_t rank = 0;       ///< npu: its rank; dimension_switch: the lowest rank it joins
   uint32_t dimension = 0;  ///< dimension_switch: which one it is
+  uint32_t node = 0;       ///< dimension_switch of a tree: its node of Tree::graph(), whose ports are its own
   uint32_t level = 0;      ///< tree: 0 is the root level
   uint32_t position = 0;   ///< tree: within the level
   std::vector<TopologyPort> ports;
@@ -58,6 +61,8 @@ struct TopologyDimension {
   DimensionKind kind = DimensionKind::ring;
   uint32_t size = 1;
   LinkTiming link;
+  std::shared_ptr<const Tree> tree = nullptr;  ///< of a Switch whose lines are trees of switches
+  std::vector<LinkTiming> levels = {};         ///< of the tree's links above the NPUs' own, from level 1 up
 };
 
 struct NiAttachment {
@@ -142,8 +147,8 @@ struct PacketTopology {
   void check() const;
 };
 
-/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar per group. A single
-/// Switch dimension is one crossbar with the network interfaces at its ports.
+/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar, or a tree of them, per
+/// group. A single Switch dimension is one crossbar, or tree, with the network interfaces at its ports.
 PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions, const LinkTiming& ni_link);
 /// k-ary n-tree: k^n network interfaces, n levels of k^(n-1) routers with k ports down and k up (the roots:
 /// only down).
@@ -151,7 +156,8 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
 /// With links of their own for each level, from the leaves up: n - 1 entries.
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
                              const LinkTiming& ni_link);
-/// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)" or "FatTree(4,3)", all links alike.
+/// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)", "FatTree(4,3)" or
+/// "Ring(4)_Clos(hosts=4,leaves=4,spines=2)", all links alike.
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link);
 
