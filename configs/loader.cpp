@@ -831,11 +831,14 @@ class Resolver {
     for (size_t d = 0; d < config_.dimensions.size(); ++d) resolve_dimension(d, entries == 1 ? 0 : d);
     if (tree_) return;
     for (size_t entry = 0; entry < entries; ++entry) {
-      const bool used = entries == 1 ? std::any_of(trees_.begin(), trees_.end(),
-                                                   [](const auto& tree) { return tree.has_value(); })
-                                     : trees_[entry].has_value();
-      if (raw_.levels[entry].origin.empty() || used) continue;
-      errors_.add(raw_.levels[entry].origin, fmt::format("{}[{}].levels", kDimensionsPath, entry),
+      const std::string& origin = raw_.levels[entry].origin;
+      if (origin.empty()) continue;
+      // One entry stands for all dimensions; --set may have made copies of it.
+      bool used = false;
+      for (size_t d = 0; d < trees_.size(); ++d)
+        used = used || (trees_[d].has_value() && raw_.levels[entries == 1 ? 0 : d].origin == origin);
+      if (used) continue;
+      errors_.add(origin, fmt::format("{}[{}].levels", kDimensionsPath, entry),
                   entries == 1 ? fmt::format("is for trees of switches, and '{}' has none; remove it",
                                              config_.notation)
                                : fmt::format("is for trees of switches, and dimension {} is {}; remove it",

@@ -334,7 +334,8 @@ void add_traffic_command(CLI::App& app, Action& action) {
   add("--flit-size", o.flit_size, "SIZE",
       "With CONFIG: bytes of a flit (default: 16 B). A cycle is its time on the fastest link");
   add("--topology", o.topology, "NOTATION",
-      "Links of one flit a cycle: Mesh(8)_Mesh(8), Ring(4)_Switch(8), FatTree(k=4,n=3)");
+      "Links of one flit a cycle: Mesh(8)_Mesh(8), Ring(4)_Switch(8), FatTree(k=4,n=3), "
+      "Ring(4)_Clos(hosts=4,leaves=4,spines=2)");
   add("--link-latency", o.link_latency, "CYCLES", "With --topology: of every link (default: 1)");
   add("--pattern", o.pattern, "NAME",
       "uniform (default), transpose, bit_complement, neighbor, hotspot, all_to_one, or a file with the "
