@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "configs/dram_spec.h"
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
@@ -447,7 +448,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
             if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
               one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
             } else if (send.reduce && config.collectives.reduction == ReductionKind::hbm) {
-              one += transfer_time(3 * bytes, config.hbm.bandwidth) + 3 * config.hbm.latency;
+              one += 3 * slowest_access(config.hbm, bytes);
             }
           }
         }
