@@ -955,7 +955,7 @@ std::vector<KeySpec> make_keys() {
                  {"switched_dateline", true, "two classes, changed at the dateline"},
                  {"bubble", true,
                   "one class; a packet enters a ring only if room for another stays free (needs "
-                  "`strict_cut_through`)"},
+                  "`strict_cut_through` and buffers of two packets)"},
                  {"none", true, "nothing: to study deadlock"}};
     k.description = "What keeps rings free of deadlock.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_classes = std::get<std::string>(v); };

@@ -143,7 +143,7 @@ TEST(TreeDimensions, PacketsPassTheRoutersOfTheTree) {
       Machine tree(
           "tree", machine((ring.empty() ? "Ring(1)_" : ring) + std::string("FatTree(k=2,n=3)"), links, more));
       const Picoseconds router =
-          router_cycles(tree.config.packet) * flit_time(tree.config.packet, {64000000000, 1});
+          picoseconds(router_cycles(tree.config.packet) * flit_time(tree.config.packet, {64000000000, 1}));
       std::string wrong;
       for (uint32_t a = 0; a < 8; ++a) {
         for (uint32_t b = 0; b < 8; ++b) {
