@@ -19,6 +19,7 @@
 namespace weft {
 
 class Graph;  // configs/graph.h
+class Tree;   // configs/tree.h
 
 /// What a switch of a Switch dimension has for the `in_switch` algorithm.
 struct CollectiveUnitConfig {
@@ -29,17 +30,18 @@ struct CollectiveUnitConfig {
   uint64_t segment = 64 << 10;  ///< bytes a block has at most
 };
 
-/// One level of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
+/// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
   DimensionKind kind = DimensionKind::ring;
   uint32_t size = 1;           ///< NPUs along the dimension
   Rate bandwidth;              ///< per link and direction
-  Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops)
+  Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops; tree: of the NPUs' own links)
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::store_and_forward;
   CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
+  std::shared_ptr<const Tree> tree;  ///< of a Switch dimension whose lines are trees of switches; else null
   // At packet fidelity:
   Picoseconds credit_latency = 0;  ///< of the way back; 0: as `latency`
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
@@ -48,6 +50,9 @@ struct DimensionConfig {
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
 };
+
+/// As the notation writes it: "Ring(4)", "Clos(hosts=4,leaves=4,spines=2)".
+std::string print_dimension(const DimensionConfig& dimension);
 
 struct NpuConfig {
   double peak_flops = 0;        ///< FLOP/s; 0: the roofline's compute side is off

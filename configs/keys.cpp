@@ -63,12 +63,12 @@ std::vector<KeySpec> make_keys() {
         "`Mesh(n)` "
         "(short `R`, `FC`, `SW`, `M`) joined by `_`. For machines of packages `Local(n)`, `Horizontal(n)` "
         "and "
-        "`Vertical(n)` are rings and `Global(n)` is a switch. Or one tree of switches: `FatTree(k=4,n=3)`, "
-        "the "
-        "k-ary n-tree, with one entry of `dimensions` for all links or n of them from the NPUs up; "
-        "`Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, with one or two. Trees are "
-        "graphs "
-        "(routing `ecmp`, planned on as `Switch(npus)`). Either this or `graph` is required. At most " +
+        "`Vertical(n)` are rings and `Global(n)` is a switch. `FatTree(k=4,n=3)`, the k-ary n-tree, and "
+        "`Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, are trees of switches. Among "
+        "other dimensions every line of NPUs has such a tree in place of a switch, with `levels` in the "
+        "dimension's entry; for collectives it is a Switch. Alone a tree is a graph (routing `ecmp`, planned "
+        "on as `Switch(npus)`), with one entry of `dimensions` for all links or one a level from the NPUs up "
+        "(n; Clos: two). Either this or `graph` is required. At most " +
         std::to_string(kMaxNpus) + " NPUs and " + std::to_string(kMaxDimensions) + " dimensions.";
     // The dimensions' kinds and sizes are resolved by the loader, which also matches them with the entries.
     k.set = [](Config& c, size_t, const Value& v) { c.notation = std::get<std::string>(v); };
@@ -392,6 +392,56 @@ std::vector<KeySpec> make_keys() {
     };
   }
 
+  // Of trees: the loader gives what is absent the value of the NPUs' own links.
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].bandwidth", ValueType::bandwidth);
+    k.optional = true;
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description = "Per direction, of one of `count`. Absent: as the NPUs' links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].latency", ValueType::time);
+    k.optional = true;
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Of the link. Absent: as the NPUs' links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].count", ValueType::integer);
+    k.optional = true;
+    k.min = "1";
+    k.max = "1024";
+    k.description =
+        "Parallel links that work as one: they multiply `bandwidth`. Absent: `links_per_npu`, and 1 where "
+        "the "
+        "level has a `bandwidth`.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].credit_latency", ValueType::time);
+    k.optional = true;
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description =
+        "Of a credit on its way back, at `packet` fidelity. `auto`: as `latency`. Absent: as the NPUs' "
+        "links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].flit_error_rate", ValueType::number);
+    k.optional = true;
+    k.min = "0";
+    k.max = "0.5";
+    k.description = "Chance that a flit is damaged, at `packet` fidelity. Absent: as the NPUs' links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].replay", ValueType::time);
+    k.optional = true;
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description = "What a repetition costs. `auto`: a round trip of the link. Absent: as the NPUs' links.";
+  }
   {
     KeySpec& k = add("topology.fidelity_rules[].name", ValueType::text);
     k.optional = true;
@@ -1456,6 +1506,11 @@ const std::vector<SectionSpec>& sections() {
       {"topology.dimensions[].collective_unit", false,
        "What the switches of a Switch dimension do collectives with: the algorithm `in_switch` (other "
        "dimensions and algorithms ignore it)."},
+      {"topology.dimensions[].levels[]", true,
+       "A list of mappings: the links between the switches of a tree that is a dimension among others, from "
+       "the leaf switches up to the roots, one a level or one for all. Absent: like the NPUs' links, which "
+       "the "
+       "dimension's own keys describe. In the one entry for all dimensions it is for those that are trees."},
       {"topology.fidelity_rules[]", true,
        "A list of mappings: another fidelity for some messages. The first rule all of whose conditions hold "
        "is for a collective, or a point-to-point message, when it starts; one that is for none is warned of. "

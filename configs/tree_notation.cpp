@@ -39,9 +39,7 @@ const Form* form_of(std::string_view text) {
 }
 
 [[noreturn]] void fail(std::string_view text, const Form& form, const std::string& what) {
-  throw UserError(ExitCode::usage,
-                  fmt::format("'{}': {}; write it like `{}`, alone: it is no dimension among others", text,
-                              what, form.example));
+  throw UserError(ExitCode::usage, fmt::format("'{}': {}; write it like `{}`", text, what, form.example));
 }
 
 uint64_t power(uint64_t base, uint32_t exponent, uint64_t most) {
@@ -64,7 +62,11 @@ uint32_t TreeNotation::npus() const {
 }
 
 bool is_tree_notation(std::string_view text) {
-  return form_of(text) != nullptr;
+  return form_of(text) != nullptr && text.find('_') == std::string_view::npos;
+}
+
+bool is_tree_word(std::string_view word) {
+  return form_of(word) != nullptr;
 }
 
 TreeNotation parse_tree_notation(std::string_view text, uint64_t most_nodes) {

@@ -117,6 +117,7 @@ uint64_t longest_way(const PacketTopology& topology, Ticks cycle) {
                           : d.kind == DimensionKind::fully_connected ? 1
                                                                      : 2;
     way += hops * d.link.latency;
+    for (const LinkTiming& level : d.levels) way += 2 * level.latency;
   }
   return way / cycle;
 }
@@ -275,8 +276,9 @@ void warn_beforehand(const TrafficConfig& c) {
     // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
     if (i == 0) continue;
     const LinkTiming& link = c.topology.links[i];
+    // After those of each dimension come those of upper levels of trees, which have no name either.
     const std::string name =
-        c.topology.dimensions.empty()
+        i > c.topology.dimensions.size()
             ? fmt::format("links with a flit every {} and a latency of {}",
                           readable_time(link.flit_time == 0 ? c.network.cycle : link.flit_time),
                           readable_time(link.latency == 0 ? c.network.cycle : link.latency))
@@ -427,7 +429,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
       "link");
   add("--topology", o.topology, "NOTATION",
       "Links of one flit a cycle: Mesh(8)_Mesh(8), Ring(4)_Switch(8), FatTree(k=4,n=3), "
-      "Clos(hosts=4,leaves=8,spines=4)");
+      "Clos(hosts=4,leaves=8,spines=4), Ring(4)_FatTree(k=4,n=2)");
   add("--link-latency", o.link_latency, "CYCLES", "With --topology: of every link (default: 1)");
   add("--pattern", o.pattern, "NAME",
       "uniform (default), transpose, bit_complement, neighbor, hotspot, all_to_one, or a file with the "

@@ -9,6 +9,7 @@
 
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "configs/tree.h"
 #include "configs/units.h"
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/config_topology.h"
@@ -45,6 +46,11 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
                     print_flit_time(config.packet, d.link_rate()), print_bandwidth(d.link_rate())));
   }
   return link;
+}
+
+/// Kinds of links that a dimension has.
+uint32_t levels_of(const DimensionConfig& d) {
+  return d.tree == nullptr ? 1 : d.tree->levels();
 }
 
 /// VCs that the packets on one link may use: those of one class.
@@ -106,7 +112,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   uint64_t ranks = 1;
   uint64_t lanes = 0;
   for (const uint32_t d : dimensions) {
-    rates.push_back(all[d].link_rate());
+    for (uint32_t l = 0; l < levels_of(all[d]); ++l) rates.push_back(at_level(all[d], l).link_rate());
     ranks *= all[d].size;
     lanes += all[d].kind == DimensionKind::switch_           ? collectives::uses_unit(config, d) ? 2 : 1
              : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
@@ -123,9 +129,20 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   region.config = packet_network_config(config, rates);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
+  bool several_ways = false;
   for (const uint32_t d : dimensions) {
-    links.push_back(link_timing(config, region.config, all[d]));
-    parts.push_back({all[d].kind, all[d].size, links.back()});
+    packet::TopologyDimension part;
+    part.kind = all[d].kind;
+    part.size = all[d].size;
+    part.link = link_timing(config, region.config, all[d]);
+    part.tree = all[d].tree;
+    links.push_back(part.link);
+    for (uint32_t l = 1; l < levels_of(all[d]); ++l) {
+      part.levels.push_back(link_timing(config, region.config, at_level(all[d], l)));
+      links.push_back(part.levels.back());
+    }
+    several_ways = several_ways || (part.tree != nullptr && part.tree->graph().per_flow());
+    parts.push_back(std::move(part));
   }
   const uint64_t flits = packet_flits(config.packet);
   region.config.buffer_flits = config.packet.buffer_flits != 0 ? config.packet.buffer_flits
@@ -135,7 +152,8 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   } catch (const UserError& error) {
     throw UserError(error.code(), fmt::format("{}: key `topology`: {}", where(config), error.what()));
   }
-  region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
+  // Reproducible, and a tie on a ring is the NMU's choice; in a tree flows spread over the ways up.
+  region.topology.selection = several_ways ? "hash" : "first";
   region.topology.add_lanes();
   for (uint32_t r = 0; r < region.topology.routers.size(); ++r) {
     const packet::TopologyRouter& router = region.topology.routers[r];
@@ -297,28 +315,32 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
     for (size_t i = 0; i < region.dimensions.size(); ++i) {
       const uint32_t d = region.dimensions[i];
       const DimensionConfig& dimension = config.fabric_dimensions()[d];
-      const packet::LinkTiming& link = region.topology.dimensions[i].link;
-      const std::string name =
-          fmt::format("dimension {} ({}({}))", d, to_string(dimension.kind), dimension.size);
-      const Ticks own = flit_time(config.packet, dimension.link_rate());
-      if (own < link.flit_time) {
-        warn(
-            fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
-                        "of their bandwidth can be used",
-                        name, print_ticks(link.flit_time), print_ticks(own),
-                        100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
-      }
-      const double exact = exact_flit_time(config.packet, dimension.link_rate());
-      if (exact < 0.98) {
-        warn(fmt::format(
-            "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
-            "bandwidth can be used; make `packet.flit_size` larger",
-            name, exact, 100 * exact));
-      }
       packet::PacketConfig usable = region.config;
       usable.vcs = usable_vcs(region.config, dimension);
-      const std::string buffers = packet::buffer_warning(name, usable, link, flits);
-      if (!buffers.empty()) warn(buffers);
+      for (uint32_t l = 0; l < levels_of(dimension); ++l) {
+        const packet::TopologyDimension& part = region.topology.dimensions[i];
+        const packet::LinkTiming& link = l == 0 ? part.link : part.levels[l - 1];
+        const Rate rate = at_level(dimension, l).link_rate();
+        const std::string name = fmt::format("dimension {} ({}{})", d, print_dimension(dimension),
+                                             l == 0 ? "" : fmt::format(", level {}", l));
+        const Ticks own = flit_time(config.packet, rate);
+        if (own < link.flit_time) {
+          warn(fmt::format(
+              "{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
+              "of their bandwidth can be used",
+              name, print_ticks(link.flit_time), print_ticks(own),
+              100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+        }
+        const double exact = exact_flit_time(config.packet, rate);
+        if (exact < 0.98) {
+          warn(fmt::format(
+              "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
+              "bandwidth can be used; make `packet.flit_size` larger",
+              name, exact, 100 * exact));
+        }
+        const std::string buffers = packet::buffer_warning(name, usable, link, flits);
+        if (!buffers.empty()) warn(buffers);
+      }
     }
     if (region.dimensions.empty()) {
       for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {

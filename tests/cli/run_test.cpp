@@ -105,6 +105,32 @@ TEST_F(Run, FidelityRulesAreTold) {
   EXPECT_NE(read(out("effective.yaml")).find("fidelity_rules:"), std::string::npos);
 }
 
+/// A scale-up switch and rails that are trees: collectives and point-to-point messages, checked, at several
+/// mixtures of fidelities.
+TEST_F(Run, TraceOnRailsThatAreTrees) {
+  const std::pair<const char*, const char*> mixtures[] = {
+      {"message", "analytical"}, {"analytical", "message"}, {"packet", "message"}, {"packet", "packet"}};
+  for (const auto& [inner, outer] : mixtures) {
+    const Ran ran = run({"--set", "topology.notation=Switch(2)_FatTree(k=2,n=2)", "--set",
+                         std::string("topology.dimensions[0].fidelity=") + inner, "--set",
+                         std::string("topology.dimensions[1].fidelity=") + outer, "--set",
+                         "topology.dimensions[1].levels=[{bandwidth: 100 Gb/s, latency: 2 us}]", "--set",
+                         "packet.packet_size=4 KiB", "--set", "run.data=functional", "--json"});
+    ASSERT_EQ(ran.status, 0) << inner << " " << outer << ": " << ran.err;
+    const json s = json::parse(ran.out);
+    EXPECT_GT(s["data"]["collectives_verified"], 0);
+    EXPECT_GT(s["data"]["messages_verified"], 0);
+    uint64_t levels = 0;
+    for (const auto& row : read_csv(out("links.csv"))) {
+      if (row.at("dimension") != "1") continue;
+      EXPECT_EQ(row.at("fidelity"), outer);
+      const std::string& name = row.at("name");
+      if (name.find("_leaf") < name.find(".to_")) levels += std::stoull(row.at("bytes"));
+    }
+    EXPECT_EQ(levels > 0, std::string(outer) != "analytical");
+  }
+}
+
 TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   const Ran ran = run();
   ASSERT_EQ(ran.status, 0) << ran.err;

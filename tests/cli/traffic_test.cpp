@@ -163,7 +163,8 @@ TEST(Traffic, SomeGoldens) {
 }
 
 TEST(Traffic, EveryTopologyAndPatternRuns) {
-  for (const char* topology : {"Mesh(4)_Mesh(4)", "Ring(4)_Ring(4)", "FatTree(k=4,n=2)", "Switch(16)"}) {
+  for (const char* topology : {"Mesh(4)_Mesh(4)", "Ring(4)_Ring(4)", "FatTree(k=4,n=2)", "Switch(16)",
+                               "Ring(4)_FatTree(k=2,n=2)", "Clos(hosts=4,leaves=4,spines=4)"}) {
     for (const char* pattern :
          {"uniform", "transpose", "bit_complement", "neighbor", "hotspot", "all_to_one"}) {
       const json r = result({"--topology", topology, "--pattern", pattern, "--load", "0.05"});
@@ -316,6 +317,25 @@ TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
           packets);
   EXPECT_NEAR(result({graph})["points"][0]["avg_latency"].get<double>(),
               result({"Switch(16)"})["points"][0]["avg_latency"].get<double>(), 0.5);
+}
+
+TEST(Traffic, ATreeIsADimension) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("machine.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: Ring(2)_Clos(hosts=4,leaves=2,spines=4)\n  dimensions: [{bandwidth: "
+        "16 "
+        "GB/s, latency: 1 ns}]\n");
+  const json by_option = result({"Ring(2)_Clos(hosts=4,leaves=2,spines=4)"})["points"];
+  EXPECT_EQ(result({machine})["points"], by_option);
+  // Uplinks of a quarter of the bandwidth carry a quarter: half of the traffic changes leaves, and every rank
+  // has one of them.
+  const Arguments quarter = {machine, "--set", "topology.dimensions[1].levels=[{bandwidth: 4 GB/s}]",
+                             "--selection", "random"};
+  const double saturation = result(quarter)["saturation"];
+  EXPECT_GT(saturation, 0.35);
+  EXPECT_LT(saturation, 0.52);
+  EXPECT_GT(result({machine, "--selection", "random"})["saturation"].get<double>(), 0.7);
 }
 
 TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {

@@ -13,6 +13,7 @@
 
 #include "configs/effective.h"
 #include "configs/graph.h"
+#include "configs/tree.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -166,7 +167,7 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, credit_latency,
+      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, tree, credit_latency,
                    flit_error_rate, replay] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(kind, o.kind);
@@ -180,6 +181,20 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(credit_latency, o.credit_latency);
       EXPECT_EQ(flit_error_rate, o.flit_error_rate);
       EXPECT_EQ(replay, o.replay);
+      ASSERT_EQ(tree != nullptr, o.tree != nullptr);
+      if (tree != nullptr) {
+        EXPECT_EQ(tree->notation(), o.tree->notation());
+        for (uint32_t l = 1; l < tree->levels(); ++l) {
+          const auto& [level_bandwidth, level_latency, count, level_credit, level_errors, level_replay] =
+              tree->level(l);
+          EXPECT_EQ(level_bandwidth, o.tree->level(l).bandwidth);
+          EXPECT_EQ(level_latency, o.tree->level(l).latency);
+          EXPECT_EQ(count, o.tree->level(l).count);
+          EXPECT_EQ(level_credit, o.tree->level(l).credit_latency);
+          EXPECT_EQ(level_errors, o.tree->level(l).flit_error_rate);
+          EXPECT_EQ(level_replay, o.tree->level(l).replay);
+        }
+      }
       const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
       EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
       EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);

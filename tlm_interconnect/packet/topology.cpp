@@ -31,6 +31,46 @@ void join_ni(PacketTopology& t, uint32_t router, uint32_t port, uint32_t ni, uin
   t.nis[ni] = {router, port, ni};
 }
 
+/// The switches of the tree of one line: `base` is its rank at coordinate 0, and `attach(coordinate, router,
+/// port)` joins an NPU to a port of a leaf switch.
+template <typename Attach>
+void add_tree(PacketTopology& t, uint32_t d, uint32_t base, uint32_t first_level_class,
+              const Attach& attach) {
+  const Tree& tree = *t.dimensions[d].tree;
+  const Graph& graph = tree.graph();
+  const auto first = static_cast<uint32_t>(t.routers.size());
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    TopologyRouter s;
+    s.name = fmt::format("switch_{}_{}_{}", d, base, graph.name(n));
+    s.role = RouterRole::dimension_switch;
+    s.rank = base;
+    s.dimension = d;
+    s.node = n;
+    s.ports.resize(graph.ports(n).size());
+    t.routers.push_back(std::move(s));
+  }
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    const uint32_t router = first + n - graph.npus();
+    for (uint32_t p = 0; p < graph.ports(n).size(); ++p) {
+      const Graph::Port& port = graph.ports(n)[p];
+      if (graph.is_npu(port.peer)) {
+        attach(port.peer, router, p);
+      } else if (port.at_from) {  // the lower end
+        const uint32_t link = first_level_class + tree.level_of_link(port.link) - 1;
+        join(t, router, p, first + port.peer - graph.npus(), port.peer_port, link);
+        t.routers[router].ports[p].up = true;
+      }
+    }
+  }
+}
+
+/// Link classes of a tree's levels above the NPUs; answers the first one.
+uint32_t add_levels(PacketTopology& t, const TopologyDimension& dimension) {
+  const auto first = static_cast<uint32_t>(t.links.size());
+  for (const LinkTiming& level : dimension.levels) t.add_link(level);
+  return first;
+}
+
 uint32_t npu_ports(const TopologyDimension& d) {
   switch (d.kind) {
     case DimensionKind::ring:
@@ -199,7 +239,9 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
     npus *= d.size;
     if (npus > kMostNpus)
       fail(fmt::format("more than {} NPUs at packet fidelity: make the topology smaller", kMostNpus));
-    t.name += fmt::format("{}{}({})", t.name.empty() ? "" : "_", to_string(d.kind), d.size);
+    t.name += t.name.empty() ? "" : "_";
+    t.name += d.tree != nullptr ? print_tree_notation(d.tree->notation())
+                                : fmt::format("{}({})", to_string(d.kind), d.size);
   }
   if (dimensions.empty()) fail("a packet network needs at least one dimension");
   t.routing = "dimension_order";
@@ -209,6 +251,11 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
 
   if (dimensions.size() == 1 && dimensions[0].kind == DimensionKind::switch_) {
     const uint32_t link_class = t.add_link(dimensions[0].link);
+    if (dimensions[0].tree != nullptr) {
+      add_tree(t, 0, 0, add_levels(t, dimensions[0]),
+               [&](uint32_t c, uint32_t router, uint32_t port) { join_ni(t, router, port, c, link_class); });
+      return t;
+    }
     TopologyRouter s;
     s.name = "switch";
     s.role = RouterRole::dimension_switch;
@@ -253,10 +300,12 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
     t.routers.push_back(std::move(r));
     join_ni(t, rank, ports, rank, ni_class);
   }
+  for (const TopologyDimension& d : dimensions) t.add_link(d.link);
   for (uint32_t d = 0; d < dimensions.size(); ++d) {
     const TopologyDimension& dim = dimensions[d];
     const uint32_t stride = t.strides[d];
-    const uint32_t link_class = t.add_link(dim.link);
+    const uint32_t link_class = ni_class + 1 + d;
+    const uint32_t level_class = add_levels(t, dim);
     if (dim.size == 1) continue;
     for (uint32_t rank = 0; rank < npus; ++rank) {
       const uint32_t here = t.coordinate(rank, d);
@@ -278,7 +327,12 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
           }
           break;
         case DimensionKind::switch_:
-          if (here == 0) {
+          if (here == 0 && dim.tree != nullptr) {
+            add_tree(t, d, base, level_class, [&](uint32_t c, uint32_t router, uint32_t port) {
+              const uint32_t npu = base + c * stride;
+              join(t, npu, t.port_towards(t.routers[npu], d, 0), router, port, link_class);
+            });
+          } else if (here == 0) {
             TopologyRouter s;
             s.name = fmt::format("switch_{}_{}", d, rank);
             s.role = RouterRole::dimension_switch;
@@ -392,6 +446,10 @@ PacketTopology make_from_notation(const std::string& notation, const LinkTiming&
     dimension.kind = d.kind;
     dimension.size = d.size;
     dimension.link = link;
+    if (d.tree) {
+      dimension.levels.assign(d.tree->levels() - 1, link);
+      dimension.tree = std::make_shared<const Tree>(*d.tree, std::vector<TreeLevel>(d.tree->levels() - 1));
+    }
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);

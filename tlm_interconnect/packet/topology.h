@@ -8,10 +8,12 @@
 #define WEFT_TLM_INTERCONNECT_PACKET_TOPOLOGY_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "configs/ticks.h"
+#include "configs/tree.h"
 #include "configs/types.h"
 
 namespace weft::packet {
@@ -41,6 +43,7 @@ struct TopologyRouter {
   RouterRole role = RouterRole::graph;
   uint32_t rank = 0;       ///< npu: its rank; dimension_switch: the lowest rank it joins
   uint32_t dimension = 0;  ///< dimension_switch: which one it is
+  uint32_t node = 0;       ///< dimension_switch of a tree: its node of Tree::graph(), whose ports are its own
   uint32_t level = 0;      ///< tree: 0 is the root level
   uint32_t position = 0;   ///< tree: within the level
   std::vector<TopologyPort> ports;
@@ -59,6 +62,8 @@ struct TopologyDimension {
   DimensionKind kind = DimensionKind::ring;
   uint32_t size = 1;
   LinkTiming link;
+  std::shared_ptr<const Tree> tree = nullptr;  ///< of a Switch whose lines are trees of switches
+  std::vector<LinkTiming> levels = {};         ///< of the tree's links above the NPUs' own, from level 1 up
 };
 
 struct NiAttachment {
@@ -143,8 +148,8 @@ struct PacketTopology {
   void check() const;
 };
 
-/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar per group. A single
-/// Switch dimension is one crossbar with the network interfaces at its ports.
+/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar, or a tree of them, per
+/// group. A single Switch dimension is one crossbar, or tree, with the network interfaces at its ports.
 PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions, const LinkTiming& ni_link);
 /// k-ary n-tree: k^n network interfaces, n levels of k^(n-1) routers with k ports down and k up (the roots:
 /// only down).

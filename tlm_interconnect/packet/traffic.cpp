@@ -38,7 +38,9 @@ Ticks stall_time(const PacketTopology& t, const PacketConfig& network) {
   }
   uint64_t hops = t.dimensions.empty() ? t.levels == 0 ? t.routers.size() : 2 * t.levels : 0;
   for (const TopologyDimension& d : t.dimensions) {
-    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size : 2;
+    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size
+            : d.tree != nullptr                                            ? 2 * d.tree->levels()
+                                                                           : 2;
   }
   return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
 }
