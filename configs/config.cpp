@@ -3,7 +3,16 @@
 
 #include "configs/config.h"
 
+#include <fmt/format.h>
+
+#include "configs/tree.h"
+
 namespace weft {
+
+std::string print_dimension(const DimensionConfig& dimension) {
+  if (dimension.tree != nullptr) return print_tree_notation(dimension.tree->notation());
+  return fmt::format("{}({})", to_string(dimension.kind), dimension.size);
+}
 
 const char* to_string(ReductionKind kind) {
   static const char* const names[] = {"none", "bandwidth", "hbm"};

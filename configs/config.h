@@ -19,6 +19,7 @@
 namespace weft {
 
 class Graph;  // configs/graph.h
+class Tree;   // configs/tree.h
 
 /// What a switch of a Switch dimension has for the `in_switch` algorithm.
 struct CollectiveUnitConfig {
@@ -29,17 +30,18 @@ struct CollectiveUnitConfig {
   uint64_t segment = 64 << 10;  ///< bytes a block has at most
 };
 
-/// One level of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
+/// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
   DimensionKind kind = DimensionKind::ring;
   uint32_t size = 1;           ///< NPUs along the dimension
   Rate bandwidth;              ///< per link and direction
-  Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops)
+  Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops; tree: of the NPUs' own links)
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::store_and_forward;
   CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
+  std::shared_ptr<const Tree> tree;  ///< of a Switch dimension whose lines are trees of switches; else null
   // At packet fidelity:
   Picoseconds credit_latency = 0;  ///< of the way back; 0: as `latency`
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
@@ -48,6 +50,9 @@ struct DimensionConfig {
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
 };
+
+/// As the notation writes it: "Ring(4)", "Clos(hosts=4,leaves=4,spines=2)".
+std::string print_dimension(const DimensionConfig& dimension);
 
 struct NpuConfig {
   double peak_flops = 0;        ///< FLOP/s; 0: the roofline's compute side is off
@@ -84,6 +89,28 @@ const char* to_string(FlitSwitchingKind kind);
 const char* to_string(PacketForwarding forwarding);
 const char* to_string(PacketInjection injection);
 
+/// ECN marking at the outputs of routers.
+struct PacketEcnConfig {
+  bool enabled = false;
+  uint64_t k_min = 5000;  ///< bytes
+  uint64_t k_max = 200000;
+  double p_max = 0.01;
+};
+
+/// Rates of senders (DCQCN).
+struct PacketDcqcnConfig {
+  bool enabled = false;
+  Picoseconds cnp_interval = 50000000;
+  Picoseconds alpha_timer = 55000000;
+  Picoseconds rate_timer = 55000000;
+  uint64_t byte_counter = 10000000;
+  uint32_t fast_recovery = 5;
+  double g = 0.00390625;
+  Rate rate_ai{5000000};
+  Rate rate_hai{50000000};
+  Rate min_rate{625000};
+};
+
 /// What dimensions at `packet` fidelity have in common (configs/packet_timing.h resolves what is `auto`).
 struct PacketFabricConfig {
   uint64_t packet_bytes = 256;   ///< payload of a full packet
@@ -115,6 +142,8 @@ struct PacketFabricConfig {
   std::string vc_classes = "dateline";
   PacketForwarding forwarding = PacketForwarding::hardware;
   PacketInjection injection = PacketInjection::normal;
+  PacketEcnConfig ecn;
+  PacketDcqcnConfig dcqcn;
 };
 
 struct NmuConfig {

@@ -11,6 +11,7 @@
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
+#include "configs/tree.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -41,10 +42,6 @@ std::string rounded_size(double bytes) {
 std::string shown_bandwidth(Rate rate) {
   const std::string exact = print_bandwidth(rate);
   return exact.size() <= 14 ? exact : rounded_bandwidth(rate.value());
-}
-
-std::string dimension_name(const DimensionConfig& d) {
-  return fmt::format("{}({})", to_string(d.kind), d.size);
 }
 
 uint32_t hops(const DimensionConfig& d) {
@@ -78,6 +75,24 @@ const char* colour(size_t dimension) {
   return colours[dimension % 6];
 }
 
+/// One line's switches and links; `rank(c)` is the NPU at coordinate c.
+template <typename Rank>
+void draw_tree(const DimensionConfig& dim, const std::string& prefix, const std::string& label,
+               const char* ink, const Rank& rank, std::string& out) {
+  const Graph& graph = dim.tree->graph();
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n)
+    out += fmt::format("  {}{} [label=\"{}{}\", shape=diamond, color=\"{}\"];\n", prefix, n, label,
+                       graph.name(n), ink);
+  for (size_t i = 0; i < graph.spec().links.size(); ++i) {
+    const GraphLink& link = graph.spec().links[i];
+    const uint32_t level = dim.tree->level_of_link(static_cast<uint32_t>(i));
+    const std::string from =
+        level == 0 ? fmt::format("n{}", rank(link.from)) : fmt::format("{}{}", prefix, link.from);
+    out += fmt::format("  {} -- {}{}{};\n", from, prefix, link.to,
+                       level == 0 ? "" : fmt::format(" [label=\"{}\"]", link_label(at_level(dim, level))));
+  }
+}
+
 void draw_full(const Config& config, std::string& out) {
   const uint32_t npus = config.npus();
   for (uint32_t r = 0; r < npus; ++r) out += fmt::format("  n{} [label=\"NPU {}\"];\n", r, r);
@@ -85,7 +100,7 @@ void draw_full(const Config& config, std::string& out) {
   for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
     const DimensionConfig& dim = config.fabric_dimensions()[d];
     const uint64_t size = dim.size;
-    out += fmt::format("  // dimension {}: {}, {}\n  edge [color=\"{}\"];\n", d, dimension_name(dim),
+    out += fmt::format("  // dimension {}: {}, {}\n  edge [color=\"{}\"];\n", d, print_dimension(dim),
                        link_label(dim), colour(d));
     if (size > 1) {
       uint32_t group = 0;
@@ -105,6 +120,11 @@ void draw_full(const Config& config, std::string& out) {
               for (uint64_t j = i + 1; j < size; ++j) out += fmt::format("  n{} -- n{};\n", rank(i), rank(j));
             break;
           case DimensionKind::switch_:
+            if (dim.tree != nullptr) {
+              draw_tree(dim, fmt::format("s{}_{}_", d, group), fmt::format("{}.{} ", d, group), colour(d),
+                        rank, out);
+              break;
+            }
             out += fmt::format("  s{0}_{1} [label=\"switch {0}.{1}\", shape=diamond, color=\"{2}\"];\n", d,
                                group, colour(d));
             for (uint64_t i = 0; i < size; ++i) out += fmt::format("  n{} -- s{}_{};\n", rank(i), d, group);
@@ -125,7 +145,7 @@ void draw_summary(const Config& config, std::string& out) {
     const DimensionConfig& dim = config.fabric_dimensions()[d];
     inner *= dim.size;
     out += fmt::format("  d{} [label=\"dimension {}: {}\\n{}\\n{} in one, {} in all\", color=\"{}\"];\n", d,
-                       d, dimension_name(dim), link_label(dim), plural(inner, "NPU"), config.npus() / inner,
+                       d, print_dimension(dim), link_label(dim), plural(inner, "NPU"), config.npus() / inner,
                        colour(d));
     out += fmt::format("  {} -- d{} [label=\"x {}\"];\n", previous, d, dim.size);
     previous = fmt::format("d{}", d);
@@ -137,7 +157,7 @@ std::string logical_text(const Config& config) {
   if (!config.remapped()) return "";
   std::string planned;
   for (const DimensionConfig& d : config.dimensions)
-    planned += (planned.empty() ? "" : "_") + dimension_name(d);
+    planned += (planned.empty() ? "" : "_") + print_dimension(d);
   std::string out = fmt::format("logical topology: {}, which collectives plan on", planned);
   if (!config.mapping.empty())
     out += fmt::format("; ranks are at NPUs {}", shortened(print_mapping(config.mapping)));
@@ -197,6 +217,25 @@ void graph_text(const Graph& graph, std::string& out) {
                        sources < graph.npus() ? fmt::format(" (from the first {} NPUs)", sources) : "");
 }
 
+/// Latencies and the upper levels of a tree.
+void tree_text(const DimensionConfig& dim, std::string& out) {
+  const Tree& tree = *dim.tree;
+  const uint32_t most = tree.height();
+  const uint32_t least = dim.size > 1 && !tree.uniform() ? 1 : most;
+  const Picoseconds near = tree.latency(dim.latency, least);
+  const Picoseconds far = tree.latency(dim.latency, most);
+  out += fmt::format("  latency         {} to the leaf switch, {}{} from NPU to NPU\n",
+                     print_time(dim.latency), near < far ? print_time(near) + " to " : "", print_time(far));
+  for (uint32_t l = 1; l < tree.levels(); ++l) {
+    const TreeLevel& level = tree.level(l);
+    const double ratio = dim.link_rate().value() * tree.subtree(l) / (level.rate().value() * tree.uplinks(l));
+    out += fmt::format("  level {:<9} {} a direction{}, {}{}\n", l, shown_bandwidth(level.bandwidth),
+                       level.count > 1 ? fmt::format(" x {} parallel", level.count) : "",
+                       print_time(level.latency),
+                       ratio > 1 ? fmt::format(", oversubscribed {:.4g} to 1", ratio) : "");
+  }
+}
+
 void draw_graph(const Config& config, std::string& out) {
   const Graph& graph = *config.graph;
   if (graph.nodes() > kDrawnNpus) {
@@ -223,11 +262,11 @@ void draw_graph(const Config& config, std::string& out) {
                     print_time(link.latency), link.bidirectional ? "" : ", dir=forward");
 }
 
-std::string shown_title(const Config& config) {
+}  // namespace
+
+std::string machine_name(const Config& config) {
   return config.graph != nullptr && config.notation.empty() ? "Graph" : config.notation;
 }
-
-}  // namespace
 
 uint64_t dimension_links(const Config& config, size_t dimension) {
   const DimensionConfig& d = config.fabric_dimensions()[dimension];
@@ -244,6 +283,7 @@ uint64_t dimension_links(const Config& config, size_t dimension) {
     case DimensionKind::switch_:
       break;
   }
+  if (d.tree != nullptr) return groups * 2 * d.tree->graph().spec().links.size();
   return groups * 2 * n;
 }
 
@@ -266,7 +306,11 @@ double dimension_bisection(const Config& config, size_t dimension) {
       crossing = n / 2;
       break;
   }
-  return d.link_rate().value() * static_cast<double>(crossing) * static_cast<double>(config.npus() / n);
+  double cut = d.link_rate().value() * static_cast<double>(crossing);
+  for (uint32_t l = 1; d.tree != nullptr && l < d.tree->height(); ++l)
+    cut = std::min(cut, static_cast<double>(n / 2) * d.tree->uplinks(l) / d.tree->subtree(l) *
+                            d.tree->level(l).rate().value());
+  return cut * static_cast<double>(config.npus() / n);
 }
 
 std::string describe_text(const Config& config) {
@@ -287,14 +331,18 @@ std::string describe_text(const Config& config) {
     const uint64_t used = links_used_per_npu(dim.kind, dim.size, config.collectives.queues_per_dimension);
     const double per_npu = dim.size > 1 ? dim.link_rate().value() * static_cast<double>(used) : 0;
     const double cut = dimension_bisection(config, d);
-    out += fmt::format("dimension {}: {}, {} fidelity, {}\n", d, dimension_name(dim), to_string(dim.fidelity),
-                       to_string(dim.switching));
+    out += fmt::format("dimension {}: {}, {} fidelity, {}\n", d, print_dimension(dim),
+                       to_string(dim.fidelity), to_string(dim.switching));
     out += fmt::format("  link            {} a direction{}\n", shown_bandwidth(dim.bandwidth),
                        dim.links_per_npu > 1 ? fmt::format(" x {} parallel", dim.links_per_npu) : "");
-    out +=
-        fmt::format("  latency         {} a hop, {} from NPU to {}NPU\n", print_time(dim.latency),
-                    print_time(dim.latency * hops(dim)),
-                    dim.kind == DimensionKind::ring || dim.kind == DimensionKind::mesh ? "neighbour " : "");
+    if (dim.tree != nullptr) {
+      tree_text(dim, out);
+    } else {
+      out +=
+          fmt::format("  latency         {} a hop, {} from NPU to {}NPU\n", print_time(dim.latency),
+                      print_time(dim.latency * hops(dim)),
+                      dim.kind == DimensionKind::ring || dim.kind == DimensionKind::mesh ? "neighbour " : "");
+    }
     out += fmt::format("  in flight       {} a link (bandwidth x latency)\n",
                        rounded_size(dim.link_rate().value() * static_cast<double>(dim.latency) * 1e-12));
     out += fmt::format("  bandwidth       {} an NPU\n", rounded_bandwidth(per_npu));
@@ -302,7 +350,8 @@ std::string describe_text(const Config& config) {
       out += fmt::format("  bisection       {} a direction, whole machine\n", rounded_bandwidth(cut));
     out += fmt::format("  directed links  {}", dimension_links(config, d));
     if (dim.kind == DimensionKind::switch_ && dim.size > 1) {
-      const uint32_t switches = config.npus() / dim.size;
+      const uint32_t line = dim.tree == nullptr ? 1 : dim.tree->graph().nodes() - dim.size;
+      const uint32_t switches = config.npus() / dim.size * line;
       out += fmt::format(", {} switch{}", switches, switches == 1 ? "" : "es");
     }
     out += "\n";
@@ -341,7 +390,7 @@ std::string describe_text(const Config& config) {
 std::string describe_dot(const Config& config) {
   const uint32_t npus = config.npus();
   const bool full = (config.graph != nullptr ? config.graph->nodes() : npus) <= kDrawnNpus;
-  std::string title = fmt::format("{}: {}", shown_title(config), plural(npus, "NPU"));
+  std::string title = fmt::format("{}: {}", machine_name(config), plural(npus, "NPU"));
   if (!full)
     title += fmt::format("; summarised, as only machines of up to {} NPUs are drawn in full", kDrawnNpus);
   std::string out = fmt::format(

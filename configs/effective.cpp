@@ -12,11 +12,33 @@
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
+#include "configs/tree.h"
 #include "configs/units.h"
 
 namespace weft {
 
 namespace {
+
+/// `levels:` of a tree.
+std::string print_levels(const Tree& tree) {
+  std::string out;
+  for (uint32_t l = 1; l < tree.levels(); ++l) {
+    const TreeLevel& level = tree.level(l);
+    std::string entry;
+    const auto add = [&](const char* name, const Value& value) {
+      entry += fmt::format("{}{}: {}", entry.empty() ? "" : ", ", name,
+                           print_value(*find_key(std::string(kLevelPrefix) + name), value));
+    };
+    add("bandwidth", level.bandwidth);
+    add("latency", level.latency);
+    add("count", uint64_t{level.count});
+    add("credit_latency", level.credit_latency);
+    add("flit_error_rate", level.flit_error_rate);
+    add("replay", level.replay);
+    out += fmt::format("{}{{{}}}", out.empty() ? "" : ", ", entry);
+  }
+  return "[" + out + "]";
+}
 
 /// `dimensions:` with every key of every entry.
 void print_dimensions(const Config& config, size_t entries, std::string& out) {
@@ -34,7 +56,10 @@ void print_dimensions(const Config& config, size_t entries, std::string& out) {
                       row.path.substr(of_unit ? unit_prefix.size() : std::string(kDimensionPrefix).size()),
                       print_value(row, row.get(config, d)));
     }
-    if (config.fabric_dimensions()[d].kind == DimensionKind::switch_)
+    const DimensionConfig& dimension = config.fabric_dimensions()[d];
+    if (dimension.tree != nullptr && dimension.tree->levels() > 1)
+      entry += ", levels: " + print_levels(*dimension.tree);
+    if (dimension.kind == DimensionKind::switch_ && dimension.tree == nullptr)
       entry += ", collective_unit: {" + unit + "}";
     out += "    - {" + entry + "}\n";
   }
@@ -103,6 +128,7 @@ void print_fidelity_rules(const std::vector<FidelityRule>& rules, std::string& o
 std::string effective_yaml(const Config& config) {
   std::string out = "# The complete configuration of a run: defaults, file and --set together.\n";
   std::string section;
+  std::string subsection;
   for (const KeySpec& key : keys()) {
     if (key.get == nullptr) continue;
     if (key.path.rfind(kDimensionPrefix, 0) == 0) continue;  // written in one go below
@@ -129,7 +155,12 @@ std::string effective_yaml(const Config& config) {
     if (parent != section && section == "collectives") print_rules(config.collectives.rules, out);
     if (parent != section) out += parent + ":\n";
     section = parent;
-    out += fmt::format("  {}: {}\n", key.path.substr(dot + 1), print_value(key, key.get(config, key.index)));
+    const size_t last = key.path.rfind('.');
+    const std::string within = key.path.substr(0, last);
+    if (last != dot && within != subsection) out += fmt::format("  {}:\n", within.substr(dot + 1));
+    subsection = within;
+    out += fmt::format("{}{}: {}\n", last == dot ? "  " : "    ", key.path.substr(last + 1),
+                       print_value(key, key.get(config, key.index)));
     if (key.path != "topology.notation") continue;
     print_dimensions(config, config.fabric_dimensions().size(), out);
     print_fidelity_rules(config.fidelity_rules, out);

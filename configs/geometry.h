@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "configs/tree.h"
 
 namespace weft {
 
@@ -44,7 +45,8 @@ class Geometry {
   uint32_t line(uint32_t rank, uint32_t d) const {
     return rank / (strides_[d] * size(d)) * strides_[d] + rank % strides_[d];
   }
-  /// Links from coordinate a to b of a dimension by the shortest way (Switch: two).
+  /// Links from coordinate a to b of a dimension by the shortest way (Switch: two; tree: to the nearest
+  /// common ancestor and back).
   uint32_t hops(uint32_t d, uint32_t a, uint32_t b) const {
     if (a == b) return 0;
     const uint32_t apart = a < b ? b - a : a - b;
@@ -56,9 +58,17 @@ class Geometry {
       case DimensionKind::fully_connected:
         return 1;
       case DimensionKind::switch_:
-        return 2;
+        return 2 * height(dimensions_[d], a, b);
     }
     return 1;
+  }
+
+  /// .. and their latencies.
+  Picoseconds latency(uint32_t d, uint32_t a, uint32_t b) const {
+    const DimensionConfig& dimension = dimensions_[d];
+    return dimension.tree != nullptr
+               ? dimension.tree->latency(dimension.latency, dimension.tree->height(a, b))
+               : hops(d, a, b) * dimension.latency;
   }
 
  private:

@@ -91,14 +91,19 @@ class Graph {
     if (choices == 1) return next_[first];
     return next_[first + static_cast<uint32_t>(mix(message_flow + node) % choices)];
   }
-  /// All ports that are equally good.
-  void next_ports(uint32_t node, uint32_t destination, std::vector<uint16_t>& ports) const {
+  /// Calls f(port) for all ports that are equally good.
+  template <typename F>
+  void for_each_next_port(uint32_t node, uint32_t destination, F&& f) const {
     const size_t at = static_cast<size_t>(destination) * nodes() + node;
     if (!per_flow_) {
-      ports.push_back(next_[at]);
+      f(next_[at]);
     } else {
-      ports.insert(ports.end(), next_.begin() + offsets_[at], next_.begin() + offsets_[at + 1]);
+      for (uint32_t i = offsets_[at]; i < offsets_[at + 1]; ++i) f(next_[i]);
     }
+  }
+  /// .. and appends them.
+  void next_ports(uint32_t node, uint32_t destination, std::vector<uint16_t>& ports) const {
+    for_each_next_port(node, destination, [&](uint16_t port) { ports.push_back(port); });
   }
   /// The next port depends on the flow.
   bool per_flow() const { return per_flow_; }

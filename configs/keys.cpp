@@ -63,12 +63,12 @@ std::vector<KeySpec> make_keys() {
         "`Mesh(n)` "
         "(short `R`, `FC`, `SW`, `M`) joined by `_`. For machines of packages `Local(n)`, `Horizontal(n)` "
         "and "
-        "`Vertical(n)` are rings and `Global(n)` is a switch. Or one tree of switches: `FatTree(k=4,n=3)`, "
-        "the "
-        "k-ary n-tree, with one entry of `dimensions` for all links or n of them from the NPUs up; "
-        "`Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, with one or two. Trees are "
-        "graphs "
-        "(routing `ecmp`, planned on as `Switch(npus)`). Either this or `graph` is required. At most " +
+        "`Vertical(n)` are rings and `Global(n)` is a switch. `FatTree(k=4,n=3)`, the k-ary n-tree, and "
+        "`Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, are trees of switches. Among "
+        "other dimensions every line of NPUs has such a tree in place of a switch, with `levels` in the "
+        "dimension's entry; for collectives it is a Switch. Alone a tree is a graph (routing `ecmp`, planned "
+        "on as `Switch(npus)`), with one entry of `dimensions` for all links or one a level from the NPUs up "
+        "(n; Clos: two). Either this or `graph` is required. At most " +
         std::to_string(kMaxNpus) + " NPUs and " + std::to_string(kMaxDimensions) + " dimensions.";
     // The dimensions' kinds and sizes are resolved by the loader, which also matches them with the entries.
     k.set = [](Config& c, size_t, const Value& v) { c.notation = std::get<std::string>(v); };
@@ -392,6 +392,56 @@ std::vector<KeySpec> make_keys() {
     };
   }
 
+  // Of trees: the loader gives what is absent the value of the NPUs' own links.
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].bandwidth", ValueType::bandwidth);
+    k.optional = true;
+    k.min = kMinBandwidth;
+    k.max = kMaxBandwidth;
+    k.description = "Per direction, of one of `count`. Absent: as the NPUs' links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].latency", ValueType::time);
+    k.optional = true;
+    k.min = "0 ns";
+    k.max = "1 s";
+    k.description = "Of the link. Absent: as the NPUs' links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].count", ValueType::integer);
+    k.optional = true;
+    k.min = "1";
+    k.max = "1024";
+    k.description =
+        "Parallel links that work as one: they multiply `bandwidth`. Absent: `links_per_npu`, and 1 where "
+        "the "
+        "level has a `bandwidth`.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].credit_latency", ValueType::time);
+    k.optional = true;
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description =
+        "Of a credit on its way back, at `packet` fidelity. `auto`: as `latency`. Absent: as the NPUs' "
+        "links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].flit_error_rate", ValueType::number);
+    k.optional = true;
+    k.min = "0";
+    k.max = "0.5";
+    k.description = "Chance that a flit is damaged, at `packet` fidelity. Absent: as the NPUs' links.";
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].levels[].replay", ValueType::time);
+    k.optional = true;
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description = "What a repetition costs. `auto`: a round trip of the link. Absent: as the NPUs' links.";
+  }
   {
     KeySpec& k = add("topology.fidelity_rules[].name", ValueType::text);
     k.optional = true;
@@ -905,7 +955,7 @@ std::vector<KeySpec> make_keys() {
                  {"switched_dateline", true, "two classes, changed at the dateline"},
                  {"bubble", true,
                   "one class; a packet enters a ring only if room for another stays free (needs "
-                  "`strict_cut_through`)"},
+                  "`strict_cut_through` and buffers of two packets)"},
                  {"none", true, "nothing: to study deadlock"}};
     k.description = "What keeps rings free of deadlock.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_classes = std::get<std::string>(v); };
@@ -934,6 +984,147 @@ std::vector<KeySpec> make_keys() {
       c.packet.injection = named<PacketInjection>(std::get<std::string>(v), to_string, 2);
     };
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.packet.injection)); };
+  }
+  {
+    KeySpec& k = add("packet.ecn.enabled", ValueType::boolean);
+    k.fallback = "false";
+    k.description =
+        "`true`: a packet that starts on an output of a router whose queue is long is marked (explicit "
+        "congestion notification, RFC 3168). The queue: bytes in the flits that wait in the router for this "
+        "output, in the same virtual network. There are no packet trains then.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.ecn.enabled = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.ecn.enabled; };
+  }
+  {
+    KeySpec& k = add("packet.ecn.k_min", ValueType::size);
+    k.fallback = "5 kB";
+    k.min = "0 B";
+    k.max = "1 TiB";
+    k.description =
+        "Queue up to which no packet is marked. Default: DCQCN (Zhu et al., \"Congestion Control for "
+        "Large-Scale RDMA Deployments\", SIGCOMM 2015), for 40 Gb/s.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.ecn.k_min = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.ecn.k_min; };
+  }
+  {
+    KeySpec& k = add("packet.ecn.k_max", ValueType::size);
+    k.fallback = "200 kB";
+    k.min = "0 B";
+    k.max = "1 TiB";
+    k.description =
+        "Queue above which every packet is marked; from `k_min` to here the chance rises in a straight line "
+        "from 0 to `p_max`. Default: as `k_min`.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.ecn.k_max = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.ecn.k_max; };
+  }
+  {
+    KeySpec& k = add("packet.ecn.p_max", ValueType::number);
+    k.fallback = "0.01";
+    k.min = "0";
+    k.max = "1";
+    k.description = "Chance that a packet is marked at a queue of `k_max`. Default: as `k_min`.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.ecn.p_max = std::get<double>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.ecn.p_max; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.enabled", ValueType::boolean);
+    k.fallback = "false";
+    k.description =
+        "`true`: the receiver of marked packets notifies the sender, which slows that flow down (DCQCN, Zhu "
+        "et al., \"Congestion Control for Large-Scale RDMA Deployments\", SIGCOMM 2015). Needs "
+        "`packet.ecn.enabled`. A flow is what one interface sends to one NPU.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.enabled = std::get<bool>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.enabled; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.cnp_interval", ValueType::time);
+    k.fallback = "50 us";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.description =
+        "A receiver notifies a sender (by a CNP, a congestion notification packet) at most once in this "
+        "time. Default: the paper.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.cnp_interval = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.cnp_interval; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.alpha_timer", ValueType::time);
+    k.fallback = "55 us";
+    k.min = "1 ns";
+    k.max = "1 s";
+    k.description =
+        "A flow without a notification for this long lowers its estimate of the congestion, alpha, to (1 - "
+        "g) alpha, and again after every further one. Default: the paper.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.alpha_timer = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.alpha_timer; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.rate_timer", ValueType::time);
+    k.fallback = "55 us";
+    k.min = "1 ns";
+    k.max = "1 s";
+    k.description = "A flow that has been slowed down raises its rate once in this time. Default: the paper.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.rate_timer = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.rate_timer; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.byte_counter", ValueType::size);
+    k.fallback = "10 MB";
+    k.min = "1 B";
+    k.max = "1 TiB";
+    k.description = ".. and once for every so many bytes on the wire. Default: the paper.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.byte_counter = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.byte_counter; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.fast_recovery", ValueType::integer);
+    k.fallback = "5";
+    k.min = "0";
+    k.max = "1000000";
+    k.description =
+        "Increases by the timer, and by the byte counter, that only halve the distance to the rate before "
+        "the notification; then additive increase, and hyper increase when both have had so many. Default: "
+        "the paper.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.fast_recovery = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.dcqcn.fast_recovery}; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.g", ValueType::number);
+    k.fallback = "0.00390625";
+    k.min = "0.000001";
+    k.max = "1";
+    k.description = "Weight of a notification in alpha. Default: 1/256, the paper.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.g = std::get<double>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.g; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.rate_ai", ValueType::bandwidth);
+    k.fallback = "40 Mb/s";
+    k.min = "1 kb/s";
+    k.max = "1000 PB/s";
+    k.description = "What additive increase adds to the target rate. Default: the paper, for 40 Gb/s.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.rate_ai = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.rate_ai; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.rate_hai", ValueType::bandwidth);
+    k.fallback = "400 Mb/s";
+    k.min = "1 kb/s";
+    k.max = "1000 PB/s";
+    k.description =
+        "What hyper increase adds. Default: ten times `rate_ai`, as in IEEE 802.1Qau (50 and 5 Mb/s), since "
+        "the paper does not say.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.rate_hai = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.rate_hai; };
+  }
+  {
+    KeySpec& k = add("packet.dcqcn.min_rate", ValueType::bandwidth);
+    k.fallback = "5 Mb/s";
+    k.min = "1 kb/s";
+    k.max = "1000 PB/s";
+    k.description = "No flow is made slower. Default: IEEE 802.1Qau (ieee8021CnRpgMinRate).";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.min_rate = std::get<Rate>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.min_rate; };
   }
 
   {
@@ -1315,6 +1506,11 @@ const std::vector<SectionSpec>& sections() {
       {"topology.dimensions[].collective_unit", false,
        "What the switches of a Switch dimension do collectives with: the algorithm `in_switch` (other "
        "dimensions and algorithms ignore it)."},
+      {"topology.dimensions[].levels[]", true,
+       "A list of mappings: the links between the switches of a tree that is a dimension among others, from "
+       "the leaf switches up to the roots, one a level or one for all. Absent: like the NPUs' links, which "
+       "the "
+       "dimension's own keys describe. In the one entry for all dimensions it is for those that are trees."},
       {"topology.fidelity_rules[]", true,
        "A list of mappings: another fidelity for some messages. The first rule all of whose conditions hold "
        "is for a collective, or a point-to-point message, when it starts; one that is for none is warned of. "
@@ -1337,6 +1533,8 @@ const std::vector<SectionSpec>& sections() {
       {"packet", false,
        "What dimensions at `packet` fidelity have in common: packets, flits, virtual channels, credits, "
        "routers."},
+      {"packet.ecn", false, "Marks that routers put on packets where queues are long."},
+      {"packet.dcqcn", false, "Rates of senders whose packets are marked."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
       {"collectives.rules[]", true,
        "A list of mappings: settings of some collectives in place of those above. The first rule that "

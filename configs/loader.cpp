@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <type_traits>
 
 #include "configs/algorithms.h"
 #include "configs/document.h"
@@ -24,6 +25,7 @@
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
 #include "configs/notation.h"
+#include "configs/tree.h"
 #include "configs/tree_notation.h"
 #include "configs/units.h"
 
@@ -224,6 +226,13 @@ struct RawConfig {
   std::map<const KeySpec*, std::string>
       broken;  ///< keys that were written wrongly: not missing, but without value
   std::vector<std::set<const KeySpec*>> broken_dimensions;
+  /// The levels of a tree above the NPUs.
+  struct Levels {
+    std::vector<RawValues> values;
+    std::vector<std::string> origins;  ///< of each
+    std::string origin;                ///< of the list; empty: there is none
+  };
+  std::vector<Levels> levels;  ///< by dimension
   // What graph_reader.h reads, where it was written; null: nowhere.
   const DocumentEntry* graph = nullptr;
   const DocumentEntry* routes = nullptr;
@@ -279,6 +288,7 @@ class Reader {
           fmt::format("unknown key '{}'; a dotted path is for --set: in a file, nest the mappings",
                       entry.key));
     if (path == kDimensionsPath) return read_dimensions(entry, name);
+    if (path == kLevelsPath) return read_levels(entry, name, dimension);
     if (path == kGraphPath) return static_cast<void>(raw_.graph = &entry);
     if (path == "topology.routes") return static_cast<void>(raw_.routes = &entry);
     if (path == "topology.mapping") return static_cast<void>(raw_.mapping = &entry);
@@ -322,6 +332,7 @@ class Reader {
       const std::string item_name = fmt::format("{}[{}]", name, i);
       raw_.dimensions.emplace_back();
       raw_.broken_dimensions.emplace_back();
+      raw_.levels.emplace_back();
       raw_.dimension_origins.push_back(item.origin);
       if (item.kind != DocumentNode::Kind::map) {
         errors_.add(item.origin, item_name,
@@ -331,6 +342,30 @@ class Reader {
         continue;
       }
       read_map(item, std::string(kDimensionsPath) + "[]", item_name, static_cast<int>(i));
+    }
+  }
+
+  void read_levels(const DocumentEntry& entry, const std::string& name, int dimension) {
+    RawConfig::Levels& levels = raw_.levels[static_cast<size_t>(dimension)];
+    const DocumentNode& node = entry.value;
+    const std::string section = std::string(kLevelsPath) + "[]";
+    levels.origin = entry.origin;
+    if (node.kind != DocumentNode::Kind::sequence || node.items.empty())
+      return errors_.add(
+          entry.origin, name,
+          fmt::format("is {}; allowed: a list of mappings of {}, one a level or one for all",
+                      node.kind == DocumentNode::Kind::sequence ? "an empty list" : describe_node(node),
+                      children(section)));
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      const DocumentNode& item = node.items[i];
+      const std::string item_name = fmt::format("{}[{}]", name, i);
+      levels.values.emplace_back();
+      levels.origins.push_back(item.origin);
+      if (item.kind != DocumentNode::Kind::map)
+        errors_.add(item.origin, item_name,
+                    fmt::format("is {}; allowed: a mapping of {}", describe_node(item), children(section)));
+      else
+        read_map(item, section, item_name, dimension);
     }
   }
 
@@ -361,6 +396,7 @@ class Reader {
     const auto number = static_cast<size_t>(dimension);
     RawValues& into = dimension < 0      ? raw_.values
                       : rules != nullptr ? rules->values[number]
+                      : of_level(key)    ? raw_.levels[number].values.back()
                                          : raw_.dimensions[number];
     try {
       into[&key] = {value_of(key, entry.value), entry.origin};
@@ -370,6 +406,8 @@ class Reader {
       mark_broken(key, entry, dimension);
     }
   }
+
+  static bool of_level(const KeySpec& key) { return key.path.rfind(kLevelPrefix, 0) == 0; }
 
   void mark_broken(const KeySpec& key, const DocumentEntry& entry, int dimension) {
     if (RawConfig::Rules* const rules = raw_.rules_of(key.path)) {
@@ -570,9 +608,8 @@ class Resolver {
     for (const char* path : {"topology.routing", "topology.routes_file"})
       if (const RawValue* raw = find(path))
         errors_.add(raw->origin, path,
-                    "is for `topology.graph` and trees; messages on a notation's dimensions take the "
-                    "dimensions in order, "
-                    "remove it");
+                    "is for `topology.graph` and trees that stand alone; messages on a notation's dimensions "
+                    "take the dimensions in order, and the trees among them by `ecmp`; remove it");
     if (raw_.routes != nullptr)
       errors_.add(raw_.routes->origin, "topology.routes", "is for `topology.graph`; remove it");
     if (notation != nullptr)
@@ -581,6 +618,7 @@ class Resolver {
         dimension.kind = d.kind;
         dimension.size = d.size;
         config_.dimensions.push_back(dimension);
+        trees_.push_back(d.tree);
       }
   }
 
@@ -608,6 +646,13 @@ class Resolver {
   void resolve_tree() {
     std::vector<DimensionConfig> levels = std::move(config_.dimensions);
     config_.dimensions.clear();
+    for (size_t entry = 0; entry < raw_.levels.size(); ++entry)
+      if (!raw_.levels[entry].origin.empty())
+        errors_.add(
+            raw_.levels[entry].origin, fmt::format("{}[{}].levels", kDimensionsPath, entry),
+            fmt::format("is for a tree that is a dimension among others; '{}' stands alone: write its "
+                        "levels as {} entries of `dimensions`, from the NPUs up",
+                        config_.notation, levels.size()));
     if (!errors_.empty()) return;
     for (size_t level = 1; level < levels.size(); ++level)
       if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching)
@@ -689,6 +734,8 @@ class Resolver {
     dimension.switching = config_.physical.front().switching;
     for (const DimensionConfig& d : config_.physical) {
       take(d.link_rate(), d.latency);
+      for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
+        take(d.tree->level(l).rate(), d.tree->level(l).latency);
       dimension.fidelity = std::max(dimension.fidelity, d.fidelity);
     }
     return dimension;
@@ -701,7 +748,15 @@ class Resolver {
       const auto& notation = std::get<std::string>(logical->value);
       std::vector<DimensionConfig> dimensions;
       uint64_t product = 1;
+      const bool same = config_.graph == nullptr && notation == config_.notation;
       for (const NotationDimension& d : parse_notation(notation)) {
+        if (d.tree && !same) {
+          errors_.add(logical->origin, "topology.logical",
+                      fmt::format("'{}' is a tree of switches, and collectives plan on a Switch of as many "
+                                  "NPUs; write Switch({}) in its place",
+                                  print_tree_notation(*d.tree), d.size));
+          return;
+        }
         DimensionConfig dimension;
         dimension.kind = d.kind;
         dimension.size = d.size;
@@ -714,7 +769,7 @@ class Resolver {
                                 notation, product, npus, npus));
         return;
       }
-      if (config_.graph == nullptr && notation == config_.notation) {
+      if (same) {
         config_.logical.clear();  // nothing is remapped
       } else {
         if (config_.graph == nullptr) config_.physical = config_.dimensions;
@@ -777,6 +832,69 @@ class Resolver {
       return;
     }
     for (size_t d = 0; d < config_.dimensions.size(); ++d) resolve_dimension(d, entries == 1 ? 0 : d);
+    if (tree_) return;
+    for (size_t entry = 0; entry < entries; ++entry) {
+      const std::string& origin = raw_.levels[entry].origin;
+      if (origin.empty()) continue;
+      // One entry stands for all dimensions; --set may have made copies of it.
+      bool used = false;
+      for (size_t d = 0; d < trees_.size(); ++d)
+        used = used || (trees_[d].has_value() && raw_.levels[entries == 1 ? 0 : d].origin == origin);
+      if (used) continue;
+      errors_.add(origin, fmt::format("{}[{}].levels", kDimensionsPath, entry),
+                  entries == 1 ? fmt::format("is for trees of switches, and '{}' has none; remove it",
+                                             config_.notation)
+                               : fmt::format("is for trees of switches, and dimension {} is {}; remove it",
+                                             entry, print_dimension(config_.dimensions[entry])));
+    }
+  }
+
+  /// Makes dimension d a tree, with the levels of an entry.
+  void resolve_levels(size_t d, size_t entry) {
+    DimensionConfig& dimension = config_.dimensions[d];
+    const TreeNotation& tree = *trees_[d];
+    const RawConfig::Levels& raw = raw_.levels[entry];
+    const std::string name = fmt::format("{}[{}].levels", kDimensionsPath, entry);
+    const size_t wanted = tree.levels() - 1;
+    if (raw.values.size() != wanted &&
+        (raw.values.size() > 1 || (raw.values.size() == 1 && wanted == 0 && raw_.dimensions.size() > 1))) {
+      errors_.add(raw.origin, name,
+                  fmt::format("has {} entries, but {} has {} level{} above the links of its NPUs; write {}",
+                              raw.values.size(), print_tree_notation(tree), wanted, wanted == 1 ? "" : "s",
+                              wanted == 0 ? "none" : fmt::format("{} entries, or one for all", wanted)));
+      return;
+    }
+    std::vector<TreeLevel> above;
+    for (size_t l = 0; l < wanted; ++l) {
+      TreeLevel level{dimension.bandwidth,      dimension.latency,         dimension.links_per_npu,
+                      dimension.credit_latency, dimension.flit_error_rate, dimension.replay};
+      above.push_back(level);
+      if (raw.values.empty()) continue;
+      const size_t i = raw.values.size() == 1 ? 0 : l;
+      const auto get = [&](const char* key, auto& field) {
+        const auto it = raw.values[i].find(find_key(std::string(kLevelPrefix) + key));
+        if (it == raw.values[i].end()) return false;
+        using Field = std::remove_reference_t<decltype(field)>;
+        if constexpr (std::is_integral_v<Field>)
+          field = static_cast<Field>(std::get<uint64_t>(it->second.value));
+        else
+          field = std::get<Field>(it->second.value);
+        return true;
+      };
+      if (get("bandwidth", level.bandwidth)) level.count = 1;
+      get("latency", level.latency);
+      get("count", level.count);
+      get("credit_latency", level.credit_latency);
+      get("flit_error_rate", level.flit_error_rate);
+      get("replay", level.replay);
+      if (level.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / level.count)
+        errors_.add(raw.origins[i], fmt::format("{}[{}].bandwidth", name, i),
+                    fmt::format("'{}' times count ({}) is too large or has too many digits to be held "
+                                "exactly; write a rounder bandwidth or fewer links",
+                                print_bandwidth(level.bandwidth), level.count));
+      above.back() = level;
+    }
+    make_tree(dimension, tree, std::move(above));
   }
 
   /// What follows from the device of model `banked`; what is given beside it must agree.
@@ -858,6 +976,17 @@ class Resolver {
       complain("packet.vc_classes",
                "'bubble' needs `packet.strict_cut_through: true`: a packet must fit where it moves to");
     }
+    if (p.ecn.k_min > p.ecn.k_max) {
+      const bool low = find("packet.ecn.k_min") != nullptr;
+      complain(low ? "packet.ecn.k_min" : "packet.ecn.k_max",
+               fmt::format("a `k_min` of {} is above the `k_max` of {}; make {}", print_size(p.ecn.k_min),
+                           print_size(p.ecn.k_max),
+                           low ? "it smaller, or set `k_max`" : "it larger, or set `k_min`"));
+    }
+    if (p.dcqcn.enabled && !p.ecn.enabled) {
+      complain("packet.dcqcn.enabled",
+               "DCQCN reacts to packets that routers mark, and none does; add `packet.ecn.enabled: true`");
+    }
     const uint64_t least = (p.packet_bytes + p.header_bytes + p.flit_bytes - 1) / p.flit_bytes;
     if (p.strict_cut_through && p.buffer_flits != 0 && p.buffer_flits < least) {
       complain(bytes != nullptr ? "packet.buffer" : "packet.buffer_flits",
@@ -914,9 +1043,10 @@ class Resolver {
         return;
       }
     }
-    if (dimension.kind != DimensionKind::switch_) dimension.collective_unit = {};
+    const bool tree = !tree_ && trees_[d].has_value();
+    if (dimension.kind != DimensionKind::switch_ || tree) dimension.collective_unit = {};
     // Units at packet fidelity combine packet by packet, unless told otherwise.
-    if (dimension.kind == DimensionKind::switch_ && dimension.fidelity == Fidelity::packet &&
+    if (dimension.kind == DimensionKind::switch_ && !tree && dimension.fidelity == Fidelity::packet &&
         raw.count(find_key("topology.dimensions[].collective_unit.segment")) == 0) {
       dimension.collective_unit.segment = std::max<uint64_t>(64, config_.packet.packet_bytes);
     }
@@ -929,6 +1059,8 @@ class Resolver {
               "'{}' times links_per_npu ({}) is too large or has too many digits to be held exactly; write a "
               "rounder bandwidth or fewer links",
               print_bandwidth(dimension.bandwidth), dimension.links_per_npu));
+    else if (tree)
+      resolve_levels(d, entry);
   }
 
   void check_unit(const DimensionConfig& dimension, const RawValues& raw, size_t entry,
@@ -949,7 +1081,10 @@ class Resolver {
   std::string no_switch(size_t d) const {
     const DimensionConfig& dimension = config_.dimensions[d];
     if (dimension.kind != DimensionKind::switch_)
-      return fmt::format("dimension {} is {}({})", d, to_string(dimension.kind), dimension.size);
+      return fmt::format("dimension {} is {}", d, print_dimension(dimension));
+    if (dimension.tree != nullptr)
+      return fmt::format("dimension {} is {}, a tree, whose switches have no collective units", d,
+                         print_dimension(dimension));
     if (config_.remapped())
       return fmt::format("the {} does not say which switch joins the NPUs of logical dimension {}",
                          config_.graph != nullptr  ? "graph"
@@ -1149,7 +1284,8 @@ class Resolver {
   std::string file_;
   std::string end_;  ///< where missing keys are reported
   Errors& errors_;
-  std::optional<TreeNotation> tree_;  ///< the notation is one
+  std::optional<TreeNotation> tree_;                ///< the notation is one
+  std::vector<std::optional<TreeNotation>> trees_;  ///< by dimension, else
   Config config_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <string>
 
@@ -33,8 +34,8 @@ constexpr KindName kKindNames[] = {
 };
 
 const char* const kAllowed =
-    "allowed: Ring(n), FullyConnected(n), Switch(n) or Mesh(n) (short: R, FC, SW, M; of packages: Local, "
-    "Horizontal, Vertical, Global), joined by `_`, innermost "
+    "allowed: Ring(n), FullyConnected(n), Switch(n), Mesh(n) (short: R, FC, SW, M; of packages: Local, "
+    "Horizontal, Vertical, Global), FatTree(k=,n=) or Clos(hosts=,leaves=,spines=), joined by `_`, innermost "
     "dimension first, for example `Ring(4)_FullyConnected(8)_Switch(4)`";
 
 [[noreturn]] void fail(std::string_view text, size_t at, const std::string& what) {
@@ -45,6 +46,22 @@ const KindName* find_kind(std::string_view word) {
   for (const KindName& k : kKindNames)
     if (same_word(k.name, word)) return &k;
   return nullptr;
+}
+
+/// The number at `at` and the bracket behind it, which `at` then points beyond.
+uint32_t parse_size(std::string_view text, size_t& at) {
+  const size_t size_at = at;
+  uint64_t size = 0;
+  while (at < text.size() && text[at] >= '0' && text[at] <= '9') {
+    size = size * 10 + static_cast<uint64_t>(text[at] - '0');
+    if (size > kMaxNpus) fail(text, size_at, fmt::format("the size is larger than {} NPUs", kMaxNpus));
+    ++at;
+  }
+  if (at == size_at) fail(text, at, "a size (a whole number of NPUs) is missing here");
+  if (at == text.size() || text[at] != ')') fail(text, at, "')' must follow the size");
+  if (size == 0) fail(text, size_at, "the size is 0; a dimension has at least 1 NPU");
+  ++at;
+  return static_cast<uint32_t>(size);
 }
 
 }  // namespace
@@ -68,26 +85,27 @@ std::vector<NotationDimension> parse_notation(std::string_view text) {
     const std::string_view word = text.substr(word_at, at - word_at);
     if (word.empty()) fail(text, word_at, "a dimension's kind is missing here");
     const KindName* kind = find_kind(word);
-    if (kind == nullptr) fail(text, word_at, fmt::format("unknown kind '{}'", word));
+    const bool tree = is_tree_word(word);
+    if (kind == nullptr && !tree) fail(text, word_at, fmt::format("unknown kind '{}'", word));
     if (at == text.size() || text[at] != '(')
-      fail(text, at, fmt::format("'(' and a size must follow '{}'", word));
+      fail(text, at, fmt::format("'(' and {} must follow '{}'", tree ? "its numbers" : "a size", word));
     const size_t size_at = ++at;
-    uint64_t size = 0;
-    while (at < text.size() && text[at] >= '0' && text[at] <= '9') {
-      size = size * 10 + static_cast<uint64_t>(text[at] - '0');
-      if (size > kMaxNpus) fail(text, size_at, fmt::format("the size is larger than {} NPUs", kMaxNpus));
-      ++at;
+    NotationDimension dimension;
+    if (tree) {
+      at = std::min(text.find(')', at), text.size() - 1) + 1;
+      dimension.tree = parse_tree_notation(text.substr(word_at, at - word_at));
+      dimension.kind = DimensionKind::switch_;
+      dimension.size = dimension.tree->npus();
+    } else {
+      dimension.kind = kind->kind;
+      dimension.size = parse_size(text, at);
     }
-    if (at == size_at) fail(text, at, "a size (a whole number of NPUs) is missing here");
-    if (at == text.size() || text[at] != ')') fail(text, at, "')' must follow the size");
-    if (size == 0) fail(text, size_at, "the size is 0; a dimension has at least 1 NPU");
-    npus *= size;
+    npus *= dimension.size;
     if (npus > kMaxNpus)
       fail(text, size_at, fmt::format("up to here the machine has {} NPUs, more than {}", npus, kMaxNpus));
-    out.push_back({kind->kind, static_cast<uint32_t>(size)});
+    out.push_back(dimension);
     if (out.size() > kMaxDimensions)
       fail(text, word_at, fmt::format("more than {} dimensions", kMaxDimensions));
-    ++at;
     if (at == text.size()) return out;
     if (text[at] != '_') fail(text, at, "'_' must follow a dimension");
     ++at;
@@ -96,14 +114,17 @@ std::vector<NotationDimension> parse_notation(std::string_view text) {
 
 std::string print_notation(const std::vector<NotationDimension>& dimensions) {
   std::string out;
-  for (const NotationDimension& d : dimensions)
-    out += fmt::format("{}{}({})", out.empty() ? "" : "_", to_string(d.kind), d.size);
+  for (const NotationDimension& d : dimensions) {
+    out += out.empty() ? "" : "_";
+    out += d.tree ? print_tree_notation(*d.tree) : fmt::format("{}({})", to_string(d.kind), d.size);
+  }
   return out;
 }
 
-std::string notation_pattern() {
-  const std::string dimension =
+std::string notation_pattern(bool trees) {
+  const std::string plain =
       R"(([Rr]|[Rr]ing|[Ff][Cc]|[Ff]ully[Cc]onnected|[Ss][Ww]|[Ss]witch|[Mm]|[Mm]esh|[Ll]ocal|[Hh]orizontal|[Vv]ertical|[Gg]lobal)\([0-9]{1,8}\))";
+  const std::string dimension = trees ? fmt::format("({}|{})", plain, tree_notation_pattern()) : plain;
   return fmt::format("^{0}(_{0}){{0,{1}}}$", dimension, kMaxDimensions - 1);
 }
 

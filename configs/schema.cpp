@@ -10,7 +10,6 @@
 #include "configs/algorithms.h"
 #include "configs/keys.h"
 #include "configs/notation.h"
-#include "configs/tree_notation.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -65,10 +64,7 @@ Json type_of(const KeySpec& key) {
     case ValueType::compute:
       return quantity(UnitKind::compute, false);
     case ValueType::notation:
-      return {{"type", "string"},
-              {"pattern", key.path == "topology.notation"
-                              ? fmt::format("{}|^({})$", notation_pattern(), tree_notation_pattern())
-                              : notation_pattern()}};
+      return {{"type", "string"}, {"pattern", notation_pattern(key.path == "topology.notation")}};
     case ValueType::algorithms: {
       Json names = Json::array({kDefaultAlgorithm});
       Json alternatives = Json::array();
@@ -221,11 +217,24 @@ std::string json_schema() {
     if (section.path.find('.') != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
+  for (const char* const path : {"packet.ecn", "packet.dcqcn"}) {
+    const std::string name = path;
+    const size_t dot = name.find('.');
+    root["properties"][name.substr(0, dot)]["properties"][name.substr(dot + 1)] =
+        object_of(name + ".", find_section(name)->description);
+  }
   Json dimension = object_of(kDimensionPrefix, "");
   dimension["properties"]["collective_unit"] =
       object_of(std::string(kUnitPath) + ".", find_section(kUnitPath)->description);
   dimension["oneOf"] = {{{"required", Json::array({"bandwidth"})}},
                         {{"required", Json::array({"bandwidth_per_npu"})}}};
+  const auto list_of = [](const std::string& prefix, const std::string& section) -> Json {
+    return {{"type", "array"},
+            {"description", find_section(section)->description},
+            {"items", object_of(prefix, "")}};
+  };
+  dimension["properties"]["levels"] = list_of(kLevelPrefix, std::string(kLevelsPath) + "[]");
+  dimension["properties"]["levels"]["minItems"] = 1;
   Json& topology = root["properties"]["topology"];
   topology["properties"]["dimensions"] = {
       {"type", "array"},
@@ -236,11 +245,6 @@ std::string json_schema() {
   // A machine is dimensions by notation, or a graph.
   topology["oneOf"] = {{{"required", Json::array({"notation", "dimensions"})}},
                        {{"required", Json::array({"graph"})}}};
-  const auto list_of = [](const std::string& prefix, const std::string& section) -> Json {
-    return {{"type", "array"},
-            {"description", find_section(section)->description},
-            {"items", object_of(prefix, "")}};
-  };
   topology["properties"]["graph"] = object_of(kGraphPrefix, find_section(kGraphPath)->description);
   topology["properties"]["graph"]["properties"]["links"] =
       list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");

@@ -21,6 +21,7 @@ using Ticks = uint64_t;
 /// The smallest number that 1 to 10 divide: the flit times of nearly all rates of a few digits are whole
 /// ticks, others are off by less than one in 2520 ps. 64 bits hold 2 hours.
 constexpr Ticks kTicksPerPicosecond = 2520;
+constexpr Ticks kTicksPerSecond = kTicksPerPicosecond * 1000000000000ull;
 
 /// Simulated time up to which the packet fabric takes messages; what follows is left for the last ones.
 constexpr Picoseconds kLongestTickTime = 3'600'000'000'000'000;  // an hour

@@ -2,7 +2,8 @@
 // Copyright the Weft authors
 //
 // Trees of switches by one word: `FatTree(k=4,n=3)`, the k-ary n-tree, and `Clos(hosts=8,leaves=4,spines=2)`,
-// every leaf switch joined to every spine. They become explicit graphs (configs/graph.h).
+// every leaf switch joined to every spine. Alone they become explicit graphs (configs/graph.h), among other
+// dimensions every line of theirs is one (configs/tree.h).
 
 #ifndef WEFT_CONFIGS_TREE_NOTATION_H
 #define WEFT_CONFIGS_TREE_NOTATION_H
@@ -29,16 +30,24 @@ struct TreeNotation {
   uint32_t npus() const;
   /// Kinds of links, from the NPUs up: a fat tree has n (NPU to leaf, then level by level), a Clos 2.
   uint32_t levels() const { return kind == Kind::clos ? 2 : n; }
+
+  bool operator==(const TreeNotation& o) const {
+    return kind == o.kind &&
+           (kind == Kind::clos ? hosts == o.hosts && leaves == o.leaves && spines == o.spines
+                               : k == o.k && n == o.n);
+  }
 };
 
-/// Does the text begin like a tree? Then parse_tree_notation() reads it or says what is wrong with it.
+/// Is the text of one tree alone? Then parse_tree_notation() reads it or says what is wrong with it.
 bool is_tree_notation(std::string_view text);
+/// Is it a tree's word, "FatTree" or "Clos"?
+bool is_tree_word(std::string_view word);
 
 /// Numbers may have their names or stand in the order of the examples; the word is read in any case. Errors:
-/// UserError(usage) with the notation and what is allowed.
-TreeNotation parse_tree_notation(std::string_view text);
+/// UserError(usage) with the notation and what is allowed; more NPUs and switches than `most_nodes`.
+TreeNotation parse_tree_notation(std::string_view text, uint64_t most_nodes = kMaxGraphNodes);
 
-/// Entries that `topology.dimensions` may have: the dimensions of a notation, or the levels of a tree.
+/// Entries that `topology.dimensions` may have: the dimensions of a notation, or the levels of a tree alone.
 /// Errors: UserError(usage).
 size_t link_entries(std::string_view notation);
 

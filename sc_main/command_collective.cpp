@@ -229,7 +229,9 @@ struct Measured {
   double wall_s = 0;
 };
 
-std::string to_json(const std::vector<Measured>& results, bool phases, bool data) {
+std::string to_json(const std::vector<Measured>& results, bool phases, const Config& config,
+                    const System::Congestion& congestion) {
+  const bool data = config.run.data != "none";
   JsonText json;
   json.begin_object();
   json.key("results").begin_array();
@@ -258,6 +260,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, bool data
     json.end_object();
   }
   json.end_array();
+  add_congestion(json, config, congestion);
   json.end_object();
   return json.str();
 }
@@ -315,7 +318,7 @@ class Runner {
   uint64_t elements_ = 0;
 };
 
-constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv"};
+constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
 
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_operation("--op", options.op);
@@ -326,8 +329,8 @@ ExitCode collective(const CollectiveOptions& options) {
     if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)
       warn(fmt::format("{} bytes are fewer than the {} chunks: one chunk a byte is used", bytes,
                        config->collectives.chunks));
-  const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
-                                       grouped(config->npus()), size_meaning(op));
+  const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op),
+                                       machine_name(*config), grouped(config->npus()), size_meaning(op));
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
@@ -352,12 +355,17 @@ ExitCode collective(const CollectiveOptions& options) {
     results.push_back(std::move(*measured));
   }
   std::string table = head + to_table(results);
-  if (config->run.data != "none") {
+  if (config->run.data != "none" && !results.empty()) {
     uint64_t elements = 0;
     for (const Measured& m : results) elements += m.elements;
     table += fmt::format("# data: {} {} elements compared with the definition of {}{}: all are right\n",
                          grouped(elements), config->run.element, to_string(op),
                          collectives::reduces(op) ? fmt::format(" ({})", config->run.reduce) : "");
+  }
+  System::Congestion congestion;
+  if (config->packet.ecn.enabled) {
+    congestion = job->system().congestion();
+    table += "# ecn: " + congestion_text(*config, congestion) + "\n";
   }
   if (options.phases) {
     for (const Measured& m : results)
@@ -368,10 +376,11 @@ ExitCode collective(const CollectiveOptions& options) {
     std::vector<CollectiveRow> rows;
     for (const Measured& m : results) rows.push_back(m.row);
     write_collectives(*folder, rows);
+    if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
   if (options.json) {
     note(table);
-    print(to_json(results, options.phases, config->run.data != "none"));
+    print(to_json(results, options.phases, *config, congestion));
   } else {
     print(table);
   }

@@ -92,8 +92,9 @@ ExitCode run(const RunOptions& options) {
   const Config config = load(options);
   const trace::JobTrace traces =
       trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
-  const OutputFolder folder(config.output.dir, {"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                                "layers.csv", "links.csv", "waves.vcd", "waves.gtkw"});
+  const OutputFolder folder(config.output.dir,
+                            {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",
+                             "links.csv", "flows.csv", "waves.vcd", "waves.gtkw"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
@@ -133,6 +134,7 @@ ExitCode run(const RunOptions& options) {
                          wall_seconds(), peak_rss_MiB(), options.per_layer};
   write_results(folder, record);
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
+  if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
   const std::string table = summary_text(record) + fmt::format("results  {}: {}\n", folder.path(), files);
   if (options.json) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "configs/describe.h"
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
 #include "sc_main/table.h"
@@ -198,16 +199,53 @@ std::string layer_table(const RunRecord& record) {
 
 void write_links(const OutputFolder& folder, const RunRecord& record) {
   ResultFile file(folder.file("links.csv"));
-  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity\n");
+  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity,marked\n");
   for (const LinkRow& row : record.result.links)
-    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{}\n", csv(row.name), csv(row.to), row.dimension,
-                            row.bytes, row.messages, nanoseconds(row.busy),
+    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{}\n", csv(row.name), csv(row.to),
+                            row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
                             fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets,
-                            to_string(row.fidelity)));
+                            to_string(row.fidelity), row.marked));
   file.close();
 }
 
 }  // namespace
+
+void write_flows(const OutputFolder& folder, const System::Congestion& congestion) {
+  ResultFile file(folder.file("flows.csv"));
+  file.append("interface,source,destination,notifications,lowest_GBps,line_GBps,below_line_ns\n");
+  for (const PacketFabric::FlowUse& flow : congestion.flows)
+    file.append(fmt::format("{},{},{},{},{},{},{}\n", csv(flow.interface), flow.source, flow.destination,
+                            flow.notifications, json_number(flow.lowest_rate / 1e9),
+                            json_number(flow.line_rate / 1e9), nanoseconds(flow.below_line)));
+  file.close();
+}
+
+std::string congestion_text(const Config& config, const System::Congestion& congestion) {
+  if (!config.packet.ecn.enabled) return "";
+  std::string text =
+      fmt::format("{} of {} packet-hops marked", grouped(congestion.marked), grouped(congestion.packet_hops));
+  if (!config.packet.dcqcn.enabled) return text;
+  text += fmt::format("; {} notifications slowed {} flows", grouped(congestion.notifications),
+                      grouped(congestion.flows.size()));
+  const auto slowest =
+      std::min_element(congestion.flows.begin(), congestion.flows.end(),
+                       [](const auto& a, const auto& b) { return a.lowest_rate < b.lowest_rate; });
+  if (slowest == congestion.flows.end()) return text;
+  return text + fmt::format(", {} to {} down to {:.3g} of {:.3g} GB/s", slowest->source, slowest->destination,
+                            slowest->lowest_rate / 1e9, slowest->line_rate / 1e9);
+}
+
+void add_congestion(JsonText& json, const Config& config, const System::Congestion& congestion) {
+  if (!config.packet.ecn.enabled) return;
+  json.key("congestion").begin_object();
+  json.key("packets_marked").number(congestion.marked);
+  json.key("notifications").number(congestion.notifications);
+  json.key("flows_slowed").number(uint64_t{congestion.flows.size()});
+  Wide below = 0;
+  for (const PacketFabric::FlowUse& flow : congestion.flows) below += flow.below_line;
+  json.key("below_line_rate_ns").number(nanoseconds(below));
+  json.end_object();
+}
 
 bool complete(const CollectiveRow& row) {
   return row.started != kNever && row.members_done == row.ranks;
@@ -342,6 +380,7 @@ std::string summary_json(const RunRecord& record) {
   json.key("events").number(result.events);
   json.key("packet_hops").number(result.packet_hops);
   json.key("flits").number(result.flits);
+  add_congestion(json, record.config, result.congestion);
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);
   if (!result.fidelity_uses.empty()) {
@@ -400,13 +439,14 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
   write_collectives(folder, record.result.collectives);
   write_layers(folder, record);
   write_links(folder, record);
+  if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion);
   folder.write("summary.json", summary_json(record));
 }
 
 std::string summary_text(const RunRecord& record) {
   const RunResult& result = record.result;
   std::string text =
-      fmt::format("machine  {}: {} NPUs\n", record.config.notation, grouped(record.config.npus()));
+      fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
   text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.trace, grouped(result.nodes));
   text += fmt::format("time     {}{}\n", readable_time(result.time),
                       record.finished ? "" : "  (not finished: see the stall report)");
@@ -453,6 +493,8 @@ std::string summary_text(const RunRecord& record) {
                       grouped(result.links.size()), readable_size(links.bytes),
                       100 * fraction(static_cast<Picoseconds>(mean_busy), result.time),
                       100 * fraction(links.busiest, result.time));
+  const std::string congestion = congestion_text(record.config, result.congestion);
+  if (!congestion.empty()) text += "ecn      " + congestion + "\n";
   if (result.folded_collectives != 0) {
     text += fmt::format(
         "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_main/json_text.h"
 #include "sc_main/output_folder.h"
 #include "sc_models/job.h"
 
@@ -38,13 +39,21 @@ std::string check_lower_bound(const CollectiveRow& row);
 /// collectives.csv and phases.csv.
 void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows);
 
+/// flows.csv: the flows that DCQCN has slowed down.
+void write_flows(const OutputFolder& folder, const System::Congestion& congestion);
+/// In one line; "" without ECN.
+std::string congestion_text(const Config& config, const System::Congestion& congestion);
+/// The key `congestion` of an object; nothing without ECN.
+void add_congestion(JsonText& json, const Config& config, const System::Congestion& congestion);
+
 /// "P0 reduce_scatter d0 ring", with the queue and network time of each phase of a collective.
 std::string phase_table(const CollectiveRow& row);
 
 /// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
 /// own.
 std::string summary_json(const RunRecord& record);
-/// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv and, last, summary.json.
+/// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv, flows.csv (with DCQCN) and, last,
+/// summary.json.
 void write_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);

@@ -7,21 +7,22 @@
 
 namespace weft {
 
-GraphSwitch::GraphSwitch(sc_core::sc_module_name name, uint32_t node, const Graph& graph,
-                         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool,
-                         ActivationWheel& wheel)
+GraphSwitch::GraphSwitch(sc_core::sc_module_name name, uint32_t node, const Graph& graph, const Line& line,
+                         Switching switching, const std::vector<fabric::LinkType*>& link_types,
+                         fabric::PacketPool& pool, ActivationWheel& wheel)
     : sc_core::sc_module(name),
       node_(node),
       graph_(graph),
+      line_(line),
       pool_(pool),
-      cut_through_(graph.spec().switching == Switching::cut_through),
+      cut_through_(switching == Switching::cut_through),
       ports_(graph.ports(node).size()) {
   const auto& ends = graph.ports(node);
   for (uint32_t p = 0; p < ends.size(); ++p) {
     Port& port = ports_[p];
     port.owner = this;
     port.number = p;
-    port.link = fabric::Link(link_types[ends[p].link]);
+    port.link = fabric::Link(*link_types[ends[p].link]);
     const std::string socket_name = "g" + std::to_string(p);
     if (ends[p].at_from) {
       port.initiator = std::make_unique<fabric::fabric_initiator_socket>(socket_name.c_str());
@@ -47,7 +48,7 @@ void GraphSwitch::activate(Picoseconds now) {
   while (queue_.next() <= now) {
     const Arrived arrived = queue_.pop().payload;
     fabric::Packet& packet = pool_[arrived.packet];
-    Port& port = ports_[graph_.next_port(node_, packet.destination,
+    Port& port = ports_[graph_.next_port(node_, line_.node(packet.destination),
                                          Graph::flow(packet.source, packet.destination, packet.id_low))];
     const fabric::Link::Slot slot = port.link.occupy(now, packet.bytes, arrived.tail, packet.id_low);
     packet.queued += slot.start - now;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A switch of an explicit graph: any number of ports, each joined to an NPU or another switch, a non-blocking
-// crossbar whose output ports are FIFO links, and the graph's routes. A message is forwarded when its tail
-// (store-and-forward) or head (cut-through) is there.
+// A switch of an explicit graph, or of the tree that a line of a dimension has: any number of ports, each
+// joined to an NPU or another switch, a non-blocking crossbar whose output ports are FIFO links, and the
+// graph's routes. A message is forwarded when its tail (store-and-forward) or head (cut-through) is there.
 
 #ifndef WEFT_SC_MODELS_GRAPH_SWITCH_H
 #define WEFT_SC_MODELS_GRAPH_SWITCH_H
@@ -21,9 +21,20 @@ namespace weft {
 
 class GraphSwitch final : public sc_core::sc_module, private Wakeable {
  public:
+  /// Which NPUs the graph's are: all of the machine, or those of a line of a dimension.
+  struct Line {
+    uint32_t dimension = 0;
+    uint32_t base = 0;    ///< the line's NPU at coordinate 0
+    uint32_t stride = 0;  ///< from one coordinate to the next; 0: all, under their own numbers
+    uint32_t size = 1;
+
+    uint32_t node(uint32_t npu) const { return stride == 0 ? npu : npu / stride % size; }
+    uint32_t npu(uint32_t node) const { return stride == 0 ? node : base + node * stride; }
+  };
   /// `node` of `graph`; `link_types` by the graph's links.
-  GraphSwitch(sc_core::sc_module_name name, uint32_t node, const Graph& graph,
-              std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel);
+  GraphSwitch(sc_core::sc_module_name name, uint32_t node, const Graph& graph, const Line& line,
+              Switching switching, const std::vector<fabric::LinkType*>& link_types, fabric::PacketPool& pool,
+              ActivationWheel& wheel);
 
   /// One end of a link: the socket of its kind and the link that this switch sends on.
   class Port final : public fabric::FabricEndpoint {
@@ -38,6 +49,8 @@ class GraphSwitch final : public sc_core::sc_module, private Wakeable {
   };
 
   uint32_t node() const { return node_; }
+  const Graph& graph() const { return graph_; }
+  const Line& line() const { return line_; }
   /// In the order of the graph's ports of this node.
   std::vector<Port>& ports() { return ports_; }
   const std::vector<Port>& ports() const { return ports_; }
@@ -54,6 +67,7 @@ class GraphSwitch final : public sc_core::sc_module, private Wakeable {
 
   uint32_t node_;
   const Graph& graph_;
+  const Line line_;
   fabric::PacketPool& pool_;
   bool cut_through_;
   std::vector<Port> ports_;

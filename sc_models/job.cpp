@@ -229,9 +229,10 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   result.memory_bytes = totals.memory_bytes;
   result.packet_hops = totals.packet_hops;
   result.flits = totals.flits;
+  if (config_.packet.ecn.enabled) result.congestion = system_->congestion();
   const auto add_link = [&](const LinkReport& report) {
     result.links.push_back({report.name, report.to, report.dimension, report.bytes, report.messages,
-                            report.busy, report.queued, report.fidelity, report.packets});
+                            report.busy, report.queued, report.fidelity, report.packets, report.marked});
   };
   if (folding == nullptr) {
     system_->for_each_link(add_link);

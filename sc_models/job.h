@@ -111,6 +111,7 @@ struct LinkRow {
   Picoseconds queued = 0;  ///< time that messages waited for it, summed
   Fidelity fidelity = Fidelity::message;
   uint64_t packets = 0;  ///< packet fidelity, where `messages` and `queued` are not known
+  uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
 };
 
 /// What a rule of `topology.fidelity_rules` was for.
@@ -134,6 +135,7 @@ struct RunResult {
   uint64_t memory_bytes = 0;
   uint64_t packet_hops = 0;         ///< packet fidelity: packets times routers they left
   uint64_t flits = 0;               ///< packet fidelity: that went through
+  System::Congestion congestion;    ///< packet fidelity with ECN
   Picoseconds lower_bound = 0;      ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;      ///< everything one after the other
   bool folded = false;              ///< every member of every collective was told from one that does alike

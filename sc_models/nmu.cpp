@@ -635,6 +635,17 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
     route.slowest = static_cast<uint8_t>(d);
     return;
   }
+  const auto take = [&](uint32_t d, uint32_t levels) {
+    for (uint32_t l = 0; l < levels; ++l) {
+      const Rate next = l == 0 ? dimensions[d].link_rate() : dimensions[d].tree->level(l).rate();
+      if (rate.bytes_per_second != 0 && static_cast<Wide>(next.bytes_per_second) * rate.divisor >=
+                                            static_cast<Wide>(rate.bytes_per_second) * next.divisor)
+        continue;
+      rate = next;
+      route.slowest = static_cast<uint8_t>(d);
+      route.slowest_level = static_cast<uint8_t>(l);
+    }
+  };
   bool found = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const uint32_t from = geometry_.coordinate(me, d);
@@ -642,19 +653,13 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
     if (from == to) continue;
     const DimensionConfig& dimension = dimensions[d];
     const bool analytical = dimension.fidelity == Fidelity::analytical;
-    const uint32_t hops = geometry_.hops(d, from, to);
     if (found) {
       // An analytical leg goes on through the analytical dimensions that follow; anything else starts a new
       // leg.
       if (!route.analytical || !analytical) return;
       route.several = true;
-      route.latency += hops * dimension.latency;
-      const Rate next = dimension.link_rate();
-      if (static_cast<Wide>(next.bytes_per_second) * rate.divisor <
-          static_cast<Wide>(rate.bytes_per_second) * next.divisor) {
-        rate = next;
-        route.slowest = static_cast<uint8_t>(d);
-      }
+      route.latency += geometry_.latency(d, from, to);
+      take(d, height(dimension, from, to));
       route.target = geometry_.with_coordinate(route.target, d, to);
       continue;
     }
@@ -673,9 +678,9 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
     route.analytical = route.special = analytical;
     route.port = plane.first_port[d];
     route.target = geometry_.with_coordinate(me, d, to);
-    rate = dimension.link_rate();
-    route.slowest = static_cast<uint8_t>(d);
-    route.latency = dimension.latency * (analytical ? hops : 1);
+    route.latency = analytical ? geometry_.latency(d, from, to) : dimension.latency;
+    take(d, height(dimension, from, to));
+    route.several = route.slowest_level != 0;
     switch (dimension.kind) {
       case DimensionKind::ring:
       case DimensionKind::mesh: {
@@ -687,7 +692,7 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
         if (analytical) {
           route.link = descending ? 1 : 0;
           route.in_link = descending ? 1 : 0;
-          route.weight = hops;
+          route.weight = geometry_.hops(d, from, to);
         } else {
           route.port = static_cast<uint8_t>(route.port + (descending ? 1 : 0));
         }
@@ -820,8 +825,14 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
   packet.latency += leg.latency;
   fabric::Transfer transfer;
   transfer.first = slot.start + leg.latency;
-  transfer.flit_time =
-      leg.several ? transfer_time(packet.bytes, dimensions_[leg.slowest].link_rate()) : slot.end - slot.start;
+  if (leg.several) {
+    const DimensionConfig& slowest = dimensions_[leg.slowest];
+    const Rate rate =
+        leg.slowest_level == 0 ? slowest.link_rate() : slowest.tree->level(leg.slowest_level).rate();
+    transfer.flit_time = transfer_time(packet.bytes, rate);
+  } else {
+    transfer.flit_time = slot.end - slot.start;
+  }
   transfer.vc = VcId{leg.in_link};
   transfer.packet = ref;
   transfer.target = leg.target;

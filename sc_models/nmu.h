@@ -159,11 +159,12 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     uint16_t link = 0;
     uint8_t port = 0;
     uint8_t in_link = 0;
-    uint8_t slowest = 0;   ///< analytical: the dimension whose rate bounds the leg
-    bool special = false;  ///< not just a link to be taken: analytical, or chosen message by message
+    uint8_t slowest = 0;        ///< analytical: the dimension whose rate bounds the leg
+    uint8_t slowest_level = 0;  ///< .. and the level of its tree
+    bool special = false;       ///< not just a link to be taken: analytical, or chosen message by message
     bool analytical = false;
     uint8_t packet = 0;    ///< packet fidelity: number of the PacketEnd + 1
-    bool several = false;  ///< analytical: the leg crosses several dimensions
+    bool several = false;  ///< analytical: the leg crosses several dimensions or levels, slower ones perhaps
     uint8_t variant = 0;   ///< see variant_of()
   };
   /// What of a message but its destination decides on its way.

@@ -54,6 +54,8 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
       } else {
         const uint32_t d = dimensions_[router.dimension];
         router.name = fmt::format("switch{}_{}", d, geometry.line(place, d));
+        if (router.node != 0)
+          router.name += "_" + topology.dimensions[router.dimension].tree->graph().name(router.node);
       }
     }
     const std::string name =
@@ -204,7 +206,7 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
         path.latency + picoseconds(cycles * cycle_),
         picoseconds(message_flits(config_.packet, bytes) * flit_time(config_.packet, path.slowest, cycle_))};
   }
-  const bool at_switch = topology.routers.size() == 1;
+  const bool at_switch = topology.routers[topology.nis[local_[from]].router].role != packet::RouterRole::npu;
   const Ticks stages = router_cycles(config_.packet) * cycle_;
   Ticks latency = 0;
   Ticks slowest = 0;
@@ -214,18 +216,41 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     const uint32_t d = dimensions_[i];
     const uint32_t n = geometry_.hops(d, geometry_.coordinate(from, d), geometry_.coordinate(to, d));
     if (n == 0) continue;
-    const packet::LinkTiming& link = topology.dimensions[i].link;
-    latency += n * (link.latency == 0 ? cycle_ : link.latency);
+    const packet::TopologyDimension& dimension = topology.dimensions[i];
+    const packet::LinkTiming& link = dimension.link;
+    const uint32_t levels = dimension.tree == nullptr ? 1 : n / 2;
+    for (uint32_t l = 0; l < levels; ++l) {
+      const packet::LinkTiming& one = l == 0 ? link : dimension.levels[l - 1];
+      latency += n / levels * ((one.latency == 0 ? cycle_ : one.latency) + one.flit_time - cycle_);
+      slowest = std::max(slowest, one.flit_time);
+    }
     // Every link takes its time for the first flit, and so does the interface that it leaves by.
-    latency += (n + (at_switch ? 0 : 1)) * (link.flit_time - cycle_);
+    if (!at_switch) latency += link.flit_time - cycle_;
     if (hops != 0 && !at_switch) latency -= last - cycle_;
     last = link.flit_time;
-    slowest = std::max(slowest, link.flit_time);
     hops += n;
   }
   // Interface to router and back take a cycle each; at a switch they are two of the links.
-  latency += at_switch ? stages : (hops + 1) * stages + 2 * cycle_;
+  latency += at_switch ? (hops - 1) * stages : (hops + 1) * stages + 2 * cycle_;
   return {picoseconds(latency), picoseconds(message_flits(config_.packet, bytes) * slowest)};
+}
+
+std::vector<PacketFabric::FlowUse> PacketFabric::slowed_flows() const {
+  std::vector<FlowUse> flows;
+  for (uint32_t n = 0; n < networks(); ++n) {
+    const packet::PacketNetwork& network = *networks_[n];
+    const auto rank = [&](uint32_t local) { return geometry_.rank_at(places_[n][local]); };
+    for (uint32_t i = 0; i < network.nis(); ++i) {
+      const packet::NetworkInterface& ni = network.ni(i);
+      for (const auto& [destination, record] : ni.flow_records()) {
+        if (record.notifications == 0) continue;  // the first is on its way
+        flows.push_back({ni.name(), rank(ni.rank()), rank(destination), record.notifications,
+                         static_cast<double>(record.lowest_rate) / 8, static_cast<double>(ni.line_rate()) / 8,
+                         picoseconds(record.below_line)});
+      }
+    }
+  }
+  return flows;
 }
 
 PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) const {
@@ -237,6 +262,7 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   const uint64_t flits = network.router(r).flits_sent(p);
   use.bytes = flits * config_.packet.flit_bytes;
   use.packets = network.router(r).packets_sent(p);
+  use.marked = network.router(r).packets_marked(p);
   use.busy = network.router(r).busy(p);
   if (dimensions_.empty()) {
     const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
@@ -254,7 +280,13 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   const uint32_t d = dimensions_[i];
   use.dimension = d;
   use.name = fmt::format("{}.{}", network.name(), router.name);
-  if (router.role == packet::RouterRole::dimension_switch) {
+  if (router.node != 0) {
+    // Of a tree: named as the switches of a graph, and NPUs by themselves.
+    const bool npu = port.ni || topology.routers[port.peer].role == packet::RouterRole::npu;
+    const uint32_t peer = port.ni ? topology.nis[port.peer].rank : topology.routers[port.peer].rank;
+    use.name += ".to_" + (npu ? fmt::format("nmu{}", geometry_.rank_at(places_[n][peer]))
+                              : topology.routers[port.peer].name);
+  } else if (router.role == packet::RouterRole::dimension_switch) {
     const uint32_t peer = port.ni ? topology.nis[port.peer].rank : topology.routers[port.peer].rank;
     use.name += fmt::format(".to{}", geometry_.rank_at(places_[n][peer]));
   } else {

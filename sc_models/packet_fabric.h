@@ -69,8 +69,21 @@ class PacketFabric {
     uint32_t dimension = 0;
     uint64_t bytes = 0;  ///< flits times their size: headers and padding included
     uint64_t packets = 0;
+    uint64_t marked = 0;  ///< of these by ECN, here
     Picoseconds busy = 0;
   };
+  /// One flow that DCQCN has slowed down: what an interface sends to one NPU.
+  struct FlowUse {
+    std::string interface;     ///< hierarchical name
+    uint32_t source = 0;       ///< rank
+    uint32_t destination = 0;  ///< rank
+    uint64_t notifications = 0;
+    double lowest_rate = 0;      ///< bytes a second
+    double line_rate = 0;        ///< of the interface, the same
+    Picoseconds below_line = 0;  ///< time at less
+  };
+  /// In a fixed order.
+  std::vector<FlowUse> slowed_flows() const;
   /// Calls f(LinkUse) for every link direction, in a fixed order.
   template <typename F>
   void for_each_link(F&& f) const {

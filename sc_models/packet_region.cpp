@@ -9,8 +9,10 @@
 
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "configs/tree.h"
 #include "configs/units.h"
 #include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "workload/collectives/in_switch.h"
@@ -46,41 +48,9 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
   return link;
 }
 
-packet::PacketConfig network_config(const Config& config, const std::vector<Rate>& rates) {
-  const PacketFabricConfig& p = config.packet;
-  packet::PacketConfig n;
-  n.cycle = router_cycle(p, rates);
-  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
-                p.credit_cycles};
-  n.vcs = p.vcs;
-  n.virtual_networks = p.virtual_networks;
-  n.strict_priority = p.strict_priority;
-  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
-                                                              : packet::FlitSwitching::flit_interleaved;
-  n.strict_cut_through = p.strict_cut_through;
-  n.release_on_credit = p.release_on_credit;
-  n.quantum = p.quantum;
-  n.allocator_iterations = p.allocator_iterations;
-  n.switch_allocator = p.switch_allocator;
-  n.vc_allocator = p.vc_allocator;
-  n.routing = p.routing == "auto" ? "" : p.routing;
-  n.selection = p.selection == "auto" ? "" : p.selection;
-  n.vc_classes = p.vc_classes;
-  n.seed = config.run.seed;
-  n.interleave_messages = p.injection == PacketInjection::aggressive;
-  return n;
-}
-
-/// `auto`: a VC alone covers the longest round trip and a packet besides, in flits of that link.
-uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
-                         uint64_t flits) {
-  uint64_t needed = std::max<uint64_t>(16, flits);
-  for (const packet::LinkTiming& link : links) {
-    const Ticks loop = packet::credit_round_trip(network, link);
-    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
-  }
-  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
-  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+/// Kinds of links that a dimension has.
+uint32_t levels_of(const DimensionConfig& d) {
+  return d.tree == nullptr ? 1 : d.tree->levels();
 }
 
 /// VCs that the packets on one link may use: those of one class.
@@ -98,6 +68,14 @@ packet::Segmentation segmentation_of(const Config& config) {
   return s;
 }
 
+bool anything_at_packet_fidelity(const Config& config) {
+  const auto& rules = config.fidelity_rules;
+  return !packet_regions(config).empty() ||
+         (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet) ||
+         std::any_of(rules.begin(), rules.end(),
+                     [](const FidelityRule& rule) { return rule.fidelity == Fidelity::packet; });
+}
+
 void check_routing(const Config& config, const PacketRegion& region) {
   const std::string& named = region.config.routing;
   try {
@@ -105,6 +83,23 @@ void check_routing(const Config& config, const PacketRegion& region) {
                                 region.config);
   } catch (const UserError& error) {
     throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
+}
+
+/// A packet enters a ring only beside room for another one, which a smaller buffer never has.
+void check_bubble(const Config& config, const PacketRegion& region, uint64_t flits) {
+  const std::string& routing = region.config.routing;
+  if (region.config.vc_classes != "bubble" || (!routing.empty() && routing != "dimension_order")) return;
+  if (region.config.buffer_flits >= 2 * flits) return;
+  for (size_t i = 0; i < region.dimensions.size(); ++i) {
+    const packet::TopologyDimension& d = region.topology.dimensions[i];
+    if (d.kind != DimensionKind::ring || d.size <= 2) continue;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.buffer_flits`: {} flits do not hold two packets of {}, which "
+                    "`packet.vc_classes: bubble` needs on dimension {} (Ring({})); allowed: {} or more",
+                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.size,
+                    2 * flits));
   }
 }
 
@@ -117,7 +112,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   uint64_t ranks = 1;
   uint64_t lanes = 0;
   for (const uint32_t d : dimensions) {
-    rates.push_back(all[d].link_rate());
+    for (uint32_t l = 0; l < levels_of(all[d]); ++l) rates.push_back(at_level(all[d], l).link_rate());
     ranks *= all[d].size;
     lanes += all[d].kind == DimensionKind::switch_           ? collectives::uses_unit(config, d) ? 2 : 1
              : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
@@ -131,12 +126,23 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                     "place of FullyConnected",
                     where(config), config.npus(), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
+  bool several_ways = false;
   for (const uint32_t d : dimensions) {
-    links.push_back(link_timing(config, region.config, all[d]));
-    parts.push_back({all[d].kind, all[d].size, links.back()});
+    packet::TopologyDimension part;
+    part.kind = all[d].kind;
+    part.size = all[d].size;
+    part.link = link_timing(config, region.config, all[d]);
+    part.tree = all[d].tree;
+    links.push_back(part.link);
+    for (uint32_t l = 1; l < levels_of(all[d]); ++l) {
+      part.levels.push_back(link_timing(config, region.config, at_level(all[d], l)));
+      links.push_back(part.levels.back());
+    }
+    several_ways = several_ways || (part.tree != nullptr && part.tree->graph().per_flow());
+    parts.push_back(std::move(part));
   }
   const uint64_t flits = packet_flits(config.packet);
   region.config.buffer_flits = config.packet.buffer_flits != 0 ? config.packet.buffer_flits
@@ -146,7 +152,8 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   } catch (const UserError& error) {
     throw UserError(error.code(), fmt::format("{}: key `topology`: {}", where(config), error.what()));
   }
-  region.topology.selection = "first";  // reproducible, and a tie on a ring is the NMU's choice
+  // Reproducible, and a tie on a ring is the NMU's choice; in a tree flows spread over the ways up.
+  region.topology.selection = several_ways ? "hash" : "first";
   region.topology.add_lanes();
   for (uint32_t r = 0; r < region.topology.routers.size(); ++r) {
     const packet::TopologyRouter& router = region.topology.routers[r];
@@ -156,6 +163,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
     }
   }
   check_routing(config, region);
+  check_bubble(config, region, flits);
   return region;
 }
 
@@ -186,7 +194,7 @@ PacketRegion make_graph_region(const Config& config) {
                                 "than {} network interfaces; use message fidelity",
                                 where(config), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   packet::PacketTopology& t = region.topology;
   t.name = "the graph";
   t.routing = "table";
@@ -243,6 +251,43 @@ PacketRegion make_graph_region(const Config& config) {
 
 }  // namespace
 
+packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates) {
+  const PacketFabricConfig& p = config.packet;
+  packet::PacketConfig n;
+  n.cycle = router_cycle(p, rates);
+  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
+                p.credit_cycles};
+  n.vcs = p.vcs;
+  n.virtual_networks = p.virtual_networks;
+  n.strict_priority = p.strict_priority;
+  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
+                                                              : packet::FlitSwitching::flit_interleaved;
+  n.strict_cut_through = p.strict_cut_through;
+  n.release_on_credit = p.release_on_credit;
+  n.quantum = p.quantum;
+  n.allocator_iterations = p.allocator_iterations;
+  n.switch_allocator = p.switch_allocator;
+  n.vc_allocator = p.vc_allocator;
+  n.routing = p.routing == "auto" ? "" : p.routing;
+  n.selection = p.selection == "auto" ? "" : p.selection;
+  n.vc_classes = p.vc_classes;
+  n.seed = config.run.seed;
+  n.interleave_messages = p.injection == PacketInjection::aggressive;
+  packet::set_congestion_control(p, n);
+  return n;
+}
+
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t flits) {
+  uint64_t needed = std::max<uint64_t>(16, flits);
+  for (const packet::LinkTiming& link : links) {
+    const Ticks loop = packet::credit_round_trip(network, link);
+    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
+  }
+  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
+  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+}
+
 std::vector<PacketRegion> packet_regions_of(const Config& config) {
   std::vector<PacketRegion> regions;
   for (const std::vector<uint32_t>& dimensions : packet_regions(config))
@@ -258,32 +303,44 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
     warnings.push_back(fmt::format("{}: {}", where(config), text));
   };
   const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  if (config.packet.ecn.enabled && !anything_at_packet_fidelity(config)) {
+    warn(
+        "key `packet.ecn.enabled`: nothing is at packet fidelity, so there is no queue and no mark; set "
+        "`fidelity: packet`");
+  }
   for (const PacketRegion& region : regions) {
+    const std::string unmarked =
+        packet::marking_warning(region.topology, region.config, config.packet.flit_bytes);
+    if (!unmarked.empty()) warn(unmarked);
     for (size_t i = 0; i < region.dimensions.size(); ++i) {
       const uint32_t d = region.dimensions[i];
       const DimensionConfig& dimension = config.fabric_dimensions()[d];
-      const packet::LinkTiming& link = region.topology.dimensions[i].link;
-      const std::string name =
-          fmt::format("dimension {} ({}({}))", d, to_string(dimension.kind), dimension.size);
-      const Ticks own = flit_time(config.packet, dimension.link_rate());
-      if (own < link.flit_time) {
-        warn(
-            fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
-                        "of their bandwidth can be used",
-                        name, print_ticks(link.flit_time), print_ticks(own),
-                        100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
-      }
-      const double exact = exact_flit_time(config.packet, dimension.link_rate());
-      if (exact < 0.98) {
-        warn(fmt::format(
-            "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
-            "bandwidth can be used; make `packet.flit_size` larger",
-            name, exact, 100 * exact));
-      }
       packet::PacketConfig usable = region.config;
       usable.vcs = usable_vcs(region.config, dimension);
-      const std::string buffers = packet::buffer_warning(name, usable, link, flits);
-      if (!buffers.empty()) warn(buffers);
+      for (uint32_t l = 0; l < levels_of(dimension); ++l) {
+        const packet::TopologyDimension& part = region.topology.dimensions[i];
+        const packet::LinkTiming& link = l == 0 ? part.link : part.levels[l - 1];
+        const Rate rate = at_level(dimension, l).link_rate();
+        const std::string name = fmt::format("dimension {} ({}{})", d, print_dimension(dimension),
+                                             l == 0 ? "" : fmt::format(", level {}", l));
+        const Ticks own = flit_time(config.packet, rate);
+        if (own < link.flit_time) {
+          warn(fmt::format(
+              "{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
+              "of their bandwidth can be used",
+              name, print_ticks(link.flit_time), print_ticks(own),
+              100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+        }
+        const double exact = exact_flit_time(config.packet, rate);
+        if (exact < 0.98) {
+          warn(fmt::format(
+              "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
+              "bandwidth can be used; make `packet.flit_size` larger",
+              name, exact, 100 * exact));
+        }
+        const std::string buffers = packet::buffer_warning(name, usable, link, flits);
+        if (!buffers.empty()) warn(buffers);
+      }
     }
     if (region.dimensions.empty()) {
       for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {

@@ -72,8 +72,12 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
     for (const GraphLink& link : config_.graph->spec().links)
       link_types_.emplace_back(link.rate(), link.latency);
   }
-  for (const DimensionConfig& d : config_.fabric_dimensions())
+  for (const DimensionConfig& d : config_.fabric_dimensions()) {
     link_types_.emplace_back(d.link_rate(), d.latency);
+    level_types_.emplace_back();
+    for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
+      level_types_.back().emplace_back(d.tree->level(l).rate(), d.tree->level(l).latency);
+  }
   bool units = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
   if (!folded_) {
@@ -127,6 +131,8 @@ void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   if (whole_.empty() || dimension.size <= 1 || dimension.fidelity == Fidelity::packet) return;
   if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
     build_direct(p, d, waves);
+  } else if (dimension.tree != nullptr) {
+    build_trees(p, d);
   } else if (dimension.kind == DimensionKind::switch_) {
     build_switches(p, d, waves);
   } else {
@@ -195,6 +201,45 @@ void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
   }
 }
 
+/// What the names of a line's switches begin with.
+std::string System::tree_prefix(uint32_t p, uint32_t d, uint32_t base) const {
+  return fmt::format("switch{}_{}{}_", d, geometry_.line(base, d), suffix(p, d));
+}
+
+/// Every line's switches, as build_graph() joins those of a machine.
+void System::build_trees(uint32_t p, uint32_t d) {
+  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
+  const Graph& graph = dimension.tree->graph();
+  std::vector<fabric::LinkType*> types;
+  for (uint32_t i = 0; i < graph.spec().links.size(); ++i) {
+    const uint32_t level = dimension.tree->level_of_link(i);
+    types.push_back(level == 0 ? &link_types_[d] : &level_types_[d][level - 1]);
+  }
+  for (uint32_t r = 0; r < npus(); ++r) {
+    if (geometry_.coordinate(r, d) != 0) continue;
+    const GraphSwitch::Line line{d, r, geometry_.stride(d), dimension.size};
+    const std::string prefix = tree_prefix(p, d, r);
+    const size_t first = graph_switches_.size();
+    for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+      graph_switches_.push_back(std::make_unique<GraphSwitch>(
+          (prefix + graph.name(n)).c_str(), n, graph, line, dimension.switching, types, pool_, wheel_));
+    }
+    const auto at_node = [&](uint32_t n) -> GraphSwitch& {
+      return *graph_switches_[first + n - graph.npus()];
+    };
+    for (uint32_t n = 0; n < graph.nodes(); ++n) {
+      for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
+        const Graph::Port& end = graph.ports(n)[i];
+        if (!end.at_from) continue;  // NPUs and lower switches are at the `from` ends
+        fabric::fabric_initiator_socket& from = graph.is_npu(n)
+                                                    ? *at(line.npu(n)).port(d, false, p)->initiator
+                                                    : *at_node(n).ports()[i].initiator;
+        from.bind(*at_node(end.peer).ports()[end.peer_port].target);
+      }
+    }
+  }
+}
+
 void System::build_graph() {
   const Graph& graph = *config_.graph;
   if (graph.spec().fidelity == Fidelity::packet) return;
@@ -203,9 +248,12 @@ void System::build_graph() {
     for (uint32_t n = 0; n < npus(); ++n) direct_.back()->bind_member(*at(n).ports()[0].initiator);
     return;
   }
+  std::vector<fabric::LinkType*> types;
+  for (fabric::LinkType& type : link_types_) types.push_back(&type);
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
     graph_switches_.push_back(std::make_unique<GraphSwitch>(("switch_" + graph.name(n)).c_str(), n, graph,
-                                                            link_types_, pool_, wheel_));
+                                                            GraphSwitch::Line{}, graph.spec().switching,
+                                                            types, pool_, wheel_));
   }
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
     for (uint32_t p = 0; p < graph.ports(n).size(); ++p) {
@@ -366,7 +414,8 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
                           uint32_t exchanges) const {
   const uint32_t r = geometry_.place(index(rank));
   if (config_.graph != nullptr)
-    return report_end(nmu.name(), r, port.takes_turns ? i : port.number, port.link(i));
+    return report_end(nmu.name(), *config_.graph, {}, "switch_", r, port.takes_turns ? i : port.number,
+                      port.link(i));
   const uint32_t d = port.dimension;
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const uint32_t c = geometry_.coordinate(r, d);
@@ -381,6 +430,11 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
     case DimensionKind::switch_:
       report.name += "_up";
       report.to = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+      if (dimension.tree != nullptr) {
+        const Graph& graph = dimension.tree->graph();
+        report.to = tree_prefix(port.plane, d, geometry_.with_coordinate(r, d, 0)) +
+                    graph.name(graph.ports(c)[0].peer);
+      }
       return report;
     case DimensionKind::fully_connected:
       peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
@@ -418,20 +472,29 @@ std::vector<std::string> System::describe_unit_waits(size_t limit) const {
 }
 
 LinkReport System::report(const GraphSwitch& s, const GraphSwitch::Port& port) const {
-  return report_end(s.name(), s.node(), port.number, port.link);
+  if (s.line().stride == 0)
+    return report_end(s.name(), s.graph(), {}, "switch_", s.node(), port.number, port.link);
+  // The switch's own name is that of its line and then its node's.
+  std::string prefix = s.basename();
+  prefix.resize(prefix.size() - s.graph().name(s.node()).size());
+  LinkReport report = report_end(s.name(), s.graph(), s.line(), prefix, s.node(), port.number, port.link);
+  report.fidelity = Fidelity::message;
+  report.dimension = s.line().dimension;
+  return report;
 }
 
 /// The link that leaves a node of the graph at one of its ends. Parallel links are numbered.
-LinkReport System::report_end(const char* owner, uint32_t node, uint32_t end,
+LinkReport System::report_end(const char* owner, const Graph& graph, const GraphSwitch::Line& line,
+                              const std::string& switch_prefix, uint32_t node, uint32_t end,
                               const fabric::Link& link) const {
-  const Graph& graph = *config_.graph;
   const uint32_t peer = graph.ports(node)[end].peer;
   uint32_t before = 0;
   for (uint32_t p = 0; p < end; ++p) before += graph.ports(node)[p].peer == peer ? 1 : 0;
   LinkReport report = of_link(link);
   report.fidelity = graph.spec().fidelity;
   // At analytical fidelity a switch is no module, but it has its name.
-  report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(peer)]->basename() : "switch_" + graph.name(peer);
+  report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(line.npu(peer))]->basename()
+                                 : switch_prefix + graph.name(peer);
   report.name = fmt::format("{}.to_{}{}", owner, report.to, before == 0 ? "" : fmt::format("_{}", before));
   return report;
 }
@@ -519,6 +582,20 @@ System::Totals System::totals() const {
     }
   }
   return t;
+}
+
+System::Congestion System::congestion() const {
+  Congestion c;
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const packet::PacketNetwork& network = fabric->network(n);
+      c.packet_hops += network.packet_hops();
+      c.marked += network.packets_marked();
+      c.notifications += network.notifications();
+    }
+    for (PacketFabric::FlowUse& flow : fabric->slowed_flows()) c.flows.push_back(std::move(flow));
+  }
+  return c;
 }
 
 std::vector<std::string> System::check_conservation() const {

@@ -40,6 +40,7 @@ struct LinkReport {
   uint64_t bytes = 0;                     ///< packet fidelity: on the wire, headers and padding included
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< packet fidelity
+  uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed; not known at packet fidelity
 };
@@ -119,7 +120,7 @@ class System : public sc_core::sc_module {
     }
     for (const auto& s : graph_switches_) {
       for (const GraphSwitch::Port& port : s->ports()) {
-        if (config_.graph->ports(s->node())[port.number].sends) f(report(*s, port));
+        if (s->graph().ports(s->node())[port.number].sends) f(report(*s, port));
       }
     }
     for (const auto& p : packets_) {
@@ -131,6 +132,7 @@ class System : public sc_core::sc_module {
         link.dimension = use.dimension;
         link.bytes = use.bytes;
         link.packets = use.packets;
+        link.marked = use.marked;
         link.busy = use.busy;
         f(link);
       });
@@ -158,6 +160,15 @@ class System : public sc_core::sc_module {
     uint64_t memory_outstanding = 0;
   };
   Totals totals() const;
+
+  /// Packet fidelity with `packet.ecn`: what was marked, and the flows that DCQCN has slowed down.
+  struct Congestion {
+    uint64_t packet_hops = 0;
+    uint64_t marked = 0;         ///< packet-hops
+    uint64_t notifications = 0;  ///< sent to senders
+    std::vector<PacketFabric::FlowUse> flows;
+  };
+  Congestion congestion() const;
 
   /// Broken conservation laws, one line each; empty when bytes, messages and packets balance. Call when
   /// nothing is in flight any more.
@@ -187,6 +198,7 @@ class System : public sc_core::sc_module {
   void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  void build_trees(uint32_t plane, uint32_t dimension);
   void build_graph();
   void build_packets(vcd::Waves* waves);
   void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);
@@ -204,7 +216,10 @@ class System : public sc_core::sc_module {
   };
   LinkReport report(const LineSwitch& s, uint32_t i) const;
   LinkReport report(const GraphSwitch& s, const GraphSwitch::Port& port) const;
-  LinkReport report_end(const char* owner, uint32_t node, uint32_t end, const fabric::Link& link) const;
+  LinkReport report_end(const char* owner, const Graph& graph, const GraphSwitch::Line& line,
+                        const std::string& switch_prefix, uint32_t node, uint32_t end,
+                        const fabric::Link& link) const;
+  std::string tree_prefix(uint32_t plane, uint32_t dimension, uint32_t base) const;
 
   const Config& config_;
   graph::FidelityRules fidelity_;
@@ -212,6 +227,8 @@ class System : public sc_core::sc_module {
   fabric::PacketPool pool_;
   std::unique_ptr<collectives::DataContext> data_;
   std::vector<fabric::LinkType> link_types_;  ///< by dimension, or by link of the graph
+  std::vector<std::vector<fabric::LinkType>>
+      level_types_;  ///< by dimension: of its tree's levels above the NPUs
   ActivationWheel wheel_;
   bool folded_ = false;
   std::vector<uint32_t> whole_;             ///< ranks that reach each other
@@ -219,7 +236,8 @@ class System : public sc_core::sc_module {
   collectives::UnitDirectory directory_;
   std::vector<std::unique_ptr<FabricSwitch>> switches_;
   std::vector<LineSwitch> analytical_switches_;  ///< where there are collective units
-  std::vector<std::unique_ptr<GraphSwitch>> graph_switches_;
+  std::vector<std::unique_ptr<GraphSwitch>>
+      graph_switches_;  ///< of the graph, or of dimensions that are trees
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<PacketFabric>> packets_;

@@ -105,6 +105,32 @@ TEST_F(Run, FidelityRulesAreTold) {
   EXPECT_NE(read(out("effective.yaml")).find("fidelity_rules:"), std::string::npos);
 }
 
+/// A scale-up switch and rails that are trees: collectives and point-to-point messages, checked, at several
+/// mixtures of fidelities.
+TEST_F(Run, TraceOnRailsThatAreTrees) {
+  const std::pair<const char*, const char*> mixtures[] = {
+      {"message", "analytical"}, {"analytical", "message"}, {"packet", "message"}, {"packet", "packet"}};
+  for (const auto& [inner, outer] : mixtures) {
+    const Ran ran = run({"--set", "topology.notation=Switch(2)_FatTree(k=2,n=2)", "--set",
+                         std::string("topology.dimensions[0].fidelity=") + inner, "--set",
+                         std::string("topology.dimensions[1].fidelity=") + outer, "--set",
+                         "topology.dimensions[1].levels=[{bandwidth: 100 Gb/s, latency: 2 us}]", "--set",
+                         "packet.packet_size=4 KiB", "--set", "run.data=functional", "--json"});
+    ASSERT_EQ(ran.status, 0) << inner << " " << outer << ": " << ran.err;
+    const json s = json::parse(ran.out);
+    EXPECT_GT(s["data"]["collectives_verified"], 0);
+    EXPECT_GT(s["data"]["messages_verified"], 0);
+    uint64_t levels = 0;
+    for (const auto& row : read_csv(out("links.csv"))) {
+      if (row.at("dimension") != "1") continue;
+      EXPECT_EQ(row.at("fidelity"), outer);
+      const std::string& name = row.at("name");
+      if (name.find("_leaf") < name.find(".to_")) levels += std::stoull(row.at("bytes"));
+    }
+    EXPECT_EQ(levels > 0, std::string(outer) != "analytical");
+  }
+}
+
 TEST_F(Run, PrintsASummaryAndWritesTheFiles) {
   const Ran ran = run();
   ASSERT_EQ(ran.status, 0) << ran.err;
@@ -509,15 +535,62 @@ TEST_F(Run, TheFilesAgreeWithEachOther) {
   EXPECT_EQ(s["links"]["bytes"], link_bytes);
 }
 
-TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
+/// Everything at packet fidelity, and every packet is marked.
+const std::vector<std::string> kCongested = {"--set", "topology.dimensions[*].fidelity=packet",
+                                             "--set", "packet.packet_size=4 KiB",
+                                             "--set", "packet.flit_size=64 B",
+                                             "--set", "packet.ecn.enabled=true",
+                                             "--set", "packet.ecn.k_min=0 B",
+                                             "--set", "packet.ecn.k_max=0 B",
+                                             "--set", "packet.dcqcn.enabled=true",
+                                             "--set", "packet.dcqcn.cnp_interval=1 us"};
+
+TEST_F(Run, CongestionControlIsReported) {
+  const Ran ran = run(kCongested);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const json summary = json::parse(read(out("summary.json")));
+  const json& congestion = summary["congestion"];
+  EXPECT_GT(congestion["packets_marked"], 0);
+  EXPECT_GT(congestion["notifications"], 0);
+  uint64_t notifications = 0;
+  Picoseconds below = 0;
+  const auto flows = read_csv(out("flows.csv"));
+  for (const auto& row : flows) {
+    notifications += std::stoull(row.at("notifications"));
+    below += picoseconds(row.at("below_line_ns"));
+    EXPECT_LT(std::stod(row.at("lowest_GBps")), std::stod(row.at("line_GBps")));
+    EXPECT_NE(row.at("source"), row.at("destination"));
+    EXPECT_NE(row.at("interface").find("packet"), std::string::npos);
+  }
+  EXPECT_EQ(congestion["flows_slowed"], flows.size());
+  EXPECT_EQ(congestion["notifications"], notifications);
+  EXPECT_NEAR(congestion["below_line_rate_ns"].get<double>(), static_cast<double>(below) / 1000, 1);
+  uint64_t marked = 0;
+  for (const auto& row : read_csv(out("links.csv"))) marked += std::stoull(row.at("marked"));
+  EXPECT_GT(marked, 0u);
+  EXPECT_LE(marked, congestion["packets_marked"].get<uint64_t>());
+  for (const char* part : {"ecn ", "packet-hops marked", "notifications slowed", "flows.csv"})
+    EXPECT_NE(ran.out.find(part), std::string::npos) << part;
+  const auto first = results();
+  ASSERT_EQ(run(kCongested).status, 0);
+  EXPECT_EQ(results(), first);
+  // Without it there is neither key nor file, not even of the run before.
   ASSERT_EQ(run().status, 0);
+  EXPECT_EQ(results().count("flows.csv"), 0u);
+  EXPECT_FALSE(json::parse(read(out("summary.json"))).contains("congestion"));
+}
+
+TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
+  ASSERT_EQ(run(kCongested).status, 0);
   const std::string guide = read(std::string(WEFT_SOURCE_DIR) + "/docs/user_guide.md");
   const auto documented = [&](const std::string& name) {
     EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << name;
   };
   const json summary = json::parse(read(out("summary.json")));
   for (const auto& item : summary.items()) documented(item.key());
-  for (const char* name : {"ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "links.csv"}) {
+  for (const auto& item : summary["congestion"].items()) documented(item.key());
+  for (const char* name :
+       {"ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "links.csv", "flows.csv"}) {
     const auto rows = read_csv(out(name));
     ASSERT_FALSE(rows.empty()) << name;
     for (const auto& [column, cell] : rows[0]) documented(column);

@@ -75,6 +75,30 @@ TEST(Traffic, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
   EXPECT_EQ(traffic({"--topology", "Mesh(2)_Mesh(2)"}).err, "");
 }
 
+TEST(Traffic, CongestionControlOfAConfigurationIsUsedAndReported) {
+  const vcd::test::TemporaryFolder folder;
+  write(folder.file("machine.yaml"),
+        "weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions: [{bandwidth: 16 GB/s, latency: 100 ns}]\n"
+        "packet:\n  ecn: {enabled: true, k_min: 200 B, k_max: 2 kB, p_max: 0.5}\n"
+        "  dcqcn: {enabled: true, cnp_interval: 1 us, rate_timer: 2 us, byte_counter: 10 kB}\n");
+  const Arguments run = {
+      folder.file("machine.yaml"), "--pattern", "all_to_one", "--load", "0.5", "--buffer", "256"};
+  const json r = result(run);
+  EXPECT_GT(r["points"][0]["packets_marked"], 10);
+  EXPECT_GT(r["points"][0]["notifications"], 5);
+  EXPECT_EQ(r["points"][0]["flows_slowed"], 8) << "one for each sender, the receiver itself among them";
+  for (const char* column : {"marked", "notifications", "flows slowed"})
+    EXPECT_NE(traffic(run).out.find(column), std::string::npos) << column;
+  Arguments off = run;
+  off.insert(off.end(), {"--set", "packet.dcqcn.enabled=false", "--set", "packet.ecn.enabled=false"});
+  EXPECT_FALSE(result(off)["points"][0].contains("packets_marked"));
+  // Queues that no mark can come of are told.
+  Arguments small = run;
+  small.back() = "1";
+  small.insert(small.end(), {"--packet-flits", "1", "--set", "packet.ecn.k_min=2 kB"});
+  EXPECT_TRUE(traffic(small).says({"no queue can exceed ECN's k_min of 2000 B"}));
+}
+
 // T = 2 + 4 H + (N - 1) of docs/packet_fabric.md, H = 2 routers, nearly without load.
 TEST(Traffic, ZeroLoadLatencyIsExact) {
   for (const uint32_t flits : {1u, 8u}) {
@@ -83,6 +107,19 @@ TEST(Traffic, ZeroLoadLatencyIsExact) {
     EXPECT_EQ(r["points"][0]["avg_latency"], 2 + 4 * 2 + (flits - 1));
     EXPECT_EQ(r["points"][0]["p99"], 2 + 4 * 2 + (flits - 1));
   }
+}
+
+// Packets from before the measurement were still waiting: no latency, which is not one of 0.
+TEST(Traffic, WithoutAMeasuredPacketThereIsNoLatency) {
+  const Arguments overload = {"--topology", "Ring(5)_Ring(3)", "--buffer", "1",    "--vcs",     "2",
+                              "--load",     "0.05,0.9",        "--warmup", "4000", "--measure", "1000"};
+  const json r = result(overload);
+  EXPECT_TRUE(r["points"][0]["p99"].is_number()) << r;
+  for (const char* key : {"avg_latency", "p50", "p99"}) EXPECT_TRUE(r["points"][1][key].is_null()) << r;
+  EXPECT_GT(r["points"][1]["accepted"], 0.05);
+  const Ran ran = traffic(overload);
+  EXPECT_TRUE(ran.says({"no measured packet arrived at load 0.9", "--warmup"})) << ran.err;
+  EXPECT_NE(ran.out.find(" - "), std::string::npos) << ran.out;
 }
 
 TEST(Traffic, SomeGoldens) {
@@ -126,7 +163,8 @@ TEST(Traffic, SomeGoldens) {
 }
 
 TEST(Traffic, EveryTopologyAndPatternRuns) {
-  for (const char* topology : {"Mesh(4)_Mesh(4)", "Ring(4)_Ring(4)", "FatTree(k=4,n=2)", "Switch(16)"}) {
+  for (const char* topology : {"Mesh(4)_Mesh(4)", "Ring(4)_Ring(4)", "FatTree(k=4,n=2)", "Switch(16)",
+                               "Ring(4)_FatTree(k=2,n=2)", "Clos(hosts=4,leaves=4,spines=4)"}) {
     for (const char* pattern :
          {"uniform", "transpose", "bit_complement", "neighbor", "hotspot", "all_to_one"}) {
       const json r = result({"--topology", topology, "--pattern", pattern, "--load", "0.05"});
@@ -200,30 +238,118 @@ TEST(Traffic, MachineOfAConfiguration) {
   EXPECT_GT(slow["points"][0]["avg_latency"], 100000);
 }
 
+// Packets, routers and buffers are those of the section `packet`, and options come before it.
+TEST(Traffic, RoutersOfAConfiguration) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("machine.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: Ring(6)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 ns}]\n"
+        "packet: {packet_size: 64 B, header: 16 B, vcs: 2, buffer_flits: 8, vc_classes: switched_dateline, "
+        "switching: "
+        "flit_interleaved}\nrun: {seed: 5}\n");
+  const Arguments load = {"--load", "0.2,0.9"};
+  const auto with = [&](Arguments all, const Arguments& more) {
+    all.insert(all.end(), load.begin(), load.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return result(all)["points"];
+  };
+  const Arguments options = {"--topology", "Ring(6)", "--packet-flits", "5", "--seed", "5"};
+  EXPECT_EQ(with({machine}, {}),
+            with(options, {"--vcs", "2", "--buffer", "8", "--vc-classes", "switched_dateline",
+                           "--switching-mode", "flit_interleaved"}));
+  EXPECT_EQ(with({machine}, {"--vcs", "4", "--buffer", "20", "--vc-classes", "dateline", "--switching-mode",
+                             "packet_held"}),
+            with(options, {"--buffer", "20"}));
+  // Stages, and times of flits: three routers on the way of two links, 5 flits.
+  write(folder.file("way.txt"), "2\n3\n4\n5\n0\n1\n");
+  const auto alone = [&](const Arguments& sets) {
+    Arguments all = {machine,       "--pattern", folder.file("way.txt"),
+                     "--injection", "periodic",  "--load",
+                     "0.01",        "--measure", "10000"};
+    for (const std::string& set : sets) all.insert(all.end(), {"--set", set});
+    return result(all)["points"][0]["p50"].get<double>();
+  };
+  EXPECT_EQ(alone({}), 2 + 4 * 3 + 4);
+  EXPECT_EQ(alone({"packet.vc_alloc_cycles=3"}), 2 + 6 * 3 + 4);
+  EXPECT_EQ(alone({"packet.header=0 B"}), 2 + 4 * 3 + 3);
+  // A cycle of 1.5 ns and of 2 ns: latencies of two cycles.
+  EXPECT_EQ(alone({"packet.phit_size=12 B", "topology.dimensions[0].latency=3 ns"}), 2 + 4 * 3 + 2 + 4);
+  EXPECT_EQ(
+      alone({"packet.header=0 B", "packet.header_efficiency=0.5", "topology.dimensions[0].latency=4 ns"}),
+      2 + 4 * 3 + 2 + 3);
+  EXPECT_EQ(alone({"packet.cycle=2 ns", "topology.dimensions[0].latency=4 ns"}), 2 + 4 * 3 + 2 + 4);
+  // `auto` buffers cover the round trip.
+  const Ran covered = traffic(
+      {machine, "--set", "packet.buffer_flits=auto", "--set", "topology.dimensions[0].latency=90 ns"});
+  EXPECT_EQ(covered.status, 0);
+  EXPECT_EQ(covered.err, "");
+  const Ran large = traffic({machine, "--set", "packet.flit_size=1 B", "--set", "packet.packet_size=1 MiB"});
+  EXPECT_EQ(large.status, 2);
+  EXPECT_TRUE(large.says({"machine.yaml", "1048592 flits", "--packet-flits"})) << large.err;
+}
+
 // A cycle of 1 ns: the same network by three names.
 TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
   const vcd::test::TemporaryFolder folder;
+  const std::string packets = "packet: {packet_size: 128 B, buffer_flits: 16}\n";
   const std::string machine = folder.file("tree.yaml");
   write(machine,
         "weft: 1\ntopology:\n  notation: FatTree(k=4,n=2)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 "
-        "ns}]\n");
+        "ns}]\n" +
+            packets);
   const json by_option = result({"--topology", "FatTree(k=4,n=2)"})["points"];
   EXPECT_EQ(result({"FatTree(k=4,n=2)"})["points"], by_option);
   EXPECT_EQ(result({machine})["points"], by_option);
+  EXPECT_EQ(result({"FatTree(n=2,k=4)"})["points"], by_option);
+  const std::string clos = folder.file("clos.yaml");
+  write(
+      clos,
+      "weft: 1\ntopology:\n  notation: Clos(hosts=4,leaves=3,spines=2)\n  dimensions: [{bandwidth: 16 GB/s, "
+      "latency: 1 ns}]\n" +
+          packets);
+  EXPECT_EQ(result({clos})["points"], result({"Clos(spines=2,hosts=4,leaves=3)"})["points"]);
   // A graph: its own routes, and less than a ring of all NPUs would take.
   const std::string graph = folder.file("graph.yaml");
   write(
       graph,
       "weft: 1\ntopology:\n  graph:\n    npus: 16\n    switches: 1\n    links: [{from: npu0..npu15, to: sw0, "
-      "bandwidth: 16 GB/s, latency: 1 ns}]\n");
+      "bandwidth: 16 GB/s, latency: 1 ns}]\n" +
+          packets);
   EXPECT_NEAR(result({graph})["points"][0]["avg_latency"].get<double>(),
               result({"Switch(16)"})["points"][0]["avg_latency"].get<double>(), 0.5);
+}
+
+TEST(Traffic, ATreeIsADimension) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("machine.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: Ring(2)_Clos(hosts=4,leaves=2,spines=4)\n  dimensions: [{bandwidth: "
+        "16 "
+        "GB/s, latency: 1 ns}]\n");
+  const json by_option = result({"Ring(2)_Clos(hosts=4,leaves=2,spines=4)"})["points"];
+  EXPECT_EQ(result({machine})["points"], by_option);
+  // Uplinks of a quarter of the bandwidth carry a quarter: half of the traffic changes leaves, and every rank
+  // has one of them.
+  const Arguments quarter = {machine, "--set", "topology.dimensions[1].levels=[{bandwidth: 4 GB/s}]",
+                             "--selection", "random"};
+  const double saturation = result(quarter)["saturation"];
+  EXPECT_GT(saturation, 0.35);
+  EXPECT_LT(saturation, 0.52);
+  EXPECT_GT(result({machine, "--selection", "random"})["saturation"].get<double>(), 0.7);
 }
 
 TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {
   const Ran ran = traffic({"--topology", "Ring(4)", "--link-latency", "100"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_TRUE(ran.says({"warning", "links of dimension 0", "credit round trip of 204 ns", "flits per VC"}))
+      << ran.err;
+}
+
+TEST(Traffic, LinksOfAGraphAreToldApartInWarnings) {
+  const Ran ran = traffic({WEFT_SOURCE_DIR "/configs/examples/group_4_and_6.yaml", "--buffer", "16"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(ran.says({"links with a flit every 0.32 ns and a latency of 400 ns: buffers of 16 flits",
+                        "links with a flit every 0.08 ns and a latency of 1 us: buffers of 16 flits"}))
       << ran.err;
 }
 
@@ -234,9 +360,14 @@ TEST(Traffic, ADeadlockIsNamedBeforehandAndExplainedAfterwards) {
   const Ran ran = traffic(dangerous);
   EXPECT_EQ(ran.status, 4) << ran.err;
   EXPECT_EQ(ran.out, "");
-  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes dateline"}))
+  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes: dateline"}))
       << ran.err;
-  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes"})) << ran.err;
+  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes dateline"})) << ran.err;
+  const Ran other = traffic({"--topology", "Ring(4)_Ring(4)", "--routing", "shortest_path", "--buffer", "8",
+                             "--load", "0.9", "--measure", "20000"});
+  EXPECT_EQ(other.status, 4) << other.err;
+  EXPECT_TRUE(other.says({"As options: Use --routing dimension_order with --vc-classes dateline"}))
+      << other.err;
 }
 
 TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
@@ -287,15 +418,17 @@ TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
   }
   for (const auto& [topology, part] :
        std::vector<std::pair<std::string, std::string>>{{"Rong(4)", "Rong"},
-                                                        {"Ring(0)", "at least one"},
-                                                        {"Ring(4)_", "'_'"},
-                                                        {"FatTree(k=1,n=3)", "k must be"},
-                                                        {"FatTree(k=99,n=9)", "smaller"},
-                                                        {"FatTree(k=4)", "k and n"},
+                                                        {"Ring(0)", "at least 1"},
+                                                        {"Ring(4)_", "kind is missing"},
+                                                        {"Ring(k4)", "size"},
+                                                        {"FatTree(k=1,n=3)", "less than 2"},
+                                                        {"FatTree(k=99,n=9)", "more than"},
+                                                        {"FatTree(k=4,n=9)", "smaller"},
+                                                        {"FatTree(k=4)", "`n`"},
                                                         {"FullyConnected(60000)", "Switch"},
-                                                        {"Ring(99999)", "too large"},
+                                                        {"Ring(99999)", "smaller"},
                                                         {"Ring(300)_Ring(300)", "smaller"},
-                                                        {"Ring(99999999999999999999)", "too large"}}) {
+                                                        {"Ring(99999999999999999999)", "larger than"}}) {
     const Ran ran = traffic({"--topology", topology});
     EXPECT_EQ(ran.status, 2) << topology;
     EXPECT_TRUE(ran.says({"--topology", part})) << ran.err;

@@ -15,9 +15,11 @@
 
 #include "configs/describe.h"
 #include "configs/effective.h"
+#include "configs/geometry.h"
 #include "configs/graph_reader.h"
 #include "configs/graph_routing.h"
 #include "configs/loader.h"
+#include "configs/tree.h"
 
 namespace weft {
 namespace {
@@ -159,7 +161,6 @@ TEST(Tree, WhatIsWrongIsNamed) {
       {"FatTree(k=2,k=3)", kTreeLink, "`k` is given twice"},
       {"FatTree(k=2,q=3)", kTreeLink, "unknown name 'q'"},
       {"FatTree(k=2,n=3,4)", kTreeLink, "'4' is left over"},
-      {"FatTree(2,2)_Ring(4)", kTreeLink, "in one pair of brackets at the end"},
       {"FatTree(64,9)", kTreeLink, "more than 8192 NPUs and switches"},
       {"Clos(leaves=2,hosts=0,spines=1)", kTreeLink, "`hosts` is 0"},
       {"FatTree(2,3)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s}", "has 2 entries"},
@@ -178,8 +179,149 @@ TEST(Tree, WhatIsWrongIsNamed) {
             std::string::npos);
   EXPECT_NE(error_of("weft: 1\ntopology: {notation: Ring(8), logical: 'FatTree(2,3)', dimensions: "
                      "[{bandwidth: 1 GB/s}]}\n")
-                .find("unknown kind 'FatTree'"),
+                .find("'FatTree(k=2,n=3)' is a tree of switches, and collectives plan on a Switch of as many "
+                      "NPUs; write Switch(8) in its place"),
             std::string::npos);
+}
+
+Config mixed(const std::string& notation, const std::string& entries) {
+  return parse_config("weft: 1\ntopology:\n  notation: " + notation + "\n  dimensions:\n" + entries,
+                      "machine.yaml");
+}
+
+TEST(TreeDimension, IsASwitchForCollectives) {
+  const Config c =
+      mixed("Ring(4)_clos( 2, 3, spines=2 )_FT(3,2)_SW(2)", "    - {bandwidth: 50 GB/s, latency: 1 us}\n");
+  EXPECT_EQ(c.notation, "Ring(4)_Clos(hosts=2,leaves=3,spines=2)_FatTree(k=3,n=2)_Switch(2)");
+  EXPECT_EQ(c.graph, nullptr);
+  EXPECT_FALSE(c.remapped());
+  EXPECT_EQ(c.npus(), 4u * 6 * 9 * 2);
+  EXPECT_EQ(c.dimensions[1].kind, DimensionKind::switch_);
+  EXPECT_EQ(c.dimensions[1].size, 6u);
+  EXPECT_EQ(c.dimensions[0].tree, nullptr);
+  EXPECT_EQ(c.dimensions[3].tree, nullptr);
+  const Tree& clos = *c.dimensions[1].tree;
+  EXPECT_EQ(clos.graph().nodes(), 6u + 3 + 2);
+  EXPECT_EQ(clos.height(0, 1), 1u);
+  EXPECT_EQ(clos.height(1, 2), 2u);
+  EXPECT_EQ(clos.level(1).latency, 1000000u);  // as the NPUs' links
+  const Tree& tree = *c.dimensions[2].tree;
+  for (uint32_t a = 0; a < 9; ++a) {
+    for (uint32_t b = 0; b < 9; ++b) {
+      EXPECT_EQ(2 * tree.height(a, b), a == b ? 0 : tree.graph().path(a, b, 1).hops);
+      EXPECT_EQ(2 * tree.height(a, b), Geometry(c).hops(2, a, b));
+    }
+  }
+  EXPECT_EQ(tree.subtree(1), 3u);
+  EXPECT_EQ(tree.uplinks(1), 3u);
+  EXPECT_EQ(print_dimension(c.dimensions[2]), "FatTree(k=3,n=2)");
+}
+
+TEST(TreeDimension, LevelsHaveTheirOwnLinks) {
+  const Config c =
+      mixed("Switch(2)_FatTree(k=2,n=3)",
+            "    - {bandwidth: 200 GB/s}\n"
+            "    - bandwidth: 50 GB/s\n      latency: 100 ns\n      links_per_npu: 3\n      replay: 5 us\n"
+            "      levels:\n        - {latency: 200 ns, credit_latency: 7 ns}\n"
+            "        - {bandwidth: 40 GB/s, latency: 400 ns, flit_error_rate: 0.01, replay: auto}\n");
+  const Tree& tree = *c.dimensions[1].tree;
+  EXPECT_EQ(tree.level(1).rate(), (Rate{150000000000ull, 1}));  // three parallel ones, as the NPUs' links
+  EXPECT_EQ(tree.level(2).rate(), (Rate{40000000000ull, 1}));
+  EXPECT_EQ(tree.level(1).credit_latency, 7000u);
+  EXPECT_EQ(tree.level(1).replay, 5000000u);
+  EXPECT_EQ(tree.level(2).replay, 0u);
+  EXPECT_EQ(tree.level(2).flit_error_rate, 0.01);
+  const Geometry geometry(c);
+  EXPECT_EQ(geometry.latency(1, 0, 1), 200000u);
+  EXPECT_EQ(geometry.latency(1, 0, 2), 600000u);
+  EXPECT_EQ(geometry.latency(1, 3, 4), 1400000u);
+  // The effective configuration is the same machine.
+  const Config again = parse_config(effective_yaml(c), "again.yaml");
+  EXPECT_EQ(again.dimensions[1].tree->level(2).latency, 400000u);
+  EXPECT_EQ(effective_yaml(again), effective_yaml(c));
+  // One entry for all levels, and --set.
+  const Config one = parse_config(
+      "weft: 1\ntopology: {notation: 'R(2)_FT(2,3)', dimensions: [{bandwidth: 1 GB/s, levels: [{latency: 2 "
+      "us}]}]}\n",
+      "machine.yaml", {"topology.dimensions[1].levels[0].bandwidth=3 GB/s"});
+  for (const uint32_t l : {1u, 2u}) {
+    EXPECT_EQ(one.dimensions[1].tree->level(l).latency, 2000000u);
+    EXPECT_EQ(one.dimensions[1].tree->level(l).bandwidth, (Rate{3000000000ull, 1}));
+  }
+}
+
+TEST(TreeDimension, IsDescribed) {
+  const Config c =
+      mixed("Switch(8)_Clos(hosts=4,leaves=4,spines=2)",
+            "    - {bandwidth: 400 GB/s, latency: 100 ns}\n"
+            "    - {bandwidth: 50 GB/s, latency: 300 ns, levels: [{bandwidth: 50 GB/s, latency: 1 us}]}\n");
+  const std::string text = describe_text(c);
+  for (const char* part : {"dimension 1: Clos(hosts=4,leaves=4,spines=2), message fidelity",
+                           "latency         300 ns to the leaf switch, 600 ns to 2.6 us from NPU to NPU",
+                           "level 1         50 GB/s a direction, 1 us, oversubscribed 2 to 1",
+                           "bisection       1.6 TB/s", "directed links  384, 48 switches"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const std::string dot = describe_dot(mixed("Ring(2)_FatTree(k=2,n=2)", "    - {bandwidth: 1 GB/s}\n"));
+  size_t edges = 0;
+  for (size_t at = 0; (at = dot.find(" -- ", at)) != std::string::npos; ++at) ++edges;
+  EXPECT_EQ(edges, 4u + 2 * 8) << dot;  // rings of two, and in each tree four links of either level
+}
+
+TEST(TreeDimension, WhatIsWrongIsNamed) {
+  const struct {
+    const char* notation;
+    const char* entries;
+    const char* part;
+  } cases[] = {
+      {"Ring(2)_FatTree(4)", kTreeLink,
+       "'FatTree(4)': '' is not a number for `n`; write it like `FatTree(k=4,n=3)`"},
+      {"Clos(2,2)_Ring(2)", kTreeLink, "'' is not a number for `spines`"},
+      {"Clos_Ring(2)", kTreeLink, "column 5: '(' and its numbers must follow 'Clos'"},
+      {"Ring(2)_Clos(2,2,2", kTreeLink, "in one pair of brackets at the end"},
+      {"FatTree(2,2)Ring(2)_Ring(2)", kTreeLink, "column 13: '_' must follow a dimension"},
+      {"Tree(4)_Ring(2)", kTreeLink, "FatTree(k=,n=) or Clos(hosts=,leaves=,spines=)"},
+      {"Ring(2)_FatTree(k=2,n=3)",
+       "{bandwidth: 1 GB/s}, {bandwidth: 1 GB/s, levels: [{latency: 1 us}, {latency: 1 us}, {latency: 1 "
+       "us}]}",
+       "key `topology.dimensions[1].levels`: has 3 entries, but FatTree(k=2,n=3) has 2 levels above the "
+       "links of its "
+       "NPUs; write 2 entries, or one for all"},
+      {"Ring(2)_FatTree(k=8,n=1)", "{bandwidth: 1 GB/s}, {bandwidth: 1 GB/s, levels: [{latency: 1 us}]}",
+       "has 0 levels above the links of its NPUs; write none"},
+      {"Ring(2)_Clos(2,2,2)", "{bandwidth: 1 GB/s, levels: [{latency: 1 us}]}, {bandwidth: 1 GB/s}",
+       "key `topology.dimensions[0].levels`: is for trees of switches, and dimension 0 is Ring(2); remove "
+       "it"},
+      {"Ring(2)_Switch(8)", "{bandwidth: 1 GB/s, levels: [{latency: 1 us}]}",
+       "is for trees of switches, and 'Ring(2)_Switch(8)' has none; remove it"},
+      {"FatTree(2,2)", "{bandwidth: 1 GB/s, levels: [{latency: 1 us}]}",
+       "'FatTree(k=2,n=2)' stands alone: write its levels as 2 entries of `dimensions`"},
+      {"Ring(2)_Clos(2,2,2)", "{bandwidth: 1 GB/s, levels: [{latency: 1}]}",
+       "key `topology.dimensions[0].levels[0].latency`"},
+      {"Ring(2)_Clos(2,2,2)", "{bandwidth: 1 GB/s, levels: [{latncy: 1 us}]}", "did you mean `latency`?"},
+      {"Ring(2)_Clos(2,2,2)", "{bandwidth: 1 GB/s, levels: []}",
+       "is an empty list; allowed: a list of mappings"},
+      {"Ring(2)_Clos(2,2,2)", "{bandwidth: 1 GB/s, levels: [1]}",
+       "allowed: a mapping of bandwidth, latency, count, credit_latency"},
+  };
+  for (const auto& c : cases) {
+    const std::string error = error_of("weft: 1\ntopology: {notation: '" + std::string(c.notation) +
+                                       "', dimensions: [" + c.entries + "]}\n");
+    EXPECT_NE(error.find(c.part), std::string::npos) << c.notation << ": " << error;
+    EXPECT_NE(error.find("machine.yaml:2"), std::string::npos) << error;
+  }
+  EXPECT_NE(
+      error_of("weft: 1\ntopology: {notation: 'Ring(2)_FatTree(2,2)', dimensions: [{bandwidth: 1 GB/s}]}\n"
+               "collectives: {all_reduce: [ring, in_switch]}\n")
+          .find(
+              "'in_switch' needs a switch, and dimension 1 is FatTree(k=2,n=2), a tree, whose switches have "
+              "no collective units"),
+      std::string::npos);
+  EXPECT_NE(
+      error_of(
+          "weft: 1\ntopology: {notation: 'Ring(2)_FatTree(2,2)', routing: ecmp, dimensions: [{bandwidth: "
+          "1 GB/s}]}\n")
+          .find("the trees among them by `ecmp`; remove it"),
+      std::string::npos);
 }
 
 TEST(Graph, ShortestPathsCountHopsThenLatencyThenNumbers) {

@@ -13,6 +13,7 @@
 
 #include "configs/effective.h"
 #include "configs/graph.h"
+#include "configs/tree.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -73,7 +74,7 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
                virtual_networks, strict_priority, collectives_network, point_to_point_network, buffer_flits,
                route_cycles, vc_alloc_cycles, switch_alloc_cycles, traversal_cycles, credit_cycles, switching,
                strict_cut_through, release_on_credit, quantum, allocator_iterations, switch_allocator,
-               vc_allocator, routing, selection, vc_classes, forwarding, injection] = a;
+               vc_allocator, routing, selection, vc_classes, forwarding, injection, ecn, dcqcn] = a;
   EXPECT_EQ(packet_bytes, b.packet_bytes);
   EXPECT_EQ(flit_bytes, b.flit_bytes);
   EXPECT_EQ(phit_bytes, b.phit_bytes);
@@ -103,6 +104,25 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
   EXPECT_EQ(vc_classes, b.vc_classes);
   EXPECT_EQ(forwarding, b.forwarding);
   EXPECT_EQ(injection, b.injection);
+  {
+    const auto& [enabled, k_min, k_max, p_max] = ecn;
+    EXPECT_EQ(enabled, b.ecn.enabled);
+    EXPECT_EQ(k_min, b.ecn.k_min);
+    EXPECT_EQ(k_max, b.ecn.k_max);
+    EXPECT_EQ(p_max, b.ecn.p_max);
+  }
+  const auto& [enabled, cnp_interval, alpha_timer, rate_timer, byte_counter, fast_recovery, g, rate_ai,
+               rate_hai, min_rate] = dcqcn;
+  EXPECT_EQ(enabled, b.dcqcn.enabled);
+  EXPECT_EQ(cnp_interval, b.dcqcn.cnp_interval);
+  EXPECT_EQ(alpha_timer, b.dcqcn.alpha_timer);
+  EXPECT_EQ(rate_timer, b.dcqcn.rate_timer);
+  EXPECT_EQ(byte_counter, b.dcqcn.byte_counter);
+  EXPECT_EQ(fast_recovery, b.dcqcn.fast_recovery);
+  EXPECT_EQ(g, b.dcqcn.g);
+  EXPECT_EQ(rate_ai, b.dcqcn.rate_ai);
+  EXPECT_EQ(rate_hai, b.dcqcn.rate_hai);
+  EXPECT_EQ(min_rate, b.dcqcn.min_rate);
 }
 
 // Every field of every struct: a new field does not compile here until it is compared.
@@ -147,7 +167,7 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, credit_latency,
+      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, tree, credit_latency,
                    flit_error_rate, replay] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(kind, o.kind);
@@ -161,6 +181,20 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(credit_latency, o.credit_latency);
       EXPECT_EQ(flit_error_rate, o.flit_error_rate);
       EXPECT_EQ(replay, o.replay);
+      ASSERT_EQ(tree != nullptr, o.tree != nullptr);
+      if (tree != nullptr) {
+        EXPECT_EQ(tree->notation(), o.tree->notation());
+        for (uint32_t l = 1; l < tree->levels(); ++l) {
+          const auto& [level_bandwidth, level_latency, count, level_credit, level_errors, level_replay] =
+              tree->level(l);
+          EXPECT_EQ(level_bandwidth, o.tree->level(l).bandwidth);
+          EXPECT_EQ(level_latency, o.tree->level(l).latency);
+          EXPECT_EQ(count, o.tree->level(l).count);
+          EXPECT_EQ(level_credit, o.tree->level(l).credit_latency);
+          EXPECT_EQ(level_errors, o.tree->level(l).flit_error_rate);
+          EXPECT_EQ(level_replay, o.tree->level(l).replay);
+        }
+      }
       const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
       EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
       EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);
@@ -259,7 +293,10 @@ packet: {packet_size: 4 KiB, flit_size: 32 B, phit_size: 8 B, header: 24 B, cycl
   collectives_network: 1, point_to_point_network: 2, buffer: 9 KiB, route_cycles: 2, vc_alloc_cycles: 0,
   switch_alloc_cycles: 3, traversal_cycles: 4, credit_cycles: 5, switching: flit_interleaved, strict_cut_through: true,
   release_on_credit: true, quantum: 7, allocator_iterations: 2, switch_allocator: round_robin, routing: up_down,
-  selection: hash, vc_classes: switched_dateline, forwarding: software, injection: aggressive}
+  selection: hash, vc_classes: switched_dateline, forwarding: software, injection: aggressive,
+  ecn: {enabled: true, k_min: 12 kB, k_max: 340 KiB, p_max: 0.25},
+  dcqcn: {enabled: true, cnp_interval: 4 us, alpha_timer: 5 us, rate_timer: 6 us, byte_counter: 7 MB, fast_recovery: 3, g: 0.0625,
+    rate_ai: 1 Gb/s, rate_hai: 2 Gb/s, min_rate: 100 Mb/s}}
 collectives:
   chunks: 64
   active_chunks_per_dimension: 5
@@ -368,6 +405,12 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.packet.point_to_point_network, 2u);
   EXPECT_EQ(c.packet.buffer_flits, 288u);  // 9 KiB of 32 B
   EXPECT_EQ(c.packet.switch_alloc_cycles, 3u);
+  EXPECT_TRUE(c.packet.ecn.enabled && c.packet.dcqcn.enabled);
+  EXPECT_EQ(c.packet.ecn.k_max, 340u * 1024);
+  EXPECT_EQ(c.packet.ecn.p_max, 0.25);
+  EXPECT_EQ(c.packet.dcqcn.cnp_interval, 4000000u);
+  EXPECT_EQ(c.packet.dcqcn.byte_counter, 7000000u);
+  EXPECT_EQ(c.packet.dcqcn.rate_ai.bytes_per_second, 125000000u);
   EXPECT_EQ(c.packet.switching, FlitSwitchingKind::flit_interleaved);
   EXPECT_EQ(c.packet.quantum, 7u);
   EXPECT_EQ(c.packet.routing, "up_down");
@@ -566,6 +609,19 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("packet: {vc_classes: bubble}\n"), {"'bubble' needs `packet.strict_cut_through: true`"}},
       {with("packet: {strict_cut_through: true, buffer_flits: 15}\n"),
        {"key `packet.buffer_flits`: 15 flits do not hold a packet of 16", "16 or more"}},
+      {with("packet: {ecn: {enabled: true, k_min: 300 kB}}\n"),
+       {"machine.yaml:6: key `packet.ecn.k_min`: a `k_min` of 300 kB is above the `k_max` of 200 kB",
+        "make it smaller"}},
+      {with("packet: {ecn: {k_max: 4 kB}}\n"),
+       {"key `packet.ecn.k_max`: a `k_min` of 5 kB is above", "larger"}},
+      {with("packet: {ecn: {p_max: 1.5}}\n"), {"key `packet.ecn.p_max`: '1.5' is too large", "from 0 to 1"}},
+      {with("packet: {ecn: {p_max: -0.5}}\n"), {"key `packet.ecn.p_max`: '-0.5' is negative"}},
+      {with("packet: {dcqcn: {enabled: true}}\n"),
+       {"machine.yaml:6: key `packet.dcqcn.enabled`: DCQCN reacts to packets that routers mark",
+        "add `packet.ecn.enabled: true`"}},
+      {with("packet: {dcqcn: {g: 0}}\n"), {"key `packet.dcqcn.g`: '0' is zero"}},
+      {with("packet: {dcqcn: {timer: 1 us}}\n"), {"unknown key 'timer'", "rate_timer"}},
+      {with("packet: {ecn: 5 kB}\n"), {"key `packet.ecn`", "a mapping of enabled, k_min, k_max, p_max"}},
       {with("packet: {routing: xy}\n"), {"'xy' is unknown", "`dimension_order`"}},
       {with("packet: {switch_alloc_cycles: 0}\n"), {"'0' is zero", "from 1 to 1000000"}},
       {with("packet: {cycle: 0 ps}\n"), {"'0 ps' is zero (write `auto`"}},

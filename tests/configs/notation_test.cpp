@@ -70,6 +70,11 @@ TEST(Notation, ThePatternAcceptsWhatTheParserDoes) {
     EXPECT_TRUE(std::regex_match(text, pattern)) << text;
     EXPECT_NO_THROW(parse_notation(text));
   }
+  for (const char* text : {"Switch(8)_Clos(hosts=4,leaves=4,spines=2)", "FatTree(k=4,n=2)_R(4)_FT(2, 2)"}) {
+    EXPECT_TRUE(std::regex_match(text, pattern)) << text;
+    EXPECT_FALSE(std::regex_match(text, std::regex(notation_pattern(false)))) << text;
+    EXPECT_NO_THROW(parse_notation(text));
+  }
   for (const char* text : {"", "Foo(4)", "Ring", "Ring(4)_", "Ring(-1)", "Ring(4)Ring(4)"})
     EXPECT_FALSE(std::regex_match(text, pattern)) << text;
 }

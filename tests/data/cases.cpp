@@ -7,7 +7,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "workload/collectives/elements.h"
 
@@ -30,8 +32,8 @@ const char* to_string(GroupShape shape) {
 std::string DataCase::text() const {
   std::string machine;
   for (const DimensionConfig& d : config.dimensions) {
-    machine += fmt::format("{}{}({})/{}", machine.empty() ? "" : "_", weft::to_string(d.kind), d.size,
-                           weft::to_string(d.fidelity));
+    machine +=
+        fmt::format("{}{}/{}", machine.empty() ? "" : "_", print_dimension(d), weft::to_string(d.fidelity));
   }
   return fmt::format(
       "{} {} {} B {} {} root {} dims {:x} chunks {} active {} queues {} window {} order {} "
@@ -87,6 +89,50 @@ void set_packets(Config& config, std::mt19937_64& random) {
   if (random() % 4 == 0) p.cycle = 1000;
   if (random() % 4 == 0) p.routing = random() & 1 ? "up_down" : "dimension_order";
   if (random() % 4 == 0) p.selection = "random";
+}
+
+TreeNotation tree_of(uint32_t n) {
+  TreeNotation tree;
+  if (n == 4 || n == 8) {
+    tree.k = 2;
+    tree.n = n == 4 ? 2 : 3;
+    return tree;
+  }
+  tree.kind = TreeNotation::Kind::clos;
+  while (tree.leaves < n && (n % ++tree.leaves != 0)) {
+  }
+  tree.hosts = n / tree.leaves;
+  tree.spines = 2;
+  return tree;
+}
+
+TreeNotation random_tree(uint32_t most, std::mt19937_64& random) {
+  TreeNotation tree;
+  do {
+    if (random() & 1) {
+      tree.kind = TreeNotation::Kind::fat_tree;
+      tree.k = 2 + static_cast<uint32_t>(random() % 2);
+      tree.n = 1 + static_cast<uint32_t>(random() % 3);
+    } else {
+      tree.kind = TreeNotation::Kind::clos;
+      tree.hosts = 1 + static_cast<uint32_t>(random() % 4);
+      tree.leaves = 1 + static_cast<uint32_t>(random() % 4);
+      tree.spines = 1 + static_cast<uint32_t>(random() % 3);
+    }
+  } while (tree.npus() > most);
+  return tree;
+}
+
+void make_random_tree(DimensionConfig& dimension, const TreeNotation& tree, std::mt19937_64& random) {
+  make_tree(dimension, tree);
+  std::vector<TreeLevel> above;
+  for (uint32_t l = 1; l < tree.levels(); ++l) {
+    above.push_back(dimension.tree->level(l));
+    if (random() & 1) above.back().bandwidth = {(10 + random() % 90) * 1000000000ull, 1};
+    if (random() & 1) above.back().latency = random() % 900000;
+    above.back().count = 1 + static_cast<uint32_t>(random() % 3);
+  }
+  make_tree(dimension, tree, std::move(above));
 }
 
 std::vector<uint32_t> group_of(const Config& config, GroupShape shape, std::mt19937_64& random) {
@@ -172,7 +218,7 @@ void choose_algorithms(DataCase& c, uint64_t pick, bool units) {
                                    }),
                     allowed.end());
     }
-    if (units && d.kind == DimensionKind::switch_ &&
+    if (units && d.kind == DimensionKind::switch_ && d.tree == nullptr &&
         collectives::in_switch_algorithm()->refuses(c.request.op, n).empty()) {
       allowed.emplace_back("in_switch");
     }
@@ -191,14 +237,18 @@ DataCase random_case(std::mt19937_64& random, bool units) {
   const size_t dims = 1 + random() % 4;
   std::vector<DimensionKind> kinds;
   std::vector<uint32_t> sizes;
+  std::map<size_t, TreeNotation> trees;
   uint32_t npus = 1;
   for (size_t d = 0; d < dims; ++d) {
     kinds.push_back(kKinds[random() % 4]);
     const uint32_t most = std::max(1u, std::min(9u, 48 / npus));
     sizes.push_back(1 + static_cast<uint32_t>(random() % most));
+    if (kinds.back() == DimensionKind::switch_ && random() % 2 != 0)
+      sizes.back() = trees.emplace(d, random_tree(std::max(most, 4u), random)).first->second.npus();
     npus *= sizes.back();
   }
   c.config = machine(kinds, sizes, Fidelity::analytical);
+  for (const auto& [d, tree] : trees) make_random_tree(c.config.dimensions[d], tree, random);
   for (DimensionConfig& d : c.config.dimensions) {
     d.fidelity = static_cast<Fidelity>(random() % 3);
     d.switching = random() & 1 ? Switching::cut_through : Switching::store_and_forward;

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/tree.h"
 #include "workload/collectives/plan.h"
 
 namespace weft::test {
@@ -31,6 +32,13 @@ std::vector<std::string> algorithms_for(CollectiveOp op, uint32_t n);
 /// A machine with these dimensions; latencies and bandwidths are all different.
 Config machine(const std::vector<DimensionKind>& kinds, const std::vector<uint32_t>& sizes,
                Fidelity fidelity);
+
+/// A tree of switches with n leaves, of several levels where n allows.
+TreeNotation tree_of(uint32_t n);
+/// Any of at most `most` leaves.
+TreeNotation random_tree(uint32_t most, std::mt19937_64& random);
+/// Makes the dimension one of such trees, with links of their own at some levels.
+void make_random_tree(DimensionConfig& dimension, const TreeNotation& tree, std::mt19937_64& random);
 
 /// A group of the shape, in shuffled order for every second random number; empty: the machine has none of it.
 /// Random values for the keys of `packet`.

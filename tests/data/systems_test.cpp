@@ -106,21 +106,25 @@ uint64_t run_isolated(const std::vector<DataCase>& cases) {
 
 TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
   std::mt19937_64 random(3);
+  // The second Switch becomes a tree.
   static const DimensionKind kKinds[] = {DimensionKind::ring, DimensionKind::fully_connected,
-                                         DimensionKind::switch_, DimensionKind::mesh};
+                                         DimensionKind::switch_, DimensionKind::mesh, DimensionKind::switch_};
   const std::vector<std::vector<uint32_t>> sizes = {{2}, {7}, {8}, {4, 3}, {2, 4, 2}, {2, 3, 2, 2}};
   std::vector<DataCase> cases;
   for (int o = 0; o < kCollectiveOps; ++o) {
     const auto op = static_cast<CollectiveOp>(o);
     for (const auto& shape : sizes) {
-      for (size_t first = 0; first < 4; ++first) {
+      for (size_t first = 0; first < 5; ++first) {
         for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
           for (const GroupShape group :
                {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
             DataCase c;
             std::vector<DimensionKind> kinds;
-            for (size_t d = 0; d < shape.size(); ++d) kinds.push_back(kKinds[(first + d) % 4]);
+            for (size_t d = 0; d < shape.size(); ++d) kinds.push_back(kKinds[(first + d) % 5]);
             c.config = test::machine(kinds, shape, fidelity);
+            for (size_t d = 0; d < shape.size(); ++d)
+              if ((first + d) % 5 == 4)
+                test::make_random_tree(c.config.dimensions[d], test::tree_of(shape[d]), random);
             c.config.collectives.chunks = 3;
             c.config.collectives.order = static_cast<CollectiveOrder>(cases.size() % kCollectiveOrders);
             c.config.collectives.queues_per_dimension = 1 + cases.size() / 2 % 2;
@@ -136,7 +140,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
       }
     }
   }
-  EXPECT_EQ(cases.size(), 9u * 6 * 4 * 3 * 4);
+  EXPECT_EQ(cases.size(), 9u * 6 * 5 * 3 * 4);
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
@@ -145,6 +149,7 @@ TEST(DataSystems, EveryAlgorithmOperationTopologyFidelityAndShape) {
 TEST(DataSystems, EveryCombination) {
   static const DimensionKind kKinds[] = {DimensionKind::ring, DimensionKind::fully_connected,
                                          DimensionKind::switch_, DimensionKind::mesh};
+  // In the fifth round a tree under a Ring.
   std::vector<std::string> names;
   for (const auto* algorithm : collectives::all_algorithms()) {
     names.emplace_back(algorithm->name());
@@ -160,12 +165,16 @@ TEST(DataSystems, EveryCombination) {
     for (int o = 0; o < kCollectiveOps; ++o) {
       const auto op = static_cast<CollectiveOp>(o);
       if (!algorithm->refuses(op, 5).empty()) continue;
-      for (size_t k = 0; k < 4; ++k) {
+      for (size_t k = 0; k < 5; ++k) {
         for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
           for (const GroupShape group :
                {GroupShape::all, GroupShape::grid, GroupShape::line, GroupShape::irregular}) {
             DataCase c;
-            c.config = test::machine({kKinds[k], kKinds[(k + 1) % 4]}, {5, 3}, fidelity);
+            c.config = test::machine({kKinds[k % 4], kKinds[(k + 1) % 4]}, {5, 3}, fidelity);
+            if (k == 4) {
+              c.config = test::machine({DimensionKind::switch_, DimensionKind::ring}, {6, 3}, fidelity);
+              test::make_random_tree(c.config.dimensions[0], test::tree_of(6), random);
+            }
             c.config.collectives.chunks = 2;
             c.config.collectives.order = static_cast<CollectiveOrder>(cases.size() % kCollectiveOrders);
             c.config.collectives.algorithms[static_cast<size_t>(o)].assign(2, name);
@@ -182,7 +191,7 @@ TEST(DataSystems, EveryCombination) {
     }
   }
   EXPECT_GE(pairs.size(), 2u * (9 + 9 + 4 + 4)) << "of algorithms and operations";
-  EXPECT_EQ(cases.size(), pairs.size() * 4 * 3 * 4);
+  EXPECT_EQ(cases.size(), pairs.size() * 5 * 3 * 4);
   EXPECT_GT(run_isolated(cases), 500000u);
 }
 
@@ -218,7 +227,7 @@ TEST(DataSystems, RandomSystemsWhoseSwitchesReduce) {
     auto& names = c.config.collectives.algorithms[static_cast<size_t>(c.request.op)];
     names.clear();
     for (const DimensionConfig& d : c.config.dimensions) {
-      const bool unit = d.kind == DimensionKind::switch_ && d.size > 1;
+      const bool unit = d.kind == DimensionKind::switch_ && d.tree == nullptr && d.size > 1;
       names.emplace_back(unit ? "in_switch" : "");
     }
     const bool any = std::find(names.begin(), names.end(), "in_switch") != names.end();

@@ -107,6 +107,12 @@ const Case kCases[] = {{"Ring(8)", 0.3, 8, 4, 16},          {"Ring(8)", 1.0, 8, 
                        {"Ring(5)", 1.0, 20, 2, 4},          {"FullyConnected(4)", 0.9, 8, 1, 2},
                        {"Ring(4)_Switch(3)", 1.0, 8, 4, 16}};
 
+/// All that a point says.
+std::string facts(const TrafficPoint& p) {
+  return fmt::format("{} {} {} {} {} {} {} {} {} {}", p.avg_latency, p.p50, p.p99, p.min_latency,
+                     p.max_latency, p.accepted, p.saturated, p.packets, p.packet_hops, p.digest);
+}
+
 // A burst is a shorthand: with bursts of one flit every cycle is decided for itself, and nothing changes.
 TEST(Bursts, AreExactlyTheFlitByFlitModel) {
   for (const Case& k : kCases) {
@@ -120,10 +126,22 @@ TEST(Bursts, AreExactlyTheFlitByFlitModel) {
     c.network.quantum = 3;
     const TrafficResult three = run_traffic(c, advance);
     ASSERT_GT(whole.points[0].packets, 100u) << k.notation;
-    EXPECT_EQ(whole.points[0].digest, single.points[0].digest) << k.notation;
-    EXPECT_EQ(whole.points[0].digest, three.points[0].digest) << k.notation;
-    EXPECT_EQ(whole.points[0].accepted, single.points[0].accepted) << k.notation;
+    EXPECT_EQ(facts(whole.points[0]), facts(single.points[0])) << k.notation;
+    EXPECT_EQ(facts(whole.points[0]), facts(three.points[0])) << k.notation;
   }
+}
+
+// With hardly any load the network is often empty when the sources are closed.
+TEST(Bursts, DoNotChangeWhatSourcesSendLast) {
+  TrafficConfig c = traffic("Switch(2)", 0.3);
+  c.packet_flits = 33;
+  c.network.buffer_flits = 64;
+  c.measure_cycles = 1000;
+  c.seeds = 40;
+  const TrafficResult whole = run_traffic(c, advance);
+  c.network.quantum = 1;
+  const TrafficResult single = run_traffic(c, advance);
+  for (uint32_t s = 0; s < c.seeds; ++s) EXPECT_EQ(facts(whole.runs[s]), facts(single.runs[s])) << s;
 }
 
 TEST(Determinism, ASecondRunAndAShuffledOneAreIdentical) {
@@ -136,12 +154,11 @@ TEST(Determinism, ASecondRunAndAShuffledOneAreIdentical) {
       c.network.switching = switching;
       const TrafficResult a = run_traffic(c, advance);
       const TrafficResult b = run_traffic(c, advance);
-      EXPECT_EQ(a.points[0].digest, b.points[0].digest) << k.notation;
+      EXPECT_EQ(facts(a.points[0]), facts(b.points[0])) << k.notation;
       for (const uint64_t shuffle : {1u, 2u, 3u}) {
         c.network.shuffle = shuffle;
         const TrafficResult s = run_traffic(c, advance);
-        EXPECT_EQ(a.points[0].digest, s.points[0].digest) << k.notation << " shuffled";
-        EXPECT_EQ(a.points[0].packet_hops, s.points[0].packet_hops) << k.notation << " shuffled";
+        EXPECT_EQ(facts(a.points[0]), facts(s.points[0])) << k.notation << " shuffled";
       }
       c.network.shuffle = 0;
       c.network.seed = 99;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(_packet_dir ${CMAKE_CURRENT_LIST_DIR})
 set(_packet_links weft::tlm_interconnect nlohmann_json::nlohmann_json)
-foreach(_name policies network trains rates golden)
+foreach(_name policies network trains rates congestion golden)
   if(EXISTS ${_packet_dir}/${_name}_test.cpp)
     weft_add_test(packet_${_name} SOURCES ${_packet_dir}/${_name}_test.cpp ${_packet_dir}/in_child.cpp LINKS ${_packet_links}
                   LABELS packet TIMEOUT 600)
@@ -14,3 +14,5 @@ endif()
 if(TARGET test_packet_golden)
   target_sources(test_packet_golden PRIVATE ${PROJECT_SOURCE_DIR}/bench/packet/golden.cpp)
 endif()
+weft_add_sc_test(packet_buffer_meter SOURCES ${_packet_dir}/buffer_meter_test.cpp LINKS weft::tlm_interconnect LABELS unit packet)
+weft_add_sc_test(packet_dcqcn SOURCES ${_packet_dir}/dcqcn_test.cpp LINKS weft::tlm_interconnect LABELS unit packet)

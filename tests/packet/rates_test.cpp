@@ -36,6 +36,7 @@ struct Scenario {
   uint32_t longest = 0;  ///< packets
   Picoseconds span = 0;  ///< messages are submitted within it
   uint64_t seed = 0;
+  bool on_cycles = false;  ///< messages are submitted on cycles
 };
 
 enum class Rates { one, mixed };
@@ -58,6 +59,29 @@ LinkTiming draw_link(Random& random, Rates rates, const LinkTiming& common, Tick
   link.credit_latency = random.below(4) == 0 ? scaled(1 + random.below(4000)) : 0;
   if (random.below(8) == 0) link.flit_error = 0.01;
   return link;
+}
+
+/// Thresholds and timers so small that they act within microseconds.
+std::string draw_congestion_control(uint64_t seed, PacketConfig& c) {
+  Random random(seed, 17);
+  EcnConfig& e = c.ecn;
+  DcqcnConfig& d = c.dcqcn;
+  e.enabled = true;
+  e.k_min = 16 * random.below(2 * c.buffer_flits);
+  e.k_max = e.k_min + 16 * random.below(4 * c.buffer_flits);
+  e.p_max = random.below(4) == 0 ? 1 : 0.05 * (1 + random.below(10));
+  d.enabled = random.below(5) != 0;
+  d.cnp_interval = ticks(1 + random.below(random.below(2) == 0 ? 1000 : 100000));
+  d.alpha_timer = ticks(1 + random.below(50000));
+  d.rate_timer = ticks(500 + random.below(50000));
+  d.byte_counter = 16 * (1 + random.below(1000));
+  d.fast_recovery = random.below(6);
+  d.g = 1.0 / (1 + random.below(64));
+  d.rate_ai = uint64_t{1000000} * (1 + random.below(4000));
+  d.rate_hai = 10 * d.rate_ai;
+  d.min_rate = uint64_t{1000000} * (1 + random.below(20000));
+  return fmt::format(" ecn {} {} {} dcqcn {} cnp {} timers {} {} bytes {}", e.k_min, e.k_max, e.p_max,
+                     d.enabled, d.cnp_interval, d.alpha_timer, d.rate_timer, d.byte_counter);
 }
 
 Scenario draw(uint64_t seed, Rates rates) {
@@ -133,9 +157,20 @@ Scenario draw(uint64_t seed, Rates rates) {
   return s;
 }
 
+struct Counts {
+  uint64_t trains = 0;
+  uint64_t marked = 0;
+  uint64_t notifications = 0;
+  void operator+=(const Counts& o) {
+    trains += o.trains;
+    marked += o.marked;
+    notifications += o.notifications;
+  }
+};
+
 struct Outcome {
   std::string log;
-  uint64_t trains = 0;
+  Counts counts;
 };
 
 Outcome run(const Scenario& s) {
@@ -156,6 +191,9 @@ Outcome run(const Scenario& s) {
       m.bytes = static_cast<uint64_t>(packets) * s.packet_bytes - random.below(s.packet_bytes);
       m.virtual_network = static_cast<uint8_t>(random.below(s.network.virtual_networks));
       m.submitted = random.below(static_cast<uint32_t>(s.span));
+      if (s.on_cycles) {
+        m.submitted = picoseconds(ticks(m.submitted) / s.network.cycle * s.network.cycle);
+      }
       plan.emplace_back(m.submitted, from, m);
     }
     std::stable_sort(plan.begin(), plan.end(),
@@ -165,22 +203,32 @@ Outcome run(const Scenario& s) {
       if (at > now) advance(at - now);
       now = at;
       const std::string broken = network.broken_invariant(false);
-      if (!broken.empty()) return "0\nmidway: " + broken;
+      if (!broken.empty()) return "0 0 0\nmidway: " + broken;
       network.ni(from).submit(message);
     }
     for (int k = 0; k < 5000 && network.messages_in_flight() > 0; ++k) advance(10000000);
     advance(10000000);
-    std::string out =
-        fmt::format("{}\n{} of {} arrived {} flits {} hops {}\n",
-                    network.trains() == nullptr ? 0 : network.trains()->counters().trains, log.arrived.size(),
-                    s.messages, network.broken_invariant(true), log.flits, network.packet_hops());
+    std::string out = fmt::format(
+        "{} {} {}\n{} of {} arrived {} flits {} hops {} marked {} notifications {}\n",
+        network.trains() == nullptr ? 0 : network.trains()->counters().trains, network.packets_marked(),
+        network.notifications(), log.arrived.size(), s.messages, network.broken_invariant(true), log.flits,
+        network.packet_hops(), network.packets_marked(), network.notifications());
+    for (uint32_t n = 0; n < network.nis(); ++n) {
+      for (const auto& [destination, flow] : network.ni(n).flow_records()) {
+        out += fmt::format("flow {} to {}: {} notifications, lowest {}, below line {}\n", n, destination,
+                           flow.notifications, flow.lowest_rate, flow.below_line);
+      }
+    }
     for (const auto& [id, at] : log.arrived) {
       out += fmt::format("{} injected {} sent {} arrived {} packets {}\n", id, log.injected[id], log.sent[id],
                          at, log.digest(id));
     }
     return out;
   });
-  return {text.substr(std::min(text.size(), text.find('\n') + 1)), std::stoull("0" + text)};
+  Outcome outcome;
+  std::istringstream(text) >> outcome.counts.trains >> outcome.counts.marked >> outcome.counts.notifications;
+  outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
+  return outcome;
 }
 
 /// The first line that differs, or nothing.
@@ -196,8 +244,7 @@ std::string difference(const std::string& expected, const std::string& got) {
 }
 
 /// Every way to simulate one scenario gives one result.
-void compare(uint64_t seed, Rates rates, uint64_t& trains) {
-  Scenario s = draw(seed, rates);
+void compare(uint64_t seed, Scenario s, Counts& counts) {
   s.network.trains = false;
   s.network.quantum = 1;
   const Outcome reference = run(s);
@@ -209,7 +256,7 @@ void compare(uint64_t seed, Rates rates, uint64_t& trains) {
     Scenario other = s;
     change(other.network);
     const Outcome outcome = run(other);
-    trains += outcome.trains;
+    counts += outcome.counts;
     const std::string d = difference(reference.log, outcome.log);
     EXPECT_EQ(d, "") << "seed " << seed << " " << s.text << ": " << what;
   };
@@ -223,15 +270,55 @@ void compare(uint64_t seed, Rates rates, uint64_t& trains) {
 }
 
 TEST(Rates, AnyMixtureOfLinksIsIndependentOfBurstsOrderAndTrains) {
-  uint64_t trains = 0;
-  for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, Rates::mixed, trains);
-  EXPECT_GT(trains, 100u);
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, draw(seed, Rates::mixed), counts);
+  EXPECT_GT(counts.trains, 100u);
 }
 
 TEST(Rates, OneRateIsIndependentOfBurstsOrderAndTrains) {
-  uint64_t trains = 0;
-  for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, Rates::one, trains);
-  EXPECT_GT(trains, 200u);
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, draw(seed, Rates::one), counts);
+  EXPECT_GT(counts.trains, 200u);
+}
+
+// The same with marks that are drawn and senders that slow down, packet by packet and in turns.
+TEST(Rates, CongestionControlIsIndependentOfBurstsAndOrder) {
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 90; ++seed) {
+    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
+    s.text += draw_congestion_control(seed, s.network);
+    if (seed % 4 == 0) s.network.interleave_messages = true;
+    if (seed % 3 == 0) s.span /= 20;  // into each other's way
+    compare(seed, s, counts);
+  }
+  EXPECT_GT(counts.marked, 10000u);
+  EXPECT_GT(counts.notifications, 2000u);
+}
+
+// .. and when many messages are submitted while their interface waits until a flow may go on.
+TEST(Rates, CongestionControlIsIndependentOfWhenMessagesAreSubmitted) {
+  Counts counts;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Scenario s = draw(seed, Rates::one);
+    draw_congestion_control(seed, s.network);
+    s.network.dcqcn.enabled = true;
+    s.network.ecn.k_min = 16 * (seed % 4);
+    s.network.ecn.k_max = s.network.ecn.k_min + 64;
+    s.network.dcqcn.cnp_interval = 1 + seed % 7 * 3000;
+    s.network.routing.clear();
+    s.network.strict_cut_through = false;
+    s.network.vcs = 2 + seed % 3;
+    s.network.virtual_networks = 1 + seed % 2;
+    s.network.interleave_messages = seed % 3 == 0;
+    s.packet_bytes = 32;
+    s.messages = 150;
+    s.longest = 30;
+    s.span = 300000;
+    s.on_cycles = seed % 4 != 0;
+    s.text += " many messages";
+    compare(seed, s, counts);
+  }
+  EXPECT_GT(counts.notifications, 2000u);
 }
 
 // Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any

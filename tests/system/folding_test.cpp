@@ -8,6 +8,7 @@
 #include <random>
 #include <string>
 
+#include "configs/tree.h"
 #include "sc_models/job.h"
 #include "tests/support/isolated.h"
 
@@ -28,6 +29,14 @@ Config random_config(std::mt19937& random) {
     dimension.bandwidth = {pick(25, 50, 200) * 1000000000, static_cast<uint32_t>(pick(1, 1, 7))};
     dimension.latency = pick(0, 500000, 1234567);
     dimension.fidelity = Fidelity::analytical;
+    if (dimension.kind == DimensionKind::switch_ && random() % 2 == 0) {
+      TreeNotation tree;
+      tree.kind = TreeNotation::Kind::clos;
+      tree.hosts = static_cast<uint32_t>(pick(1, 1, 2));
+      tree.leaves = dimension.size / tree.hosts;
+      tree.spines = 2;
+      make_tree(dimension, tree, {{{pick(10, 100) * 1000000000, 1}, pick(0, 700000), 1, 0, 0, 0}});
+    }
     config.dimensions.push_back(dimension);
   }
   auto& c = config.collectives;

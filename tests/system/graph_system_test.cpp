@@ -14,97 +14,13 @@
 
 #include "configs/graph.h"
 #include "configs/loader.h"
-#include "sc_models/system.h"
 #include "tests/support/isolated.h"
-#include "workload/collectives/bounds.h"
-#include "workload/collectives/plan.h"
+#include "tests/support/machine.h"
 
 namespace weft {
 namespace {
 
-constexpr CollectiveOp kOps[] = {
-    CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
-    CollectiveOp::all_to_all, CollectiveOp::broadcast,  CollectiveOp::reduce,
-    CollectiveOp::gather,     CollectiveOp::scatter,    CollectiveOp::barrier};
-
-/// A machine and what its ranks tell.
-struct Machine final : NmuClient {
-  explicit Machine(const std::string& name, Config c)
-      : config(std::move(c)), plans(config), system(name.c_str(), config, *this, System::Options{}) {}
-
-  Config config;
-  collectives::Group world;
-  collectives::PlanBuilder plans;
-  System system;
-  uint32_t done = 0;
-  uint32_t streams = 0;
-  Picoseconds finished = 0;
-  struct Arrival {
-    uint32_t source, destination;
-    uint64_t bytes;
-    Picoseconds at;
-  };
-  std::vector<Arrival> arrivals;
-  std::vector<std::pair<uint32_t, uint32_t>> injected;
-
-  void collective_done(NpuId, const collectives::CollectiveDone& d) override {
-    ++done;
-    finished = std::max(finished, d.finished);
-  }
-  void message_injected(NpuId rank, NpuId destination, const MessageId&) override {
-    injected.emplace_back(index(rank), index(destination));
-  }
-  void message_arrived(NpuId rank, const Completion& c) override {
-    arrivals.push_back({index(c.source), index(rank), c.bytes, system.nmu(index(rank)).now()});
-  }
-
-  /// Runs one collective on all ranks (or a group); a line a failure.
-  std::string run(CollectiveOp op, uint64_t bytes, uint32_t root = 0,
-                  const collectives::Group* group = nullptr) {
-    done = 0;
-    finished = 0;
-    const Picoseconds start = sc_core::sc_time_stamp().value();
-    collectives::CollectiveRequest request;
-    request.op = op;
-    request.bytes = bytes;
-    request.group = group != nullptr ? group : &world;
-    request.root = root;
-    const auto plan = plans.plan(request);
-    ++streams;
-    for (uint32_t i = 0; i < plan->members(); ++i)
-      system.nmu(request.group->ranks.empty() ? i : request.group->ranks[i]).start_collective(streams, plan);
-    do {
-      sc_core::sc_start();
-    } while (done != plan->members() && system.rescue());
-    time = finished - start;
-    const std::string what =
-        std::string(system.name()) + " " + to_string(op) + " of " + std::to_string(bytes);
-    std::string failures;
-    if (done != plan->members())
-      failures +=
-          what + ": " + std::to_string(done) + " ranks of " + std::to_string(plan->members()) + " done\n";
-    for (const std::string& broken : system.check_conservation()) failures += what + ": " + broken + "\n";
-    const Picoseconds bound = collectives::lower_bound(config, *plan);
-    if (time < bound)
-      failures += what + ": " + std::to_string(time) + " ps, bound " + std::to_string(bound) + "\n";
-    if (bound == 0) failures += what + ": the bound is 0\n";
-    return failures;
-  }
-  Picoseconds time = 0;
-
-  /// One message, alone; its time.
-  Picoseconds send(uint32_t source, uint32_t destination, uint64_t bytes) {
-    const Picoseconds start = sc_core::sc_time_stamp().value();
-    const size_t before = arrivals.size();
-    system.nmu(source).send(NpuId{destination}, 1, static_cast<uint32_t>(before), bytes);
-    sc_core::sc_start();
-    if (arrivals.size() != before + 1) return kNever;
-    const Arrival& a = arrivals.back();
-    if (a.source != source || a.destination != destination || a.bytes != bytes) return kNever;
-    if (injected.back() != std::make_pair(source, destination)) return kNever;
-    return a.at - start;
-  }
-};
+using test::Machine;
 
 Config example(const std::string& name, const std::vector<std::string>& overrides = {}) {
   return load_config(WEFT_SOURCE_DIR "/configs/examples/" + name + ".yaml", overrides);
@@ -137,17 +53,17 @@ TEST(GraphSystem, EveryCollectiveEndsOnEveryMachine) {
           std::vector<std::unique_ptr<Machine>> machines;
           machines.push_back(std::make_unique<Machine>(name, example(name, common)));
           auto direct = common;
-          for (const CollectiveOp op : kOps)
+          for (const CollectiveOp op : test::kEveryOp)
             direct.push_back(std::string("collectives.") + to_string(op) + "=direct");
           direct.push_back("nmu.injection_queue=2");
           machines.push_back(std::make_unique<Machine>(std::string(name) + "_direct", example(name, direct)));
           std::string failures;
           for (const auto& machine : machines) {
-            for (const CollectiveOp op : kOps)
+            for (const CollectiveOp op : test::kEveryOp)
               for (const uint64_t bytes : {uint64_t{1}, uint64_t{packets ? 100003u : 1000003u}})
                 failures += machine->run(op, bytes, machine->system.npus() - 3);
             collectives::Group group{1, "some", {5, 0, 7, 2, 3}};
-            for (const CollectiveOp op : kOps) failures += machine->run(op, 65536, 7, &group);
+            for (const CollectiveOp op : test::kEveryOp) failures += machine->run(op, 65536, 7, &group);
           }
           return failures;
         }));
@@ -241,7 +157,7 @@ TEST(GraphSystem, GraphsEqualTheirNotations) {
       }
     }
     for (const auto& [one, two] : twins) {
-      for (const CollectiveOp op : kOps) {
+      for (const CollectiveOp op : test::kEveryOp) {
         failures += one->run(op, 1000001, 2);
         failures += two->run(op, 1000001, 2);
         if (one->time != two->time)
@@ -285,7 +201,7 @@ TEST(GraphSystem, LogicalAndPhysicalDiffer) {
     for (const auto& machine : machines) {
       Machine& m = *machine;
       const std::string name = m.system.name();
-      for (const CollectiveOp op : kOps) {
+      for (const CollectiveOp op : test::kEveryOp) {
         failures += m.run(op, 800000, 3);
         if (op == CollectiveOp::all_reduce) times[name] = m.time;
       }
@@ -369,7 +285,7 @@ TEST(GraphSystem, TablesAreFollowed) {
     std::string failures;
     if (m.send(1, 0, 1000) != 3 * (1000000 + 1000000)) failures += "three hops\n";
     if (m.send(0, 1, 1000) != 1000000 + 1000000) failures += "one hop\n";
-    for (const CollectiveOp op : kOps) failures += m.run(op, 4000, 1);
+    for (const CollectiveOp op : test::kEveryOp) failures += m.run(op, 4000, 1);
     uint32_t used = 0;
     m.system.for_each_link([&](const LinkReport& link) { used += link.link->bytes() != 0 ? 1 : 0; });
     if (used != 4) failures += "links used: " + std::to_string(used) + "\n";
@@ -385,7 +301,7 @@ TEST(GraphSystem, OneWayLinksAndOneNpu) {
                       "bandwidth: 1 GB/s, latency: 1 us, bidirectional: false}\n"));
     Machine alone("alone", text("  graph: {npus: 1}\n"));
     std::string failures;
-    for (const CollectiveOp op : kOps) failures += ring.run(op, 3000, 1);
+    for (const CollectiveOp op : test::kEveryOp) failures += ring.run(op, 3000, 1);
     uint32_t links = 0;
     ring.system.for_each_link([&](const LinkReport&) { ++links; });
     if (links != 3) failures += "links: " + std::to_string(links) + "\n";

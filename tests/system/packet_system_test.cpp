@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <functional>
 #include <map>
 #include <memory>
@@ -330,6 +331,31 @@ TEST(PacketSystem, ACollectiveThatDeadlocksEndsInAStallReport) {
   EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
 }
 
+// Or packets would wait at the ring's entrance for ever.
+TEST(PacketSystem, BubblesNeedRoomForTwoPackets) {
+  Config config = machine({{DimensionKind::mesh, 2}, {DimensionKind::ring, 3}});
+  config.packet.vc_classes = "bubble";
+  config.packet.strict_cut_through = true;
+  config.packet.buffer_flits = 31;  // packets of 16 flits
+  try {
+    packet_regions_of(config);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(
+        std::string(error.what()).find("key `packet.buffer_flits`: 31 flits do not hold two packets of 16"),
+        std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("dimension 1 (Ring(3)); allowed: 32 or more"), std::string::npos)
+        << error.what();
+  }
+  config.packet.buffer_flits = 32;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+  config.packet.buffer_flits = 16;  // no bubble is needed where no ring is
+  config.dimensions[1].kind = DimensionKind::mesh;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+}
+
 TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
   Config config = machine({{DimensionKind::ring, 4}});
   config.dimensions[0].latency = 12'000;  // a multiple of every clock below: nothing waits for an edge
@@ -423,6 +449,111 @@ TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   const std::string limited = collective(config, CollectiveOp::all_gather, 1 << 20);
   const double share = std::stod(full) / std::stod(limited);
   EXPECT_NEAR(share, 2 * 16 / (16 * 206.0 / 64 + 1), 0.02);
+}
+
+// What the warnings say is what it costs, on a loop of 24 cycles with packets of 8 flits.
+TEST(PacketSystem, StrictCutThroughAndReleaseOnCreditCostWhatTheWarningSays) {
+  const auto check = [](uint32_t buffer, bool strict, bool release, const char* text, double share) {
+    Config config = machine({{DimensionKind::fully_connected, 2}});
+    config.dimensions[0].latency = 10 * kCycle;
+    config.packet.packet_bytes = 128;
+    config.packet.vcs = 1;
+    config.packet.buffer_flits = buffer;
+    config.packet.strict_cut_through = strict;
+    config.packet.release_on_credit = release;
+    const auto warnings = packet_warnings(config, packet_regions_of(config));
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(text), std::string::npos) << warnings[0];
+    const double time = std::stod(collective(config, CollectiveOp::all_gather, 1'280'000));
+    EXPECT_NEAR(80'000.0 * kCycle / time, share, 3e-4);
+  };
+  check(12, true, false, "at most 28.6 % of the link", 8.0 / 28);
+  check(24, true, false, "at most 75.0 % of the link", 0.75);
+  check(32, false, true, "at most 24.2 % of the link", 8.0 / 33);
+  check(4, false, true, "at most 15.1 % of the link", 8.0 / 53);
+}
+
+/// Thresholds and timers small enough to act within microseconds.
+void congested(Config& config) {
+  config.packet.ecn = {true, 200, 4000, 0.5};
+  PacketDcqcnConfig& d = config.packet.dcqcn;
+  d.enabled = true;
+  d.cnp_interval = 200'000;
+  d.alpha_timer = d.rate_timer = 300'000;
+  d.byte_counter = 20'000;
+  d.rate_ai = {1'000'000'000, 1};
+  d.rate_hai = {5'000'000'000, 1};
+}
+
+TEST(PacketSystem, DataArriveWholeWhenSendersSlowDown) {
+  const std::vector<std::vector<std::pair<DimensionKind, uint32_t>>> shapes = {
+      {{DimensionKind::switch_, 8}},
+      {{DimensionKind::ring, 4}, {DimensionKind::switch_, 3}},
+      {{DimensionKind::fully_connected, 3}, {DimensionKind::ring, 5}}};
+  uint64_t notifications = 0;
+  for (const auto& shape : shapes) {
+    for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_to_all, CollectiveOp::gather}) {
+      Config config = machine(shape);
+      congested(config);
+      config.run.data = "functional";
+      for (auto& names : config.collectives.algorithms) names.assign(shape.size(), "direct");
+      const std::string text = collective(config, op, 120'000, [&](const RunResult& run) {
+        uint64_t marked = 0, of_flows = 0;
+        for (const LinkRow& row : run.links) marked += row.marked;
+        for (const PacketFabric::FlowUse& flow : run.congestion.flows) {
+          of_flows += flow.notifications;
+          if (!(flow.lowest_rate < flow.line_rate)) return std::string("a slowed flow at line rate");
+          if (flow.source == flow.destination || flow.below_line == 0) return std::string("an odd flow");
+        }
+        if (of_flows != run.congestion.notifications) return fmt::format("{} notifications lost", of_flows);
+        if (marked > run.congestion.marked) return std::string("more marks on links than in routers");
+        return fmt::format("elements {} marked {} notifications {}", run.data_elements, run.congestion.marked,
+                           run.congestion.notifications);
+      });
+      const size_t at = text.find(" elements ");
+      ASSERT_NE(at, std::string::npos) << text;
+      uint64_t elements = 0, marked = 0, told = 0;
+      ASSERT_EQ(std::sscanf(text.c_str() + at, " elements %lu marked %lu notifications %lu", &elements,
+                            &marked, &told),
+                3)
+          << text;
+      EXPECT_GT(elements, 0u);
+      EXPECT_GE(marked, told);
+      notifications += told;
+    }
+  }
+  EXPECT_GT(notifications, 200u);
+}
+
+// What a collective unit sends and receives is not marked: there is nobody to slow down.
+TEST(PacketSystem, CollectivesInTheSwitchAreNotMarked) {
+  Config config = machine({{DimensionKind::switch_, 8}});
+  config.dimensions[0].collective_unit.segment = 256;
+  for (auto& names : config.collectives.algorithms) names = {"in_switch"};
+  config.run.data = "functional";
+  const std::string plain = collective(config, CollectiveOp::all_reduce, 100'000);
+  congested(config);
+  config.packet.ecn.k_min = config.packet.ecn.k_max = 0;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 100'000,
+                       [](const RunResult& run) { return std::to_string(run.congestion.marked); }),
+            plain + " 0");
+}
+
+TEST(PacketSystem, MarkingThatCannotHappenIsTold) {
+  Config config = machine({{DimensionKind::switch_, 4}});
+  config.packet.ecn.enabled = true;
+  config.packet.ecn.k_min = config.packet.ecn.k_max = 1'000'000'000;
+  auto warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("no queue can exceed ECN's k_min of 1000000000 B"), std::string::npos)
+      << warnings[0];
+  config.packet.ecn.k_min = 5000;
+  EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+  config.dimensions[0].fidelity = Fidelity::message;
+  warnings = packet_warnings(config, packet_regions_of(config));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("key `packet.ecn.enabled`: nothing is at packet fidelity"), std::string::npos)
+      << warnings[0];
 }
 
 /// The same machine by notation and as a graph: the same network, so the same times.

@@ -66,6 +66,10 @@ Config random_machine(Random& random) {
       if (random.pick(4) == 0) d.credit_latency = 1 + random.pick(100'000);
       if (random.pick(6) == 0) d.flit_error_rate = 0.001;
       d.switching = static_cast<Switching>(random.pick(2));
+      if (d.kind == DimensionKind::switch_ && random.pick(2) != 0) {
+        std::mt19937_64 trees(random.pick(1u << 30));
+        test::make_random_tree(d, test::random_tree(8, trees), trees);
+      }
       config.dimensions.push_back(d);
     }
   } while (config.npus() < 2);
@@ -91,8 +95,8 @@ Config random_machine(Random& random) {
   for (size_t op = 0; op < config.collectives.algorithms.size(); ++op) {
     for (DimensionConfig& d : config.dimensions) {
       const char* names[] = {"", "ring", "direct", "in_switch"};
-      const bool unit =
-          d.kind == DimensionKind::switch_ && op != static_cast<size_t>(CollectiveOp::all_to_all);
+      const bool unit = d.kind == DimensionKind::switch_ && d.tree == nullptr &&
+                        op != static_cast<size_t>(CollectiveOp::all_to_all);
       config.collectives.algorithms[op].push_back(names[random.pick(unit ? 4 : 3)]);
     }
   }

@@ -10,6 +10,11 @@ weft_add_sc_test(graph_system
   LINKS weft::sc_models
   TIMEOUT 300
   LABELS unit)
+weft_add_sc_test(tree_dimensions
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/tree_dimensions_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
 weft_add_sc_test(folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/folding_test.cpp
   LINKS weft::sc_models

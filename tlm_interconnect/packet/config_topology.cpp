@@ -132,6 +132,16 @@ PacketTopology make_graph(const Graph& graph, uint64_t flit_bytes, const LinkTim
   return t;
 }
 
+/// The links of a dimension, or of a level of its tree.
+LinkTiming level_timing(const DimensionConfig& dimension, uint32_t level, uint64_t flit_bytes) {
+  const DimensionConfig d = at_level(dimension, level);
+  LinkTiming link = link_timing(d.link_rate(), d.latency, flit_bytes);
+  link.credit_latency = ticks(d.credit_latency);
+  link.flit_error = d.flit_error_rate;
+  link.replay = ticks(d.replay);
+  return link;
+}
+
 PacketTopology make_links(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
   if (config.graph != nullptr) {
     if (is_tree_notation(config.notation)) {
@@ -145,7 +155,10 @@ PacketTopology make_links(const Config& config, uint64_t flit_bytes, const LinkT
     TopologyDimension dimension;
     dimension.kind = d.kind;
     dimension.size = d.size;
-    dimension.link = link_timing(d.link_rate(), d.latency, flit_bytes);
+    dimension.link = level_timing(d, 0, flit_bytes);
+    dimension.tree = d.tree;
+    for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
+      dimension.levels.push_back(level_timing(d, l, flit_bytes));
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);
@@ -160,8 +173,32 @@ PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const Li
     if (link.flit_time != 0) cycle = std::min(cycle, link.flit_time);
   for (LinkTiming& link : t.links)
     if (link.flit_time != 0) link.flit_time = on_multiple(link.flit_time, cycle);
-  for (TopologyDimension& d : t.dimensions) d.link.flit_time = on_multiple(d.link.flit_time, cycle);
+  for (TopologyDimension& d : t.dimensions) {
+    d.link.flit_time = on_multiple(d.link.flit_time, cycle);
+    for (LinkTiming& level : d.levels) level.flit_time = on_multiple(level.flit_time, cycle);
+  }
   return t;
+}
+
+void set_congestion_control(const PacketFabricConfig& from, PacketConfig& to) {
+  const auto bits = [](Rate rate) {
+    return static_cast<uint64_t>(static_cast<Wide>(rate.bytes_per_second) * 8 / rate.divisor);
+  };
+  to.ecn.enabled = from.ecn.enabled;
+  to.ecn.k_min = from.ecn.k_min;
+  to.ecn.k_max = from.ecn.k_max;
+  to.ecn.p_max = from.ecn.p_max;
+  const PacketDcqcnConfig& d = from.dcqcn;
+  to.dcqcn.enabled = d.enabled;
+  to.dcqcn.cnp_interval = ticks(d.cnp_interval);
+  to.dcqcn.alpha_timer = ticks(d.alpha_timer);
+  to.dcqcn.rate_timer = ticks(d.rate_timer);
+  to.dcqcn.byte_counter = d.byte_counter;
+  to.dcqcn.fast_recovery = d.fast_recovery;
+  to.dcqcn.g = d.g;
+  to.dcqcn.rate_ai = bits(d.rate_ai);
+  to.dcqcn.rate_hai = bits(d.rate_hai);
+  to.dcqcn.min_rate = bits(d.min_rate);
 }
 
 }  // namespace weft::packet

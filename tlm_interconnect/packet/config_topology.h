@@ -7,6 +7,7 @@
 #define WEFT_TLM_INTERCONNECT_PACKET_CONFIG_TOPOLOGY_H
 
 #include "configs/config.h"
+#include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/topology.h"
 
 namespace weft::packet {
@@ -16,6 +17,9 @@ namespace weft::packet {
 /// others are routers. A link ganged of several is one of their summed rate. The clock is the fastest link's
 /// flit time. Throws UserError for one-way links and where a flit takes too long.
 PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link);
+
+/// ECN and DCQCN as `packet.ecn` and `packet.dcqcn` say.
+void set_congestion_control(const PacketFabricConfig& from, PacketConfig& to);
 
 }  // namespace weft::packet
 

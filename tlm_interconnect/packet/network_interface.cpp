@@ -15,6 +15,12 @@ namespace {
 
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 constexpr uint32_t kNoVcYet = ~0u;
+/// Packets of a source whose flows are held back: when there are so many it waits, as a full queue would.
+constexpr uint64_t kMostSetAside = 1024;
+
+uint64_t bits_per_second(uint32_t flit_bytes, Ticks flit_time) {
+  return static_cast<uint64_t>(static_cast<Wide>(flit_bytes) * 8 * kTicksPerSecond / flit_time);
+}
 
 // How far ahead cycles may be decided. Where times fall between cycles a flit may count on a credit that
 // comes within its own cycle.
@@ -54,8 +60,9 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       credit_delay_(config.cycle + port.credit_latency),
       flit_time_(port.flit_time),
       lookahead_(decidable(config, port)),
-      take_turns_(config.virtual_networks > 1 || config.interleave_messages),
+      take_turns_(config.virtual_networks > 1 || config.interleave_messages || config.dcqcn.enabled),
       segmentation_(segmentation),
+      line_rate_(bits_per_second(segmentation.flit_bytes, port.flit_time)),
       pool_(pool),
       messages_(messages),
       shuffle_(config.shuffle, ~static_cast<uint64_t>(rank)),
@@ -67,6 +74,10 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       in_(vcs_),
       event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
   for (CreditAccount& account : out_) account.set_depth(port.peer_depth);
+  if (config_.dcqcn.enabled) {
+    reaction_ = std::make_unique<ReactionPoint>(config_.dcqcn, line_rate_, segmentation.flit_bytes, cycle_);
+    notification_ = std::make_unique<NotificationPoint>(config_.dcqcn);
+  }
   SC_HAS_PROCESS(NetworkInterface);
   SC_METHOD(activate);
   sensitive << event_;
@@ -100,9 +111,9 @@ void NetworkInterface::set_source(PacketSource* source) {
   wake_and_notify(on_cycle(kernel_time()));
 }
 
+// How far ahead cycles are decided already depends on how long bursts are; what is sent must not.
 void NetworkInterface::close_source() {
-  source_ = nullptr;
-  have_spec_ = false;
+  source_ends_ = sc_core::sc_time_stamp().value() + lookahead_;
 }
 
 void NetworkInterface::submit(const Message& message) {
@@ -120,10 +131,11 @@ void NetworkInterface::submit(const Message& message) {
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
   const Ticks present = kernel_time();
-  // Before one that has just had its turn in this very cycle: as if this process had run before it.
-  const bool turned = !queue.empty() && picoseconds(queue.back().turn) == picoseconds(present);
-  queue.insert(turned ? std::prev(queue.end()) : queue.end(), {handle, 0, present, kNever});
-  if (queue.size() == 1) {
+  // Before those that have just had their turn in this very cycle: as if this process had run before them.
+  auto place = queue.end();
+  while (place != queue.begin() && picoseconds(std::prev(place)->turn) == picoseconds(present)) --place;
+  queue.insert(place, {handle, 0, present, kNever});
+  if (queue.size() == 1 || reaction_) {
     if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
       wake_and_notify(on_cycle(present));
@@ -179,6 +191,20 @@ void NetworkInterface::cycle(Ticks t) {
     }
     return;
   }
+  if (t >= source_ends_) {
+    source_ = nullptr;
+    have_spec_ = false;
+    set_aside_.clear();
+    set_aside_packets_ = 0;
+  }
+  if (reaction_) {
+    begin_by_rate(t);
+  } else {
+    begin_packet(t);
+  }
+}
+
+void NetworkInterface::begin_packet(Ticks t) {
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());
   const auto candidate = [&](uint32_t i) {
@@ -212,6 +238,122 @@ void NetworkInterface::cycle(Ticks t) {
     send(t);
     return;
   }
+}
+
+// As begin_packet(), but no packet goes before the rate of its flow allows it. Others go meanwhile; those of
+// one flow wait alike, so that they stay in order.
+void NetworkInterface::begin_by_rate(Ticks t) {
+  const auto networks = static_cast<uint32_t>(queues_.size());
+  const uint32_t before = last_network_;
+  bool known = false;    // something that was there before may go now
+  bool unknown = false;  // something may that has been submitted in this very cycle
+  for (const bool only_known : {true, false}) {
+    for (uint32_t i = 1; i <= networks; ++i) {
+      const uint32_t network = config_.strict_priority ? networks - i : (before + i) % networks;
+      const Choice choice = choose_by_rate(t, network, only_known, unknown);
+      if (choice.kind == Choice::Kind::none) continue;
+      known = known || only_known;
+      if (!choose_vc(t, network, choice.flits)) continue;
+      last_network_ = network;
+      switch (choice.kind) {
+        case Choice::Kind::message:
+          take_message(t, network, choice.message);
+          break;
+        case Choice::Kind::set_aside: {
+          const auto flow = set_aside_.find(uint64_t{network} << 32 | choice.destination);
+          take_spec(flow->second.front().spec);
+          flow->second.pop_front();
+          if (flow->second.empty()) set_aside_.erase(flow);
+          --set_aside_packets_;
+          break;
+        }
+        default:
+          take_spec(spec_);
+          have_spec_ = false;
+      }
+      reaction_->begin(choice.destination, t, std::max(t, busy_), packet_flits_);
+      send(t);
+      return;
+    }
+    if (known || !unknown) break;
+  }
+  if (known && unknown) wake(t + cycle_);
+}
+
+NetworkInterface::Choice NetworkInterface::choose_by_rate(Ticks t, uint32_t virtual_network, bool only_known,
+                                                          bool& unknown) {
+  const std::deque<Queued>& queue = queues_[virtual_network];
+  const Ticks start = std::max(t, busy_);
+  uint32_t held_back = ~0u;  // the destination last asked about: there may be many messages to it
+  for (uint32_t i = 0; i < queue.size(); ++i) {
+    const Message& m = messages_[queue[i].message].message;
+    if (ticks(m.submitted) > t) {
+      wake(on_cycle(ticks(m.submitted)));
+      break;
+    }
+    if (m.destination == held_back) continue;
+    const Ticks then = reaction_->may_begin(m.destination, t, start);
+    if (then > t) {
+      held_back = m.destination;
+      wake(on_cycle(then));
+      continue;
+    }
+    if (only_known && queue[i].handed_over >= t) {
+      unknown = true;
+      continue;
+    }
+    return {Choice::Kind::message, i, m.destination,
+            segmentation_.flits(std::min<uint64_t>(m.bytes - queue[i].cut, segmentation_.packet_bytes))};
+  }
+  return queue.empty() ? choose_of_source(t, virtual_network) : Choice{};
+}
+
+// The oldest packet whose flow may go. Packets of flows that are held back are set aside, so that those
+// behind them are reached.
+NetworkInterface::Choice NetworkInterface::choose_of_source(Ticks t, uint32_t virtual_network) {
+  const Ticks start = std::max(t, busy_);
+  Choice choice;
+  uint64_t oldest = ~uint64_t{0};
+  const uint64_t first = uint64_t{virtual_network} << 32;
+  for (auto it = set_aside_.lower_bound(first); it != set_aside_.end() && it->first >> 32 == virtual_network;
+       ++it) {
+    const SetAside& packet = it->second.front();
+    const Ticks then = reaction_->may_begin(packet.spec.destination, t, start);
+    if (then > t) {
+      wake(on_cycle(then));
+    } else if (packet.number < oldest) {
+      oldest = packet.number;
+      choice = {Choice::Kind::set_aside, 0, packet.spec.destination, packet.spec.flits};
+    }
+  }
+  while (choice.kind == Choice::Kind::none) {
+    if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
+    if (!have_spec_) break;
+    if (spec_.ready > t) {
+      wake(on_cycle(spec_.ready));
+      break;
+    }
+    const uint64_t flow = uint64_t{spec_.virtual_network} << 32 | spec_.destination;
+    if (spec_.virtual_network == virtual_network) {
+      const Ticks then = reaction_->may_begin(spec_.destination, t, start);
+      if (then <= t) return {Choice::Kind::source, 0, spec_.destination, spec_.flits};
+      wake(on_cycle(then));
+    }
+    if (set_aside_packets_ >= kMostSetAside) break;
+    set_aside_[flow].push_back({next_set_aside_++, spec_});
+    ++set_aside_packets_;
+    have_spec_ = false;
+  }
+  return choice;
+}
+
+void NetworkInterface::notify(uint32_t destination, Ticks at) {
+  reaction_->notify(destination, at, kernel_decided());
+}
+
+std::map<uint32_t, FlowRecord> NetworkInterface::flow_records() const {
+  if (!reaction_) return {};
+  return reaction_->records(kernel_time());
 }
 
 bool NetworkInterface::known(uint32_t virtual_network, Ticks t) const {
@@ -261,41 +403,56 @@ bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t fli
 }
 
 void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
-  std::deque<Queued>& queue = queues_[virtual_network];
+  if (queues_[virtual_network].empty()) {
+    take_spec(spec_);
+    have_spec_ = false;
+  } else {
+    take_message(t, virtual_network, 0);
+  }
+}
+
+void NetworkInterface::take_spec(const PacketSource::Spec& spec) {
   packet_ = pool_.acquire();
   fabric::Packet& packet = pool_[packet_];
   packet.source = rank_;
+  packet.interface = number_;
+  packet.bytes = spec.bytes;
+  packet.id_low = spec.id;
+  packet.submitted = spec.ready;
+  packet.destination = spec.destination;
+  packet.virtual_network = spec.virtual_network;
+  packet_flits_ = spec.flits;
   sent_ = 0;
-  if (queue.empty()) {
-    packet.bytes = spec_.bytes;
-    packet.id_low = spec_.id;
-    packet.submitted = spec_.ready;
-    packet.destination = spec_.destination;
-    packet.virtual_network = spec_.virtual_network;
-    packet_flits_ = spec_.flits;
-    have_spec_ = false;
-  } else {
-    Queued& front = queue.front();
-    Message& m = messages_[front.message].message;
-    if (front.cut == 0) m.injected = picoseconds(t);
-    packet.bytes = std::min<uint64_t>(m.bytes - front.cut, segmentation_.packet_bytes);
-    packet.id_low = m.id_low;
-    packet.id_high = front.message;
-    packet.submitted = ticks(m.submitted);
-    packet.destination = m.destination;
-    packet.data = m.data;
-    packet.flags = m.flags;
-    packet.virtual_network = m.virtual_network;
-    packet_flits_ = segmentation_.flits(packet.bytes);
-    front.cut += packet.bytes;
-    if (front.cut == m.bytes) {
-      last_of_ = front.message;
-      queue.pop_front();
-    } else if (config_.interleave_messages) {
-      front.turn = t;
-      queue.push_back(front);
-      queue.pop_front();
-    }
+}
+
+void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t place) {
+  std::deque<Queued>& queue = queues_[virtual_network];
+  Queued& next = queue[place];
+  Message& m = messages_[next.message].message;
+  if (next.cut == 0) m.injected = picoseconds(t);
+  packet_ = pool_.acquire();
+  fabric::Packet& packet = pool_[packet_];
+  packet.source = rank_;
+  packet.interface = number_;
+  packet.bytes = std::min<uint64_t>(m.bytes - next.cut, segmentation_.packet_bytes);
+  packet.id_low = m.id_low;
+  packet.id_high = next.message;
+  packet.submitted = ticks(m.submitted);
+  packet.destination = m.destination;
+  packet.data = m.data;
+  packet.flags = m.flags;
+  packet.virtual_network = m.virtual_network;
+  packet_flits_ = segmentation_.flits(packet.bytes);
+  sent_ = 0;
+  next.cut += packet.bytes;
+  if (next.cut == m.bytes) {
+    last_of_ = next.message;
+    queue.erase(queue.begin() + place);
+  } else if (config_.interleave_messages) {
+    next.turn = t;
+    const Queued again = next;
+    queue.erase(queue.begin() + place);
+    queue.push_back(again);
   }
 }
 
@@ -331,6 +488,7 @@ void NetworkInterface::send(Ticks t) {
       uint32_t flits = 0;
       if (next_ready(network, ready, flits)) wake(std::max(free_from(), on_cycle(ready)));
     }
+    if (set_aside_packets_ != 0) wake(free_from());
   } else {
     wake(free_from());
   }
@@ -382,6 +540,12 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
 void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) {
   ++packets_received_;
   const auto handle = static_cast<uint32_t>(pool_[ref].id_high);
+  if (pool_[ref].marked != 0) {
+    ++marked_received_;
+    if (notification_ && notification_->notifies(static_cast<uint32_t>(pool_[ref].interface), at)) {
+      carrier_->carry_notification(number_, pool_[ref], at);
+    }
+  }
   if (sink_ != nullptr) sink_->packet_arrives(pool_[ref], flits, at);
   pool_.release(ref);
   if (handle == 0) return;

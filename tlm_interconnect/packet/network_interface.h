@@ -15,6 +15,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <systemc>
 #include <vector>
 
@@ -22,6 +24,7 @@
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/random.h"
+#include "tlm_interconnect/packet/reaction_point.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/ticks.h"
 
@@ -136,6 +139,17 @@ class PacketSource {
   virtual bool next(Spec& spec) = 0;
 };
 
+/// Who brings a congestion notification (DCQCN's CNP) from the interface that received marked packets to the
+/// one that sent them.
+class NotificationCarrier {
+ public:
+  /// It leaves interface `from` at `at` for the sender of `packet`, interface packet.interface.
+  virtual void carry_notification(uint32_t from, const fabric::Packet& packet, Ticks at) = 0;
+
+ protected:
+  ~NotificationCarrier() = default;
+};
+
 class PacketTrains;
 
 class NetworkInterface final : public sc_core::sc_module {
@@ -150,7 +164,7 @@ class NetworkInterface final : public sc_core::sc_module {
   void set_sink(PacketSink* sink) { sink_ = sink; }
   /// Call before the simulation starts. The source must outlive it.
   void set_source(PacketSource* source);
-  /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
+  /// No packet of the source begins any more, but for those of cycles that may have been decided by now.
   void close_source();
 
   /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
@@ -178,6 +192,24 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t injecting_vc() const { return vc_; }
   uint32_t injected_flits() const { return sent_; }
 
+  // -- congestion control (ECN, DCQCN)
+  /// `number`: of this interface in its network; a rank may have several.
+  void set_notification_carrier(NotificationCarrier* carrier, uint32_t number) {
+    carrier_ = carrier;
+    number_ = number;
+  }
+  /// A notification for the flow from here to `destination` will arrive at `at`, at least lookahead() from
+  /// now.
+  void notify(uint32_t destination, Ticks at);
+  Ticks lookahead() const { return lookahead_; }
+  /// From here into the network and through its first link: the first flit's time.
+  Ticks flit_delay() const { return flit_delay_; }
+  uint64_t marked_received() const { return marked_received_; }  ///< packets
+  uint64_t notifications_sent() const { return notification_ ? notification_->sent() : 0; }
+  /// By destination: every flow from here that was ever held back, up to now.
+  std::map<uint32_t, FlowRecord> flow_records() const;
+  uint64_t line_rate() const { return line_rate_; }  ///< bits a second
+
   // -- used by PacketTrains
   struct Progress {
     uint32_t message = 0;  ///< handle
@@ -185,11 +217,7 @@ class NetworkInterface final : public sc_core::sc_module {
     uint64_t cut = 0;           ///< made into packets so far
     uint32_t packet_bytes = 0;  ///< of a full packet
   };
-  /// `number`: of this interface in its network; a rank may have several.
-  void set_trains(PacketTrains* trains, uint32_t number) {
-    trains_ = trains;
-    number_ = number;
-  }
+  void set_trains(PacketTrains* trains) { trains_ = trains; }
   uint32_t number() const { return number_; }
   bool takes_trains() const { return sink_ == nullptr || sink_->takes_trains(); }
   /// Of the message at the front of a queue, which must not be empty.
@@ -231,14 +259,34 @@ class NetworkInterface final : public sc_core::sc_module {
     Ticks turn = kNever;  ///< interleave_messages: when its latest packet began
   };
 
+  /// What DCQCN lets go next: a message of a queue, a packet set aside, or the source's newest.
+  struct Choice {
+    enum class Kind : uint8_t { none, message, set_aside, source };
+    Kind kind = Kind::none;
+    uint32_t message = 0;      ///< place in its queue
+    uint32_t destination = 0;  ///< of the packet
+    uint32_t flits = 0;
+  };
+  /// A packet of the source whose flow is held back.
+  struct SetAside {
+    uint64_t number;  ///< in the order of the source
+    PacketSource::Spec spec;
+  };
+
   void end_of_elaboration() override;
   void activate();
   void cycle(Ticks t);
+  void begin_packet(Ticks t);
+  void begin_by_rate(Ticks t);
+  Choice choose_by_rate(Ticks t, uint32_t virtual_network, bool only_known, bool& unknown);
+  Choice choose_of_source(Ticks t, uint32_t virtual_network);
   /// The virtual network has something to send at `t` that it had before.
   bool known(uint32_t virtual_network, Ticks t) const;
   bool next_ready(uint32_t virtual_network, Ticks& ready, uint32_t& flits);
   bool choose_vc(Ticks t, uint32_t virtual_network, uint32_t flits);
   void take_next(Ticks t, uint32_t virtual_network);
+  void take_message(Ticks t, uint32_t virtual_network, uint32_t place);
+  void take_spec(const PacketSource::Spec& spec);
   void send(Ticks t);
   void receive(const fabric::Transfer& transfer);
   void arrived(fabric::PacketRef packet, uint32_t flits, Ticks at);
@@ -265,6 +313,7 @@ class NetworkInterface final : public sc_core::sc_module {
   const Ticks lookahead_;
   const bool take_turns_;  ///< among messages of several virtual networks, or of one
   const Segmentation segmentation_;
+  const uint64_t line_rate_;  ///< bits a second
   fabric::PacketPool& pool_;
   MessagePool& messages_;
   Random shuffle_;
@@ -272,6 +321,7 @@ class NetworkInterface final : public sc_core::sc_module {
   LinkPort link_;
   PacketSink* sink_ = nullptr;
   PacketSource* source_ = nullptr;
+  Ticks source_ends_ = kNever;  ///< its packets begin before that
 
   // The packet on its way out.
   fabric::PacketRef packet_ = fabric::kNoPacket;
@@ -291,6 +341,15 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t last_network_ = 0;               ///< virtual networks take turns, packet by packet
 
   std::vector<InputVc> in_;
+
+  // DCQCN; null: rates are not limited.
+  std::unique_ptr<ReactionPoint> reaction_;
+  std::unique_ptr<NotificationPoint> notification_;
+  NotificationCarrier* carrier_ = nullptr;
+  std::map<uint64_t, std::deque<SetAside>> set_aside_;  ///< by virtual network and destination
+  uint64_t set_aside_packets_ = 0;
+  uint64_t next_set_aside_ = 0;
+  uint64_t marked_received_ = 0;
 
   PacketTrains* trains_ = nullptr;
   uint32_t number_ = 0;

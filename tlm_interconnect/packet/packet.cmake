@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 set(WEFT_PACKET_SOURCES
   packet/buffer_check.cpp
+  packet/buffer_meter.cpp
   packet/config_topology.cpp
+  packet/dcqcn_rate.cpp
   packet/dependency_check.cpp
+  packet/ecn_marker.cpp
   packet/link_port.cpp
   packet/network_interface.cpp
   packet/packet_network.cpp
   packet/packet_trains.cpp
+  packet/reaction_point.cpp
   packet/router.cpp
   packet/router_probes.cpp
   packet/topology.cpp

@@ -28,6 +28,32 @@ struct PipelineConfig {
   uint32_t credit = 1;  ///< processing of a credit that came back
 };
 
+/// ECN marking at the outputs of routers, with the marking curve of DCQCN (Zhu et al., "Congestion Control
+/// for Large-Scale RDMA Deployments", SIGCOMM 2015).
+struct EcnConfig {
+  bool enabled = false;
+  uint64_t k_min = 5000;    ///< bytes queued for an output up to which nothing is marked
+  uint64_t k_max = 200000;  ///< .. above which everything is
+  double p_max = 0.01;      ///< share that is marked at k_max
+  // Of the network, which sets them:
+  uint32_t flit_bytes = 16;
+  uint32_t ranks = ~uint32_t{0};  ///< what others (collective units) send or receive is not marked
+};
+
+/// Rates of senders after DCQCN (the same paper). Rates in bits a second, on the wire.
+struct DcqcnConfig {
+  bool enabled = false;
+  Ticks cnp_interval = ticks(50000000);  ///< of a receiver's notifications to one sender, at least
+  Ticks alpha_timer = ticks(55000000);   ///< without a notification for this long alpha decays
+  Ticks rate_timer = ticks(55000000);    ///< a rate increase each
+  uint64_t byte_counter = 10000000;      ///< .. and one for these bytes
+  uint32_t fast_recovery = 5;            ///< increases of either kind before the additive ones
+  double g = 0x1.0p-8;                   ///< weight of a notification in alpha
+  uint64_t rate_ai = 40000000;
+  uint64_t rate_hai = 400000000;
+  uint64_t min_rate = 5000000;
+};
+
 struct PacketConfig {
   Ticks cycle = ticks(1000);  ///< clock of routers and network interfaces, a picosecond or more
   PipelineConfig pipeline;
@@ -46,6 +72,8 @@ struct PacketConfig {
   std::string selection;                ///< among equal routes; empty: what the routing is made for
   std::string vc_classes = "dateline";  ///< dateline | switched_dateline | bubble | none
   bool interleave_messages = false;     ///< messages that wait at an interface take turns, packet by packet
+  EcnConfig ecn;
+  DcqcnConfig dcqcn;
   bool trains = true;  ///< long messages without contention as packet trains: same results, less work
   uint64_t seed = 1;
   uint64_t shuffle = 0;  ///< test aid: not 0 delays process activations by random delta cycles

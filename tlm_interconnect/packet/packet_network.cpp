@@ -9,6 +9,8 @@
 #include <map>
 #include <tuple>
 
+#include "tlm_interconnect/packet/dependency_check.h"
+
 namespace weft::packet {
 namespace {
 
@@ -27,13 +29,33 @@ void check(const PacketConfig& c) {
                      c.buffer_flits, 1u << 24));
   }
   if (c.pipeline.switch_alloc == 0) fail("packet network: switch allocation takes at least 1 cycle");
+  const EcnConfig& e = c.ecn;
+  if (e.k_min > e.k_max) {
+    fail(fmt::format("packet network: ECN's k_min of {} B is above its k_max of {} B", e.k_min, e.k_max));
+  }
+  if (!(e.p_max >= 0 && e.p_max <= 1)) {
+    fail(fmt::format("packet network: ECN's p_max of {}: from 0 to 1", e.p_max));
+  }
+  const DcqcnConfig& d = c.dcqcn;
+  if (d.enabled && !e.enabled) fail("packet network: DCQCN needs ECN, which marks what it reacts to");
+  if (d.alpha_timer == 0 || d.rate_timer == 0 || d.byte_counter == 0 || d.min_rate == 0) {
+    fail("packet network: DCQCN's timers, byte counter and smallest rate must be more than 0");
+  }
+  if (!(d.g > 0 && d.g <= 1)) fail(fmt::format("packet network: DCQCN's g of {}: above 0, up to 1", d.g));
+}
+
+/// With what ECN needs to know of the network.
+PacketConfig completed(PacketConfig config, const PacketTopology& topology, const Segmentation& cut) {
+  config.ecn.flit_bytes = cut.flit_bytes;
+  config.ecn.ranks = topology.ranks();
+  return config;
 }
 
 }  // namespace
 
 PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config,
                              PacketTopology topology, const Segmentation& segmentation)
-    : sc_module(name), config_(config), topology_(std::move(topology)) {
+    : sc_module(name), config_(completed(config, topology, segmentation)), topology_(std::move(topology)) {
   check(config_);
   topology_.check();
   for (const LinkTiming& link : topology_.links) {
@@ -97,10 +119,12 @@ void PacketNetwork::record(vcd::Waves& waves) {
 }
 
 void PacketNetwork::end_of_elaboration() {
+  for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_notification_carrier(this, n);
   if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
+  if (config_.ecn.enabled) return;  // marks are drawn packet by packet
   trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_, config_.cycle);
   for (auto& r : routers_) r->set_trains(trains_.get());
-  for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_trains(trains_.get(), n);
+  for (auto& ni : nis_) ni->set_trains(trains_.get());
 }
 
 PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) const {
@@ -133,6 +157,53 @@ uint64_t PacketNetwork::flits_received() const {
   for (const auto& ni : nis_) n += ni->flits_received();
   if (trains_) n += trains_->flits_under_way();
   return n;
+}
+
+uint64_t PacketNetwork::packets_marked() const {
+  uint64_t n = 0;
+  for (const auto& r : routers_) {
+    for (uint32_t p = 0; p < r->ports(); ++p) n += r->packets_marked(p);
+  }
+  return n;
+}
+
+uint64_t PacketNetwork::notifications() const {
+  uint64_t n = 0;
+  for (const auto& ni : nis_) n += ni->notifications_sent();
+  return n;
+}
+
+// Notifications have the highest priority, and their few bytes are neglected.
+void PacketNetwork::carry_notification(uint32_t from, const fabric::Packet& packet, Ticks at) {
+  NetworkInterface& sender = *nis_[packet.interface];
+  const Ticks way = unloaded_flit(from, packet.source, packet.virtual_network);
+  // The sender has decided what it does within its lookahead.
+  sender.notify(packet.destination, at + std::max(way, sender.lookahead()));
+}
+
+Ticks PacketNetwork::unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_network) const {
+  const PipelineConfig& stages = config_.pipeline;
+  const uint32_t cycles = stages.route + stages.vc_alloc + stages.switch_alloc + stages.traversal;
+  uint32_t router = topology_.nis[from].router;
+  uint32_t port = topology_.nis[from].port;
+  uint32_t vc = virtual_network * config_.vcs;
+  Ticks time = nis_[from]->flit_delay();
+  std::vector<RouteCandidate> candidates;
+  for (uint32_t hops = 0; hops <= 4 * topology_.routers.size(); ++hops) {
+    candidates.clear();
+    routing_->route({router, port, vc, topology_.nis[from].rank, to, virtual_network}, candidates);
+    const TopologyPort& out = topology_.routers[router].ports[candidates[0].port];
+    const LinkTiming& link = topology_.links[out.link];
+    time += cycles * config_.cycle + or_cycle(link.latency) +
+            std::max(or_cycle(link.flit_time), config_.cycle) - config_.cycle;
+    if (out.ni) return time;
+    vc = static_cast<uint32_t>(__builtin_ctz(candidates[0].vc_mask));
+    router = out.peer;
+    port = out.peer_port;
+  }
+  SC_REPORT_FATAL("weft/tlm_interconnect/packet",
+                  fmt::format("{}: no way back from interface {} to rank {}", name(), from, to).c_str());
+  return time;
 }
 
 uint64_t PacketNetwork::packet_hops() const {
@@ -292,10 +363,7 @@ std::string PacketNetwork::explain_stall() const {
   }
   text += fmt::format("Deadlock: a cycle of {} buffers, each waiting for the next:\n", cycle.size());
   for (const Place& place : cycle) text += "  " + describe(place, ignored) + "\n";
-  text +=
-      "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another "
-      "routing.\n";
-  return text;
+  return text + deadlock_remedy(topology_, config_) + "\n";
 }
 
 }  // namespace weft::packet

@@ -19,7 +19,7 @@
 
 namespace weft::packet {
 
-class PacketNetwork final : public sc_core::sc_module {
+class PacketNetwork final : public sc_core::sc_module, private NotificationCarrier {
  public:
   /// Throws UserError when topology and configuration do not fit.
   PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config, PacketTopology topology,
@@ -32,6 +32,7 @@ class PacketNetwork final : public sc_core::sc_module {
   /// Interface i below ranks() is the first one of rank i; those after it are further lanes.
   uint32_t nis() const { return static_cast<uint32_t>(nis_.size()); }
   NetworkInterface& ni(uint32_t number) { return *nis_[number]; }
+  const NetworkInterface& ni(uint32_t number) const { return *nis_[number]; }
   Router& router(uint32_t index) { return *routers_[index]; }
   const Router& router(uint32_t index) const { return *routers_[index]; }
   uint32_t routers() const { return static_cast<uint32_t>(routers_.size()); }
@@ -47,6 +48,10 @@ class PacketNetwork final : public sc_core::sc_module {
   void record(vcd::Waves& waves);
 
   /// Packet trains so far; null: there are none in this network.
+  /// ECN: packets marked by routers (one may be marked several times), and DCQCN's notifications.
+  uint64_t packets_marked() const;
+  uint64_t notifications() const;
+
   const PacketTrains* trains() const { return trains_.get(); }
   /// Brings every counter of routers and interfaces up to now: what travels by train is counted only when the
   /// train ends. Call between two steps of the simulation.
@@ -68,6 +73,9 @@ class PacketNetwork final : public sc_core::sc_module {
     uint32_t vc;
   };
   void end_of_elaboration() override;
+  void carry_notification(uint32_t from, const fabric::Packet& packet, Ticks at) override;
+  /// Time of one flit from interface `from` to the rank `to` through an empty network.
+  Ticks unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_network) const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
   Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;

@@ -14,7 +14,8 @@
 // That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
 // receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
 //
-// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors.
+// Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors,
+// networks with ECN (a mark is drawn for each packet).
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H

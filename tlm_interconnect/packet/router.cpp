@@ -89,6 +89,11 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
   if (!own_on_cycle(config, ports)) {
     lookahead_ = std::max<Ticks>(1, lookahead_ - std::min(lookahead_, cycle_));
   }
+  if (config.ecn.enabled) {
+    ecn_ = std::make_unique<EcnMarker>(config.ecn, config.seed, id, static_cast<uint32_t>(ports.size()),
+                                       config.virtual_networks);
+    counted_for_.assign(inputs_.size(), kFree);
+  }
   SC_HAS_PROCESS(Router);
   SC_METHOD(activate);
   sensitive << event_;
@@ -160,6 +165,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
   if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
+  if (ecn_) count_arrival(p, v, transfer);
   const Ticks first = transfer.first;
   const Ticks stride = transfer.flit_time;
   if (probes_) {
@@ -420,6 +426,7 @@ void Router::choose_route(uint32_t p, uint32_t v) {
   in.out_mask = candidates_[chosen].vc_mask;
   in.bubble = candidates_[chosen].bubble;
   in.routed = !routing_.adaptive();
+  if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
 }
 
 void Router::allocate_vcs(Ticks t) {
@@ -458,6 +465,7 @@ void Router::allocate_vcs(Ticks t) {
     InputVc& in = inputs_[r.input];
     Port& port = ports_[p];
     in.out_vc = r.granted;
+    if (ecn_ && !in.routed) count_front(p, v);
     in.ready = t + config_.pipeline.vc_alloc * cycle_;
     const FlitRun& run = in.queue.front();
     if (run.stride > ports_[r.port].flit_time && in.packet_flits <= port.depth) {
@@ -494,6 +502,35 @@ void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
     const uint32_t rank = reserved_outputs_[candidates_[i].port];
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   }
+}
+
+// A packet counts in the queue of its output from its arrival on, if that is the only one it can take; else
+// from when it has chosen.
+void Router::count_arrival(uint32_t p, uint32_t v, const fabric::Transfer& transfer) {
+  uint32_t& output = counted_for_[p * vcs_ + v];
+  if (transfer.first_flit == 0) {
+    RouteCandidate route{};
+    output = certain_route(query_of(p, v, transfer.packet), route) ? route.port : kFree;
+  }
+  if (output == kFree) return;
+  ecn_->arrives(output, pool_[transfer.packet].virtual_network, transfer.first, transfer.flits,
+                transfer.flit_time);
+}
+
+// The packet at the front has chosen its output.
+void Router::count_front(uint32_t p, uint32_t v) {
+  const InputVc& in = inputs_[p * vcs_ + v];
+  for (uint32_t k = 0; k < in.queue.size() && in.queue[k].packet == in.packet; ++k) {
+    const FlitRun& run = in.queue[k];
+    ecn_->arrives(in.out_port, in.virtual_network, run.first, run.flits, run.stride);
+  }
+  if (in.last_next != 0 && in.last_packet == in.packet) counted_for_[p * vcs_ + v] = in.out_port;
+}
+
+void Router::mark_head(const InputVc& in, Ticks t) {
+  fabric::Packet& packet = pool_[in.packet];
+  if (packet.source >= config_.ecn.ranks || packet.destination >= config_.ecn.ranks) return;
+  if (ecn_->marks(in.out_port, in.virtual_network, t)) packet.marked = 1;
 }
 
 RouteQuery Router::query_of(uint32_t p, uint32_t v, fabric::PacketRef ref) const {
@@ -567,6 +604,10 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     }
   }
   out.credit.spend(n);
+  if (ecn_) {
+    if (in.sent == 0) mark_head(in, t);
+    ecn_->leaves(in.out_port, in.virtual_network, start, n, stride);
+  }
 
   fabric::Transfer transfer;
   transfer.kind = fabric::Transfer::Kind::burst;

@@ -19,6 +19,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/ecn_marker.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
@@ -67,6 +68,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint64_t retries(uint32_t output) const { return ports_[output].retries; }
   uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
   uint64_t packets_sent(uint32_t output) const { return ports_[output].packets; }
+  /// ECN: packets marked at an output, and the longest queue that one found there, in flits.
+  uint64_t packets_marked(uint32_t output) const { return ecn_ ? ecn_->marked(output) : 0; }
+  uint64_t longest_queue(uint32_t output) const { return ecn_ ? ecn_->longest(output) : 0; }
   Picoseconds busy(uint32_t output) const {
     return picoseconds(ports_[output].flits * ports_[output].flit_time);
   }
@@ -195,6 +199,10 @@ class Router final : public sc_core::sc_module, private OutputView {
   void allocate_vcs(Ticks t);
 
   void head_announced(uint32_t port, uint32_t vc, fabric::PacketRef packet);
+  // The queues that ECN looks at.
+  void count_arrival(uint32_t port, uint32_t vc, const fabric::Transfer& transfer);
+  void count_front(uint32_t port, uint32_t vc);
+  void mark_head(const InputVc& input, Ticks t);
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
   bool may_want(uint32_t output, const RouteQuery& query);
   void start_head(uint32_t port, uint32_t vc);
@@ -246,6 +254,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   Ticks decided_ = 0;
 
   std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
+
+  std::unique_ptr<EcnMarker> ecn_;     ///< null: nothing is marked
+  std::vector<uint32_t> counted_for_;  ///< ECN, per input VC: the output of its newest packet, kFree: unknown
 
   PacketTrains* trains_ = nullptr;
   std::vector<uint32_t> reserved_inputs_;   ///< rank of the train, or kFree

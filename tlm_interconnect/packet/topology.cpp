@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <utility>
+
+#include "configs/notation.h"
+#include "configs/tree_notation.h"
 
 namespace weft::packet {
 namespace {
@@ -27,6 +29,46 @@ void join(PacketTopology& t, uint32_t a, uint32_t port_a, uint32_t b, uint32_t p
 void join_ni(PacketTopology& t, uint32_t router, uint32_t port, uint32_t ni, uint32_t link) {
   t.routers[router].ports[port] = {true, ni, 0, link, false};
   t.nis[ni] = {router, port, ni};
+}
+
+/// The switches of the tree of one line: `base` is its rank at coordinate 0, and `attach(coordinate, router,
+/// port)` joins an NPU to a port of a leaf switch.
+template <typename Attach>
+void add_tree(PacketTopology& t, uint32_t d, uint32_t base, uint32_t first_level_class,
+              const Attach& attach) {
+  const Tree& tree = *t.dimensions[d].tree;
+  const Graph& graph = tree.graph();
+  const auto first = static_cast<uint32_t>(t.routers.size());
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    TopologyRouter s;
+    s.name = fmt::format("switch_{}_{}_{}", d, base, graph.name(n));
+    s.role = RouterRole::dimension_switch;
+    s.rank = base;
+    s.dimension = d;
+    s.node = n;
+    s.ports.resize(graph.ports(n).size());
+    t.routers.push_back(std::move(s));
+  }
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    const uint32_t router = first + n - graph.npus();
+    for (uint32_t p = 0; p < graph.ports(n).size(); ++p) {
+      const Graph::Port& port = graph.ports(n)[p];
+      if (graph.is_npu(port.peer)) {
+        attach(port.peer, router, p);
+      } else if (port.at_from) {  // the lower end
+        const uint32_t link = first_level_class + tree.level_of_link(port.link) - 1;
+        join(t, router, p, first + port.peer - graph.npus(), port.peer_port, link);
+        t.routers[router].ports[p].up = true;
+      }
+    }
+  }
+}
+
+/// Link classes of a tree's levels above the NPUs; answers the first one.
+uint32_t add_levels(PacketTopology& t, const TopologyDimension& dimension) {
+  const auto first = static_cast<uint32_t>(t.links.size());
+  for (const LinkTiming& level : dimension.levels) t.add_link(level);
+  return first;
 }
 
 uint32_t npu_ports(const TopologyDimension& d) {
@@ -197,7 +239,9 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
     npus *= d.size;
     if (npus > kMostNpus)
       fail(fmt::format("more than {} NPUs at packet fidelity: make the topology smaller", kMostNpus));
-    t.name += fmt::format("{}{}({})", t.name.empty() ? "" : "_", to_string(d.kind), d.size);
+    t.name += t.name.empty() ? "" : "_";
+    t.name += d.tree != nullptr ? print_tree_notation(d.tree->notation())
+                                : fmt::format("{}({})", to_string(d.kind), d.size);
   }
   if (dimensions.empty()) fail("a packet network needs at least one dimension");
   t.routing = "dimension_order";
@@ -207,6 +251,11 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
 
   if (dimensions.size() == 1 && dimensions[0].kind == DimensionKind::switch_) {
     const uint32_t link_class = t.add_link(dimensions[0].link);
+    if (dimensions[0].tree != nullptr) {
+      add_tree(t, 0, 0, add_levels(t, dimensions[0]),
+               [&](uint32_t c, uint32_t router, uint32_t port) { join_ni(t, router, port, c, link_class); });
+      return t;
+    }
     TopologyRouter s;
     s.name = "switch";
     s.role = RouterRole::dimension_switch;
@@ -251,10 +300,12 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
     t.routers.push_back(std::move(r));
     join_ni(t, rank, ports, rank, ni_class);
   }
+  for (const TopologyDimension& d : dimensions) t.add_link(d.link);
   for (uint32_t d = 0; d < dimensions.size(); ++d) {
     const TopologyDimension& dim = dimensions[d];
     const uint32_t stride = t.strides[d];
-    const uint32_t link_class = t.add_link(dim.link);
+    const uint32_t link_class = ni_class + 1 + d;
+    const uint32_t level_class = add_levels(t, dim);
     if (dim.size == 1) continue;
     for (uint32_t rank = 0; rank < npus; ++rank) {
       const uint32_t here = t.coordinate(rank, d);
@@ -276,7 +327,12 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
           }
           break;
         case DimensionKind::switch_:
-          if (here == 0) {
+          if (here == 0 && dim.tree != nullptr) {
+            add_tree(t, d, base, level_class, [&](uint32_t c, uint32_t router, uint32_t port) {
+              const uint32_t npu = base + c * stride;
+              join(t, npu, t.port_towards(t.routers[npu], d, 0), router, port, link_class);
+            });
+          } else if (here == 0) {
             TopologyRouter s;
             s.name = fmt::format("switch_{}_{}", d, rank);
             s.role = RouterRole::dimension_switch;
@@ -357,71 +413,45 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTimin
   return t;
 }
 
+PacketTopology make_clos(uint32_t hosts, uint32_t leaves, uint32_t spines, const LinkTiming& link) {
+  if (uint64_t{hosts} * leaves > kMostNpus || uint64_t{leaves} * spines > kMostPorts)
+    fail(fmt::format(
+        "Clos(hosts={},leaves={},spines={}): more than {} NPUs or {} ports at packet fidelity: make it "
+        "smaller",
+        hosts, leaves, spines, kMostNpus, kMostPorts));
+  PacketTopology t;
+  t.name = fmt::format("Clos(hosts={},leaves={},spines={})", hosts, leaves, spines);
+  t.routing = "shortest_path";
+  t.selection = "hash";
+  t.add_link({});  // joins a rank to a router of its own, which there is none of
+  const uint32_t link_class = t.add_link(link);
+  for (uint32_t i = 0; i < leaves; ++i) t.add_router(fmt::format("leaf{}", i));
+  for (uint32_t i = 0; i < spines; ++i) t.add_router(fmt::format("spine{}", i));
+  for (uint32_t rank = 0; rank < hosts * leaves; ++rank) t.attach(rank / hosts, link_class);
+  for (uint32_t leaf = 0; leaf < leaves; ++leaf)
+    for (uint32_t spine = 0; spine < spines; ++spine) t.connect(leaf, leaves + spine, link_class);
+  return t;
+}
+
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link) {
-  std::string text;
-  for (const char c : notation) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) text += c;
+  if (is_tree_notation(notation)) {
+    const TreeNotation tree = parse_tree_notation(notation, kMostPorts);
+    return tree.kind == TreeNotation::Kind::clos ? make_clos(tree.hosts, tree.leaves, tree.spines, link)
+                                                 : make_fat_tree(tree.k, tree.n, link, ni_link);
   }
-  const auto bad = [&](const std::string& why) {
-    fail(fmt::format(
-        "topology '{}': {}; write e.g. Ring(4)_Mesh(8), FullyConnected(8)_Switch(4), Switch(8) or "
-        "FatTree(k=4,n=3)",
-        notation, why));
-  };
   std::vector<TopologyDimension> dimensions;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t open = text.find('(', at);
-    const size_t close = text.find(')', at);
-    if (open == std::string::npos || close == std::string::npos || close < open) bad("a bracket is missing");
-    const std::string word = text.substr(at, open - at);
-    std::vector<uint32_t> numbers;
-    uint64_t value = 0;
-    bool digits = false;
-    for (size_t i = open + 1; i <= close; ++i) {
-      const char c = text[i];
-      if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-        value = value * 10 + static_cast<uint64_t>(c - '0');
-        digits = true;
-        if (value > kMostNpus) bad("a number is too large");
-      } else if (c == ',' || c == ')') {
-        if (!digits) bad("a number is missing");
-        numbers.push_back(static_cast<uint32_t>(value));
-        value = 0;
-        digits = false;
-      } else if (digits || (c != '=' && c != 'k' && c != 'n')) {
-        bad(fmt::format("'{}' is not a number", c));
-      }
+  for (const NotationDimension& d : parse_notation(notation)) {
+    TopologyDimension dimension;
+    dimension.kind = d.kind;
+    dimension.size = d.size;
+    dimension.link = link;
+    if (d.tree) {
+      dimension.levels.assign(d.tree->levels() - 1, link);
+      dimension.tree = std::make_shared<const Tree>(*d.tree, std::vector<TreeLevel>(d.tree->levels() - 1));
     }
-    at = close + 1;
-    if (word == "FatTree" || word == "FT") {
-      if (numbers.size() != 2 || at != text.size() || !dimensions.empty())
-        bad("a fat tree stands alone and has k and n");
-      return make_fat_tree(numbers[0], numbers[1], link, ni_link);
-    }
-    if (numbers.size() != 1) bad("a dimension has one size");
-    TopologyDimension d;
-    d.size = numbers[0];
-    d.link = link;
-    if (word == "Ring" || word == "R") {
-      d.kind = DimensionKind::ring;
-    } else if (word == "Mesh" || word == "M") {
-      d.kind = DimensionKind::mesh;
-    } else if (word == "FullyConnected" || word == "FC") {
-      d.kind = DimensionKind::fully_connected;
-    } else if (word == "Switch" || word == "SW") {
-      d.kind = DimensionKind::switch_;
-    } else {
-      bad(fmt::format("'{}' is no topology", word));
-    }
-    dimensions.push_back(d);
-    if (at < text.size()) {
-      if (text[at] != '_' || at + 1 == text.size()) bad("dimensions are joined by '_'");
-      ++at;
-    }
+    dimensions.push_back(dimension);
   }
-  if (dimensions.empty()) bad("it is empty");
   return make_dimensions(dimensions, ni_link);
 }
 

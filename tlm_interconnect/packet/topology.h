@@ -8,10 +8,12 @@
 #define WEFT_TLM_INTERCONNECT_PACKET_TOPOLOGY_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "configs/ticks.h"
+#include "configs/tree.h"
 #include "configs/types.h"
 
 namespace weft::packet {
@@ -41,6 +43,7 @@ struct TopologyRouter {
   RouterRole role = RouterRole::graph;
   uint32_t rank = 0;       ///< npu: its rank; dimension_switch: the lowest rank it joins
   uint32_t dimension = 0;  ///< dimension_switch: which one it is
+  uint32_t node = 0;       ///< dimension_switch of a tree: its node of Tree::graph(), whose ports are its own
   uint32_t level = 0;      ///< tree: 0 is the root level
   uint32_t position = 0;   ///< tree: within the level
   std::vector<TopologyPort> ports;
@@ -59,6 +62,8 @@ struct TopologyDimension {
   DimensionKind kind = DimensionKind::ring;
   uint32_t size = 1;
   LinkTiming link;
+  std::shared_ptr<const Tree> tree = nullptr;  ///< of a Switch whose lines are trees of switches
+  std::vector<LinkTiming> levels = {};         ///< of the tree's links above the NPUs' own, from level 1 up
 };
 
 struct NiAttachment {
@@ -143,8 +148,8 @@ struct PacketTopology {
   void check() const;
 };
 
-/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar per group. A single
-/// Switch dimension is one crossbar with the network interfaces at its ports.
+/// Direct dimensions share one router an NPU; every Switch dimension has a crossbar, or a tree of them, per
+/// group. A single Switch dimension is one crossbar, or tree, with the network interfaces at its ports.
 PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions, const LinkTiming& ni_link);
 /// k-ary n-tree: k^n network interfaces, n levels of k^(n-1) routers with k ports down and k up (the roots:
 /// only down).
@@ -152,7 +157,10 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
 /// With links of their own for each level, from the leaves up: n - 1 entries.
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
                              const LinkTiming& ni_link);
-/// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)" or "FatTree(4,3)", all links alike.
+/// Every leaf joined to every spine; ranks are network interfaces at the leaves. Spines by a hash of the
+/// flow.
+PacketTopology make_clos(uint32_t hosts, uint32_t leaves, uint32_t spines, const LinkTiming& link);
+/// Any notation that configurations take: "Ring(4)_Mesh(8)_Switch(8)", "FatTree(k=4,n=3)", all links alike.
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link);
 

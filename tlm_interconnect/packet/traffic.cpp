@@ -15,6 +15,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "configs/units.h"
 #include "tlm_interconnect/packet/packet_network.h"
@@ -37,9 +38,19 @@ Ticks stall_time(const PacketTopology& t, const PacketConfig& network) {
   }
   uint64_t hops = t.dimensions.empty() ? t.levels == 0 ? t.routers.size() : 2 * t.levels : 0;
   for (const TopologyDimension& d : t.dimensions) {
-    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size : 2;
+    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size
+            : d.tree != nullptr                                            ? 2 * d.tree->levels()
+                                                                           : 2;
   }
   return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
+}
+
+/// Longer than an interface may have decided ahead.
+Picoseconds decided_ahead(const PacketTopology& t, Picoseconds cycle) {
+  Picoseconds longest = 0;
+  for (const LinkTiming& link : t.links)
+    longest = std::max(longest, std::max(link.latency, link.credit_latency));
+  return longest + 3 * cycle;
 }
 
 /// Latencies by the cycle; the last bin is open.
@@ -87,7 +98,14 @@ class Monitor final : public PacketSink {
     // order, and how far ahead depends on how long its bursts are.
     if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
     if (packet.submitted < from_ || packet.submitted >= to_) return;
-    latency_.add((at - packet.submitted) / cycle_);
+    const uint64_t latency = (at - packet.submitted) / cycle_;
+    ++measured_;
+    last_ = std::max(last_, at);
+    if (at < to_) {
+      latency_.add(latency);
+    } else {
+      late_.emplace_back(at, latency);
+    }
   }
   void flits_arrive(uint32_t flits, Ticks first, Ticks flit_time) override {
     const Ticks last = first + static_cast<Ticks>(flits - 1) * flit_time;
@@ -102,7 +120,16 @@ class Monitor final : public PacketSink {
   }
   void message_arrives(const Message&, Picoseconds) override {}
 
-  const Histogram& latency() const { return latency_; }
+  /// Measured packets whose arrival is announced, and the last of these arrivals.
+  uint64_t measured() const { return measured_; }
+  Picoseconds last() const { return last_; }
+  /// Of those that arrive before `end`, at the earliest the end of the measurement.
+  Histogram latency(Picoseconds end) const {
+    Histogram all = latency_;
+    for (const auto& [at, latency] : late_)
+      if (at < end) all.add(latency);
+    return all;
+  }
   uint64_t flits() const { return flits_; }
   uint64_t digest() const { return digest_; }
 
@@ -111,6 +138,9 @@ class Monitor final : public PacketSink {
   const Ticks from_;
   const Ticks to_;
   Histogram latency_;
+  std::vector<std::pair<Picoseconds, uint64_t>> late_;  ///< after the measurement: arrival, latency
+  uint64_t measured_ = 0;
+  Picoseconds last_ = 0;
   uint64_t flits_ = 0;
   uint64_t digest_ = 0;
 };
@@ -159,13 +189,14 @@ void put(std::string& out, const std::string& s) {
 struct Flat {
   double load, avg, p50, p99, min, max, accepted, wall, cpu;
   uint64_t seed, packets, hops, activations, digest;
-  uint64_t saturated;
+  uint64_t saturated, marked, notifications, slowed;
 };
 
 std::string pack(const TrafficPoint& p) {
-  const Flat flat{p.load,        p.avg_latency, p.p50,         p.p99,    p.min_latency,
-                  p.max_latency, p.accepted,    p.wall_s,      p.cpu_s,  p.seed,
-                  p.packets,     p.packet_hops, p.activations, p.digest, p.saturated ? 1u : 0u};
+  const Flat flat{p.load,           p.avg_latency,   p.p50,         p.p99,    p.min_latency,
+                  p.max_latency,    p.accepted,      p.wall_s,      p.cpu_s,  p.seed,
+                  p.packets,        p.packet_hops,   p.activations, p.digest, p.saturated ? 1u : 0u,
+                  p.packets_marked, p.notifications, p.flows_slowed};
   std::string out(1, 'p');
   put(out, &flat, sizeof flat);
   put(out, p.stall);
@@ -195,6 +226,9 @@ bool unpack(const std::string& in, TrafficPoint& p) {
   p.activations = flat.activations;
   p.digest = flat.digest;
   p.saturated = flat.saturated != 0;
+  p.packets_marked = flat.marked;
+  p.notifications = flat.notifications;
+  p.flows_slowed = flat.slowed;
   return true;
 }
 
@@ -282,7 +316,9 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const Ticks from = config.warmup_cycles * cycle;
   const Ticks to = from + config.measure_cycles * cycle;
 
-  PacketNetwork network("network", network_config, config.topology);
+  Segmentation segmentation;
+  segmentation.flit_bytes = config.flit_bytes;
+  PacketNetwork network("network", network_config, config.topology, segmentation);
   const TrafficPattern pattern(config.pattern, network.topology());
   Monitor monitor(cycle, from, to);
   std::vector<std::unique_ptr<TrafficSource>> sources;
@@ -329,7 +365,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
       if (!pattern.silent(r) && sources[r]->newest() < to) return false;
       created += sources[r]->counted();
     }
-    return monitor.latency().count() == created;
+    // Announced is not yet arrived, and how far ahead arrivals are announced depends on how long bursts are.
+    return monitor.measured() == created && monitor.last() < now;
   };
 
   bool moving = advance_to(to);
@@ -346,7 +383,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const bool hopeless = point.accepted < 0.9 * offered - scatter;
   while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
   point.saturated = !moving || hopeless || !all_measured();
-  const Histogram& latency = monitor.latency();
+  const Histogram latency = monitor.latency(now);
   point.packets = latency.count();
   point.avg_latency = latency.mean();
   point.p50 = latency.percentile(0.5);
@@ -356,6 +393,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
 
   // Every run ends drained, and with its invariants checked.
   for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).close_source();
+  if (moving)
+    moving = advance_to(now + decided_ahead(network.topology(), cycle));  // what sources may still send
   while (moving && (network.packets_in_flight() > 0 || !network.broken_invariant(true).empty())) {
     const bool empty = network.packets_in_flight() == 0;
     moving = advance_to(now + 200 * cycle);
@@ -363,6 +402,9 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   }
   point.packet_hops = network.packet_hops();
   point.activations = network.activations();
+  point.packets_marked = network.packets_marked();
+  point.notifications = network.notifications();
+  for (uint32_t n = 0; n < network.nis(); ++n) point.flows_slowed += network.ni(n).flow_records().size();
   point.digest = monitor.digest();
   point.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
   point.cpu_s = cpu_seconds() - cpu;
@@ -413,19 +455,28 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
     TrafficPoint mean;
     mean.load = loads[i];
     const double n = config.seeds;
+    double with_packets = 0;  // seeds without a measured packet have no latency
+    for (uint32_t s = 0; s < config.seeds; ++s)
+      with_packets += result.runs[i * config.seeds + s].packets != 0 ? 1 : 0;
+    const double of_latency = std::max(1.0, with_packets);
     for (uint32_t s = 0; s < config.seeds; ++s) {
       const TrafficPoint& p = result.runs[i * config.seeds + s];
       if (!p.stall.empty()) throw UserError(ExitCode::stall, p.stall);
-      mean.avg_latency += p.avg_latency / n;
-      mean.p50 += p.p50 / n;
-      mean.p99 += p.p99 / n;
       mean.accepted += p.accepted / n;
-      mean.min_latency = s == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      if (p.packets != 0) {
+        mean.avg_latency += p.avg_latency / of_latency;
+        mean.p50 += p.p50 / of_latency;
+        mean.p99 += p.p99 / of_latency;
+        mean.min_latency = mean.packets == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      }
       mean.max_latency = std::max(mean.max_latency, p.max_latency);
       mean.saturated = mean.saturated || p.saturated;
       mean.packets += p.packets;
       mean.packet_hops += p.packet_hops;
       mean.activations += p.activations;
+      mean.packets_marked += p.packets_marked;
+      mean.notifications += p.notifications;
+      mean.flows_slowed += p.flows_slowed;
       mean.wall_s += p.wall_s;
       mean.cpu_s += p.cpu_s;
       mean.digest += p.digest;

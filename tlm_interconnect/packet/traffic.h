@@ -27,6 +27,7 @@ struct TrafficConfig {
   PacketConfig network;
   PatternConfig pattern;
   uint32_t packet_flits = 8;
+  uint32_t flit_bytes = 16;             ///< what ECN and DCQCN count
   std::string injection = "bernoulli";  ///< bernoulli | periodic
   std::vector<double> loads;            ///< flits per rank and cycle, in (0, 1]
   uint32_t seeds = 1;                   ///< runs per load, with seeds network.seed, network.seed + 1, ...
@@ -48,11 +49,14 @@ struct TrafficPoint {
   double max_latency = 0;
   double accepted = 0;
   bool saturated = false;    ///< the measured packets did not all arrive: latency has no meaning
-  uint64_t packets = 0;      ///< measured
+  uint64_t packets = 0;      ///< measured; 0: there is no latency
   uint64_t packet_hops = 0;  ///< whole run
   uint64_t activations = 0;  ///< whole run
   double wall_s = 0;         ///< simulation only
   double cpu_s = 0;
+  uint64_t packets_marked = 0;  ///< by ECN, at every router; whole run
+  uint64_t notifications = 0;   ///< of DCQCN; whole run
+  uint64_t flows_slowed = 0;
   uint64_t digest = 0;  ///< of the arrivals up to the end of the measurement (rank, time, packet)
   std::string stall;    ///< not empty: nothing moved any more, and why
 };

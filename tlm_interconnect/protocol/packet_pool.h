@@ -26,8 +26,14 @@ struct alignas(64) Packet {
   uint64_t id_low = 0;  ///< opaque to the fabric: the message's id, given back on delivery
   uint64_t id_high = 0;
   uint64_t submitted = 0;  ///< when the message was ready to be sent: ps; of a packet network's packet: ticks
-  Picoseconds queued = 0;  ///< waiting for links, summed over the hops
-  Picoseconds latency = 0;   ///< link latency, summed over the hops
+  union {
+    Picoseconds queued = 0;  ///< waiting for links, summed over the hops
+    uint64_t marked;         ///< of a packet network's packet: not 0, a router has marked it (ECN)
+  };
+  union {
+    Picoseconds latency = 0;  ///< link latency, summed over the hops
+    uint64_t interface;       ///< of a packet network's packet: the number of the one that sent it
+  };
   uint32_t source = 0;       ///< rank
   uint32_t destination = 0;  ///< physical NPU: the rank, unless ranks are mapped
   uint32_t data = 0;         ///< handle of the carried elements, 0: none

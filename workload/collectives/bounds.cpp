@@ -11,6 +11,7 @@
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "configs/tree.h"
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
@@ -41,13 +42,12 @@ double port_rate(const Config& config, const CollectivePlan& plan, const Axis& a
 }
 
 /// Latency from member `from` of the axis to the farthest one, by the shortest way.
-Picoseconds farthest(const Geometry& geometry, const DimensionConfig& dimension, const Axis& axis,
-                     uint32_t from) {
-  uint32_t hops = 0;
+Picoseconds farthest(const Geometry& geometry, const Axis& axis, uint32_t from) {
+  Picoseconds latency = 0;
   for (uint32_t i = 0; i < axis.size; ++i) {
-    hops = std::max(hops, geometry.hops(axis.dimension, axis.value(from), axis.value(i)));
+    latency = std::max(latency, geometry.latency(axis.dimension, axis.value(from), axis.value(i)));
   }
-  return hops * dimension.latency;
+  return latency;
 }
 
 Picoseconds floor_time(double bytes, double rate) {
@@ -135,9 +135,8 @@ class Machine {
     others([&](uint32_t other) {
       Picoseconds latency = 0;
       for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
-        latency += geometry_.hops(d, geometry_.coordinate(geometry_.place(rank), d),
-                                  geometry_.coordinate(geometry_.place(other), d)) *
-                   config_.fabric_dimensions()[d].latency;
+        latency += geometry_.latency(d, geometry_.coordinate(geometry_.place(rank), d),
+                                     geometry_.coordinate(geometry_.place(other), d));
       }
       most = std::max(most, latency);
     });
@@ -255,6 +254,14 @@ Picoseconds unit_phase_time(const Config& config, const DimensionConfig& dimensi
          transfer_time(totals.bytes_in + totals.bytes_out, dimension.link_rate());
 }
 
+/// A message that goes so many hops in a dimension, each on its own: in a tree up its levels and down again.
+Picoseconds way_time(const Config& config, const DimensionConfig& dimension, uint32_t hops, uint64_t bytes) {
+  if (dimension.tree == nullptr) return hops == 0 ? 0 : hops * hop_time(config, dimension, bytes);
+  Picoseconds time = 0;
+  for (uint32_t l = 0; l < hops / 2; ++l) time += 2 * hop_time(config, at_level(dimension, l), bytes);
+  return time;
+}
+
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
   const Geometry geometry(config);
@@ -265,6 +272,48 @@ std::vector<uint32_t> longest_ways(const Config& config) {
     }
   }
   return ways;
+}
+
+/// What must cross the links that lead out of the subtrees of a tree and into them. `root` is the root's
+/// place on the axis.
+Picoseconds subtrees_bound(const CollectivePlan& plan, const DimensionConfig& dimension, const Axis& axis,
+                           uint32_t root, double members, double bytes) {
+  const Tree& tree = *dimension.tree;
+  const CollectiveOp op = plan.request().op;
+  const double n = axis.size;
+  const double slice = members / n;
+  // Where shares are uneven those of some members may be smaller, by so much between two of them.
+  const double less = unevenness(plan, members);
+  Picoseconds bound = 0;
+  for (uint32_t l = 1; l < tree.height(); ++l) {
+    std::map<uint32_t, double> subtrees;  // their members on the axis
+    for (uint32_t i = 0; i < axis.size; ++i) ++subtrees[axis.value(i) / tree.subtree(l)];
+    const double groups = static_cast<double>(subtrees.size());
+    if (groups < 2) continue;
+    double most = 0;  // bytes in or out of one subtree, over all lines
+    switch (op) {
+      case CollectiveOp::all_gather:
+        for (const auto& [subtree, m] : subtrees) most = std::max(most, std::max(n - m, m) * slice * bytes);
+        break;
+      case CollectiveOp::all_to_all:
+        for (const auto& [subtree, m] : subtrees)
+          most = std::max(most, m * slice * (n - m) * slice * (bytes / members - less));
+        break;
+      case CollectiveOp::gather:
+      case CollectiveOp::scatter: {
+        const double others = (n - subtrees[axis.value(root) / tree.subtree(l)]) * slice;
+        most = others * (op == CollectiveOp::gather ? bytes : bytes / members - less);
+        break;
+      }
+      default:
+        // Within a subtree members may reduce and multicast among themselves.
+        most = share(op, groups, false) * bytes;
+        break;
+    }
+    const double rate = tree.level(l).rate().value() * tree.uplinks(l) * slice;
+    if (most > 0) bound = std::max(bound, floor_time(most, rate) + tree.latency(dimension.latency, l + 1));
+  }
+  return bound;
 }
 
 }  // namespace
@@ -307,7 +356,10 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     const Picoseconds hop = dimension.latency * (dimension.kind == DimensionKind::switch_ ? 2 : 1);
     nearest = std::min(nearest, hop);
     // Rooted operations start or end at the root, the others must reach from end to end.
-    reach += farthest(geometry, dimension, axis, rooted(op) ? root[a].me : 0);
+    reach += farthest(geometry, axis, rooted(op) ? root[a].me : 0);
+    if (dimension.tree != nullptr && dimension.fidelity != Fidelity::analytical)
+      bound =
+          std::max(bound, subtrees_bound(plan, dimension, axis, rooted(op) ? root[a].me : 0, members, bytes));
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
     // themselves, so that only gathers and all-to-all grow with their number.
     const double slice = members / axis.size;
@@ -334,6 +386,11 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     const Axis& axis = plan.axes()[plan.phases()[p].axis];
     alike = alike && plan.phases()[p].algorithm->symmetric(plan.phases()[p].op, axis.size) &&
             (axis.dimension != Axis::kFlat || axis.values.empty());
+    // In a tree members' ways differ and meet at uplinks.
+    for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
+      if (axis.dimension == Axis::kFlat || axis.dimension == d)
+        alike = alike && config.dimensions[d].tree == nullptr;
+    }
     flat = flat || axis.dimension == Axis::kFlat;
   }
   std::vector<uint32_t> ranks{group.empty() ? 0 : group[0]};
@@ -355,7 +412,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     Picoseconds time = 2 * config.nmu.endpoint_delay;
     for (size_t d = 0; d < ways.size(); ++d) {
       if (ways[d] == 0) continue;
-      time += ways[d] * hop_time(config, config.dimensions[d], bytes);
+      time += way_time(config, config.dimensions[d], ways[d], bytes);
     }
     return time;
   };
@@ -432,7 +489,7 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
         geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
     if (hops == 0) continue;
     const DimensionConfig& dimension = config.fabric_dimensions()[d];
-    time += hops * hop_time(config, dimension, bytes);
+    time += way_time(config, dimension, hops, bytes);
   }
   return time;
 }

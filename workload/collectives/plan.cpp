@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "configs/algorithms.h"
+#include "configs/tree.h"
 #include "workload/collectives/custom.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/pipeline.h"
@@ -69,6 +70,11 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
       return "the group is not made of whole dimensions";
     if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
       return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
+    }
+    const auto& tree = config.dimensions[axis.dimension].tree;
+    if (tree != nullptr && !tree->uniform()) {
+      return fmt::format("dimension {} is a tree of switches, in which some ranks are nearer than others",
+                         axis.dimension);
     }
   }
   std::vector<AxisView> first;
@@ -357,10 +363,14 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
     if (!chosen->refuses(phase_op, axis.size).empty()) chosen = ring_algorithm();
     return chosen;
   }
-  const std::string where =
-      fmt::format("dimension {} ({}({}))", axis.dimension, to_string(dimension.kind), dimension.size);
+  const std::string where = fmt::format("dimension {} ({})", axis.dimension, print_dimension(dimension));
   chosen = find_algorithm(name);
   if (chosen == nullptr) fail(plan, where, fmt::format("there is no algorithm `{}`", name));
+  if (chosen->in_switch() && dimension.tree != nullptr) {
+    fail(plan, where,
+         "in_switch needs a Switch with one crossbar a line, and this is a tree of switches; use another "
+         "algorithm");
+  }
   if (chosen->in_switch() && (dimension.kind != DimensionKind::switch_ || config_.remapped())) {
     fail(plan, where,
          config_.remapped()
@@ -602,6 +612,8 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
     return 2 * config_.nmu.endpoint_delay + unit_time(d, UnitLayout::of(config_, plan, chunk, phase, split));
   }
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
+  const Picoseconds latency = d.tree != nullptr ? d.tree->latency(d.latency, d.tree->height())
+                                                : d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1);
   Picoseconds time = config_.nmu.endpoint_delay;
   Round round;
   for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {
@@ -612,8 +624,7 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
       largest = std::max(largest, send.blocks.bytes(shape.n, split));
       reduces = reduces || send.reduce;
     }
-    time += transfer_time(largest, d.link_rate()) + d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1) +
-            config_.nmu.endpoint_delay;
+    time += transfer_time(largest, d.link_rate()) + latency + config_.nmu.endpoint_delay;
     if (reduces && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
       time += transfer_time(3 * largest, config_.collectives.reduction_bandwidth);
     }

@@ -89,7 +89,9 @@ int32_t Rules::apply(CollectiveRequest& request, const trace::Node& node, uint32
   for (uint32_t d = 0; d < names.size(); ++d) {
     const Config& config = plans_.config();
     if (names[d] != in_switch_algorithm()->name() || uses_unit(config, d)) continue;
-    if (config.dimensions[d].size < 2 || config.dimensions[d].kind != DimensionKind::switch_) continue;
+    if (config.dimensions[d].size < 2 || config.dimensions[d].kind != DimensionKind::switch_ ||
+        config.dimensions[d].tree != nullptr)
+      continue;  // the plan refuses
     // Switches are built before the trace's nodes are known one by one.
     throw UserError(
         ExitCode::trace,

@@ -2,7 +2,8 @@
 // Copyright the Weft authors
 //
 // Dimension order on any mix of Ring, Mesh, FullyConnected and Switch dimensions: the lowest dimension that
-// differs is corrected first, the shorter way round a ring, both ways where they are equally long.
+// differs is corrected first, the shorter way round a ring, both ways where they are equally long. Inside a
+// tree of switches all ways up that are equally short, to a nearest common ancestor.
 
 #ifndef WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_DIMENSION_ORDER_H
 #define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_DIMENSION_ORDER_H

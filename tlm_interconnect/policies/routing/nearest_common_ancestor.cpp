@@ -11,7 +11,9 @@ NearestCommonAncestor::NearestCommonAncestor(const PacketTopology& topology, con
     : topology_(topology), layout_(config.vcs, config.virtual_networks, 1), branch_(topology.levels, 1) {
   if (topology.levels == 0) {
     throw UserError(ExitCode::usage,
-                    fmt::format("nearest_common_ancestor cannot route '{}': it is no tree", topology.name));
+                    fmt::format("nearest_common_ancestor cannot route '{}': it is no tree alone; "
+                                "dimension_order takes these ways in dimensions that are trees",
+                                topology.name));
   }
   for (uint32_t level = topology.levels - 1; level > 0; --level)
     branch_[level - 1] = branch_[level] * topology.arity;
