@@ -104,8 +104,8 @@ auto through(const std::string& option, const Function& function) {
 }
 
 /// Cycles on links between the ranks farthest apart, or more.
-uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
-  Picoseconds way = 0;
+uint64_t longest_way(const PacketTopology& topology, Ticks cycle) {
+  Ticks way = 0;
   if (topology.dimensions.empty()) {
     for (const LinkTiming& link : topology.links) way = std::max(way, link.latency);
     const std::vector<uint32_t> hops = topology.hops_from(0);
@@ -344,7 +344,8 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.routing.empty() ? c.topology.routing : c.network.routing,
       c.network.switching == FlitSwitching::packet_held ? "packet_held" : "flit_interleaved", c.packet_flits,
       c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
-      readable_time(c.network.cycle));
+      c.network.cycle % kTicksPerPicosecond == 0 ? readable_time(picoseconds(c.network.cycle))
+                                                 : print_ticks(c.network.cycle));
   Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
   for (const TrafficPoint& p : result.points) {
     const auto cycles = [&](double value, int digits) {

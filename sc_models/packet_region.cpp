@@ -31,16 +31,17 @@ std::string where(const Config& config) {
 packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig& network,
                                const DimensionConfig& d) {
   packet::LinkTiming link;
-  link.latency = d.latency;
-  link.credit_latency = d.credit_latency;
-  link.flit_time = std::max(network.cycle, flit_time(config.packet, d.link_rate()));
+  link.latency = ticks(d.latency);
+  link.credit_latency = ticks(d.credit_latency);
+  link.flit_time = flit_time(config.packet, d.link_rate(), network.cycle);
   link.flit_error = d.flit_error_rate;
-  link.replay = d.replay;
-  if (link.flit_time > ~uint32_t{0}) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
-                                where(config), print_size(config.packet.flit_bytes),
-                                print_time(link.flit_time), print_bandwidth(d.link_rate())));
+  link.replay = ticks(d.replay);
+  if (link.flit_time > kLongestFlitTime) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
+                    where(config), print_size(config.packet.flit_bytes),
+                    print_flit_time(config.packet, d.link_rate()), print_bandwidth(d.link_rate())));
   }
   return link;
 }
@@ -252,7 +253,7 @@ uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<
                          uint64_t flits) {
   uint64_t needed = std::max<uint64_t>(16, flits);
   for (const packet::LinkTiming& link : links) {
-    const Picoseconds loop = packet::credit_round_trip(network, link);
+    const Ticks loop = packet::credit_round_trip(network, link);
     needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
   }
   if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
@@ -281,20 +282,20 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
       const packet::LinkTiming& link = region.topology.dimensions[i].link;
       const std::string name =
           fmt::format("dimension {} ({}({}))", d, to_string(dimension.kind), dimension.size);
-      const Picoseconds own = flit_time(config.packet, dimension.link_rate());
+      const Ticks own = flit_time(config.packet, dimension.link_rate());
       if (own < link.flit_time) {
         warn(
             fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
                         "of their bandwidth can be used",
-                        name, print_time(link.flit_time), print_time(own),
+                        name, print_ticks(link.flit_time), print_ticks(own),
                         100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
       }
       const double exact = exact_flit_time(config.packet, dimension.link_rate());
-      if (static_cast<double>(own) > 1.02 * exact) {
-        warn(
-            fmt::format("{}: a flit takes {:.3g} ps, which becomes {} whole ones: {:.1f} % of the bandwidth "
-                        "can be used; make `packet.flit_size` larger",
-                        name, exact, own, 100 * exact / static_cast<double>(own)));
+      if (exact < 0.98) {
+        warn(fmt::format(
+            "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
+            "bandwidth can be used; make `packet.flit_size` larger",
+            name, exact, 100 * exact));
       }
       packet::PacketConfig usable = region.config;
       usable.vcs = usable_vcs(region.config, dimension);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/loader.h"
+#include "configs/packet_timing.h"
 #include "sc_main/load_list.h"
 #include "tests/cli/weft_process.h"
 #include "tests/support/data_dir.h"
@@ -435,19 +436,20 @@ TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
 
     // The guide's table: packets of 256 B in flits of 16 B, 4 VCs of 16 flits, the router's default pipeline.
     packet::PacketConfig network;
-    network.cycle = transfer_time(16, d.link_rate());
+    network.cycle = flit_time({}, d.link_rate());
     packet::LinkTiming link;
-    link.latency = d.latency;
+    link.latency = ticks(d.latency);
     link.flit_time = network.cycle;
     const std::string warning = packet::buffer_warning(name, network, link, 16);
     ASSERT_FALSE(warning.empty());
     const size_t share = warning.find("at most ") + 8;
     const size_t enough = warning.find("about ") + 6;
     char row[200];
-    std::snprintf(row, sizeof row, "| `%s` | %.1f ns | %s %% | %s |", name.c_str(),
-                  static_cast<double>(packet::credit_round_trip(network, link)) / 1000,
-                  warning.substr(share, warning.find(" %", share) - share).c_str(),
-                  warning.substr(enough, warning.find(' ', enough) - enough).c_str());
+    std::snprintf(
+        row, sizeof row, "| `%s` | %.1f ns | %s %% | %s |", name.c_str(),
+        static_cast<double>(packet::credit_round_trip(network, link)) / static_cast<double>(ticks(1000)),
+        warning.substr(share, warning.find(" %", share) - share).c_str(),
+        warning.substr(enough, warning.find(' ', enough) - enough).c_str());
     EXPECT_NE(guide.find(row), std::string::npos) << "docs/user_guide.md lacks the row\n" << row;
   }
   EXPECT_EQ(names, (std::set<std::string>{"cxl3_x16", "infiniband_ndr", "nvlink4", "nvlink5", "roce_400g",

@@ -340,9 +340,9 @@ TEST(ConfigTopology, GraphsKeepTheirRoutes) {
   EXPECT_EQ(hops_between(clos, config, 0, 3), 1u);
   EXPECT_EQ(hops_between(clos, config, 0, 4), 3u);
   EXPECT_EQ(find_dependency_cycle(clos, config), "");
-  EXPECT_EQ(clos.links.at(clos.routers[0].ports[0].link).flit_time, 1000u);  // an NPU's
-  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).flit_time, 2000u);  // a spine's
-  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).latency, 2000u);
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[0].link).flit_time, ticks(1000));  // an NPU's
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).flit_time, ticks(2000));  // a spine's
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).latency, ticks(2000));
   // Non-forwarding NPUs with two links stay routers, and nothing passes through them.
   const PacketTopology rails = of_config(
       "  graph:\n    npus: 4\n    switches: 2\n    npus_forward: false\n    links:\n"
@@ -359,7 +359,9 @@ TEST(ConfigTopology, GraphsKeepTheirRoutes) {
   EXPECT_EQ(tree.routing, "nearest_common_ancestor");
   for (const TopologyRouter& r : tree.routers)
     for (const TopologyPort& p : r.ports)
-      EXPECT_EQ(tree.links.at(p.link).latency, p.ni ? 1000u : r.level + (p.up ? 0 : 1) == 2 ? 2000u : 3000u);
+      EXPECT_EQ(tree.links.at(p.link).latency, ticks(p.ni                            ? 1000
+                                                     : r.level + (p.up ? 0 : 1) == 2 ? 2000
+                                                                                     : 3000));
   EXPECT_THROW(of_config("  graph:\n    npus: 2\n    links:\n"
                          "      - {from: npu0, to: npu1, bandwidth: 1 GB/s, bidirectional: false}\n"
                          "      - {from: npu1, to: npu0, bandwidth: 1 GB/s, bidirectional: false}\n"),
@@ -520,9 +522,9 @@ TEST(DependencyCheck, TheRemedyHelps) {
 TEST(BufferCheck, SaysWhatARoundTripCosts) {
   PacketConfig config;
   LinkTiming link;
-  EXPECT_EQ(credit_round_trip(config, link), 6000u);
-  link.latency = 10000;
-  EXPECT_EQ(credit_round_trip(config, link), 24000u);
+  EXPECT_EQ(credit_round_trip(config, link), ticks(6000));
+  link.latency = ticks(10000);
+  EXPECT_EQ(credit_round_trip(config, link), ticks(24000));
   config.vcs = 1;
   config.buffer_flits = 4;
   EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 49, 1e-9);

@@ -373,11 +373,65 @@ TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
       std::string::npos)
       << warnings[0];
   config.packet.cycle = 0;
-  config.dimensions[0].bandwidth = {10'000'000'000'000ull, 1};
+  config.dimensions[0].bandwidth = {10'000'000'000'000ull, 1};  // 1.6 ps a flit
+  EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+  config.dimensions[0].bandwidth = {20'000'000'000'000ull, 1};
   warnings = packet_warnings(config, packet_regions_of(config));
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("a flit takes 1.6 ps, which becomes 2 whole ones: 80.0 %"), std::string::npos)
+  EXPECT_NE(warnings[0].find("a flit would take 0.8 ps, and the shortest time of a flit is 1 ps: 80.0 %"),
+            std::string::npos)
       << warnings[0];
+}
+
+// A million flits on links whose flits take no whole picoseconds: the bytes' time on the link and 9 cycles of
+// interfaces and routers. Where a flit is whole ticks to the picosecond, else less than a tick a flit later.
+TEST(PacketSystem, LongMessagesTakeTheExactTimeOfTheirFlits) {
+  constexpr uint64_t kFlits = 1'000'000;
+  const std::vector<std::pair<Rate, bool>> rates = {{{900'000'000'000ull, 1}, true},    // 17 7/9 ps
+                                                    {{1'800'000'000'000ull, 1}, true},  // 8 8/9 ps
+                                                    {{900'000'000'000ull, 7}, true},    // 124 4/9 ps
+                                                    {{5'600'000'000'000ull, 1}, true},  // 2 6/7 ps
+                                                    {{153'600'000'000ull, 1}, true},    // 104 1/6 ps
+                                                    {{250ull << 30, 1}, false},         // 59.6 ps
+                                                    {{(200ull << 30) + 1, 7}, false},
+                                                    {{1'234'567'890'123ull, 1}, false},  // 12.96 ps
+                                                    {{160'000'000'000ull, 1}, true}};
+  for (const auto& [rate, whole] : rates) {
+    Config config = machine({{DimensionKind::ring, 4}});
+    config.dimensions[0].bandwidth = rate;
+    config.dimensions[0].latency = 0;  // a cycle
+    EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+    const double flit = 16e12 / rate.value();
+    const auto arrival = [&] {
+      const std::string text = sent(config, {{0, 1, kFlits * 16}});
+      return std::stod(text.substr(text.find(' ')));
+    };
+    const double packets = arrival();
+    const double exact = (kFlits + 9) * flit;
+    EXPECT_GE(packets, exact - 1e-3) << rate.bytes_per_second;
+    EXPECT_LE(packets, exact + 1 + (whole ? 0 : (kFlits + 9) / 2520.0)) << rate.bytes_per_second;
+    config.dimensions[0].fidelity = Fidelity::message;
+    EXPECT_NEAR(arrival(), kFlits * flit, 1) << rate.bytes_per_second;
+  }
+}
+
+// Rounding to ticks does not take links off the clock that are on it.
+TEST(PacketSystem, MultiplesOfTheFastestLinksTimeStayMultiples) {
+  for (const uint64_t fastest :
+       {900'000'000'000ull, 1'234'567'890'123ull, 100ull << 30, 777'777'777'777ull}) {
+    Config config = machine({{DimensionKind::ring, 3},
+                             {DimensionKind::ring, 3},
+                             {DimensionKind::ring, 2},
+                             {DimensionKind::ring, 2},
+                             {DimensionKind::ring, 2}});
+    const uint32_t times[] = {7, 1, 3, 100, 2};
+    for (uint32_t d = 0; d < 5; ++d) config.dimensions[d].bandwidth = {fastest, times[d]};
+    const PacketRegion region = packet_regions_of(config).at(0);
+    EXPECT_NEAR(static_cast<double>(region.config.cycle) * fastest / 16e12, 2520, 0.4) << fastest;
+    for (uint32_t d = 0; d < 5; ++d)
+      EXPECT_EQ(region.topology.dimensions[d].link.flit_time, times[d] * region.config.cycle)
+          << fastest << " / " << times[d];
+  }
 }
 
 TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {

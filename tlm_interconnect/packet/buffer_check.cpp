@@ -19,7 +19,7 @@ LinkTiming resolved(const PacketConfig& config, LinkTiming link) {
 
 }  // namespace
 
-Picoseconds credit_round_trip(const PacketConfig& config, const LinkTiming& link) {
+Ticks credit_round_trip(const PacketConfig& config, const LinkTiming& link) {
   const LinkTiming l = resolved(config, link);
   const PipelineConfig& s = config.pipeline;
   // There: switch allocation, traversal, link. Back: a cycle to make the credit, link, processing.
@@ -71,8 +71,9 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
       "{}: buffers of {} flits in {} VCs cannot cover the credit round trip of {} ns: at most {:.1f} % of "
       "the "
       "link can be used, {:.1f} % is lost; about {} flits per VC would do",
-      name, config.buffer_flits, config.vcs, static_cast<double>(credit_round_trip(config, link)) / 1000,
-      100 * share, 100 * (best - share), enough.buffer_flits);
+      name, config.buffer_flits, config.vcs,
+      static_cast<double>(credit_round_trip(config, link)) / static_cast<double>(ticks(1000)), 100 * share,
+      100 * (best - share), enough.buffer_flits);
 }
 
 }  // namespace weft::packet

@@ -13,8 +13,8 @@
 
 namespace weft::packet {
 
-/// Flit sent to its credit usable again, between routers: all stages, both ways of the link. In ps.
-Picoseconds credit_round_trip(const PacketConfig& config, const LinkTiming& link);
+/// Flit sent to its credit usable again, between routers: all stages, both ways of the link.
+Ticks credit_round_trip(const PacketConfig& config, const LinkTiming& link);
 
 /// Share of the link that packets of `packet_flits` can use: one VC of B flits passes a packet of N in
 /// N RTT / B + 1 flit times while B is below the loop, at best in N + 1 (the VC idles a cycle between

@@ -11,18 +11,19 @@
 #include <string>
 #include <vector>
 
+#include "configs/ticks.h"
 #include "configs/types.h"
 
 namespace weft::packet {
 
 /// Timing of one direction of a link. Zero means "one cycle of the network".
 struct LinkTiming {
-  Picoseconds latency = 0;
-  Picoseconds credit_latency = 0;  ///< 0: as `latency`
-  Picoseconds flit_time = 0;       ///< ps a flit occupies the link
+  Ticks latency = 0;
+  Ticks credit_latency = 0;  ///< 0: as `latency`
+  Ticks flit_time = 0;       ///< how long a flit occupies the link
   double flit_error =
-      0;  ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
-  Picoseconds replay = 0;  ///< what a repetition costs; 0: a round trip of the link
+      0;             ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
+  Ticks replay = 0;  ///< what a repetition costs; 0: a round trip of the link
 };
 
 struct TopologyPort {

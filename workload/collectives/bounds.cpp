@@ -233,9 +233,14 @@ Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uin
   if (dimension.fidelity != Fidelity::packet) return dimension.latency + transfer_time(bytes, rate);
   const PacketFabricConfig& p = config.packet;
   // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
-  const Picoseconds flit = std::max(p.cycle, flit_time(p, rate));
+  Ticks flit = std::max(ticks(p.cycle), flit_time(p, rate));
+  // .. or made a multiple of it.
+  if (flit % kTicksPerPicosecond != 0) flit += flit / kTicksPerPicosecond;
   const uint64_t cycles = 2 * router_cycles(p) + 6;
-  return dimension.latency + (message_flits(p, bytes) + cycles) * flit;
+  return dimension.latency +
+         static_cast<Picoseconds>(
+             (static_cast<Wide>(message_flits(p, bytes) + cycles) * flit + kTicksPerPicosecond - 1) /
+             kTicksPerPicosecond);
 }
 
 /// At least what a phase of in_switch takes if only one of its messages or pieces ever moves.
