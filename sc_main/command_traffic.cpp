@@ -7,7 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "configs/keys.h"
 #include "configs/loader.h"
+#include "configs/packet_timing.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -147,37 +147,24 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
 /// its buffers are to cover the round trips.
 bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   const Config config = load_config(o.config, o.sets);
-  const PacketFabricConfig& packet = config.packet;
-  uint64_t flit = packet.flit_bytes;
-  if (!o.flit_size.empty()) flit = through("--flit-size", [&] { return parse_size(o.flit_size); });
-  if (flit == 0 || flit > 65536) fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
-  const uint64_t phit = packet.phit_bytes == 0 ? flit : packet.phit_bytes;
-  c.topology =
-      through(o.config, [&] { return packet::make_topology(config, (flit + phit - 1) / phit * phit, {}); });
+  PacketFabricConfig packet = config.packet;
+  if (!o.flit_size.empty())
+    packet.flit_bytes = through("--flit-size", [&] { return parse_size(o.flit_size); });
+  if (packet.flit_bytes == 0 || packet.flit_bytes > 65536)
+    fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
+  c.topology = through(o.config, [&] { return packet::make_topology(config, packet, {}); });
   PacketConfig& n = c.network;
   n = packet_network_config(config, {});
   n.virtual_networks = 1;  // synthetic traffic is of one
-  c.flit_bytes = static_cast<uint32_t>(flit);
+  c.flit_bytes = static_cast<uint32_t>(packet.flit_bytes);
   n.strict_priority = false;
-  const auto each_link = [&](auto&& change) {
-    for (LinkTiming& link : c.topology.links)
-      if (link.flit_time != 0) change(link);
-    for (TopologyDimension& d : c.topology.dimensions) change(d.link);
-  };
-  if (packet.header_efficiency != 1) {
-    each_link([&](LinkTiming& link) {
-      const double exact = static_cast<double>(link.flit_time) / packet.header_efficiency;
-      link.flit_time = static_cast<decltype(link.flit_time)>(std::ceil(exact * (1 - 1e-12)));
-    });
-  }
   if (packet.cycle == 0) {  // auto: the time of a flit on the fastest link
-    auto fastest = kNever;
-    each_link([&](const LinkTiming& link) { fastest = std::min(fastest, link.flit_time); });
-    n.cycle = fastest == kNever ? PacketConfig{}.cycle : fastest;  // never: one NPU, no link
-  } else {
-    each_link([&](LinkTiming& link) { link.flit_time = std::max(link.flit_time, n.cycle); });
+    Ticks fastest = kNever;
+    for (const LinkTiming& link : c.topology.links)
+      if (link.flit_time != 0) fastest = std::min(fastest, link.flit_time);
+    if (fastest != kNever) n.cycle = fastest;  // never: one NPU, no link
   }
-  const uint64_t flits = (packet.packet_bytes + packet.header_bytes + flit - 1) / flit;
+  const uint64_t flits = packet_flits(packet);
   if (o.packet_flits.empty() && flits > kMostPacketFlits)
     fail(fmt::format("{}: packets of {} flits; at most {} are possible here: give --packet-flits", o.config,
                      flits, kMostPacketFlits));
@@ -280,8 +267,8 @@ void warn_beforehand(const TrafficConfig& c) {
     const std::string name =
         i > c.topology.dimensions.size()
             ? fmt::format("links with a flit every {} and a latency of {}",
-                          readable_time(link.flit_time == 0 ? c.network.cycle : link.flit_time),
-                          readable_time(link.latency == 0 ? c.network.cycle : link.latency))
+                          print_ticks(link.flit_time == 0 ? c.network.cycle : link.flit_time),
+                          print_ticks(link.latency == 0 ? c.network.cycle : link.latency))
             : fmt::format("links of dimension {}", i - 1);
     const std::string warning = packet::buffer_warning(name, c.network, link, c.packet_flits);
     if (!warning.empty()) warn(warning);

@@ -348,8 +348,8 @@ TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {
 TEST(Traffic, LinksOfAGraphAreToldApartInWarnings) {
   const Ran ran = traffic({WEFT_SOURCE_DIR "/configs/examples/group_4_and_6.yaml", "--buffer", "16"});
   EXPECT_EQ(ran.status, 0) << ran.err;
-  EXPECT_TRUE(ran.says({"links with a flit every 0.32 ns and a latency of 400 ns: buffers of 16 flits",
-                        "links with a flit every 0.08 ns and a latency of 1 us: buffers of 16 flits"}))
+  EXPECT_TRUE(ran.says({"links with a flit every 320 ps and a latency of 400 ns: buffers of 16 flits",
+                        "links with a flit every 80 ps and a latency of 1 us: buffers of 16 flits"}))
       << ran.err;
 }
 

@@ -310,7 +310,8 @@ void expect_all_arrive(const PacketTopology& t, const PacketConfig& config) {
 }
 
 PacketTopology of_config(const std::string& topology, const std::string& more = "") {
-  return make_topology(parse_config("weft: 1\ntopology:\n" + topology + more, "machine.yaml"), 16, {});
+  const Config config = parse_config("weft: 1\ntopology:\n" + topology + more, "machine.yaml");
+  return make_topology(config, config.packet, {});
 }
 
 // The ways of a machine's own graph, one, several or by table; NPUs of one link are interfaces at their
@@ -541,7 +542,7 @@ TEST(BufferCheck, SaysWhatARoundTripCosts) {
 // RTT 24 and packets of 8 flits; packet_system_test measures the same.
 TEST(BufferCheck, KnowsStrictCutThroughAndReleaseOnCredit) {
   LinkTiming link;
-  link.latency = 10000;
+  link.latency = ticks(10000);
   PacketConfig config;
   config.vcs = 1;
   config.strict_cut_through = true;
@@ -556,7 +557,8 @@ TEST(BufferCheck, KnowsStrictCutThroughAndReleaseOnCredit) {
   config.release_on_credit = true;
   EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 33, 1e-9);
   EXPECT_NE(buffer_warning("link x", config, link, 8).find("release_on_credit"), std::string::npos);
-  EXPECT_NE(buffer_warning("link x", config, link, 8).find("24.2 %"), std::string::npos);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("round trip of 24 ns: at most 24.2 %"),
+            std::string::npos);
   config.buffer_flits = 4;
   EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 53, 1e-9);
   config.vcs = 5;

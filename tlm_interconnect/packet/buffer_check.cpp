@@ -56,11 +56,11 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
   if (most < best - 1e-9) {
     return fmt::format(
         "{}: {} VCs that are free again only when all credits are back (release_on_credit) cannot cover the "
-        "credit "
-        "round trip of {} ns: at most {:.1f} % of the link can be used, {:.1f} % is lost; more VCs or longer "
-        "packets "
-        "would do, larger buffers alone not",
-        name, config.vcs, static_cast<double>(credit_round_trip(config, link)) / 1000, 100 * share,
+        "credit round trip of {} ns: at most {:.1f} % of the link can be used, {:.1f} % is lost; more VCs or "
+        "longer "
+        "packets would do, larger buffers alone not",
+        name, config.vcs,
+        static_cast<double>(credit_round_trip(config, link)) / static_cast<double>(ticks(1000)), 100 * share,
         100 * (best - share));
   }
   enough.buffer_flits = config.buffer_flits;

@@ -19,44 +19,44 @@ namespace weft::packet {
 namespace {
 
 /// Throws UserError when a flit takes longer than kLongestFlitTime.
-LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes) {
+LinkTiming link_timing(Rate rate, Picoseconds latency, const PacketFabricConfig& packet) {
   LinkTiming timing;
   timing.latency = ticks(latency);
-  PacketFabricConfig packet;
-  packet.flit_bytes = flit_bytes;
   timing.flit_time = flit_time(packet, rate);
   if (timing.flit_time > kLongestFlitTime)
     throw UserError(
         ExitCode::usage,
         fmt::format("a flit of {} bytes takes {} on a link of {}; make the flit smaller or the link "
                     "faster",
-                    flit_bytes, print_flit_time(packet, rate), print_bandwidth(rate)));
+                    packet.flit_bytes, print_flit_time(packet, rate), print_bandwidth(rate)));
   return timing;
 }
 
 /// Links of a graph that are alike share an entry of the topology.
 class LinkClasses {
  public:
-  LinkClasses(PacketTopology& topology, uint64_t flit_bytes) : topology_(topology), flit_bytes_(flit_bytes) {}
+  LinkClasses(PacketTopology& topology, const PacketFabricConfig& packet)
+      : topology_(topology), packet_(packet) {}
   uint32_t of(const GraphLink& link) {
     const Rate rate = link.rate();
     const auto [at, fresh] =
         classes_.try_emplace({rate.bytes_per_second, rate.divisor, link.latency}, uint32_t{0});
-    if (fresh) at->second = topology_.add_link(link_timing(rate, link.latency, flit_bytes_));
+    if (fresh) at->second = topology_.add_link(link_timing(rate, link.latency, packet_));
     return at->second;
   }
 
  private:
   PacketTopology& topology_;
-  uint64_t flit_bytes_;
+  const PacketFabricConfig& packet_;
   std::map<std::tuple<uint64_t, uint64_t, Picoseconds>, uint32_t> classes_;
 };
 
-PacketTopology make_fat_tree_of(const TreeNotation& tree, const Graph& graph, uint64_t flit_bytes) {
+PacketTopology make_fat_tree_of(const TreeNotation& tree, const Graph& graph,
+                                const PacketFabricConfig& packet) {
   // The links lie level by level: one an NPU, then k of every switch below the roots.
   const auto timing = [&](size_t index) {
     const GraphLink& link = graph.spec().links[index];
-    return link_timing(link.rate(), link.latency, flit_bytes);
+    return link_timing(link.rate(), link.latency, packet);
   };
   std::vector<LinkTiming> levels;
   for (uint32_t level = 1; level < tree.n; ++level) levels.push_back(timing(size_t{level} * graph.npus()));
@@ -90,13 +90,13 @@ void fill_table(const Graph& graph, const std::vector<uint32_t>& router,
   }
 }
 
-PacketTopology make_graph(const Graph& graph, uint64_t flit_bytes, const LinkTiming& ni_link) {
+PacketTopology make_graph(const Graph& graph, const PacketFabricConfig& packet, const LinkTiming& ni_link) {
   PacketTopology t;
   t.name = fmt::format("Graph({} NPUs, {} switches)", graph.npus(), graph.nodes() - graph.npus());
   t.routing = "table";
   t.selection = graph.spec().routing == "ecmp" ? "hash" : "first";
   const uint32_t ni_class = t.add_link(ni_link);
-  LinkClasses classes(t, flit_bytes);
+  LinkClasses classes(t, packet);
   std::vector<uint32_t> router(graph.nodes(), ~0u);
   for (uint32_t node = 0; node < graph.nodes(); ++node) {
     // An NPU at the end of one link is an interface at the switch it hangs on.
@@ -133,32 +133,32 @@ PacketTopology make_graph(const Graph& graph, uint64_t flit_bytes, const LinkTim
 }
 
 /// The links of a dimension, or of a level of its tree.
-LinkTiming level_timing(const DimensionConfig& dimension, uint32_t level, uint64_t flit_bytes) {
+LinkTiming level_timing(const DimensionConfig& dimension, uint32_t level, const PacketFabricConfig& packet) {
   const DimensionConfig d = at_level(dimension, level);
-  LinkTiming link = link_timing(d.link_rate(), d.latency, flit_bytes);
+  LinkTiming link = link_timing(d.link_rate(), d.latency, packet);
   link.credit_latency = ticks(d.credit_latency);
   link.flit_error = d.flit_error_rate;
   link.replay = ticks(d.replay);
   return link;
 }
 
-PacketTopology make_links(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
+PacketTopology make_links(const Config& config, const PacketFabricConfig& packet, const LinkTiming& ni_link) {
   if (config.graph != nullptr) {
     if (is_tree_notation(config.notation)) {
       const TreeNotation tree = parse_tree_notation(config.notation);
-      if (tree.kind == TreeNotation::Kind::fat_tree) return make_fat_tree_of(tree, *config.graph, flit_bytes);
+      if (tree.kind == TreeNotation::Kind::fat_tree) return make_fat_tree_of(tree, *config.graph, packet);
     }
-    return make_graph(*config.graph, flit_bytes, ni_link);
+    return make_graph(*config.graph, packet, ni_link);
   }
   std::vector<TopologyDimension> dimensions;
   for (const DimensionConfig& d : config.fabric_dimensions()) {
     TopologyDimension dimension;
     dimension.kind = d.kind;
     dimension.size = d.size;
-    dimension.link = level_timing(d, 0, flit_bytes);
+    dimension.link = level_timing(d, 0, packet);
     dimension.tree = d.tree;
     for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
-      dimension.levels.push_back(level_timing(d, l, flit_bytes));
+      dimension.levels.push_back(level_timing(d, l, packet));
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);
@@ -166,11 +166,12 @@ PacketTopology make_links(const Config& config, uint64_t flit_bytes, const LinkT
 
 }  // namespace
 
-PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
-  PacketTopology t = make_links(config, flit_bytes, ni_link);
-  Ticks cycle = kNever;
+PacketTopology make_topology(const Config& config, const PacketFabricConfig& packet,
+                             const LinkTiming& ni_link) {
+  PacketTopology t = make_links(config, packet, ni_link);
+  Ticks cycle = packet.cycle == 0 ? kNever : ticks(packet.cycle);
   for (const LinkTiming& link : t.links)
-    if (link.flit_time != 0) cycle = std::min(cycle, link.flit_time);
+    if (packet.cycle == 0 && link.flit_time != 0) cycle = std::min(cycle, link.flit_time);
   for (LinkTiming& link : t.links)
     if (link.flit_time != 0) link.flit_time = on_multiple(link.flit_time, cycle);
   for (TopologyDimension& d : t.dimensions) {

@@ -113,7 +113,7 @@ void NetworkInterface::set_source(PacketSource* source) {
 
 // How far ahead cycles are decided already depends on how long bursts are; what is sent must not.
 void NetworkInterface::close_source() {
-  source_ends_ = sc_core::sc_time_stamp().value() + lookahead_;
+  source_ends_ = kernel_time() + lookahead_;
 }
 
 void NetworkInterface::submit(const Message& message) {

@@ -46,8 +46,8 @@ Ticks stall_time(const PacketTopology& t, const PacketConfig& network) {
 }
 
 /// Longer than an interface may have decided ahead.
-Picoseconds decided_ahead(const PacketTopology& t, Picoseconds cycle) {
-  Picoseconds longest = 0;
+Ticks decided_ahead(const PacketTopology& t, Ticks cycle) {
+  Ticks longest = 0;
   for (const LinkTiming& link : t.links)
     longest = std::max(longest, std::max(link.latency, link.credit_latency));
   return longest + 3 * cycle;
@@ -122,9 +122,9 @@ class Monitor final : public PacketSink {
 
   /// Measured packets whose arrival is announced, and the last of these arrivals.
   uint64_t measured() const { return measured_; }
-  Picoseconds last() const { return last_; }
+  Ticks last() const { return last_; }
   /// Of those that arrive before `end`, at the earliest the end of the measurement.
-  Histogram latency(Picoseconds end) const {
+  Histogram latency(Ticks end) const {
     Histogram all = latency_;
     for (const auto& [at, latency] : late_)
       if (at < end) all.add(latency);
@@ -138,9 +138,9 @@ class Monitor final : public PacketSink {
   const Ticks from_;
   const Ticks to_;
   Histogram latency_;
-  std::vector<std::pair<Picoseconds, uint64_t>> late_;  ///< after the measurement: arrival, latency
+  std::vector<std::pair<Ticks, uint64_t>> late_;  ///< after the measurement: arrival, latency
   uint64_t measured_ = 0;
-  Picoseconds last_ = 0;
+  Ticks last_ = 0;
   uint64_t flits_ = 0;
   uint64_t digest_ = 0;
 };
