@@ -287,8 +287,7 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
 
 TrafficResult run(const TrafficConfig& config) {
   try {
-    return packet::run_traffic(
-        config, [](Picoseconds time) { sc_core::sc_start(sc_core::sc_time::from_value(time)); });
+    return packet::run_traffic(config, [](Picoseconds time) { advance(sc_core::sc_time::from_value(time)); });
   } catch (const UserError& e) {
     if (e.code() != ExitCode::stall) throw;
     std::string text = e.what();

@@ -710,6 +710,18 @@ TEST_F(Run, AFileLimitIsStatus1) {
   EXPECT_TRUE(ran.says({"File too large", "--out"})) << ran.err;
 }
 
+TEST_F(Run, AnErrorInTheMiddleOfTheRunHasItsCode) {
+  // Each of the nodes is possible, the second one ends after the end of time.
+  const uint64_t days = 120 * uint64_t{86400} * 1000000;  // in us
+  const std::vector<PbNode> nodes = {trace::test::comp(1, {}, days), trace::test::comp(2, {1}, days)};
+  write_trace(folder_.file("e.0.et"), {nodes[0]});
+  write_trace(folder_.file("e.1.et"), nodes);
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(2)_Ring(1)", "--trace",
+                        folder_.file("e"), "--out", out("")});
+  EXPECT_EQ(ran.status, 3) << ran.err;
+  EXPECT_TRUE(ran.says({"at 10368000 s: ", "rank 1, node 2", "213 days"})) << ran.err;
+}
+
 TEST_F(Run, OldResultsDoNotSurviveARunThatFails) {
   ASSERT_EQ(run({"--waves", "*"}).status, 0);
   fs::remove(out("links.csv"));
