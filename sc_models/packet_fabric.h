@@ -69,7 +69,9 @@ class PacketFabric {
     uint32_t dimension = 0;
     uint64_t bytes = 0;  ///< flits times their size: headers and padding included
     uint64_t packets = 0;
+    uint64_t messages = 0;  ///< that have left by it, to the last packet
     Picoseconds busy = 0;
+    Picoseconds queued = 0;  ///< waited for it, in the router and at the interface of this link
   };
   /// Calls f(LinkUse) for every link direction, in a fixed order.
   template <typename F>
@@ -110,6 +112,8 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
     use.dimension = dimensions_.empty() ? 0 : dimensions_[0];
     use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
     use.packets = ni.packets_sent();
+    use.messages = ni.messages_sent();
+    use.queued = ni.queued();
     use.busy = ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time;
     f(use);
   }

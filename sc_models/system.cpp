@@ -485,7 +485,10 @@ System::Totals System::totals() const {
       t.packet_hops += network.packet_hops();
       t.flits += network.flits_received();
     }
-    fabric->for_each_link([&](const PacketFabric::LinkUse& use) { t.link_bytes += use.bytes; });
+    fabric->for_each_link([&](const PacketFabric::LinkUse& use) {
+      t.link_bytes += use.bytes;
+      t.link_messages += use.messages;
+    });
   }
   for (const auto& s : analytical_switches_) {
     for (const fabric::Link& link : s.module->links()) {

@@ -39,7 +39,7 @@ struct LinkReport {
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< packet fidelity
   Picoseconds busy = 0;
-  Picoseconds queued = 0;  ///< time that messages waited for it, summed; not known at packet fidelity
+  Picoseconds queued = 0;  ///< time that messages (packet fidelity: packets) waited for it, summed
 };
 
 class System : public sc_core::sc_module {
@@ -129,7 +129,9 @@ class System : public sc_core::sc_module {
         link.dimension = use.dimension;
         link.bytes = use.bytes;
         link.packets = use.packets;
+        link.messages = use.messages;
         link.busy = use.busy;
+        link.queued = use.queued;
         f(link);
       });
     }

@@ -286,6 +286,94 @@ TEST(PacketSystem, LinksSayWhatTheyCarried) {
   EXPECT_NE(text.find("hops 1200 flits 8960 "), std::string::npos) << text;
 }
 
+/// Sends all at time 0; "name messages queued" of every link that carried something, and the sum of what
+/// messages waited by their time split.
+std::string queues(const Config& config, const std::vector<Send>& sends, Picoseconds second = 0) {
+  const auto result = test::isolated([&] {
+    Client client;
+    System system("s", config, client, {});
+    for (uint32_t i = 0; i < sends.size(); ++i) {
+      if (i == 1 && second != 0) sc_core::sc_start(sc_core::sc_time::from_value(second));
+      system.nmu(sends[i].from).send(NpuId{sends[i].to}, 0, i, sends[i].bytes);
+    }
+    sc_core::sc_start();
+    std::string text = client.wrong;
+    for (const std::string& line : system.check_conservation()) text += line + "\n";
+    system.for_each_link([&](const LinkReport& link) {
+      if (link.messages == 0 && link.queued == 0) return;
+      const std::string name = link.name.substr(link.name.find('.') + 1);
+      text += fmt::format("{} {} {}; ", name.substr(name.find('.') + 1), link.messages, link.queued);
+    });
+    return text;
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+TEST(PacketSystem, LinksSayThatNobodyWaitsWhereMessagesAreAlone) {
+  // 100 packets and a bit, over links of one rate, of two, at rates between cycles, with one VC.
+  for (const uint64_t bytes : {1ull, 256ull, 25'700ull, 1'000'000ull}) {
+    for (const uint32_t vcs : {1u, 2u, 4u}) {
+      for (const uint64_t second : {160u, 100u, 123u, 40u}) {
+        for (const bool trains : {false, true}) {
+          Config config = machine({{DimensionKind::switch_, 3}});
+          config.packet.vcs = vcs;
+          config.dimensions[0].bandwidth.bytes_per_second = second * 1'000'000'000;
+          if (!trains) config.packet.injection = PacketInjection::aggressive;
+          EXPECT_EQ(queues(config, {{0, 2, bytes}}), "ni_0 1 0; switch0_0.to2 1 0; ") << bytes << " " << vcs;
+          config = machine({{DimensionKind::mesh, 3}, {DimensionKind::fully_connected, 2}});
+          config.packet.vcs = vcs;
+          config.dimensions[1].bandwidth.bytes_per_second = second * 1'000'000'000;
+          EXPECT_EQ(queues(config, {{0, 5, bytes}}),
+                    "router0.d0_plus 1 0; router1.d0_plus 1 0; router2.d1_to5 1 0; ")
+              << bytes << " " << vcs << " " << second;
+          EXPECT_EQ(queues(config, {{5, 0, bytes}}),
+                    "router3.d1_to0 1 0; router4.d0_minus 1 0; router5.d0_minus 1 0; ");
+        }
+      }
+    }
+  }
+}
+
+TEST(PacketSystem, LinksSayHowLongMessagesWaitedForThem) {
+  constexpr Picoseconds kPacket = 16 * kCycle;
+  const auto with = [](Config config, const std::function<void(Config&)>& change) {
+    change(config);
+    return config;
+  };
+  // At the interface of a link: each waits for all before it, as at message fidelity.
+  for (const Fidelity fidelity : {Fidelity::packet, Fidelity::message}) {
+    const bool packet = fidelity == Fidelity::packet;
+    EXPECT_EQ(
+        queues(machine({{DimensionKind::ring, 8}}, fidelity), {{0, 1, 25600}, {0, 1, 25600}, {0, 1, 256}}),
+        fmt::format("{} 3 {}; ", packet ? "router0.d0_plus" : "d0_plus", (100 + 200) * kPacket));
+    EXPECT_EQ(
+        queues(machine({{DimensionKind::ring, 8}}, fidelity), {{0, 1, 25600}, {0, 1, 256}}, 5 * kPacket),
+        fmt::format("{} 2 {}; ", packet ? "router0.d0_plus" : "d0_plus", 95 * kPacket));
+    // At the output of a switch: one of two that come at once.
+    const std::string text =
+        queues(machine({{DimensionKind::switch_, 3}}, fidelity), {{0, 2, 256}, {1, 2, 256}});
+    EXPECT_EQ(text.substr(text.find("to2")), fmt::format("to2 2 {}; ", +kPacket));
+  }
+  for (const bool trains : {true, false}) {
+    const Config config = with(machine({{DimensionKind::switch_, 3}}), [&](Config& c) {
+      c.packet.buffer_flits = 4096;  // nobody waits for room
+      if (!trains) c.packet.injection = PacketInjection::aggressive;
+    });
+    // Packets take turns: all but the first wait for one of the other.
+    EXPECT_EQ(queues(config, {{0, 2, 25600}, {1, 2, 25600}}),
+              fmt::format("ni_0 1 0; ni_1 1 0; switch0_0.to2 2 {}; ", 199 * kPacket));
+    // One packet comes two cycles after a packet of the long message has begun, which waits for it once.
+    EXPECT_EQ(queues(config, {{0, 2, 256 * 2000}, {1, 2, 256}}, 1000 * kPacket + 2 * kCycle),
+              fmt::format("ni_0 1 0; ni_1 1 0; switch0_0.to2 2 {}; ", 14 * kCycle + kPacket));
+  }
+  // Messages that take turns at their interface.
+  EXPECT_EQ(queues(with(machine({{DimensionKind::ring, 8}}),
+                        [](Config& c) { c.packet.injection = PacketInjection::aggressive; }),
+                   {{0, 1, 25600}, {0, 1, 25600}}),
+            fmt::format("router0.d0_plus 2 {}; ", 199 * kPacket));
+}
+
 TEST(PacketSystem, ADeadlockIsForeseenAndExplained) {
   Config config = machine({{DimensionKind::ring, 8}});
   config.packet.vc_classes = "none";

@@ -265,10 +265,17 @@ void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
     packet.virtual_network = spec_.virtual_network;
     packet_flits_ = spec_.flits;
     have_spec_ = false;
+    last_message_ = 0;
   } else {
     Queued& front = queue.front();
     Message& m = messages_[front.message].message;
     if (front.cut == 0) m.injected = t;
+    if (front.message != last_message_) {
+      const Ticks start = std::max(t, busy_);
+      const Ticks from = front.cut == 0 ? on_cycle(m.submitted) : messages_[front.message].gone;
+      if (start > from) queued_ += start - from;
+      last_message_ = front.message;
+    }
     packet.bytes = std::min<uint64_t>(m.bytes - front.cut, segmentation_.packet_bytes);
     packet.id_low = m.id_low;
     packet.id_high = front.message;
@@ -280,6 +287,7 @@ void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
     packet_flits_ = segmentation_.flits(packet.bytes);
     front.cut += packet.bytes;
     if (front.cut == m.bytes) {
+      packet.id_high |= kLastPacket;
       last_of_ = front.message;
       queue.pop_front();
     } else if (config_.interleave_messages) {
@@ -308,8 +316,12 @@ void NetworkInterface::send(Ticks t) {
   flits_sent_ += n;
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
+    ++messages_sent_;
+    last_message_ = 0;  // its handle may be another's next
     if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, on_cycle(busy_));
     last_of_ = 0;
+  } else if (sent_ == packet_flits_ && take_turns_ && last_message_ != 0) {
+    messages_[last_message_].gone = busy_;
   }
   if (sent_ == packet_flits_) {
     ++packets_sent_;
@@ -423,7 +435,9 @@ void NetworkInterface::set_aside(Ticks until) {
 void NetworkInterface::shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets) {
   busy_ += by;
   for (CreditAccount& account : out_) account.shift(by);
-  queues_[virtual_network].front().cut += packets * segmentation_.packet_bytes;
+  Queued& front = queues_[virtual_network].front();
+  front.cut += packets * segmentation_.packet_bytes;
+  messages_[front.message].gone += by;
   packets_sent_ += packets;
   flits_sent_ += packets * packet_flits_of_trains();
 }

@@ -29,6 +29,9 @@ struct PipelineConfig {
   uint32_t credit = 1;  ///< processing of a credit that came back
 };
 
+/// In Packet::id_high, above the handle of the packet's message: it is the last one.
+constexpr uint64_t kLastPacket = uint64_t{1} << 32;
+
 struct PacketConfig {
   Ticks cycle = 1000;  ///< clock of routers and network interfaces
   PipelineConfig pipeline;
