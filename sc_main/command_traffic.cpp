@@ -105,8 +105,10 @@ uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
   Picoseconds way = 0;
   if (topology.dimensions.empty()) {
     for (const LinkTiming& link : topology.links) way = std::max(way, link.latency);
-    const std::vector<uint32_t> hops = topology.hops_from(0);
-    way *= 2 * (topology.levels != 0 ? topology.levels : *std::max_element(hops.begin(), hops.end()) + 1);
+    uint32_t most = 0;
+    for (const uint32_t hops : topology.hops_from(0))
+      if (hops != PacketTopology::kUnreached) most = std::max(most, hops);
+    way *= 2 * (topology.levels != 0 ? topology.levels : most + 1);
   }
   for (const TopologyDimension& d : topology.dimensions) {
     const uint64_t hops = d.kind == DimensionKind::ring              ? d.size / 2
@@ -295,8 +297,10 @@ TrafficResult run(const TrafficConfig& config) {
     throw UserError(
         ExitCode::stall,
         fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}", config.topology.name, text,
-                    config.topology.dimensions.empty()
-                        ? "As options: --routing up_down, which has no cycles."
+                    config.topology.one_way()
+                        ? "No option of this command helps: the configuration's links or routes do."
+                    : config.topology.dimensions.empty()
+                        ? "As options: --routing up_down."
                         : "As options: --vc-classes dateline with at least 2 --vcs, or another --routing."));
   }
 }

@@ -120,6 +120,7 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {
     for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
       const packet::TopologyPort& port = topology.routers[r].ports[p];
+      if (!port.sends) continue;  // the receiving end of a one-way link
       // Within an NPU or a switch.
       if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
         continue;

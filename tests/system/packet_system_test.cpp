@@ -489,17 +489,100 @@ TEST(PacketSystem, AGraphIsTheNotationItDraws) {
   });
   EXPECT_NE(links.find("job.packet.ni_0>switch_sw0 "), std::string::npos) << links;
   EXPECT_NE(links.find("job.packet.switch_sw0.to_nmu3>nmu3 "), std::string::npos) << links;
-  // What is one way has no credits.
-  Config one_way = graph("      - {from: npu0..npu3, to: sw0" + link +
-                             "      - {from: npu0, to: npu1, bidirectional: false" + link,
-                         "Switch(4)");
-  try {
-    packet_regions_of(one_way);
-    ADD_FAILURE();
-  } catch (const UserError& e) {
-    EXPECT_NE(std::string(e.what()).find("the link from npu0 to npu1 goes one way only"), std::string::npos)
-        << e.what();
+}
+
+Config of_graph(const std::string& graph, const std::string& more = "") {
+  return parse_config("weft: 1\ntopology:\n  graph:\n    fidelity: packet\n" + graph + more, "");
+}
+
+const char kOneWay[] = ", bandwidth: 160 GB/s, latency: 10 ns, bidirectional: false}\n";
+
+/// Two links, one each way, are one link that goes both ways.
+TEST(PacketSystem, OneWayLinksCarryDataOneWayAndCreditsBack) {
+  const std::string both = ", bandwidth: 160 GB/s, latency: 10 ns}\n";
+  const std::string head = "    npus: 4\n    switches: 1\n    links:\n";
+  const auto star = [&](bool one_way) {
+    std::string text = head + "      - {from: npu1..npu3, to: sw0" + both;
+    if (!one_way) return text + "      - {from: npu0, to: sw0" + both;
+    return text + "      - {from: npu0, to: sw0" + kOneWay + "      - {from: sw0, to: npu0" + kOneWay;
+  };
+  const std::string more = "  logical: Ring(4)\ncollectives: {chunks: 2}\n";
+  // NPU 0 has two links at the one-way switch, so it has a router: 4 cycles more a message on its way.
+  EXPECT_EQ(sent(of_graph(star(false), more), {{1, 2, 4096}}),
+            sent(of_graph(star(true), more), {{1, 2, 4096}}));
+  const Config duplex =
+      of_graph("    npus: 4\n    links:\n      - {from: npu0..npu3, to: npu0..npu3" + both, more);
+  const Config simplex = of_graph(
+      "    npus: 4\n    links:\n      - {from: npu0..npu3, to: npu0..npu3" + std::string(kOneWay), more);
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_reduce, CollectiveOp::all_to_all})
+    EXPECT_EQ(collective(simplex, op, 65536), collective(duplex, op, 65536)) << to_string(op);
+  // A ring that goes one way: n - 1 hops back.
+  const std::string ring =
+      "    npus: 4\n    links:\n      - {from: npu0..npu2, to: npu1..npu3, pattern: one_to_one" +
+      std::string(kOneWay) + "      - {from: npu3, to: npu0" + kOneWay;
+  const Config around = of_graph(ring, more);
+  EXPECT_EQ(sent(around, {{0, 1, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 1)));
+  EXPECT_EQ(sent(around, {{0, 3, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 3)));
+  EXPECT_EQ(queues(around, {{0, 3, 4096}}),
+            "router0.to_router1 1 0; router1.to_router2 1 0; router2.to_router3 1 0; ");
+  const std::string links = collective(around, CollectiveOp::all_gather, 65536, [](const RunResult& run) {
+    std::string names;
+    for (const LinkRow& row : run.links) names += row.name + ">" + row.to + " ";
+    return names;
+  });
+  EXPECT_EQ(links.substr(links.find(' ') + 1),
+            "job.packet.router0.to_router1>router1 job.packet.router1.to_router2>router2 "
+            "job.packet.router2.to_router3>router3 job.packet.router3.to_router0>router0 ");
+}
+
+TEST(PacketSystem, DataArrivesOverOneWayLinks) {
+  const std::string graph =
+      "    npus: 5\n    switches: 1\n    links:\n      - {from: npu0..npu3, to: npu1..npu4, pattern: "
+      "one_to_one" +
+      std::string(kOneWay) + "      - {from: npu4, to: sw0" + kOneWay +
+      "      - {from: sw0, to: [npu0, npu2]" + kOneWay;
+  for (const char* routing : {"shortest_path", "ecmp"}) {
+    const Config config = of_graph(
+        graph, fmt::format("  routing: {}\n  logical: Ring(5)\ncollectives: {{chunks: 3}}\nrun: {{data: "
+                           "functional, element: int32}}\n",
+                           routing));
+    for (int op = 0; op < kCollectiveOps; ++op) {
+      const auto what = static_cast<CollectiveOp>(op);
+      if (what == CollectiveOp::barrier) continue;
+      const auto result = test::isolated([&] {
+        CollectiveJob job("job", config);
+        job.start(what, 20 * 1003);
+        sc_core::sc_start();
+        if (!job.finished()) return job.stall_report();
+        for (const std::string& line : job.result().broken_invariants) return line;
+        for (const std::string& line : job.wrong_data()) return line;
+        return std::string(job.verified_elements() != 0 ? "right" : "nothing was verified");
+      });
+      EXPECT_EQ(result.text, "right") << to_string(what) << " " << routing;
+    }
   }
+}
+
+TEST(PacketSystem, ARingOfOneWayLinksCanDeadlockAndIsForeseen) {
+  const std::string ring =
+      "    npus: 5\n    links:\n      - {from: npu0..npu3, to: npu1..npu4, pattern: one_to_one" +
+      std::string(kOneWay) + "      - {from: npu4, to: npu0" + kOneWay;
+  const Config config = of_graph(ring, "packet: {vcs: 1, buffer_flits: 4}\n");
+  const auto warnings = packet_warnings(config, packet_regions_of(config));
+  bool foreseen = false;
+  for (const std::string& line : warnings)
+    foreseen =
+        foreseen || line.find("can deadlock: packets can wait for each other round npu") != std::string::npos;
+  EXPECT_TRUE(foreseen) << fmt::format("{}", fmt::join(warnings, "\n"));
+  const auto result = test::isolated([&] {
+    Client client;
+    System system("s", config, client, {});
+    for (uint32_t r = 0; r < 5; ++r) system.nmu(r).send(NpuId{(r + 3) % 5}, 0, r, 25600);
+    sc_core::sc_start();
+    return fmt::format("{} arrived\n{}", client.arrived.size(), system.explain_stall());
+  });
+  EXPECT_EQ(result.text.find("5 arrived"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("Deadlock: a cycle of"), std::string::npos) << result.text;
 }
 
 TEST(PacketSystem, LinksOfDifferentRatesShareRouters) {

@@ -138,9 +138,7 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
       }
       const Buffers::Place& b = buffers[next];
       text += fmt::format(" {} input {} VC {}. ", topology.routers[b.router].name, b.port, b.vc);
-      text += topology.dimensions.empty()
-                  ? "Use routing up_down."
-                  : "Use vc_classes dateline with at least 2 VCs per virtual network.";
+      text += topology.deadlock_remedy();
       return text;
     }
   }

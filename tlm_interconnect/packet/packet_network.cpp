@@ -291,9 +291,8 @@ std::string PacketNetwork::explain_stall() const {
   }
   text += fmt::format("Deadlock: a cycle of {} buffers, each waiting for the next:\n", cycle.size());
   for (const Place& place : cycle) text += "  " + describe(place, ignored) + "\n";
-  text +=
-      "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another "
-      "routing.\n";
+  text += topology_.deadlock_remedy();
+  text += "\n";
   return text;
 }
 

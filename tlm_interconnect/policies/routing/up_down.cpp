@@ -3,6 +3,8 @@
 
 #include "tlm_interconnect/policies/routing/up_down.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace weft::packet {
@@ -18,6 +20,13 @@ UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
       layout_(config.vcs, config.virtual_networks, 1),
       table_of_(topology.routers.size(), kUnknown) {
   const auto n = static_cast<uint32_t>(topology.routers.size());
+  if (topology.one_way()) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("routing 'up_down': it needs links that go both ways, and {} has one-way links; "
+                    "use shortest_path, or the routing 'table' of an explicit graph",
+                    topology.name));
+  }
   // The root: the router with the most links, the first of them. Trees have theirs at level 0.
   uint32_t root = 0;
   for (uint32_t r = 0; r < n; ++r) {
