@@ -190,6 +190,32 @@ std::vector<KeySpec> make_keys() {
     k.description = "`false`: only from `from` to `to`.";
   }
   {
+    KeySpec& k = add("topology.graph.links[].credit_latency", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description =
+        "Of a credit on its way back, at `packet` fidelity (of a one-way link, too). `auto`: as `latency`.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].flit_error_rate", ValueType::number);
+    k.fallback = "0";
+    k.min = "0";
+    k.max = "0.5";
+    k.description =
+        "Chance that a flit is damaged on this link, at `packet` fidelity; its burst is then sent again "
+        "(link-level retry).";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].replay", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description = "What a repetition costs. `auto`: a round trip of the link.";
+  }
+  {
     KeySpec& k = add("topology.routes[].at", ValueType::nodes);
     k.required = true;
     k.description = "The nodes this is for.";

@@ -186,6 +186,9 @@ PacketRegion make_graph_region(const Config& config) {
     DimensionConfig like;
     like.bandwidth = link.rate();
     like.latency = link.latency;
+    like.credit_latency = link.credit_latency;
+    like.flit_error_rate = link.flit_error_rate;
+    like.replay = link.replay;
     t.add_link(link_timing(config, region.config, like));
   }
   region.config.buffer_flits = config.packet.buffer_flits != 0

@@ -51,7 +51,11 @@ void expect_same_graph(const GraphSpec& a, const GraphSpec& b) {
   EXPECT_EQ(routing, b.routing);
   ASSERT_EQ(links.size(), b.links.size());
   for (size_t i = 0; i < links.size(); ++i) {
-    const auto& [from, to, bandwidth, latency, count, bidirectional] = links[i];
+    const auto& [from, to, bandwidth, latency, count, bidirectional, credit_latency, flit_error_rate,
+                 replay] = links[i];
+    EXPECT_EQ(credit_latency, b.links[i].credit_latency) << i;
+    EXPECT_EQ(flit_error_rate, b.links[i].flit_error_rate) << i;
+    EXPECT_EQ(replay, b.links[i].replay) << i;
     EXPECT_EQ(from, b.links[i].from) << i;
     EXPECT_EQ(to, b.links[i].to) << i;
     EXPECT_EQ(bandwidth, b.links[i].bandwidth) << i;

@@ -535,6 +535,55 @@ TEST(PacketSystem, OneWayLinksCarryDataOneWayAndCreditsBack) {
             "job.packet.router2.to_router3>router3 job.packet.router3.to_router0>router0 ");
 }
 
+/// What a dimension says of its links a graph says of each link.
+TEST(PacketSystem, LinksOfAGraphHaveTheirOwnCreditLatencyAndErrors) {
+  const std::string head = "    npus: 4\n    links:\n";
+  const std::string ends = "      - {from: npu0..npu3, to: npu0..npu3, bandwidth: 160 GB/s, latency: 10 ns";
+  const std::string more =
+      "  logical: FullyConnected(4)\ncollectives: {chunks: 1}\npacket: {buffer_flits: 64}\n";
+  Config full = machine({{DimensionKind::fully_connected, 4}});
+  full.packet.buffer_flits = 64;
+  const auto same = [&](const std::string& keys) {
+    for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
+      EXPECT_EQ(collective(of_graph(head + ends + keys + "}\n", more), op, 65536),
+                collective(full, op, 65536))
+          << keys << " " << to_string(op);
+    }
+    return std::stoull(collective(full, CollectiveOp::all_gather, 65536));
+  };
+  const uint64_t plain = same("");
+  full.dimensions[0].credit_latency = 40'000;
+  const uint64_t credits = same(", credit_latency: 40 ns");
+  EXPECT_GT(credits, plain);
+  full.dimensions[0].flit_error_rate = 0.02;
+  const uint64_t errors = same(", credit_latency: 40 ns, flit_error_rate: 0.02");
+  EXPECT_GT(errors, credits);
+  full.dimensions[0].replay = 300'000;
+  EXPECT_GT(same(", credit_latency: 40 ns, flit_error_rate: 0.02, replay: 300 ns"), errors);
+  // One link alone: a message over another one is as fast as ever.
+  const std::string link = ", bandwidth: 160 GB/s, latency: 10 ns";
+  for (const char* keys : {", credit_latency: 1 us", ", flit_error_rate: 0.05, replay: 100 ns"}) {
+    const Config one = of_graph(head + "      - {from: npu0, to: npu1" + link + keys +
+                                    "}\n      - {from: npu1..npu3, to: npu1..npu3" + link + "}\n",
+                                "packet: {buffer_flits: 64}\n");
+    EXPECT_EQ(sent(one, {{1, 2, 65536}}), fmt::format("{} {}", 4096 * kCycle, alone(4096, 1))) << keys;
+    EXPECT_NE(sent(one, {{0, 1, 65536}}), sent(one, {{1, 2, 65536}})) << keys;
+  }
+  // A tree's levels.
+  const Config tree = parse_config(
+      "weft: 1\ntopology:\n  notation: FatTree(2,2)\n  dimensions: [{bandwidth: 160 GB/s, latency: 10 ns, "
+      "fidelity: "
+      "packet}, {bandwidth: 160 GB/s, latency: 10 ns, fidelity: packet, credit_latency: 70 ns, "
+      "flit_error_rate: 0.01, "
+      "replay: 90 ns}]\n",
+      "");
+  const auto links = packet_regions_of(tree)[0].topology.links;
+  EXPECT_EQ(links[0].credit_latency, 0u);
+  EXPECT_EQ(links[4].credit_latency, 70'000u);
+  EXPECT_EQ(links[4].flit_error, 0.01);
+  EXPECT_EQ(links[4].replay, 90'000u);
+}
+
 TEST(PacketSystem, DataArrivesOverOneWayLinks) {
   const std::string graph =
       "    npus: 5\n    switches: 1\n    links:\n      - {from: npu0..npu3, to: npu1..npu4, pattern: "
