@@ -210,7 +210,7 @@ TEST_F(RunRules, ChooseAlgorithmsAndChunksAndWarnWhenNoneMatches) {
             (std::map<std::string, std::string>{
                 {"a.x", "2 ring"}, {"b.x", "7 halving_doubling"}, {"b.y", "7 direct"}, {"c", "4 ring"}}));
   const std::string warning =
-      "m.yaml:10: key `collectives.rules[2]`: the rule (group `5`) is for no collective of the trace";
+      "m.yaml:10: key `collectives.rules[2]`: the rule (group `5`) is for no collective";
   EXPECT_NE(ran.err.find(warning), std::string::npos) << ran.err;
   EXPECT_EQ(ran.err.find("rules[0]"), std::string::npos) << ran.err;
   EXPECT_NE(json::parse(read(out("summary.json")))["warnings"].dump().find("collectives.rules[2]"),

@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "configs/packet_timing.h"
+#include "configs/rules_text.h"
 #include "configs/units.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/rules.h"
@@ -179,24 +180,11 @@ std::vector<std::string> FidelityRules::unmatched() const {
   std::vector<std::string> lines;
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (matched_[i]) continue;
-    const FidelityRule& rule = rules_[i];
-    std::string wants;
-    const auto add = [&](const char* key, const std::string& value) {
-      if (!value.empty()) wants += fmt::format("{}{} `{}`", wants.empty() ? " (" : ", ", key, value);
-    };
-    add("name", rule.name);
-    add("group", rule.group);
-    add("operation", rule.operation        ? to_string(*rule.operation)
-                     : rule.point_to_point ? "point_to_point"
-                                           : "");
-    add("iteration", rule.iteration ? std::to_string(*rule.iteration) : "");
-    add("from", rule.from == 0 ? "" : print_time(rule.from));
-    add("to", rule.to == kNever ? "" : print_time(rule.to));
-    if (!wants.empty()) wants += ")";
+    const std::string wants = conditions_text(rules_[i]);
     lines.push_back(
         fmt::format("{}: the rule{} was for no collective and no message: none matched when it started, or "
                     "earlier rules took them all",
-                    rule.origin, wants));
+                    rules_[i].origin, wants.empty() ? "" : " (" + wants + ")"));
   }
   return lines;
 }
