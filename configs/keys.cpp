@@ -472,7 +472,9 @@ std::vector<KeySpec> make_keys() {
     k.required = true;
     for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
       k.choices.push_back({to_string(f), true, ""});
-    k.description = "Their fidelity: that of the dimensions, or a finer one.";
+    k.description =
+        "Their fidelity, finer or coarser than the dimensions' own, or the same: an exception from later "
+        "rules.";
   }
   {
     KeySpec& k = add("npu.peak", ValueType::compute);

@@ -906,7 +906,7 @@ RunResult TraceJob::result() const {
     result.broken_invariants.push_back(
         fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
   }
-  // The upper bound is that of the dimensions' own fidelities, which rules lift only to slower ones.
+  // The upper bound is that of the dimensions' own fidelities.
   if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
     result.warnings.push_back(
         fmt::format("the job took {} ps, more than all its operations one after the other ({} ps): look at "

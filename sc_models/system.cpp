@@ -133,7 +133,7 @@ void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   }
 }
 
-/// Tells modules and links of a dimension that a rule has lifted from its own.
+/// Tells modules and links of a dimension at a rule's fidelity from its own.
 std::string System::suffix(uint32_t p, uint32_t d) const {
   return p == 0 ? std::string()
                 : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
@@ -251,8 +251,8 @@ void System::build_packets(vcd::Waves* waves) {
   }
 }
 
-/// The collective units of the region's switches. No rule lifts their dimensions, so that there is one region
-/// with them (FidelityRules).
+/// The collective units of the region's switches. No rule changes their dimensions, so that there is one
+/// region with them (FidelityRules).
 void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   for (const uint32_t d : fabric.dimensions()) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {

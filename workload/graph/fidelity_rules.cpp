@@ -86,7 +86,7 @@ FidelityRules::FidelityRules(const Config& config)
       if (collectives::uses_unit(config, d)) {
         throw UserError(
             ExitCode::usage,
-            fmt::format("{}: it lifts dimension {} to {} fidelity, and switches reduce there (in_switch) at "
+            fmt::format("{}: it takes dimension {} to {} fidelity, and switches reduce there (in_switch) at "
                         "{} fidelity only; name other `dimensions`, or another algorithm than in_switch",
                         rule.origin, d, to_string(rule.fidelity), to_string(dimensions[d].fidelity)));
       }
@@ -100,9 +100,11 @@ FidelityRules::FidelityRules(const Config& config)
         if (!collectives::uses_unit(config, d)) continue;
         throw UserError(
             ExitCode::usage,
-            fmt::format("{}: it joins dimension {}, in which switches reduce (in_switch), with others to one "
-                        "packet network; name other `dimensions`, or another algorithm than in_switch",
-                        rule.origin, d));
+            fmt::format(
+                "{}: dimension {}, in which switches reduce (in_switch), would be in another packet "
+                "network (adjacent dimensions at packet fidelity are one); name other `dimensions`, or "
+                "another algorithm than in_switch",
+                rule.origin, d));
       }
     }
     by_iteration_ = by_iteration_ || rule.iteration.has_value();
