@@ -925,7 +925,12 @@ std::vector<KeySpec> make_keys() {
     k.fallback = "normal";
     k.choices = {{"normal", true, "one after the other"},
                  {"aggressive", true, "all at once: they take turns, packet by packet"}};
-    k.description = "How the messages that wait for one link are injected.";
+    k.description =
+        "How the messages that wait for one link are injected (each virtual network by itself). With "
+        "`aggressive` "
+        "the one whose last turn is longest ago sends its next packet; one that comes is behind all others, "
+        "but "
+        "before the one whose packet begins in that very cycle. No packet trains.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.injection = named<PacketInjection>(std::get<std::string>(v), to_string, 2);
     };
