@@ -138,11 +138,31 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
       }
       const Buffers::Place& b = buffers[next];
       text += fmt::format(" {} input {} VC {}. ", topology.routers[b.router].name, b.port, b.vc);
-      text += topology.deadlock_remedy();
-      return text;
+      return text + deadlock_remedy(topology, config);
     }
   }
   return {};
+}
+
+std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config, SpellOption option) {
+  const std::string& routing = config.routing.empty() ? topology.routing : config.routing;
+  if (topology.one_way())
+    return "Give ways without such a cycle (`topology.routes`), or a link the other way.";
+  if (topology.dimensions.empty()) return fmt::format("Use {}.", option("routing", "up_down"));
+  const std::string classes =
+      fmt::format("{} and at least 2 VCs per virtual network", option("vc_classes", "dateline"));
+  if (routing == "dimension_order") return fmt::format("Use {}.", classes);
+  // Classes are dimension_order's: another routing does not heed them.
+  const bool rings =
+      std::any_of(topology.dimensions.begin(), topology.dimensions.end(),
+                  [](const TopologyDimension& d) { return d.kind == DimensionKind::ring && d.size > 2; });
+  return fmt::format("Use {}{}, or {}.", option("routing", "dimension_order"),
+                     rings ? fmt::format(" with {}", classes) : "", option("routing", "up_down"));
+}
+
+std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config) {
+  return deadlock_remedy(
+      topology, config, [](const char* key, const char* value) { return fmt::format("{}: {}", key, value); });
 }
 
 }  // namespace weft::packet

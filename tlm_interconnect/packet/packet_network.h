@@ -69,7 +69,7 @@ class PacketNetwork final : public sc_core::sc_module {
   };
   void end_of_elaboration() override;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
-  Picoseconds or_cycle(Picoseconds t) const { return t == 0 ? config_.cycle : t; }
+  Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
 
   const PacketConfig config_;
