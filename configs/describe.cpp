@@ -11,6 +11,7 @@
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
+#include "configs/rules_text.h"
 #include "configs/tree.h"
 #include "configs/units.h"
 
@@ -162,6 +163,19 @@ std::string logical_text(const Config& config) {
   if (!config.mapping.empty())
     out += fmt::format("; ranks are at NPUs {}", shortened(print_mapping(config.mapping)));
   return out + "\n";
+}
+
+/// A line a rule; nothing without any.
+template <typename Rule>
+std::string rules_text(const char* title, const std::vector<Rule>& rules, const char* otherwise) {
+  if (rules.empty()) return {};
+  std::string out = fmt::format("{}: the first that fits holds\n", title);
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const std::string conditions = conditions_text(rules[i]);
+    out += fmt::format("  [{}] {}: {}\n", i, conditions.empty() ? "everything" : conditions,
+                       settings_text(rules[i]));
+  }
+  return out + fmt::format("  what fits none: {}\n", otherwise);
 }
 
 void graph_text(const Graph& graph, std::string& out) {
@@ -384,6 +398,8 @@ std::string describe_text(const Config& config) {
   out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
                      print_time(config.nmu.endpoint_delay), plural(config.collectives.chunks, "chunk"),
                      to_string(config.collectives.order));
+  out += rules_text("rules for collectives", config.collectives.rules, "the general settings");
+  out += rules_text("fidelity rules", config.fidelity_rules, "its dimensions' own fidelity");
   return out;
 }
 

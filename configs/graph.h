@@ -30,6 +30,10 @@ struct GraphLink {
   Picoseconds latency = 0;
   uint32_t count = 1;         ///< links ganged into this one: they multiply `bandwidth`
   bool bidirectional = true;  ///< false: from `from` to `to` only
+  // At packet fidelity:
+  Picoseconds credit_latency = 0;  ///< 0: as `latency`
+  double flit_error_rate = 0;
+  Picoseconds replay = 0;  ///< 0: a round trip of the link
 
   Rate rate() const { return {bandwidth.bytes_per_second * count, bandwidth.divisor}; }
 };

@@ -297,6 +297,9 @@ void read_link(const DocumentNode& node, const std::string& shown, const NodeNam
     link.latency = section.value<uint64_t>("latency");
     link.count = static_cast<uint32_t>(section.value<uint64_t>("count"));
     link.bidirectional = section.value<bool>("bidirectional");
+    link.credit_latency = section.value<uint64_t>("credit_latency");
+    link.flit_error_rate = section.value<double>("flit_error_rate");
+    link.replay = section.value<uint64_t>("replay");
     try {
       join(from, to, section.value<std::string>("pattern") == "one_to_one", link.bidirectional, spec,
            [&](uint32_t a, uint32_t b) {
@@ -334,7 +337,8 @@ std::string range_text(const GraphSpec& spec, uint32_t first, uint32_t last) {
 bool same_kind(const GraphLink& a, const GraphLink& b) {
   return a.bandwidth.bytes_per_second == b.bandwidth.bytes_per_second &&
          a.bandwidth.divisor == b.bandwidth.divisor && a.latency == b.latency && a.count == b.count &&
-         a.bidirectional == b.bidirectional;
+         a.bidirectional == b.bidirectional && a.credit_latency == b.credit_latency &&
+         a.flit_error_rate == b.flit_error_rate && a.replay == b.replay;
 }
 
 }  // namespace
@@ -523,9 +527,12 @@ std::string print_graph(const GraphSpec& spec) {
       next = j;
       ends = fmt::format("from: {}, to: {}{}", from, to, df == dt ? ", pattern: one_to_one" : "");
     }
-    out += fmt::format("      - {{{}, bandwidth: {}, latency: {}, count: {}, bidirectional: {}}}\n", ends,
-                       print_bandwidth(first.bandwidth), print_time(first.latency), first.count,
-                       first.bidirectional);
+    const auto or_auto = [](Picoseconds t) { return t == 0 ? std::string("auto") : print_time(t); };
+    out += fmt::format(
+        "      - {{{}, bandwidth: {}, latency: {}, count: {}, bidirectional: {}, credit_latency: {}, "
+        "flit_error_rate: {}, replay: {}}}\n",
+        ends, print_bandwidth(first.bandwidth), print_time(first.latency), first.count, first.bidirectional,
+        or_auto(first.credit_latency), first.flit_error_rate, or_auto(first.replay));
     i = next;
   }
   out += fmt::format("  routing: {}\n", spec.routing);

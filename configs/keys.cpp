@@ -191,6 +191,32 @@ std::vector<KeySpec> make_keys() {
     k.description = "`false`: only from `from` to `to`.";
   }
   {
+    KeySpec& k = add("topology.graph.links[].credit_latency", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description =
+        "Of a credit on its way back, at `packet` fidelity (of a one-way link, too). `auto`: as `latency`.";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].flit_error_rate", ValueType::number);
+    k.fallback = "0";
+    k.min = "0";
+    k.max = "0.5";
+    k.description =
+        "Chance that a flit is damaged on this link, at `packet` fidelity; its burst is then sent again "
+        "(link-level retry).";
+  }
+  {
+    KeySpec& k = add("topology.graph.links[].replay", ValueType::time);
+    k.fallback = "auto";
+    k.min = "1 ps";
+    k.max = "1 s";
+    k.zero_word = "auto";
+    k.description = "What a repetition costs. `auto`: a round trip of the link.";
+  }
+  {
     KeySpec& k = add("topology.routes[].at", ValueType::nodes);
     k.required = true;
     k.description = "The nodes this is for.";
@@ -497,7 +523,9 @@ std::vector<KeySpec> make_keys() {
     k.required = true;
     for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
       k.choices.push_back({to_string(f), true, ""});
-    k.description = "Their fidelity: that of the dimensions, or a finer one.";
+    k.description =
+        "Their fidelity, finer or coarser than the dimensions' own, or the same: an exception from later "
+        "rules.";
   }
   {
     KeySpec& k = add("npu.peak", ValueType::compute);
@@ -979,7 +1007,12 @@ std::vector<KeySpec> make_keys() {
     k.fallback = "normal";
     k.choices = {{"normal", true, "one after the other"},
                  {"aggressive", true, "all at once: they take turns, packet by packet"}};
-    k.description = "How the messages that wait for one link are injected.";
+    k.description =
+        "How the messages that wait for one link are injected (each virtual network by itself). With "
+        "`aggressive` "
+        "the one whose last turn is longest ago sends its next packet; one that comes is behind all others, "
+        "but "
+        "before the one whose packet begins in that very cycle. No packet trains.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.injection = named<PacketInjection>(std::get<std::string>(v), to_string, 2);
     };

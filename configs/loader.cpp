@@ -1233,13 +1233,12 @@ class Resolver {
       }
       for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
         if (std::get<std::string>(fidelity->value) == to_string(f)) rule.fidelity = f;
-      resolve_dimensions_of(rule, get("dimensions"), *fidelity, path);
+      resolve_dimensions_of(rule, get("dimensions"), path);
       config_.fidelity_rules.push_back(std::move(rule));
     }
   }
 
-  void resolve_dimensions_of(FidelityRule& rule, const RawValue* raw, const RawValue& fidelity,
-                             const std::string& path) {
+  void resolve_dimensions_of(FidelityRule& rule, const RawValue* raw, const std::string& path) {
     const std::vector<DimensionConfig>& dimensions = config_.fabric_dimensions();
     if (raw != nullptr) {
       for (const std::string& number : std::get<std::vector<std::string>>(raw->value)) {
@@ -1255,18 +1254,6 @@ class Resolver {
       std::sort(rule.dimensions.begin(), rule.dimensions.end());
       rule.dimensions.erase(std::unique(rule.dimensions.begin(), rule.dimensions.end()),
                             rule.dimensions.end());
-    }
-    for (uint32_t d = 0; d < dimensions.size(); ++d) {
-      const bool named =
-          rule.dimensions.empty() || std::binary_search(rule.dimensions.begin(), rule.dimensions.end(), d);
-      if (!named || dimensions[d].size <= 1 || dimensions[d].fidelity <= rule.fidelity) continue;
-      errors_.add(fidelity.origin, path + ".fidelity",
-                  fmt::format("is {}, and dimension {} has the finer fidelity {}: rules lift messages to a "
-                              "finer one only; name other `dimensions`, or make the dimension {} and lift "
-                              "the rest by a rule",
-                              to_string(rule.fidelity), d, to_string(dimensions[d].fidelity),
-                              to_string(rule.fidelity)));
-      return;
     }
   }
 

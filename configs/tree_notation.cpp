@@ -151,6 +151,9 @@ GraphSpec tree_graph(const TreeNotation& tree, const std::vector<DimensionConfig
     link.bandwidth = levels[level].bandwidth;
     link.latency = levels[level].latency;
     link.count = levels[level].links_per_npu;
+    link.credit_latency = levels[level].credit_latency;
+    link.flit_error_rate = levels[level].flit_error_rate;
+    link.replay = levels[level].replay;
     spec.links.push_back(link);
   };
   const uint32_t first = spec.npus;  // of the switches

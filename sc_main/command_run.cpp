@@ -111,14 +111,7 @@ ExitCode run(const RunOptions& options) {
     for (const std::string& warning : warnings) warn(warning);
   }
   job->start();
-  bool finished = false;
-  try {
-    finished = simulate(*job, "nodes");
-  } catch (const UserError&) {
-    // The kernel passes on only the text of what a probe threw.
-    if (waves->on() && waves->writer()->failure()) throw *waves->writer()->failure();
-    throw;
-  }
+  const bool finished = simulate(*job, "nodes");
   const RunResult result = job->result();
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);

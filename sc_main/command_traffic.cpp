@@ -108,8 +108,10 @@ uint64_t longest_way(const PacketTopology& topology, Ticks cycle) {
   Ticks way = 0;
   if (topology.dimensions.empty()) {
     for (const LinkTiming& link : topology.links) way = std::max(way, link.latency);
-    const std::vector<uint32_t> hops = topology.hops_from(0);
-    way *= 2 * (topology.levels != 0 ? topology.levels : *std::max_element(hops.begin(), hops.end()) + 1);
+    uint32_t most = 0;
+    for (const uint32_t hops : topology.hops_from(0))
+      if (hops != PacketTopology::kUnreached) most = std::max(most, hops);
+    way *= 2 * (topology.levels != 0 ? topology.levels : most + 1);
   }
   for (const TopologyDimension& d : topology.dimensions) {
     const uint64_t hops = d.kind == DimensionKind::ring              ? d.size / 2
@@ -367,8 +369,7 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
 
 TrafficResult run(const TrafficConfig& config) {
   try {
-    return packet::run_traffic(
-        config, [](Picoseconds time) { sc_core::sc_start(sc_core::sc_time::from_value(time)); });
+    return packet::run_traffic(config, [](Picoseconds time) { advance(sc_core::sc_time::from_value(time)); });
   } catch (const UserError& e) {
     if (e.code() != ExitCode::stall) throw;
     std::string text = e.what();
@@ -379,9 +380,10 @@ TrafficResult run(const TrafficConfig& config) {
           std::replace(option.begin(), option.end(), '_', '-');
           return fmt::format("--{} {}", option, value);
         });
-    throw UserError(ExitCode::stall,
-                    fmt::format("the network of {} hangs: nothing arrives any more.\n{}\nAs options: {}",
-                                config.topology.name, text, remedy));
+    throw UserError(
+        ExitCode::stall,
+        fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}{}", config.topology.name,
+                    text, config.topology.one_way() ? "In the configuration: " : "As options: ", remedy));
   }
 }
 

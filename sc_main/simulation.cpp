@@ -9,17 +9,27 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <exception>
+#include <new>
 #include <systemc>
+#include <utility>
 
 #include "sc_main/console.h"
 #include "sc_main/progress.h"
+#include "vcd/value.h"
 
 namespace weft::cli {
 namespace {
 
 using sc_core::sc_time;
 
+/// What a process threw. The kernel makes a report of it, with its text alone, while it is being handled.
+std::exception_ptr thrown;
+
 void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
+  if (std::strcmp(report.get_msg_type(), sc_core::SC_ID_SIMULATION_UNCAUGHT_EXCEPTION_) == 0)
+    thrown = std::current_exception();
   if (report.get_severity() >= sc_core::SC_ERROR) throw sc_core::sc_report(report);
   if ((actions & sc_core::SC_DISPLAY) == 0) return;
   const std::string text = fmt::format("{}: {}", report.get_msg_type(), report.get_msg());
@@ -59,7 +69,7 @@ class Slice {
 void run_until_idle(Job& job, Slice& slice, Progress& progress, double begin_s) {
   do {
     const double before = seconds();
-    sc_core::sc_start(slice.length(), sc_core::SC_EXIT_ON_STARVATION);
+    advance(slice.length(), sc_core::SC_EXIT_ON_STARVATION);
     const double after = seconds();
     slice.took(after - before);
     progress.update(after - begin_s, sc_core::sc_time_stamp().value(), job.done_count(), job.total_count());
@@ -73,6 +83,32 @@ void set_up_kernel() {
   sc_core::sc_report_handler::set_handler(handle_report);
   // A job without nodes, or a collective without bytes, is over at once.
   sc_core::sc_report_handler::set_actions(sc_core::SC_ID_NO_SC_START_ACTIVITY_, sc_core::SC_DO_NOTHING);
+}
+
+void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
+  thrown = nullptr;
+  const auto at = [](const std::string& text) {
+    return fmt::format("at {}: {}", sc_core::sc_time_stamp().to_string(), text);
+  };
+  try {
+    try {
+      sc_core::sc_start(by, policy);
+    } catch (const sc_core::sc_report&) {
+      if (thrown) std::rethrow_exception(std::exchange(thrown, nullptr));
+      throw;
+    }
+  } catch (const UserError& e) {
+    throw UserError(e.code(), at(e.what()));
+  } catch (const sc_core::sc_report& e) {
+    throw UserError(ExitCode::internal, at(e.get_msg()));
+  } catch (const vcd::WriteError&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw UserError(ExitCode::internal,
+                    at(fmt::format("internal error: {}; please report it with the command", e.what())));
+  }
 }
 
 bool simulate(Job& job, const std::string& unit) {
@@ -89,11 +125,9 @@ bool simulate(Job& job, const std::string& unit) {
     do {
       run_until_idle(job, slice, progress, begin_s);
     } while (!job.finished() && job.rescue());
-  } catch (const sc_core::sc_report& report) {
+  } catch (...) {
     progress.end();
-    // What a module threw arrives from the kernel as a report that holds only its text.
-    throw UserError(ExitCode::internal,
-                    fmt::format("at {}: {}", sc_core::sc_time_stamp().to_string(), report.get_msg()));
+    throw;
   }
   progress.end();
   return job.finished();

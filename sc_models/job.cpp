@@ -278,6 +278,7 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
     }
   }
   result.warnings.insert(result.warnings.end(), system_->warnings().begin(), system_->warnings().end());
+  for (std::string& line : unmatched_rules()) result.warnings.push_back(std::move(line));
   if (result.out_of_order_starts != 0) {
     result.warnings.push_back(
         fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
@@ -304,7 +305,12 @@ void Job::add_fidelity_results(RunResult& result, const std::vector<uint64_t>& s
   uint64_t of_rules = 0;
   for (uint32_t i = 0; i < count; ++i) of_rules += result.fidelity_uses[i + size_t{1}].messages;
   result.fidelity_uses[0].messages = result.messages - std::min(result.messages, of_rules);
-  for (std::string& line : rules.unmatched()) result.warnings.push_back(std::move(line));
+}
+
+std::vector<std::string> Job::unmatched_rules() const {
+  std::vector<std::string> lines = rules_.unmatched();
+  for (std::string& line : system_->fidelity().unmatched()) lines.push_back(std::move(line));
+  return lines;
 }
 
 CollectiveJob::CollectiveJob(const char* name, const Config& config, vcd::Waves* waves, bool folded,
@@ -571,7 +577,6 @@ void TraceJob::compute_bounds() {
     bounds.path(r, path.time);
   }
   ruled_.clear();
-  for (std::string& line : rules_.unmatched()) warnings_.push_back(std::move(line));
   lower_bound_ = bounds.lower();
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
@@ -903,7 +908,7 @@ RunResult TraceJob::result() const {
     result.broken_invariants.push_back(
         fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
   }
-  // The upper bound is that of the dimensions' own fidelities, which rules lift only to slower ones.
+  // The upper bound is that of the dimensions' own fidelities.
   if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
     result.warnings.push_back(
         fmt::format("the job took {} ps, more than all its operations one after the other ({} ps): look at "

@@ -110,7 +110,7 @@ struct LinkRow {
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed
   Fidelity fidelity = Fidelity::message;
-  uint64_t packets = 0;  ///< packet fidelity, where `messages` and `queued` are not known
+  uint64_t packets = 0;  ///< packet fidelity
   uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
 };
 
@@ -170,6 +170,8 @@ class Job : public NmuClient {
   const std::vector<std::string>& wrong_data() const { return wrong_data_; }
   /// Elements of finished collectives that were compared with the definition.
   uint64_t verified_elements() const { return data_elements_; }
+  /// A line for every rule, of collectives and of fidelity, that has been for nothing so far.
+  std::vector<std::string> unmatched_rules() const;
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;

@@ -263,7 +263,11 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   use.bytes = flits * config_.packet.flit_bytes;
   use.packets = network.router(r).packets_sent(p);
   use.marked = network.router(r).packets_marked(p);
+  use.messages = network.router(r).messages_sent(p);
   use.busy = network.router(r).busy(p);
+  use.queued = network.router(r).queued(p);
+  for (const std::vector<uint32_t>* lanes : {&router.lanes, &router.unit_lanes})
+    if (p < lanes->size()) use.queued += networks_[n]->ni(router.ports[(*lanes)[p]].peer).queued();
   if (dimensions_.empty()) {
     const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
                                      : topology.routers[port.peer].name;

@@ -70,7 +70,9 @@ class PacketFabric {
     uint64_t bytes = 0;  ///< flits times their size: headers and padding included
     uint64_t packets = 0;
     uint64_t marked = 0;  ///< of these by ECN, here
+    uint64_t messages = 0;  ///< that have left by it, to the last packet
     Picoseconds busy = 0;
+    Picoseconds queued = 0;  ///< waited for it, in the router and at the interface of this link
   };
   /// One flow that DCQCN has slowed down: what an interface sends to one NPU.
   struct FlowUse {
@@ -123,6 +125,8 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
     use.dimension = dimensions_.empty() ? 0 : dimensions_[0];
     use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
     use.packets = ni.packets_sent();
+    use.messages = ni.messages_sent();
+    use.queued = ni.queued();
     use.busy =
         picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
     f(use);
@@ -130,6 +134,7 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {
     for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
       const packet::TopologyPort& port = topology.routers[r].ports[p];
+      if (!port.sends) continue;  // the receiving end of a one-way link
       // Within an NPU or a switch.
       if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
         continue;

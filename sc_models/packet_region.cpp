@@ -179,14 +179,6 @@ PacketRegion make_graph_region(const Config& config) {
   for (const GraphLink& link : spec.links) {
     rates.push_back(link.rate());
     lanes += (graph.is_npu(link.from) ? 1 : 0) + (graph.is_npu(link.to) ? 1 : 0);
-    if (!link.bidirectional) {
-      throw UserError(
-          ExitCode::usage,
-          fmt::format("{}: key `topology.graph.links`: the link from {} to {} goes one way only; at "
-                      "packet fidelity credits need the way back: use message fidelity, or "
-                      "`bidirectional: true`",
-                      where(config), graph.name(link.from), graph.name(link.to)));
-    }
   }
   if (lanes > kMostInterfaces) {
     throw UserError(ExitCode::usage,
@@ -203,6 +195,9 @@ PacketRegion make_graph_region(const Config& config) {
     DimensionConfig like;
     like.bandwidth = link.rate();
     like.latency = link.latency;
+    like.credit_latency = link.credit_latency;
+    like.flit_error_rate = link.flit_error_rate;
+    like.replay = link.replay;
     t.add_link(link_timing(config, region.config, like));
   }
   region.config.buffer_flits = config.packet.buffer_flits != 0
@@ -223,7 +218,7 @@ PacketRegion make_graph_region(const Config& config) {
     packet::TopologyRouter& r = t.routers[router[n]];
     for (const Graph::Port& port : graph.ports(n)) {
       if (router[port.peer] != ~0u) {
-        r.ports.push_back({false, router[port.peer], port.peer_port, port.link, false});
+        r.ports.push_back({false, router[port.peer], port.peer_port, port.link, false, port.sends});
         continue;
       }
       t.nis[port.peer] = {router[n], static_cast<uint32_t>(r.ports.size()), port.peer};

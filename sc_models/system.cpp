@@ -140,7 +140,7 @@ void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   }
 }
 
-/// Tells modules and links of a dimension that a rule has lifted from its own.
+/// Tells modules and links of a dimension at a rule's fidelity from its own.
 std::string System::suffix(uint32_t p, uint32_t d) const {
   return p == 0 ? std::string()
                 : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
@@ -300,8 +300,8 @@ void System::build_packets(vcd::Waves* waves) {
   }
 }
 
-/// The collective units of the region's switches. No rule lifts their dimensions, so that there is one region
-/// with them (FidelityRules).
+/// The collective units of the region's switches. No rule changes their dimensions, so that there is one
+/// region with them (FidelityRules).
 void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   for (const uint32_t d : fabric.dimensions()) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
@@ -557,7 +557,10 @@ System::Totals System::totals() const {
       t.packet_hops += network.packet_hops();
       t.flits += network.flits_received();
     }
-    fabric->for_each_link([&](const PacketFabric::LinkUse& use) { t.link_bytes += use.bytes; });
+    fabric->for_each_link([&](const PacketFabric::LinkUse& use) {
+      t.link_bytes += use.bytes;
+      t.link_messages += use.messages;
+    });
   }
   for (const auto& s : analytical_switches_) {
     for (const fabric::Link& link : s.module->links()) {

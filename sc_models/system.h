@@ -42,7 +42,7 @@ struct LinkReport {
   uint64_t packets = 0;  ///< packet fidelity
   uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
   Picoseconds busy = 0;
-  Picoseconds queued = 0;  ///< time that messages waited for it, summed; not known at packet fidelity
+  Picoseconds queued = 0;  ///< time that messages (packet fidelity: packets) waited for it, summed
 };
 
 class System : public sc_core::sc_module {
@@ -133,7 +133,9 @@ class System : public sc_core::sc_module {
         link.bytes = use.bytes;
         link.packets = use.packets;
         link.marked = use.marked;
+        link.messages = use.messages;
         link.busy = use.busy;
+        link.queued = use.queued;
         f(link);
       });
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 weft_add_sc_test(cli_parts
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/parts_test.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/parts_test.cpp ${PROJECT_SOURCE_DIR}/tests/support/isolated.cpp
   LINKS weft_cli nlohmann_json::nlohmann_json
   LABELS unit)
 

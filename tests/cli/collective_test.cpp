@@ -391,6 +391,28 @@ TEST(Collective, SetReachesEveryKey) {
   EXPECT_TRUE(ran.says({"--set packet.size=3", "unknown key 'size'", "packet_size"})) << ran.err;
 }
 
+TEST(Collective, RulesForNothingAreToldAsByRun) {
+  vcd::test::TemporaryFolder folder;
+  write(folder.file("m.yaml"),
+        "weft: 1\ntopology:\n  notation: Ring(4)\n  dimensions: [{bandwidth: 1 GB/s}]\n  fidelity_rules:\n"
+        "    - {operation: all_reduce, from: 1 s, fidelity: packet}\n"
+        "    - {operation: all_reduce, fidelity: message}\n"
+        "collectives:\n  rules:\n    - {name: 'grad*', chunks: 2}\n    - {group: '0', chunks: 3}\n");
+  const Ran ran = collective({"--config", folder.file("m.yaml"), "--sizes", "1 KiB,2 KiB"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(
+      ran.says({"warning: " + folder.file("m.yaml") +
+                    ":6: key `topology.fidelity_rules[0]`: the rule (operation `all_reduce`, from `1 s`) was "
+                    "for no collective and no message",
+                "warning: " + folder.file("m.yaml") +
+                    ":10: key `collectives.rules[0]`: the rule (name `grad*`) is for no collective: none "
+                    "matches"}))
+      << ran.err;
+  EXPECT_EQ(ran.err.find("rules[1]"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("key `collectives.rules[0]`"), ran.err.rfind("key `collectives.rules[0]`"))
+      << "once";
+}
+
 TEST(Collective, ZeroBytesAndFewerBytesThanChunksAreNoErrors) {
   const Ran zero = collective({"--topology", "Ring(4)", "--bandwidth", "50 GB/s", "--size", "0 B", "--json"});
   EXPECT_EQ(zero.status, 0) << zero.err;

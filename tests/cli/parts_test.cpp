@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <systemc>
 #include <vector>
 
 #include "sc_main/decimal.h"
@@ -15,8 +19,12 @@
 #include "sc_main/output_folder.h"
 #include "sc_main/progress.h"
 #include "sc_main/results.h"
+#include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
+#include "tests/support/isolated.h"
+#include "tlm_interconnect/packet/traffic.h"
+#include "vcd/value.h"
 
 namespace weft::cli {
 namespace {
@@ -277,6 +285,84 @@ TEST(Results, SummaryTellsWhatIsBrokenAndUnfinished) {
   EXPECT_EQ(json["collectives"]["all_reduce"]["efficiency"], 0.5);
   EXPECT_EQ(json["invariants"], nlohmann::json::array({"bytes \"lost\""}));
   EXPECT_EQ(json["warnings"], nlohmann::json::array({"a warning"}));
+}
+
+/// Does `action` in a process at 7 ns.
+class Doer final : public sc_core::sc_module {
+ public:
+  Doer(sc_core::sc_module_name name, std::function<void()> action)
+      : sc_module(name), action_(std::move(action)) {
+    SC_HAS_PROCESS(Doer);
+    SC_METHOD(act);
+    sensitive << event_;
+    dont_initialize();
+    event_.notify(sc_core::sc_time(7, sc_core::SC_NS));
+  }
+
+ private:
+  void act() { action_(); }
+  std::function<void()> action_;
+  sc_core::sc_event event_;
+};
+
+/// What comes out of advance() when a process does `action`: the code and the text.
+std::string out_of_kernel(const std::function<void()>& action) {
+  return test::isolated([&] {
+           set_up_kernel();
+           Doer doer("doer", action);
+           try {
+             advance(sc_core::sc_time(1, sc_core::SC_US));
+           } catch (const UserError& e) {
+             return fmt::format("{}: {}", static_cast<int>(e.code()), e.what());
+           } catch (const vcd::WriteError& e) {
+             return fmt::format("write: {}", e.what());
+           } catch (const std::bad_alloc&) {
+             return std::string("memory");
+           }
+           return std::string("nothing");
+         })
+      .text;
+}
+
+TEST(Simulation, ErrorsOfProcessesKeepWhatTheyAre) {
+  EXPECT_EQ(out_of_kernel([] {}), "nothing");
+  for (const ExitCode code : {ExitCode::usage, ExitCode::trace, ExitCode::internal}) {
+    EXPECT_EQ(out_of_kernel([&] { throw UserError(code, "t.3.et: node 5: no"); }),
+              fmt::format("{}: at 7 ns: t.3.et: node 5: no", static_cast<int>(code)));
+  }
+  // Handled there, and something else after it.
+  EXPECT_EQ(out_of_kernel([] {
+              try {
+                throw UserError(ExitCode::trace, "handled");
+              } catch (const UserError&) {
+                SC_REPORT_ERROR("weft/tests", "of the kernel");
+              }
+            }),
+            "1: at 7 ns: of the kernel");
+  EXPECT_EQ(out_of_kernel([] { SC_REPORT_FATAL("weft/tests", "an invariant"); }), "1: at 7 ns: an invariant");
+  EXPECT_EQ(out_of_kernel([] { throw std::logic_error("oops"); }),
+            "1: at 7 ns: internal error: oops; please report it with the command");
+  EXPECT_EQ(out_of_kernel([] { throw std::bad_alloc(); }), "memory");
+  EXPECT_EQ(out_of_kernel([] { throw vcd::WriteError("w.vcd", "full"); }),
+            fmt::format("write: {}", vcd::WriteError("w.vcd", "full").what()));
+}
+
+TEST(Simulation, ErrorsOfProcessesReachTheParentOfTrafficRuns) {
+  packet::TrafficConfig config;
+  config.topology = packet::make_dimensions({{DimensionKind::ring, 4, {}}}, {});
+  config.loads = {0.1};
+  config.find_saturation = false;
+  try {
+    packet::run_traffic(config, [](Picoseconds by) {
+      set_up_kernel();
+      static Doer doer("doer", [] { throw UserError(ExitCode::trace, "the pattern's file"); });
+      advance(sc_core::sc_time::from_value(by));
+    });
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::trace);
+    EXPECT_STREQ(e.what(), "at 7 ns: the pattern's file");
+  }
 }
 
 }  // namespace

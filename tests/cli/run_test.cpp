@@ -236,7 +236,7 @@ TEST_F(RunRules, ChooseAlgorithmsAndChunksAndWarnWhenNoneMatches) {
             (std::map<std::string, std::string>{
                 {"a.x", "2 ring"}, {"b.x", "7 halving_doubling"}, {"b.y", "7 direct"}, {"c", "4 ring"}}));
   const std::string warning =
-      "m.yaml:10: key `collectives.rules[2]`: the rule (group `5`) is for no collective of the trace";
+      "m.yaml:10: key `collectives.rules[2]`: the rule (group `5`) is for no collective";
   EXPECT_NE(ran.err.find(warning), std::string::npos) << ran.err;
   EXPECT_EQ(ran.err.find("rules[0]"), std::string::npos) << ran.err;
   EXPECT_NE(json::parse(read(out("summary.json")))["warnings"].dump().find("collectives.rules[2]"),
@@ -781,6 +781,18 @@ TEST_F(Run, AFileLimitIsStatus1) {
                         "' --groups '" + traces_->file("llm.groups.json") + "' --out '" + out("") + "'");
   EXPECT_EQ(ran.status, 1) << ran.err;
   EXPECT_TRUE(ran.says({"File too large", "--out"})) << ran.err;
+}
+
+TEST_F(Run, AnErrorInTheMiddleOfTheRunHasItsCode) {
+  // Each of the nodes is possible, the second one ends after the end of time.
+  const uint64_t days = 120 * uint64_t{86400} * 1000000;  // in us
+  const std::vector<PbNode> nodes = {trace::test::comp(1, {}, days), trace::test::comp(2, {1}, days)};
+  write_trace(folder_.file("e.0.et"), {nodes[0]});
+  write_trace(folder_.file("e.1.et"), nodes);
+  const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(2)_Ring(1)", "--trace",
+                        folder_.file("e"), "--out", out("")});
+  EXPECT_EQ(ran.status, 3) << ran.err;
+  EXPECT_TRUE(ran.says({"at 10368000 s: ", "rank 1, node 2", "213 days"})) << ran.err;
 }
 
 TEST_F(Run, OldResultsDoNotSurviveARunThatFails) {

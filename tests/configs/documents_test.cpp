@@ -233,6 +233,33 @@ size_t occurrences(const std::string& text, const std::string& what) {
   return count;
 }
 
+TEST(Describe, RulesInWords) {
+  EXPECT_EQ(describe_text(machine("Ring(4)")).find("rules"), std::string::npos);
+  const std::string ruled = describe_text(parse_config(
+      "weft: 1\ntopology:\n  notation: Ring(4)_FC(8)\n  dimensions: [{bandwidth: 1 GB/s}, {bandwidth: 1 "
+      "GB/s}]\n"
+      "  fidelity_rules:\n"
+      "    - {name: 'emb*', operation: point_to_point, fidelity: message}\n"
+      "    - {group: '1', iteration: 3, from: 2 ms, to: 2.5 ms, dimensions: [1], fidelity: packet}\n"
+      "    - {fidelity: packet}\n"
+      "collectives:\n  rules:\n"
+      "    - {name: '*.gradients', chunks: 16, algorithms: [default, ring], priority: 3}\n"
+      "    - {group: '0', operation: all_reduce, order: themis, chunks: 1}\n",
+      ""));
+  EXPECT_NE(
+      ruled.find("rules for collectives: the first that fits holds\n"
+                 "  [0] name `*.gradients`: algorithms default, ring; 16 chunks; priority 3\n"
+                 "  [1] group `0`, operation `all_reduce`: themis order; 1 chunk\n"
+                 "  what fits none: the general settings\n"
+                 "fidelity rules: the first that fits holds\n"
+                 "  [0] name `emb*`, operation `point_to_point`: message fidelity in all dimensions\n"
+                 "  [1] group `1`, iteration `3`, from `2 ms`, to `2.5 ms`: packet fidelity in dimension 1\n"
+                 "  [2] everything: packet fidelity in all dimensions\n"
+                 "  what fits none: its dimensions' own fidelity\n"),
+      std::string::npos)
+      << ruled;
+}
+
 TEST(Describe, DotDrawsSmallMachinesInFull) {
   EXPECT_EQ(occurrences(describe_dot(machine("Ring(8)")), " -- "), 8u);
   EXPECT_EQ(occurrences(describe_dot(machine("Ring(2)")), " -- "), 1u);

@@ -60,7 +60,8 @@ TEST(Graph, RangesListsAndPatterns) {
       "      - {from: npu0..npu2, to: leaf0, bandwidth: 50 GB/s, latency: 0.5 us}\n"
       "      - {from: [npu3, npu5, npu4], to: leaf1, bandwidth: 25 GB/s, count: 2}\n"
       "      - {from: leaf0..leaf1, to: spine, bandwidth: 100 GB/s, bidirectional: false}\n"
-      "      - {from: spine, to: leaf0..leaf1, bandwidth: 200/3 GB/s, bidirectional: false}\n"
+      "      - {from: spine, to: leaf0..leaf1, bandwidth: 200/3 GB/s, bidirectional: false, "
+      "credit_latency: 2 us, flit_error_rate: 0.001, replay: 3 us}\n"
       "      - {from: npu0..npu2, to: npu0..npu2, bandwidth: 10 GB/s}\n");
   ASSERT_TRUE(c.graph);
   const GraphSpec& spec = c.graph->spec();
@@ -71,6 +72,17 @@ TEST(Graph, RangesListsAndPatterns) {
   EXPECT_EQ(spec.links[4].rate(), (Rate{50000000000ull, 1}));
   EXPECT_EQ(spec.links[4].latency, 500000u);
   EXPECT_FALSE(spec.links[6].bidirectional);
+  EXPECT_EQ(spec.links[6].credit_latency, 0u);
+  EXPECT_EQ(spec.links[8].credit_latency, 2000000u);
+  EXPECT_EQ(spec.links[8].flit_error_rate, 0.001);
+  EXPECT_EQ(spec.links[8].replay, 3000000u);
+  const auto again = parse_config(effective_yaml(c), "again.yaml");
+  for (size_t i = 0; i < spec.links.size(); ++i) {
+    const GraphLink& link = again.graph->spec().links[i];
+    EXPECT_EQ(link.credit_latency, spec.links[i].credit_latency) << i;
+    EXPECT_EQ(link.flit_error_rate, spec.links[i].flit_error_rate) << i;
+    EXPECT_EQ(link.replay, spec.links[i].replay) << i;
+  }
   EXPECT_EQ(spec.links[8].bandwidth, (Rate{200000000000ull, 3}));
   EXPECT_EQ(spec.links[12].from, 1u);  // a group among itself: 0-1, 0-2, 1-2
   EXPECT_EQ(spec.links[12].to, 2u);

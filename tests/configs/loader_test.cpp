@@ -52,7 +52,11 @@ void expect_same_graph(const GraphSpec& a, const GraphSpec& b) {
   EXPECT_EQ(routing, b.routing);
   ASSERT_EQ(links.size(), b.links.size());
   for (size_t i = 0; i < links.size(); ++i) {
-    const auto& [from, to, bandwidth, latency, count, bidirectional] = links[i];
+    const auto& [from, to, bandwidth, latency, count, bidirectional, credit_latency, flit_error_rate,
+                 replay] = links[i];
+    EXPECT_EQ(credit_latency, b.links[i].credit_latency) << i;
+    EXPECT_EQ(flit_error_rate, b.links[i].flit_error_rate) << i;
+    EXPECT_EQ(replay, b.links[i].replay) << i;
     EXPECT_EQ(from, b.links[i].from) << i;
     EXPECT_EQ(to, b.links[i].to) << i;
     EXPECT_EQ(bandwidth, b.links[i].bandwidth) << i;
@@ -922,10 +926,12 @@ TEST(Loader, FidelityRules) {
   says("{fidelity: packet, dimensions: 1}", "`all`, or a list");
   says("{fidelity: packet, operation: allreduce}", "did you mean `all_reduce`?");
   says("{fidelity: packet, operation: point_to_point, group: a}", "remove `group`");
-  says("{fidelity: message}", "dimension 0 has the finer fidelity packet", "packet");
   says("packet", "allowed: a mapping of name, group, operation");
-  // Only what it names must not be finer.
-  EXPECT_NO_THROW(parse_config(machine("[{fidelity: message, dimensions: [1]}]", "packet"), ""));
+  // To a coarser one, too.
+  EXPECT_EQ(parse_config(machine("[{fidelity: message}]", "packet"), "").fidelity_rules.size(), 1u);
+  EXPECT_EQ(
+      parse_config(machine("[{fidelity: analytical, dimensions: [1]}]", "packet"), "").fidelity_rules.size(),
+      1u);
   const std::string error = error_of(
       "weft: 1\ntopology:\n  graph:\n    npus: 2\n    links:\n      - {from: npu0, to: npu1, bandwidth: 1 "
       "GB/s, latency: 1 us}\n  fidelity_rules: [{fidelity: packet}]\n");

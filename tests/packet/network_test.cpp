@@ -657,6 +657,89 @@ std::string send_rogue(const std::vector<std::pair<uint32_t, uint32_t>>& runs) {
   });
 }
 
+/// What an interface sends when: message `id` of so many 16-flit packets, handed over at this cycle.
+struct Handed {
+  char id;
+  uint32_t packets;
+  uint64_t cycle;
+  uint8_t virtual_network = 0;
+};
+
+/// The packets of rank 0's interface in the order in which they leave, one every 16 cycles from 0 on.
+/// `after`: messages come when the interface has worked in the cycle, else before it does.
+std::string turns(const std::vector<Handed>& messages, const PacketConfig& network_config,
+                  bool after = false) {
+  class Order final : public PacketSink {
+   public:
+    void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
+      order[at] = static_cast<char>(packet.id_low);
+    }
+    void message_arrives(const Message&, Picoseconds) override {}
+    std::map<Picoseconds, char> order;
+  };
+  return in_child([&]() -> std::string {
+    PacketNetwork network("network", network_config, topology("Switch(2)"));
+    Order sink;
+    for (uint32_t r = 0; r < 2; ++r) network.ni(r).set_sink(&sink);
+    uint64_t now = 0;
+    for (const Handed& h : messages) {
+      if (h.cycle > now) advance((h.cycle - now) * 1000);
+      now = std::max(now, h.cycle);
+      while (after && now > 0 && sc_core::sc_time_to_pending_activity() == sc_core::SC_ZERO_TIME)
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+      Message m;
+      m.id_low = static_cast<uint64_t>(h.id);
+      m.bytes = uint64_t{256} * h.packets;
+      m.destination = 1;
+      m.submitted = now * 1000;
+      m.virtual_network = h.virtual_network;
+      network.ni(0).submit(m);
+    }
+    advance(100000000);
+    std::string text;
+    for (const auto& [at, id] : sink.order) text += id;
+    const std::string broken = network.broken_invariant(true);
+    return broken.empty() ? text : broken;
+  });
+}
+
+TEST(Messages, TakeTurnsInTheOrderInWhichTheyHadThem) {
+  for (const uint64_t shuffle : {0u, 1u, 2u, 3u, 4u}) {
+    PacketConfig config;
+    config.shuffle = shuffle;
+    config.buffer_flits = 64;
+    // One after the other, in the order of submission.
+    EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, 0}}, config), "aaabbc");
+    config.interleave_messages = true;
+    EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, 0}}, config), "abcaba");
+    EXPECT_EQ(turns({{'a', 1, 0}, {'b', 1, 0}, {'c', 3, 0}}, config), "abccc");
+    // The third turn is in cycle 32. Who comes up to then, and in it, is behind those that wait, but before
+    // the one whose turn it is ..
+    for (const bool after : {false, true}) {
+      for (const uint64_t cycle : {17u, 31u, 32u})
+        EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, cycle}}, config, after), "ababca") << cycle;
+      EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, 32}, {'d', 1, 32}}, config, after), "ababcda");
+      EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 16}}, config, after), "aabab");
+    }
+    // .. and who comes later is behind that, too.
+    for (const uint64_t cycle : {33u, 47u})
+      EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, cycle}}, config), "ababac") << cycle;
+    // The turn of b, which then is over: nobody is behind c.
+    EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, 48}}, config), "ababac");
+    // Several in one cycle keep their order.
+    EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 0}, {'c', 1, 32}, {'d', 1, 32}}, config), "ababcda");
+    // A message alone takes turn after turn; who comes in the cycle of one goes before its next.
+    EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 16}}, config), "aabab");
+    EXPECT_EQ(turns({{'a', 3, 0}, {'b', 2, 17}}, config), "aaabb");
+    // Virtual networks take turns first, each with the messages of its own.
+    config.virtual_networks = 2;
+    config.vcs = 2;
+    EXPECT_EQ(turns({{'a', 2, 0}, {'b', 2, 0}, {'x', 2, 0, 1}, {'y', 2, 0, 1}}, config), "xaybxayb");
+    config.strict_priority = true;
+    EXPECT_EQ(turns({{'a', 2, 0}, {'b', 2, 0}, {'x', 2, 0, 1}, {'y', 2, 0, 1}}, config), "xyxyabab");
+  }
+}
+
 TEST(Credits, SendingWithoutOneIsFatal) {
   EXPECT_EQ(send_rogue({{0, 16}}), "accepted");
   EXPECT_NE(send_rogue({{0, 17}}).find("sent without credit"), std::string::npos);

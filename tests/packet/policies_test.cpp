@@ -363,10 +363,54 @@ TEST(ConfigTopology, GraphsKeepTheirRoutes) {
       EXPECT_EQ(tree.links.at(p.link).latency, ticks(p.ni                            ? 1000
                                                      : r.level + (p.up ? 0 : 1) == 2 ? 2000
                                                                                      : 3000));
-  EXPECT_THROW(of_config("  graph:\n    npus: 2\n    links:\n"
-                         "      - {from: npu0, to: npu1, bandwidth: 1 GB/s, bidirectional: false}\n"
-                         "      - {from: npu1, to: npu0, bandwidth: 1 GB/s, bidirectional: false}\n"),
-               UserError);
+}
+
+TEST(Routing, OneWayLinksAreTakenOneWay) {
+  PacketConfig config;
+  // A ring round which all go one way, and a chord from 3 to 1.
+  PacketTopology ring = of_config(
+      "  graph:\n    npus: 5\n    links:\n"
+      "      - {from: npu0..npu3, to: npu1..npu4, pattern: one_to_one, bandwidth: 16 GB/s, latency: 1 ns, "
+      "bidirectional: false}\n"
+      "      - {from: npu4, to: npu0, bandwidth: 16 GB/s, latency: 1 ns, bidirectional: false}\n"
+      "      - {from: npu3, to: npu1, bandwidth: 16 GB/s, latency: 1 ns, bidirectional: false}\n");
+  EXPECT_TRUE(ring.one_way());
+  for (const char* routing : {"table", "shortest_path"}) {
+    config.routing = routing;
+    expect_all_arrive(ring, config);
+    EXPECT_EQ(hops_between(ring, config, 0, 4), 5u);  // routers, 4 links
+    EXPECT_EQ(hops_between(ring, config, 4, 0), 2u);
+    EXPECT_EQ(hops_between(ring, config, 3, 1), 2u);
+    EXPECT_EQ(hops_between(ring, config, 1, 0), 5u);
+    const std::string cycle = find_dependency_cycle(ring, config);
+    EXPECT_NE(cycle.find("can deadlock"), std::string::npos) << cycle;
+    EXPECT_NE(cycle.find("a link the other way"), std::string::npos) << cycle;
+  }
+  config.routing = "up_down";
+  EXPECT_THROW(make_routing_policy("up_down", ring, config), UserError);
+  // Two one-way links are a full-duplex one; half of one does not join anybody.
+  config.routing = "table";
+  const std::string there =
+      "  graph:\n    npus: 2\n    links:\n      - {from: npu0, to: npu1, bandwidth: 16 GB/s, bidirectional: "
+      "false}\n";
+  const PacketTopology pair =
+      of_config(there + "      - {from: npu1, to: npu0, bandwidth: 16 GB/s, bidirectional: false}\n");
+  expect_all_arrive(pair, config);
+  EXPECT_EQ(find_dependency_cycle(pair, config), "");
+  PacketTopology half;
+  half.name = "half";
+  const uint32_t link = half.add_link({});
+  half.add_router("a");
+  half.add_router("b");
+  half.connect(0, 1, link, false);
+  half.attach(0, link);
+  half.attach(1, link);
+  try {
+    half.check();
+    ADD_FAILURE();
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("rank 1 cannot reach rank 0"), std::string::npos) << e.what();
+  }
 }
 
 PacketTopology irregular() {  // a ring of five with a chord and a tail; two ranks at one router

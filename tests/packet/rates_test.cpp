@@ -223,6 +223,17 @@ Outcome run(const Scenario& s) {
       out += fmt::format("{} injected {} sent {} arrived {} packets {}\n", id, log.injected[id], log.sent[id],
                          at, log.digest(id));
     }
+    for (uint32_t n = 0; n < network.nis(); ++n) {
+      out += fmt::format("NI {} messages {} queued {}\n", n, network.ni(n).messages_sent(),
+                         network.ni(n).queued());
+    }
+    for (uint32_t r = 0; r < network.routers(); ++r) {
+      for (uint32_t p = 0; p < network.router(r).ports(); ++p) {
+        out += fmt::format("router {} output {} packets {} messages {} queued {}\n", r, p,
+                           network.router(r).packets_sent(p), network.router(r).messages_sent(p),
+                           network.router(r).queued(p));
+      }
+    }
     return out;
   });
   Outcome outcome;

@@ -102,12 +102,14 @@ Outcome run(const Scenario& s, bool trains) {
     for (uint32_t r = 0; r < network.ranks(); ++r) {
       const NetworkInterface& ni = network.ni(r);
       out << "ni " << r << ' ' << ni.flits_sent() << ' ' << ni.flits_received() << ' ' << ni.packets_sent()
-          << ' ' << ni.packets_received() << '\n';
+          << ' ' << ni.packets_received() << ' ' << ni.messages_sent() << ' ' << ni.queued() << '\n';
     }
     for (uint32_t r = 0; r < network.routers(); ++r) {
       const Router& router = network.router(r);
       out << "router " << r << ' ' << router.packets();
-      for (uint32_t p = 0; p < router.ports(); ++p) out << ' ' << router.flits_sent(p);
+      for (uint32_t p = 0; p < router.ports(); ++p) {
+        out << ' ' << router.flits_sent(p) << ' ' << router.messages_sent(p) << ' ' << router.queued(p);
+      }
       out << '\n';
     }
     return out.str();

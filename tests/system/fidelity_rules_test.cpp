@@ -148,11 +148,15 @@ const std::vector<Shape> kShapes = {{{DimensionKind::ring, 4}},
                                     {{DimensionKind::ring, 4}, {DimensionKind::switch_, 2}},
                                     {{DimensionKind::switch_, 2}, {DimensionKind::fully_connected, 3}}};
 
+/// To finer and to coarser ones.
+const std::pair<Fidelity, Fidelity> kPairs[] = {
+    {Fidelity::message, Fidelity::packet},     {Fidelity::analytical, Fidelity::packet},
+    {Fidelity::analytical, Fidelity::message}, {Fidelity::packet, Fidelity::message},
+    {Fidelity::packet, Fidelity::analytical},  {Fidelity::message, Fidelity::analytical}};
+
 TEST(FidelityRules, ARuleForAllIsTheMachineAtThatFidelity) {
   for (const Shape& shape : kShapes) {
-    for (const auto& [from, to] : {std::pair{Fidelity::message, Fidelity::packet},
-                                   {Fidelity::analytical, Fidelity::packet},
-                                   {Fidelity::analytical, Fidelity::message}}) {
+    for (const auto& [from, to] : kPairs) {
       SCOPED_TRACE(fmt::format("{} {} dimensions, {} to {}", to_string(shape[0].first), shape.size(),
                                to_string(from), to_string(to)));
       Config ruled = machine(shape, from);
@@ -175,9 +179,7 @@ TEST(FidelityRules, ARuleForAllIsTheMachineAtThatFidelity) {
 TEST(FidelityRules, OneCollectiveOfOneIterationIsLiftedAndNothingElse) {
   for (const Shape& shape : kShapes) {
     if (shape[0].first == DimensionKind::mesh) continue;  // its ranks do not start together: nothing is alone
-    for (const auto& [from, to] : {std::pair{Fidelity::message, Fidelity::packet},
-                                   {Fidelity::analytical, Fidelity::packet},
-                                   {Fidelity::analytical, Fidelity::message}}) {
+    for (const auto& [from, to] : kPairs) {
       SCOPED_TRACE(fmt::format("{} {} dimensions, {} to {}", to_string(shape[0].first), shape.size(),
                                to_string(from), to_string(to)));
       Config plain = machine(shape, from);
@@ -218,6 +220,29 @@ TEST(FidelityRules, SomeDimensionsAreLiftedAndTheOthersAreTheSame) {
     fine.dimensions[d].fidelity = Fidelity::packet;
     expect_only(run(ruled, traces), run(plain, traces), run(fine, traces), "iter1.b.gradients");
   }
+  // The same of packets: what is left of the network is a smaller one beside it.
+  uint32_t told = 0;
+  for (const uint32_t d : {0u, 1u, 2u}) {
+    for (const Fidelity to : {Fidelity::message, Fidelity::analytical}) {
+      const Config packets = machine(shape, Fidelity::packet);
+      const auto traces = job(packets.npus());
+      Config ruled = packets;
+      ruled.fidelity_rules = {rule("iter1.b.gradients", to)};
+      ruled.fidelity_rules[0].dimensions = {d};
+      Config coarse = packets;
+      coarse.dimensions[d].fidelity = to;
+      const Json result = run(ruled, traces);
+      const Json plain = run(packets, traces);
+      const Json all = run(coarse, traces);
+      ASSERT_FALSE(result.contains("failed")) << result;
+      EXPECT_TRUE(result["broken"].empty()) << result["broken"];
+      for (const auto& [name, time] : plain["collectives"].items())
+        EXPECT_EQ(result["collectives"][name],
+                  (name == "iter1.b.gradients" ? all : plain)["collectives"][name]);
+      told += all["collectives"] != plain["collectives"] ? 1 : 0;
+    }
+  }
+  EXPECT_GE(told, 3u);
   // A network of two dimensions beside the one of the first.
   Config plain = machine(shape, Fidelity::message);
   plain.dimensions[0].fidelity = Fidelity::packet;
@@ -276,13 +301,13 @@ TEST(FidelityRules, TheFirstThatFitsHoldsAndMayBeAnException) {
 }
 
 TEST(FidelityRules, PointToPointMessagesAreLiftedOneByOne) {
-  for (const Fidelity from : {Fidelity::message, Fidelity::analytical}) {
+  for (const Fidelity from : {Fidelity::message, Fidelity::analytical, Fidelity::packet}) {
     const Shape shape = {{DimensionKind::ring, 4}, {DimensionKind::switch_, 2}};
     Config plain = machine(shape, from);
     const auto traces = job(plain.npus(), false, true);
     const Json before = run(plain, traces);
     Config ruled = plain;
-    ruled.fidelity_rules = {rule("", Fidelity::packet)};
+    ruled.fidelity_rules = {rule("", from == Fidelity::packet ? Fidelity::message : Fidelity::packet)};
     ruled.fidelity_rules[0].point_to_point = true;
     ruled.fidelity_rules[0].iteration = 2;
     const Json result = run(ruled, traces);
@@ -326,7 +351,7 @@ TEST(FidelityRules, WhatRunsAtTwoFidelitiesDoesNotContend) {
 
 TEST(FidelityRules, DataArriveWhole) {
   for (const Shape& shape : kShapes) {
-    for (const Fidelity from : {Fidelity::message, Fidelity::analytical}) {
+    for (const Fidelity from : {Fidelity::message, Fidelity::analytical, Fidelity::packet}) {
       Config config = machine(shape, from);
       config.run.data = "functional";
       config.fidelity_rules = {rule("iter1.b.*", Fidelity::packet), rule("*.pass", Fidelity::packet),
@@ -368,12 +393,13 @@ TEST(FidelityRules, WhatRulesCannotDoIsRefused) {
   config.fidelity_rules = {rule("*", Fidelity::packet)};
   config.collectives.algorithms[0] = {"in_switch", ""};
   const auto planes = [&] { graph::FidelityRules rules(config); };
-  trace::test::expect_error(planes, {"machine.yaml:7", "lifts dimension 0 to packet", "in_switch"},
+  trace::test::expect_error(planes, {"machine.yaml:7", "takes dimension 0 to packet", "in_switch"},
                             ExitCode::usage);
   config.fidelity_rules[0].dimensions = {1};
   EXPECT_NO_THROW(planes());
   config.dimensions[0].fidelity = Fidelity::packet;
-  trace::test::expect_error(planes, {"machine.yaml:7", "joins dimension 0", "in_switch"}, ExitCode::usage);
+  trace::test::expect_error(planes, {"machine.yaml:7", "dimension 0", "another packet network", "in_switch"},
+                            ExitCode::usage);
 }
 
 TEST(FidelityRules, ACollectiveBesidesOneInTheSwitch) {

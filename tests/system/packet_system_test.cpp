@@ -287,6 +287,94 @@ TEST(PacketSystem, LinksSayWhatTheyCarried) {
   EXPECT_NE(text.find("hops 1200 flits 8960 "), std::string::npos) << text;
 }
 
+/// Sends all at time 0; "name messages queued" of every link that carried something, and the sum of what
+/// messages waited by their time split.
+std::string queues(const Config& config, const std::vector<Send>& sends, Picoseconds second = 0) {
+  const auto result = test::isolated([&] {
+    Client client;
+    System system("s", config, client, {});
+    for (uint32_t i = 0; i < sends.size(); ++i) {
+      if (i == 1 && second != 0) sc_core::sc_start(sc_core::sc_time::from_value(second));
+      system.nmu(sends[i].from).send(NpuId{sends[i].to}, 0, i, sends[i].bytes);
+    }
+    sc_core::sc_start();
+    std::string text = client.wrong;
+    for (const std::string& line : system.check_conservation()) text += line + "\n";
+    system.for_each_link([&](const LinkReport& link) {
+      if (link.messages == 0 && link.queued == 0) return;
+      const std::string name = link.name.substr(link.name.find('.') + 1);
+      text += fmt::format("{} {} {}; ", name.substr(name.find('.') + 1), link.messages, link.queued);
+    });
+    return text;
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+TEST(PacketSystem, LinksSayThatNobodyWaitsWhereMessagesAreAlone) {
+  // 100 packets and a bit, over links of one rate, of two, at rates between cycles, with one VC.
+  for (const uint64_t bytes : {1ull, 256ull, 25'700ull, 1'000'000ull}) {
+    for (const uint32_t vcs : {1u, 2u, 4u}) {
+      for (const uint64_t second : {160u, 100u, 123u, 40u}) {
+        for (const bool trains : {false, true}) {
+          Config config = machine({{DimensionKind::switch_, 3}});
+          config.packet.vcs = vcs;
+          config.dimensions[0].bandwidth.bytes_per_second = second * 1'000'000'000;
+          if (!trains) config.packet.injection = PacketInjection::aggressive;
+          EXPECT_EQ(queues(config, {{0, 2, bytes}}), "ni_0 1 0; switch0_0.to2 1 0; ") << bytes << " " << vcs;
+          config = machine({{DimensionKind::mesh, 3}, {DimensionKind::fully_connected, 2}});
+          config.packet.vcs = vcs;
+          config.dimensions[1].bandwidth.bytes_per_second = second * 1'000'000'000;
+          EXPECT_EQ(queues(config, {{0, 5, bytes}}),
+                    "router0.d0_plus 1 0; router1.d0_plus 1 0; router2.d1_to5 1 0; ")
+              << bytes << " " << vcs << " " << second;
+          EXPECT_EQ(queues(config, {{5, 0, bytes}}),
+                    "router3.d1_to0 1 0; router4.d0_minus 1 0; router5.d0_minus 1 0; ");
+        }
+      }
+    }
+  }
+}
+
+TEST(PacketSystem, LinksSayHowLongMessagesWaitedForThem) {
+  constexpr Picoseconds kPacket = 16 * kCycle;
+  const auto with = [](Config config, const std::function<void(Config&)>& change) {
+    change(config);
+    return config;
+  };
+  // At the interface of a link: each waits for all before it, as at message fidelity.
+  for (const Fidelity fidelity : {Fidelity::packet, Fidelity::message}) {
+    const bool packet = fidelity == Fidelity::packet;
+    EXPECT_EQ(
+        queues(machine({{DimensionKind::ring, 8}}, fidelity), {{0, 1, 25600}, {0, 1, 25600}, {0, 1, 256}}),
+        fmt::format("{} 3 {}; ", packet ? "router0.d0_plus" : "d0_plus", (100 + 200) * kPacket));
+    EXPECT_EQ(
+        queues(machine({{DimensionKind::ring, 8}}, fidelity), {{0, 1, 25600}, {0, 1, 256}}, 5 * kPacket),
+        fmt::format("{} 2 {}; ", packet ? "router0.d0_plus" : "d0_plus", 95 * kPacket));
+    // At the output of a switch: one of two that come at once.
+    const std::string text =
+        queues(machine({{DimensionKind::switch_, 3}}, fidelity), {{0, 2, 256}, {1, 2, 256}});
+    EXPECT_EQ(text.substr(text.find("to2")), fmt::format("to2 2 {}; ", +kPacket));
+  }
+  for (const bool trains : {true, false}) {
+    const Config config = with(machine({{DimensionKind::switch_, 3}}), [&](Config& c) {
+      c.packet.buffer_flits = 4096;  // nobody waits for room
+      if (!trains) c.packet.injection = PacketInjection::aggressive;
+    });
+    // Packets take turns: all but the first wait for one of the other.
+    EXPECT_EQ(queues(config, {{0, 2, 25600}, {1, 2, 25600}}),
+              fmt::format("ni_0 1 0; ni_1 1 0; switch0_0.to2 2 {}; ", 199 * kPacket));
+    // One packet comes two cycles after a packet of the long message has begun, which waits for it once.
+    EXPECT_EQ(queues(config, {{0, 2, 256 * 2000}, {1, 2, 256}}, 1000 * kPacket + 2 * kCycle),
+              fmt::format("ni_0 1 0; ni_1 1 0; switch0_0.to2 2 {}; ", 14 * kCycle + kPacket));
+  }
+  // Messages that take turns at their interface.
+  EXPECT_EQ(queues(with(machine({{DimensionKind::ring, 8}}),
+                        [](Config& c) { c.packet.injection = PacketInjection::aggressive; }),
+                   {{0, 1, 25600}, {0, 1, 25600}}),
+            fmt::format("router0.d0_plus 2 {}; ", 199 * kPacket));
+}
+
 TEST(PacketSystem, ADeadlockIsForeseenAndExplained) {
   Config config = machine({{DimensionKind::ring, 8}});
   config.packet.vc_classes = "none";
@@ -586,17 +674,149 @@ TEST(PacketSystem, AGraphIsTheNotationItDraws) {
   });
   EXPECT_NE(links.find("job.packet.ni_0>switch_sw0 "), std::string::npos) << links;
   EXPECT_NE(links.find("job.packet.switch_sw0.to_nmu3>nmu3 "), std::string::npos) << links;
-  // What is one way has no credits.
-  Config one_way = graph("      - {from: npu0..npu3, to: sw0" + link +
-                             "      - {from: npu0, to: npu1, bidirectional: false" + link,
-                         "Switch(4)");
-  try {
-    packet_regions_of(one_way);
-    ADD_FAILURE();
-  } catch (const UserError& e) {
-    EXPECT_NE(std::string(e.what()).find("the link from npu0 to npu1 goes one way only"), std::string::npos)
-        << e.what();
+}
+
+Config of_graph(const std::string& graph, const std::string& more = "") {
+  return parse_config("weft: 1\ntopology:\n  graph:\n    fidelity: packet\n" + graph + more, "");
+}
+
+const char kOneWay[] = ", bandwidth: 160 GB/s, latency: 10 ns, bidirectional: false}\n";
+
+/// Two links, one each way, are one link that goes both ways.
+TEST(PacketSystem, OneWayLinksCarryDataOneWayAndCreditsBack) {
+  const std::string both = ", bandwidth: 160 GB/s, latency: 10 ns}\n";
+  const std::string head = "    npus: 4\n    switches: 1\n    links:\n";
+  const auto star = [&](bool one_way) {
+    std::string text = head + "      - {from: npu1..npu3, to: sw0" + both;
+    if (!one_way) return text + "      - {from: npu0, to: sw0" + both;
+    return text + "      - {from: npu0, to: sw0" + kOneWay + "      - {from: sw0, to: npu0" + kOneWay;
+  };
+  const std::string more = "  logical: Ring(4)\ncollectives: {chunks: 2}\n";
+  // NPU 0 has two links at the one-way switch, so it has a router: 4 cycles more a message on its way.
+  EXPECT_EQ(sent(of_graph(star(false), more), {{1, 2, 4096}}),
+            sent(of_graph(star(true), more), {{1, 2, 4096}}));
+  const Config duplex =
+      of_graph("    npus: 4\n    links:\n      - {from: npu0..npu3, to: npu0..npu3" + both, more);
+  const Config simplex = of_graph(
+      "    npus: 4\n    links:\n      - {from: npu0..npu3, to: npu0..npu3" + std::string(kOneWay), more);
+  for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_reduce, CollectiveOp::all_to_all})
+    EXPECT_EQ(collective(simplex, op, 65536), collective(duplex, op, 65536)) << to_string(op);
+  // A ring that goes one way: n - 1 hops back.
+  const std::string ring =
+      "    npus: 4\n    links:\n      - {from: npu0..npu2, to: npu1..npu3, pattern: one_to_one" +
+      std::string(kOneWay) + "      - {from: npu3, to: npu0" + kOneWay;
+  const Config around = of_graph(ring, more);
+  EXPECT_EQ(sent(around, {{0, 1, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 1)));
+  EXPECT_EQ(sent(around, {{0, 3, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 3)));
+  EXPECT_EQ(queues(around, {{0, 3, 4096}}),
+            "router0.to_router1 1 0; router1.to_router2 1 0; router2.to_router3 1 0; ");
+  const std::string links = collective(around, CollectiveOp::all_gather, 65536, [](const RunResult& run) {
+    std::string names;
+    for (const LinkRow& row : run.links) names += row.name + ">" + row.to + " ";
+    return names;
+  });
+  EXPECT_EQ(links.substr(links.find(' ') + 1),
+            "job.packet.router0.to_router1>router1 job.packet.router1.to_router2>router2 "
+            "job.packet.router2.to_router3>router3 job.packet.router3.to_router0>router0 ");
+}
+
+/// What a dimension says of its links a graph says of each link.
+TEST(PacketSystem, LinksOfAGraphHaveTheirOwnCreditLatencyAndErrors) {
+  const std::string head = "    npus: 4\n    links:\n";
+  const std::string ends = "      - {from: npu0..npu3, to: npu0..npu3, bandwidth: 160 GB/s, latency: 10 ns";
+  const std::string more =
+      "  logical: FullyConnected(4)\ncollectives: {chunks: 1}\npacket: {buffer_flits: 64}\n";
+  Config full = machine({{DimensionKind::fully_connected, 4}});
+  full.packet.buffer_flits = 64;
+  const auto same = [&](const std::string& keys) {
+    for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all}) {
+      EXPECT_EQ(collective(of_graph(head + ends + keys + "}\n", more), op, 65536),
+                collective(full, op, 65536))
+          << keys << " " << to_string(op);
+    }
+    return std::stoull(collective(full, CollectiveOp::all_gather, 65536));
+  };
+  const uint64_t plain = same("");
+  full.dimensions[0].credit_latency = 40'000;
+  const uint64_t credits = same(", credit_latency: 40 ns");
+  EXPECT_GT(credits, plain);
+  full.dimensions[0].flit_error_rate = 0.02;
+  const uint64_t errors = same(", credit_latency: 40 ns, flit_error_rate: 0.02");
+  EXPECT_GT(errors, credits);
+  full.dimensions[0].replay = 300'000;
+  EXPECT_GT(same(", credit_latency: 40 ns, flit_error_rate: 0.02, replay: 300 ns"), errors);
+  // One link alone: a message over another one is as fast as ever.
+  const std::string link = ", bandwidth: 160 GB/s, latency: 10 ns";
+  for (const char* keys : {", credit_latency: 1 us", ", flit_error_rate: 0.05, replay: 100 ns"}) {
+    const Config one = of_graph(head + "      - {from: npu0, to: npu1" + link + keys +
+                                    "}\n      - {from: npu1..npu3, to: npu1..npu3" + link + "}\n",
+                                "packet: {buffer_flits: 64}\n");
+    EXPECT_EQ(sent(one, {{1, 2, 65536}}), fmt::format("{} {}", 4096 * kCycle, alone(4096, 1))) << keys;
+    EXPECT_NE(sent(one, {{0, 1, 65536}}), sent(one, {{1, 2, 65536}})) << keys;
   }
+  // A tree's levels.
+  const Config tree = parse_config(
+      "weft: 1\ntopology:\n  notation: FatTree(2,2)\n  dimensions: [{bandwidth: 160 GB/s, latency: 10 ns, "
+      "fidelity: "
+      "packet}, {bandwidth: 160 GB/s, latency: 10 ns, fidelity: packet, credit_latency: 70 ns, "
+      "flit_error_rate: 0.01, "
+      "replay: 90 ns}]\n",
+      "");
+  const auto links = packet_regions_of(tree)[0].topology.links;
+  EXPECT_EQ(links[0].credit_latency, 0u);
+  EXPECT_EQ(links[4].credit_latency, 70'000u);
+  EXPECT_EQ(links[4].flit_error, 0.01);
+  EXPECT_EQ(links[4].replay, 90'000u);
+}
+
+TEST(PacketSystem, DataArrivesOverOneWayLinks) {
+  const std::string graph =
+      "    npus: 5\n    switches: 1\n    links:\n      - {from: npu0..npu3, to: npu1..npu4, pattern: "
+      "one_to_one" +
+      std::string(kOneWay) + "      - {from: npu4, to: sw0" + kOneWay +
+      "      - {from: sw0, to: [npu0, npu2]" + kOneWay;
+  for (const char* routing : {"shortest_path", "ecmp"}) {
+    const Config config = of_graph(
+        graph, fmt::format("  routing: {}\n  logical: Ring(5)\ncollectives: {{chunks: 3}}\nrun: {{data: "
+                           "functional, element: int32}}\n",
+                           routing));
+    for (int op = 0; op < kCollectiveOps; ++op) {
+      const auto what = static_cast<CollectiveOp>(op);
+      if (what == CollectiveOp::barrier) continue;
+      const auto result = test::isolated([&] {
+        CollectiveJob job("job", config);
+        job.start(what, 20 * 1003);
+        sc_core::sc_start();
+        if (!job.finished()) return job.stall_report();
+        for (const std::string& line : job.result().broken_invariants) return line;
+        for (const std::string& line : job.wrong_data()) return line;
+        return std::string(job.verified_elements() != 0 ? "right" : "nothing was verified");
+      });
+      EXPECT_EQ(result.text, "right") << to_string(what) << " " << routing;
+    }
+  }
+}
+
+TEST(PacketSystem, ARingOfOneWayLinksCanDeadlockAndIsForeseen) {
+  const std::string ring =
+      "    npus: 5\n    links:\n      - {from: npu0..npu3, to: npu1..npu4, pattern: one_to_one" +
+      std::string(kOneWay) + "      - {from: npu4, to: npu0" + kOneWay;
+  const Config config = of_graph(ring, "packet: {vcs: 1, buffer_flits: 4}\n");
+  const auto warnings = packet_warnings(config, packet_regions_of(config));
+  bool foreseen = false;
+  for (const std::string& line : warnings)
+    foreseen =
+        foreseen || line.find("can deadlock: packets can wait for each other round npu") != std::string::npos;
+  EXPECT_TRUE(foreseen) << fmt::format("{}", fmt::join(warnings, "\n"));
+  const auto result = test::isolated([&] {
+    Client client;
+    System system("s", config, client, {});
+    for (uint32_t r = 0; r < 5; ++r) system.nmu(r).send(NpuId{(r + 3) % 5}, 0, r, 25600);
+    sc_core::sc_start();
+    return fmt::format("{} arrived\n{}", client.arrived.size(), system.explain_stall());
+  });
+  EXPECT_EQ(result.text.find("5 arrived"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("Deadlock: a cycle of"), std::string::npos) << result.text;
 }
 
 TEST(PacketSystem, LinksOfDifferentRatesShareRouters) {

@@ -5,6 +5,12 @@ weft_add_sc_test(golden_collectives
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
+weft_add_sc_test(golden_packets
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/golden_packets_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp
+  LINKS weft::sc_models nlohmann_json::nlohmann_json
+  TIMEOUT 300
+  LABELS golden)
 weft_add_sc_test(graph_system
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/graph_system_test.cpp
   LINKS weft::sc_models

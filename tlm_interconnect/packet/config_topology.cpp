@@ -117,14 +117,9 @@ PacketTopology make_graph(const Graph& graph, const PacketFabricConfig& packet, 
   for (uint32_t node = 0; node < graph.nodes(); ++node) port[node].resize(graph.ports(node).size());
   for (uint32_t l = 0; l < graph.spec().links.size(); ++l) {
     const GraphLink& link = graph.spec().links[l];
-    if (!link.bidirectional)
-      throw UserError(
-          ExitCode::usage,
-          fmt::format("the link from {} to {} is one way; links of a packet network return credits: "
-                      "make it bidirectional",
-                      graph.name(link.from), graph.name(link.to)));
     if (router[link.from] == ~0u || router[link.to] == ~0u) continue;
-    const auto [at_from, at_to] = t.connect(router[link.from], router[link.to], classes.of(link));
+    const auto [at_from, at_to] =
+        t.connect(router[link.from], router[link.to], classes.of(link), link.bidirectional);
     set_port(graph, link.from, l, static_cast<uint16_t>(at_from), port);
     set_port(graph, link.to, l, static_cast<uint16_t>(at_to), port);
   }

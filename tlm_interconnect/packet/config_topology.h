@@ -15,8 +15,8 @@ namespace weft::packet {
 /// Every physical dimension or link of `config`; `ni_link` joins an NPU that is a router of its own to it.
 /// NPUs of graphs and trees that have one link and forward nothing are network interfaces at their switch;
 /// others are routers. A link ganged of several is one of their summed rate. Flits are those of
-/// `packet`; the clock is its cycle, or the fastest link's flit time. Throws UserError for one-way links and
-/// where a flit takes too long.
+/// `packet`; the clock is its cycle, or the fastest link's flit time. Throws UserError where a flit takes too
+/// long.
 PacketTopology make_topology(const Config& config, const PacketFabricConfig& packet,
                              const LinkTiming& ni_link);
 

@@ -146,6 +146,8 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
 
 std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config, SpellOption option) {
   const std::string& routing = config.routing.empty() ? topology.routing : config.routing;
+  if (topology.one_way())
+    return "Give ways without such a cycle (`topology.routes`), or a link the other way.";
   if (topology.dimensions.empty()) return fmt::format("Use {}.", option("routing", "up_down"));
   const std::string classes =
       fmt::format("{} and at least 2 VCs per virtual network", option("vc_classes", "dateline"));

@@ -423,6 +423,7 @@ void NetworkInterface::take_spec(const PacketSource::Spec& spec) {
   packet.virtual_network = spec.virtual_network;
   packet_flits_ = spec.flits;
   sent_ = 0;
+  last_message_ = 0;
 }
 
 void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t place) {
@@ -430,6 +431,12 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
   Queued& next = queue[place];
   Message& m = messages_[next.message].message;
   if (next.cut == 0) m.injected = picoseconds(t);
+  if (next.message != last_message_) {
+    const Ticks start = std::max(t, busy_);
+    const Ticks from = next.cut == 0 ? on_cycle(ticks(m.submitted)) : messages_[next.message].gone;
+    if (start > from) queued_ += start - from;
+    last_message_ = next.message;
+  }
   packet_ = pool_.acquire();
   fabric::Packet& packet = pool_[packet_];
   packet.source = rank_;
@@ -446,6 +453,7 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
   sent_ = 0;
   next.cut += packet.bytes;
   if (next.cut == m.bytes) {
+    packet.id_high |= kLastPacket;
     last_of_ = next.message;
     queue.erase(queue.begin() + place);
   } else if (config_.interleave_messages) {
@@ -475,8 +483,12 @@ void NetworkInterface::send(Ticks t) {
   flits_sent_ += n;
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
+    ++messages_sent_;
+    last_message_ = 0;  // its handle may be another's next
     if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, picoseconds(on_cycle(busy_)));
     last_of_ = 0;
+  } else if (sent_ == packet_flits_ && take_turns_ && last_message_ != 0) {
+    messages_[last_message_].gone = busy_;
   }
   if (sent_ == packet_flits_) {
     ++packets_sent_;
@@ -597,7 +609,9 @@ void NetworkInterface::set_aside(Ticks until) {
 void NetworkInterface::shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets) {
   busy_ += by;
   for (CreditAccount& account : out_) account.shift(by);
-  queues_[virtual_network].front().cut += packets * segmentation_.packet_bytes;
+  Queued& front = queues_[virtual_network].front();
+  front.cut += packets * segmentation_.packet_bytes;
+  messages_[front.message].gone += by;
   packets_sent_ += packets;
   flits_sent_ += packets * packet_flits_of_trains();
 }

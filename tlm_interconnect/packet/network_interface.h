@@ -64,6 +64,7 @@ class MessagePool {
     Message message;
     uint64_t left = 0;  ///< packets that have not been announced at the receiver
     Ticks last = 0;     ///< latest arrival so far
+    Ticks gone = 0;     ///< end of its latest packet at the sender, where messages take turns
   };
   uint32_t acquire() {
     if (free_.empty()) {
@@ -178,6 +179,11 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t flits_received() const { return flits_received_; }
   uint64_t packets_sent() const { return packets_sent_; }
   uint64_t packets_received() const { return packets_received_; }
+  /// Messages that have left entirely.
+  uint64_t messages_sent() const { return messages_sent_; }
+  /// Time that messages waited here for others, summed: for the first packet, and where others had their
+  /// turns in between.
+  Picoseconds queued() const { return picoseconds(queued_); }
   /// Messages of which not every packet has been begun.
   uint64_t messages_open() const {
     uint64_t n = 0;
@@ -367,6 +373,9 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t flits_received_ = 0;
   uint64_t packets_sent_ = 0;
   uint64_t packets_received_ = 0;
+  uint64_t messages_sent_ = 0;
+  uint32_t last_message_ = 0;  ///< whose packet was the latest, or none
+  Ticks queued_ = 0;
 };
 
 }  // namespace weft::packet

@@ -28,6 +28,8 @@ struct PipelineConfig {
   uint32_t credit = 1;  ///< processing of a credit that came back
 };
 
+/// In Packet::id_high, above the handle of the packet's message: it is the last one.
+constexpr uint64_t kLastPacket = uint64_t{1} << 32;
 /// ECN marking at the outputs of routers, with the marking curve of DCQCN (Zhu et al., "Congestion Control
 /// for Large-Scale RDMA Deployments", SIGCOMM 2015).
 struct EcnConfig {

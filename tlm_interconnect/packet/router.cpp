@@ -60,6 +60,7 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
       ports_(ports.size()),
       inputs_(ports.size() * vcs_),
       outputs_(ports.size() * vcs_),
+      gone_(ports.size() * ports.size(), 0),
       va_ports_(static_cast<uint32_t>(ports.size())),
       sa_ports_(static_cast<uint32_t>(ports.size())),
       held_ports_(static_cast<uint32_t>(ports.size())),
@@ -427,6 +428,7 @@ void Router::choose_route(uint32_t p, uint32_t v) {
   in.bubble = candidates_[chosen].bubble;
   in.routed = !routing_.adaptive();
   if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
+  in.last = (packet.id_high & kLastPacket) != 0;
 }
 
 void Router::allocate_vcs(Ticks t) {
@@ -473,7 +475,10 @@ void Router::allocate_vcs(Ticks t) {
       const Ticks last = run.first + static_cast<Ticks>(in.packet_flits - 1) * run.stride;
       const Ticks ahead = static_cast<Ticks>(in.packet_flits) * ports_[r.port].flit_time;
       const Ticks start = last + ports_[r.port].flit_time + cycle_;
-      if (start > ahead) in.ready = std::max(in.ready, on_cycle(start - ahead));
+      if (start > ahead) {
+        in.eligible = std::max(in.eligible, on_cycle(start - ahead));
+        in.ready = std::max(in.ready, in.eligible);
+      }
     }
     outputs_[r.port * vcs_ + r.granted].owner = r.input;
     port.va_mask &= ~(1u << v);
@@ -546,6 +551,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.sent = 0;
   in.routed = false;
   in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
+  in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
   Port& port = ports_[p];
   if (port.va_mask == 0) va_ports_.insert(p);
   port.va_mask |= 1u << v;
@@ -576,6 +582,18 @@ uint32_t Router::arrived_run(const InputVc& in, Ticks t, uint32_t wanted, Ticks 
   return std::min(n, wanted);
 }
 
+// The output passes from one input to another: what that has waited for it.
+void Router::turn_to(uint32_t p, uint32_t v, Ticks start) {
+  const InputVc& in = inputs_[p * vcs_ + v];
+  Port& out = ports_[in.out_port];
+  const size_t ports = ports_.size();
+  if (out.last_input != kFree) gone_[out.last_input * ports + in.out_port] = out.last_end;
+  out.last_input = p;
+  const Ticks ready = in.sent == 0 ? in.eligible : on_cycle(in.queue.front().first);
+  const Ticks from = std::max(ready, gone_[p * ports + in.out_port]);
+  if (start > from) out.queued += start - from;
+}
+
 void Router::send(uint32_t p, uint32_t v, Ticks t) {
   InputVc& in = inputs_[p * vcs_ + v];
   Port& port = ports_[p];
@@ -592,6 +610,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   }
   if (n > 1) n = arrived_run(in, start, n, stride);
   if (n > 1) n = out.credit.run(start, n, stride);
+  if (out_port.last_input != p) turn_to(p, v, start);
   if (out_port.flit_error > 0) {
     // A damaged flit and those after it are sent again, one replay later. Flits and credits that are known
     // stay known until then. The burst ends before a damaged one.
@@ -631,6 +650,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   in.sent += n;
   const Ticks end = start + static_cast<Ticks>(n) * stride;
   out_port.output_busy = end;
+  out_port.last_end = end;
   out_port.flits += n;
   if (probes_) {
     probes_->sent(kernel_decided(), p, v, in.out_port, in.out_vc, start, n, stride);
@@ -644,6 +664,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   if (in.sent == in.packet_flits) {
     ++packets_;
     ++out_port.packets;
+    if (in.last) ++out_port.messages;
     out.owner = kFree;
     const Ticks free_at = stride < cycle_ ? last - last % cycle_ + cycle_ : done;
     out.free_at = free_at;
@@ -740,7 +761,7 @@ bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
     RouteQuery last{};
     bool known = false;  // `last` does not want the output: packets of one flow come one after the other
     const auto foreign = [&](uint32_t v, fabric::PacketRef ref) {
-      if (p == input) return pool_[ref].id_high != message;
+      if (p == input) return static_cast<uint32_t>(pool_[ref].id_high) != message;
       const RouteQuery query = query_of(p, v, ref);
       if (known && query.source == last.source && query.destination == last.destination &&
           query.virtual_network == last.virtual_network)
@@ -833,11 +854,13 @@ void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, 
   ports_[output].output_busy += by;
   ports_[output].flits += flits;
   ports_[output].packets += packets;
+  ports_[output].last_end += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
     for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
     in.ready += by;
     in.free_at += by;
+    in.eligible += by;
     OutputVc& out = outputs_[output * vcs_ + v];
     out.credit.shift(by);
     out.free_at += by;

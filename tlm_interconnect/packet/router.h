@@ -71,6 +71,12 @@ class Router final : public sc_core::sc_module, private OutputView {
   /// ECN: packets marked at an output, and the longest queue that one found there, in flits.
   uint64_t packets_marked(uint32_t output) const { return ecn_ ? ecn_->marked(output) : 0; }
   uint64_t longest_queue(uint32_t output) const { return ecn_ ? ecn_->longest(output) : 0; }
+  /// Messages whose last packet has gone.
+  uint64_t messages_sent(uint32_t output) const { return ports_[output].messages; }
+  /// Time that packets waited here because others used this output, summed: whenever another input had it
+  /// last, from when the next flit could have gone (it has come and passed the stages, and what came by the
+  /// same input before it has gone) until it goes.
+  Picoseconds queued(uint32_t output) const { return picoseconds(ports_[output].queued); }
   Picoseconds busy(uint32_t output) const {
     return picoseconds(ports_[output].flits * ports_[output].flit_time);
   }
@@ -138,6 +144,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     Ring<FlitRun, 2> queue;
     Ticks ready = 0;                               ///< the next stage (VC or switch allocation) not before
     Ticks free_at = 0;                             ///< the tail before has left
+    Ticks eligible = 0;                            ///< the head could go if it were alone
     fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
@@ -150,6 +157,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t virtual_network = 0;
     bool routed = false;
     bool bubble = false;  ///< may enter a ring only if a packet's space stays free
+    bool last = false;    ///< the message's last packet
   };
 
   struct OutputVc {
@@ -176,6 +184,10 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
     uint64_t flits = 0;
     uint64_t packets = 0;  ///< whole ones
+    uint64_t messages = 0;
+    Ticks queued = 0;
+    Ticks last_end = 0;           ///< of the last flit that left by this output
+    uint32_t last_input = kFree;  ///< where it came in
   };
 
   void end_of_elaboration() override;
@@ -207,6 +219,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   bool may_want(uint32_t output, const RouteQuery& query);
   void start_head(uint32_t port, uint32_t vc);
   void choose_route(uint32_t port, uint32_t vc);
+  void turn_to(uint32_t port, uint32_t vc, Ticks start);
   void send(uint32_t port, uint32_t vc, Ticks t);
   uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, Ticks stride) const;
   uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
@@ -236,6 +249,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   std::vector<Port> ports_;
   std::vector<InputVc> inputs_;
   std::vector<OutputVc> outputs_;
+  std::vector<Ticks> gone_;  ///< per input x output: end of its last flit before another input had its turn
   PortSet va_ports_;
   PortSet sa_ports_;
   PortSet held_ports_;

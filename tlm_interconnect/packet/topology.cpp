@@ -98,7 +98,8 @@ uint32_t PacketTopology::add_router(const std::string& router_name) {
   return static_cast<uint32_t>(routers.size() - 1);
 }
 
-std::pair<uint32_t, uint32_t> PacketTopology::connect(uint32_t a, uint32_t b, uint32_t link) {
+std::pair<uint32_t, uint32_t> PacketTopology::connect(uint32_t a, uint32_t b, uint32_t link,
+                                                      bool bidirectional) {
   if (a >= routers.size() || b >= routers.size() || link >= links.size() || a == b) {
     fail(fmt::format(
         "topology '{}': cannot connect router {} with router {}: there are {} routers; a link joins two "
@@ -110,6 +111,7 @@ std::pair<uint32_t, uint32_t> PacketTopology::connect(uint32_t a, uint32_t b, ui
   const auto pa = static_cast<uint32_t>(routers[a].ports.size() - 1);
   const auto pb = static_cast<uint32_t>(routers[b].ports.size() - 1);
   join(*this, a, pa, b, pb, link);
+  routers[b].ports[pb].sends = bidirectional;
   return {pa, pb};
 }
 
@@ -189,18 +191,28 @@ uint32_t PacketTopology::unit_at(uint32_t router) const {
   return u;
 }
 
-std::vector<uint32_t> PacketTopology::hops_from(uint32_t router) const {
-  std::vector<uint32_t> hops(routers.size(), kUnreached);
+std::vector<uint32_t> PacketTopology::hops(uint32_t router, bool from) const {
+  std::vector<uint32_t> result(routers.size(), kUnreached);
   std::vector<uint32_t> order{router};
-  hops[router] = 0;
+  result[router] = 0;
   for (size_t i = 0; i < order.size(); ++i) {
     for (const TopologyPort& port : routers[order[i]].ports) {
-      if (port.ni || hops[port.peer] != kUnreached) continue;
-      hops[port.peer] = hops[order[i]] + 1;
+      if (port.ni || result[port.peer] != kUnreached) continue;
+      if (!(from ? port.sends : routers[port.peer].ports[port.peer_port].sends)) continue;
+      result[port.peer] = result[order[i]] + 1;
       order.push_back(port.peer);
     }
   }
-  return hops;
+  return result;
+}
+
+bool PacketTopology::one_way() const {
+  for (const TopologyRouter& router : routers) {
+    for (const TopologyPort& port : router.ports) {
+      if (!port.sends) return true;
+    }
+  }
+  return false;
 }
 
 void PacketTopology::check() const {
@@ -220,11 +232,13 @@ void PacketTopology::check() const {
       }
     }
   }
-  const std::vector<uint32_t> hops = hops_from(nis[0].router);
-  for (uint32_t n = 0; n < nis.size(); ++n) {
-    if (hops[nis[n].router] == kUnreached) {
-      fail(fmt::format("topology '{}': rank 0 cannot reach rank {}: join their routers ({} and {})", name,
-                       nis[n].rank, routers[nis[0].router].name, routers[nis[n].router].name));
+  for (const bool from : {true, false}) {  // through rank 0 everybody then reaches everybody
+    const std::vector<uint32_t> reached = hops(nis[0].router, from);
+    for (uint32_t n = 0; n < nis.size(); ++n) {
+      if (reached[nis[n].router] != kUnreached) continue;
+      fail(fmt::format("topology '{}': rank {} cannot reach rank {}: join their routers ({} and {})", name,
+                       from ? 0 : nis[n].rank, from ? nis[n].rank : 0, routers[nis[0].router].name,
+                       routers[nis[n].router].name));
     }
   }
 }

@@ -34,6 +34,7 @@ struct TopologyPort {
   uint32_t peer_port = 0;  ///< the port at the peer router
   uint32_t link = 0;       ///< index into PacketTopology::links
   bool up = false;         ///< trees: towards the roots
+  bool sends = true;       ///< false: the receiving end of a one-way link, from which only credits go back
 };
 
 enum class RouterRole : uint8_t { npu, dimension_switch, tree, graph };
@@ -108,8 +109,9 @@ struct PacketTopology {
   // -- for explicit graphs
   uint32_t add_link(const LinkTiming& timing);
   uint32_t add_router(const std::string& router_name);
-  /// A full-duplex link between two routers; answers the two ports.
-  std::pair<uint32_t, uint32_t> connect(uint32_t a, uint32_t b, uint32_t link);
+  /// A link between two routers, full-duplex or for flits from `a` to `b` only (their credits have a way back
+  /// of their own); answers the two ports.
+  std::pair<uint32_t, uint32_t> connect(uint32_t a, uint32_t b, uint32_t link, bool bidirectional = true);
   /// A network interface (the next rank) at a router.
   uint32_t attach(uint32_t router, uint32_t link);
 
@@ -142,10 +144,17 @@ struct PacketTopology {
 
   static constexpr uint32_t kUnreached = ~0u;
   /// Links from a router to every router over the fewest links; kUnreached where no way leads.
-  std::vector<uint32_t> hops_from(uint32_t router) const;
+  std::vector<uint32_t> hops_from(uint32_t router) const { return hops(router, true); }
+  /// .. from every router to this one.
+  std::vector<uint32_t> hops_to(uint32_t router) const { return hops(router, false); }
+  /// Has a link that goes one way only.
+  bool one_way() const;
 
   /// Throws UserError if a port is dangling, an index is out of range or a rank cannot reach another.
   void check() const;
+
+ private:
+  std::vector<uint32_t> hops(uint32_t router, bool from) const;
 };
 
 /// Direct dimensions share one router an NPU; every Switch dimension has a crossbar, or a tree of them, per

@@ -11,6 +11,7 @@
 
 #include "configs/algorithms.h"
 #include "configs/keys.h"
+#include "configs/rules_text.h"
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
@@ -121,19 +122,10 @@ std::vector<std::string> Rules::unmatched() const {
   std::vector<std::string> lines;
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (matched_[i]) continue;
-    const CollectiveRule& rule = rules_[i];
-    std::string wants;
-    const auto add = [&](const char* key, const std::string& value) {
-      if (!value.empty()) wants += fmt::format("{}{} `{}`", wants.empty() ? " (" : ", ", key, value);
-    };
-    add("group", rule.group);
-    add("name", rule.name);
-    add("operation", rule.operation ? to_string(*rule.operation) : "");
-    if (!wants.empty()) wants += ")";
+    const std::string wants = conditions_text(rules_[i]);
     lines.push_back(
-        fmt::format("{}: the rule{} is for no collective of the trace: none matches, or earlier rules "
-                    "take them all",
-                    rule.origin, wants));
+        fmt::format("{}: the rule{} is for no collective: none matches, or earlier rules take them all",
+                    rules_[i].origin, wants.empty() ? "" : " (" + wants + ")"));
   }
   return lines;
 }

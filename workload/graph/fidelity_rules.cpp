@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "configs/packet_timing.h"
+#include "configs/rules_text.h"
 #include "configs/units.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/rules.h"
@@ -85,7 +86,7 @@ FidelityRules::FidelityRules(const Config& config)
       if (collectives::uses_unit(config, d)) {
         throw UserError(
             ExitCode::usage,
-            fmt::format("{}: it lifts dimension {} to {} fidelity, and switches reduce there (in_switch) at "
+            fmt::format("{}: it takes dimension {} to {} fidelity, and switches reduce there (in_switch) at "
                         "{} fidelity only; name other `dimensions`, or another algorithm than in_switch",
                         rule.origin, d, to_string(rule.fidelity), to_string(dimensions[d].fidelity)));
       }
@@ -99,9 +100,11 @@ FidelityRules::FidelityRules(const Config& config)
         if (!collectives::uses_unit(config, d)) continue;
         throw UserError(
             ExitCode::usage,
-            fmt::format("{}: it joins dimension {}, in which switches reduce (in_switch), with others to one "
-                        "packet network; name other `dimensions`, or another algorithm than in_switch",
-                        rule.origin, d));
+            fmt::format(
+                "{}: dimension {}, in which switches reduce (in_switch), would be in another packet "
+                "network (adjacent dimensions at packet fidelity are one); name other `dimensions`, or "
+                "another algorithm than in_switch",
+                rule.origin, d));
       }
     }
     by_iteration_ = by_iteration_ || rule.iteration.has_value();
@@ -179,24 +182,11 @@ std::vector<std::string> FidelityRules::unmatched() const {
   std::vector<std::string> lines;
   for (size_t i = 0; i < rules_.size(); ++i) {
     if (matched_[i]) continue;
-    const FidelityRule& rule = rules_[i];
-    std::string wants;
-    const auto add = [&](const char* key, const std::string& value) {
-      if (!value.empty()) wants += fmt::format("{}{} `{}`", wants.empty() ? " (" : ", ", key, value);
-    };
-    add("name", rule.name);
-    add("group", rule.group);
-    add("operation", rule.operation        ? to_string(*rule.operation)
-                     : rule.point_to_point ? "point_to_point"
-                                           : "");
-    add("iteration", rule.iteration ? std::to_string(*rule.iteration) : "");
-    add("from", rule.from == 0 ? "" : print_time(rule.from));
-    add("to", rule.to == kNever ? "" : print_time(rule.to));
-    if (!wants.empty()) wants += ")";
+    const std::string wants = conditions_text(rules_[i]);
     lines.push_back(
         fmt::format("{}: the rule{} was for no collective and no message: none matched when it started, or "
                     "earlier rules took them all",
-                    rule.origin, wants));
+                    rules_[i].origin, wants.empty() ? "" : " (" + wants + ")"));
   }
   return lines;
 }

@@ -30,7 +30,7 @@ class FidelityRules {
  public:
   static constexpr uint32_t kNone = ~0u;
 
-  /// `config` outlives the object. Throws UserError(usage) for a rule that lifts a dimension in which
+  /// `config` outlives the object. Throws UserError(usage) for a rule that changes a dimension in which
   /// switches reduce, and when rules ask for more planes than messages can name.
   explicit FidelityRules(const Config& config);
 

@@ -23,7 +23,7 @@ ShortestPath::ShortestPath(const PacketTopology& topology, const PacketConfig& c
     if (table_of_[ni.router] != kNoTable) continue;
     table_of_[ni.router] = tables++;
     distance_.resize(tables * n, kFar);
-    const std::vector<uint32_t> hops = topology.hops_from(ni.router);
+    const std::vector<uint32_t> hops = topology.hops_to(ni.router);
     std::transform(hops.begin(), hops.end(), distance_.end() - static_cast<std::ptrdiff_t>(n),
                    [](uint32_t h) { return static_cast<uint16_t>(std::min<uint32_t>(h, kFar)); });
   }
@@ -39,7 +39,7 @@ void ShortestPath::route(const RouteQuery& query, std::vector<RouteCandidate>& c
   const uint16_t* distance = &distance_[table_of_[to.router] * topology_.routers.size()];
   const std::vector<TopologyPort>& ports = topology_.routers[query.router].ports;
   for (uint32_t p = 0; p < ports.size(); ++p) {
-    if (!ports[p].ni && distance[ports[p].peer] + 1 == distance[query.router])
+    if (!ports[p].ni && ports[p].sends && distance[ports[p].peer] + 1 == distance[query.router])
       candidates.push_back({p, all, false});
   }
   prefer_lane(topology_, query, candidates);

@@ -3,6 +3,8 @@
 
 #include "tlm_interconnect/policies/routing/up_down.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace weft::packet {
@@ -18,6 +20,13 @@ UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
       layout_(config.vcs, config.virtual_networks, 1),
       table_of_(topology.routers.size(), kUnknown) {
   const auto n = static_cast<uint32_t>(topology.routers.size());
+  if (topology.one_way()) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("routing 'up_down': it needs links that go both ways, and {} has one-way links; "
+                    "use shortest_path, or the routing 'table' of an explicit graph",
+                    topology.name));
+  }
   if (topology.levels > 0) {
     // A tree's own levels: counted from one root, the other roots would be below the leaves.
     for (const TopologyRouter& r : topology.routers) level_.push_back(r.level);
