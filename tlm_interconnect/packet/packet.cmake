@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(WEFT_PACKET_SOURCES
   packet/buffer_check.cpp
+  packet/buffer_meter.cpp
   packet/config_topology.cpp
   packet/dependency_check.cpp
   packet/link_port.cpp
