@@ -17,6 +17,8 @@
 
 #include "arrival_log.h"
 #include "in_child.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
 namespace weft::packet {
@@ -128,6 +130,8 @@ Scenario draw(uint64_t seed, Rates rates) {
 struct Outcome {
   std::string log;
   uint64_t trains = 0;
+  uint64_t pauses = 0;
+  uint64_t overruns = 0;
 };
 
 Outcome run(const Scenario& s) {
@@ -162,17 +166,23 @@ Outcome run(const Scenario& s) {
     }
     for (int k = 0; k < 5000 && network.messages_in_flight() > 0; ++k) advance(10000000);
     advance(10000000);
+    network.settle();
+    const PacketNetwork::PfcFigures pfc = network.pfc();
     std::string out =
-        fmt::format("{}\n{} of {} arrived {} flits {} hops {}\n",
-                    network.trains() == nullptr ? 0 : network.trains()->counters().trains, log.arrived.size(),
-                    s.messages, network.broken_invariant(true), log.flits, network.packet_hops());
+        fmt::format("{} {} {}\n{} of {} arrived {} flits {} hops {} pauses {} for {} overruns {}\n",
+                    network.trains() == nullptr ? 0 : network.trains()->counters().trains, pfc.pauses,
+                    pfc.overruns, log.arrived.size(), s.messages, network.broken_invariant(true), log.flits,
+                    network.packet_hops(), pfc.pauses, pfc.paused, pfc.overruns);
     for (const auto& [id, at] : log.arrived) {
       out += fmt::format("{} injected {} sent {} arrived {} packets {}\n", id, log.injected[id], log.sent[id],
                          at, log.digest(id));
     }
     return out;
   });
-  return {text.substr(std::min(text.size(), text.find('\n') + 1)), std::stoull("0" + text)};
+  Outcome outcome;
+  std::istringstream(text) >> outcome.trains >> outcome.pauses >> outcome.overruns;
+  outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
+  return outcome;
 }
 
 /// The first line that differs, or nothing.
@@ -187,16 +197,18 @@ std::string difference(const std::string& expected, const std::string& got) {
   return "  " + x + "\n  " + y;
 }
 
-/// Every way to simulate one scenario gives one result.
-void compare(uint64_t seed, Rates rates, uint64_t& trains) {
-  Scenario s = draw(seed, rates);
+/// Every way to simulate one scenario gives one result. Answers that of single flits.
+Outcome compare(Scenario s, uint64_t& trains, bool may_hang = false) {
+  const uint64_t seed = s.seed;
   s.network.trains = false;
   s.network.quantum = 1;
   const Outcome reference = run(s);
-  EXPECT_NE(reference.log.find(fmt::format("{} of {} arrived  flits", s.messages, s.messages)),
-            std::string::npos)
-      << seed << " " << s.text << "\n"
-      << reference.log.substr(0, 300);
+  if (!may_hang) {
+    EXPECT_NE(reference.log.find(fmt::format("{} of {} arrived  flits", s.messages, s.messages)),
+              std::string::npos)
+        << seed << " " << s.text << "\n"
+        << reference.log.substr(0, 300);
+  }
   const auto same = [&](const char* what, auto&& change) {
     Scenario other = s;
     change(other.network);
@@ -212,6 +224,11 @@ void compare(uint64_t seed, Rates rates, uint64_t& trains) {
   same("trains", [](PacketConfig& c) { c.quantum = 0, c.trains = true; });
   same("trains, bursts of 5, shuffled",
        [](PacketConfig& c) { c.quantum = 5, c.trains = true, c.shuffle = 3; });
+  return reference;
+}
+
+uint64_t compare(uint64_t seed, Rates rates, uint64_t& trains) {
+  return compare(draw(seed, rates), trains).pauses;
 }
 
 TEST(Rates, AnyMixtureOfLinksIsIndependentOfBurstsOrderAndTrains) {
@@ -224,6 +241,56 @@ TEST(Rates, OneRateIsIndependentOfBurstsOrderAndTrains) {
   uint64_t trains = 0;
   for (uint64_t seed = 1; seed <= 120; ++seed) compare(seed, Rates::one, trains);
   EXPECT_GT(trains, 200u);
+}
+
+/// With priority flow control on all links or some, of all virtual networks or one. True: on all, and the
+/// headroom suffices.
+bool draw_pfc(Scenario& s) {
+  Random random(s.seed, 13);
+  PacketConfig& c = s.network;
+  const uint32_t flits = s.packet_bytes / 16;
+  const bool all = random.below(4) != 0;
+  for (LinkTiming& link : s.topology.links) link.pfc = all || random.below(2) == 0;
+  if (c.virtual_networks > 1 && random.below(2) == 0) c.pfc.networks = 1 + random.below(2);
+  if (random.below(3) == 0) c.pfc.delay = 1 + random.below(5000);
+  uint32_t headroom = 0;
+  for (const LinkTiming& link : s.topology.links)
+    headroom = std::max(headroom, pfc_headroom(c, link, false, flits));
+  const bool enough = random.below(3) != 0;
+  if (enough) {
+    c.buffer_flits = headroom + 1 + random.below(2 * flits);
+  } else {
+    c.buffer_flits = std::max(c.buffer_flits, c.strict_cut_through ? flits : 1);
+    if (random.below(2) == 0) c.pfc.xoff = 1 + random.below(c.buffer_flits);
+  }
+  if (random.below(4) == 0) c.pfc.xon = 0;
+  s.text += fmt::format(" pfc {} of {:x} delay {} xoff {} xon {} buffer {}", all ? "all" : "some",
+                        c.pfc.networks, c.pfc.delay, c.pfc.xoff, c.pfc.xon, c.buffer_flits);
+  return enough;
+}
+
+// Also: with the headroom nobody ever waits for a credit.
+TEST(Rates, PriorityFlowControlIsIndependentOfBurstsOrderAndTrains) {
+  uint64_t trains = 0;
+  uint64_t pauses = 0;
+  uint64_t overruns = 0;
+  uint64_t paused = 0;
+  for (uint64_t seed = 1; seed <= 120; ++seed) {
+    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
+    const bool enough = draw_pfc(s);
+    const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
+    const Outcome outcome = compare(s, trains, may_hang);
+    if (enough) {
+      EXPECT_EQ(outcome.overruns, 0u) << "seed " << seed << " " << s.text;
+      paused += outcome.pauses > 0 ? 1 : 0;
+    }
+    pauses += outcome.pauses;
+    overruns += outcome.overruns;
+  }
+  EXPECT_GT(trains, 100u);
+  EXPECT_GT(pauses, 10000u);
+  EXPECT_GT(overruns, 100u);  // of those without it
+  EXPECT_GT(paused, 50u);
 }
 
 // Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any

@@ -29,6 +29,16 @@ struct PipelineConfig {
   uint32_t credit = 1;  ///< processing of a credit that came back
 };
 
+/// Priority flow control on the links that have it (LinkTiming::pfc). A virtual network is a priority: its
+/// VCs at one input are counted together and paused together.
+struct PfcConfig {
+  static constexpr uint32_t kAuto = ~0u;
+  uint32_t networks = ~0u;  ///< virtual networks that are paused, as a bit mask; the others go by credits
+  uint32_t xoff = kAuto;    ///< flits at which the sender is paused; auto: what leaves the headroom
+  uint32_t xon = kAuto;     ///< .. and at which it resumes; auto: a packet below xoff
+  Ticks delay = 0;          ///< of a pause or resume on its way, besides that of a credit
+};
+
 struct PacketConfig {
   Ticks cycle = 1000;  ///< clock of routers and network interfaces
   PipelineConfig pipeline;
@@ -46,7 +56,8 @@ struct PacketConfig {
   std::string routing;                  ///< empty: what the topology is made for
   std::string selection;                ///< among equal routes; empty: what the routing is made for
   std::string vc_classes = "dateline";  ///< dateline | switched_dateline | bubble | none
-  bool interleave_messages = false;     ///< messages that wait at an interface take turns, packet by packet
+  PfcConfig pfc;
+  bool interleave_messages = false;  ///< messages that wait at an interface take turns, packet by packet
   bool trains = true;  ///< long messages without contention as packet trains: same results, less work
   uint64_t seed = 1;
   uint64_t shuffle = 0;  ///< test aid: not 0 delays process activations by random delta cycles

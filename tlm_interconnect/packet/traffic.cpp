@@ -150,15 +150,16 @@ void put(std::string& out, const std::string& s) {
 }
 
 struct Flat {
-  double load, avg, p50, p99, min, max, accepted, wall, cpu;
-  uint64_t seed, packets, hops, activations, digest;
+  double load, avg, p50, p99, min, max, accepted, wall, cpu, paused;
+  uint64_t seed, packets, hops, activations, digest, pauses, overruns;
   uint64_t saturated;
 };
 
 std::string pack(const TrafficPoint& p) {
-  const Flat flat{p.load,        p.avg_latency, p.p50,         p.p99,    p.min_latency,
-                  p.max_latency, p.accepted,    p.wall_s,      p.cpu_s,  p.seed,
-                  p.packets,     p.packet_hops, p.activations, p.digest, p.saturated ? 1u : 0u};
+  const Flat flat{
+      p.load,        p.avg_latency, p.p50,    p.p99,          p.min_latency, p.max_latency,
+      p.accepted,    p.wall_s,      p.cpu_s,  p.paused_share, p.seed,        p.packets,
+      p.packet_hops, p.activations, p.digest, p.pauses,       p.overruns,    p.saturated ? 1u : 0u};
   std::string out(1, 'p');
   put(out, &flat, sizeof flat);
   put(out, p.stall);
@@ -187,6 +188,9 @@ bool unpack(const std::string& in, TrafficPoint& p) {
   p.packet_hops = flat.hops;
   p.activations = flat.activations;
   p.digest = flat.digest;
+  p.pauses = flat.pauses;
+  p.paused_share = flat.paused;
+  p.overruns = flat.overruns;
   p.saturated = flat.saturated != 0;
   return true;
 }
@@ -275,7 +279,9 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const Picoseconds from = config.warmup_cycles * cycle;
   const Picoseconds to = from + config.measure_cycles * cycle;
 
-  PacketNetwork network("network", network_config, config.topology);
+  Segmentation packets;  // which the sources make: it says how long the longest is
+  packets.packet_bytes = config.packet_flits * packets.flit_bytes;
+  PacketNetwork network("network", network_config, config.topology, packets);
   const TrafficPattern pattern(config.pattern, network.topology());
   Monitor monitor(cycle, from, to);
   std::vector<std::unique_ptr<TrafficSource>> sources;
@@ -356,6 +362,11 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   }
   point.packet_hops = network.packet_hops();
   point.activations = network.activations();
+  const PacketNetwork::PfcFigures pfc = network.pfc();
+  point.pauses = pfc.pauses;
+  point.overruns = pfc.overruns;
+  if (pfc.senders != 0 && now != 0)
+    point.paused_share = static_cast<double>(pfc.paused) / static_cast<double>(now) / pfc.senders;
   point.digest = monitor.digest();
   point.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
   point.cpu_s = cpu_seconds() - cpu;
@@ -422,12 +433,17 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
       mean.wall_s += p.wall_s;
       mean.cpu_s += p.cpu_s;
       mean.digest += p.digest;
+      mean.pauses += p.pauses;
+      mean.paused_share += p.paused_share / n;
+      mean.overruns += p.overruns;
       result.packet_hops += p.packet_hops;
     }
     if (config.find_saturation && i + 1 == loads.size()) {
       result.saturation = mean.accepted;
+      result.overruns += mean.overruns;
       continue;
     }
+    result.overruns += mean.overruns;
     result.points.push_back(mean);
   }
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
