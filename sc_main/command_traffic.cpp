@@ -57,6 +57,8 @@ struct TrafficOptions {
   std::string hotspot_rank = "0", hotspot_weight = "8";
   std::string packet_flits = "8", vcs = "4", buffer = "16";
   std::string switching = "packet_held", routing, selection, vc_classes = "dateline";
+  std::string pfc_xoff, pfc_xon, pfc_delay;
+  bool pfc = false;
   std::string seeds = "3", seed = "1", warmup, measure, jobs;
   bool no_self = false;
   bool json = false;
@@ -188,6 +190,20 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     link.latency = integer("--link-latency", o.link_latency, 1, 1000000) * n.cycle;
     c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
   }
+  if (!o.pfc && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
+    fail("--pfc-xoff, --pfc-xon and --pfc-delay are of priority flow control; give --pfc as well");
+  if (o.pfc) {
+    for (LinkTiming& link : c.topology.links) link.pfc = true;
+    if (!o.pfc_xoff.empty()) n.pfc.xoff = small("--pfc-xoff", o.pfc_xoff, 1, n.buffer_flits);
+    if (!o.pfc_xon.empty())
+      n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, (o.pfc_xoff.empty() ? n.buffer_flits : n.pfc.xoff) - 1);
+    if (!o.pfc_delay.empty()) n.pfc.delay = integer("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
+    if (n.vc_classes == "bubble")
+      fail(
+          "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets "
+          "that "
+          "have room; leave out one of the two");
+  }
   // Long links need time to fill.
   const uint64_t way = longest_way(c.topology, n.cycle);
   c.warmup_cycles = o.warmup.empty() ? 5000 + 2 * way : integer("--warmup", o.warmup, 0, kMostCycles);
@@ -224,9 +240,34 @@ void warn_beforehand(const TrafficConfig& c) {
     const std::string warning = packet::buffer_warning(name, c.network, c.topology.links[i], c.packet_flits);
     if (!warning.empty()) warn(warning);
   }
+  for (size_t i = 0; i < c.topology.links.size(); ++i) {
+    if (!c.topology.links[i].pfc) continue;
+    bool from_router = false;
+    bool used = false;
+    for (const packet::TopologyRouter& router : c.topology.routers) {
+      for (const packet::TopologyPort& port : router.ports) {
+        used = used || port.link == i;
+        from_router = from_router || (port.link == i && !port.ni);
+      }
+    }
+    if (!used) continue;
+    const std::string name = c.topology.dimensions.empty() ? "links"
+                             : i == 0                      ? "links of interfaces"
+                                                           : fmt::format("links of dimension {}", i - 1);
+    const std::string warning = packet::pfc_warning(name, c.network, c.topology.links[i], !from_router,
+                                                    c.packet_flits, "--pfc-xoff", "--buffer");
+    if (warning.empty()) continue;
+    warn(warning);
+    break;
+  }
 }
 
 void warn_afterwards(const TrafficResult& result) {
+  if (result.overruns != 0)
+    warn(
+        fmt::format("{} packets found a full buffer without having been paused; a lossless link would have "
+                    "dropped them, here they waited: lower --pfc-xoff or enlarge --buffer",
+                    grouped(result.overruns)));
   std::vector<std::string> saturated, empty;
   for (const TrafficPoint& p : result.points) {
     if (p.saturated) saturated.push_back(json_number(p.load));
@@ -244,7 +285,7 @@ void warn_afterwards(const TrafficResult& result) {
                     fmt::join(empty, ", ")));
 }
 
-std::string to_json(const TrafficResult& result) {
+std::string to_json(const TrafficResult& result, bool pfc) {
   JsonText json;
   json.begin_object();
   json.key("points").begin_array();
@@ -255,6 +296,11 @@ std::string to_json(const TrafficResult& result) {
     json.key("p50").number(p.p50);
     json.key("p99").number(p.p99);
     json.key("accepted").number(p.accepted);
+    if (pfc) {
+      json.key("pauses").number(p.pauses);
+      json.key("paused_share").number(p.paused_share);
+      json.key("overruns").number(p.overruns);
+    }
     json.end_object();
   }
   json.end_array();
@@ -275,11 +321,20 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.routing.empty() ? c.topology.routing : c.network.routing, o.switching, c.packet_flits,
       c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
       readable_time(c.network.cycle));
-  Table table({"# load", "avg latency", "p50", "p99", "accepted", ""});
-  for (const TrafficPoint& p : result.points)
-    table.row({json_number(p.load), fmt::format("{:.2f}", p.avg_latency), fmt::format("{:.1f}", p.p50),
-               fmt::format("{:.1f}", p.p99), fmt::format("{:.4f}", p.accepted),
-               p.saturated ? "saturated" : ""});
+  std::vector<std::string> heads{"# load", "avg latency", "p50", "p99", "accepted"};
+  if (o.pfc) heads.insert(heads.end(), {"pauses", "paused", "overruns"});
+  heads.emplace_back("");
+  Table table(heads);
+  for (const TrafficPoint& p : result.points) {
+    std::vector<std::string> row{json_number(p.load), fmt::format("{:.2f}", p.avg_latency),
+                                 fmt::format("{:.1f}", p.p50), fmt::format("{:.1f}", p.p99),
+                                 fmt::format("{:.4f}", p.accepted)};
+    if (o.pfc)
+      row.insert(row.end(),
+                 {grouped(p.pauses), fmt::format("{:.2f} %", 100 * p.paused_share), grouped(p.overruns)});
+    row.emplace_back(p.saturated ? "saturated" : "");
+    table.row(row);
+  }
   return text + table.str() +
          fmt::format("# saturation {:.4f} (accepted at load 1); {} packet-hops in {:.2f} s\n",
                      result.saturation, grouped(result.packet_hops), result.wall_s);
@@ -296,7 +351,9 @@ TrafficResult run(const TrafficConfig& config) {
     throw UserError(
         ExitCode::stall,
         fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}", config.topology.name, text,
-                    config.topology.dimensions.empty()
+                    !config.topology.links.empty() && config.topology.links.back().pfc
+                        ? "As options: leave out --pfc, or a topology without cycles."
+                    : config.topology.dimensions.empty()
                         ? "As options: --routing up_down, which has no cycles."
                         : "As options: --vc-classes dateline with at least 2 --vcs, or another --routing."));
   }
@@ -310,7 +367,7 @@ ExitCode traffic(const TrafficOptions& options) {
   const std::string table = to_table(options, config, result);
   if (options.json) {
     note(table);
-    print(to_json(result));
+    print(to_json(result, options.pfc));
   } else {
     print(table);
   }
@@ -354,6 +411,14 @@ void add_traffic_command(CLI::App& app, Action& action) {
       "Among equal routes: first, random, hash, spray, most_credits (default: by the routing)");
   add("--vc-classes", o.vc_classes, "NAME",
       "Of rings: dateline (default), switched_dateline, bubble, or none, which can deadlock");
+  command->add_flag(
+      "--pfc", o.pfc,
+      "Priority flow control on every link: a receiver whose buffers fill up pauses its sender");
+  add("--pfc-xoff", o.pfc_xoff, "FLITS",
+      "In the buffers of an input, at which it pauses (default: the buffer less the headroom that is "
+      "needed)");
+  add("--pfc-xon", o.pfc_xon, "FLITS", "At which it resumes (default: a packet below)");
+  add("--pfc-delay", o.pfc_delay, "CYCLES", "Of a pause, besides the time of a credit (default: 0)");
   add("--seeds", o.seeds, "N", "Runs a load; results are their means (default: 3)");
   add("--seed", o.seed, "N", "The first seed (default: 1)");
   add("--warmup", o.warmup, "CYCLES", "Before the measurement (default: 5000 and twice the longest way)");

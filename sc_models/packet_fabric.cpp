@@ -240,6 +240,8 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   use.bytes = flits * config_.packet.flit_bytes;
   use.packets = network.router(r).packets_sent(p);
   use.busy = network.router(r).busy(p);
+  use.pauses = network.router(r).pauses(p);
+  use.overruns = network.router(r).overruns(p);
   if (dimensions_.empty()) {
     const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
                                      : topology.routers[port.peer].name;

@@ -70,6 +70,8 @@ class PacketFabric {
     uint64_t bytes = 0;  ///< flits times their size: headers and padding included
     uint64_t packets = 0;
     Picoseconds busy = 0;
+    packet::PauseAccount::Figures pauses;  ///< priority flow control: of its sender
+    uint64_t overruns = 0;                 ///< Router::overruns()
   };
   /// Calls f(LinkUse) for every link direction, in a fixed order.
   template <typename F>
@@ -111,6 +113,8 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
     use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
     use.packets = ni.packets_sent();
     use.busy = ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time;
+    use.pauses = ni.pauses();
+    use.overruns = ni.overruns();
     f(use);
   }
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {

@@ -40,6 +40,10 @@ struct LinkReport {
   uint64_t packets = 0;  ///< packet fidelity
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed; not known at packet fidelity
+  // Priority flow control, at packet fidelity: of the sender.
+  uint64_t pauses = 0;
+  Picoseconds paused = 0;
+  uint64_t overruns = 0;  ///< packets that found a full buffer without having been paused
 };
 
 class System : public sc_core::sc_module {
@@ -130,6 +134,9 @@ class System : public sc_core::sc_module {
         link.bytes = use.bytes;
         link.packets = use.packets;
         link.busy = use.busy;
+        link.pauses = use.pauses.pauses;
+        link.paused = use.pauses.time;
+        link.overruns = use.overruns;
         f(link);
       });
     }
