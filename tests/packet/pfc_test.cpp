@@ -75,16 +75,17 @@ PacketTopology dumbbell(const LinkTiming& between, uint32_t at_a, const std::vec
 // Packets of 4 flits, one VC: a sends the heads of packet p at 3 + 5 p (an idle cycle a packet), which arrive
 // 7 cycles later (allocation, traversal, 5 of link); b sends one flit every 4 cycles to its slow interface,
 // packet p at 11 + 17 p. XOFF 10, XON 4, and a pause takes 1 + 5 + 1 + 3 = 10 cycles.
-//   cycle 26: 14 flits have come, 4 have gone: 10. So a is paused from 36 on. It has sent the head of packet
-//   6
-//     at 33; its tail arrives at 43, when 28 have come and 8 have gone: 20, the most there are.
-//   cycle 108: the 24th flit goes, 4 are left: a resumes at 118, with the head of packet 7.
-//   cycle 140: 14 more have come and 3 have gone, and one was there: 10 - 3 + ... = 10; paused from 150 on.
-//     The head of packet 13 went at 148; its tail arrives at 158: 56 - 35 = 21 flits.
-//   cycle 227: 52 gone; a resumes at 237 and sends packets 14 and 15.
+// - Cycle 26: 14 flits have come, 4 have gone: 10. So a is paused from 36 on. It has sent the head of packet
+// 6
+//   at 33; its tail arrives at 43, when 28 have come and 8 have gone: 20.
+// - Cycle 108: the 24th flit goes, 4 are left: a resumes at 118, with the head of packet 7.
+// - Cycle 140: 41 have come, 31 have gone: 10; paused from 150 on. The head of packet 13 went at 148; its
+// tail
+//   arrives at 158, when 56 have come and 35 have gone: 21, the most there are.
+// - Cycle 227: the 52nd goes; a resumes at 237 and sends packets 14 and 15.
 // b never idles: the tail of packet 15 is sent at 11 + 17 * 15 + 12 = 278 and arrives 6 cycles later.
-TEST(Pfc, PausesAndResumesToTheCycle) {
-  const std::string text = in_child([]() -> std::string {
+std::string dumbbell_by_bursts_of(uint32_t quantum) {
+  return in_child([&]() -> std::string {
     const std::string path = ::testing::TempDir() + fmt::format("weft_pfc_{}.vcd", getpid());
     vcd::WavesOptions options;
     options.selection = "network.*";
@@ -95,6 +96,7 @@ TEST(Pfc, PausesAndResumesToTheCycle) {
     PacketConfig config;
     config.vcs = 1;
     config.buffer_flits = 64;
+    config.quantum = quantum;
     config.pfc.xoff = 10;
     config.pfc.xon = 4;
     config.pfc.delay = 3 * kCycle;
@@ -130,10 +132,16 @@ TEST(Pfc, PausesAndResumesToTheCycle) {
         all.pauses, all.paused / kCycle, all.overruns, log.arrived[1] / kCycle,
         network.broken_invariant(true));
   });
-  EXPECT_EQ(
-      text,
-      "paused 0=0 36=1 118=0 150=1 237=0, 20 flits at 43, most 21, 1 pause of 82, 2 pauses of 169 (2 of 169 "
-      "in all), 0 overruns, arrived 284, ");
+}
+
+TEST(Pfc, PausesAndResumesToTheCycle) {
+  for (const uint32_t quantum : {0u, 1u, 3u}) {
+    EXPECT_EQ(
+        dumbbell_by_bursts_of(quantum),
+        "paused 0=0 36=1 118=0 150=1 237=0, 20 flits at 43, most 21, 1 pause of 82, 2 pauses of 169 (2 of "
+        "169 in all), 0 overruns, arrived 284, ")
+        << quantum;
+  }
 }
 
 /// An interface that sends all it can to a router from which next to nothing leaves: how many flits come in,

@@ -275,7 +275,7 @@ TEST(Rates, PriorityFlowControlIsIndependentOfBurstsOrderAndTrains) {
   uint64_t pauses = 0;
   uint64_t overruns = 0;
   uint64_t paused = 0;
-  for (uint64_t seed = 1; seed <= 120; ++seed) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
     Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
     const bool enough = draw_pfc(s);
     const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
@@ -300,9 +300,21 @@ TEST(Rates, InterleavedFlitsAreIndependentOfTheOrder) {
     Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
     s.network.switching = FlitSwitching::flit_interleaved;
     s.network.trains = false;
-    const std::string reference = run(s).log;
-    EXPECT_NE(reference.find(" arrived  flits"), std::string::npos)
-        << seed << s.text << reference.substr(0, 300);
+    bool may_hang = false;
+    bool headroom = false;
+    if (seed % 3 == 0) {
+      headroom = draw_pfc(s);
+      may_hang = !find_dependency_cycle(s.topology, s.network).empty();
+    }
+    const Outcome first = run(s);
+    const std::string& reference = first.log;
+    if (!may_hang) {
+      EXPECT_NE(reference.find(" arrived  flits"), std::string::npos)
+          << seed << s.text << reference.substr(0, 300);
+    }
+    if (headroom) {
+      EXPECT_EQ(first.overruns, 0u) << seed << s.text;
+    }
     s.network.trains = true;
     for (const uint64_t shuffle : {0u, 1u, 2u}) {
       s.network.shuffle = shuffle;

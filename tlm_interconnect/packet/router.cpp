@@ -289,9 +289,7 @@ void Router::predict(uint32_t p, uint32_t network) {
 // After the decisions of a cycle: everything up to it is known.
 void Router::look_at_levels(Ticks t) {
   level_due_ = kNever;
-  const uint32_t first = replayed_ == kFree ? 0 : replayed_;
-  const uint32_t last = replayed_ == kFree ? ports() - 1 : replayed_;
-  for (uint32_t p = first; p <= last; ++p) {
+  for (uint32_t p = 0; p < ports(); ++p) {
     const Port& port = ports_[p];
     if (port.pauses == 0 || port.aside) continue;
     for (uint32_t m = port.pauses; m != 0; m &= m - 1) {
@@ -979,8 +977,7 @@ void Router::begin_replay(uint32_t input, Ticks from) {
   };
   Port& port = ports_[input];
   port.aside = false;
-  replayed_ = input;
-  live_.level_due = std::exchange(level_due_, next_level(input));
+  level_due_ = std::min(level_due_, next_level(input));  // those of other inputs are later than the replay
   live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
   live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
   live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));
@@ -1007,8 +1004,6 @@ void Router::end_replay(uint32_t input) {
     held_ports_.insert(input);
     ++held_count_;
   }
-  replayed_ = kFree;
-  level_due_ = std::min(level_due_, live_.level_due);
   const Ticks next = std::min(next_, live_.next);
   next_ = live_.next;
   notified_ = live_.notified;

@@ -284,7 +284,6 @@ class Router final : public sc_core::sc_module, private OutputView {
   std::vector<Level> levels_;          ///< input x virtual networks + virtual network
   std::vector<PauseAccount> pausing_;  ///< output x virtual networks + virtual network
   Ticks level_due_ = kNever;           ///< earliest Level::due
-  uint32_t replayed_ = kFree;          ///< during a replay: its input
 
   Ticks now_ = 0;            ///< the cycle being decided
   Ticks next_ = kNever;      ///< next cycle to decide
@@ -303,7 +302,6 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t held_count = 0;
     Ticks next = kNever;
     Ticks notified = kNever;
-    Ticks level_due = kNever;
   };
   Live live_;  ///< put away during a replay
   sc_core::sc_event event_;
