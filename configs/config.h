@@ -66,9 +66,12 @@ struct NpuConfig {
 
 struct HbmConfig {
   std::string model = "bandwidth";
-  Rate bandwidth;
-  Picoseconds latency = 0;
-  uint64_t capacity = 0;  ///< bytes; 0: unlimited
+  std::string preset = "HBM3";       ///< banked
+  uint32_t stacks = 5;               ///< banked
+  std::string refresh = "all_bank";  ///< banked
+  Rate bandwidth;                    ///< banked: of the preset's stacks
+  Picoseconds latency = 0;           ///< banked: of a column command to an open row
+  uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
   uint32_t outstanding = 8;  ///< requests in flight an NPU
 };

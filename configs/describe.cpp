@@ -223,11 +223,11 @@ void draw_graph(const Config& config, std::string& out) {
                     print_time(link.latency), link.bidirectional ? "" : ", dir=forward");
 }
 
-std::string shown_title(const Config& config) {
+}  // namespace
+
+std::string machine_name(const Config& config) {
   return config.graph != nullptr && config.notation.empty() ? "Graph" : config.notation;
 }
-
-}  // namespace
 
 uint64_t dimension_links(const Config& config, size_t dimension) {
   const DimensionConfig& d = config.fabric_dimensions()[dimension];
@@ -341,7 +341,7 @@ std::string describe_text(const Config& config) {
 std::string describe_dot(const Config& config) {
   const uint32_t npus = config.npus();
   const bool full = (config.graph != nullptr ? config.graph->nodes() : npus) <= kDrawnNpus;
-  std::string title = fmt::format("{}: {}", shown_title(config), plural(npus, "NPU"));
+  std::string title = fmt::format("{}: {}", machine_name(config), plural(npus, "NPU"));
   if (!full)
     title += fmt::format("; summarised, as only machines of up to {} NPUs are drawn in full", kDrawnNpus);
   std::string out = fmt::format(

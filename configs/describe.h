@@ -21,6 +21,9 @@ uint64_t dimension_links(const Config& config, size_t dimension);
 /// machine; 0 for a dimension of one NPU. For an odd size the halves differ by one.
 double dimension_bisection(const Config& config, size_t dimension);
 
+/// The notation; "Graph" of a graph, which has none.
+std::string machine_name(const Config& config);
+
 /// NPUs, dimensions, bandwidths per link and NPU, bisection, links, latencies, memory; several lines.
 std::string describe_text(const Config& config);
 

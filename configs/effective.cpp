@@ -5,6 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
@@ -109,6 +113,9 @@ std::string effective_yaml(const Config& config) {
     }
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
+    if (config.hbm.model != "banked" &&
+        std::find(std::begin(kDramKeys), std::end(kDramKeys), key.path) != std::end(kDramKeys))
+      continue;
     if (key.path == "topology.notation" && config.graph != nullptr) {
       section = parent;
       if (config.levels.empty()) {

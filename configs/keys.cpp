@@ -9,6 +9,7 @@
 #include <map>
 
 #include "configs/algorithms.h"
+#include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_routing.h"
 #include "configs/notation.h"
@@ -516,17 +517,48 @@ std::vector<KeySpec> make_keys() {
     KeySpec& k = add("hbm.model", ValueType::choice);
     k.fallback = "bandwidth";
     k.choices = {{"bandwidth", true, "latency + bytes / (efficiency x bandwidth)"},
-                 {"banked", false, "banks, rows and refresh"}};
+                 {"banked", true, "channels, banks, rows and refresh of `hbm.preset`"}};
     k.description = "The memory model of an NPU's HBM.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.model = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.model; };
+  }
+  {
+    KeySpec& k = add("hbm.preset", ValueType::choice);
+    k.fallback = "HBM3";
+    for (const DramSpec& spec : dram_specs()) {
+      k.choices.push_back({spec.name, true, fmt::format("{:.6g} GB/s a stack", spec.stack_peak() * 1e-9)});
+    }
+    k.description =
+        "The device of model `banked`: geometry and timing (configs/dram_spec.cpp has them with their "
+        "sources).";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.preset = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.preset; };
+  }
+  {
+    KeySpec& k = add("hbm.stacks", ValueType::integer);
+    k.fallback = "5";
+    k.min = "1";
+    k.max = "64";
+    k.description = "Stacks an NPU has, of model `banked`.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.stacks = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.hbm.stacks}; };
+  }
+  {
+    KeySpec& k = add("hbm.refresh", ValueType::choice);
+    k.fallback = "all_bank";
+    k.choices = {{"all_bank", true, "every tREFI all banks of a pseudo-channel for tRFC"},
+                 {"per_bank", true, "one bank after the other, while the others go on"},
+                 {"none", true, "never: to see what it costs"}};
+    k.description = "Refresh of model `banked`.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.refresh = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.refresh; };
   }
   {
     KeySpec& k = add("hbm.bandwidth", ValueType::bandwidth);
     k.fallback = "2 TB/s";
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
-    k.description = "Peak bandwidth of an NPU's HBM.";
+    k.description = "Peak bandwidth of an NPU's HBM. Model `banked`: that of its stacks; leave it out.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.bandwidth = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.bandwidth; };
   }
@@ -535,7 +567,7 @@ std::vector<KeySpec> make_keys() {
     k.fallback = "100 ns";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Of one access.";
+    k.description = "Of one access. Model `banked`: follows from the device; leave it out.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.latency = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.latency; };
   }
@@ -554,7 +586,7 @@ std::vector<KeySpec> make_keys() {
     k.fallback = "1";
     k.min = "0.001";
     k.max = "1";
-    k.description = "Fraction of the peak bandwidth that is reached.";
+    k.description = "Fraction of the peak bandwidth that is reached, by model `bandwidth`.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.efficiency = std::get<double>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.efficiency; };
   }
@@ -887,7 +919,7 @@ std::vector<KeySpec> make_keys() {
                  {"switched_dateline", true, "two classes, changed at the dateline"},
                  {"bubble", true,
                   "one class; a packet enters a ring only if room for another stays free (needs "
-                  "`strict_cut_through`)"},
+                  "`strict_cut_through` and buffers of two packets)"},
                  {"none", true, "nothing: to study deadlock"}};
     k.description = "What keeps rings free of deadlock.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_classes = std::get<std::string>(v); };

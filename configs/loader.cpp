@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,7 @@
 
 #include "configs/algorithms.h"
 #include "configs/document.h"
+#include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
@@ -533,6 +535,7 @@ class Resolver {
       resolve_fidelity_rules();
     }
     resolve_packet();
+    resolve_hbm();
     check_relations();
     errors_.check();
     return config_;
@@ -779,6 +782,39 @@ class Resolver {
       return;
     }
     for (size_t d = 0; d < config_.dimensions.size(); ++d) resolve_dimension(d, entries == 1 ? 0 : d);
+  }
+
+  /// What follows from the device of model `banked`; what is given beside it must agree.
+  void resolve_hbm() {
+    HbmConfig& h = config_.hbm;
+    if (h.model != "banked") {
+      for (const char* const path : kDramKeys) {
+        if (const RawValue* const raw = find(path)) {
+          errors_.add(
+              raw->origin, path,
+              "is of `hbm.model: banked`, and the model is `bandwidth`; set the model or take the key out");
+        }
+      }
+      return;
+    }
+    const DramSpec spec = dram_spec(h);
+    const Rate bandwidth{static_cast<uint64_t>(std::llround(spec.stack_peak() * h.stacks)), 1};
+    const auto follows = [&](const char* path, bool equal, const std::string& value) {
+      const RawValue* const raw = find(path);
+      if (raw == nullptr || equal) return;
+      errors_.add(
+          raw->origin, path,
+          fmt::format(
+              "follows from the device of `hbm.model: banked`: {} of {} give {}; take the key out, or "
+              "change `hbm.preset` or `hbm.stacks`",
+              h.stacks, h.preset, value));
+    };
+    follows("hbm.bandwidth", h.bandwidth == bandwidth, print_value(*find_key("hbm.bandwidth"), bandwidth));
+    follows("hbm.latency", h.latency == spec.least_latency(),
+            print_value(*find_key("hbm.latency"), uint64_t{spec.least_latency()}));
+    follows("hbm.efficiency", h.efficiency == 1.0, "1 (refresh and rows are simulated)");
+    h.bandwidth = bandwidth;
+    h.latency = spec.least_latency();
   }
 
   /// What the keys of `packet` say together. Whether it fits the topology is seen when that is built.

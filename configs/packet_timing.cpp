@@ -3,8 +3,12 @@
 
 #include "configs/packet_timing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "configs/units.h"
 
 namespace weft {
 
@@ -39,17 +43,41 @@ double exact_flit_time(const PacketFabricConfig& packet, Rate rate) {
   return static_cast<double>(wire_bytes(packet)) / rate.value() / packet.header_efficiency * 1e12;
 }
 
-Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate) {
-  const Picoseconds whole = std::max<Picoseconds>(1, transfer_time(wire_bytes(packet), rate));
+Ticks flit_time(const PacketFabricConfig& packet, Rate rate) {
+  if (exact_flit_time(packet, rate) > 1e15) return 2 * kLongestFlitTime;  // more than ticks hold, perhaps
+  const Ticks whole =
+      std::max(kTicksPerPicosecond, transfer_time(wire_bytes(packet) * kTicksPerPicosecond, rate));
   if (packet.header_efficiency == 1) return whole;
-  return std::max(whole, static_cast<Picoseconds>(std::ceil(exact_flit_time(packet, rate) * (1 - 1e-12))));
+  constexpr auto kTicks = static_cast<double>(kTicksPerPicosecond);
+  return std::max(whole, static_cast<Ticks>(std::ceil(exact_flit_time(packet, rate) * kTicks * (1 - 1e-12))));
 }
 
-Picoseconds router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates) {
-  if (packet.cycle != 0) return packet.cycle;
-  Picoseconds cycle = kNever;
+Ticks flit_time(const PacketFabricConfig& packet, Rate rate, Ticks cycle) {
+  return on_multiple(flit_time(packet, rate), cycle);
+}
+
+Ticks on_multiple(Ticks own, Ticks cycle) {
+  if (own <= cycle) return cycle;
+  const Ticks cycles = (own + cycle - 1) / cycle;
+  // What is whole picoseconds is exact. Otherwise each cycle may have been rounded up by almost a tick.
+  return own % kTicksPerPicosecond != 0 && cycles * cycle - own < cycles ? cycles * cycle : own;
+}
+
+std::string print_flit_time(const PacketFabricConfig& packet, Rate rate) {
+  return print_time(static_cast<Picoseconds>(exact_flit_time(packet, rate)));
+}
+
+Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates) {
+  if (packet.cycle != 0) return ticks(packet.cycle);
+  Ticks cycle = kNever;
   for (const Rate rate : rates) cycle = std::min(cycle, flit_time(packet, rate));
-  return cycle == kNever ? 1000 : cycle;
+  return cycle == kNever ? ticks(1000) : cycle;
+}
+
+std::string print_ticks(Ticks t) {
+  if (t % kTicksPerPicosecond == 0) return print_time(t / kTicksPerPicosecond);
+  const double ps = static_cast<double>(t) / static_cast<double>(kTicksPerPicosecond);
+  return ps < 1000 ? fmt::format("{:.4g} ps", ps) : fmt::format("{:.7g} ns", ps / 1000);
 }
 
 uint64_t packet_flits(const PacketFabricConfig& packet) {

@@ -8,9 +8,11 @@
 #define WEFT_CONFIGS_PACKET_TIMING_H
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "configs/config.h"
+#include "configs/ticks.h"
 
 namespace weft {
 
@@ -18,15 +20,27 @@ namespace weft {
 /// and separate nothing.
 std::vector<std::vector<uint32_t>> packet_regions(const Config& config);
 
-/// Time a flit takes on a link of this rate (with phits and header efficiency), in whole picoseconds, rounded
-/// up.
-Picoseconds flit_time(const PacketFabricConfig& packet, Rate rate);
+/// Longest time of a flit on a link that a packet network takes.
+constexpr Ticks kLongestFlitTime = ticks(4'000'000'000);
 
-/// The same, not rounded, in picoseconds.
+/// Time a flit takes on a link of this rate (with phits and header efficiency), rounded up to whole ticks, at
+/// least a picosecond.
+Ticks flit_time(const PacketFabricConfig& packet, Rate rate);
+
+/// In a network with this clock: not less than a cycle; and what is off a multiple of it only because both
+/// were rounded to ticks is that multiple.
+Ticks flit_time(const PacketFabricConfig& packet, Rate rate, Ticks cycle);
+/// The same of a time.
+Ticks on_multiple(Ticks flit_time, Ticks cycle);
+
+/// The exact time, in picoseconds.
 double exact_flit_time(const PacketFabricConfig& packet, Rate rate);
 
+/// The exact time for messages, where it is longer than a network takes.
+std::string print_flit_time(const PacketFabricConfig& packet, Rate rate);
+
 /// Clock period of the routers that are joined by links of these rates.
-Picoseconds router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates);
+Ticks router_cycle(const PacketFabricConfig& packet, const std::vector<Rate>& rates);
 
 /// Flits of one full packet.
 uint64_t packet_flits(const PacketFabricConfig& packet);

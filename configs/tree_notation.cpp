@@ -60,14 +60,14 @@ std::string level_name(uint32_t level, uint32_t position) {
 }  // namespace
 
 uint32_t TreeNotation::npus() const {
-  return kind == Kind::clos ? hosts * leaves : static_cast<uint32_t>(power(k, n, kMaxGraphNodes));
+  return kind == Kind::clos ? hosts * leaves : static_cast<uint32_t>(power(k, n, kMaxNpus));
 }
 
 bool is_tree_notation(std::string_view text) {
   return form_of(text) != nullptr;
 }
 
-TreeNotation parse_tree_notation(std::string_view text) {
+TreeNotation parse_tree_notation(std::string_view text, uint64_t most_nodes) {
   const Form* const form = form_of(text);
   if (form == nullptr)
     throw UserError(ExitCode::usage, fmt::format("'{}' is no tree; write `{}` or `{}`", text,
@@ -110,8 +110,8 @@ TreeNotation parse_tree_notation(std::string_view text) {
     tree.k = values[0];
     tree.n = values[1];
     if (tree.k < 2) fail(text, *form, "`k` is less than 2");
-    const uint64_t npus = power(tree.k, tree.n, kMaxGraphNodes);
-    nodes = npus + (npus > kMaxGraphNodes ? 0 : tree.n * (npus / tree.k));
+    const uint64_t npus = power(tree.k, tree.n, most_nodes);
+    nodes = npus + (npus > most_nodes ? 0 : tree.n * (npus / tree.k));
   } else {
     tree.hosts = values[0];
     tree.leaves = values[1];
@@ -120,8 +120,7 @@ TreeNotation parse_tree_notation(std::string_view text) {
     if (tree.spines + uint64_t{tree.hosts} > kMaxSwitchPorts || tree.leaves > kMaxSwitchPorts)
       fail(text, *form, fmt::format("a switch has more than {} ports", kMaxSwitchPorts));
   }
-  if (nodes > kMaxGraphNodes)
-    fail(text, *form, fmt::format("it has more than {} NPUs and switches", kMaxGraphNodes));
+  if (nodes > most_nodes) fail(text, *form, fmt::format("it has more than {} NPUs and switches", most_nodes));
   return tree;
 }
 

@@ -35,8 +35,8 @@ struct TreeNotation {
 bool is_tree_notation(std::string_view text);
 
 /// Numbers may have their names or stand in the order of the examples; the word is read in any case. Errors:
-/// UserError(usage) with the notation and what is allowed.
-TreeNotation parse_tree_notation(std::string_view text);
+/// UserError(usage) with the notation and what is allowed; more NPUs and switches than `most_nodes`.
+TreeNotation parse_tree_notation(std::string_view text, uint64_t most_nodes = kMaxGraphNodes);
 
 /// Entries that `topology.dimensions` may have: the dimensions of a notation, or the levels of a tree.
 /// Errors: UserError(usage).

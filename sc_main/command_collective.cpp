@@ -326,8 +326,8 @@ ExitCode collective(const CollectiveOptions& options) {
     if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)
       warn(fmt::format("{} bytes are fewer than the {} chunks: one chunk a byte is used", bytes,
                        config->collectives.chunks));
-  const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op), config->notation,
-                                       grouped(config->npus()), size_meaning(op));
+  const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op),
+                                       machine_name(*config), grouped(config->npus()), size_meaning(op));
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
@@ -352,7 +352,7 @@ ExitCode collective(const CollectiveOptions& options) {
     results.push_back(std::move(*measured));
   }
   std::string table = head + to_table(results);
-  if (config->run.data != "none") {
+  if (config->run.data != "none" && !results.empty()) {
     uint64_t elements = 0;
     for (const Measured& m : results) elements += m.elements;
     table += fmt::format("# data: {} {} elements compared with the definition of {}{}: all are right\n",

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@
 #include "sc_main/simulation.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
+#include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
@@ -47,19 +49,20 @@ using packet::TrafficResult;
 /// Above this a search for cycles of buffers may take longer than the run.
 constexpr uint32_t kMostCheckedRanks = 1024;
 constexpr uint64_t kMostCheckedSteps = 500000000;
+constexpr uint32_t kMostPacketFlits = 65535;
 constexpr uint64_t kMostCycles = 1000000000;  ///< of warm-up and of measurement
 
 struct TrafficOptions {
   std::string config, topology;
   std::vector<std::string> sets;
-  std::string flit_size = "16 B", link_latency = "1";
+  std::string flit_size, link_latency = "1";
   std::string pattern = "uniform", load = "0.1:0.9:0.1", injection = "bernoulli";
   std::string hotspot_rank = "0", hotspot_weight = "8";
-  std::string packet_flits = "8", vcs = "4", buffer = "16";
-  std::string switching = "packet_held", routing, selection, vc_classes = "dateline";
+  // Those that are not given are the configuration's, or the defaults of PacketConfig.
+  std::string packet_flits, vcs, buffer, switching, routing, selection, vc_classes, seed;
   std::string pfc_xoff, pfc_xon, pfc_delay;
   bool pfc = false;
-  std::string seeds = "3", seed = "1", warmup, measure, jobs;
+  std::string seeds = "3", warmup, measure, jobs;
   bool no_self = false;
   bool json = false;
 };
@@ -103,8 +106,8 @@ auto through(const std::string& option, const Function& function) {
 }
 
 /// Cycles on links between the ranks farthest apart, or more.
-uint64_t longest_way(const PacketTopology& topology, Picoseconds cycle) {
-  Picoseconds way = 0;
+uint64_t longest_way(const PacketTopology& topology, Ticks cycle) {
+  Ticks way = 0;
   if (topology.dimensions.empty()) {
     for (const LinkTiming& link : topology.links) way = std::max(way, link.latency);
     const std::vector<uint32_t> hops = topology.hops_from(0);
@@ -141,29 +144,57 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   through("--pattern " + o.pattern, [&] { return TrafficPattern(c.pattern, c.topology), 0; });
 }
 
+bool has_pfc(const PacketTopology& topology) {
+  return std::any_of(topology.links.begin(), topology.links.end(),
+                     [](const LinkTiming& link) { return link.pfc; });
+}
+
+/// The machine of a configuration: its links, and routers and packets as its section `packet` says. False:
+/// its buffers are to cover the round trips.
+bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
+  const Config config = load_config(o.config, o.sets);
+  const PacketFabricConfig& packet = config.packet;
+  uint64_t flit = packet.flit_bytes;
+  if (!o.flit_size.empty()) flit = through("--flit-size", [&] { return parse_size(o.flit_size); });
+  if (flit == 0 || flit > 65536) fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
+  const uint64_t phit = packet.phit_bytes == 0 ? flit : packet.phit_bytes;
+  c.topology =
+      through(o.config, [&] { return packet::make_topology(config, (flit + phit - 1) / phit * phit, {}); });
+  PacketConfig& n = c.network;
+  n = packet_network_config(config, {});
+  n.virtual_networks = 1;  // synthetic traffic is of one
+  n.strict_priority = false;
+  n.pfc.networks = ~0u;
+  const auto each_link = [&](auto&& change) {
+    for (LinkTiming& link : c.topology.links)
+      if (link.flit_time != 0) change(link);
+    for (TopologyDimension& d : c.topology.dimensions) change(d.link);
+  };
+  if (packet.header_efficiency != 1) {
+    each_link([&](LinkTiming& link) {
+      const double exact = static_cast<double>(link.flit_time) / packet.header_efficiency;
+      link.flit_time = static_cast<decltype(link.flit_time)>(std::ceil(exact * (1 - 1e-12)));
+    });
+  }
+  if (packet.cycle == 0) {  // auto: the time of a flit on the fastest link
+    auto fastest = kNever;
+    each_link([&](const LinkTiming& link) { fastest = std::min(fastest, link.flit_time); });
+    n.cycle = fastest == kNever ? PacketConfig{}.cycle : fastest;  // never: one NPU, no link
+  } else {
+    each_link([&](LinkTiming& link) { link.flit_time = std::max(link.flit_time, n.cycle); });
+  }
+  const uint64_t flits = (packet.packet_bytes + packet.header_bytes + flit - 1) / flit;
+  if (o.packet_flits.empty() && flits > kMostPacketFlits)
+    fail(fmt::format("{}: packets of {} flits; at most {} are possible here: give --packet-flits", o.config,
+                     flits, kMostPacketFlits));
+  c.packet_flits = static_cast<uint32_t>(flits);
+  n.buffer_flits = packet.buffer_flits;
+  return packet.buffer_flits != 0;
+}
+
 TrafficConfig make_traffic(const TrafficOptions& o) {
   TrafficConfig c;
   PacketConfig& n = c.network;
-  c.loads = parse_loads(o.load);
-  c.packet_flits = small("--packet-flits", o.packet_flits, 1, 65535);
-  n.vcs = small("--vcs", o.vcs, 1, 32);
-  n.buffer_flits = small("--buffer", o.buffer, 1, 1u << 24);
-  c.seeds = small("--seeds", o.seeds, 1, 1000);
-  n.seed = integer("--seed", o.seed, 0, uint64_t{1} << 62);
-  c.jobs =
-      o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
-  check_word("--switching-mode", o.switching, {"packet_held", "flit_interleaved"});
-  n.switching = o.switching == "packet_held" ? FlitSwitching::packet_held : FlitSwitching::flit_interleaved;
-  check_word("--vc-classes", o.vc_classes, {"dateline", "switched_dateline", "bubble", "none"});
-  n.vc_classes = o.vc_classes;
-  n.strict_cut_through = o.vc_classes == "bubble";  // which has no meaning without it
-  if (!o.routing.empty()) check_word("--routing", o.routing, packet::routing_policy_names());
-  n.routing = o.routing;
-  if (!o.selection.empty()) check_word("--selection", o.selection, packet::selection_policy_names());
-  n.selection = o.selection;
-  check_word("--injection", o.injection, {"bernoulli", "periodic"});
-  c.injection = o.injection;
-
   // A notation in the place of a configuration's file is meant as --topology.
   const bool notation = o.config.find('(') != std::string::npos && !std::filesystem::exists(o.config);
   const std::string given_topology = notation && o.topology.empty() ? o.config : o.topology;
@@ -174,35 +205,65 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
                "\"Mesh(8)_Mesh(8)\""
              : "a configuration and --topology were both given; keep one of the two (--set "
                "topology.notation=... changes the configuration's)");
+  bool sized = true;
   if (given_topology.empty()) {
-    const uint64_t flit = through("--flit-size", [&] { return parse_size(o.flit_size); });
-    if (flit == 0 || flit > 65536) fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
-    const Config config = load_config(o.config, o.sets);
-    c.topology = through(o.config, [&] { return packet::make_topology(config, flit, {}); });
-    // A cycle is the time of a flit on the fastest link.
-    n.cycle = kNever;
-    for (const LinkTiming& link : c.topology.links)
-      if (link.flit_time != 0) n.cycle = std::min(n.cycle, link.flit_time);
-    if (n.cycle == kNever) n.cycle = PacketConfig{}.cycle;  // one NPU: no link
+    sized = take_configuration(o, c);
   } else {
     if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
     LinkTiming link;
     link.latency = integer("--link-latency", o.link_latency, 1, 1000000) * n.cycle;
     c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
   }
-  if (!o.pfc && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
-    fail("--pfc-xoff, --pfc-xon and --pfc-delay are of priority flow control; give --pfc as well");
-  if (o.pfc) {
+  c.loads = parse_loads(o.load);
+  if (!o.packet_flits.empty()) c.packet_flits = small("--packet-flits", o.packet_flits, 1, kMostPacketFlits);
+  if (!o.vcs.empty()) n.vcs = small("--vcs", o.vcs, 1, 32);
+  c.seeds = small("--seeds", o.seeds, 1, 1000);
+  if (!o.seed.empty()) n.seed = integer("--seed", o.seed, 0, uint64_t{1} << 62);
+  c.jobs =
+      o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
+  if (!o.switching.empty()) {
+    check_word("--switching-mode", o.switching, {"packet_held", "flit_interleaved"});
+    n.switching = o.switching == "packet_held" ? FlitSwitching::packet_held : FlitSwitching::flit_interleaved;
+  }
+  if (!o.vc_classes.empty()) {
+    check_word("--vc-classes", o.vc_classes, {"dateline", "switched_dateline", "bubble", "none"});
+    n.vc_classes = o.vc_classes;
+    if (o.vc_classes == "bubble") n.strict_cut_through = true;  // without which it has no meaning
+  }
+  if (!o.routing.empty()) {
+    check_word("--routing", o.routing, packet::routing_policy_names());
+    n.routing = o.routing;
+  }
+  if (!o.selection.empty()) {
+    check_word("--selection", o.selection, packet::selection_policy_names());
+    n.selection = o.selection;
+  }
+  check_word("--injection", o.injection, {"bernoulli", "periodic"});
+  c.injection = o.injection;
+  if (o.pfc)
     for (LinkTiming& link : c.topology.links) link.pfc = true;
-    if (!o.pfc_xoff.empty()) n.pfc.xoff = small("--pfc-xoff", o.pfc_xoff, 1, n.buffer_flits);
-    if (!o.pfc_xon.empty())
-      n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, (o.pfc_xoff.empty() ? n.buffer_flits : n.pfc.xoff) - 1);
-    if (!o.pfc_delay.empty()) n.pfc.delay = integer("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
-    if (n.vc_classes == "bubble")
-      fail(
-          "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets "
-          "that "
-          "have room; leave out one of the two");
+  if (!has_pfc(c.topology) && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
+    fail("--pfc-xoff, --pfc-xon and --pfc-delay are of priority flow control; give --pfc as well");
+  if (!o.pfc_xoff.empty()) n.pfc.xoff = small("--pfc-xoff", o.pfc_xoff, 1, 1u << 24);
+  if (!o.pfc_delay.empty()) n.pfc.delay = integer("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
+  if (has_pfc(c.topology) && n.vc_classes == "bubble")
+    fail(
+        "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets that "
+        "have room; leave out one of the two");
+  if (!o.buffer.empty()) {
+    n.buffer_flits = small("--buffer", o.buffer, 1, 1u << 24);
+  } else if (!sized) {
+    std::vector<LinkTiming> links;
+    for (const LinkTiming& link : c.topology.links)
+      if (link.flit_time != 0) links.push_back(link);
+    n.buffer_flits = covering_buffer(n, links, c.packet_flits);
+  }
+  if (n.pfc.xoff != packet::PfcConfig::kAuto && n.pfc.xoff > n.buffer_flits)
+    fail(fmt::format("--pfc-xoff {}: a buffer has {} flits; give from 1 to {}, or a larger --buffer",
+                     n.pfc.xoff, n.buffer_flits, n.buffer_flits));
+  if (!o.pfc_xon.empty()) {
+    const uint32_t xoff = n.pfc.xoff == packet::PfcConfig::kAuto ? n.buffer_flits : n.pfc.xoff;
+    n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, xoff - 1);
   }
   // Long links need time to fill.
   const uint64_t way = longest_way(c.topology, n.cycle);
@@ -235,9 +296,14 @@ void warn_beforehand(const TrafficConfig& c) {
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
     // Link 0 joins network interfaces to their routers: a cycle, or unused by a single switch.
     if (i == 0) continue;
+    const LinkTiming& link = c.topology.links[i];
     const std::string name =
-        c.topology.dimensions.empty() ? "links" : fmt::format("links of dimension {}", i - 1);
-    const std::string warning = packet::buffer_warning(name, c.network, c.topology.links[i], c.packet_flits);
+        c.topology.dimensions.empty()
+            ? fmt::format("links with a flit every {} and a latency of {}",
+                          readable_time(link.flit_time == 0 ? c.network.cycle : link.flit_time),
+                          readable_time(link.latency == 0 ? c.network.cycle : link.latency))
+            : fmt::format("links of dimension {}", i - 1);
+    const std::string warning = packet::buffer_warning(name, c.network, link, c.packet_flits);
     if (!warning.empty()) warn(warning);
   }
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
@@ -268,16 +334,21 @@ void warn_afterwards(const TrafficResult& result) {
         fmt::format("{} packets found a full buffer without having been paused; a lossless link would have "
                     "dropped them, here they waited: lower --pfc-xoff or enlarge --buffer",
                     grouped(result.overruns)));
-  std::vector<std::string> saturated, empty;
+  std::vector<std::string> saturated, none, empty;
   for (const TrafficPoint& p : result.points) {
     if (p.saturated) saturated.push_back(json_number(p.load));
-    if (p.packets == 0) empty.push_back(json_number(p.load));
+    if (p.packets == 0) (p.saturated ? none : empty).push_back(json_number(p.load));
   }
   if (!saturated.empty())
     warn(
         fmt::format("saturated at load {}: the latency there is that of the packets which arrived, and grows "
                     "with --measure",
                     fmt::join(saturated, ", ")));
+  if (!none.empty())
+    warn(fmt::format(
+        "no measured packet arrived at load {}: those from before the measurement were still waiting; "
+        "shorten --warmup or lengthen --measure",
+        fmt::join(none, ", ")));
   if (!empty.empty())
     warn(
         fmt::format("no packet was measured at load {}: lengthen --measure, or give a pattern in which ranks "
@@ -292,9 +363,16 @@ std::string to_json(const TrafficResult& result, bool pfc) {
   for (const TrafficPoint& p : result.points) {
     json.begin_object();
     json.key("load").number(p.load);
-    json.key("avg_latency").number(p.avg_latency);
-    json.key("p50").number(p.p50);
-    json.key("p99").number(p.p99);
+    for (const auto& [key, cycles] :
+         {std::pair<const char*, double>{"avg_latency", p.avg_latency},
+          std::pair<const char*, double>{"p50", p.p50}, std::pair<const char*, double>{"p99", p.p99}}) {
+      json.key(key);
+      if (p.packets == 0) {
+        json.null();  // none arrived: no latency, which is not one of 0
+      } else {
+        json.number(cycles);
+      }
+    }
     json.key("accepted").number(p.accepted);
     if (pfc) {
       json.key("pauses").number(p.pauses);
@@ -318,18 +396,23 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       "node "
       "and cycle\n",
       o.pattern, c.topology.name, grouped(c.topology.nis.size()),
-      c.network.routing.empty() ? c.topology.routing : c.network.routing, o.switching, c.packet_flits,
+      c.network.routing.empty() ? c.topology.routing : c.network.routing,
+      c.network.switching == FlitSwitching::packet_held ? "packet_held" : "flit_interleaved", c.packet_flits,
       c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
-      readable_time(c.network.cycle));
+      c.network.cycle % kTicksPerPicosecond == 0 ? readable_time(picoseconds(c.network.cycle))
+                                                 : print_ticks(c.network.cycle));
+  const bool pfc = has_pfc(c.topology);
   std::vector<std::string> heads{"# load", "avg latency", "p50", "p99", "accepted"};
-  if (o.pfc) heads.insert(heads.end(), {"pauses", "paused", "overruns"});
+  if (pfc) heads.insert(heads.end(), {"pauses", "paused", "overruns"});
   heads.emplace_back("");
   Table table(heads);
   for (const TrafficPoint& p : result.points) {
-    std::vector<std::string> row{json_number(p.load), fmt::format("{:.2f}", p.avg_latency),
-                                 fmt::format("{:.1f}", p.p50), fmt::format("{:.1f}", p.p99),
-                                 fmt::format("{:.4f}", p.accepted)};
-    if (o.pfc)
+    const auto cycles = [&](double value, int digits) {
+      return p.packets == 0 ? std::string("-") : fmt::format("{:.{}f}", value, digits);
+    };
+    std::vector<std::string> row{json_number(p.load), cycles(p.avg_latency, 2), cycles(p.p50, 1),
+                                 cycles(p.p99, 1), fmt::format("{:.4f}", p.accepted)};
+    if (pfc)
       row.insert(row.end(),
                  {grouped(p.pauses), fmt::format("{:.2f} %", 100 * p.paused_share), grouped(p.overruns)});
     row.emplace_back(p.saturated ? "saturated" : "");
@@ -348,14 +431,15 @@ TrafficResult run(const TrafficConfig& config) {
     if (e.code() != ExitCode::stall) throw;
     std::string text = e.what();
     while (!text.empty() && text.back() == '\n') text.pop_back();
-    throw UserError(
-        ExitCode::stall,
-        fmt::format("the network of {} hangs: nothing arrives any more.\n{}\n{}", config.topology.name, text,
-                    !config.topology.links.empty() && config.topology.links.back().pfc
-                        ? "As options: leave out --pfc, or a topology without cycles."
-                    : config.topology.dimensions.empty()
-                        ? "As options: --routing up_down, which has no cycles."
-                        : "As options: --vc-classes dateline with at least 2 --vcs, or another --routing."));
+    const std::string remedy =
+        packet::deadlock_remedy(config.topology, config.network, [](const char* key, const char* value) {
+          std::string option = key;
+          std::replace(option.begin(), option.end(), '_', '-');
+          return fmt::format("--{} {}", option, value);
+        });
+    throw UserError(ExitCode::stall,
+                    fmt::format("the network of {} hangs: nothing arrives any more.\n{}\nAs options: {}",
+                                config.topology.name, text, remedy));
   }
 }
 
@@ -367,7 +451,7 @@ ExitCode traffic(const TrafficOptions& options) {
   const std::string table = to_table(options, config, result);
   if (options.json) {
     note(table);
-    print(to_json(result, options.pfc));
+    print(to_json(result, has_pfc(config.topology)));
   } else {
     print(table);
   }
@@ -386,9 +470,11 @@ void add_traffic_command(CLI::App& app, Action& action) {
   command->add_option("CONFIG", o.config, "The machine: a YAML file, or a notation as --topology takes it");
   add_set_option(*command, o.sets, "Set a key of the configuration; repeatable");
   add("--flit-size", o.flit_size, "SIZE",
-      "With CONFIG: bytes of a flit (default: 16 B). A cycle is its time on the fastest link");
+      "With CONFIG: bytes of a flit (default: its packet.flit_size). A cycle is its time on the fastest "
+      "link");
   add("--topology", o.topology, "NOTATION",
-      "Links of one flit a cycle: Mesh(8)_Mesh(8), Ring(4)_Switch(8), FatTree(k=4,n=3)");
+      "Links of one flit a cycle: Mesh(8)_Mesh(8), Ring(4)_Switch(8), FatTree(k=4,n=3), "
+      "Clos(hosts=4,leaves=8,spines=4)");
   add("--link-latency", o.link_latency, "CYCLES", "With --topology: of every link (default: 1)");
   add("--pattern", o.pattern, "NAME",
       "uniform (default), transpose, bit_complement, neighbor, hotspot, all_to_one, or a file with the "
@@ -399,10 +485,10 @@ void add_traffic_command(CLI::App& app, Action& action) {
   add("--load", o.load, "LOADS",
       "Flits per rank and cycle: FIRST:LAST:STEP or a list (default: 0.1:0.9:0.1)");
   add("--injection", o.injection, "NAME", "bernoulli (default) or periodic");
-  add("--packet-flits", o.packet_flits, "N", "Flits of a packet (default: 8)");
-  add("--vcs", o.vcs, "N", "Virtual channels of a port (default: 4)");
-  add("--buffer", o.buffer, "FLITS", "Of a virtual channel (default: 16)");
-  add("--switching-mode", o.switching, "MODE", "packet_held (default) or flit_interleaved");
+  add("--packet-flits", o.packet_flits, "N", "Flits of a packet (default: 8, or CONFIG's)");
+  add("--vcs", o.vcs, "N", "Virtual channels of a port (default: 4, or CONFIG's)");
+  add("--buffer", o.buffer, "FLITS", "Of a virtual channel (default: 16, or CONFIG's)");
+  add("--switching-mode", o.switching, "MODE", "packet_held (default, or CONFIG's) or flit_interleaved");
   add("--routing", o.routing, "NAME",
       "dimension_order, minimal_adaptive, nearest_common_ancestor, shortest_path, table or up_down (default: "
       "what "
@@ -420,7 +506,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
   add("--pfc-xon", o.pfc_xon, "FLITS", "At which it resumes (default: a packet below)");
   add("--pfc-delay", o.pfc_delay, "CYCLES", "Of a pause, besides the time of a credit (default: 0)");
   add("--seeds", o.seeds, "N", "Runs a load; results are their means (default: 3)");
-  add("--seed", o.seed, "N", "The first seed (default: 1)");
+  add("--seed", o.seed, "N", "The first seed (default: 1, or CONFIG's run.seed)");
   add("--warmup", o.warmup, "CYCLES", "Before the measurement (default: 5000 and twice the longest way)");
   add("--measure", o.measure, "CYCLES", "Packets created in it are measured (default: 20000 and the same)");
   add("--jobs", o.jobs, "N", "Processes at a time (default: one a processor)");

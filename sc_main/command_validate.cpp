@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/describe.h"
 #include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -35,7 +36,7 @@ ExitCode validate(const ValidateOptions& options) {
     for (const std::string& warning : packet_warnings(plane, packet_regions_of(plane))) warn(warning);
   }
   std::string text =
-      fmt::format("{}: valid; {}, {} NPUs", options.config, config.notation, grouped(config.npus()));
+      fmt::format("{}: valid; {}, {} NPUs", options.config, machine_name(config), grouped(config.npus()));
   if (config.workload.trace.empty()) {
     text += "; no trace (workload.trace is not set)";
   } else {

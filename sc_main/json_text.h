@@ -25,6 +25,7 @@ class JsonText {
   void number(double value);
   void text(std::string_view value);
   void boolean(bool value);
+  void null() { number(std::string_view("null")); }
 
   /// The document, with a line break at its end.
   std::string str() const { return out_ + "\n"; }

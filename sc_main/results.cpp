@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 
+#include "configs/describe.h"
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
 #include "sc_main/table.h"
@@ -417,7 +418,7 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
 std::string summary_text(const RunRecord& record) {
   const RunResult& result = record.result;
   std::string text =
-      fmt::format("machine  {}: {} NPUs\n", record.config.notation, grouped(record.config.npus()));
+      fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
   text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.trace, grouped(result.nodes));
   text += fmt::format("time     {}{}\n", readable_time(result.time),
                       record.finished ? "" : "  (not finished: see the stall report)");

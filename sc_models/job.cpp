@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "configs/dram_spec.h"
 #include "sc_models/layer_rows.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
@@ -515,8 +516,8 @@ void TraceJob::compute_bounds() {
   };
   minimal.memory = memory;
   serial.memory = [this, memory](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    const double efficiency = node.remote ? 1.0 : config_.hbm.efficiency;
-    return static_cast<Picoseconds>(static_cast<double>(memory(rank, node)) / efficiency) + 1000;
+    if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
+    return memory(rank, node) + 1000;
   };
   Picoseconds hop = kNever;
   for (const DimensionConfig& d : config_.dimensions) {

@@ -175,7 +175,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     PacketEnd(Nmu& n, PacketFabric& f, uint8_t p) : nmu(n), fabric(f), port(p) {}
     bool takes_trains() const override { return true; }
     void train_arrives(const packet::TrainArrivals&) override {}
-    void packet_arrives(const fabric::Packet&, uint32_t, Picoseconds) override {}
+    void packet_arrives(const fabric::Packet&, uint32_t, Ticks) override {}
     void message_sent(const packet::Message& message, Picoseconds at) override;
     void message_arrives(const packet::Message& message, Picoseconds at) override {
       nmu.receive_packets(*this, message, at);

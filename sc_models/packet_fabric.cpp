@@ -188,12 +188,10 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     const packet::LinkTiming& link = topology.dimensions[i].link;
     // One link, the routers at its ends and the interfaces there: an NPU at the switch has no router.
     const bool at_switch = topology.routers.size() == 1;
-    const Picoseconds stages = router_cycles(config_.packet) * cycle_;
-    Unloaded result;
-    result.latency = (link.latency == 0 ? cycle_ : link.latency) + (at_switch ? 1 : 2) * (stages + cycle_);
-    result.latency += (at_switch ? 1 : 2) * (link.flit_time - cycle_);
-    result.serialise = message_flits(config_.packet, bytes) * link.flit_time;
-    return result;
+    const Ticks stages = router_cycles(config_.packet) * cycle_;
+    Ticks latency = (link.latency == 0 ? cycle_ : link.latency) + (at_switch ? 1 : 2) * (stages + cycle_);
+    latency += (at_switch ? 1 : 2) * (link.flit_time - cycle_);
+    return {picoseconds(latency), picoseconds(message_flits(config_.packet, bytes) * link.flit_time)};
   }
   const packet::PacketTopology& topology = networks_[network_[from]]->topology();
   if (dimensions_.empty()) {
@@ -201,33 +199,33 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     uint32_t routers = path.hops - 1;
     for (const uint32_t end : {from, to})
       routers += topology.routers[topology.nis[end].router].role == packet::RouterRole::npu ? 1 : 0;
-    const Picoseconds cycles = routers * router_cycles(config_.packet) + (routers + 1 - path.hops);
-    return {path.latency + cycles * cycle_,
-            message_flits(config_.packet, bytes) * std::max(cycle_, flit_time(config_.packet, path.slowest))};
+    const uint64_t cycles = routers * router_cycles(config_.packet) + (routers + 1 - path.hops);
+    return {
+        path.latency + picoseconds(cycles * cycle_),
+        picoseconds(message_flits(config_.packet, bytes) * flit_time(config_.packet, path.slowest, cycle_))};
   }
   const bool at_switch = topology.routers.size() == 1;
-  const Picoseconds stages = router_cycles(config_.packet) * cycle_;
-  Unloaded result;
-  Picoseconds slowest = 0;
-  Picoseconds last = cycle_;
+  const Ticks stages = router_cycles(config_.packet) * cycle_;
+  Ticks latency = 0;
+  Ticks slowest = 0;
+  Ticks last = cycle_;
   uint32_t hops = 0;
   for (uint32_t i = 0; i < dimensions_.size(); ++i) {
     const uint32_t d = dimensions_[i];
     const uint32_t n = geometry_.hops(d, geometry_.coordinate(from, d), geometry_.coordinate(to, d));
     if (n == 0) continue;
     const packet::LinkTiming& link = topology.dimensions[i].link;
-    result.latency += n * (link.latency == 0 ? cycle_ : link.latency);
+    latency += n * (link.latency == 0 ? cycle_ : link.latency);
     // Every link takes its time for the first flit, and so does the interface that it leaves by.
-    result.latency += (n + (at_switch ? 0 : 1)) * (link.flit_time - cycle_);
-    if (hops != 0 && !at_switch) result.latency -= last - cycle_;
+    latency += (n + (at_switch ? 0 : 1)) * (link.flit_time - cycle_);
+    if (hops != 0 && !at_switch) latency -= last - cycle_;
     last = link.flit_time;
     slowest = std::max(slowest, link.flit_time);
     hops += n;
   }
   // Interface to router and back take a cycle each; at a switch they are two of the links.
-  result.latency += at_switch ? stages : (hops + 1) * stages + 2 * cycle_;
-  result.serialise = message_flits(config_.packet, bytes) * slowest;
-  return result;
+  latency += at_switch ? stages : (hops + 1) * stages + 2 * cycle_;
+  return {picoseconds(latency), picoseconds(message_flits(config_.packet, bytes) * slowest)};
 }
 
 PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) const {

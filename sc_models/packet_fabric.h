@@ -91,7 +91,7 @@ class PacketFabric {
   const Config& config_;
   const Geometry& geometry_;
   const std::vector<uint32_t> dimensions_;
-  const Picoseconds cycle_;
+  const Ticks cycle_;
   std::vector<uint32_t> network_;              ///< by place
   std::vector<uint32_t> local_;                ///< by place: its rank in its network
   std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
@@ -112,7 +112,8 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
     use.dimension = dimensions_.empty() ? 0 : dimensions_[0];
     use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
     use.packets = ni.packets_sent();
-    use.busy = ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time;
+    use.busy =
+        picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
     use.pauses = ni.pauses();
     use.overruns = ni.overruns();
     f(use);

@@ -31,71 +31,20 @@ std::string where(const Config& config) {
 packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig& network,
                                const DimensionConfig& d) {
   packet::LinkTiming link;
-  link.latency = d.latency;
-  link.credit_latency = d.credit_latency;
-  link.flit_time = std::max(network.cycle, flit_time(config.packet, d.link_rate()));
+  link.latency = ticks(d.latency);
+  link.credit_latency = ticks(d.credit_latency);
+  link.flit_time = flit_time(config.packet, d.link_rate(), network.cycle);
   link.flit_error = d.flit_error_rate;
-  link.replay = d.replay;
+  link.replay = ticks(d.replay);
   link.pfc = config.packet.pfc(d.flow_control);
-  if (link.flit_time > ~uint32_t{0}) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
-                                where(config), print_size(config.packet.flit_bytes),
-                                print_time(link.flit_time), print_bandwidth(d.link_rate())));
+  if (link.flit_time > kLongestFlitTime) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
+                    where(config), print_size(config.packet.flit_bytes),
+                    print_flit_time(config.packet, d.link_rate()), print_bandwidth(d.link_rate())));
   }
   return link;
-}
-
-packet::PacketConfig network_config(const Config& config, const std::vector<Rate>& rates) {
-  const PacketFabricConfig& p = config.packet;
-  packet::PacketConfig n;
-  n.cycle = router_cycle(p, rates);
-  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
-                p.credit_cycles};
-  n.vcs = p.vcs;
-  n.virtual_networks = p.virtual_networks;
-  n.strict_priority = p.strict_priority;
-  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
-                                                              : packet::FlitSwitching::flit_interleaved;
-  n.strict_cut_through = p.strict_cut_through;
-  n.release_on_credit = p.release_on_credit;
-  n.quantum = p.quantum;
-  n.allocator_iterations = p.allocator_iterations;
-  n.switch_allocator = p.switch_allocator;
-  n.vc_allocator = p.vc_allocator;
-  n.routing = p.routing == "auto" ? "" : p.routing;
-  n.selection = p.selection == "auto" ? "" : p.selection;
-  n.vc_classes = p.vc_classes;
-  n.seed = config.run.seed;
-  if (!p.pfc_networks.empty()) n.pfc.networks = 0;
-  for (const uint32_t network : p.pfc_networks) n.pfc.networks |= 1u << network;
-  if (p.pfc_xoff != 0) n.pfc.xoff = p.pfc_xoff;
-  if (p.pfc_xon != 0) n.pfc.xon = p.pfc_xon;
-  n.pfc.delay = p.pfc_delay;
-  n.interleave_messages = p.injection == PacketInjection::aggressive;
-  return n;
-}
-
-/// `auto`: a VC alone covers the longest round trip and a packet besides, in flits of that link; with
-/// priority flow control before it is paused.
-uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
-                         uint64_t flits) {
-  uint64_t needed = std::max<uint64_t>(16, flits);
-  for (const packet::LinkTiming& link : links) {
-    const Picoseconds loop = packet::credit_round_trip(network, link);
-    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
-  }
-  uint64_t headroom = 0;
-  for (const packet::LinkTiming& link : links) {
-    if (!link.pfc) continue;
-    headroom = std::max<uint64_t>(headroom,
-                                  packet::pfc_headroom(network, link, false, static_cast<uint32_t>(flits)));
-  }
-  if (headroom != 0 && network.pfc.xoff != packet::PfcConfig::kAuto)
-    needed = std::max<uint64_t>(needed, network.pfc.xoff);
-  needed += headroom;
-  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
-  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
 }
 
 /// VCs that the packets on one link may use: those of one class.
@@ -123,6 +72,23 @@ void check_routing(const Config& config, const PacketRegion& region) {
   }
 }
 
+/// A packet enters a ring only beside room for another one, which a smaller buffer never has.
+void check_bubble(const Config& config, const PacketRegion& region, uint64_t flits) {
+  const std::string& routing = region.config.routing;
+  if (region.config.vc_classes != "bubble" || (!routing.empty() && routing != "dimension_order")) return;
+  if (region.config.buffer_flits >= 2 * flits) return;
+  for (size_t i = 0; i < region.dimensions.size(); ++i) {
+    const packet::TopologyDimension& d = region.topology.dimensions[i];
+    if (d.kind != DimensionKind::ring || d.size <= 2) continue;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `packet.buffer_flits`: {} flits do not hold two packets of {}, which "
+                    "`packet.vc_classes: bubble` needs on dimension {} (Ring({})); allowed: {} or more",
+                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.size,
+                    2 * flits));
+  }
+}
+
 PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dimensions) {
   const std::vector<DimensionConfig>& all = config.fabric_dimensions();
   PacketRegion region;
@@ -146,7 +112,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                     "place of FullyConnected",
                     where(config), config.npus(), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
   for (const uint32_t d : dimensions) {
@@ -171,6 +137,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
     }
   }
   check_routing(config, region);
+  check_bubble(config, region, flits);
   return region;
 }
 
@@ -201,7 +168,7 @@ PacketRegion make_graph_region(const Config& config) {
                                 "than {} network interfaces; use message fidelity",
                                 where(config), lanes, kMostInterfaces));
   }
-  region.config = network_config(config, rates);
+  region.config = packet_network_config(config, rates);
   packet::PacketTopology& t = region.topology;
   t.name = "the graph";
   t.routing = "table";
@@ -258,6 +225,56 @@ PacketRegion make_graph_region(const Config& config) {
 
 }  // namespace
 
+packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates) {
+  const PacketFabricConfig& p = config.packet;
+  packet::PacketConfig n;
+  n.cycle = router_cycle(p, rates);
+  n.pipeline = {p.route_cycles, p.vc_alloc_cycles, p.switch_alloc_cycles, p.traversal_cycles,
+                p.credit_cycles};
+  n.vcs = p.vcs;
+  n.virtual_networks = p.virtual_networks;
+  n.strict_priority = p.strict_priority;
+  n.switching = p.switching == FlitSwitchingKind::packet_held ? packet::FlitSwitching::packet_held
+                                                              : packet::FlitSwitching::flit_interleaved;
+  n.strict_cut_through = p.strict_cut_through;
+  n.release_on_credit = p.release_on_credit;
+  n.quantum = p.quantum;
+  n.allocator_iterations = p.allocator_iterations;
+  n.switch_allocator = p.switch_allocator;
+  n.vc_allocator = p.vc_allocator;
+  n.routing = p.routing == "auto" ? "" : p.routing;
+  n.selection = p.selection == "auto" ? "" : p.selection;
+  n.vc_classes = p.vc_classes;
+  n.seed = config.run.seed;
+  if (!p.pfc_networks.empty()) n.pfc.networks = 0;
+  for (const uint32_t network : p.pfc_networks) n.pfc.networks |= 1u << network;
+  if (p.pfc_xoff != 0) n.pfc.xoff = p.pfc_xoff;
+  if (p.pfc_xon != 0) n.pfc.xon = p.pfc_xon;
+  n.pfc.delay = ticks(p.pfc_delay);
+  n.interleave_messages = p.injection == PacketInjection::aggressive;
+  return n;
+}
+
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t flits) {
+  uint64_t needed = std::max<uint64_t>(16, flits);
+  for (const packet::LinkTiming& link : links) {
+    const Ticks loop = packet::credit_round_trip(network, link);
+    needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
+  }
+  uint64_t headroom = 0;
+  for (const packet::LinkTiming& link : links) {
+    if (!link.pfc) continue;
+    headroom = std::max<uint64_t>(headroom,
+                                  packet::pfc_headroom(network, link, false, static_cast<uint32_t>(flits)));
+  }
+  if (headroom != 0 && network.pfc.xoff != packet::PfcConfig::kAuto)
+    needed = std::max<uint64_t>(needed, network.pfc.xoff);
+  needed += headroom;
+  if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
+  return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
+}
+
 std::vector<PacketRegion> packet_regions_of(const Config& config) {
   std::vector<PacketRegion> regions;
   for (const std::vector<uint32_t>& dimensions : packet_regions(config))
@@ -280,20 +297,20 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
       const packet::LinkTiming& link = region.topology.dimensions[i].link;
       const std::string name =
           fmt::format("dimension {} ({}({}))", d, to_string(dimension.kind), dimension.size);
-      const Picoseconds own = flit_time(config.packet, dimension.link_rate());
+      const Ticks own = flit_time(config.packet, dimension.link_rate());
       if (own < link.flit_time) {
         warn(
             fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
                         "of their bandwidth can be used",
-                        name, print_time(link.flit_time), print_time(own),
+                        name, print_ticks(link.flit_time), print_ticks(own),
                         100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
       }
       const double exact = exact_flit_time(config.packet, dimension.link_rate());
-      if (static_cast<double>(own) > 1.02 * exact) {
-        warn(
-            fmt::format("{}: a flit takes {:.3g} ps, which becomes {} whole ones: {:.1f} % of the bandwidth "
-                        "can be used; make `packet.flit_size` larger",
-                        name, exact, own, 100 * exact / static_cast<double>(own)));
+      if (exact < 0.98) {
+        warn(fmt::format(
+            "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
+            "bandwidth can be used; make `packet.flit_size` larger",
+            name, exact, 100 * exact));
       }
       packet::PacketConfig usable = region.config;
       usable.vcs = usable_vcs(region.config, dimension);

@@ -26,6 +26,15 @@ struct PacketRegion {
   packet::PacketTopology topology;  ///< ranks are numbered by the region's dimensions, the first one fastest
 };
 
+/// Routers, interfaces and virtual channels as the keys of `packet` say; `rates` of the links give the clock
+/// where `packet.cycle` is auto. Their buffers depend on the links: see covering_buffer().
+packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates);
+
+/// `packet.buffer_flits: auto`: a VC alone covers the longest round trip and a packet besides, in flits of
+/// that link; with priority flow control before it is paused.
+uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
+                         uint64_t packet_flits);
+
 /// Errors: UserError(usage) when the keys of `packet` do not fit the topology (too few VCs, a routing that
 /// cannot route it, too large).
 std::vector<PacketRegion> packet_regions_of(const Config& config);

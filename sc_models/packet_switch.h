@@ -31,7 +31,7 @@ class PacketSwitch final : public sc_core::sc_module, private UnitPorts {
   struct Lane final : packet::PacketSink {
     bool takes_trains() const override { return true; }
     void train_arrives(const packet::TrainArrivals&) override {}
-    void packet_arrives(const fabric::Packet&, uint32_t, Picoseconds) override {}
+    void packet_arrives(const fabric::Packet&, uint32_t, Ticks) override {}
     void message_sent(const packet::Message& message, Picoseconds at) override;
     void message_arrives(const packet::Message& message, Picoseconds at) override;
     PacketSwitch* owner = nullptr;

@@ -64,7 +64,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       data_(collectives::DataContext::make(config)),
       wheel_("wheel"),
       folded_(!options.mirrored.empty()),
-      whole_(options.whole) {
+      whole_(options.whole),
+      dram_(dram_spec(config.hbm)) {
   if (folded_ && config_.remapped())
     throw std::logic_error("a system whose logical topology is not its physical one does not fold");
   if (config_.graph != nullptr) {
@@ -282,14 +283,22 @@ bool System::rescue() {
   return any;
 }
 
+std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
+                                               vcd::Waves* waves) const {
+  if (config_.hbm.model == "banked") {
+    return std::make_unique<BankedHbm>(name.c_str(), dram_, config_.hbm.stacks, config_.hbm.capacity, sockets,
+                                       waves);
+  }
+  return std::make_unique<Hbm>(name.c_str(), hbm_timing(config_.hbm), sockets, waves);
+}
+
 void System::build_npus(const Options& options, const std::vector<uint32_t>& built) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
   npu_modules_.resize(nmus_.size());
   for (const uint32_t r : built) {
     const std::string suffix = std::to_string(r);
-    memories_.push_back(std::make_unique<Hbm>(("hbm" + suffix).c_str(), hbm_timing(config_.hbm),
-                                              reduces ? 2 : 1, options.waves));
-    Hbm& hbm = *memories_.back();
+    memories_.push_back(make_hbm("hbm" + suffix, reduces ? 2 : 1, options.waves));
+    MemoryTarget& hbm = *memories_.back();
     memory_ranks_.push_back(r);
     npu_modules_[r] =
         std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves);

@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "configs/dram_spec.h"
 #include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/analytical_switch.h"
+#include "sc_models/banked_hbm.h"
 #include "sc_models/fabric_switch.h"
 #include "sc_models/graph_switch.h"
 #include "sc_models/hbm.h"
@@ -135,7 +137,7 @@ class System : public sc_core::sc_module {
         link.packets = use.packets;
         link.busy = use.busy;
         link.pauses = use.pauses.pauses;
-        link.paused = use.pauses.time;
+        link.paused = picoseconds(use.pauses.time);
         link.overruns = use.overruns;
         f(link);
       });
@@ -196,6 +198,7 @@ class System : public sc_core::sc_module {
   void build_packets(vcd::Waves* waves);
   void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
+  std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::Waves* waves) const;
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void observe_links(vcd::Waves& waves);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
@@ -232,7 +235,8 @@ class System : public sc_core::sc_module {
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npu_modules_;
-  std::vector<std::unique_ptr<Hbm>> memories_;
+  const DramSpec dram_;  ///< of the HBMs, model `banked`
+  std::vector<std::unique_ptr<MemoryTarget>> memories_;
   std::vector<uint32_t> memory_ranks_;  ///< whose they are, ascending
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;
 };

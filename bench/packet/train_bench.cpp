@@ -31,7 +31,7 @@ class AllReduce final : public packet::PacketSink {
   }
 
   bool takes_trains() const override { return true; }
-  void packet_arrives(const fabric::Packet&, uint32_t, Picoseconds) override {}
+  void packet_arrives(const fabric::Packet&, uint32_t, Ticks) override {}
   void train_arrives(const packet::TrainArrivals&) override {}
   void message_arrives(const Message& message, Picoseconds at) override {
     ++messages;
@@ -102,8 +102,8 @@ Answer simulate(const TrainBench& bench, bool trains) {
   config.trains = trains;
   config.buffer_flits = 256;
   packet::LinkTiming link;
-  link.latency = 50000;
-  link.flit_time = bench.flit_time;
+  link.latency = ticks(50000);
+  link.flit_time = ticks(bench.flit_time);
   packet::Segmentation cut;
   cut.packet_bytes = 4096;
   cut.flit_bytes = 64;

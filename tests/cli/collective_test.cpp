@@ -520,5 +520,26 @@ TEST(Collective, SomeGoldens) {
   EXPECT_GE(tried, 10u);
 }
 
+// A graph has no notation, and a stall no data that is right.
+TEST(Collective, AGraphIsCalledOneAndAStallPraisesNoData) {
+  const std::string graph = WEFT_SOURCE_DIR "/configs/examples/hybrid_cube_mesh.yaml";
+  EXPECT_EQ(collective({"--config", graph, "--size", "1 MiB"}).out.rfind("# all_reduce on Graph (8 NPUs)", 0),
+            0u);
+  EXPECT_NE(weft({"validate", graph}).out.find("valid; Graph, 8 NPUs"), std::string::npos);
+  const Ran ran = collective({"--topology",  "Ring(8)",
+                              "--bandwidth", "16 GB/s",
+                              "--latency",   "0 ns",
+                              "--fidelity",  "packet",
+                              "--op",        "all_to_all",
+                              "--algorithm", "direct",
+                              "--size",      "1 MiB",
+                              "--data",      "int32",
+                              "--set",       "packet.vcs=1",
+                              "--set",       "packet.vc_classes=none",
+                              "--set",       "packet.buffer_flits=4"});
+  EXPECT_EQ(ran.status, 4) << ran.err;
+  EXPECT_EQ(ran.out.find("all are right"), std::string::npos) << ran.out;
+}
+
 }  // namespace
 }  // namespace weft::test

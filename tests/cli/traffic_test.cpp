@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/loader.h"
+#include "configs/packet_timing.h"
 #include "sc_main/load_list.h"
 #include "tests/cli/weft_process.h"
 #include "tests/support/data_dir.h"
@@ -82,6 +83,19 @@ TEST(Traffic, ZeroLoadLatencyIsExact) {
     EXPECT_EQ(r["points"][0]["avg_latency"], 2 + 4 * 2 + (flits - 1));
     EXPECT_EQ(r["points"][0]["p99"], 2 + 4 * 2 + (flits - 1));
   }
+}
+
+// Packets from before the measurement were still waiting: no latency, which is not one of 0.
+TEST(Traffic, WithoutAMeasuredPacketThereIsNoLatency) {
+  const Arguments overload = {"--topology", "Ring(5)_Ring(3)", "--buffer", "1",    "--vcs",     "2",
+                              "--load",     "0.05,0.9",        "--warmup", "4000", "--measure", "1000"};
+  const json r = result(overload);
+  EXPECT_TRUE(r["points"][0]["p99"].is_number()) << r;
+  for (const char* key : {"avg_latency", "p50", "p99"}) EXPECT_TRUE(r["points"][1][key].is_null()) << r;
+  EXPECT_GT(r["points"][1]["accepted"], 0.05);
+  const Ran ran = traffic(overload);
+  EXPECT_TRUE(ran.says({"no measured packet arrived at load 0.9", "--warmup"})) << ran.err;
+  EXPECT_NE(ran.out.find(" - "), std::string::npos) << ran.out;
 }
 
 TEST(Traffic, SomeGoldens) {
@@ -199,22 +213,83 @@ TEST(Traffic, MachineOfAConfiguration) {
   EXPECT_GT(slow["points"][0]["avg_latency"], 100000);
 }
 
+// Packets, routers and buffers are those of the section `packet`, and options come before it.
+TEST(Traffic, RoutersOfAConfiguration) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string machine = folder.file("machine.yaml");
+  write(machine,
+        "weft: 1\ntopology:\n  notation: Ring(6)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 ns}]\n"
+        "packet: {packet_size: 64 B, header: 16 B, vcs: 2, buffer_flits: 8, vc_classes: switched_dateline, "
+        "switching: "
+        "flit_interleaved}\nrun: {seed: 5}\n");
+  const Arguments load = {"--load", "0.2,0.9"};
+  const auto with = [&](Arguments all, const Arguments& more) {
+    all.insert(all.end(), load.begin(), load.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return result(all)["points"];
+  };
+  const Arguments options = {"--topology", "Ring(6)", "--packet-flits", "5", "--seed", "5"};
+  EXPECT_EQ(with({machine}, {}),
+            with(options, {"--vcs", "2", "--buffer", "8", "--vc-classes", "switched_dateline",
+                           "--switching-mode", "flit_interleaved"}));
+  EXPECT_EQ(with({machine}, {"--vcs", "4", "--buffer", "20", "--vc-classes", "dateline", "--switching-mode",
+                             "packet_held"}),
+            with(options, {"--buffer", "20"}));
+  // Stages, and times of flits: three routers on the way of two links, 5 flits.
+  write(folder.file("way.txt"), "2\n3\n4\n5\n0\n1\n");
+  const auto alone = [&](const Arguments& sets) {
+    Arguments all = {machine,       "--pattern", folder.file("way.txt"),
+                     "--injection", "periodic",  "--load",
+                     "0.01",        "--measure", "10000"};
+    for (const std::string& set : sets) all.insert(all.end(), {"--set", set});
+    return result(all)["points"][0]["p50"].get<double>();
+  };
+  EXPECT_EQ(alone({}), 2 + 4 * 3 + 4);
+  EXPECT_EQ(alone({"packet.vc_alloc_cycles=3"}), 2 + 6 * 3 + 4);
+  EXPECT_EQ(alone({"packet.header=0 B"}), 2 + 4 * 3 + 3);
+  // A cycle of 1.5 ns and of 2 ns: latencies of two cycles.
+  EXPECT_EQ(alone({"packet.phit_size=12 B", "topology.dimensions[0].latency=3 ns"}), 2 + 4 * 3 + 2 + 4);
+  EXPECT_EQ(
+      alone({"packet.header=0 B", "packet.header_efficiency=0.5", "topology.dimensions[0].latency=4 ns"}),
+      2 + 4 * 3 + 2 + 3);
+  EXPECT_EQ(alone({"packet.cycle=2 ns", "topology.dimensions[0].latency=4 ns"}), 2 + 4 * 3 + 2 + 4);
+  // `auto` buffers cover the round trip.
+  const Ran covered = traffic(
+      {machine, "--set", "packet.buffer_flits=auto", "--set", "topology.dimensions[0].latency=90 ns"});
+  EXPECT_EQ(covered.status, 0);
+  EXPECT_EQ(covered.err, "");
+  const Ran large = traffic({machine, "--set", "packet.flit_size=1 B", "--set", "packet.packet_size=1 MiB"});
+  EXPECT_EQ(large.status, 2);
+  EXPECT_TRUE(large.says({"machine.yaml", "1048592 flits", "--packet-flits"})) << large.err;
+}
+
 // A cycle of 1 ns: the same network by three names.
 TEST(Traffic, ANotationNeedsNoOptionAndTreesAreMachinesToo) {
   const vcd::test::TemporaryFolder folder;
+  const std::string packets = "packet: {packet_size: 128 B, buffer_flits: 16}\n";
   const std::string machine = folder.file("tree.yaml");
   write(machine,
         "weft: 1\ntopology:\n  notation: FatTree(k=4,n=2)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 "
-        "ns}]\n");
+        "ns}]\n" +
+            packets);
   const json by_option = result({"--topology", "FatTree(k=4,n=2)"})["points"];
   EXPECT_EQ(result({"FatTree(k=4,n=2)"})["points"], by_option);
   EXPECT_EQ(result({machine})["points"], by_option);
+  EXPECT_EQ(result({"FatTree(n=2,k=4)"})["points"], by_option);
+  const std::string clos = folder.file("clos.yaml");
+  write(
+      clos,
+      "weft: 1\ntopology:\n  notation: Clos(hosts=4,leaves=3,spines=2)\n  dimensions: [{bandwidth: 16 GB/s, "
+      "latency: 1 ns}]\n" +
+          packets);
+  EXPECT_EQ(result({clos})["points"], result({"Clos(spines=2,hosts=4,leaves=3)"})["points"]);
   // A graph: its own routes, and less than a ring of all NPUs would take.
   const std::string graph = folder.file("graph.yaml");
   write(
       graph,
       "weft: 1\ntopology:\n  graph:\n    npus: 16\n    switches: 1\n    links: [{from: npu0..npu15, to: sw0, "
-      "bandwidth: 16 GB/s, latency: 1 ns}]\n");
+      "bandwidth: 16 GB/s, latency: 1 ns}]\n" +
+          packets);
   EXPECT_NEAR(result({graph})["points"][0]["avg_latency"].get<double>(),
               result({"Switch(16)"})["points"][0]["avg_latency"].get<double>(), 0.5);
 }
@@ -226,6 +301,14 @@ TEST(Traffic, BuffersThatCannotCoverTheRoundTripAreWarnedOf) {
       << ran.err;
 }
 
+TEST(Traffic, LinksOfAGraphAreToldApartInWarnings) {
+  const Ran ran = traffic({WEFT_SOURCE_DIR "/configs/examples/group_4_and_6.yaml", "--buffer", "16"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_TRUE(ran.says({"links with a flit every 0.32 ns and a latency of 400 ns: buffers of 16 flits",
+                        "links with a flit every 0.08 ns and a latency of 1 us: buffers of 16 flits"}))
+      << ran.err;
+}
+
 TEST(Traffic, ADeadlockIsNamedBeforehandAndExplainedAfterwards) {
   const Arguments dangerous = {"--topology", "Ring(8)",  "--vcs", "1",      "--vc-classes",
                                "none",       "--buffer", "4",     "--load", "0.9",
@@ -233,9 +316,14 @@ TEST(Traffic, ADeadlockIsNamedBeforehandAndExplainedAfterwards) {
   const Ran ran = traffic(dangerous);
   EXPECT_EQ(ran.status, 4) << ran.err;
   EXPECT_EQ(ran.out, "");
-  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes dateline"}))
+  EXPECT_TRUE(ran.says({"warning: Ring(8)", "can deadlock", "router_0", "Use vc_classes: dateline"}))
       << ran.err;
-  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes"})) << ran.err;
+  EXPECT_TRUE(ran.says({"error: ", "Deadlock: a cycle of", "waits for", "--vc-classes dateline"})) << ran.err;
+  const Ran other = traffic({"--topology", "Ring(4)_Ring(4)", "--routing", "shortest_path", "--buffer", "8",
+                             "--load", "0.9", "--measure", "20000"});
+  EXPECT_EQ(other.status, 4) << other.err;
+  EXPECT_TRUE(other.says({"As options: Use --routing dimension_order with --vc-classes dateline"}))
+      << other.err;
 }
 
 TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
@@ -286,15 +374,17 @@ TEST(Traffic, BadOptionsNameThemselvesTheValueAndWhatIsAllowed) {
   }
   for (const auto& [topology, part] :
        std::vector<std::pair<std::string, std::string>>{{"Rong(4)", "Rong"},
-                                                        {"Ring(0)", "at least one"},
-                                                        {"Ring(4)_", "'_'"},
-                                                        {"FatTree(k=1,n=3)", "k must be"},
-                                                        {"FatTree(k=99,n=9)", "smaller"},
-                                                        {"FatTree(k=4)", "k and n"},
+                                                        {"Ring(0)", "at least 1"},
+                                                        {"Ring(4)_", "kind is missing"},
+                                                        {"Ring(k4)", "size"},
+                                                        {"FatTree(k=1,n=3)", "less than 2"},
+                                                        {"FatTree(k=99,n=9)", "more than"},
+                                                        {"FatTree(k=4,n=9)", "smaller"},
+                                                        {"FatTree(k=4)", "`n`"},
                                                         {"FullyConnected(60000)", "Switch"},
-                                                        {"Ring(99999)", "too large"},
+                                                        {"Ring(99999)", "smaller"},
                                                         {"Ring(300)_Ring(300)", "smaller"},
-                                                        {"Ring(99999999999999999999)", "too large"}}) {
+                                                        {"Ring(99999999999999999999)", "larger than"}}) {
     const Ran ran = traffic({"--topology", topology});
     EXPECT_EQ(ran.status, 2) << topology;
     EXPECT_TRUE(ran.says({"--topology", part})) << ran.err;
@@ -346,19 +436,20 @@ TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
 
     // The guide's table: packets of 256 B in flits of 16 B, 4 VCs of 16 flits, the router's default pipeline.
     packet::PacketConfig network;
-    network.cycle = transfer_time(16, d.link_rate());
+    network.cycle = flit_time({}, d.link_rate());
     packet::LinkTiming link;
-    link.latency = d.latency;
+    link.latency = ticks(d.latency);
     link.flit_time = network.cycle;
     const std::string warning = packet::buffer_warning(name, network, link, 16);
     ASSERT_FALSE(warning.empty());
     const size_t share = warning.find("at most ") + 8;
     const size_t enough = warning.find("about ") + 6;
     char row[200];
-    std::snprintf(row, sizeof row, "| `%s` | %.1f ns | %s %% | %s |", name.c_str(),
-                  static_cast<double>(packet::credit_round_trip(network, link)) / 1000,
-                  warning.substr(share, warning.find(" %", share) - share).c_str(),
-                  warning.substr(enough, warning.find(' ', enough) - enough).c_str());
+    std::snprintf(
+        row, sizeof row, "| `%s` | %.1f ns | %s %% | %s |", name.c_str(),
+        static_cast<double>(packet::credit_round_trip(network, link)) / static_cast<double>(ticks(1000)),
+        warning.substr(share, warning.find(" %", share) - share).c_str(),
+        warning.substr(enough, warning.find(' ', enough) - enough).c_str());
     EXPECT_NE(guide.find(row), std::string::npos) << "docs/user_guide.md lacks the row\n" << row;
   }
   EXPECT_EQ(names, (std::set<std::string>{"cxl3_x16", "infiniband_ndr", "nvlink4", "nvlink5", "roce_400g",
@@ -393,7 +484,7 @@ TEST(Traffic, PriorityFlowControl) {
   EXPECT_NE(alone.err.find("give --pfc as well"), std::string::npos) << alone.err;
   const Ran above = traffic({"--topology", "Switch(8)", "--pfc", "--pfc-xoff", "17"});
   EXPECT_EQ(above.status, 2) << above.err;
-  EXPECT_NE(above.err.find("--pfc-xoff 17: give a whole number from 1 to 16"), std::string::npos)
+  EXPECT_NE(above.err.find("--pfc-xoff 17: a buffer has 16 flits; give from 1 to 16"), std::string::npos)
       << above.err;
   const Ran ring = traffic({"--topology", "Ring(8)", "--pfc", "--buffer", "64"});
   EXPECT_NE(ring.err.find("can deadlock"), std::string::npos) << ring.err;

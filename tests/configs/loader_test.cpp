@@ -187,8 +187,12 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(roofline, b.npu.roofline);
     EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
     EXPECT_EQ(compute_slots, b.npu.compute_slots);
-    const auto& [model, hbm_bandwidth, hbm_latency, capacity, efficiency, outstanding] = hbm;
+    const auto& [model, preset, stacks, refresh, hbm_bandwidth, hbm_latency, capacity, efficiency,
+                 outstanding] = hbm;
     EXPECT_EQ(model, b.hbm.model);
+    EXPECT_EQ(preset, b.hbm.preset);
+    EXPECT_EQ(stacks, b.hbm.stacks);
+    EXPECT_EQ(refresh, b.hbm.refresh);
     EXPECT_EQ(hbm_bandwidth, b.hbm.bandwidth);
     EXPECT_EQ(hbm_latency, b.hbm.latency);
     EXPECT_EQ(capacity, b.hbm.capacity);
@@ -602,7 +606,12 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("hbm: {efficiency: 1.5}\n"), {"'1.5' is too large", "from 0.001 to 1"}},
       {with("hbm: {efficiency: 0}\n"), {"'0' is zero"}},
       {with("hbm: {capacity: 80 GB/s}\n"), {"a size is wanted"}},
-      {with("hbm: {model: banked}\n"), {"'banked' is not available in this version", "`bandwidth`"}},
+      {with("hbm: {preset: HBM2}\n"), {"hbm.preset", "is of `hbm.model: banked`", "set the model"}},
+      {with("hbm: {model: banked, preset: HBM9}\n"), {"'HBM9' is unknown", "`HBM2`", "`HBM4`"}},
+      {with("hbm: {model: banked, bandwidth: 2 TB/s}\n"),
+       {"hbm.bandwidth", "5 of HBM3 give 4096 GB/s", "take the key out"}},
+      {with("hbm: {model: banked, latency: 100 ns}\n"), {"hbm.latency", "follows from the device"}},
+      {with("hbm: {model: banked, efficiency: 0.9}\n"), {"hbm.efficiency", "follows from the device"}},
       {with("collectives: {chunks: 0}\n"), {"'0' is zero", "from 1 to 65535"}},
       {with("collectives: {chunks: -4}\n"), {"'-4' is negative"}},
       {with("collectives: {chunks: 99999999999}\n"), {"'99999999999' is too large"}},

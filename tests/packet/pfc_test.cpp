@@ -30,6 +30,7 @@ using test::in_child;
 using Log = test::ArrivalLog;
 
 constexpr Picoseconds kCycle = 1000;
+constexpr Ticks kTicks = ticks(kCycle);
 constexpr uint32_t kFlitBytes = 16;
 
 Segmentation packets_of(uint32_t flits) {
@@ -48,10 +49,10 @@ Message message(uint64_t id, uint32_t to, uint64_t flits, uint8_t network = 0) {
   return m;
 }
 
-LinkTiming link(Picoseconds latency, Picoseconds flit_time, bool pfc) {
+LinkTiming link(uint64_t latency, uint64_t flit_time, bool pfc) {
   LinkTiming l;
-  l.latency = latency * kCycle;
-  l.flit_time = flit_time * kCycle;
+  l.latency = latency * kTicks;
+  l.flit_time = flit_time * kTicks;
   l.pfc = pfc;
   return l;
 }
@@ -99,7 +100,7 @@ std::string dumbbell_by_bursts_of(uint32_t quantum) {
     config.quantum = quantum;
     config.pfc.xoff = 10;
     config.pfc.xon = 4;
-    config.pfc.delay = 3 * kCycle;
+    config.pfc.delay = 3 * kTicks;
     PacketNetwork network("network", config, dumbbell(link(5, 1, true), 1, {link(1, 4, false)}),
                           packets_of(4));
     network.record(waves);
@@ -128,8 +129,8 @@ std::string dumbbell_by_bursts_of(uint32_t quantum) {
     const auto all = network.pfc();
     return fmt::format(
         "{}, {}, most {}, {} pause of {}, {} pauses of {} ({} of {} in all), {} overruns, arrived {}, {}",
-        out, first, most, midway.pauses, midway.time / kCycle, pauses.pauses, pauses.time / kCycle,
-        all.pauses, all.paused / kCycle, all.overruns, log.arrived[1] / kCycle,
+        out, first, most, midway.pauses, midway.time / kTicks, pauses.pauses, pauses.time / kTicks,
+        all.pauses, all.paused / kTicks, all.overruns, log.arrived[1] / kCycle,
         network.broken_invariant(true));
   });
 }
@@ -185,15 +186,15 @@ TEST(Pfc, TheHeadroomIsWhatIsNeeded) {
                         Case{4000, 9000, 2000, 0, 4}, Case{20000, 0, 3000, 500, 6}, Case{5000, 0, 1300, 0, 5},
                         Case{3300, 4700, 700, 1100, 4}, Case{2500, 0, 1280, 100, 7}}) {
     LinkTiming in;
-    in.latency = c.latency;
-    in.credit_latency = c.credit_latency;
-    in.flit_time = c.flit_time;
+    in.latency = ticks(c.latency);
+    in.credit_latency = ticks(c.credit_latency);
+    in.flit_time = ticks(c.flit_time);
     in.pfc = true;
     PacketConfig config;
     config.vcs = 1;
     config.trains = false;
     config.quantum = 1;  // what is sent is counted flit by flit
-    config.pfc.delay = c.delay;
+    config.pfc.delay = ticks(c.delay);
     const uint32_t headroom = pfc_headroom(config, in, true, c.packet_flits);
     const std::string name = fmt::format("latency {}/{} flit {} delay {} packet {}", c.latency,
                                          c.credit_latency, c.flit_time, c.delay, c.packet_flits);
@@ -278,17 +279,18 @@ PacketTopology ring(uint32_t n, bool pfc) {
 }
 
 /// Every rank of Ring(5) sends a long message two links on; what a stall says, or "arrived".
-std::string load_ring(bool pfc, const std::string& vc_classes) {
+std::string load_ring(bool pfc, const std::string& vc_classes, const std::string& routing = {}) {
   return in_child([&]() -> std::string {
     PacketConfig config;
     config.vcs = 2;
     config.vc_classes = vc_classes;
+    config.routing = routing;
     config.buffer_flits = 48;
     PacketNetwork network("network", config, ring(5, pfc), packets_of(8));
     Log log;
     for (uint32_t r = 0; r < 5; ++r) network.ni(r).set_sink(&log);
     for (uint32_t r = 0; r < 5; ++r) network.ni(r).submit(message(r, (r + 2) % 5, 800 * 8));
-    advance(100'000 * kCycle);
+    advance(200'000 * kCycle);
     const std::string broken = network.broken_invariant(false);
     if (!broken.empty()) return broken;
     if (network.pfc().overruns != 0) return "overruns";
@@ -312,6 +314,10 @@ TEST(Pfc, ARingCanDeadlockAndIsExplained) {
   const std::string cycle = find_dependency_cycle(ring(5, true), config);
   EXPECT_NE(cycle.find("can deadlock"), std::string::npos) << cycle;
   EXPECT_NE(cycle.find("Priority flow control pauses all VCs"), std::string::npos) << cycle;
+  config.routing = "up_down";
+  EXPECT_EQ(find_dependency_cycle(ring(5, true), config), "");
+  EXPECT_EQ(load_ring(true, "none", "up_down"), "arrived");
+  config.routing.clear();
   config.pfc.networks = 0;
   EXPECT_EQ(find_dependency_cycle(ring(5, true), config), "");
   PacketConfig tree;

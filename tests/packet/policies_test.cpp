@@ -221,10 +221,33 @@ TEST(Topology, CountsAndCoordinates) {
   for (const PacketTopology* t : {&torus, &mesh, &hybrid, &tree}) EXPECT_NO_THROW(t->check());
 }
 
+// One reader of notations: what a configuration may say.
+TEST(Topology, NotationsAreThoseOfConfigurations) {
+  EXPECT_EQ(topology("FatTree(n=3,k=2)").name, "FatTree(k=2,n=3)");
+  EXPECT_EQ(topology("ft(2, 3)").name, "FatTree(k=2,n=3)");
+  EXPECT_EQ(topology("ring(4)_Mesh(2)").name, "Ring(4)_Mesh(2)");
+  EXPECT_EQ(topology("Local(2)_Horizontal(3)_Vertical(2)_Global(4)").name,
+            topology("Ring(2)_Ring(3)_Ring(2)_Switch(4)").name);
+  PacketConfig config;
+  const PacketTopology clos = topology("Clos(spines=3,hosts=2,leaves=4)");
+  EXPECT_EQ(clos.name, "Clos(hosts=2,leaves=4,spines=3)");
+  EXPECT_EQ(clos.nis.size(), 8u);
+  EXPECT_EQ(clos.routers.size(), 7u);
+  EXPECT_NO_THROW(clos.check());
+  EXPECT_EQ(find_dependency_cycle(clos, config), "");
+  EXPECT_EQ(hops_between(clos, config, 0, 1), 1u);
+  EXPECT_EQ(hops_between(clos, config, 0, 7), 3u);
+  const auto routing = make_routing_policy(clos.routing, clos, config);
+  std::vector<RouteCandidate> candidates;
+  routing->route({0, clos.nis[0].port, 0, 0, 7, 0}, candidates);
+  EXPECT_EQ(candidates.size(), 3u) << "every spine";
+}
+
 TEST(Topology, BadNotationsSayWhy) {
-  for (const char* bad : {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)",
-                          "Ring(4,2)", "FatTree(4)", "FatTree(1,3)", "Ring(9999999)", "Ring(-4)",
-                          "FatTree(k=4,n=3)_Ring(2)", "Ring(1024)_Ring(1024)_Ring(1024)"}) {
+  for (const char* bad :
+       {"", "Ring", "Ring(4", "Ring(4)Ring(4)", "Ring(4)_", "Torus(4)", "Ring(0)", "Ring(4,2)", "Ring(k4)",
+        "Clos(4,4)", "Clos(0,4,4)", "Clos(2048,64,2)", "FatTree(4)", "FatTree(1,3)", "Ring(9999999)",
+        "Ring(-4)", "FatTree(k=4,n=3)_Ring(2)", "Ring(1024)_Ring(1024)_Ring(1024)"}) {
     try {
       topology(bad);
       ADD_FAILURE() << bad;
@@ -317,9 +340,9 @@ TEST(ConfigTopology, GraphsKeepTheirRoutes) {
   EXPECT_EQ(hops_between(clos, config, 0, 3), 1u);
   EXPECT_EQ(hops_between(clos, config, 0, 4), 3u);
   EXPECT_EQ(find_dependency_cycle(clos, config), "");
-  EXPECT_EQ(clos.links.at(clos.routers[0].ports[0].link).flit_time, 1000u);  // an NPU's
-  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).flit_time, 2000u);  // a spine's
-  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).latency, 2000u);
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[0].link).flit_time, ticks(1000));  // an NPU's
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).flit_time, ticks(2000));  // a spine's
+  EXPECT_EQ(clos.links.at(clos.routers[0].ports[4].link).latency, ticks(2000));
   // Non-forwarding NPUs with two links stay routers, and nothing passes through them.
   const PacketTopology rails = of_config(
       "  graph:\n    npus: 4\n    switches: 2\n    npus_forward: false\n    links:\n"
@@ -336,7 +359,9 @@ TEST(ConfigTopology, GraphsKeepTheirRoutes) {
   EXPECT_EQ(tree.routing, "nearest_common_ancestor");
   for (const TopologyRouter& r : tree.routers)
     for (const TopologyPort& p : r.ports)
-      EXPECT_EQ(tree.links.at(p.link).latency, p.ni ? 1000u : r.level + (p.up ? 0 : 1) == 2 ? 2000u : 3000u);
+      EXPECT_EQ(tree.links.at(p.link).latency, ticks(p.ni                            ? 1000
+                                                     : r.level + (p.up ? 0 : 1) == 2 ? 2000
+                                                                                     : 3000));
   EXPECT_THROW(of_config("  graph:\n    npus: 2\n    links:\n"
                          "      - {from: npu0, to: npu1, bandwidth: 1 GB/s, bidirectional: false}\n"
                          "      - {from: npu1, to: npu0, bandwidth: 1 GB/s, bidirectional: false}\n"),
@@ -381,6 +406,41 @@ TEST(Routing, EveryPolicyReachesEveryRank) {
     SCOPED_TRACE(notation);
     expect_all_arrive(topology(notation), config);
   }
+}
+
+// On a tree up*/down* has every way to every root, as nearest_common_ancestor does.
+TEST(Routing, UpDownUsesAllRootsOfATree) {
+  const PacketTopology t = topology("FatTree(2,4)");
+  const PacketConfig config;
+  const auto nearest = make_routing_policy("nearest_common_ancestor", t, config);
+  const auto up_down = make_routing_policy("up_down", t, config);
+  Random random(1, 2);
+  const auto ports = [](const std::vector<RouteCandidate>& candidates) {
+    std::vector<uint32_t> result;
+    for (const RouteCandidate& c : candidates) result.push_back(c.port);
+    return result;
+  };
+  for (uint32_t from = 0; from < t.nis.size(); ++from) {
+    for (uint32_t to = 0; to < t.nis.size(); ++to) {
+      uint32_t router = t.nis[from].router;
+      uint32_t port = t.nis[from].port;
+      for (;;) {
+        std::vector<RouteCandidate> a;
+        std::vector<RouteCandidate> b;
+        nearest->route({router, port, 0, from, to, 0}, a);
+        up_down->route({router, port, 0, from, to, 0}, b);
+        ASSERT_EQ(ports(a), ports(b)) << t.routers[router].name << " " << from << " -> " << to;
+        const TopologyPort& out =
+            t.routers[router].ports[a[random.below(static_cast<uint32_t>(a.size()))].port];
+        if (out.ni) break;
+        router = out.peer;
+        port = out.peer_port;
+      }
+    }
+  }
+  PacketConfig c;
+  c.routing = "up_down";
+  EXPECT_EQ(find_dependency_cycle(t, c), "");
 }
 
 TEST(Routing, HopsOfKnownPairs) {
@@ -439,12 +499,32 @@ TEST(DependencyCheck, NamesWhatCanDeadlock) {
   EXPECT_EQ(find_dependency_cycle(topology("Ring(6)_Ring(5)"), config), "");
 }
 
+// The remedy is one that this routing heeds.
+TEST(DependencyCheck, TheRemedyHelps) {
+  const auto end = [](const PacketTopology& t, const PacketConfig& config) {
+    const std::string text = find_dependency_cycle(t, config);
+    return text.substr(std::min(text.size(), text.rfind("Use ")));
+  };
+  PacketConfig config;
+  config.vc_classes = "none";
+  EXPECT_EQ(end(topology("Ring(8)"), config),
+            "Use vc_classes: dateline and at least 2 VCs per virtual network.");
+  config.vc_classes = "dateline";
+  config.routing = "shortest_path";
+  EXPECT_EQ(
+      end(topology("Ring(4)_Ring(4)"), config),
+      "Use routing: dimension_order with vc_classes: dateline and at least 2 VCs per virtual network, or "
+      "routing: up_down.");
+  EXPECT_EQ(end(topology("Mesh(3)_Mesh(3)"), config), "Use routing: dimension_order, or routing: up_down.");
+  EXPECT_EQ(end(irregular(), config), "Use routing: up_down.");
+}
+
 TEST(BufferCheck, SaysWhatARoundTripCosts) {
   PacketConfig config;
   LinkTiming link;
-  EXPECT_EQ(credit_round_trip(config, link), 6000u);
-  link.latency = 10000;
-  EXPECT_EQ(credit_round_trip(config, link), 24000u);
+  EXPECT_EQ(credit_round_trip(config, link), ticks(6000));
+  link.latency = ticks(10000);
+  EXPECT_EQ(credit_round_trip(config, link), ticks(24000));
   config.vcs = 1;
   config.buffer_flits = 4;
   EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 49, 1e-9);
@@ -455,6 +535,32 @@ TEST(BufferCheck, SaysWhatARoundTripCosts) {
   EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
   config.vcs = 4;
   config.buffer_flits = 8;
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+}
+
+// RTT 24 and packets of 8 flits; packet_system_test measures the same.
+TEST(BufferCheck, KnowsStrictCutThroughAndReleaseOnCredit) {
+  LinkTiming link;
+  link.latency = 10000;
+  PacketConfig config;
+  config.vcs = 1;
+  config.strict_cut_through = true;
+  for (const auto& [buffer, share] : std::vector<std::pair<uint32_t, double>>{
+           {8, 8.0 / 32}, {12, 8.0 / 28}, {16, 0.5}, {20, 8.0 / 14}, {24, 0.75}}) {
+    config.buffer_flits = buffer;
+    EXPECT_NEAR(credit_limited_share(config, link, 8), share, 1e-9) << buffer;
+  }
+  config.buffer_flits = 32;
+  EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
+  config.strict_cut_through = false;
+  config.release_on_credit = true;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 33, 1e-9);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("release_on_credit"), std::string::npos);
+  EXPECT_NE(buffer_warning("link x", config, link, 8).find("24.2 %"), std::string::npos);
+  config.buffer_flits = 4;
+  EXPECT_NEAR(credit_limited_share(config, link, 8), 8.0 / 53, 1e-9);
+  config.vcs = 5;
+  config.buffer_flits = 32;
   EXPECT_EQ(buffer_warning("link x", config, link, 8), "");
 }
 

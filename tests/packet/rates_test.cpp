@@ -42,15 +42,22 @@ struct Scenario {
 
 enum class Rates { one, mixed };
 
-LinkTiming draw_link(Random& random, Rates rates, const LinkTiming& common) {
+/// Cycles of 1 ns, and of times that are no whole picoseconds: 16 B at 900 and at 300 GB/s, little more than
+/// one.
+constexpr Ticks kCycles[] = {ticks(1000), ticks(160) / 9, ticks(160) / 3, kTicksPerPicosecond + 1,
+                             ticks(1000) + 1};
+
+/// `cycle` is 1000 units of the times below.
+LinkTiming draw_link(Random& random, Rates rates, const LinkTiming& common, Ticks cycle) {
   static constexpr Picoseconds kFlitTimes[] = {250,  333,  500,  750,  1000, 1000,
                                                1000, 1280, 1300, 2000, 3000, 4700};
   static constexpr Picoseconds kLatencies[] = {0, 0, 300, 1000, 2500, 7000};
   LinkTiming link = common;
   if (rates == Rates::one && common.flit_time != 0) return link;
-  link.flit_time = kFlitTimes[random.below(12)];
-  link.latency = kLatencies[random.below(6)];
-  link.credit_latency = random.below(4) == 0 ? 1 + random.below(4000) : 0;
+  const auto scaled = [&](uint64_t t) { return t * cycle / 1000; };
+  link.flit_time = scaled(kFlitTimes[random.below(12)]);
+  link.latency = scaled(kLatencies[random.below(6)]);
+  link.credit_latency = random.below(4) == 0 ? scaled(1 + random.below(4000)) : 0;
   if (random.below(8) == 0) link.flit_error = 0.01;
   return link;
 }
@@ -59,14 +66,15 @@ Scenario draw(uint64_t seed, Rates rates) {
   Random random(seed, 11);
   Scenario s;
   s.seed = seed;
-  const LinkTiming common = draw_link(random, rates, {});
+  PacketConfig& c = s.network;
+  c.cycle = kCycles[seed % 2 == 0 ? 0 : seed / 2 % 5];
+  const LinkTiming common = draw_link(random, rates, {}, c.cycle);
   const auto link = [&] {
-    const LinkTiming l = draw_link(random, rates, common);
+    const LinkTiming l = draw_link(random, rates, common, c.cycle);
     s.text +=
         fmt::format(" {}+{}/{}{}", l.flit_time, l.latency, l.credit_latency, l.flit_error > 0 ? "!" : "");
     return l;
   };
-  PacketConfig& c = s.network;
   static constexpr uint32_t kBuffers[] = {1, 2, 3, 5, 8, 16, 16, 33, 64};
   c.buffer_flits = kBuffers[random.below(9)];
   c.vcs = 1 + random.below(4);
@@ -118,9 +126,9 @@ Scenario draw(uint64_t seed, Rates rates) {
   if (random.below(5) == 0 && s.packet_bytes <= 16 * c.buffer_flits) c.strict_cut_through = true;
   s.messages = 4 + random.below(30);
   s.longest = random.below(2) == 0 ? 8 : 200;
-  s.span = 100000 + random.below(4000000);
-  s.text += fmt::format(" VCs {}x{} buffer {} packet {} flits{}{}{} {} {} iter {} pipe {}{} sel {}",
-                        c.virtual_networks, c.vcs, c.buffer_flits, s.packet_bytes / 16,
+  s.span = picoseconds((100000 + random.below(4000000)) * c.cycle / 1000);
+  s.text += fmt::format(" cycle {} VCs {}x{} buffer {} packet {} flits{}{}{} {} {} iter {} pipe {}{} sel {}",
+                        c.cycle, c.virtual_networks, c.vcs, c.buffer_flits, s.packet_bytes / 16,
                         c.strict_priority ? " strict" : "", c.release_on_credit ? " release" : "",
                         c.strict_cut_through ? " cut-through" : "", c.routing, c.switch_allocator,
                         c.allocator_iterations, c.pipeline.vc_alloc, c.pipeline.credit, c.selection);
@@ -252,7 +260,7 @@ bool draw_pfc(Scenario& s) {
   const bool all = random.below(4) != 0;
   for (LinkTiming& link : s.topology.links) link.pfc = all || random.below(2) == 0;
   if (c.virtual_networks > 1 && random.below(2) == 0) c.pfc.networks = 1 + random.below(2);
-  if (random.below(3) == 0) c.pfc.delay = 1 + random.below(5000);
+  if (random.below(3) == 0) c.pfc.delay = (1 + random.below(5000)) * c.cycle / 1000;
   uint32_t headroom = 0;
   for (const LinkTiming& link : s.topology.links)
     headroom = std::max(headroom, pfc_headroom(c, link, false, flits));
@@ -335,7 +343,7 @@ TEST(Rates, VirtualNetworksTakeTurnsIndependentlyOfTheOrder) {
     s.network.strict_cut_through = false;
     s.messages = 120;
     s.longest = 40;
-    s.span = 400000;
+    s.span = picoseconds(400 * s.network.cycle);
     s.network.trains = false;
     if (seed % 3 == 0) {
       s.network.virtual_networks = 1;
@@ -350,9 +358,68 @@ TEST(Rates, VirtualNetworksTakeTurnsIndependentlyOfTheOrder) {
   }
 }
 
+/// Hands messages over from a process, which the kernel runs before or after those of the network.
+class Sender final : public sc_core::sc_module {
+ public:
+  Sender(sc_core::sc_module_name name, NetworkInterface& ni, std::vector<Message> messages)
+      : sc_module(name), ni_(ni), messages_(std::move(messages)) {
+    SC_HAS_PROCESS(Sender);
+    SC_METHOD(send);
+  }
+
+ private:
+  void send() {
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    for (; next_ < messages_.size() && messages_[next_].submitted <= now; ++next_)
+      ni_.submit(messages_[next_]);
+    if (next_ < messages_.size())
+      next_trigger(sc_core::sc_time::from_value(messages_[next_].submitted - now));
+  }
+  NetworkInterface& ni_;
+  const std::vector<Message> messages_;
+  size_t next_ = 0;
+};
+
+// Messages that come in the very picosecond in which others have their turn, before or after the interface
+// runs.
+TEST(Rates, TurnsDoNotDependOnWhetherTheSenderOrTheInterfaceRunsFirst) {
+  for (const Ticks cycle : kCycles) {
+    const auto arrivals = [&](uint64_t shuffle) {
+      return in_child([&]() -> std::string {
+        PacketConfig config;
+        config.cycle = cycle;
+        config.interleave_messages = true;
+        config.shuffle = shuffle;
+        PacketNetwork network("network", config, make_from_notation("Switch(3)", {}, {}));
+        Log log;
+        for (uint32_t r = 0; r < 3; ++r) network.ni(r).set_sink(&log);
+        std::vector<Message> messages;
+        for (uint64_t k = 0; k < 40; ++k) {
+          Message m;
+          m.id_low = k;
+          m.destination = 1 + k % 2;
+          m.bytes = 256 * (3 + k % 4);
+          // Packets of 16 flits begin every 16 cycles.
+          m.submitted = k < 4 ? 0 : picoseconds(16 * k * cycle);
+          messages.push_back(m);
+        }
+        Sender sender("sender", network.ni(0), messages);
+        advance(picoseconds(100000 * cycle));
+        std::string text = fmt::format("{} arrived{}", log.arrived.size(), network.broken_invariant(true));
+        for (const auto& [id, at] : log.arrived) text += fmt::format(" {}:{}", id, at);
+        return text;
+      });
+    };
+    const std::string reference = arrivals(0);
+    EXPECT_EQ(reference.substr(0, 11), "40 arrived ");
+    for (const uint64_t shuffle : {1u, 2u, 3u})
+      EXPECT_EQ(arrivals(shuffle), reference) << cycle << " " << shuffle;
+  }
+}
+
 // A long message over two links: the slower one is never idle once it has begun.
 TEST(Rates, ACrossingRunsAtTheSlowerLink) {
-  const auto check = [](Picoseconds first, Picoseconds second, uint32_t vcs) {
+  const auto check = [](Ticks cycle, Ticks first, Ticks second, uint32_t vcs) {
     constexpr uint64_t kPackets = 1000;
     constexpr uint64_t kFlits = 16;
     const std::string text = in_child([&]() -> std::string {
@@ -372,6 +439,7 @@ TEST(Rates, ACrossingRunsAtTheSlowerLink) {
       t.attach(0, link_a);
       t.attach(2, link_b);
       PacketConfig config;
+      config.cycle = cycle;
       config.trains = false;
       config.vcs = vcs;
       config.buffer_flits = 64;
@@ -383,10 +451,11 @@ TEST(Rates, ACrossingRunsAtTheSlowerLink) {
       m.destination = 1;
       m.bytes = kPackets * kFlits * 16;
       network.ni(0).submit(m);
-      advance(kPackets * kFlits * 10000);
+      advance(picoseconds(kPackets * kFlits * 10 * cycle));
       return std::to_string(log.arrived[1]);
     });
-    const double ideal = static_cast<double>(kPackets * kFlits * std::max(first, second));
+    const double ideal = static_cast<double>(kPackets * kFlits * std::max(first, second)) /
+                         static_cast<double>(kTicksPerPicosecond);
     EXPECT_GE(std::stod(text), ideal) << first << " to " << second;
     EXPECT_LE(std::stod(text), 1.01 * ideal) << first << " to " << second << " with " << vcs << " VCs";
   };
@@ -399,8 +468,11 @@ TEST(Rates, ACrossingRunsAtTheSlowerLink) {
                                                                                {500, 1000},
                                                                                {250, 750},
                                                                                {333, 1280}}) {
-      check(a, b, vcs);
-      check(b, a, vcs);
+      check(ticks(1000), ticks(a), ticks(b), vcs);
+      check(ticks(1000), ticks(b), ticks(a), vcs);
+      const Ticks odd = ticks(160) / 9;
+      check(odd, odd * a / 1000, odd * b / 1000, vcs);
+      check(odd, odd * b / 1000, odd * a / 1000, vcs);
     }
   }
 }

@@ -331,6 +331,31 @@ TEST(PacketSystem, ACollectiveThatDeadlocksEndsInAStallReport) {
   EXPECT_NE(text.find("Deadlock: a cycle of"), std::string::npos) << text;
 }
 
+// Or packets would wait at the ring's entrance for ever.
+TEST(PacketSystem, BubblesNeedRoomForTwoPackets) {
+  Config config = machine({{DimensionKind::mesh, 2}, {DimensionKind::ring, 3}});
+  config.packet.vc_classes = "bubble";
+  config.packet.strict_cut_through = true;
+  config.packet.buffer_flits = 31;  // packets of 16 flits
+  try {
+    packet_regions_of(config);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_NE(
+        std::string(error.what()).find("key `packet.buffer_flits`: 31 flits do not hold two packets of 16"),
+        std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("dimension 1 (Ring(3)); allowed: 32 or more"), std::string::npos)
+        << error.what();
+  }
+  config.packet.buffer_flits = 32;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+  config.packet.buffer_flits = 16;  // no bubble is needed where no ring is
+  config.dimensions[1].kind = DimensionKind::mesh;
+  EXPECT_EQ(collective(config, CollectiveOp::all_reduce, 1 << 12).find('\n'), std::string::npos);
+}
+
 TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
   Config config = machine({{DimensionKind::ring, 4}});
   config.dimensions[0].latency = 12'000;  // a multiple of every clock below: nothing waits for an edge
@@ -349,11 +374,65 @@ TEST(PacketSystem, PhitsAndHeaderEfficiencyAndTheClockSlowFlitsDown) {
       std::string::npos)
       << warnings[0];
   config.packet.cycle = 0;
-  config.dimensions[0].bandwidth = {10'000'000'000'000ull, 1};
+  config.dimensions[0].bandwidth = {10'000'000'000'000ull, 1};  // 1.6 ps a flit
+  EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+  config.dimensions[0].bandwidth = {20'000'000'000'000ull, 1};
   warnings = packet_warnings(config, packet_regions_of(config));
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("a flit takes 1.6 ps, which becomes 2 whole ones: 80.0 %"), std::string::npos)
+  EXPECT_NE(warnings[0].find("a flit would take 0.8 ps, and the shortest time of a flit is 1 ps: 80.0 %"),
+            std::string::npos)
       << warnings[0];
+}
+
+// A million flits on links whose flits take no whole picoseconds: the bytes' time on the link and 9 cycles of
+// interfaces and routers. Where a flit is whole ticks to the picosecond, else less than a tick a flit later.
+TEST(PacketSystem, LongMessagesTakeTheExactTimeOfTheirFlits) {
+  constexpr uint64_t kFlits = 1'000'000;
+  const std::vector<std::pair<Rate, bool>> rates = {{{900'000'000'000ull, 1}, true},    // 17 7/9 ps
+                                                    {{1'800'000'000'000ull, 1}, true},  // 8 8/9 ps
+                                                    {{900'000'000'000ull, 7}, true},    // 124 4/9 ps
+                                                    {{5'600'000'000'000ull, 1}, true},  // 2 6/7 ps
+                                                    {{153'600'000'000ull, 1}, true},    // 104 1/6 ps
+                                                    {{250ull << 30, 1}, false},         // 59.6 ps
+                                                    {{(200ull << 30) + 1, 7}, false},
+                                                    {{1'234'567'890'123ull, 1}, false},  // 12.96 ps
+                                                    {{160'000'000'000ull, 1}, true}};
+  for (const auto& [rate, whole] : rates) {
+    Config config = machine({{DimensionKind::ring, 4}});
+    config.dimensions[0].bandwidth = rate;
+    config.dimensions[0].latency = 0;  // a cycle
+    EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+    const double flit = 16e12 / rate.value();
+    const auto arrival = [&] {
+      const std::string text = sent(config, {{0, 1, kFlits * 16}});
+      return std::stod(text.substr(text.find(' ')));
+    };
+    const double packets = arrival();
+    const double exact = (kFlits + 9) * flit;
+    EXPECT_GE(packets, exact - 1e-3) << rate.bytes_per_second;
+    EXPECT_LE(packets, exact + 1 + (whole ? 0 : (kFlits + 9) / 2520.0)) << rate.bytes_per_second;
+    config.dimensions[0].fidelity = Fidelity::message;
+    EXPECT_NEAR(arrival(), kFlits * flit, 1) << rate.bytes_per_second;
+  }
+}
+
+// Rounding to ticks does not take links off the clock that are on it.
+TEST(PacketSystem, MultiplesOfTheFastestLinksTimeStayMultiples) {
+  for (const uint64_t fastest :
+       {900'000'000'000ull, 1'234'567'890'123ull, 100ull << 30, 777'777'777'777ull}) {
+    Config config = machine({{DimensionKind::ring, 3},
+                             {DimensionKind::ring, 3},
+                             {DimensionKind::ring, 2},
+                             {DimensionKind::ring, 2},
+                             {DimensionKind::ring, 2}});
+    const uint32_t times[] = {7, 1, 3, 100, 2};
+    for (uint32_t d = 0; d < 5; ++d) config.dimensions[d].bandwidth = {fastest, times[d]};
+    const PacketRegion region = packet_regions_of(config).at(0);
+    EXPECT_NEAR(static_cast<double>(region.config.cycle) * fastest / 16e12, 2520, 0.4) << fastest;
+    for (uint32_t d = 0; d < 5; ++d)
+      EXPECT_EQ(region.topology.dimensions[d].link.flit_time, times[d] * region.config.cycle)
+          << fastest << " / " << times[d];
+  }
 }
 
 TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
@@ -370,6 +449,28 @@ TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   const std::string limited = collective(config, CollectiveOp::all_gather, 1 << 20);
   const double share = std::stod(full) / std::stod(limited);
   EXPECT_NEAR(share, 2 * 16 / (16 * 206.0 / 64 + 1), 0.02);
+}
+
+// What the warnings say is what it costs, on a loop of 24 cycles with packets of 8 flits.
+TEST(PacketSystem, StrictCutThroughAndReleaseOnCreditCostWhatTheWarningSays) {
+  const auto check = [](uint32_t buffer, bool strict, bool release, const char* text, double share) {
+    Config config = machine({{DimensionKind::fully_connected, 2}});
+    config.dimensions[0].latency = 10 * kCycle;
+    config.packet.packet_bytes = 128;
+    config.packet.vcs = 1;
+    config.packet.buffer_flits = buffer;
+    config.packet.strict_cut_through = strict;
+    config.packet.release_on_credit = release;
+    const auto warnings = packet_warnings(config, packet_regions_of(config));
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(text), std::string::npos) << warnings[0];
+    const double time = std::stod(collective(config, CollectiveOp::all_gather, 1'280'000));
+    EXPECT_NEAR(80'000.0 * kCycle / time, share, 3e-4);
+  };
+  check(12, true, false, "at most 28.6 % of the link", 8.0 / 28);
+  check(24, true, false, "at most 75.0 % of the link", 0.75);
+  check(32, false, true, "at most 24.2 % of the link", 8.0 / 33);
+  check(4, false, true, "at most 15.1 % of the link", 8.0 / 53);
 }
 
 /// The same machine by notation and as a graph: the same network, so the same times.

@@ -19,7 +19,7 @@ LinkTiming resolved(const PacketConfig& config, LinkTiming link) {
 
 }  // namespace
 
-Picoseconds credit_round_trip(const PacketConfig& config, const LinkTiming& link) {
+Ticks credit_round_trip(const PacketConfig& config, const LinkTiming& link) {
   const LinkTiming l = resolved(config, link);
   const PipelineConfig& s = config.pipeline;
   // There: switch allocation, traversal, link. Back: a cycle to make the credit, link, processing.
@@ -30,8 +30,17 @@ Picoseconds credit_round_trip(const PacketConfig& config, const LinkTiming& link
 double credit_limited_share(const PacketConfig& config, const LinkTiming& link, uint32_t packet_flits) {
   const double rtt = static_cast<double>(credit_round_trip(config, link)) /
                      static_cast<double>(resolved(config, link).flit_time);
-  const double n = packet_flits;
-  const double per_packet = std::max(n * rtt / config.buffer_flits, n) + 1;
+  const uint32_t n = packet_flits;
+  const uint32_t buffer = config.buffer_flits;
+  double per_packet = std::max(n * rtt / buffer, static_cast<double>(n)) + 1;
+  if (config.strict_cut_through && buffer >= n) {
+    // A head goes when all but buffer - n of the flits before it are acknowledged.
+    per_packet = std::max(n + 1.0, (rtt + n - buffer % n) / (buffer / n));
+  }
+  if (config.release_on_credit) {
+    const double last = (n - 1) / buffer * rtt + (n - 1) % buffer;
+    per_packet = std::max(per_packet, rtt + last + 2);
+  }
   return std::min(1.0, config.vcs * n / per_packet);
 }
 
@@ -42,6 +51,19 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
   const double best = std::min(1.0, config.vcs * static_cast<double>(packet_flits) / (packet_flits + 1.0));
   if (share >= best - 1e-9) return {};
   PacketConfig enough = config;
+  enough.buffer_flits = 1u << 24;
+  const double most = credit_limited_share(enough, link, packet_flits);
+  if (most < best - 1e-9) {
+    return fmt::format(
+        "{}: {} VCs that are free again only when all credits are back (release_on_credit) cannot cover the "
+        "credit "
+        "round trip of {} ns: at most {:.1f} % of the link can be used, {:.1f} % is lost; more VCs or longer "
+        "packets "
+        "would do, larger buffers alone not",
+        name, config.vcs, static_cast<double>(credit_round_trip(config, link)) / 1000, 100 * share,
+        100 * (best - share));
+  }
+  enough.buffer_flits = config.buffer_flits;
   while (credit_limited_share(enough, link, packet_flits) < best - 1e-9 && enough.buffer_flits < (1u << 24)) {
     enough.buffer_flits = std::max(enough.buffer_flits + 1, enough.buffer_flits + enough.buffer_flits / 64);
   }
@@ -49,8 +71,9 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
       "{}: buffers of {} flits in {} VCs cannot cover the credit round trip of {} ns: at most {:.1f} % of "
       "the "
       "link can be used, {:.1f} % is lost; about {} flits per VC would do",
-      name, config.buffer_flits, config.vcs, static_cast<double>(credit_round_trip(config, link)) / 1000,
-      100 * share, 100 * (best - share), enough.buffer_flits);
+      name, config.buffer_flits, config.vcs,
+      static_cast<double>(credit_round_trip(config, link)) / static_cast<double>(ticks(1000)), 100 * share,
+      100 * (best - share), enough.buffer_flits);
 }
 
 uint32_t pfc_headroom(const PacketConfig& config, const LinkTiming& link, bool interface,

@@ -7,7 +7,7 @@
 
 namespace weft::packet {
 
-void BufferMeter::add(std::vector<Run>& runs, Ticks first, uint32_t count, uint32_t stride) {
+void BufferMeter::add(std::vector<Run>& runs, Ticks first, uint32_t count, Ticks stride) {
   if (count == 0) return;
   if (!runs.empty()) {
     Run& last = runs.back();
@@ -102,7 +102,8 @@ void BufferMeter::write(StateRecord& state) {
     state.number(runs->size());
     for (const Run& run : *runs) {
       state.time(run.first);
-      state.number((uint64_t{run.stride} << 32) | run.count);
+      state.number(run.stride);
+      state.number(run.count);
     }
   }
 }

@@ -10,16 +10,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "configs/ticks.h"
 #include "tlm_interconnect/packet/state_record.h"
-#include "tlm_interconnect/packet/ticks.h"
 
 namespace weft::packet {
 
 class BufferMeter {
  public:
   /// Runs may be told in any order and may overlap, but none may begin at or before settled().
-  void arrive(Ticks first, uint32_t count, uint32_t stride) { add(arrivals_, first, count, stride); }
-  void depart(Ticks first, uint32_t count, uint32_t stride) { add(departures_, first, count, stride); }
+  void arrive(Ticks first, uint32_t count, Ticks stride) { add(arrivals_, first, count, stride); }
+  void depart(Ticks first, uint32_t count, Ticks stride) { add(departures_, first, count, stride); }
 
   /// Everything up to and including `t` is known and need not be asked for again. Going back does nothing.
   void settle(Ticks t);
@@ -44,9 +44,9 @@ class BufferMeter {
   struct Run {
     Ticks first;
     uint32_t count;
-    uint32_t stride;
+    Ticks stride;
   };
-  static void add(std::vector<Run>& runs, Ticks first, uint32_t count, uint32_t stride);
+  static void add(std::vector<Run>& runs, Ticks first, uint32_t count, Ticks stride);
   /// Flits of a run up to and including `t`.
   static uint32_t up_to(const Run& run, Ticks t);
   static uint64_t total(const std::vector<Run>& runs);

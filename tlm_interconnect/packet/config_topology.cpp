@@ -11,11 +11,28 @@
 
 #include "configs/graph.h"
 #include "configs/graph_routing.h"
+#include "configs/packet_timing.h"
 #include "configs/tree_notation.h"
 #include "configs/units.h"
 
 namespace weft::packet {
 namespace {
+
+/// Throws UserError when a flit takes longer than kLongestFlitTime.
+LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes) {
+  LinkTiming timing;
+  timing.latency = ticks(latency);
+  PacketFabricConfig packet;
+  packet.flit_bytes = flit_bytes;
+  timing.flit_time = flit_time(packet, rate);
+  if (timing.flit_time > kLongestFlitTime)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("a flit of {} bytes takes {} on a link of {}; make the flit smaller or the link "
+                    "faster",
+                    flit_bytes, print_flit_time(packet, rate), print_bandwidth(rate)));
+  return timing;
+}
 
 /// Links of a graph that are alike share an entry of the topology.
 class LinkClasses {
@@ -115,22 +132,7 @@ PacketTopology make_graph(const Graph& graph, uint64_t flit_bytes, const LinkTim
   return t;
 }
 
-}  // namespace
-
-LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes) {
-  LinkTiming timing;
-  timing.latency = latency;
-  timing.flit_time = std::max<Picoseconds>(1, transfer_time(flit_bytes, rate));
-  if (timing.flit_time > ~uint32_t{0})
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("a flit of {} bytes takes {} on a link of {}; make the flit smaller or the link "
-                    "faster",
-                    flit_bytes, print_time(timing.flit_time), print_bandwidth(rate)));
-  return timing;
-}
-
-PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
+PacketTopology make_links(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
   if (config.graph != nullptr) {
     if (is_tree_notation(config.notation)) {
       const TreeNotation tree = parse_tree_notation(config.notation);
@@ -144,9 +146,29 @@ PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const Li
     dimension.kind = d.kind;
     dimension.size = d.size;
     dimension.link = link_timing(d.link_rate(), d.latency, flit_bytes);
+    dimension.link.credit_latency = ticks(d.credit_latency);
+    dimension.link.flit_error = d.flit_error_rate;
+    dimension.link.replay = ticks(d.replay);
+    dimension.link.pfc = config.packet.pfc(d.flow_control);
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);
+}
+
+}  // namespace
+
+PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link) {
+  PacketTopology t = make_links(config, flit_bytes, ni_link);
+  // Links of a time of their own are the graph's; interfaces of NPUs with several links have none.
+  if (config.graph != nullptr && config.packet.flow_control == FlowControl::pfc)
+    for (LinkTiming& link : t.links) link.pfc = link.flit_time != 0;
+  Ticks cycle = kNever;
+  for (const LinkTiming& link : t.links)
+    if (link.flit_time != 0) cycle = std::min(cycle, link.flit_time);
+  for (LinkTiming& link : t.links)
+    if (link.flit_time != 0) link.flit_time = on_multiple(link.flit_time, cycle);
+  for (TopologyDimension& d : t.dimensions) d.link.flit_time = on_multiple(d.link.flit_time, cycle);
+  return t;
 }
 
 }  // namespace weft::packet

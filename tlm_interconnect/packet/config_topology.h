@@ -11,13 +11,10 @@
 
 namespace weft::packet {
 
-/// Time of a link with flits of `flit_bytes`. Throws UserError when a flit takes longer than 4 ms.
-LinkTiming link_timing(Rate rate, Picoseconds latency, uint64_t flit_bytes);
-
 /// Every physical dimension or link of `config`; `ni_link` joins an NPU that is a router of its own to it.
 /// NPUs of graphs and trees that have one link and forward nothing are network interfaces at their switch;
-/// others are routers. A link ganged of several is one of their summed rate. Throws UserError for one-way
-/// links.
+/// others are routers. A link ganged of several is one of their summed rate. The clock is the fastest link's
+/// flit time. Throws UserError for one-way links and where a flit takes too long.
 PacketTopology make_topology(const Config& config, uint64_t flit_bytes, const LinkTiming& ni_link);
 
 }  // namespace weft::packet

@@ -14,6 +14,11 @@
 namespace weft::packet {
 namespace {
 
+bool has_pfc(const PacketTopology& topology, const PacketConfig& config) {
+  return config.pfc.networks != 0 && std::any_of(topology.links.begin(), topology.links.end(),
+                                                 [](const LinkTiming& timing) { return timing.pfc; });
+}
+
 /// Input buffers of one virtual network, numbered.
 class Buffers {
  public:
@@ -66,9 +71,7 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   const auto routing =
       make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
   Buffers buffers(topology, one.vcs);
-  const bool pfc =
-      config.pfc.networks != 0 && std::any_of(topology.links.begin(), topology.links.end(),
-                                              [](const LinkTiming& timing) { return timing.pfc; });
+  const bool pfc = has_pfc(topology, config);
   buffers.set_pfc(pfc);
   std::vector<std::vector<uint32_t>> waits(buffers.size());
   std::vector<std::vector<uint32_t>> escapes(buffers.size());
@@ -155,20 +158,35 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
       }
       const Buffers::Place& b = buffers[next];
       text += fmt::format(" {} input {} VC {}. ", topology.routers[b.router].name, b.port, b.vc);
-      if (std::any_of(path.begin(), path.end(),
-                      [&](const auto& step) { return buffers.paused_together(buffers[step.first]); })) {
-        return text +
-               "Priority flow control pauses all VCs of a virtual network together, so that VC classes do "
-               "not "
-               "help: use a topology or a routing without cycles, or credits.";
-      }
-      text += topology.dimensions.empty()
-                  ? "Use routing up_down."
-                  : "Use vc_classes dateline with at least 2 VCs per virtual network.";
-      return text;
+      return text + deadlock_remedy(topology, config);
     }
   }
   return {};
+}
+
+std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config, SpellOption option) {
+  const std::string& routing = config.routing.empty() ? topology.routing : config.routing;
+  if (has_pfc(topology, config)) {
+    return fmt::format(
+        "Priority flow control pauses all VCs of a virtual network together, so that VC classes do not help: "
+        "use {}, or credits.",
+        option("routing", "up_down"));
+  }
+  if (topology.dimensions.empty()) return fmt::format("Use {}.", option("routing", "up_down"));
+  const std::string classes =
+      fmt::format("{} and at least 2 VCs per virtual network", option("vc_classes", "dateline"));
+  if (routing == "dimension_order") return fmt::format("Use {}.", classes);
+  // Classes are dimension_order's: another routing does not heed them.
+  const bool rings =
+      std::any_of(topology.dimensions.begin(), topology.dimensions.end(),
+                  [](const TopologyDimension& d) { return d.kind == DimensionKind::ring && d.size > 2; });
+  return fmt::format("Use {}{}, or {}.", option("routing", "dimension_order"),
+                     rings ? fmt::format(" with {}", classes) : "", option("routing", "up_down"));
+}
+
+std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config) {
+  return deadlock_remedy(
+      topology, config, [](const char* key, const char* value) { return fmt::format("{}: {}", key, value); });
 }
 
 }  // namespace weft::packet

@@ -19,6 +19,12 @@ namespace weft::packet {
 /// steps; throws UserError like make_routing_policy().
 std::string find_dependency_cycle(const PacketTopology& topology, const PacketConfig& config);
 
+/// What to change so that a network cannot deadlock: a sentence. `option` spells a key and its value as they
+/// are written where the user is, such as "--routing up_down".
+using SpellOption = std::string (*)(const char* key, const char* value);
+std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config, SpellOption option);
+std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config);
+
 }  // namespace weft::packet
 
 #endif

@@ -12,9 +12,9 @@
 #include <memory>
 #include <utility>
 
+#include "configs/ticks.h"
 #include "configs/types.h"
 #include "tlm_interconnect/packet/state_record.h"
-#include "tlm_interconnect/packet/ticks.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {
@@ -72,14 +72,14 @@ struct FlitRun {
   fabric::PacketRef packet;
   uint32_t flits;  ///< still here
   uint32_t packet_flits;
-  uint32_t stride;  ///< ps
+  Ticks stride;
 };
 
 /// Credits that come back one every `stride`.
 struct CreditTrain {
   Ticks first;
   uint32_t count;
-  uint32_t stride;  ///< ps
+  Ticks stride;
 };
 
 /// The sender's account of one VC at the other end: credits now and on their way.
@@ -102,7 +102,7 @@ class CreditAccount {
         trains_.pop_front();
         continue;
       }
-      const uint32_t n = static_cast<uint32_t>(t - train.first) / train.stride + 1;
+      const uint32_t n = static_cast<uint32_t>((t - train.first) / train.stride) + 1;
       now_ += static_cast<int32_t>(n);
       coming_ -= n;
       train.first += static_cast<Ticks>(n) * train.stride;
@@ -127,7 +127,7 @@ class CreditAccount {
 
   /// How many of `wanted` flits, one every `stride` from `t`, each find a credit in time. at() was called,
   /// for a moment not after `t`.
-  uint32_t run(Ticks t, uint32_t wanted, uint32_t stride) const {
+  uint32_t run(Ticks t, uint32_t wanted, Ticks stride) const {
     int64_t n = now_;
     for (uint32_t k = 0; n < wanted && k < trains_.size(); ++k) {
       CreditTrain train = trains_[k];
@@ -175,7 +175,8 @@ class CreditAccount {
     state.number(trains_.size());
     for (uint32_t k = 0; k < trains_.size(); ++k) {
       state.time(trains_[k].first);
-      state.number((uint64_t{trains_[k].stride} << 32) | trains_[k].count);
+      state.number(trains_[k].stride);
+      state.number(trains_[k].count);
     }
   }
   void shift(Ticks by) {

@@ -52,7 +52,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       cycle_(config.cycle),
       flit_delay_(std::max(config.cycle, port.flit_time) + port.latency),
       credit_delay_(config.cycle + port.credit_latency),
-      flit_time_(static_cast<uint32_t>(port.flit_time)),
+      flit_time_(port.flit_time),
       lookahead_(decidable(config, port)),
       take_turns_(config.virtual_networks > 1 || config.interleave_messages),
       segmentation_(segmentation),
@@ -83,19 +83,28 @@ void NetworkInterface::wake_and_notify(Ticks t) {
   wake(t);
   if (t < notified_) {
     notified_ = t;
-    event_.notify(sc_core::sc_time::from_value(t) - sc_core::sc_time_stamp());
+    notify_at(event_, t);
   }
+}
+
+void NetworkInterface::too_late() const {
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: a message at {}: packet fidelity counts up to {}; use message or analytical "
+                  "fidelity for longer runs, or cut the run",
+                  sc_module::name(), sc_core::sc_time_stamp().to_string(),
+                  sc_core::sc_time::from_value(kLongestTickTime).to_string()));
 }
 
 void NetworkInterface::set_source(PacketSource* source) {
   source_ = source;
   if (trains_ != nullptr && trains_->disturb(number_)) interrupted_ = true;
-  wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
+  wake_and_notify(on_cycle(kernel_time()));
 }
 
+// How far ahead cycles are decided already depends on how long bursts are; what is sent must not.
 void NetworkInterface::close_source() {
-  source_ = nullptr;
-  have_spec_ = false;
+  source_ends_ = kernel_time() + lookahead_;
 }
 
 void NetworkInterface::submit(const Message& message) {
@@ -104,6 +113,7 @@ void NetworkInterface::submit(const Message& message) {
                                          message.virtual_network, queues_.size())
                                  .c_str());
   }
+  check_time(ticks(std::min(message.submitted, 2 * kLongestTickTime)));
   const uint32_t handle = messages_.acquire();
   MessagePool::Open& open = messages_[handle];
   open.message = message;
@@ -111,18 +121,17 @@ void NetworkInterface::submit(const Message& message) {
   open.left =
       std::max<uint64_t>(1, (message.bytes + segmentation_.packet_bytes - 1) / segmentation_.packet_bytes);
   std::deque<Queued>& queue = queues_[message.virtual_network];
-  const Ticks present = sc_core::sc_time_stamp().value();
+  const Ticks present = kernel_time();
   // Before one that has just had its turn in this very cycle: as if this process had run before it.
-  const bool turned = !queue.empty() && queue.back().turn == present;
+  const bool turned = !queue.empty() && picoseconds(queue.back().turn) == picoseconds(present);
   queue.insert(turned ? std::prev(queue.end()) : queue.end(), {handle, 0, present, kNever});
   if (queue.size() == 1) {
     if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
-      wake_and_notify(on_cycle(sc_core::sc_time_stamp().value()));
+      wake_and_notify(on_cycle(present));
     }
-    const Ticks now = sc_core::sc_time_stamp().value();
-    wake_and_notify(
-        std::max(on_cycle(std::max(message.submitted, now)), packet_ == fabric::kNoPacket ? free_from() : 0));
+    wake_and_notify(std::max(on_cycle(std::max(ticks(message.submitted), present)),
+                             packet_ == fabric::kNoPacket ? free_from() : 0));
   }
 }
 
@@ -132,7 +141,7 @@ void NetworkInterface::activate() {
     return;
   }
   ++activations_;
-  const Ticks now = sc_core::sc_time_stamp().value();
+  const Ticks now = notified_;  // exact, where the kernel may be up to a picosecond late
   const Ticks horizon = now + lookahead_;
   notified_ = 0;
   if (aside_) {
@@ -150,7 +159,7 @@ void NetworkInterface::activate() {
     cycle(t);
   }
   notified_ = next_;
-  if (next_ != kNever) event_.notify(sc_core::sc_time::from_value(next_ - now));
+  if (next_ != kNever) notify_at(event_, next_);
 }
 
 void NetworkInterface::cycle(Ticks t) {
@@ -172,6 +181,10 @@ void NetworkInterface::cycle(Ticks t) {
       wake(on_cycle(when));
     }
     return;
+  }
+  if (t >= source_ends_) {
+    source_ = nullptr;
+    have_spec_ = false;
   }
   if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
   const auto networks = static_cast<uint32_t>(queues_.size());
@@ -212,14 +225,14 @@ void NetworkInterface::cycle(Ticks t) {
 bool NetworkInterface::known(uint32_t virtual_network, Ticks t) const {
   const std::deque<Queued>& queue = queues_[virtual_network];
   if (queue.empty()) return have_spec_ && spec_.virtual_network == virtual_network && spec_.ready <= t;
-  return queue.front().handed_over < t && messages_[queue.front().message].message.submitted <= t;
+  return queue.front().handed_over < t && ticks(messages_[queue.front().message].message.submitted) <= t;
 }
 
 bool NetworkInterface::next_ready(uint32_t virtual_network, Ticks& ready, uint32_t& flits) {
   const std::deque<Queued>& queue = queues_[virtual_network];
   if (!queue.empty()) {
     const Message& m = messages_[queue.front().message].message;
-    ready = m.submitted;
+    ready = ticks(m.submitted);
     flits = segmentation_.flits(std::min<uint64_t>(m.bytes - queue.front().cut, segmentation_.packet_bytes));
     return true;
   }
@@ -262,7 +275,7 @@ void NetworkInterface::receive_pause(const fabric::Transfer& transfer) {
 PauseAccount::Figures NetworkInterface::pauses() const {
   PauseAccount::Figures sum;
   for (const PauseAccount& account : pausing_) {
-    const auto one = account.figures(sc_core::sc_time_stamp().value());
+    const auto one = account.figures(kernel_time());
     sum.pauses += one.pauses;
     sum.time += one.time;
   }
@@ -270,7 +283,7 @@ PauseAccount::Figures NetworkInterface::pauses() const {
 }
 
 bool NetworkInterface::paused(uint32_t virtual_network) const {
-  return !pausing_.empty() && pausing_[virtual_network].paused(sc_core::sc_time_stamp().value());
+  return !pausing_.empty() && pausing_[virtual_network].paused(kernel_time());
 }
 
 // Round-robin over the VCs that no packet holds and that have a credit (strict cut-through: for the whole
@@ -319,11 +332,11 @@ void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
   } else {
     Queued& front = queue.front();
     Message& m = messages_[front.message].message;
-    if (front.cut == 0) m.injected = t;
+    if (front.cut == 0) m.injected = picoseconds(t);
     packet.bytes = std::min<uint64_t>(m.bytes - front.cut, segmentation_.packet_bytes);
     packet.id_low = m.id_low;
     packet.id_high = front.message;
-    packet.submitted = m.submitted;
+    packet.submitted = ticks(m.submitted);
     packet.destination = m.destination;
     packet.data = m.data;
     packet.flags = m.flags;
@@ -344,6 +357,7 @@ void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
 void NetworkInterface::send(Ticks t) {
   // A rate that is no multiple of the clock carries the remainder while the link stays busy.
   const Ticks start = std::max(t, busy_);
+  check_time(start);
   const uint32_t n = out_[vc_].run(start, packet_flits_ - sent_, flit_time_);
   out_[vc_].spend(n);
   fabric::Transfer transfer;
@@ -359,7 +373,7 @@ void NetworkInterface::send(Ticks t) {
   flits_sent_ += n;
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
-    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, on_cycle(busy_));
+    if (sink_ != nullptr) sink_->message_sent(messages_[last_of_].message, picoseconds(on_cycle(busy_)));
     last_of_ = 0;
   }
   if (sent_ == packet_flits_) {
@@ -382,7 +396,7 @@ void NetworkInterface::send(Ticks t) {
 void NetworkInterface::receive(const fabric::Transfer& transfer) {
   const uint32_t v = index(transfer.vc);
   if (transfer.kind == fabric::Transfer::Kind::credit) {
-    out_[v].add({transfer.first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
+    out_[v].add({transfer.first, transfer.flits, transfer.flit_time});
     if (((watched_ >> v) & 1) != 0) {
       watched_ &= ~(1u << v);
       wake_and_notify(on_cycle(transfer.first));
@@ -412,7 +426,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   const bool tail = in.next == transfer.packet_flits;
   if (tail) in.next = 0;
   if (arrivals_ != nullptr) {
-    arrivals_->push_back({transfer.first, transfer.flits, static_cast<uint32_t>(transfer.flit_time), tail});
+    arrivals_->push_back({transfer.first, transfer.flits, transfer.flit_time, tail});
   }
 
   fabric::Transfer credit;
@@ -437,7 +451,7 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) 
   const Message message = open.message;
   const Ticks done = open.last;
   messages_.release(handle);
-  if (sink_ != nullptr) sink_->message_arrives(message, done);
+  if (sink_ != nullptr) sink_->message_arrives(message, picoseconds(done));
 }
 
 NetworkInterface::Progress NetworkInterface::progress(uint32_t virtual_network) const {
@@ -497,7 +511,7 @@ void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_
   fabric::Packet packet;
   packet.bytes = segmentation_.packet_bytes;
   packet.id_low = message.id_low;
-  packet.submitted = message.submitted;
+  packet.submitted = ticks(message.submitted);
   packet.source = message.source;
   packet.destination = message.destination;
   packet.data = message.data;

@@ -40,13 +40,14 @@ struct Segmentation {
   }
 };
 
-/// A message in the hands of the fabric.
+/// A message in the hands of the fabric. Its times, and those of the sink's calls about messages, are
+/// picoseconds; packets and flits are in ticks.
 struct Message {
   uint64_t bytes = 0;
   uint64_t id_low = 0;  ///< opaque, given back
   uint64_t id_high = 0;
-  Ticks submitted = 0;  ///< when it was handed over
-  Ticks injected = 0;   ///< when its first flit left
+  Picoseconds submitted = 0;  ///< when it was handed over
+  Picoseconds injected = 0;   ///< when its first flit left
   uint32_t source = 0;
   uint32_t destination = 0;
   uint32_t data = 0;  ///< handle of the carried elements
@@ -88,7 +89,7 @@ struct TrainArrivals {
   struct Burst {
     Ticks first = 0;  ///< in the first of the periods
     uint32_t flits = 0;
-    uint32_t flit_time = 0;
+    Ticks flit_time = 0;
     bool tail = false;  ///< its last flit ends a packet
   };
   const fabric::Packet& packet;  ///< they are all like this one
@@ -115,9 +116,9 @@ class PacketSink {
   /// `flits` flits arrive, the first at `first`, one every `flit_time`.
   virtual void flits_arrive(uint32_t /*flits*/, Ticks /*first*/, Ticks /*flit_time*/) {}
   /// The last flit of a message leaves its NI at `at` (reported to the sender's sink).
-  virtual void message_sent(const Message& /*message*/, Ticks /*at*/) {}
+  virtual void message_sent(const Message& /*message*/, Picoseconds /*at*/) {}
   /// The last flit of a message's last packet arrives at `at`.
-  virtual void message_arrives(const Message& message, Ticks at) = 0;
+  virtual void message_arrives(const Message& message, Picoseconds at) = 0;
 };
 
 /// Packets on demand.
@@ -150,7 +151,7 @@ class NetworkInterface final : public sc_core::sc_module {
   void set_sink(PacketSink* sink) { sink_ = sink; }
   /// Call before the simulation starts. The source must outlive it.
   void set_source(PacketSource* source);
-  /// Nothing is taken from the source any more, and what was taken and not begun is dropped.
+  /// No packet of the source begins any more, but for those of cycles that may have been decided by now.
   void close_source();
 
   /// A whole message, sent packet by packet, in the order of submission within its virtual network (with
@@ -222,7 +223,7 @@ class NetworkInterface final : public sc_core::sc_module {
 
  private:
   struct Endpoint final : fabric::FabricEndpoint {
-    explicit Endpoint(NetworkInterface& n) : ni(n) {}
+    explicit Endpoint(NetworkInterface& n) : FabricEndpoint(kTicksPerPicosecond), ni(n) {}
     void receive(const fabric::Transfer& transfer) override { ni.receive(transfer); }
     NetworkInterface& ni;
   };
@@ -255,6 +256,11 @@ class NetworkInterface final : public sc_core::sc_module {
     if (t < next_) next_ = t;
   }
   void wake_and_notify(Ticks t);
+  /// Throws UserError where ticks might soon overflow.
+  void check_time(Ticks t) const {
+    if (t > ticks(kLongestTickTime)) too_late();
+  }
+  [[noreturn]] void too_late() const;
   /// The cycle in which the next flit may go.
   Ticks free_from() const { return busy_ - busy_ % cycle_; }
   Ticks on_cycle(Ticks t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
@@ -265,7 +271,7 @@ class NetworkInterface final : public sc_core::sc_module {
   const Ticks cycle_;
   const Ticks flit_delay_;
   const Ticks credit_delay_;
-  const uint32_t flit_time_;
+  const Ticks flit_time_;
   const Ticks lookahead_;
   const bool take_turns_;  ///< among messages of several virtual networks, or of one
   const Segmentation segmentation_;
@@ -276,6 +282,7 @@ class NetworkInterface final : public sc_core::sc_module {
   LinkPort link_;
   PacketSink* sink_ = nullptr;
   PacketSource* source_ = nullptr;
+  Ticks source_ends_ = kNever;  ///< its packets begin before that
 
   // The packet on its way out.
   fabric::PacketRef packet_ = fabric::kNoPacket;
@@ -309,7 +316,7 @@ class NetworkInterface final : public sc_core::sc_module {
   Ticks notified_before_ = 0;
 
   Ticks next_ = kNever;
-  Ticks notified_ = kNever;
+  Ticks notified_ = kNever;  ///< the cycle that the event is set to
   sc_core::sc_event event_;
   uint64_t activations_ = 0;
   uint64_t flits_sent_ = 0;

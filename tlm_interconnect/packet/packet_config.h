@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Parameters of the packet-level fabric: resolved, in cycles, flits and picoseconds. Nothing here reads a
+// Parameters of the packet-level fabric: resolved, in cycles, flits and ticks. Nothing here reads a
 // file.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_CONFIG_H
@@ -10,8 +10,7 @@
 #include <cstdint>
 #include <string>
 
-#include "configs/types.h"
-#include "tlm_interconnect/packet/ticks.h"
+#include "configs/ticks.h"
 
 namespace weft::packet {
 
@@ -40,7 +39,7 @@ struct PfcConfig {
 };
 
 struct PacketConfig {
-  Ticks cycle = 1000;  ///< clock of routers and network interfaces
+  Ticks cycle = ticks(1000);  ///< clock of routers and network interfaces, a picosecond or more
   PipelineConfig pipeline;
   uint32_t vcs = 4;  ///< per virtual network
   uint32_t virtual_networks = 1;

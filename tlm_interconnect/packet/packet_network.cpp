@@ -10,13 +10,16 @@
 #include <tuple>
 
 #include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
 
 namespace weft::packet {
 namespace {
 
 void check(const PacketConfig& c) {
   const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
-  if (c.cycle == 0) fail("packet network: the cycle must be longer than 0 ps");
+  if (c.cycle < kTicksPerPicosecond) {
+    fail(fmt::format("packet network: a cycle of {}: give at least 1 ps", print_ticks(c.cycle)));
+  }
   if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > 32 || c.virtual_networks > 32 || c.total_vcs() > 32) {
     fail(
         fmt::format("packet network: {} VCs in {} virtual networks: between 1 and 32 VCs a port are possible",
@@ -48,7 +51,7 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     }
   }
   for (const LinkTiming& link : topology_.links) {
-    for (const Picoseconds t : {link.latency, link.credit_latency, link.flit_time}) {
+    for (const Ticks t : {link.latency, link.credit_latency, link.flit_time}) {
       if (t % config_.cycle != 0) on_cycle_ = false;
     }
   }
@@ -102,7 +105,7 @@ void PacketNetwork::record(vcd::Waves& waves) {
 
 void PacketNetwork::end_of_elaboration() {
   if (!config_.trains || config_.interleave_messages || recorded_ || routing_->adaptive()) return;
-  trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_);
+  trains_ = std::make_unique<PacketTrains>(topology_, routers_, nis_, messages_, config_.cycle);
   for (auto& r : routers_) r->set_trains(trains_.get());
   for (uint32_t n = 0; n < nis_.size(); ++n) nis_[n]->set_trains(trains_.get(), n);
 }
@@ -114,7 +117,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.credit_latency = link.credit_latency == 0 ? result.latency : link.credit_latency;
   result.flit_time = or_cycle(link.flit_time);
   result.flit_error = link.flit_error;
-  const Picoseconds replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
+  const Ticks replay = link.replay == 0 ? result.latency + result.credit_latency : link.replay;
   result.replay = (replay + config_.cycle - 1) / config_.cycle * config_.cycle;
   result.on_cycle = on_cycle_;
   result.depth = config_.buffer_flits;
@@ -140,13 +143,12 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   }
   // Soonest effect of what the peer decides now: a credit or (at a router) a flit.
   const PipelineConfig& stages = config_.pipeline;
-  const Picoseconds credit = config_.cycle + result.credit_latency;
+  const Ticks credit = config_.cycle + result.credit_latency;
   if (!at_router) {
     result.lookahead = credit;
   } else {
-    const Picoseconds flit = port.ni
-                                 ? config_.cycle + result.latency
-                                 : (stages.switch_alloc + stages.traversal) * config_.cycle + result.latency;
+    const Ticks flit = port.ni ? config_.cycle + result.latency
+                               : (stages.switch_alloc + stages.traversal) * config_.cycle + result.latency;
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
@@ -367,23 +369,8 @@ std::string PacketNetwork::explain_stall() const {
     return text;
   }
   text += fmt::format("Deadlock: a cycle of {} buffers, each waiting for the next:\n", cycle.size());
-  bool pauses = false;
-  for (const Place& place : cycle) {
-    text += "  " + describe(place, ignored) + "\n";
-    const Router::Waiting w = routers_[place.router]->waiting(place.port, place.vc);
-    pauses =
-        pauses || (w.holds_vc && w.sent == 0 && routers_[place.router]->paused(w.port, w.virtual_network));
-  }
-  if (pauses) {
-    return text +
-           "A pause holds all VCs of its virtual network, so that VC classes do not help: use a topology or "
-           "a "
-           "routing without cycles, or credits in place of priority flow control.\n";
-  }
-  text +=
-      "Give rings two VC classes (vc_classes: dateline, at least 2 VCs per virtual network) or another "
-      "routing.\n";
-  return text;
+  for (const Place& place : cycle) text += "  " + describe(place, ignored) + "\n";
+  return text + deadlock_remedy(topology_, config_) + "\n";
 }
 
 }  // namespace weft::packet

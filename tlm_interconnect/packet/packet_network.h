@@ -46,7 +46,7 @@ class PacketNetwork final : public sc_core::sc_module {
   /// and virtual networks), and packets that found a full buffer without having been paused.
   struct PfcFigures {
     uint64_t pauses = 0;
-    Picoseconds paused = 0;
+    Ticks paused = 0;
     uint64_t overruns = 0;
     uint32_t senders = 0;  ///< ports and interfaces that can be paused
   };
@@ -80,7 +80,7 @@ class PacketNetwork final : public sc_core::sc_module {
   void end_of_elaboration() override;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
   void check_pfc() const;
-  Picoseconds or_cycle(Picoseconds t) const { return t == 0 ? config_.cycle : t; }
+  Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
 
   const PacketConfig config_;

@@ -14,18 +14,26 @@ constexpr uint64_t kRetry = 16;       ///< packets to wait after a disturbance
 constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
 
-Ticks now() {
-  return sc_core::sc_time_stamp().value();
-}
-
 }  // namespace
 
 PacketTrains::PacketTrains(const PacketTopology& topology,
                            const std::vector<std::unique_ptr<Router>>& routers,
-                           const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages)
-    : topology_(topology), routers_(routers), nis_(nis), messages_(messages), trains_(nis.size()) {}
+                           const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages,
+                           Ticks cycle)
+    : topology_(topology),
+      routers_(routers),
+      nis_(nis),
+      messages_(messages),
+      cycle_(cycle),
+      trains_(nis.size()) {}
 
 PacketTrains::~PacketTrains() = default;
+
+// The present as the modules see it: in the middle of an activation the cycle that it is for.
+Ticks PacketTrains::now() const {
+  if (cycle_ % kTicksPerPicosecond == 0) return kernel_time();
+  return (kernel_decided() + cycle_ - 1) / cycle_ * cycle_;
+}
 
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
@@ -82,7 +90,9 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     if (state_.words() == train.record) {
       const uint64_t packets = train.begun - train.packet_of_record;
       // A last packet that is shorter needs fewer credits to begin, where it needs them all.
-      const uint64_t repeats = (ni.begins_with_all_credits() ? left - 1 : left) / packets;
+      const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (t - train.time_of_record);
+      const uint64_t repeats =
+          std::min((ni.begins_with_all_credits() ? left - 1 : left) / packets, countable);
       if (packets * repeats < kShortest) return false;
       set_aside(train, t, packets, repeats);
       return true;
@@ -193,7 +203,7 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t r
   train.repeats = repeats;
   train.phase = Phase::carried;
   train.to->record_arrivals(nullptr);
-  for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input);
+  for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input, train.since);
   train.from->set_aside(train.since + train.repeats * train.period);
   ++counters_.trains;
 }
@@ -270,7 +280,7 @@ uint64_t PacketTrains::flits_under_way() const {
   uint64_t flits = 0;
   for (const auto& train : trains_) {
     if (!train || train->phase != Phase::carried) continue;
-    const uint64_t passed = std::min(train->repeats, (now() - train->since) / train->period);
+    const uint64_t passed = std::min(train->repeats, (kernel_time() - train->since) / train->period);
     flits += passed * train->packets * train->from->packet_flits_of_trains();
   }
   return flits;

@@ -41,7 +41,7 @@ class PacketTrains {
   };
 
   PacketTrains(const PacketTopology& topology, const std::vector<std::unique_ptr<Router>>& routers,
-               const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages);
+               const std::vector<std::unique_ptr<NetworkInterface>>& nis, MessagePool& messages, Ticks cycle);
   ~PacketTrains();
 
   /// The NI is about to begin a packet of the message at the front of a queue, at cycle `t`. True: from this
@@ -92,6 +92,7 @@ class PacketTrains {
     uint64_t repeats = 0;
   };
 
+  Ticks now() const;
   bool find_path(Train& train, const Message& message);
   /// How many packets have begun, at least, when the path is filled with them.
   uint64_t packets_until_full(const Train& train) const;
@@ -106,6 +107,7 @@ class PacketTrains {
   const std::vector<std::unique_ptr<Router>>& routers_;
   const std::vector<std::unique_ptr<NetworkInterface>>& nis_;
   MessagePool& messages_;
+  const Ticks cycle_;
   std::vector<std::unique_ptr<Train>> trains_;  ///< by interface; made when first needed
   StateRecord state_;
   Counters counters_;

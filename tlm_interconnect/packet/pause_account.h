@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
+#include "configs/ticks.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/state_record.h"
-#include "tlm_interconnect/packet/ticks.h"
 
 namespace weft::packet {
 

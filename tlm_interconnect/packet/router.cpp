@@ -78,7 +78,7 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     port.flit_delay = (stages.switch_alloc + stages.traversal) * cycle_ + in.latency +
                       (in.flit_time > cycle_ ? in.flit_time - cycle_ : 0);
     port.credit_delay = cycle_ + in.credit_latency;
-    port.flit_time = static_cast<uint32_t>(in.flit_time);
+    port.flit_time = in.flit_time;
     port.depth = in.depth;
     port.flit_error = in.flit_error;
     port.replay = in.replay;
@@ -113,7 +113,7 @@ void Router::wake_and_notify(Ticks t) {
   wake(t);
   if (t < notified_) {
     notified_ = t;
-    event_.notify(sc_core::sc_time::from_value(t) - sc_core::sc_time_stamp());
+    notify_at(event_, t);
   }
 }
 
@@ -123,7 +123,7 @@ void Router::activate() {
     return;
   }
   ++activations_;
-  const Ticks now = sc_core::sc_time_stamp().value();
+  const Ticks now = notified_;  // exact, where the kernel may be up to a picosecond late
   const Ticks horizon = now + lookahead_;
   notified_ = 0;  // transfers that come back while this runs need not notify
   if (!disturbed_.empty()) {
@@ -137,7 +137,7 @@ void Router::activate() {
     cycle(t);
   }
   notified_ = next_;
-  if (next_ != kNever) event_.notify(sc_core::sc_time::from_value(next_ - now));
+  if (next_ != kNever) notify_at(event_, next_);
 }
 
 void Router::receive(uint32_t port, const fabric::Transfer& transfer) {
@@ -176,9 +176,9 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
 
   if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
   const Ticks first = transfer.first;
-  const auto stride = static_cast<uint32_t>(transfer.flit_time);
+  const Ticks stride = transfer.flit_time;
   if (probes_) {
-    probes_->arrived(sc_core::sc_time_stamp().value(), p, v, first, transfer.flits, stride);
+    probes_->arrived(kernel_decided(), p, v, first, transfer.flits, stride);
   }
   if (ports_[p].pauses != 0) {
     const uint32_t network = v / config_.vcs;
@@ -214,15 +214,14 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
 void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   OutputVc& out = outputs_[p * vcs_ + index(transfer.vc)];
   const Ticks first = transfer.first + config_.pipeline.credit * cycle_;
-  out.credit.add({first, transfer.flits, static_cast<uint32_t>(transfer.flit_time)});
+  out.credit.add({first, transfer.flits, transfer.flit_time});
   if (out.credit.outstanding() > static_cast<int64_t>(out.credit.depth())) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} VC {}: more credits than the buffer has flits",
                                          sc_module::name(), p, index(transfer.vc))
                                  .c_str());
   }
   if (probes_) {
-    probes_->credited(sc_core::sc_time_stamp().value(), p, index(transfer.vc), first, transfer.flits,
-                      transfer.flit_time);
+    probes_->credited(kernel_decided(), p, index(transfer.vc), first, transfer.flits, transfer.flit_time);
   }
   if (out.watched) {
     out.watched = false;
@@ -328,7 +327,7 @@ Ticks Router::next_level(uint32_t p) const {
 
 PauseAccount::Figures Router::pauses(uint32_t output) const {
   PauseAccount::Figures sum;
-  const Ticks now = sc_core::sc_time_stamp().value();
+  const Ticks now = kernel_time();
   for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1) {
     const auto network = static_cast<uint32_t>(__builtin_ctz(m));
     const auto one = pausing_[output * config_.virtual_networks + network].figures(now);
@@ -340,8 +339,7 @@ PauseAccount::Figures Router::pauses(uint32_t output) const {
 
 bool Router::paused(uint32_t output, uint32_t virtual_network) const {
   return ((ports_[output].paused_by >> virtual_network) & 1) != 0 &&
-         pausing_[output * config_.virtual_networks + virtual_network].paused(
-             sc_core::sc_time_stamp().value());
+         pausing_[output * config_.virtual_networks + virtual_network].paused(kernel_time());
 }
 
 // A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still
@@ -658,7 +656,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
 
 // How many of `wanted` flits, one every `stride` from `t`, go without a break: each must have come a
 // cycle before its turn, which at the clock's own rate is when the one before it leaves.
-uint32_t Router::arrived_run(const InputVc& in, Ticks t, uint32_t wanted, uint32_t stride) const {
+uint32_t Router::arrived_run(const InputVc& in, Ticks t, uint32_t wanted, Ticks stride) const {
   uint32_t n = 0;
   for (uint32_t k = 0; n < wanted && k < in.queue.size(); ++k) {
     const FlitRun& run = in.queue[k];
@@ -687,7 +685,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   Port& out_port = ports_[in.out_port];
   OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
   Ticks start = std::max(t, out_port.output_busy);
-  const uint32_t stride = out_port.flit_time;
+  const Ticks stride = out_port.flit_time;
 
   uint32_t n = std::min(in.packet_flits - in.sent, quantum_);
   if (stride < cycle_) {
@@ -740,7 +738,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   out_port.output_busy = end;
   out_port.flits += n;
   if (probes_) {
-    probes_->sent(sc_core::sc_time_stamp().value(), p, v, in.out_port, in.out_vc, start, n, stride);
+    probes_->sent(kernel_decided(), p, v, in.out_port, in.out_vc, start, n, stride);
   }
   const Ticks done = aligned_ ? end : end - end % cycle_;
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
@@ -935,7 +933,7 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
     pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
 }
 
-Ticks Router::set_aside(uint32_t input) {
+Ticks Router::set_aside(uint32_t input, Ticks now) {
   Port& port = ports_[input];
   port.aside = true;
   if (port.va_mask != 0) va_ports_.erase(input);
@@ -944,7 +942,7 @@ Ticks Router::set_aside(uint32_t input) {
     held_ports_.erase(input);
     --held_count_;
   }
-  return on_cycle(std::max(decided_, static_cast<Ticks>(sc_core::sc_time_stamp().value())));
+  return on_cycle(std::max(decided_, now));
 }
 
 void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits) {

@@ -40,7 +40,7 @@ struct PortConfig {
   LinkEnd end = LinkEnd::initiator;
   Ticks latency = 0;  ///< of the link, this way
   Ticks credit_latency = 0;
-  Ticks flit_time = 0;      ///< ps a flit occupies the link
+  Ticks flit_time = 0;      ///< how long a flit occupies the link
   uint32_t depth = 0;       ///< flits per VC of this port's own input buffer
   uint32_t peer_depth = 0;  ///< flits per VC at the other end
   double flit_error = 0;    ///< chance that a flit sent from here is damaged and its burst sent again
@@ -82,7 +82,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t paused_by(uint32_t output) const { return ports_[output].paused_by; }
   uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
   uint64_t packets_sent(uint32_t output) const { return ports_[output].packets; }
-  Ticks busy(uint32_t output) const { return ports_[output].flits * ports_[output].flit_time; }
+  Picoseconds busy(uint32_t output) const {
+    return picoseconds(ports_[output].flits * ports_[output].flit_time);
+  }
   /// Flits of one input VC that have been announced and not yet sent on.
   uint32_t pending(uint32_t input, uint32_t vc) const { return inputs_[input * vcs_ + vc].pending; }
   /// Credits of one output VC, here or on their way.
@@ -122,8 +124,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   void reserve(uint32_t input, uint32_t output, uint32_t rank);
   void release(uint32_t input, uint32_t output);
   void write_state(uint32_t input, uint32_t output, StateRecord& state);
-  /// Stops working on an input. Answers the first cycle that has not been decided for it.
-  Ticks set_aside(uint32_t input);
+  /// Stops working on an input. Answers the first cycle that has not been decided for it; everybody has
+  /// decided those before `now`.
+  Ticks set_aside(uint32_t input, Ticks now);
   void shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits);
   /// Cycles of one input alone, run one by one without an activation; then it works on as before.
   void begin_replay(uint32_t input, Ticks from);
@@ -137,7 +140,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   static constexpr uint32_t kFree = ~0u;
 
   struct Endpoint final : fabric::FabricEndpoint {
-    Endpoint(Router& r, uint32_t i) : router(r), index(i) {}
+    Endpoint(Router& r, uint32_t i) : FabricEndpoint(kTicksPerPicosecond), router(r), index(i) {}
     void receive(const fabric::Transfer& transfer) override { router.receive(index, transfer); }
     Router& router;
     uint32_t index;
@@ -175,7 +178,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     Ticks output_busy = 0;
     Ticks flit_delay = 0;    ///< switch allocation to the other end
     Ticks credit_delay = 0;  ///< switch allocation to the credit at the other end
-    uint32_t flit_time = 0;
+    Ticks flit_time = 0;
     uint32_t depth = 0;
     double flit_error = 0;
     Ticks replay = 0;
@@ -240,7 +243,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   void pause(uint32_t input, uint32_t network, bool on, Ticks t);
   Ticks next_level(uint32_t input) const;
   Ticks round_up(Ticks t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
-  uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, uint32_t stride) const;
+  uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, Ticks stride) const;
   uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
   uint32_t with_bubble(const InputVc& input, uint32_t free, Ticks t, Ticks& soonest);
   uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
@@ -287,7 +290,7 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   Ticks now_ = 0;            ///< the cycle being decided
   Ticks next_ = kNever;      ///< next cycle to decide
-  Ticks notified_ = kNever;  ///< what the event is set to
+  Ticks notified_ = kNever;  ///< the cycle that the event is set to
   Ticks decided_ = 0;
 
   std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded

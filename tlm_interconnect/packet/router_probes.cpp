@@ -47,13 +47,13 @@ void RouterProbes::sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t o
   flits_[input * vcs_ + input_vc].change(now, first, n, stride, -1);
   credits_[output * vcs_ + output_vc].change(now, first, n, stride, -1);
   // The burst after this one may start where this one ends: what is set last holds.
-  outputs_[output].busy.set(first, true);
-  outputs_[output].busy.set(first + n * stride, false);
-  outputs_[output].vc.set(first, output_vc);
+  outputs_[output].busy.set(picoseconds(first), true);
+  outputs_[output].busy.set(picoseconds(first + n * stride), false);
+  outputs_[output].vc.set(picoseconds(first), output_vc);
 }
 
 void RouterProbes::paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on) {
-  outputs_[output].paused[virtual_network].set(from, on);
+  outputs_[output].paused[virtual_network].set(picoseconds(from), on);
 }
 
 void RouterProbes::Level::change(Ticks now, Ticks first, uint32_t n, Ticks stride, int by) {
@@ -67,7 +67,7 @@ void RouterProbes::Level::change(Ticks now, Ticks first, uint32_t n, Ticks strid
   for (const auto& [t, delta] : changes) {
     level += delta;
     // A flit may be known to leave before it is known to have come; until then that instant shows 0.
-    if (t >= first) probe.set(t, static_cast<uint64_t>(level < 0 ? 0 : level));
+    if (t >= first) probe.set(picoseconds(t), static_cast<uint64_t>(level < 0 ? 0 : level));
   }
 }
 

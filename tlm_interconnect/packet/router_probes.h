@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "configs/types.h"
-#include "tlm_interconnect/packet/ticks.h"
+#include "configs/ticks.h"
 #include "vcd/waves.h"
 
 namespace weft::packet {
@@ -29,7 +28,8 @@ class RouterProbes {
   /// True if anything is selected.
   bool any() const { return any_; }
 
-  /// Flits arrive from `first`, one every `stride`; or credits do, or flits leave. `now`: of the simulation.
+  /// Flits arrive from `first`, one every `stride`; or credits do, or flits leave. Nothing before `now` will
+  /// change.
   void arrived(Ticks now, uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
   void credited(Ticks now, uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
   void sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first,

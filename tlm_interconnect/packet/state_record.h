@@ -11,8 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "configs/types.h"
-#include "tlm_interconnect/packet/ticks.h"
+#include "configs/ticks.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::packet {

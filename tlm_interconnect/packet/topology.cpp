@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <utility>
+
+#include "configs/notation.h"
+#include "configs/tree_notation.h"
 
 namespace weft::packet {
 namespace {
@@ -357,71 +359,41 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTimin
   return t;
 }
 
+PacketTopology make_clos(uint32_t hosts, uint32_t leaves, uint32_t spines, const LinkTiming& link) {
+  if (uint64_t{hosts} * leaves > kMostNpus || uint64_t{leaves} * spines > kMostPorts)
+    fail(fmt::format(
+        "Clos(hosts={},leaves={},spines={}): more than {} NPUs or {} ports at packet fidelity: make it "
+        "smaller",
+        hosts, leaves, spines, kMostNpus, kMostPorts));
+  PacketTopology t;
+  t.name = fmt::format("Clos(hosts={},leaves={},spines={})", hosts, leaves, spines);
+  t.routing = "shortest_path";
+  t.selection = "hash";
+  t.add_link({});  // joins a rank to a router of its own, which there is none of
+  const uint32_t link_class = t.add_link(link);
+  for (uint32_t i = 0; i < leaves; ++i) t.add_router(fmt::format("leaf{}", i));
+  for (uint32_t i = 0; i < spines; ++i) t.add_router(fmt::format("spine{}", i));
+  for (uint32_t rank = 0; rank < hosts * leaves; ++rank) t.attach(rank / hosts, link_class);
+  for (uint32_t leaf = 0; leaf < leaves; ++leaf)
+    for (uint32_t spine = 0; spine < spines; ++spine) t.connect(leaf, leaves + spine, link_class);
+  return t;
+}
+
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link) {
-  std::string text;
-  for (const char c : notation) {
-    if (std::isspace(static_cast<unsigned char>(c)) == 0) text += c;
+  if (is_tree_notation(notation)) {
+    const TreeNotation tree = parse_tree_notation(notation, kMostPorts);
+    return tree.kind == TreeNotation::Kind::clos ? make_clos(tree.hosts, tree.leaves, tree.spines, link)
+                                                 : make_fat_tree(tree.k, tree.n, link, ni_link);
   }
-  const auto bad = [&](const std::string& why) {
-    fail(fmt::format(
-        "topology '{}': {}; write e.g. Ring(4)_Mesh(8), FullyConnected(8)_Switch(4), Switch(8) or "
-        "FatTree(k=4,n=3)",
-        notation, why));
-  };
   std::vector<TopologyDimension> dimensions;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t open = text.find('(', at);
-    const size_t close = text.find(')', at);
-    if (open == std::string::npos || close == std::string::npos || close < open) bad("a bracket is missing");
-    const std::string word = text.substr(at, open - at);
-    std::vector<uint32_t> numbers;
-    uint64_t value = 0;
-    bool digits = false;
-    for (size_t i = open + 1; i <= close; ++i) {
-      const char c = text[i];
-      if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
-        value = value * 10 + static_cast<uint64_t>(c - '0');
-        digits = true;
-        if (value > kMostNpus) bad("a number is too large");
-      } else if (c == ',' || c == ')') {
-        if (!digits) bad("a number is missing");
-        numbers.push_back(static_cast<uint32_t>(value));
-        value = 0;
-        digits = false;
-      } else if (digits || (c != '=' && c != 'k' && c != 'n')) {
-        bad(fmt::format("'{}' is not a number", c));
-      }
-    }
-    at = close + 1;
-    if (word == "FatTree" || word == "FT") {
-      if (numbers.size() != 2 || at != text.size() || !dimensions.empty())
-        bad("a fat tree stands alone and has k and n");
-      return make_fat_tree(numbers[0], numbers[1], link, ni_link);
-    }
-    if (numbers.size() != 1) bad("a dimension has one size");
-    TopologyDimension d;
-    d.size = numbers[0];
-    d.link = link;
-    if (word == "Ring" || word == "R") {
-      d.kind = DimensionKind::ring;
-    } else if (word == "Mesh" || word == "M") {
-      d.kind = DimensionKind::mesh;
-    } else if (word == "FullyConnected" || word == "FC") {
-      d.kind = DimensionKind::fully_connected;
-    } else if (word == "Switch" || word == "SW") {
-      d.kind = DimensionKind::switch_;
-    } else {
-      bad(fmt::format("'{}' is no topology", word));
-    }
-    dimensions.push_back(d);
-    if (at < text.size()) {
-      if (text[at] != '_' || at + 1 == text.size()) bad("dimensions are joined by '_'");
-      ++at;
-    }
+  for (const NotationDimension& d : parse_notation(notation)) {
+    TopologyDimension dimension;
+    dimension.kind = d.kind;
+    dimension.size = d.size;
+    dimension.link = link;
+    dimensions.push_back(dimension);
   }
-  if (dimensions.empty()) bad("it is empty");
   return make_dimensions(dimensions, ni_link);
 }
 

@@ -11,19 +11,20 @@
 #include <string>
 #include <vector>
 
+#include "configs/ticks.h"
 #include "configs/types.h"
 
 namespace weft::packet {
 
 /// Timing of one direction of a link. Zero means "one cycle of the network".
 struct LinkTiming {
-  Picoseconds latency = 0;
-  Picoseconds credit_latency = 0;  ///< 0: as `latency`
-  Picoseconds flit_time = 0;       ///< ps a flit occupies the link
+  Ticks latency = 0;
+  Ticks credit_latency = 0;  ///< 0: as `latency`
+  Ticks flit_time = 0;       ///< how long a flit occupies the link
   double flit_error =
-      0;  ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
-  Picoseconds replay = 0;  ///< what a repetition costs; 0: a round trip of the link
-  bool pfc = false;        ///< routers at its ends pause what sends to them (PacketConfig::pfc)
+      0;             ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
+  Ticks replay = 0;  ///< what a repetition costs; 0: a round trip of the link
+  bool pfc = false;  ///< routers at its ends pause what sends to them (PacketConfig::pfc)
 };
 
 struct TopologyPort {
@@ -152,7 +153,10 @@ PacketTopology make_fat_tree(uint32_t k, uint32_t n, const LinkTiming& link, con
 /// With links of their own for each level, from the leaves up: n - 1 entries.
 PacketTopology make_fat_tree(uint32_t k, uint32_t n, const std::vector<LinkTiming>& levels,
                              const LinkTiming& ni_link);
-/// "Ring(4)_Mesh(8)_Switch(8)", "R(4)_FC(8)_SW(2)", "FatTree(k=4,n=3)" or "FatTree(4,3)", all links alike.
+/// Every leaf joined to every spine; ranks are network interfaces at the leaves. Spines by a hash of the
+/// flow.
+PacketTopology make_clos(uint32_t hosts, uint32_t leaves, uint32_t spines, const LinkTiming& link);
+/// Any notation that configurations take: "Ring(4)_Mesh(8)_Switch(8)", "FatTree(k=4,n=3)", all links alike.
 PacketTopology make_from_notation(const std::string& notation, const LinkTiming& link,
                                   const LinkTiming& ni_link);
 

@@ -15,7 +15,9 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <utility>
 
+#include "configs/units.h"
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/packet/traffic_source.h"
 
@@ -29,8 +31,8 @@ namespace {
 constexpr uint64_t kStallCycles = 20000;  ///< nothing arrived for so long: a stall, not congestion
 
 /// The same where the links are so long that a packet alone may be under way for longer.
-Picoseconds stall_time(const PacketTopology& t, const PacketConfig& network) {
-  Picoseconds slowest = 0;
+Ticks stall_time(const PacketTopology& t, const PacketConfig& network) {
+  Ticks slowest = 0;
   for (const LinkTiming& link : t.links) {
     slowest = std::max(slowest, link.latency + std::max(link.latency, link.credit_latency) + link.flit_time);
   }
@@ -39,6 +41,14 @@ Picoseconds stall_time(const PacketTopology& t, const PacketConfig& network) {
     hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size : 2;
   }
   return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
+}
+
+/// Longer than an interface may have decided ahead.
+Picoseconds decided_ahead(const PacketTopology& t, Picoseconds cycle) {
+  Picoseconds longest = 0;
+  for (const LinkTiming& link : t.links)
+    longest = std::max(longest, std::max(link.latency, link.credit_latency));
+  return longest + 3 * cycle;
 }
 
 /// Latencies by the cycle; the last bin is open.
@@ -79,37 +89,56 @@ class Histogram {
 
 class Monitor final : public PacketSink {
  public:
-  Monitor(Picoseconds cycle, Picoseconds from, Picoseconds to) : cycle_(cycle), from_(from), to_(to) {}
+  Monitor(Ticks cycle, Ticks from, Ticks to) : cycle_(cycle), from_(from), to_(to) {}
 
-  void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
+  void packet_arrives(const fabric::Packet& packet, uint32_t, Ticks at) override {
     // Order-independent, and only up to the end of the measurement: a router may announce arrivals in any
     // order, and how far ahead depends on how long its bursts are.
     if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
     if (packet.submitted < from_ || packet.submitted >= to_) return;
-    latency_.add((at - packet.submitted) / cycle_);
+    const uint64_t latency = (at - packet.submitted) / cycle_;
+    ++measured_;
+    last_ = std::max(last_, at);
+    if (at < to_) {
+      latency_.add(latency);
+    } else {
+      late_.emplace_back(at, latency);
+    }
   }
-  void flits_arrive(uint32_t flits, Picoseconds first, Picoseconds flit_time) override {
-    const Picoseconds last = first + static_cast<Picoseconds>(flits - 1) * flit_time;
+  void flits_arrive(uint32_t flits, Ticks first, Ticks flit_time) override {
+    const Ticks last = first + static_cast<Ticks>(flits - 1) * flit_time;
     if (first >= from_ && last < to_) {
       flits_ += flits;
     } else if (last >= from_ && first < to_) {
       for (uint32_t i = 0; i < flits; ++i) {
-        const Picoseconds t = first + static_cast<Picoseconds>(i) * flit_time;
+        const Ticks t = first + static_cast<Ticks>(i) * flit_time;
         if (t >= from_ && t < to_) ++flits_;
       }
     }
   }
   void message_arrives(const Message&, Picoseconds) override {}
 
-  const Histogram& latency() const { return latency_; }
+  /// Measured packets whose arrival is announced, and the last of these arrivals.
+  uint64_t measured() const { return measured_; }
+  Picoseconds last() const { return last_; }
+  /// Of those that arrive before `end`, at the earliest the end of the measurement.
+  Histogram latency(Picoseconds end) const {
+    Histogram all = latency_;
+    for (const auto& [at, latency] : late_)
+      if (at < end) all.add(latency);
+    return all;
+  }
   uint64_t flits() const { return flits_; }
   uint64_t digest() const { return digest_; }
 
  private:
-  const Picoseconds cycle_;
-  const Picoseconds from_;
-  const Picoseconds to_;
+  const Ticks cycle_;
+  const Ticks from_;
+  const Ticks to_;
   Histogram latency_;
+  std::vector<std::pair<Picoseconds, uint64_t>> late_;  ///< after the measurement: arrival, latency
+  uint64_t measured_ = 0;
+  Picoseconds last_ = 0;
   uint64_t flits_ = 0;
   uint64_t digest_ = 0;
 };
@@ -135,6 +164,12 @@ void check(const TrafficConfig& c) {
                      c.packet_flits, c.network.buffer_flits));
   }
   if (c.loads.empty() && !c.find_saturation) fail("no load is given");
+  const uint64_t cycles = c.warmup_cycles + c.measure_cycles + c.drain_cycles;
+  if (cycles > ticks(kLongestTickTime) / c.network.cycle) {
+    fail(
+        fmt::format("warm-up, measurement and drain of {} cycles of {} are longer than {}: give fewer cycles",
+                    cycles, print_ticks(c.network.cycle), print_time(kLongestTickTime)));
+  }
   const TrafficPattern pattern(c.pattern, c.topology);
 }
 
@@ -275,9 +310,9 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
                                const Advance& advance) {
   PacketConfig network_config = config.network;
   network_config.seed = seed;
-  const Picoseconds cycle = network_config.cycle;
-  const Picoseconds from = config.warmup_cycles * cycle;
-  const Picoseconds to = from + config.measure_cycles * cycle;
+  const Ticks cycle = network_config.cycle;
+  const Ticks from = config.warmup_cycles * cycle;
+  const Ticks to = from + config.measure_cycles * cycle;
 
   Segmentation packets;  // which the sources make: it says how long the longest is
   packets.packet_bytes = config.packet_flits * packets.flit_bytes;
@@ -301,15 +336,15 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   point.seed = seed;
   const auto wall = std::chrono::steady_clock::now();
   const double cpu = cpu_seconds();
-  Picoseconds now = 0;
+  Ticks now = 0;
   uint64_t received = 0;
-  Picoseconds moved = 0;
-  const Picoseconds patience = stall_time(network.topology(), network_config);
+  Ticks moved = 0;
+  const Ticks patience = stall_time(network.topology(), network_config);
   // Advances to `target`; false: nothing has arrived for that long although something is on its way.
-  const auto advance_to = [&](Picoseconds target) {
+  const auto advance_to = [&](Ticks target) {
     while (now < target) {
-      const Picoseconds step = std::min<Picoseconds>(target - now, kStallCycles / 4 * cycle);
-      advance(step);
+      const Ticks step = std::min<Ticks>(target - now, kStallCycles / 4 * cycle);
+      advance(picoseconds(now + step) - picoseconds(now));
       now += step;
       const uint64_t n = network.flits_received();
       if (n != received || network.packets_in_flight() == 0) {
@@ -328,7 +363,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
       if (!pattern.silent(r) && sources[r]->newest() < to) return false;
       created += sources[r]->counted();
     }
-    return monitor.latency().count() == created;
+    // Announced is not yet arrived, and how far ahead arrivals are announced depends on how long bursts are.
+    return monitor.measured() == created && monitor.last() < now;
   };
 
   bool moving = advance_to(to);
@@ -338,14 +374,14 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const double offered = load * active / network.ranks();
   point.accepted = static_cast<double>(monitor.flits()) /
                    (static_cast<double>(config.measure_cycles) * static_cast<double>(network.ranks()));
-  const Picoseconds limit = to + config.drain_cycles * cycle;
+  const Ticks limit = to + config.drain_cycles * cycle;
   // Few packets scatter: that is no saturation.
   const double scatter = 4 * std::sqrt(offered * config.packet_flits /
                                        (static_cast<double>(config.measure_cycles) * network.ranks()));
   const bool hopeless = point.accepted < 0.9 * offered - scatter;
   while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
   point.saturated = !moving || hopeless || !all_measured();
-  const Histogram& latency = monitor.latency();
+  const Histogram latency = monitor.latency(now);
   point.packets = latency.count();
   point.avg_latency = latency.mean();
   point.p50 = latency.percentile(0.5);
@@ -355,6 +391,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
 
   // Every run ends drained, and with its invariants checked.
   for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).close_source();
+  if (moving)
+    moving = advance_to(now + decided_ahead(network.topology(), cycle));  // what sources may still send
   while (moving && (network.packets_in_flight() > 0 || !network.broken_invariant(true).empty())) {
     const bool empty = network.packets_in_flight() == 0;
     moving = advance_to(now + 200 * cycle);
@@ -417,14 +455,20 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
     TrafficPoint mean;
     mean.load = loads[i];
     const double n = config.seeds;
+    double with_packets = 0;  // seeds without a measured packet have no latency
+    for (uint32_t s = 0; s < config.seeds; ++s)
+      with_packets += result.runs[i * config.seeds + s].packets != 0 ? 1 : 0;
+    const double of_latency = std::max(1.0, with_packets);
     for (uint32_t s = 0; s < config.seeds; ++s) {
       const TrafficPoint& p = result.runs[i * config.seeds + s];
       if (!p.stall.empty()) throw UserError(ExitCode::stall, p.stall);
-      mean.avg_latency += p.avg_latency / n;
-      mean.p50 += p.p50 / n;
-      mean.p99 += p.p99 / n;
       mean.accepted += p.accepted / n;
-      mean.min_latency = s == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      if (p.packets != 0) {
+        mean.avg_latency += p.avg_latency / of_latency;
+        mean.p50 += p.p50 / of_latency;
+        mean.p99 += p.p99 / of_latency;
+        mean.min_latency = mean.packets == 0 ? p.min_latency : std::min(mean.min_latency, p.min_latency);
+      }
       mean.max_latency = std::max(mean.max_latency, p.max_latency);
       mean.saturated = mean.saturated || p.saturated;
       mean.packets += p.packets;
@@ -455,11 +499,11 @@ std::vector<uint64_t> zero_load_latencies(const PacketTopology& topology, const 
   /// Sends to one destination after the other, each packet alone in the network.
   class OneByOne final : public PacketSource {
    public:
-    OneByOne(uint32_t rank, uint32_t ranks, uint32_t flits, Picoseconds gap)
+    OneByOne(uint32_t rank, uint32_t ranks, uint32_t flits, Ticks gap)
         : rank_(rank), ranks_(ranks), flits_(flits), gap_(gap) {}
     bool next(Spec& spec) override {
       if (next_ == ranks_) return false;
-      spec.ready = (static_cast<Picoseconds>(rank_) * ranks_ + next_) * gap_;
+      spec.ready = (static_cast<Ticks>(rank_) * ranks_ + next_) * gap_;
       spec.destination = next_++;
       spec.flits = flits_;
       spec.bytes = flits_;
@@ -468,14 +512,14 @@ std::vector<uint64_t> zero_load_latencies(const PacketTopology& topology, const 
 
    private:
     uint32_t rank_, ranks_, flits_;
-    Picoseconds gap_;
+    Ticks gap_;
     uint32_t next_ = 0;
   };
   class Times final : public PacketSink {
    public:
-    Times(std::vector<uint64_t>& times, uint32_t ranks, Picoseconds cycle)
+    Times(std::vector<uint64_t>& times, uint32_t ranks, Ticks cycle)
         : times_(times), ranks_(ranks), cycle_(cycle) {}
-    void packet_arrives(const fabric::Packet& packet, uint32_t, Picoseconds at) override {
+    void packet_arrives(const fabric::Packet& packet, uint32_t, Ticks at) override {
       times_[static_cast<size_t>(packet.source) * ranks_ + packet.destination] =
           (at - packet.submitted) / cycle_;
     }
@@ -484,21 +528,21 @@ std::vector<uint64_t> zero_load_latencies(const PacketTopology& topology, const 
    private:
     std::vector<uint64_t>& times_;
     uint32_t ranks_;
-    Picoseconds cycle_;
+    Ticks cycle_;
   };
   PacketNetwork network("zero_load", network_config, topology);
   const uint32_t ranks = network.ranks();
   std::vector<uint64_t> times(static_cast<size_t>(ranks) * ranks, 0);
   Times sink(times, ranks, network_config.cycle);
-  const Picoseconds gap =
-      (static_cast<Picoseconds>(network.routers()) * 20 + 8 * packet_flits + 100) * network_config.cycle;
+  const Ticks gap =
+      (static_cast<Ticks>(network.routers()) * 20 + 8 * packet_flits + 100) * network_config.cycle;
   std::vector<std::unique_ptr<OneByOne>> sources;
   for (uint32_t r = 0; r < ranks; ++r) {
     sources.push_back(std::make_unique<OneByOne>(r, ranks, packet_flits, gap));
     network.ni(r).set_sink(&sink);
     network.ni(r).set_source(sources[r].get());
   }
-  advance(gap * (static_cast<Picoseconds>(ranks) * ranks + 1));
+  advance(picoseconds(gap * (static_cast<Ticks>(ranks) * ranks + 1)));
   const std::string broken = network.broken_invariant(true);
   if (!broken.empty()) throw UserError(ExitCode::internal, "broken invariant: " + broken);
   return times;

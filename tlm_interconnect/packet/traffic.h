@@ -48,7 +48,7 @@ struct TrafficPoint {
   double max_latency = 0;
   double accepted = 0;
   bool saturated = false;    ///< the measured packets did not all arrive: latency has no meaning
-  uint64_t packets = 0;      ///< measured
+  uint64_t packets = 0;      ///< measured; 0: there is no latency
   uint64_t packet_hops = 0;  ///< whole run
   uint64_t activations = 0;  ///< whole run
   double wall_s = 0;         ///< simulation only

@@ -8,7 +8,7 @@
 namespace weft::packet {
 
 TrafficSource::TrafficSource(const TrafficPattern& pattern, uint32_t rank, double rate, bool periodic,
-                             uint32_t flits, Picoseconds cycle, uint64_t seed)
+                             uint32_t flits, Ticks cycle, uint64_t seed)
     : pattern_(pattern),
       rank_(rank),
       rate_(rate),

@@ -16,13 +16,13 @@ class TrafficSource final : public PacketSource {
   /// `rate`: packets a cycle, in (0, 1]. Bernoulli trials every cycle, or one packet every 1 / rate cycles
   /// from a random phase.
   TrafficSource(const TrafficPattern& pattern, uint32_t rank, double rate, bool periodic, uint32_t flits,
-                Picoseconds cycle, uint64_t seed);
+                Ticks cycle, uint64_t seed);
   bool next(Spec& spec) override;
 
   /// Creation time of the newest packet given out.
-  Picoseconds newest() const { return newest_; }
+  Ticks newest() const { return newest_; }
   /// Packets given out that were created in [from, to).
-  void count_between(Picoseconds from, Picoseconds to) {
+  void count_between(Ticks from, Ticks to) {
     from_ = from;
     to_ = to;
   }
@@ -35,14 +35,14 @@ class TrafficSource final : public PacketSource {
   const double log_miss_;  ///< ln(1 - rate)
   const bool periodic_;
   const uint32_t flits_;
-  const Picoseconds cycle_;
+  const Ticks cycle_;
   Random random_;
   uint64_t cycle_of_next_ = 0;
   double due_ = 0;
-  Picoseconds newest_ = 0;
+  Ticks newest_ = 0;
   uint64_t number_ = 0;
-  Picoseconds from_ = 0;
-  Picoseconds to_ = 0;
+  Ticks from_ = 0;
+  Ticks to_ = 0;
   uint64_t counted_ = 0;
 };
 

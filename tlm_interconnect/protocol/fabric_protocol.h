@@ -11,9 +11,10 @@
 //  2. Only the non-blocking calls are used. The callee copies the Transfer; the caller's object may be reused
 //  when the
 //     call returns. The answer is TLM_ACCEPTED; nothing else is ever returned.
-//  3. Time: Transfer::first is absolute (ps) and may lie in the future (models commit early), never in the
+//  3. Time: Transfer::first is absolute and may lie in the future (models commit early), never in the
 //  past; the
-//     sc_time argument is added to it. Two bursts on one link and VC are sent in the order of their times.
+//     sc_time argument is added to it. At `packet` fidelity it and flit_time are ticks (configs/ticks.h), at
+//     others picoseconds. Two bursts on one link and VC are sent in the order of their times.
 //  4. A burst names a packet and a range of its flits, back to back from `first`, one every `flit_time`. At
 //  `message`
 //     fidelity a message is one burst of one flit whose flit_time is the whole serialisation: its head
@@ -47,8 +48,8 @@ namespace weft::fabric {
 struct Transfer {
   enum class Kind : uint8_t { burst, credit, pause, resume };
 
-  Picoseconds first = 0;  ///< absolute time of the first flit (or credit, or of the pause) at the receiver
-  Picoseconds flit_time = 0;     ///< ps from one flit to the next
+  uint64_t first = 0;            ///< absolute time of the first flit (or credit, or of the pause)
+  uint64_t flit_time = 0;        ///< from one flit to the next
   PacketRef packet = kNoPacket;  ///< burst only
   uint32_t first_flit = 0;
   uint32_t flits = 1;  ///< how many flits (credits)
@@ -100,7 +101,8 @@ class FabricEndpoint : public fabric_fw_if, public fabric_bw_if {
   void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) final {}
 
  protected:
-  FabricEndpoint() = default;
+  /// `per_picosecond`: units of a Transfer's times.
+  explicit FabricEndpoint(uint64_t per_picosecond = 1) : per_picosecond_(per_picosecond) {}
   ~FabricEndpoint() override = default;
 
  private:
@@ -109,11 +111,13 @@ class FabricEndpoint : public fabric_fw_if, public fabric_bw_if {
       receive(transfer);
     } else {
       Transfer later = transfer;
-      later.first += t.value();
+      later.first += t.value() * per_picosecond_;
       receive(later);
     }
     return tlm::TLM_ACCEPTED;
   }
+
+  const uint64_t per_picosecond_;
 };
 
 }  // namespace weft::fabric

@@ -25,12 +25,12 @@ struct alignas(64) Packet {
   uint64_t bytes = 0;   ///< payload carried
   uint64_t id_low = 0;  ///< opaque to the fabric: the message's id, given back on delivery
   uint64_t id_high = 0;
-  Picoseconds submitted = 0;  ///< when the message was ready to be sent
-  Picoseconds queued = 0;     ///< waiting for links, summed over the hops
-  Picoseconds latency = 0;    ///< link latency, summed over the hops
-  uint32_t source = 0;        ///< rank
-  uint32_t destination = 0;   ///< physical NPU: the rank, unless ranks are mapped
-  uint32_t data = 0;          ///< handle of the carried elements, 0: none
+  uint64_t submitted = 0;  ///< when the message was ready to be sent: ps; of a packet network's packet: ticks
+  Picoseconds queued = 0;  ///< waiting for links, summed over the hops
+  Picoseconds latency = 0;   ///< link latency, summed over the hops
+  uint32_t source = 0;       ///< rank
+  uint32_t destination = 0;  ///< physical NPU: the rank, unless ranks are mapped
+  uint32_t data = 0;         ///< handle of the carried elements, 0: none
   uint16_t references = 0;
   uint8_t flags = 0;  ///< opaque to the fabric (NMU: reduction at the receiver)
   union {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "configs/dram_spec.h"
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
@@ -232,9 +233,14 @@ Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uin
   if (dimension.fidelity != Fidelity::packet) return dimension.latency + transfer_time(bytes, rate);
   const PacketFabricConfig& p = config.packet;
   // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
-  const Picoseconds flit = std::max(p.cycle, flit_time(p, rate));
+  Ticks flit = std::max(ticks(p.cycle), flit_time(p, rate));
+  // .. or made a multiple of it.
+  if (flit % kTicksPerPicosecond != 0) flit += flit / kTicksPerPicosecond;
   const uint64_t cycles = 2 * router_cycles(p) + 6;
-  return dimension.latency + (message_flits(p, bytes) + cycles) * flit;
+  return dimension.latency +
+         static_cast<Picoseconds>(
+             (static_cast<Wide>(message_flits(p, bytes) + cycles) * flit + kTicksPerPicosecond - 1) /
+             kTicksPerPicosecond);
 }
 
 /// At least what a phase of in_switch takes if only one of its messages or pieces ever moves.
@@ -390,7 +396,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
             if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
               one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
             } else if (send.reduce && config.collectives.reduction == ReductionKind::hbm) {
-              one += transfer_time(3 * bytes, config.hbm.bandwidth) + 3 * config.hbm.latency;
+              one += 3 * slowest_access(config.hbm, bytes);
             }
           }
         }

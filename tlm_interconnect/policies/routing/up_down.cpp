@@ -18,13 +18,17 @@ UpDown::UpDown(const PacketTopology& topology, const PacketConfig& config)
       layout_(config.vcs, config.virtual_networks, 1),
       table_of_(topology.routers.size(), kUnknown) {
   const auto n = static_cast<uint32_t>(topology.routers.size());
-  // The root: the router with the most links, the first of them. Trees have theirs at level 0.
-  uint32_t root = 0;
-  for (uint32_t r = 0; r < n; ++r) {
-    if (topology.routers[r].ports.size() > topology.routers[root].ports.size()) root = r;
+  if (topology.levels > 0) {
+    // A tree's own levels: counted from one root, the other roots would be below the leaves.
+    for (const TopologyRouter& r : topology.routers) level_.push_back(r.level);
+  } else {
+    // The root: the router with the most links, the first of them.
+    uint32_t root = 0;
+    for (uint32_t r = 0; r < n; ++r) {
+      if (topology.routers[r].ports.size() > topology.routers[root].ports.size()) root = r;
+    }
+    level_ = topology.hops_from(root);
   }
-  if (topology.levels > 0) root = 0;
-  level_ = topology.hops_from(root);
   std::vector<uint32_t> order;
   for (uint32_t r = 0; r < n; ++r)
     if (level_[r] != PacketTopology::kUnreached) order.push_back(r);

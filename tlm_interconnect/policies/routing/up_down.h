@@ -25,7 +25,7 @@ class UpDown final : public RoutingPolicy {
 
   const PacketTopology& topology_;
   VcLayout layout_;
-  std::vector<uint32_t> level_;  ///< hops from the root
+  std::vector<uint32_t> level_;  ///< of a tree its own, else hops from the root
   std::vector<uint32_t> table_of_;
   std::vector<uint16_t> down_;  ///< tables x routers: hops with steps down only
   std::vector<uint16_t> any_;   ///< tables x routers: hops of the shortest legal way

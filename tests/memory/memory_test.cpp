@@ -18,41 +18,22 @@
 #include "sc_models/memory_dma.h"
 #include "tests/support/base_protocol_checker.h"
 #include "tests/support/isolated.h"
+#include "tests/support/memory_initiators.h"
 
 namespace weft {
 namespace {
 
 using sc_core::sc_time;
 using test::BaseProtocolChecker;
+using test::Dma;
+using test::expect;
+using test::Initiator;
 using test::isolated;
+using test::lines;
+using test::Manager;
 
 constexpr Rate kRate{1'000'000'000'000ull, 1};  // 1 B/ps
 constexpr uint64_t kRequest = 4ull << 20;       // MemoryDma splits there
-
-std::string lines(const std::vector<std::string>& v) {
-  std::string text;
-  for (const auto& line : v) text += line + "\n";
-  return text;
-}
-
-/// A DMA in a module of its own: what it started, and when each access was done.
-struct Dma : sc_core::sc_module {
-  Dma(sc_core::sc_module_name name, uint32_t outstanding, uint64_t capacity)
-      : sc_core::sc_module(name),
-        dma("socket", outstanding, capacity, [this](uint32_t token, Picoseconds at) {
-          done[token].push_back(at);
-          if (at < sc_core::sc_time_stamp().value()) done[token].push_back(0);
-        }) {
-    SC_HAS_PROCESS(Dma);
-    SC_THREAD(run);
-  }
-  void run() {
-    if (script) script();
-  }
-  MemoryDma dma;
-  std::map<uint32_t, std::vector<Picoseconds>> done;
-  std::function<void()> script;
-};
 
 struct Bench {
   Bench(const MemoryTiming& timing, uint32_t outstanding, uint64_t capacity = 0)
@@ -73,19 +54,6 @@ struct Bench {
   BaseProtocolChecker checker;
   Hbm hbm;
 };
-
-#define EXPECT_SILENT(result)           \
-  do {                                  \
-    const auto r_ = (result);           \
-    EXPECT_EQ(r_.status, 0) << r_.text; \
-    EXPECT_EQ(r_.text, "");             \
-  } while (false)
-
-std::string expect(const char* what, uint64_t is, uint64_t should) {
-  return is == should
-             ? std::string{}
-             : std::string(what) + ": " + std::to_string(is) + " instead of " + std::to_string(should) + "\n";
-}
 
 TEST(Hbm, OneAccessTakesBytesPerBandwidthAndTheLatency) {
   EXPECT_SILENT(isolated([] {
@@ -188,46 +156,6 @@ TEST(Hbm, AddressesWrapAtTheCapacity) {
     return text + expect("bytes", b.hbm.bytes(), 7 * 300 + 21);
   }));
 }
-
-/// Payloads of its own, for what MemoryDma never does.
-struct Manager : tlm::tlm_mm_interface {
-  void free(tlm::tlm_generic_payload* p) override {
-    ++freed;
-    p->reset();
-  }
-  int freed = 0;
-};
-
-struct Initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
-  explicit Initiator(sc_core::sc_module_name name) : sc_core::sc_module(name), socket("socket") {
-    socket.bind(*this);
-    SC_HAS_PROCESS(Initiator);
-    SC_THREAD(run);
-  }
-  void run() {
-    if (script) script();
-  }
-  tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_time& delay) override {
-    if (answer) return answer(p, phase, delay);
-    phase = tlm::END_RESP;
-    return tlm::TLM_UPDATED;
-  }
-  void invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64) override {}
-  static void fill(tlm::tlm_generic_payload& p, uint64_t address, unsigned length, unsigned char* data) {
-    p.set_command(tlm::TLM_READ_COMMAND);
-    p.set_address(address);
-    p.set_data_ptr(data);
-    p.set_data_length(length);
-    p.set_streaming_width(length);
-    p.set_byte_enable_ptr(nullptr);
-    p.set_dmi_allowed(false);
-    p.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  }
-  tlm::tlm_initiator_socket<32> socket;
-  std::function<void()> script;
-  std::function<tlm::tlm_sync_enum(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_time&)> answer;
-};
 
 TEST(Hbm, BlockingTransportNeedsNoManagerAndHonoursDelays) {
   EXPECT_SILENT(isolated([] {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// An NPU's HBM, model `banked`: stacks of channels with banks, rows and refresh. Small accesses are cut into
+// bursts that the channels schedule one by one (DramChannel). A long sequential access is a stream: it uses
+// every bank group of every channel, and its rate follows from the refresh alone
+// (DramSpec::stream_efficiency), so it costs one event a piece instead of one a burst.
+
+#ifndef WEFT_SC_MODELS_BANKED_HBM_H
+#define WEFT_SC_MODELS_BANKED_HBM_H
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "configs/dram_spec.h"
+#include "sc_models/dram_channel.h"
+#include "sc_models/memory_target.h"
+
+namespace weft {
+
+/// Streams and the bursts of small accesses take turns: a piece of a stream has all channels to itself; what
+/// has come until its end goes before the next piece.
+class BankedHbm final : public MemoryTarget {
+ public:
+  /// `spec` outlives it. `capacity` in bytes; 0: unlimited. One socket an initiator.
+  BankedHbm(sc_core::sc_module_name name, const DramSpec& spec, uint32_t stacks, uint64_t capacity,
+            uint32_t sockets, vcd::Waves* waves);
+
+  Picoseconds busy() const override;
+
+  /// Accesses of this many bytes and more are streams: eight bursts in every bank group.
+  uint64_t stream_bytes() const { return stream_bytes_; }
+  uint32_t channels() const { return stacks_ * spec_.channels; }
+  /// Of the small accesses.
+  DramChannel::Counters counters(uint32_t channel) const {
+    return channels_.empty() ? DramChannel::Counters{} : channels_[channel].counters();
+  }
+
+ private:
+  void begin(Ticket ticket, const Access& access, Picoseconds at) override;
+  void work(Picoseconds now) override;
+
+  void make_channels();
+  void arrive(Ticket ticket, Picoseconds now);
+  void serve_channel(uint32_t channel, Picoseconds now);
+  void serve_streams(Picoseconds now);
+
+  struct Pending {
+    Access access;
+    uint64_t bursts = 0;   ///< not yet complete
+    Picoseconds last = 0;  ///< latest completion so far
+  };
+
+  const DramSpec& spec_;
+  const uint32_t stacks_;
+  const uint64_t stream_bytes_;
+  const uint64_t piece_bytes_;         ///< of a stream: a row in every bank group
+  const double stream_rate_;           ///< bytes a picosecond
+  std::vector<DramChannel> channels_;  ///< none before the first small access
+  std::vector<Picoseconds> next_;      ///< command, by channel
+  std::vector<Pending> pending_;       ///< by ticket
+  fabric::TimedQueue<Ticket, uint64_t> arrivals_;
+  uint64_t arrived_ = 0;
+  std::vector<DramChannel::Completion> done_;
+
+  std::deque<Ticket> streams_;
+  uint64_t streamed_ = 0;         ///< bytes of the one at the front
+  Picoseconds stream_until_ = 0;  ///< end of the current piece
+  Picoseconds burst_until_ = 0;   ///< data of the bursts is on the pins until then
+  bool streaming_ = false;
+  uint64_t submitted_ = 0;  ///< bursts
+  uint64_t issued_ = 0;
+  uint64_t turn_ = 0;  ///< bursts that are issued before the next piece of a stream
+  Picoseconds stream_time_ = 0;
+  uint64_t moved_ = 0;  ///< bytes
+
+  struct ChannelProbes {
+    vcd::Probe queue, hits;
+  };
+  std::vector<ChannelProbes> probes_;
+};
+
+}  // namespace weft
+
+#endif

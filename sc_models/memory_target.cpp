@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/memory_target.h"
+
+#include <string>
+
+namespace weft {
+
+MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacity, uint32_t sockets,
+                           vcd::Waves* waves)
+    : sc_core::sc_module(module_name), capacity_(capacity), wake_("wake") {
+  for (uint32_t i = 0; i < sockets; ++i) {
+    clients_.push_back(std::make_unique<Client>());
+    clients_.back()->memory = this;
+    clients_.back()->socket =
+        std::make_unique<tlm::tlm_target_socket<32>>(("port" + std::to_string(i)).c_str());
+    clients_.back()->socket->bind(*clients_.back());
+  }
+  if (waves != nullptr && waves->on()) {
+    queue_probe_ = waves->number(std::string(name()) + ".queue", 16);
+    bytes_probe_ = waves->number(std::string(name()) + ".bytes", 64);
+  }
+  SC_HAS_PROCESS(MemoryTarget);
+  SC_METHOD(process);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+MemoryTarget::~MemoryTarget() = default;
+
+bool MemoryTarget::check(tlm::tlm_generic_payload& payload) const {
+  payload.set_dmi_allowed(false);
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+    return false;
+  }
+  const uint64_t length = payload.get_data_length();
+  if (length == 0) {
+    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+    return false;
+  }
+  if (capacity_ != 0 && (payload.get_address() >= capacity_ || length > capacity_ - payload.get_address())) {
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    return false;
+  }
+  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  return true;
+}
+
+MemoryTarget::Ticket MemoryTarget::open(Client* client, tlm::tlm_generic_payload& payload) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<Ticket>(open_.size()));
+    open_.emplace_back();
+  }
+  const Ticket ticket = free_.back();
+  free_.pop_back();
+  Open& o = open_[ticket];
+  o.client = client;
+  o.payload = &payload;
+  o.finished = false;
+  return ticket;
+}
+
+void MemoryTarget::start(Ticket ticket, Picoseconds at) {
+  const tlm::tlm_generic_payload& payload = *open_[ticket].payload;
+  bytes_ += payload.get_data_length();
+  ++requests_;
+  begin(ticket, {payload.get_address(), payload.get_data_length(), payload.is_write()}, at);
+}
+
+void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
+  Open& o = open_[ticket];
+  if (o.client == nullptr) {
+    o.finished = true;
+    o.at = at;
+    if (o.done) o.done->notify(sc_core::SC_ZERO_TIME);
+    return;
+  }
+  answers_.push(at, sequence_++, {o.client, o.payload});
+  free_.push_back(ticket);
+  wake_at(at);
+}
+
+void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
+  if (!memory->check(payload)) return;
+  const Ticket ticket = memory->open(nullptr, payload);
+  memory->start(ticket, sc_core::sc_time_stamp().value() + delay.value());
+  Open& o = memory->open_[ticket];
+  if (!o.finished) {
+    o.done = std::make_unique<sc_core::sc_event>((std::string(memory->basename()) + "_done").c_str());
+    sc_core::wait(*o.done);
+    o.done.reset();
+  }
+  delay = sc_core::sc_time::from_value(o.at - sc_core::sc_time_stamp().value());
+  memory->free_.push_back(ticket);
+}
+
+tlm::tlm_sync_enum MemoryTarget::Client::nb_transport_fw(tlm::tlm_generic_payload& payload,
+                                                         tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase == tlm::BEGIN_REQ) {
+    const Picoseconds at = sc_core::sc_time_stamp().value() + delay.value();
+    payload.acquire();
+    ++memory->outstanding_;
+    if (memory->queue_probe_) memory->queue_probe_.set(at, memory->outstanding_);
+    if (memory->check(payload)) {
+      memory->start(memory->open(this, payload), at);
+    } else {
+      memory->answers_.push(at, memory->sequence_++, {this, &payload});
+      memory->wake_at(at);
+    }
+    phase = tlm::END_REQ;
+    return tlm::TLM_UPDATED;
+  }
+  if (phase == tlm::END_RESP && &payload == responding) {
+    responding = nullptr;
+    payload.release();
+    if (!waiting.empty()) memory->respond(*this);
+    return tlm::TLM_COMPLETED;
+  }
+  return tlm::TLM_ACCEPTED;  // phases this target does not know are ignorable
+}
+
+bool MemoryTarget::Client::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
+  payload.set_dmi_allowed(false);
+  dmi.allow_none();
+  return false;
+}
+
+void MemoryTarget::wake_at(Picoseconds time) {
+  if (time >= wake_time_) return;
+  wake_time_ = time;
+  wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
+}
+
+void MemoryTarget::process() {
+  ++activations_;
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  wake_time_ = kNever;
+  work(now);
+  while (answers_.next() <= now) {
+    const Answer answer = answers_.pop().payload;
+    answer.client->waiting.push_back(answer.payload);
+    if (answer.client->responding == nullptr) respond(*answer.client);
+  }
+  if (!answers_.empty()) wake_at(answers_.next());
+}
+
+void MemoryTarget::respond(Client& client) {
+  while (client.responding == nullptr && !client.waiting.empty()) {
+    tlm::tlm_generic_payload* payload = client.waiting.front();
+    client.waiting.pop_front();
+    client.responding = payload;
+    --outstanding_;
+    if (queue_probe_) queue_probe_.set(sc_core::sc_time_stamp().value(), outstanding_);
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay;
+    const tlm::tlm_sync_enum answer = (*client.socket)->nb_transport_bw(*payload, phase, delay);
+    if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
+      client.responding = nullptr;
+      payload->release();
+    }
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The protocol side of a memory model: base-protocol sockets, checks, answers in their time and order. What
+// an access takes is the model's: Hbm (`bandwidth`) and BankedHbm (`banked`).
+
+#ifndef WEFT_SC_MODELS_MEMORY_TARGET_H
+#define WEFT_SC_MODELS_MEMORY_TARGET_H
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <systemc>
+#include <tlm>
+#include <vector>
+
+#include "configs/types.h"
+#include "tlm_interconnect/ports/timed_queue.h"
+#include "vcd/waves.h"
+
+namespace weft {
+
+/// A target of the TLM-2.0 base protocol (IEEE 1666-2011, 15.2), LT and AT. Timing only: data bytes are
+/// neither read nor written; DMI is denied and debug transport moves nothing. BEGIN_REQ is answered with
+/// TLM_UPDATED and END_REQ at once (the queue is unlimited), BEGIN_RESP follows when the data is there, one
+/// at a time for each socket. Responses: ADDRESS_ERROR beyond the capacity, BURST_ERROR for length 0,
+/// COMMAND_ERROR for TLM_IGNORE_COMMAND; errors take no time.
+class MemoryTarget : public sc_core::sc_module {
+ public:
+  ~MemoryTarget() override;
+
+  tlm::tlm_target_socket<32>& socket(uint32_t i) { return *clients_[i]->socket; }
+
+  uint64_t bytes() const { return bytes_; }
+  uint64_t requests() const { return requests_; }
+  uint64_t activations() const { return activations_; }
+  /// Requests that were accepted and not yet answered.
+  uint64_t outstanding() const { return outstanding_; }
+  /// Time in which data moved, of the whole memory.
+  virtual Picoseconds busy() const = 0;
+
+ protected:
+  /// One socket an initiator. `capacity` in bytes; 0: unlimited.
+  MemoryTarget(sc_core::sc_module_name name, uint64_t capacity, uint32_t sockets, vcd::Waves* waves);
+
+  struct Access {
+    uint64_t address = 0;
+    uint64_t length = 0;  ///< > 0
+    bool write = false;
+  };
+  /// Handle of an access between begin() and finish().
+  using Ticket = uint32_t;
+
+  /// An access arrives at `at` (>= now, in any order of `at`). Answer by finish(), from here or later.
+  virtual void begin(Ticket ticket, const Access& access, Picoseconds at) = 0;
+  /// The access is complete at `at` (>= now).
+  void finish(Ticket ticket, Picoseconds at);
+  /// Called at the time asked for by wake_at().
+  virtual void work(Picoseconds /*now*/) {}
+  void wake_at(Picoseconds time);
+
+  vcd::Probe bytes_probe_;
+
+ private:
+  /// The target side of one socket.
+  class Client : public tlm::tlm_fw_transport_if<> {
+   public:
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) override;
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
+                                       sc_core::sc_time& delay) override;
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
+    unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
+
+    MemoryTarget* memory = nullptr;
+    std::unique_ptr<tlm::tlm_target_socket<32>> socket;
+    std::deque<tlm::tlm_generic_payload*> waiting;  ///< answers held back by the response exclusion rule
+    tlm::tlm_generic_payload* responding = nullptr;
+  };
+
+  struct Open {
+    Client* client = nullptr;  ///< null: by b_transport
+    tlm::tlm_generic_payload* payload = nullptr;
+    bool finished = false;
+    Picoseconds at = 0;
+    std::unique_ptr<sc_core::sc_event> done;  ///< of b_transport, if it has to wait
+  };
+
+  /// Sets the response; false: an error, which is the answer.
+  bool check(tlm::tlm_generic_payload& payload) const;
+  Ticket open(Client* client, tlm::tlm_generic_payload& payload);
+  void start(Ticket ticket, Picoseconds at);
+  void respond(Client& client);
+  void process();
+
+  const uint64_t capacity_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::deque<Open> open_;
+  std::vector<Ticket> free_;
+  struct Answer {
+    Client* client = nullptr;
+    tlm::tlm_generic_payload* payload = nullptr;
+  };
+  fabric::TimedQueue<Answer, uint64_t> answers_;
+  uint64_t sequence_ = 0;
+  sc_core::sc_event wake_;
+  Picoseconds wake_time_ = kNever;
+  uint64_t bytes_ = 0;
+  uint64_t requests_ = 0;
+  uint64_t outstanding_ = 0;
+  uint64_t activations_ = 0;
+  vcd::Probe queue_probe_;
+};
+
+}  // namespace weft
+
+#endif

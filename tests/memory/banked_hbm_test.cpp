@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// BankedHbm over a checked base-protocol hop: streams at the rate that refresh leaves, small accesses burst
+// by burst, both together.
+
+#include "sc_models/banked_hbm.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/base_protocol_checker.h"
+#include "tests/support/isolated.h"
+#include "tests/support/memory_initiators.h"
+
+namespace weft {
+namespace {
+
+using sc_core::sc_time;
+using test::BaseProtocolChecker;
+using test::Dma;
+using test::expect;
+using test::Initiator;
+using test::isolated;
+using test::lines;
+
+const DramSpec& hbm2() {
+  return *find_dram_spec("HBM2");
+}
+
+/// A read through an idle, closed bank.
+Picoseconds unloaded(const DramSpec& s) {
+  const Picoseconds begin = (s.controller / 2 + s.clock - 1) / s.clock * s.clock;
+  return begin + s.rcd_read + s.rl + s.burst + s.controller - s.controller / 2;
+}
+
+Picoseconds stream_time(const DramSpec& s, uint32_t stacks, uint64_t bytes) {
+  return static_cast<Picoseconds>(
+      std::ceil(static_cast<double>(bytes) / (s.stream_efficiency() * s.stack_peak() * stacks * 1e-12)));
+}
+
+std::string near(const char* what, double is, double should, double tolerance) {
+  return std::abs(is / should - 1) <= tolerance ? std::string{}
+                                                : std::string(what) + ": " + std::to_string(is) +
+                                                      " is not near " + std::to_string(should) + "\n";
+}
+
+struct Bench {
+  explicit Bench(uint32_t stacks = 1, const DramSpec& spec = hbm2(), uint64_t capacity = 0)
+      : dma("dma", 8, capacity), checker("checker"), hbm("hbm", spec, stacks, capacity, 1, nullptr) {
+    dma.dma.socket.bind(checker.target);
+    checker.initiator.bind(hbm.socket(0));
+  }
+  std::string run() {
+    sc_core::sc_start();
+    checker.finish();
+    std::string text = lines(checker.violations());
+    if (!dma.dma.idle()) text += "the DMA is not idle\n";
+    return text + expect("outstanding", hbm.outstanding(), 0);
+  }
+  Dma dma;
+  BaseProtocolChecker checker;
+  BankedHbm hbm;
+};
+
+TEST(BankedHbm, ATensorStreamsAtTheRateThatRefreshLeaves) {
+  for (const uint32_t stacks : {1u, 5u}) {
+    EXPECT_SILENT(isolated([stacks] {
+      Bench b(stacks);
+      constexpr uint64_t kBytes = 64ull << 20;
+      b.dma.script = [&] { b.dma.dma.start(1, false, kBytes); };
+      std::string text = b.run();
+      // Requests of 4 MiB one behind the other; each one's time is rounded up.
+      const Picoseconds time = 16 * stream_time(hbm2(), stacks, 4ull << 20);
+      text += expect("done", b.dma.done[1].at(0), time + hbm2().controller + hbm2().rcd_read + hbm2().rl);
+      text += expect("bytes", b.hbm.bytes(), kBytes);
+      text += expect("busy", b.hbm.busy(), time);
+      // A piece each: nothing is simulated burst by burst.
+      const uint64_t pieces = kBytes / (uint64_t{stacks} * 8 * 2 * 4 * 1024) + 16;
+      if (b.hbm.activations() > pieces + 3 * 16) text += "too many activations\n";
+      return text + expect("bursts", b.hbm.counters(0).reads, 0);
+    }));
+  }
+}
+
+TEST(BankedHbm, ASmallReadTakesActivateReadAndTheControllersTime) {
+  EXPECT_SILENT(isolated([] {
+    Initiator initiator("initiator");
+    BaseProtocolChecker checker("checker");
+    BankedHbm hbm("hbm", hbm2(), 1, 1 << 20, 1, nullptr);
+    initiator.socket.bind(checker.target);
+    checker.initiator.bind(hbm.socket(0));
+    std::string text;
+    initiator.script = [&] {
+      tlm::tlm_generic_payload p;
+      unsigned char data[256];
+      Initiator::fill(p, 0, 32, data);
+      sc_time delay = sc_time::from_value(5'000);
+      initiator.socket->b_transport(p, delay);
+      const Picoseconds first = sc_core::sc_time_stamp().value() + delay.value();
+      text += expect("a closed row", first, 5'000 + unloaded(hbm2()));
+      sc_core::wait(delay);
+      // The row is open now.
+      delay = sc_core::SC_ZERO_TIME;
+      Picoseconds before = sc_core::sc_time_stamp().value();
+      Initiator::fill(p, 8, 4, data);
+      initiator.socket->b_transport(p, delay);
+      text += expect("an open row", sc_core::sc_time_stamp().value() + delay.value() - before,
+                     unloaded(hbm2()) - hbm2().rcd_read);
+      sc_core::wait(delay);
+      // Over the border of a burst: two channels, in parallel.
+      before = sc_core::sc_time_stamp().value();
+      delay = sc_core::SC_ZERO_TIME;
+      Initiator::fill(p, 60, 8, data);
+      initiator.socket->b_transport(p, delay);
+      text +=
+          expect("two bursts", sc_core::sc_time_stamp().value() + delay.value() - before, unloaded(hbm2()));
+      text += expect("status", p.get_response_status(), tlm::TLM_OK_RESPONSE);
+      Initiator::fill(p, (1 << 20) - 4, 8, data);
+      initiator.socket->b_transport(p, delay);
+      text += expect("beyond the capacity", p.get_response_status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    };
+    sc_core::sc_start();
+    uint64_t reads = 0;
+    for (uint32_t c = 0; c < hbm.channels(); ++c) reads += hbm.counters(c).reads;
+    return text + lines(checker.violations()) + expect("bursts", reads, 4) +
+           expect("hits", hbm.counters(0).hits, 1);
+  }));
+}
+
+/// Keeps `depth` random reads of a burst in flight.
+struct RandomReader {
+  RandomReader(Initiator& through, uint32_t in_flight, uint64_t all, uint64_t bytes)
+      : initiator(through), reads(all), range(bytes), depth(in_flight) {
+    initiator.answer = [this](tlm::tlm_generic_payload& p, tlm::tlm_phase& phase, sc_time&) {
+      last = sc_core::sc_time_stamp().value();
+      longest = std::max(longest, last - started[&p]);
+      ++answered;
+      free.push_back(&p);
+      more.notify(sc_core::SC_ZERO_TIME);
+      phase = tlm::END_RESP;
+      return tlm::TLM_UPDATED;
+    };
+    initiator.script = [this] { run(); };
+  }
+  void run() {
+    for (uint32_t i = 0; i < depth; ++i) {
+      payloads.push_back(std::make_unique<tlm::tlm_generic_payload>(&manager));
+      payloads.back()->acquire();
+      free.push_back(payloads.back().get());
+    }
+    for (uint64_t sent = 0; sent < reads; ++sent) {
+      while (free.empty()) sc_core::wait(more);
+      tlm::tlm_generic_payload* p = free.back();
+      free.pop_back();
+      Initiator::fill(*p, random() % range / 32 * 32, 32, data);
+      started[p] = sc_core::sc_time_stamp().value();
+      tlm::tlm_phase phase = tlm::BEGIN_REQ;
+      sc_time delay;
+      initiator.socket->nb_transport_fw(*p, phase, delay);
+    }
+    while (answered < reads) sc_core::wait(more);
+    for (auto& p : payloads) p->release();
+  }
+  Initiator& initiator;
+  const uint64_t reads, range;
+  const uint32_t depth;
+  test::Manager manager;
+  std::mt19937_64 random{5};
+  unsigned char data[32] = {};
+  std::vector<std::unique_ptr<tlm::tlm_generic_payload>> payloads;
+  std::vector<tlm::tlm_generic_payload*> free;
+  std::map<tlm::tlm_generic_payload*, Picoseconds> started;
+  sc_core::sc_event more;
+  uint64_t answered = 0;
+  Picoseconds last = 0;
+  Picoseconds longest = 0;
+};
+
+TEST(BankedHbm, RandomBurstsReachTheRateOfTheirRowCommands) {
+  EXPECT_SILENT(isolated([] {
+    Initiator initiator("initiator");
+    BaseProtocolChecker checker("checker");
+    BankedHbm hbm("hbm", hbm2(), 1, 0, 1, nullptr);
+    initiator.socket.bind(checker.target);
+    checker.initiator.bind(hbm.socket(0));
+    RandomReader reader(initiator, 8 * 2 * 80, 60'000, 1ull << 32);
+    sc_core::sc_start();
+    checker.finish();
+    // Three slots of row commands a burst and channel, less the refreshes.
+    const double rate = 60'000.0 * 32 / static_cast<double>(reader.last) * 1e12;
+    const double formula = 8 * hbm2().stream_efficiency() * 32e12 / 3'000.0;
+    return lines(checker.violations()) + near("rate", rate, formula, 0.08) +
+           expect("answers", reader.answered, 60'000);
+  }));
+}
+
+TEST(BankedHbm, StreamsAndSmallAccessesTakeTurns) {
+  EXPECT_SILENT(isolated([] {
+    Dma dma("dma", 8, 0);
+    Initiator initiator("initiator");
+    BankedHbm hbm("hbm", hbm2(), 1, 0, 2, nullptr);
+    dma.dma.socket.bind(hbm.socket(0));
+    initiator.socket.bind(hbm.socket(1));
+    RandomReader reader(initiator, 16, 2'000, 1ull << 32);
+    constexpr uint64_t kBytes = 32ull << 20;
+    dma.script = [&] { dma.dma.start(1, true, kBytes); };
+    sc_core::sc_start();
+    std::string text = expect("answers", reader.answered, 2'000) + expect("ends", dma.done[1].size(), 1);
+    // A read waits for the piece that is under way (64 KiB), those before it, and a refresh.
+    const Picoseconds piece = stream_time(hbm2(), 1, 64 << 10);
+    if (reader.longest < piece) text += "no read had to wait for a piece of the stream\n";
+    if (reader.longest > 2 * piece + 2 * hbm2().rfc + 1'000'000)
+      text += "a read starved: " + std::to_string(reader.longest) + "\n";
+    const Picoseconds alone = stream_time(hbm2(), 1, kBytes);
+    if (dma.done[1].at(0) < alone + reader.answered * 10) text += "the stream was not slowed down\n";
+    if (dma.done[1].at(0) > 4 * alone) text += "the stream starved\n";
+    return text;
+  }));
+}
+
+TEST(BankedHbm, AccessesAtRandomFinishOnceWithinTheirBounds) {
+  for (uint32_t seed = 1; seed <= 12; ++seed) {
+    EXPECT_SILENT(isolated([seed] {
+      std::mt19937_64 random(seed);
+      DramSpec spec = dram_specs()[seed % dram_specs().size()];
+      spec.per_bank_refresh = seed % 3 == 0;
+      const uint32_t stacks = 1 + seed % 3;
+      Bench b(stacks, spec, 3ull << 30);
+      std::vector<std::pair<uint64_t, bool>> accesses;
+      for (int i = 0; i < 30; ++i)
+        accesses.push_back({1 + random() % (uint64_t{1} << (4 + random() % 20)), random() % 2 != 0});
+      b.dma.script = [&] {
+        for (uint32_t i = 0; i < accesses.size(); ++i) {
+          b.dma.dma.start(i, accesses[i].second, accesses[i].first);
+          if (random() % 2 != 0) sc_core::wait(sc_time::from_value(random() % 10'000'000));
+        }
+      };
+      std::string text = b.run();
+      uint64_t bytes = 0;
+      for (uint32_t i = 0; i < accesses.size(); ++i) {
+        bytes += accesses[i].first;
+        text += expect("ends", b.dma.done[i].size(), 1);
+      }
+      text += expect("bytes", b.hbm.bytes(), bytes);
+      const double least = static_cast<double>(bytes) / (spec.stack_peak() * stacks) * 1e12;
+      if (static_cast<double>(sc_core::sc_time_stamp().value()) < least) text += "faster than the pins\n";
+      return text;
+    }));
+  }
+}
+
+}  // namespace
+}  // namespace weft

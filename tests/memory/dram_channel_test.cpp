@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A DRAM channel: exact times of short sequences, every timing rule on random traffic, and the rates and
+// latencies that DRAMSys and Ramulator measured (golden/hbm.json).
+
+#include "sc_models/dram_channel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/support/data_dir.h"
+
+namespace weft {
+namespace {
+
+using Kind = DramChannel::Command::Kind;
+
+DramSpec spec_of(const char* name, uint32_t pseudo_channels) {
+  DramSpec spec = *find_dram_spec(name);
+  spec.channels = 1;
+  spec.pseudo_channels = pseudo_channels;
+  return spec;
+}
+
+/// Request i of a pattern, at its pseudo-channel.
+struct Placed {
+  DramRequest request;
+  uint32_t pseudo_channel = 0;
+};
+using Pattern = std::function<Placed(uint64_t)>;
+
+Placed at_address(const DramSpec& spec, uint64_t address, bool write = false) {
+  const DramAddress a = map_address(spec, 1, address);
+  return {{a.row, a.bank, write, 0}, a.pseudo_channel};
+}
+
+/// GB/s with the windows always full.
+double bandwidth(const DramSpec& spec, const Pattern& pattern, uint64_t bursts = 60'000) {
+  DramChannel channel(spec);
+  std::vector<DramChannel::Completion> done;
+  Picoseconds now = 0;
+  Picoseconds last = 0;
+  uint64_t submitted = 0;
+  uint64_t completed = 0;
+  while (completed < bursts) {
+    for (; submitted < bursts && channel.waiting() < 80 * spec.pseudo_channels; ++submitted) {
+      const Placed placed = pattern(submitted);
+      channel.submit(placed.pseudo_channel, placed.request, now);
+    }
+    now = channel.next();
+    if (now == kNever) return 0;
+    done.clear();
+    channel.advance(now, done);
+    completed += done.size();
+    for (const auto& d : done) last = std::max(last, d.at);
+  }
+  return static_cast<double>(bursts * spec.burst_bytes) * 1000 / static_cast<double>(last);
+}
+
+/// Mean latency in ns of reads that come at random, `load` of the peak.
+double latency(const DramSpec& spec, const Pattern& pattern, double load, uint64_t bursts = 60'000) {
+  DramChannel channel(spec);
+  std::mt19937_64 random(1);
+  std::exponential_distribution<double> gap(load / static_cast<double>(spec.burst));
+  std::vector<DramChannel::Completion> done;
+  std::vector<Picoseconds> start;
+  double arrival = 0;
+  double sum = 0;
+  Picoseconds now = 0;
+  uint64_t completed = 0;
+  while (completed < bursts) {
+    const auto next = start.size() < bursts ? static_cast<Picoseconds>(arrival) : kNever;
+    if (next <= channel.next()) {
+      Placed placed = pattern(start.size());
+      placed.request.token = start.size();
+      now = next;
+      start.push_back(now);
+      channel.submit(placed.pseudo_channel, placed.request, now);
+      arrival += gap(random);
+      continue;
+    }
+    now = channel.next();
+    done.clear();
+    channel.advance(now, done);
+    completed += done.size();
+    for (const auto& d : done) sum += static_cast<double>(d.at - start[d.token]);
+  }
+  return sum / static_cast<double>(bursts) / 1000;
+}
+
+Pattern sequential(const DramSpec& spec, std::function<bool(uint64_t)> write = nullptr) {
+  return [&spec, write](uint64_t i) { return at_address(spec, i * spec.burst_bytes, write && write(i)); };
+}
+
+Pattern random_blocks(const DramSpec& spec, uint64_t bytes, std::function<bool(uint64_t)> write = nullptr) {
+  auto random = std::make_shared<std::mt19937_64>(7);
+  auto base = std::make_shared<uint64_t>(0);
+  return [&spec, bytes, write, random, base](uint64_t i) {
+    const uint64_t k = bytes / spec.burst_bytes;
+    if (i % k == 0) *base = (*random)() % (uint64_t{1} << 31) / bytes * bytes;
+    return at_address(spec, *base + i % k * spec.burst_bytes, write && write(i));
+  };
+}
+
+/// Rows in turn through bank groups and banks, some columns of each; the pseudo-channels in turn.
+Pattern columns(const DramSpec& spec, uint64_t columns) {
+  return [&spec, columns](uint64_t i) {
+    const uint64_t row = i / spec.pseudo_channels / columns;
+    Placed p;
+    p.pseudo_channel = static_cast<uint32_t>(i % spec.pseudo_channels);
+    p.request.bank = static_cast<uint32_t>(row % spec.bank_groups * spec.banks_per_group +
+                                           row / spec.bank_groups % spec.banks_per_group);
+    p.request.row = row / spec.banks();
+    return p;
+  };
+}
+
+/// A whole row after the other, all of one bank, then of the next.
+Pattern one_bank(const DramSpec& spec, bool write) {
+  return [&spec, write](uint64_t i) {
+    Placed p;
+    p.request.row = i / spec.bursts_per_row();
+    p.request.write = write;
+    return p;
+  };
+}
+
+nlohmann::json golden() {
+  std::ifstream in(test::data_dir() + "/golden/hbm.json");
+  return nlohmann::json::parse(in);
+}
+
+void within(const std::string& what, double value, double reference, double tolerance) {
+  EXPECT_NEAR(value / reference, 1.0, tolerance) << what << ": " << value << " against " << reference;
+}
+
+TEST(DramGolden, BandwidthOfAPseudoChannelIsWithinTenPercent) {
+  WEFT_NEEDS_DATA();
+  const DramSpec spec = spec_of("HBM2", 1);
+  DramSpec no_refresh = spec;
+  no_refresh.refi = 0;
+  std::mt19937_64 random(3);
+  const auto always = [](uint64_t) { return true; };
+  const auto half = [&](uint64_t) { return (random() & 1) != 0; };
+  const auto third = [&](uint64_t) { return random() % 3 == 0; };
+  const auto runs = [](uint64_t i) { return (i / 64 & 1) != 0; };
+  const std::map<std::string, double> ours = {
+      {"sequential_read", bandwidth(spec, sequential(spec))},
+      {"sequential_write", bandwidth(spec, sequential(spec, always))},
+      {"random_read_32B", bandwidth(spec, random_blocks(spec, 32))},
+      {"random_write_32B", bandwidth(spec, random_blocks(spec, 32, always))},
+      {"random_mixed_50_50", bandwidth(spec, random_blocks(spec, 32, half))},
+      {"random_mixed_67_33", bandwidth(spec, random_blocks(spec, 32, third))},
+      {"sequential_mixed_runs_of_64", bandwidth(spec, sequential(spec, runs))},
+      {"random_read_128B", bandwidth(spec, random_blocks(spec, 128))},
+      {"random_read_256B", bandwidth(spec, random_blocks(spec, 256))},
+      {"random_read_512B", bandwidth(spec, random_blocks(spec, 512))},
+      {"random_read_no_refresh", bandwidth(no_refresh, random_blocks(no_refresh, 32))},
+      {"one_bank_at_a_time_read", bandwidth(spec, one_bank(spec, false))},
+      {"one_bank_at_a_time_write", bandwidth(spec, one_bank(spec, true))},
+  };
+  const nlohmann::json rows = golden()["hbm2_one_pseudo_channel_peak_16GBps"];
+  EXPECT_EQ(rows.size(), ours.size());
+  for (const auto& [name, value] : rows.items()) {
+    ASSERT_TRUE(ours.count(name)) << name;
+    within(name, ours.at(name), value.get<double>(), 0.10);
+  }
+}
+
+TEST(DramGolden, PseudoChannelsShareTheRowCommands) {
+  WEFT_NEEDS_DATA();
+  const DramSpec spec = spec_of("HBM2", 2);
+  const nlohmann::json rows = golden()["hbm2_two_pseudo_channels_peak_32GBps"];
+  within("sequential", bandwidth(spec, sequential(spec)), rows["sequential"], 0.10);
+  within("random", bandwidth(spec, random_blocks(spec, 32)), rows["random_32B"], 0.10);
+}
+
+TEST(DramGolden, LatencyGrowsWithLoadAsMeasured) {
+  WEFT_NEEDS_DATA();
+  const DramSpec spec = spec_of("HBM2", 1);
+  const nlohmann::json all = golden()["latency_vs_load_ns"];
+  EXPECT_EQ(all.size(), 2u);
+  for (const auto& [pattern, rows] : all.items()) {
+    for (const auto& [load, ns] : rows.items()) {
+      const double part = std::stod(load) / 100;
+      const double ours =
+          latency(spec, pattern == "random" ? random_blocks(spec, 32) : sequential(spec), part);
+      within(pattern + " at " + load + " %", ours, ns.get<double>(), part <= 0.6 ? 0.10 : 0.25);
+    }
+  }
+}
+
+TEST(DramGolden, PercentOfPeakAsRamulator) {
+  WEFT_NEEDS_DATA();
+  const nlohmann::json all = golden()["ramulator_percent_of_peak"];
+  for (const auto& [device, preset] : {std::pair{"HBM2-2000", "HBM2"}, std::pair{"HBM3-6400", "HBM3"}}) {
+    const DramSpec spec = spec_of(preset, 2);
+    const nlohmann::json& rows = all[device];
+    const double peak = spec.pseudo_channel_peak() * 2e-9;
+    EXPECT_DOUBLE_EQ(peak, rows["peak_GBps"].get<double>());
+    const auto percent = [&](const Pattern& pattern) { return 100 * bandwidth(spec, pattern) / peak; };
+    // Two reads of one stream, a write of another.
+    const Pattern mixed = [&spec](uint64_t i) {
+      const bool write = i % 3 == 2;
+      return at_address(
+          spec, (write ? uint64_t{1} << 28 : 0) + (write ? i / 3 : i - i / 3) * spec.burst_bytes, write);
+    };
+    within(std::string(device) + " sequential", percent(sequential(spec)), rows["seq_read"], 0.10);
+    within(std::string(device) + " mixed", percent(mixed), rows["mixed_67_33_seq"], 0.10);
+    within(std::string(device) + " one", percent(columns(spec, 1)), rows["one_column_per_row"], 0.10);
+    within(std::string(device) + " two", percent(columns(spec, 2)), rows["two_columns"], 0.10);
+    within(std::string(device) + " four", percent(columns(spec, 4)), rows["four_columns"], 0.10);
+  }
+}
+
+TEST(DramSpecs, RatesAreThoseOfThePins) {
+  // Channels x bits x rate of a pin.
+  EXPECT_DOUBLE_EQ(find_dram_spec("HBM2")->stack_peak(), 1024 / 8 * 2.0e9);
+  EXPECT_DOUBLE_EQ(find_dram_spec("HBM2E")->stack_peak(), 1024 / 8 * 3.2e9);
+  EXPECT_DOUBLE_EQ(find_dram_spec("HBM3")->stack_peak(), 1024 / 8 * 6.4e9);
+  EXPECT_DOUBLE_EQ(find_dram_spec("HBM3E")->stack_peak(), 1024 / 8 * 8.0e9);
+  EXPECT_DOUBLE_EQ(find_dram_spec("HBM4")->stack_peak(), 2048 / 8 * 8.0e9);
+  // Five stacks of HBM3 are the 4096 GB/s of the ASTRA-sim 2.0 paper.
+  EXPECT_DOUBLE_EQ(5 * find_dram_spec("HBM3")->stack_peak(), 4096e9);
+  EXPECT_NEAR(find_dram_spec("HBM2")->stream_efficiency(), 0.936, 0.0005);
+  EXPECT_NEAR(find_dram_spec("HBM3")->stream_efficiency(), 0.923, 0.0005);
+}
+
+TEST(DramSpecs, SimulationReachesTheFormulas) {
+  for (const DramSpec& any : dram_specs()) {
+    const DramSpec spec = spec_of(any.name.c_str(), 1);
+    within(any.name + " stream", bandwidth(spec, sequential(spec)) * 1e9,
+           spec.stream_efficiency() * spec.pseudo_channel_peak(), 0.02);
+    within(any.name + " random", bandwidth(spec, random_blocks(spec, 32)) * 1e9, spec.random_rate(), 0.12);
+  }
+}
+
+TEST(DramAddressMap, EveryBurstHasItsPlace) {
+  const DramSpec spec = *find_dram_spec("HBM2");
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>, uint32_t> bursts;
+  const uint64_t stripe = 2ull * spec.channels * spec.pseudo_channels * spec.bank_groups * spec.row_bytes;
+  const uint64_t bytes = stripe * spec.banks_per_group * 2;
+  for (uint64_t a = 0; a < bytes; a += spec.burst_bytes) {
+    const DramAddress place = map_address(spec, 2, a);
+    ASSERT_LT(place.channel, 2 * spec.channels);
+    ASSERT_LT(place.bank, spec.banks());
+    ++bursts[{place.channel, place.pseudo_channel, place.bank, place.row}];
+  }
+  EXPECT_EQ(bursts.size(), 2 * spec.channels * spec.pseudo_channels * spec.banks() * 2);
+  for (const auto& [place, n] : bursts) EXPECT_EQ(n, spec.bursts_per_row());
+  // Neighbours go to different channels.
+  EXPECT_NE(map_address(spec, 2, 0).channel, map_address(spec, 2, spec.burst_bytes).channel);
+}
+
+// ---- exact times
+
+/// Submits all at 0 and runs to the end: completion by token.
+std::map<uint64_t, Picoseconds> run(const DramSpec& spec, const std::vector<Placed>& requests) {
+  DramChannel channel(spec);
+  for (size_t i = 0; i < requests.size(); ++i) {
+    DramRequest request = requests[i].request;
+    request.token = i;
+    channel.submit(requests[i].pseudo_channel, request, 0);
+  }
+  std::vector<DramChannel::Completion> done;
+  while (channel.next() != kNever) channel.advance(channel.next(), done);
+  std::map<uint64_t, Picoseconds> at;
+  for (const auto& d : done) at[d.token] = d.at;
+  return at;
+}
+
+/// Round figures: every rule has another.
+DramSpec simple() {
+  DramSpec s;
+  s.name = "simple";
+  s.pseudo_channels = 1;
+  s.clock = 1;
+  s.burst = 2;
+  s.rcd_read = 100;
+  s.rcd_write = 80;
+  s.rp = 150;
+  s.ras = 300;
+  s.rc = 460;
+  s.rtp = 40;
+  s.wr = 130;
+  s.rl = 1'000;
+  s.wl = 500;
+  s.ccd_short = 2;
+  s.ccd_long = 7;
+  s.rrd_short = 11;
+  s.rrd_long = 23;
+  s.faw = 200;
+  s.rtw = 600;
+  s.wtr_short = 31;
+  s.wtr_long = 57;
+  s.controller = 20;
+  return s;
+}
+
+TEST(DramChannel, AReadOfAClosedRowActivatesFirst) {
+  const DramSpec s = simple();
+  // Half of the controller, ACT, tRCD, RL, data, the other half.
+  EXPECT_EQ(run(s, {{{5, 0, false, 0}, 0}})[0], 10u + 100 + 1'000 + 2 + 10);
+  EXPECT_EQ(run(s, {{{5, 0, true, 0}, 0}})[0], 10u + 80 + 500 + 2 + 10);
+}
+
+TEST(DramChannel, HitsFollowAtTheColumnRate) {
+  const DramSpec s = simple();
+  const uint64_t first = 10 + 100 + 1'000 + 2 + 10;
+  auto at = run(s, {{{5, 0, false, 0}, 0}, {{5, 0, false, 0}, 0}});
+  EXPECT_EQ(at[0], first);
+  EXPECT_EQ(at[1], first + s.ccd_long);  // one bank group
+  // Banks of two groups: the second ACT tRRD_S later, then RD tCCD_S or tRCD later.
+  at = run(s, {{{5, 0, false, 0}, 0}, {{5, 4, false, 0}, 0}});
+  EXPECT_EQ(at[1], first + s.rrd_short);
+  at = run(s, {{{5, 0, false, 0}, 0}, {{5, 1, false, 0}, 0}});
+  EXPECT_EQ(at[1], first + s.rrd_long);
+}
+
+TEST(DramChannel, ARowConflictPaysPrechargeAndActivate) {
+  const DramSpec s = simple();
+  const auto at = run(s, {{{5, 0, false, 0}, 0}, {{6, 0, false, 0}, 0}});
+  // PRE not before tRAS after the ACT at 10; ACT tRP later, but tRC after the first; RD tRCD later.
+  const uint64_t act = std::max(10 + s.ras + s.rp, 10 + s.rc);
+  EXPECT_EQ(at.at(1), act + 100 + 1'000 + 2 + 10);
+}
+
+TEST(DramChannel, TurnaroundsSeparateReadsFromWrites) {
+  const DramSpec s = simple();
+  // The write is ready first (tRCD of writes is shorter), the read waits for WL + data + tWTR_L.
+  auto at = run(s, {{{5, 0, true, 0}, 0}, {{5, 0, false, 0}, 0}});
+  EXPECT_EQ(at[1], 10u + 80 + 500 + 2 + s.wtr_long + 1'000 + 2 + 10);
+  DramSpec t = s;
+  t.rcd_write = 200;
+  at = run(t, {{{5, 0, true, 0}, 0}, {{5, 0, false, 0}, 0}});
+  EXPECT_EQ(at[1], 10u + 100 + 1'000 + 2 + 10);
+  EXPECT_EQ(at[0], 10u + 100 + t.rtw + 500 + 2 + 10);
+}
+
+TEST(DramChannel, HitsGoBeforeOlderMisses) {
+  const DramSpec s = simple();
+  const auto at = run(s, {{{5, 0, false, 0}, 0}, {{6, 0, false, 0}, 0}, {{5, 0, false, 0}, 0}});
+  EXPECT_LT(at.at(2), at.at(1));
+}
+
+TEST(DramChannel, RefreshClosesRowsAndWaitsForThem) {
+  DramSpec s = simple();
+  s.refi = 10'000;
+  s.rfc = 2'000;
+  DramChannel channel(s);
+  std::vector<DramChannel::Command> commands;
+  channel.record(&commands);
+  std::vector<DramChannel::Completion> done;
+  channel.submit(0, {5, 0, false, 0}, 0);
+  while (channel.next() != kNever) channel.advance(channel.next(), done);
+  // Idle at the refresh of 10,000; a request in the middle of it waits for its end, and its row is closed.
+  channel.submit(0, {5, 0, false, 1}, 10'500);
+  while (channel.next() != kNever) channel.advance(channel.next(), done);
+  ASSERT_EQ(done.size(), 2u);
+  EXPECT_EQ(done[1].at, 10'000 + s.rp + s.rfc + 100 + 1'000 + 2 + 10);
+  EXPECT_EQ(channel.counters().refreshes, 1u);
+  // Long idle: all the refreshes are counted, only the last can be felt.
+  channel.submit(0, {5, 0, false, 2}, 1'000'000'000 + 500);
+  while (channel.next() != kNever) channel.advance(channel.next(), done);
+  EXPECT_EQ(done[2].at, 1'000'000'000 + s.rfc + 100 + 1'000 + 2 + 10);
+  EXPECT_EQ(channel.counters().refreshes, 100'000u);
+}
+
+// ---- every rule, by somebody who does not know the scheduler
+
+std::string broken_rule(const DramSpec& s, const std::vector<DramChannel::Command>& commands) {
+  struct Bank {
+    uint64_t row = ~uint64_t{0};
+    int64_t act = -1'000'000, pre = -1'000'000, read = -1'000'000, write = -1'000'000, refreshed = -1'000'000;
+  };
+  std::vector<std::vector<Bank>> banks(s.pseudo_channels, std::vector<Bank>(s.banks()));
+  std::vector<std::vector<int64_t>> acts(s.pseudo_channels);
+  int64_t row_free = 0;
+  const auto i = [](Picoseconds t) { return static_cast<int64_t>(t); };
+  for (size_t n = 0; n < commands.size(); ++n) {
+    const DramChannel::Command& c = commands[n];
+    const int64_t t = i(c.at);
+    Bank& own = banks[c.pseudo_channel][c.bank];
+    const std::string where = " (command " + std::to_string(n) + " at " + std::to_string(t) + ")";
+    if (c.kind == Kind::refresh) {
+      for (uint32_t b = 0; b < s.banks(); ++b) {
+        if (s.per_bank_refresh && b != c.bank) continue;
+        Bank& bank = banks[c.pseudo_channel][b];
+        if (bank.row != ~uint64_t{0}) {
+          if (t < bank.act + i(s.ras)) return "tRAS before a refresh" + where;
+          if (t < bank.read + i(s.rtp)) return "tRTP before a refresh" + where;
+          if (t < bank.write + i(s.wl + s.burst + s.wr)) return "tWR before a refresh" + where;
+        }
+        bank.refreshed =
+            t + (bank.row != ~uint64_t{0} ? i(s.rp) : 0) + i(s.per_bank_refresh ? s.rfc_bank : s.rfc);
+        bank.row = ~uint64_t{0};
+      }
+      continue;
+    }
+    if (t < own.refreshed && !(c.kind == Kind::precharge)) return "tRFC" + where;
+    if (c.kind == Kind::activate || c.kind == Kind::precharge) {
+      if (t < row_free) return "two row commands in one slot" + where;
+      row_free = t + i((c.kind == Kind::activate ? s.act_slots : s.pre_slots) * s.clock);
+    }
+    if (c.kind == Kind::activate) {
+      if (own.row != ~uint64_t{0}) return "ACT of an open bank" + where;
+      if (t < own.pre + i(s.rp)) return "tRP" + where;
+      if (t < own.act + i(s.rc)) return "tRC" + where;
+      for (uint32_t b = 0; b < s.banks(); ++b) {
+        const bool same = b / s.banks_per_group == c.bank / s.banks_per_group;
+        if (t < banks[c.pseudo_channel][b].act + i(same ? s.rrd_long : s.rrd_short)) return "tRRD" + where;
+      }
+      auto& list = acts[c.pseudo_channel];
+      if (list.size() >= 4 && t < list[list.size() - 4] + i(s.faw)) return "tFAW" + where;
+      list.push_back(t);
+      own.row = c.row;
+      own.act = t;
+    } else if (c.kind == Kind::precharge) {
+      if (own.row == ~uint64_t{0}) return "PRE of a closed bank" + where;
+      if (t < own.act + i(s.ras)) return "tRAS" + where;
+      if (t < own.read + i(s.rtp)) return "tRTP" + where;
+      if (t < own.write + i(s.wl + s.burst + s.wr)) return "tWR" + where;
+      own.row = ~uint64_t{0};
+      own.pre = t;
+    } else {
+      const bool write = c.kind == Kind::write;
+      if (own.row != c.row) return "a column command to another row" + where;
+      if (t < own.act + i(write ? s.rcd_write : s.rcd_read)) return "tRCD" + where;
+      for (uint32_t b = 0; b < s.banks(); ++b) {
+        const Bank& bank = banks[c.pseudo_channel][b];
+        const bool same = b / s.banks_per_group == c.bank / s.banks_per_group;
+        const int64_t ccd = i(same ? s.ccd_long : s.ccd_short);
+        if (t < (write ? bank.write : bank.read) + ccd) return "tCCD" + where;
+        if (write && t < bank.read + i(s.rtw)) return "tRTW" + where;
+        if (!write && t < bank.write + i(s.wl + s.burst + (same ? s.wtr_long : s.wtr_short)))
+          return "tWTR" + where;
+      }
+      (write ? own.write : own.read) = t;
+    }
+  }
+  return {};
+}
+
+TEST(DramChannel, NoRuleIsBrokenOnRandomTraffic) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto& specs = dram_specs();
+    DramSpec spec = seed % 4 == 0 ? simple() : specs[seed % specs.size()];
+    spec.pseudo_channels = 1 + seed % 2;
+    spec.per_bank_refresh = seed % 3 == 0 && spec.refi != 0;
+    const uint64_t rows = 1 + random() % 4;
+    const uint32_t writes = static_cast<uint32_t>(random() % 101);
+    const Picoseconds gap = random() % (4 * spec.rc);
+    DramChannel channel(spec, 1 + static_cast<uint32_t>(random() % 64));
+    std::vector<DramChannel::Command> commands;
+    channel.record(&commands);
+    std::vector<DramChannel::Completion> done;
+    Picoseconds arrival = 0;
+    constexpr uint64_t kBursts = 3'000;
+    std::vector<Picoseconds> start;
+    while (start.size() < kBursts || channel.next() != kNever) {
+      if (start.size() < kBursts && arrival <= channel.next()) {
+        channel.submit(static_cast<uint32_t>(random() % spec.pseudo_channels),
+                       {random() % rows, static_cast<uint32_t>(random() % spec.banks()),
+                        random() % 100 < writes, start.size()},
+                       arrival);
+        start.push_back(arrival);
+        if (gap != 0) arrival += random() % gap;
+        continue;
+      }
+      channel.advance(channel.next(), done);
+    }
+    ASSERT_EQ(broken_rule(spec, commands), "") << "seed " << seed << ", " << spec.name;
+    ASSERT_EQ(done.size(), kBursts);
+    ASSERT_EQ(channel.waiting(), 0u);
+    for (const auto& d : done) ASSERT_GE(d.at, start[d.token] + spec.least_latency()) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace weft
