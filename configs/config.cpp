@@ -44,6 +44,11 @@ const char* to_string(PacketForwarding forwarding) {
   return names[static_cast<int>(forwarding)];
 }
 
+const char* to_string(FlowControl control) {
+  static const char* const names[] = {"credits", "pfc", "auto"};
+  return names[static_cast<int>(control)];
+}
+
 const char* to_string(PacketInjection injection) {
   static const char* const names[] = {"normal", "aggressive"};
   return names[static_cast<int>(injection)];

@@ -30,6 +30,12 @@ struct CollectiveUnitConfig {
   uint64_t segment = 64 << 10;  ///< bytes a block has at most
 };
 
+/// What keeps buffers from running over, at packet fidelity: credits alone, or priority flow control above
+/// them. `automatic`: what PacketFabricConfig says.
+enum class FlowControl : uint8_t { credits, pfc, automatic };
+
+const char* to_string(FlowControl control);
+
 /// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
@@ -46,6 +52,7 @@ struct DimensionConfig {
   Picoseconds credit_latency = 0;  ///< of the way back; 0: as `latency`
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
   Picoseconds replay = 0;          ///< what a repetition costs; 0: a round trip
+  FlowControl flow_control = FlowControl::automatic;
 
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
@@ -144,6 +151,16 @@ struct PacketFabricConfig {
   PacketInjection injection = PacketInjection::normal;
   PacketEcnConfig ecn;
   PacketDcqcnConfig dcqcn;
+  FlowControl flow_control = FlowControl::credits;  ///< of links that do not say
+  // Priority flow control:
+  std::vector<uint32_t> pfc_networks;  ///< virtual networks that are paused; empty: all
+  uint32_t pfc_xoff = 0;               ///< flits; 0: what leaves the headroom
+  uint32_t pfc_xon = 0;                ///< flits; 0: a packet below XOFF
+  Picoseconds pfc_delay = 0;           ///< of a pause, besides that of a credit
+
+  bool pfc(FlowControl of_link) const {
+    return (of_link == FlowControl::automatic ? flow_control : of_link) == FlowControl::pfc;
+  }
 };
 
 struct NmuConfig {

@@ -339,6 +339,20 @@ std::vector<KeySpec> make_keys() {
     k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].replay; };
   }
   {
+    KeySpec& k = add("topology.dimensions[].flow_control", ValueType::choice);
+    k.fallback = "auto";
+    k.choices = {{"auto", true, "as `packet.flow_control`"},
+                 {"credits", true, "a flit goes when there is room for it"},
+                 {"pfc", true, "priority flow control, by the `pfc_` keys of `packet`"}};
+    k.description = "How the dimension's links keep buffers from running over, at `packet` fidelity.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].flow_control = named<FlowControl>(std::get<std::string>(v), to_string, 3);
+    };
+    k.get = [](const Config& c, size_t i) -> Value {
+      return std::string(to_string(c.fabric_dimensions()[i].flow_control));
+    };
+  }
+  {
     KeySpec& k = add("topology.dimensions[].collective_unit.ingress_bandwidth", ValueType::bandwidth);
     k.fallback = "unlimited";
     k.min = kMinBandwidth;
@@ -1003,6 +1017,71 @@ std::vector<KeySpec> make_keys() {
     k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.packet.forwarding)); };
   }
   {
+    KeySpec& k = add("packet.flow_control", ValueType::choice);
+    k.fallback = "credits";
+    k.choices = {
+        {"credits", true, "a flit goes when there is room for it"},
+        {"pfc", true,
+         "priority flow control: a receiver whose buffers fill up pauses the virtual network, and no "
+         "packet of it begins"}};
+    k.description = "How links keep buffers from running over, where a dimension does not say.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.packet.flow_control = named<FlowControl>(std::get<std::string>(v), to_string, 2);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return std::string(to_string(c.packet.flow_control)); };
+  }
+  {
+    KeySpec& k = add("packet.pfc_networks", ValueType::dimensions);
+    k.optional = true;
+    k.description =
+        "With priority flow control: the virtual networks (priorities) that are paused; the others go by "
+        "credits. Absent: all.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.packet.pfc_networks.clear();
+      for (const std::string& n : std::get<std::vector<std::string>>(v))
+        c.packet.pfc_networks.push_back(static_cast<uint32_t>(std::stoul(n)));
+    };
+    k.get = [](const Config& c, size_t) -> Value {
+      std::vector<std::string> numbers;
+      for (const uint32_t n : c.packet.pfc_networks) numbers.push_back(std::to_string(n));
+      return numbers;
+    };
+  }
+  {
+    KeySpec& k = add("packet.pfc_xoff", ValueType::integer);
+    k.fallback = "auto";
+    k.min = "1";
+    k.max = "16777216";
+    k.zero_word = "auto";
+    k.description =
+        "Flits of a virtual network in the buffers of an input, all its VCs together, at which the sender is "
+        "paused. `auto`: a VC's buffer less the headroom for what can still come.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.pfc_xoff = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.pfc_xoff}; };
+  }
+  {
+    KeySpec& k = add("packet.pfc_xon", ValueType::integer);
+    k.fallback = "auto";
+    k.min = "1";
+    k.max = "16777215";
+    k.zero_word = "auto";
+    k.description = ".. and at which it resumes, below `pfc_xoff`. `auto`: a packet below, or half.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.pfc_xon = as_u32(v); };
+    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.pfc_xon}; };
+  }
+  {
+    KeySpec& k = add("packet.pfc_delay", ValueType::time);
+    k.fallback = "0 ps";
+    k.min = "0 ps";
+    k.max = "1 ms";
+    k.description =
+        "Of a pause or resume, besides the time of a credit: it waits for the end of a frame on the way "
+        "back, "
+        "and is processed.";
+    k.set = [](Config& c, size_t, const Value& v) { c.packet.pfc_delay = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.packet.pfc_delay; };
+  }
+  {
     KeySpec& k = add("packet.injection", ValueType::choice);
     k.fallback = "normal";
     k.choices = {{"normal", true, "one after the other"},
@@ -1660,7 +1739,8 @@ std::string allowed_values(const KeySpec& key) {
     case ValueType::switches:
       return fmt::format("a number up to {}, or a list of names", key.max);
     case ValueType::dimensions:
-      return "`all`, or a list of dimensions' numbers, such as `[0, 1]`";
+      return fmt::format("`all`, or a list of {}' numbers, such as `[0, 1]`",
+                         key.path == "packet.pfc_networks" ? "virtual networks" : "dimensions");
     case ValueType::ranks:
       return "a list of numbers and ranges, such as `[0, 2, 4..7]`";
     case ValueType::reduction:

@@ -35,7 +35,7 @@ enum class ValueType : uint8_t {
   reduction,        ///< ReductionSetting
   nodes,            ///< graph_reader.h: a node of the graph, a range or a list of them
   switches,         ///< graph_reader.h: a count, or a list of names
-  dimensions,       ///< std::vector<std::string>: numbers; empty: all
+  dimensions,       ///< std::vector<std::string>: numbers (of virtual networks, too); empty: all
   ranks             ///< graph_reader.h: a list of numbers and ranges
 };
 

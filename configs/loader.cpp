@@ -658,6 +658,11 @@ class Resolver {
       if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching)
         return errors_.add(raw_.dimension_origins[level], fmt::format("{}[{}]", kDimensionsPath, level),
                            "a tree has one `fidelity` and one `switching`; write the same in every entry");
+    for (size_t level = 0; level < levels.size(); ++level)
+      if (levels[level].flow_control != FlowControl::automatic)
+        return errors_.add(raw_.dimension_origins[level],
+                           fmt::format("{}[{}].flow_control", kDimensionsPath, level),
+                           "all links of a tree go by `packet.flow_control`; set that, and leave this out");
     const RawValue* const notation = find("topology.notation");
     if (const RawValue* const routing = find("topology.routing");
         routing != nullptr && std::get<std::string>(routing->value) == "table")
@@ -986,6 +991,35 @@ class Resolver {
     if (p.dcqcn.enabled && !p.ecn.enabled) {
       complain("packet.dcqcn.enabled",
                "DCQCN reacts to packets that routers mark, and none does; add `packet.ecn.enabled: true`");
+    }
+    for (const uint32_t network : p.pfc_networks) {
+      if (network >= p.virtual_networks) {
+        complain("packet.pfc_networks",
+                 fmt::format("'{}' is no virtual network: `packet.virtual_networks` is {}; allowed: 0 to {}",
+                             network, p.virtual_networks, p.virtual_networks - 1));
+      }
+    }
+    if (p.pfc_xoff != 0 && p.buffer_flits != 0 && p.pfc_xoff > p.buffer_flits) {
+      complain("packet.pfc_xoff",
+               fmt::format("'{}' flits are never reached: a buffer has {}; allowed: from 1 "
+                           "to {}",
+                           p.pfc_xoff, p.buffer_flits, p.buffer_flits));
+    }
+    if (p.pfc_xon != 0 && p.pfc_xoff != 0 && p.pfc_xon >= p.pfc_xoff) {
+      complain(
+          "packet.pfc_xon",
+          fmt::format("'{}' flits are not below `packet.pfc_xoff` ({}): nothing would ever be paused for "
+                      "long; allowed: below {}, or auto",
+                      p.pfc_xon, p.pfc_xoff, p.pfc_xoff));
+    }
+    const bool any_pfc =
+        p.flow_control == FlowControl::pfc ||
+        std::any_of(config_.dimensions.begin(), config_.dimensions.end(),
+                    [](const DimensionConfig& d) { return d.flow_control == FlowControl::pfc; });
+    if (any_pfc && p.vc_classes == "bubble") {
+      complain("packet.vc_classes",
+               "'bubble' keeps a ring moving by the room it leaves free, and a pause stops packets that have "
+               "room; use other classes, or `flow_control: credits`");
     }
     const uint64_t least = (p.packet_bytes + p.header_bytes + p.flit_bytes - 1) / p.flit_bytes;
     if (p.strict_cut_through && p.buffer_flits != 0 && p.buffer_flits < least) {

@@ -93,13 +93,15 @@ Json type_of(const KeySpec& key) {
                  {"items",
                   {{"type", "string"},
                    {"pattern", "^[A-Za-z_][A-Za-z0-9_]*([.][.][A-Za-z_][A-Za-z0-9_]*)?$"}}}}}}};
-    case ValueType::dimensions:
+    case ValueType::dimensions: {
+      const size_t most = key.path == "packet.pfc_networks" ? 32 : kMaxDimensions;
       return {{"oneOf",
                {{{"const", "all"}},
                 {{"type", "array"},
                  {"minItems", 1},
-                 {"maxItems", kMaxDimensions},
-                 {"items", {{"type", "integer"}, {"minimum", 0}, {"maximum", kMaxDimensions - 1}}}}}}};
+                 {"maxItems", most},
+                 {"items", {{"type", "integer"}, {"minimum", 0}, {"maximum", most - 1}}}}}}};
+    }
     case ValueType::ranks:
       return {{"type", "array"},
               {"minItems", 1},

@@ -60,6 +60,8 @@ struct TrafficOptions {
   std::string hotspot_rank = "0", hotspot_weight = "8";
   // Those that are not given are the configuration's, or the defaults of PacketConfig.
   std::string packet_flits, vcs, buffer, switching, routing, selection, vc_classes, seed;
+  std::string pfc_xoff, pfc_xon, pfc_delay;
+  bool pfc = false;
   std::string seeds = "3", warmup, measure, jobs;
   bool no_self = false;
   bool json = false;
@@ -145,6 +147,11 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   through("--pattern " + o.pattern, [&] { return TrafficPattern(c.pattern, c.topology), 0; });
 }
 
+bool has_pfc(const PacketTopology& topology) {
+  return std::any_of(topology.links.begin(), topology.links.end(),
+                     [](const LinkTiming& link) { return link.pfc; });
+}
+
 /// The machine of a configuration: its links, and routers and packets as its section `packet` says. False:
 /// its buffers are to cover the round trips.
 bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
@@ -160,6 +167,7 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   n.virtual_networks = 1;  // synthetic traffic is of one
   c.flit_bytes = static_cast<uint32_t>(packet.flit_bytes);
   n.strict_priority = false;
+  n.pfc.networks = ~0u;
   if (packet.cycle == 0) {  // auto: the time of a flit on the fastest link
     Ticks fastest = kNever;
     for (const LinkTiming& link : c.topology.links)
@@ -223,6 +231,16 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   }
   check_word("--injection", o.injection, {"bernoulli", "periodic"});
   c.injection = o.injection;
+  if (o.pfc)
+    for (LinkTiming& link : c.topology.links) link.pfc = true;
+  if (!has_pfc(c.topology) && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
+    fail("--pfc-xoff, --pfc-xon and --pfc-delay are of priority flow control; give --pfc as well");
+  if (!o.pfc_xoff.empty()) n.pfc.xoff = small("--pfc-xoff", o.pfc_xoff, 1, 1u << 24);
+  if (!o.pfc_delay.empty()) n.pfc.delay = integer("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
+  if (has_pfc(c.topology) && n.vc_classes == "bubble")
+    fail(
+        "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets that "
+        "have room; leave out one of the two");
   if (!o.buffer.empty()) {
     n.buffer_flits = small("--buffer", o.buffer, 1, 1u << 24);
   } else if (!sized) {
@@ -230,6 +248,13 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     for (const LinkTiming& link : c.topology.links)
       if (link.flit_time != 0) links.push_back(link);
     n.buffer_flits = covering_buffer(n, links, c.packet_flits);
+  }
+  if (n.pfc.xoff != packet::PfcConfig::kAuto && n.pfc.xoff > n.buffer_flits)
+    fail(fmt::format("--pfc-xoff {}: a buffer has {} flits; give from 1 to {}, or a larger --buffer",
+                     n.pfc.xoff, n.buffer_flits, n.buffer_flits));
+  if (!o.pfc_xon.empty()) {
+    const uint32_t xoff = n.pfc.xoff == packet::PfcConfig::kAuto ? n.buffer_flits : n.pfc.xoff;
+    n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, xoff - 1);
   }
   // Long links need time to fill.
   const uint64_t way = longest_way(c.topology, n.cycle);
@@ -275,9 +300,34 @@ void warn_beforehand(const TrafficConfig& c) {
     const std::string warning = packet::buffer_warning(name, c.network, link, c.packet_flits);
     if (!warning.empty()) warn(warning);
   }
+  for (size_t i = 0; i < c.topology.links.size(); ++i) {
+    if (!c.topology.links[i].pfc) continue;
+    bool from_router = false;
+    bool used = false;
+    for (const packet::TopologyRouter& router : c.topology.routers) {
+      for (const packet::TopologyPort& port : router.ports) {
+        used = used || port.link == i;
+        from_router = from_router || (port.link == i && !port.ni);
+      }
+    }
+    if (!used) continue;
+    const std::string name = c.topology.dimensions.empty() ? "links"
+                             : i == 0                      ? "links of interfaces"
+                                                           : fmt::format("links of dimension {}", i - 1);
+    const std::string warning = packet::pfc_warning(name, c.network, c.topology.links[i], !from_router,
+                                                    c.packet_flits, "--pfc-xoff", "--buffer");
+    if (warning.empty()) continue;
+    warn(warning);
+    break;
+  }
 }
 
 void warn_afterwards(const TrafficResult& result) {
+  if (result.overruns != 0)
+    warn(
+        fmt::format("{} packets found a full buffer without having been paused; a lossless link would have "
+                    "dropped them, here they waited: lower --pfc-xoff or enlarge --buffer",
+                    grouped(result.overruns)));
   std::vector<std::string> saturated, none, empty;
   for (const TrafficPoint& p : result.points) {
     if (p.saturated) saturated.push_back(json_number(p.load));
@@ -323,6 +373,11 @@ std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
       json.key("notifications").number(p.notifications);
       json.key("flows_slowed").number(p.flows_slowed);
     }
+    if (has_pfc(c.topology)) {
+      json.key("pauses").number(p.pauses);
+      json.key("paused_share").number(p.paused_share);
+      json.key("overruns").number(p.overruns);
+    }
     json.end_object();
   }
   json.end_array();
@@ -346,20 +401,24 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.cycle % kTicksPerPicosecond == 0 ? readable_time(picoseconds(c.network.cycle))
                                                  : print_ticks(c.network.cycle));
   const bool ecn = c.network.ecn.enabled;
-  std::vector<std::string> head = {"# load", "avg latency", "p50", "p99", "accepted", ""};
-  if (ecn) head.insert(head.end() - 1, {"marked", "notifications", "flows slowed"});
-  Table table(head);
+  const bool pfc = has_pfc(c.topology);
+  std::vector<std::string> heads{"# load", "avg latency", "p50", "p99", "accepted"};
+  if (ecn) heads.insert(heads.end(), {"marked", "notifications", "flows slowed"});
+  if (pfc) heads.insert(heads.end(), {"pauses", "paused", "overruns"});
+  heads.emplace_back("");
+  Table table(heads);
   for (const TrafficPoint& p : result.points) {
     const auto cycles = [&](double value, int digits) {
       return p.packets == 0 ? std::string("-") : fmt::format("{:.{}f}", value, digits);
     };
-    std::vector<std::string> row = {
-        json_number(p.load), cycles(p.avg_latency, 2),          cycles(p.p50, 1),
-        cycles(p.p99, 1),    fmt::format("{:.4f}", p.accepted), p.saturated ? "saturated" : ""};
-    if (ecn) {
-      row.insert(row.end() - 1,
-                 {grouped(p.packets_marked), grouped(p.notifications), grouped(p.flows_slowed)});
-    }
+    std::vector<std::string> row{json_number(p.load), cycles(p.avg_latency, 2), cycles(p.p50, 1),
+                                 cycles(p.p99, 1), fmt::format("{:.4f}", p.accepted)};
+    if (ecn)
+      row.insert(row.end(), {grouped(p.packets_marked), grouped(p.notifications), grouped(p.flows_slowed)});
+    if (pfc)
+      row.insert(row.end(),
+                 {grouped(p.pauses), fmt::format("{:.2f} %", 100 * p.paused_share), grouped(p.overruns)});
+    row.emplace_back(p.saturated ? "saturated" : "");
     table.row(row);
   }
   return text + table.str() +
@@ -441,6 +500,14 @@ void add_traffic_command(CLI::App& app, Action& action) {
       "Among equal routes: first, random, hash, spray, most_credits (default: by the routing)");
   add("--vc-classes", o.vc_classes, "NAME",
       "Of rings: dateline (default), switched_dateline, bubble, or none, which can deadlock");
+  command->add_flag(
+      "--pfc", o.pfc,
+      "Priority flow control on every link: a receiver whose buffers fill up pauses its sender");
+  add("--pfc-xoff", o.pfc_xoff, "FLITS",
+      "In the buffers of an input, at which it pauses (default: the buffer less the headroom that is "
+      "needed)");
+  add("--pfc-xon", o.pfc_xon, "FLITS", "At which it resumes (default: a packet below)");
+  add("--pfc-delay", o.pfc_delay, "CYCLES", "Of a pause, besides the time of a credit (default: 0)");
   add("--seeds", o.seeds, "N", "Runs a load; results are their means (default: 3)");
   add("--seed", o.seed, "N", "The first seed (default: 1, or CONFIG's run.seed)");
   add("--warmup", o.warmup, "CYCLES", "Before the measurement (default: 5000 and twice the longest way)");

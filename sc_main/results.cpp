@@ -80,6 +80,9 @@ struct LinkSums {
   uint64_t bytes = 0;
   Wide busy = 0;
   Picoseconds busiest = 0;
+  uint64_t pauses = 0;
+  Wide paused = 0;
+  uint64_t overruns = 0;
 };
 
 LinkSums sum_links(const RunResult& result) {
@@ -88,6 +91,9 @@ LinkSums sum_links(const RunResult& result) {
     sums.bytes += link.bytes;
     sums.busy += link.busy;
     sums.busiest = std::max(sums.busiest, link.busy);
+    sums.pauses += link.pauses;
+    sums.paused += link.paused;
+    sums.overruns += link.overruns;
   }
   return sums;
 }
@@ -199,12 +205,16 @@ std::string layer_table(const RunRecord& record) {
 
 void write_links(const OutputFolder& folder, const RunRecord& record) {
   ResultFile file(folder.file("links.csv"));
-  file.append("name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity,marked\n");
+  file.append(
+      "name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity,marked,pauses,"
+      "paused_ns,"
+      "overruns\n");
   for (const LinkRow& row : record.result.links)
-    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{}\n", csv(row.name), csv(row.to),
+    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", csv(row.name), csv(row.to),
                             row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
                             fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets,
-                            to_string(row.fidelity), row.marked));
+                            to_string(row.fidelity), row.marked, row.pauses, nanoseconds(row.paused),
+                            row.overruns));
   file.close();
 }
 
@@ -375,6 +385,9 @@ std::string summary_json(const RunRecord& record) {
   json.key("count").number(uint64_t{result.links.size()});
   json.key("bytes").number(links.bytes);
   json.key("busy_ns").number(nanoseconds(links.busy));
+  json.key("pauses").number(links.pauses);
+  json.key("paused_ns").number(nanoseconds(links.paused));
+  json.key("overruns").number(links.overruns);
   json.end_object();
   json.key("messages").number(result.messages);
   json.key("events").number(result.events);
@@ -495,6 +508,13 @@ std::string summary_text(const RunRecord& record) {
                       100 * fraction(links.busiest, result.time));
   const std::string congestion = congestion_text(record.config, result.congestion);
   if (!congestion.empty()) text += "ecn      " + congestion + "\n";
+  if (links.pauses != 0 || links.overruns != 0) {
+    text += fmt::format(
+        "pauses   {} by priority flow control, {:.1f} % of the time of a link on average; {} overruns\n",
+        grouped(links.pauses),
+        100 * fraction(static_cast<Picoseconds>(links.paused / result.links.size()), result.time),
+        grouped(links.overruns));
+  }
   if (result.folded_collectives != 0) {
     text += fmt::format(
         "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",

@@ -232,7 +232,8 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   if (config_.packet.ecn.enabled) result.congestion = system_->congestion();
   const auto add_link = [&](const LinkReport& report) {
     result.links.push_back({report.name, report.to, report.dimension, report.bytes, report.messages,
-                            report.busy, report.queued, report.fidelity, report.packets, report.marked});
+                            report.busy, report.queued, report.fidelity, report.packets, report.marked,
+                            report.pauses, report.paused, report.overruns});
   };
   if (folding == nullptr) {
     system_->for_each_link(add_link);
@@ -250,6 +251,18 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
       result.out_of_order_starts += others * nmu.engine().out_of_order_starts();
       result.memory_bytes += others * system_->memory_bytes(c.representative());
     }
+  }
+  const auto overrun =
+      std::max_element(result.links.begin(), result.links.end(),
+                       [](const LinkRow& a, const LinkRow& b) { return a.overruns < b.overruns; });
+  if (overrun != result.links.end() && overrun->overruns != 0) {
+    uint64_t all = 0;
+    for (const LinkRow& row : result.links) all += row.overruns;
+    result.warnings.push_back(
+        fmt::format("priority flow control: {} packets found a full buffer without having been paused (most, "
+                    "{}, on {}); a lossless link would have dropped them, here they waited. Lower "
+                    "`packet.pfc_xoff` or enlarge `packet.buffer_flits` (see `overruns` in links.csv)",
+                    all, overrun->overruns, overrun->name));
   }
   result.broken_invariants = system_->check_conservation();
   result.data_collectives = data_collectives_;

@@ -110,8 +110,11 @@ struct LinkRow {
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages waited for it, summed
   Fidelity fidelity = Fidelity::message;
-  uint64_t packets = 0;  ///< packet fidelity
-  uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
+  uint64_t packets = 0;    ///< packet fidelity
+  uint64_t marked = 0;     ///< packets of these that ECN has marked at this link
+  uint64_t pauses = 0;     ///< priority flow control: of the sender
+  Picoseconds paused = 0;  ///< how long they lasted
+  uint64_t overruns = 0;   ///< packets that found a full buffer without having been paused
 };
 
 /// What a rule of `topology.fidelity_rules` was for.

@@ -268,6 +268,8 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   use.queued = network.router(r).queued(p);
   for (const std::vector<uint32_t>* lanes : {&router.lanes, &router.unit_lanes})
     if (p < lanes->size()) use.queued += networks_[n]->ni(router.ports[(*lanes)[p]].peer).queued();
+  use.pauses = network.router(r).pauses(p);
+  use.overruns = network.router(r).overruns(p);
   if (dimensions_.empty()) {
     const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
                                      : topology.routers[port.peer].name;

@@ -69,10 +69,12 @@ class PacketFabric {
     uint32_t dimension = 0;
     uint64_t bytes = 0;  ///< flits times their size: headers and padding included
     uint64_t packets = 0;
-    uint64_t marked = 0;  ///< of these by ECN, here
+    uint64_t marked = 0;    ///< of these by ECN, here
     uint64_t messages = 0;  ///< that have left by it, to the last packet
     Picoseconds busy = 0;
-    Picoseconds queued = 0;  ///< waited for it, in the router and at the interface of this link
+    Picoseconds queued = 0;                ///< waited for it, in the router and at the interface of this link
+    packet::PauseAccount::Figures pauses;  ///< priority flow control: of its sender
+    uint64_t overruns = 0;                 ///< Router::overruns()
   };
   /// One flow that DCQCN has slowed down: what an interface sends to one NPU.
   struct FlowUse {
@@ -129,6 +131,8 @@ void PacketFabric::links_of(uint32_t n, F& f) const {
     use.queued = ni.queued();
     use.busy =
         picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
+    use.pauses = ni.pauses();
+    use.overruns = ni.overruns();
     f(use);
   }
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {

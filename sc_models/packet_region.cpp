@@ -38,6 +38,7 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
   link.flit_time = flit_time(config.packet, d.link_rate(), network.cycle);
   link.flit_error = d.flit_error_rate;
   link.replay = ticks(d.replay);
+  link.pfc = config.packet.pfc(d.flow_control);
   if (link.flit_time > kLongestFlitTime) {
     throw UserError(
         ExitCode::usage,
@@ -267,6 +268,11 @@ packet::PacketConfig packet_network_config(const Config& config, const std::vect
   n.selection = p.selection == "auto" ? "" : p.selection;
   n.vc_classes = p.vc_classes;
   n.seed = config.run.seed;
+  if (!p.pfc_networks.empty()) n.pfc.networks = 0;
+  for (const uint32_t network : p.pfc_networks) n.pfc.networks |= 1u << network;
+  if (p.pfc_xoff != 0) n.pfc.xoff = p.pfc_xoff;
+  if (p.pfc_xon != 0) n.pfc.xon = p.pfc_xon;
+  n.pfc.delay = ticks(p.pfc_delay);
   n.interleave_messages = p.injection == PacketInjection::aggressive;
   packet::set_congestion_control(p, n);
   return n;
@@ -279,6 +285,15 @@ uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<
     const Ticks loop = packet::credit_round_trip(network, link);
     needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
   }
+  uint64_t headroom = 0;
+  for (const packet::LinkTiming& link : links) {
+    if (!link.pfc) continue;
+    headroom = std::max<uint64_t>(headroom,
+                                  packet::pfc_headroom(network, link, false, static_cast<uint32_t>(flits)));
+  }
+  if (headroom != 0 && network.pfc.xoff != packet::PfcConfig::kAuto)
+    needed = std::max<uint64_t>(needed, network.pfc.xoff);
+  needed += headroom;
   if (network.vc_classes == "bubble") needed = std::max(needed, 2 * flits);
   return static_cast<uint32_t>(std::min<uint64_t>(needed, kMostBufferFlits));
 }
@@ -335,6 +350,12 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
         }
         const std::string buffers = packet::buffer_warning(name, usable, link, flits);
         if (!buffers.empty()) warn(buffers);
+        // A single switch is fed by interfaces only.
+        const std::string headroom =
+            link.pfc ? packet::pfc_warning(name, region.config, link, region.topology.routers.size() == 1,
+                                           flits, "`packet.pfc_xoff`", "`packet.buffer_flits`")
+                     : "";
+        if (!headroom.empty()) warn(headroom);
       }
     }
     if (region.dimensions.empty()) {
@@ -348,6 +369,20 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
         warn(buffers + "; other links may be as short of them");
         break;
       }
+      for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {
+        const GraphLink& link = config.graph->spec().links[i];
+        const packet::LinkTiming& timing = region.topology.links[i];
+        const std::string headroom =
+            timing.pfc
+                ? packet::pfc_warning(fmt::format("the link from {} to {}", config.graph->name(link.from),
+                                                  config.graph->name(link.to)),
+                                      region.config, timing, false, flits, "`packet.pfc_xoff`",
+                                      "`packet.buffer_flits`")
+                : "";
+        if (headroom.empty()) continue;
+        warn(headroom + "; other links may be as short of it");
+        break;
+      }
     }
     const uint32_t ranks = region.topology.ranks();
     uint64_t ports = 0;
@@ -356,7 +391,14 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
       // The known combinations are free of deadlock at any size; only those that are not need the search.
       const std::string& routing = region.config.routing;
       const bool table = region.dimensions.empty() && routing != "up_down";
-      if (region.config.vc_classes != "none" && routing != "shortest_path" && !table) continue;
+      // A pause holds the classes of a ring together, and the escapes of adaptive routing with the rest.
+      const bool pauses =
+          std::any_of(region.dimensions.begin(), region.dimensions.end(), [&](uint32_t number) {
+            const DimensionConfig& d = config.fabric_dimensions()[number];
+            return config.packet.pfc(d.flow_control) &&
+                   ((d.kind == DimensionKind::ring && d.size > 2) || routing == "minimal_adaptive");
+          });
+      if (region.config.vc_classes != "none" && routing != "shortest_path" && !table && !pauses) continue;
       warn(
           fmt::format("{} is too large to be searched for cycles of buffers, and nothing in the "
                       "configuration excludes them",

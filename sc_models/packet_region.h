@@ -31,7 +31,7 @@ struct PacketRegion {
 packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates);
 
 /// `packet.buffer_flits: auto`: a VC alone covers the longest round trip and a packet besides, in flits of
-/// that link.
+/// that link; with priority flow control before it is paused.
 uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
                          uint64_t packet_flits);
 

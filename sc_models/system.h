@@ -43,6 +43,10 @@ struct LinkReport {
   uint64_t marked = 0;   ///< packets of these that ECN has marked at this link
   Picoseconds busy = 0;
   Picoseconds queued = 0;  ///< time that messages (packet fidelity: packets) waited for it, summed
+  // Priority flow control, at packet fidelity: of the sender.
+  uint64_t pauses = 0;
+  Picoseconds paused = 0;
+  uint64_t overruns = 0;  ///< packets that found a full buffer without having been paused
 };
 
 class System : public sc_core::sc_module {
@@ -136,6 +140,9 @@ class System : public sc_core::sc_module {
         link.messages = use.messages;
         link.busy = use.busy;
         link.queued = use.queued;
+        link.pauses = use.pauses.pauses;
+        link.paused = picoseconds(use.pauses.time);
+        link.overruns = use.overruns;
         f(link);
       });
     }

@@ -500,5 +500,39 @@ TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
                                           "ualink_200g_x4", "xgmi_mi300x"}));
 }
 
+TEST(Traffic, PriorityFlowControl) {
+  const Arguments hotspot = {"--topology", "Switch(8)", "--pattern", "all_to_one",
+                             "--vcs",      "1",         "--load",    "0.5"};
+  Arguments pfc = hotspot;
+  pfc.insert(pfc.end(), {"--buffer", "64", "--pfc"});
+  const json with = result(pfc);
+  EXPECT_GT(with["points"][0]["pauses"], 0);
+  EXPECT_GT(with["points"][0]["paused_share"], 0.1);
+  EXPECT_LT(with["points"][0]["paused_share"], 1.0);
+  EXPECT_EQ(with["points"][0]["overruns"], 0);
+  EXPECT_FALSE(result(hotspot)["points"][0].contains("pauses"));
+
+  Arguments lossy = hotspot;
+  lossy.insert(lossy.end(), {"--pfc", "--pfc-xoff", "16", "--pfc-delay", "20"});
+  const Ran ran = traffic(lossy);
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_NE(ran.err.find("priority flow control pauses at 16 of 16 flits, a headroom of 0"),
+            std::string::npos)
+      << ran.err;
+  EXPECT_NE(ran.err.find("packets found a full buffer without having been paused"), std::string::npos)
+      << ran.err;
+  EXPECT_NE(ran.out.find("overruns"), std::string::npos) << ran.out;
+
+  const Ran alone = traffic({"--topology", "Switch(8)", "--pfc-xoff", "8"});
+  EXPECT_EQ(alone.status, 2) << alone.err;
+  EXPECT_NE(alone.err.find("give --pfc as well"), std::string::npos) << alone.err;
+  const Ran above = traffic({"--topology", "Switch(8)", "--pfc", "--pfc-xoff", "17"});
+  EXPECT_EQ(above.status, 2) << above.err;
+  EXPECT_NE(above.err.find("--pfc-xoff 17: a buffer has 16 flits; give from 1 to 16"), std::string::npos)
+      << above.err;
+  const Ran ring = traffic({"--topology", "Ring(8)", "--pfc", "--buffer", "64"});
+  EXPECT_NE(ring.err.find("can deadlock"), std::string::npos) << ring.err;
+}
+
 }  // namespace
 }  // namespace weft::test

@@ -78,7 +78,8 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
                virtual_networks, strict_priority, collectives_network, point_to_point_network, buffer_flits,
                route_cycles, vc_alloc_cycles, switch_alloc_cycles, traversal_cycles, credit_cycles, switching,
                strict_cut_through, release_on_credit, quantum, allocator_iterations, switch_allocator,
-               vc_allocator, routing, selection, vc_classes, forwarding, injection, ecn, dcqcn] = a;
+               vc_allocator, routing, selection, vc_classes, forwarding, injection, ecn, dcqcn, flow_control,
+               pfc_networks, pfc_xoff, pfc_xon, pfc_delay] = a;
   EXPECT_EQ(packet_bytes, b.packet_bytes);
   EXPECT_EQ(flit_bytes, b.flit_bytes);
   EXPECT_EQ(phit_bytes, b.phit_bytes);
@@ -127,6 +128,11 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
   EXPECT_EQ(rate_ai, b.dcqcn.rate_ai);
   EXPECT_EQ(rate_hai, b.dcqcn.rate_hai);
   EXPECT_EQ(min_rate, b.dcqcn.min_rate);
+  EXPECT_EQ(flow_control, b.flow_control);
+  EXPECT_EQ(pfc_networks, b.pfc_networks);
+  EXPECT_EQ(pfc_xoff, b.pfc_xoff);
+  EXPECT_EQ(pfc_xon, b.pfc_xon);
+  EXPECT_EQ(pfc_delay, b.pfc_delay);
 }
 
 // Every field of every struct: a new field does not compile here until it is compared.
@@ -172,7 +178,7 @@ void expect_same(const Config& a, const Config& b) {
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
       const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, tree, credit_latency,
-                   flit_error_rate, replay] = dimensions[d];
+                   flit_error_rate, replay, flow_control] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(kind, o.kind);
       EXPECT_EQ(size, o.size);
@@ -199,6 +205,7 @@ void expect_same(const Config& a, const Config& b) {
           EXPECT_EQ(level_replay, o.tree->level(l).replay);
         }
       }
+      EXPECT_EQ(flow_control, o.flow_control);
       const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
       EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
       EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);
@@ -288,6 +295,7 @@ topology:
       credit_latency: 1 us
       flit_error_rate: 0.001
       replay: 3 us
+      flow_control: pfc
       collective_unit: {ingress_bandwidth: 40 GB/s, reduction_bandwidth: 3 TB/s, latency: 70 ns, buffer: 1 MiB, segment: 4 KiB}
 npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3}
 hbm: {model: bandwidth, bandwidth: 1.2345 TB/s, latency: 7 ps, capacity: unlimited, efficiency: 0.93, outstanding: 9}
@@ -300,7 +308,8 @@ packet: {packet_size: 4 KiB, flit_size: 32 B, phit_size: 8 B, header: 24 B, cycl
   selection: hash, vc_classes: switched_dateline, forwarding: software, injection: aggressive,
   ecn: {enabled: true, k_min: 12 kB, k_max: 340 KiB, p_max: 0.25},
   dcqcn: {enabled: true, cnp_interval: 4 us, alpha_timer: 5 us, rate_timer: 6 us, byte_counter: 7 MB, fast_recovery: 3, g: 0.0625,
-    rate_ai: 1 Gb/s, rate_hai: 2 Gb/s, min_rate: 100 Mb/s}}
+    rate_ai: 1 Gb/s, rate_hai: 2 Gb/s, min_rate: 100 Mb/s},
+  flow_control: pfc, pfc_networks: [0, 2], pfc_xoff: 200, pfc_xon: 100, pfc_delay: 30 ns}
 collectives:
   chunks: 64
   active_chunks_per_dimension: 5
@@ -399,6 +408,13 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.dimensions[2].credit_latency, 1000000u);
   EXPECT_EQ(c.dimensions[2].flit_error_rate, 0.001);
   EXPECT_EQ(c.dimensions[2].replay, 3000000u);
+  EXPECT_EQ(c.dimensions[1].flow_control, FlowControl::automatic);
+  EXPECT_EQ(c.dimensions[2].flow_control, FlowControl::pfc);
+  EXPECT_EQ(c.packet.flow_control, FlowControl::pfc);
+  EXPECT_EQ(c.packet.pfc_networks, (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(c.packet.pfc_xoff, 200u);
+  EXPECT_EQ(c.packet.pfc_xon, 100u);
+  EXPECT_EQ(c.packet.pfc_delay, 30000u);
   EXPECT_EQ(c.packet.packet_bytes, 4096u);
   EXPECT_EQ(c.packet.flit_bytes, 32u);
   EXPECT_EQ(c.packet.phit_bytes, 8u);
@@ -607,6 +623,16 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"machine.yaml:6: key `packet.point_to_point_network`: '1' is no virtual network", "allowed: 0 to 0"}},
       {with("packet: {buffer: 1 KiB, buffer_flits: 16}\n"),
        {"key `packet.buffer`: given beside", "keep one"}},
+      {with("packet: {flow_control: pause}\n"), {"'pause'", "`credits`, `pfc`"}},
+      {with("packet: {pfc_networks: [0, 1]}\n"),
+       {"machine.yaml:6: key `packet.pfc_networks`: '1' is no virtual network", "allowed: 0 to 0"}},
+      {with("packet: {pfc_networks: high}\n"), {"key `packet.pfc_networks`", "virtual networks' numbers"}},
+      {with("packet: {buffer_flits: 16, pfc_xoff: 17}\n"),
+       {"machine.yaml:6: key `packet.pfc_xoff`: '17' flits are never reached", "from 1 to 16"}},
+      {with("packet: {pfc_xoff: 8, pfc_xon: 8}\n"),
+       {"machine.yaml:6: key `packet.pfc_xon`: '8' flits are not below `packet.pfc_xoff` (8)", "below 8"}},
+      {with("packet: {flow_control: pfc, vc_classes: bubble, strict_cut_through: true}\n"),
+       {"key `packet.vc_classes`: 'bubble' keeps a ring moving", "credits"}},
       {with("packet: {buffer: 8 B}\n"), {"'8 B' is 0 flits of 16 B"}},
       {with("packet: {header: 16 B, header_efficiency: 0.9}\n"),
        {"key `packet.header`: given beside", "twice"}},

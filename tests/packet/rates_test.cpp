@@ -17,6 +17,8 @@
 
 #include "arrival_log.h"
 #include "in_child.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/dependency_check.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
 namespace weft::packet {
@@ -161,7 +163,11 @@ struct Counts {
   uint64_t trains = 0;
   uint64_t marked = 0;
   uint64_t notifications = 0;
+  uint64_t pauses = 0;
+  uint64_t overruns = 0;
   void operator+=(const Counts& o) {
+    pauses += o.pauses;
+    overruns += o.overruns;
     trains += o.trains;
     marked += o.marked;
     notifications += o.notifications;
@@ -203,16 +209,20 @@ Outcome run(const Scenario& s) {
       if (at > now) advance(at - now);
       now = at;
       const std::string broken = network.broken_invariant(false);
-      if (!broken.empty()) return "0 0 0\nmidway: " + broken;
+      if (!broken.empty()) return "0 0 0 0 0\nmidway: " + broken;
       network.ni(from).submit(message);
     }
     for (int k = 0; k < 5000 && network.messages_in_flight() > 0; ++k) advance(10000000);
     advance(10000000);
+    network.settle();
+    const PacketNetwork::PfcFigures pfc = network.pfc();
     std::string out = fmt::format(
-        "{} {} {}\n{} of {} arrived {} flits {} hops {} marked {} notifications {}\n",
+        "{} {} {} {} {}\n{} of {} arrived {} flits {} hops {} marked {} notifications {} pauses {} for {} "
+        "overruns {}\n",
         network.trains() == nullptr ? 0 : network.trains()->counters().trains, network.packets_marked(),
-        network.notifications(), log.arrived.size(), s.messages, network.broken_invariant(true), log.flits,
-        network.packet_hops(), network.packets_marked(), network.notifications());
+        network.notifications(), pfc.pauses, pfc.overruns, log.arrived.size(), s.messages,
+        network.broken_invariant(true), log.flits, network.packet_hops(), network.packets_marked(),
+        network.notifications(), pfc.pauses, pfc.paused, pfc.overruns);
     for (uint32_t n = 0; n < network.nis(); ++n) {
       for (const auto& [destination, flow] : network.ni(n).flow_records()) {
         out += fmt::format("flow {} to {}: {} notifications, lowest {}, below line {}\n", n, destination,
@@ -237,7 +247,8 @@ Outcome run(const Scenario& s) {
     return out;
   });
   Outcome outcome;
-  std::istringstream(text) >> outcome.counts.trains >> outcome.counts.marked >> outcome.counts.notifications;
+  std::istringstream(text) >> outcome.counts.trains >> outcome.counts.marked >>
+      outcome.counts.notifications >> outcome.counts.pauses >> outcome.counts.overruns;
   outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
   return outcome;
 }
@@ -254,15 +265,17 @@ std::string difference(const std::string& expected, const std::string& got) {
   return "  " + x + "\n  " + y;
 }
 
-/// Every way to simulate one scenario gives one result.
-void compare(uint64_t seed, Scenario s, Counts& counts) {
+/// Every way to simulate one scenario gives one result. Answers that of single flits.
+Outcome compare(uint64_t seed, Scenario s, Counts& counts, bool may_hang = false) {
   s.network.trains = false;
   s.network.quantum = 1;
   const Outcome reference = run(s);
-  EXPECT_NE(reference.log.find(fmt::format("{} of {} arrived  flits", s.messages, s.messages)),
-            std::string::npos)
-      << seed << " " << s.text << "\n"
-      << reference.log.substr(0, 300);
+  if (!may_hang) {
+    EXPECT_NE(reference.log.find(fmt::format("{} of {} arrived  flits", s.messages, s.messages)),
+              std::string::npos)
+        << seed << " " << s.text << "\n"
+        << reference.log.substr(0, 300);
+  }
   const auto same = [&](const char* what, auto&& change) {
     Scenario other = s;
     change(other.network);
@@ -278,6 +291,7 @@ void compare(uint64_t seed, Scenario s, Counts& counts) {
   same("trains", [](PacketConfig& c) { c.quantum = 0, c.trains = true; });
   same("trains, bursts of 5, shuffled",
        [](PacketConfig& c) { c.quantum = 5, c.trains = true, c.shuffle = 3; });
+  return reference;
 }
 
 TEST(Rates, AnyMixtureOfLinksIsIndependentOfBurstsOrderAndTrains) {
@@ -315,7 +329,7 @@ TEST(Rates, CongestionControlIsIndependentOfWhenMessagesAreSubmitted) {
     s.network.dcqcn.enabled = true;
     s.network.ecn.k_min = 16 * (seed % 4);
     s.network.ecn.k_max = s.network.ecn.k_min + 64;
-    s.network.dcqcn.cnp_interval = 1 + seed % 7 * 3000;
+    s.network.dcqcn.cnp_interval = ticks(1 + seed % 7 * 3000);
     s.network.routing.clear();
     s.network.strict_cut_through = false;
     s.network.vcs = 2 + seed % 3;
@@ -332,6 +346,56 @@ TEST(Rates, CongestionControlIsIndependentOfWhenMessagesAreSubmitted) {
   EXPECT_GT(counts.notifications, 2000u);
 }
 
+/// With priority flow control on all links or some, of all virtual networks or one. True: on all, and the
+/// headroom suffices.
+bool draw_pfc(Scenario& s) {
+  Random random(s.seed, 13);
+  PacketConfig& c = s.network;
+  const uint32_t flits = s.packet_bytes / 16;
+  const bool all = random.below(4) != 0;
+  for (LinkTiming& link : s.topology.links) link.pfc = all || random.below(2) == 0;
+  if (c.virtual_networks > 1 && random.below(2) == 0) c.pfc.networks = 1 + random.below(2);
+  if (random.below(3) == 0) c.pfc.delay = (1 + random.below(5000)) * c.cycle / 1000;
+  uint32_t headroom = 0;
+  for (const LinkTiming& link : s.topology.links)
+    headroom = std::max(headroom, pfc_headroom(c, link, false, flits));
+  const bool enough = random.below(3) != 0;
+  if (enough) {
+    c.buffer_flits = headroom + 1 + random.below(2 * flits);
+  } else {
+    c.buffer_flits = std::max(c.buffer_flits, c.strict_cut_through ? flits : 1);
+    if (random.below(2) == 0) c.pfc.xoff = 1 + random.below(c.buffer_flits);
+  }
+  if (random.below(4) == 0) c.pfc.xon = 0;
+  s.text += fmt::format(" pfc {} of {:x} delay {} xoff {} xon {} buffer {}", all ? "all" : "some",
+                        c.pfc.networks, c.pfc.delay, c.pfc.xoff, c.pfc.xon, c.buffer_flits);
+  return enough;
+}
+
+// Also: with the headroom nobody ever waits for a credit.
+TEST(Rates, PriorityFlowControlIsIndependentOfBurstsOrderAndTrains) {
+  Counts counts;
+  uint64_t pauses = 0;
+  uint64_t overruns = 0;
+  uint64_t paused = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
+    const bool enough = draw_pfc(s);
+    const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
+    const Outcome outcome = compare(seed, s, counts, may_hang);
+    if (enough) {
+      EXPECT_EQ(outcome.counts.overruns, 0u) << "seed " << seed << " " << s.text;
+      paused += outcome.counts.pauses > 0 ? 1 : 0;
+    }
+    pauses += outcome.counts.pauses;
+    overruns += outcome.counts.overruns;
+  }
+  EXPECT_GT(counts.trains, 100u);
+  EXPECT_GT(pauses, 10000u);
+  EXPECT_GT(overruns, 100u);  // of those without it
+  EXPECT_GT(paused, 50u);
+}
+
 // Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any
 // order.
 TEST(Rates, InterleavedFlitsAreIndependentOfTheOrder) {
@@ -339,9 +403,21 @@ TEST(Rates, InterleavedFlitsAreIndependentOfTheOrder) {
     Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
     s.network.switching = FlitSwitching::flit_interleaved;
     s.network.trains = false;
-    const std::string reference = run(s).log;
-    EXPECT_NE(reference.find(" arrived  flits"), std::string::npos)
-        << seed << s.text << reference.substr(0, 300);
+    bool may_hang = false;
+    bool headroom = false;
+    if (seed % 3 == 0) {
+      headroom = draw_pfc(s);
+      may_hang = !find_dependency_cycle(s.topology, s.network).empty();
+    }
+    const Outcome first = run(s);
+    const std::string& reference = first.log;
+    if (!may_hang) {
+      EXPECT_NE(reference.find(" arrived  flits"), std::string::npos)
+          << seed << s.text << reference.substr(0, 300);
+    }
+    if (headroom) {
+      EXPECT_EQ(first.counts.overruns, 0u) << seed << s.text;
+    }
     s.network.trains = true;
     for (const uint64_t shuffle : {0u, 1u, 2u}) {
       s.network.shuffle = shuffle;

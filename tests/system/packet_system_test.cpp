@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <sstream>
 
 #include "configs/loader.h"
 #include "sc_models/job.h"
@@ -645,6 +646,98 @@ TEST(PacketSystem, MarkingThatCannotHappenIsTold) {
 }
 
 /// The same machine by notation and as a graph: the same network, so the same times.
+// Seven to one: the switch pauses those that send more than it can pass on.
+TEST(PacketSystem, PriorityFlowControlPausesAnIncast) {
+  Config config = machine({{DimensionKind::switch_, 8}});
+  config.packet.vcs = 1;
+  const auto incast = [](const Config& c) {
+    const auto result = test::isolated([&] {
+      Client client;
+      System system("s", c, client, {});
+      for (uint32_t r = 1; r < 8; ++r) system.nmu(r).send(NpuId{0}, 0, r, 1 << 20);
+      sc_core::sc_start();
+      std::string text = client.wrong;
+      for (const std::string& line : system.check_conservation()) text += line + "\n";
+      uint64_t up = 0, elsewhere = 0, overruns = 0;
+      Picoseconds paused = 0;
+      system.for_each_link([&](const LinkReport& link) {
+        (link.name.find(".ni_") != std::string::npos ? up : elsewhere) += link.pauses;
+        paused += link.paused;
+        overruns += link.overruns;
+      });
+      return text + fmt::format("{} {} {} {} {} {}", client.arrived.size(), up, elsewhere, paused, overruns,
+                                client.arrived[7]);
+    });
+    uint64_t arrived = 0, up = 0, elsewhere = 0, paused = 0, overruns = 0, last = 0;
+    std::istringstream in(result.text);
+    in >> arrived >> up >> elsewhere >> paused >> overruns >> last;
+    EXPECT_EQ(arrived, 7u) << result.text;
+    return std::vector<uint64_t>{up, elsewhere, paused, overruns, last};
+  };
+  const auto warnings = [](const Config& c) {
+    std::string text;
+    for (const std::string& line : packet_warnings(c, packet_regions_of(c)))
+      if (line.find("priority flow control") != std::string::npos) text += line;
+    return text;
+  };
+  const auto credits = incast(config);
+  EXPECT_EQ(credits[0] + credits[1] + credits[2] + credits[3], 0u);
+  EXPECT_EQ(warnings(config), "");
+
+  config.dimensions[0].flow_control = FlowControl::pfc;
+  const auto pfc = incast(config);
+  EXPECT_GT(pfc[0], 100u);
+  EXPECT_EQ(pfc[1], 0u);  // NMUs take everything
+  EXPECT_GT(pfc[2], 0u);
+  EXPECT_EQ(pfc[3], 0u);
+  EXPECT_EQ(warnings(config), "");
+
+  // What would be dropped is said beforehand and counted.
+  config.packet.buffer_flits = 64;
+  config.packet.pfc_xoff = 64;
+  const auto lossy = incast(config);
+  EXPECT_GT(lossy[3], 100u);
+  const std::string text = warnings(config);
+  EXPECT_NE(
+      text.find("dimension 0 (Switch(8)): priority flow control pauses at 64 of 64 flits, a headroom of 0"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("`packet.buffer_flits` of"), std::string::npos) << text;
+
+  // The dimension's word goes before that of `packet`.
+  config.packet.flow_control = FlowControl::pfc;
+  config.dimensions[0].flow_control = FlowControl::credits;
+  EXPECT_EQ(incast(config)[0], 0u);
+  config.dimensions[0].flow_control = FlowControl::automatic;
+  EXPECT_GT(incast(config)[0], 0u);
+}
+
+TEST(PacketSystem, OverrunsAreWarnedOf) {
+  Config config = machine({{DimensionKind::switch_, 8}});
+  config.packet.vcs = 1;
+  config.packet.flow_control = FlowControl::pfc;
+  const auto run = [&] {
+    return test::isolated([&] {
+             CollectiveJob job("job", config);
+             job.start(CollectiveOp::all_to_all, 8 << 20);
+             sc_core::sc_start();
+             std::string text;
+             for (const std::string& line : job.result().warnings) text += line + "\n";
+             for (const std::string& line : job.result().broken_invariants) text += "broken: " + line;
+             return text;
+           })
+        .text;
+  };
+  for (auto& names : config.collectives.algorithms) names = {"direct"};
+  EXPECT_EQ(run().find("priority flow control"), std::string::npos);
+  config.packet.buffer_flits = 32;
+  config.packet.pfc_xoff = 32;
+  const std::string text = run();
+  EXPECT_NE(text.find("packets found a full buffer without having been paused"), std::string::npos) << text;
+  EXPECT_NE(text.find("`packet.pfc_xoff`"), std::string::npos) << text;
+  EXPECT_EQ(text.find("broken"), std::string::npos) << text;
+}
+
 TEST(PacketSystem, AGraphIsTheNotationItDraws) {
   const auto graph = [](const std::string& links, const std::string& logical) {
     return parse_config(

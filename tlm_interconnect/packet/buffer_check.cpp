@@ -90,4 +90,54 @@ std::string marking_warning(const PacketTopology& topology, const PacketConfig& 
       topology.name, config.ecn.k_min, inputs, config.vcs, config.buffer_flits, most);
 }
 
+uint32_t pfc_headroom(const PacketConfig& config, const LinkTiming& link, bool interface,
+                      uint32_t packet_flits) {
+  const LinkTiming l = resolved(config, link);
+  const PipelineConfig& s = config.pipeline;
+  const Ticks cycle = config.cycle;
+  // The pause, from the cycle that saw XOFF to the first one in which the sender begins nothing.
+  const Ticks back = cycle + l.credit_latency + (interface ? 0 : s.credit * cycle) + config.pfc.delay;
+  const Ticks stop = (back + cycle - 1) / cycle * cycle;
+  // A flit, from the cycle that sends it to the buffer.
+  const Ticks there = interface ? std::max(cycle, l.flit_time) + l.latency
+                                : (s.switch_alloc + s.traversal) * cycle + l.latency +
+                                      (l.flit_time > cycle ? l.flit_time - cycle : 0);
+  // The cycle before saw XOFF - 1 at most. Flits that came later were sent after it - `there`, and before
+  // `stop`; then the packet that began last goes on to its end.
+  const Ticks grain = l.flit_time % cycle == 0 ? cycle : 1;
+  const uint64_t flits = (cycle + there + stop - grain + l.flit_time - 1) / l.flit_time;
+  return static_cast<uint32_t>(std::max<uint64_t>(1, flits) - 1 + packet_flits - 1);
+}
+
+PfcThresholds pfc_thresholds(const PacketConfig& config, const LinkTiming& link, bool interface,
+                             uint32_t packet_flits) {
+  const uint32_t headroom = pfc_headroom(config, link, interface, packet_flits);
+  PfcThresholds t;
+  t.xoff = config.pfc.xoff != PfcConfig::kAuto ? config.pfc.xoff
+           : config.buffer_flits > headroom    ? config.buffer_flits - headroom
+                                               : 1;
+  t.xon = config.pfc.xon != PfcConfig::kAuto ? config.pfc.xon
+          : t.xoff > packet_flits            ? t.xoff - packet_flits
+                                             : t.xoff / 2;
+  return t;
+}
+
+std::string pfc_warning(const std::string& name, const PacketConfig& config, const LinkTiming& link,
+                        bool interface, uint32_t packet_flits, const std::string& xoff_key,
+                        const std::string& buffer_key) {
+  const uint32_t needed = pfc_headroom(config, link, interface, packet_flits);
+  const uint32_t xoff = pfc_thresholds(config, link, interface, packet_flits).xoff;
+  const uint32_t there = config.buffer_flits - std::min(config.buffer_flits, xoff);
+  if (there >= needed) return {};
+  const std::string remedy =
+      config.buffer_flits > needed
+          ? fmt::format("{} of {} flits or less, or ", xoff_key, config.buffer_flits - needed)
+          : "";
+  return fmt::format(
+      "{}: priority flow control pauses at {} of {} flits, a headroom of {}, but {} flits can still come: a "
+      "lossless link would drop packets where a buffer is full (here they wait for a credit and are counted "
+      "as overruns). Give {}{} of {} flits or more",
+      name, xoff, config.buffer_flits, there, needed, remedy, buffer_key, xoff + needed);
+}
+
 }  // namespace weft::packet

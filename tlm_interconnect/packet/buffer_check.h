@@ -31,6 +31,25 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
 
 /// Empty: ECN is off, or some queue can become long enough for a mark. Otherwise a warning.
 std::string marking_warning(const PacketTopology& topology, const PacketConfig& config, uint64_t flit_bytes);
+/// Priority flow control: flits that may still come into the buffers of one VC from the cycle on in which
+/// they reach XOFF, that flit not counted, if nothing leaves them: a buffer of xoff + headroom is never short
+/// of a credit. `interface`: a network interface sends, else a router. See docs/packet_fabric.md.
+uint32_t pfc_headroom(const PacketConfig& config, const LinkTiming& link, bool interface,
+                      uint32_t packet_flits);
+
+/// What `auto` stands for on one link, in flits. Where the buffer is smaller than the headroom XOFF is 1.
+struct PfcThresholds {
+  uint32_t xoff = 0;
+  uint32_t xon = 0;
+};
+PfcThresholds pfc_thresholds(const PacketConfig& config, const LinkTiming& link, bool interface,
+                             uint32_t packet_flits);
+
+/// Empty: no flit can come to a full buffer. Otherwise a warning: how much headroom there is, and how much is
+/// needed. `xoff_key` and `buffer_key`: what to change.
+std::string pfc_warning(const std::string& name, const PacketConfig& config, const LinkTiming& link,
+                        bool interface, uint32_t packet_flits, const std::string& xoff_key,
+                        const std::string& buffer_key);
 
 }  // namespace weft::packet
 

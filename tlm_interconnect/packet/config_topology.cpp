@@ -134,6 +134,7 @@ LinkTiming level_timing(const DimensionConfig& dimension, uint32_t level, const 
   link.credit_latency = ticks(d.credit_latency);
   link.flit_error = d.flit_error_rate;
   link.replay = ticks(d.replay);
+  link.pfc = packet.pfc(d.flow_control);
   return link;
 }
 
@@ -164,6 +165,9 @@ PacketTopology make_links(const Config& config, const PacketFabricConfig& packet
 PacketTopology make_topology(const Config& config, const PacketFabricConfig& packet,
                              const LinkTiming& ni_link) {
   PacketTopology t = make_links(config, packet, ni_link);
+  // Links of a time of their own are the graph's; interfaces of NPUs with several links have none.
+  if (config.graph != nullptr && packet.flow_control == FlowControl::pfc)
+    for (LinkTiming& link : t.links) link.pfc = link.flit_time != 0;
   Ticks cycle = packet.cycle == 0 ? kNever : ticks(packet.cycle);
   for (const LinkTiming& link : t.links)
     if (packet.cycle == 0 && link.flit_time != 0) cycle = std::min(cycle, link.flit_time);

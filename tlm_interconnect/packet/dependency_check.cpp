@@ -14,10 +14,15 @@
 namespace weft::packet {
 namespace {
 
+bool has_pfc(const PacketTopology& topology, const PacketConfig& config) {
+  return config.pfc.networks != 0 && std::any_of(topology.links.begin(), topology.links.end(),
+                                                 [](const LinkTiming& timing) { return timing.pfc; });
+}
+
 /// Input buffers of one virtual network, numbered.
 class Buffers {
  public:
-  Buffers(const PacketTopology& topology, uint32_t vcs) : vcs_(vcs) {
+  Buffers(const PacketTopology& topology, uint32_t vcs) : topology_(topology), vcs_(vcs) {
     uint32_t n = 0;
     for (uint32_t r = 0; r < topology.routers.size(); ++r) {
       first_.push_back(n);
@@ -31,11 +36,23 @@ class Buffers {
     uint32_t router, port, vc;
   };
   uint32_t id(uint32_t router, uint32_t port, uint32_t vc) const { return first_[router] + port * vcs_ + vc; }
+  /// What a packet waits for that wants this buffer. Where there is priority flow control all VCs pause
+  /// together, so that they are one: their first stands for them.
+  uint32_t node(uint32_t id) const {
+    const Place& at = places_[id];
+    return paused_together(at) ? id - at.vc : id;
+  }
+  bool paused_together(const Place& at) const {
+    return pfc_ && topology_.links[topology_.routers[at.router].ports[at.port].link].pfc;
+  }
+  void set_pfc(bool on) { pfc_ = on; }
   const Place& operator[](uint32_t id) const { return places_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(places_.size()); }
 
  private:
+  const PacketTopology& topology_;
   uint32_t vcs_;
+  bool pfc_ = false;
   std::vector<uint32_t> first_;
   std::vector<Place> places_;
 };
@@ -53,7 +70,9 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   }
   const auto routing =
       make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
-  const Buffers buffers(topology, one.vcs);
+  Buffers buffers(topology, one.vcs);
+  const bool pfc = has_pfc(topology, config);
+  buffers.set_pfc(pfc);
   std::vector<std::vector<uint32_t>> waits(buffers.size());
   std::vector<std::vector<uint32_t>> escapes(buffers.size());
   bool has_escape = false;
@@ -87,7 +106,7 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
         has_escape = has_escape || c.escape;
         for (uint32_t m = c.vc_mask; m != 0; m &= m - 1) {
           const uint32_t next = buffers.id(out.peer, out.peer_port, static_cast<uint32_t>(__builtin_ctz(m)));
-          link(waits[id], next);
+          link(waits[buffers.node(id)], buffers.node(next));
           if (c.escape) {
             is_escape[next] = true;
             link(escapes[id], next);
@@ -99,7 +118,8 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
       }
     }
   }
-  if (has_escape) {
+  // A packet that has chosen its way waits for the end of a pause there, and escapes pause like all others.
+  if (has_escape && !pfc) {
     for (uint32_t id = 0; id < buffers.size(); ++id) {
       waits[id] = is_escape[id] ? escapes[id] : std::vector<uint32_t>{};
     }
@@ -148,6 +168,12 @@ std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& 
   const std::string& routing = config.routing.empty() ? topology.routing : config.routing;
   if (topology.one_way())
     return "Give ways without such a cycle (`topology.routes`), or a link the other way.";
+  if (has_pfc(topology, config)) {
+    return fmt::format(
+        "Priority flow control pauses all VCs of a virtual network together, so that VC classes do not help: "
+        "use {}, or credits.",
+        option("routing", "up_down"));
+  }
   if (topology.dimensions.empty()) return fmt::format("Use {}.", option("routing", "up_down"));
   const std::string classes =
       fmt::format("{} and at least 2 VCs per virtual network", option("vc_classes", "dateline"));

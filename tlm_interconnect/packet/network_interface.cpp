@@ -70,6 +70,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       link_(port.name, port.end, endpoint_),
       last_vc_(config.virtual_networks, kNoVcYet),
       out_(vcs_),
+      paused_by_(port.paused_by),
       queues_(config.virtual_networks),
       in_(vcs_),
       event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
@@ -78,6 +79,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
     reaction_ = std::make_unique<ReactionPoint>(config_.dcqcn, line_rate_, segmentation.flit_bytes, cycle_);
     notification_ = std::make_unique<NotificationPoint>(config_.dcqcn);
   }
+  if (paused_by_ != 0) pausing_ = std::vector<PauseAccount>(config.virtual_networks);
   SC_HAS_PROCESS(NetworkInterface);
   SC_METHOD(activate);
   sensitive << event_;
@@ -183,6 +185,7 @@ void NetworkInterface::cycle(Ticks t) {
       send(t);
       return;
     }
+    missed_credit(vc_ / config_.vcs);
     const Ticks when = credit.when(1);
     if (when == kNever) {
       watched_ |= 1u << vc_;
@@ -227,6 +230,7 @@ void NetworkInterface::begin_packet(Ticks t) {
       wake(t + cycle_);
       continue;
     }
+    if (!may_begin(t, network)) continue;
     const uint32_t last_vc = last_vc_[network];
     if (!choose_vc(t, network, flits)) continue;
     if (trains_ != nullptr && !queues_[network].empty() && trains_->carry(*this, network, t)) {
@@ -376,12 +380,57 @@ bool NetworkInterface::next_ready(uint32_t virtual_network, Ticks& ready, uint32
   return true;
 }
 
+// A packet that has begun goes on to its end, whatever the router says.
+bool NetworkInterface::may_begin(Ticks t, uint32_t virtual_network) {
+  if (paused_by_ == 0 || !pausing_[virtual_network].at(t)) return true;
+  wake(pausing_[virtual_network].next_change());  // not known yet: it wakes when it comes
+  return false;
+}
+
+void NetworkInterface::missed_credit(uint32_t virtual_network) {
+  if (((paused_by_ >> virtual_network) & 1) == 0 || ((overrun_ >> virtual_network) & 1) != 0) return;
+  overrun_ |= 1u << virtual_network;
+  ++overruns_;
+}
+
+void NetworkInterface::receive_pause(const fabric::Transfer& transfer) {
+  const uint32_t network = index(transfer.vc) / config_.vcs;
+  const bool on = transfer.kind == fabric::Transfer::Kind::pause;
+  if (((paused_by_ >> network) & 1) == 0 || pausing_[network].expects_resume() == on) {
+    SC_REPORT_FATAL(kReport, fmt::format("{} virtual network {}: a {} that nobody can have sent",
+                                         sc_module::name(), network, on ? "pause" : "resume")
+                                 .c_str());
+  }
+  const Ticks from = (transfer.first + cycle_ - 1) / cycle_ * cycle_;
+  if (on) {
+    pausing_[network].pause(from);
+  } else {
+    pausing_[network].resume(from);
+    wake_and_notify(from);
+  }
+}
+
+PauseAccount::Figures NetworkInterface::pauses() const {
+  PauseAccount::Figures sum;
+  for (const PauseAccount& account : pausing_) {
+    const auto one = account.figures(kernel_time());
+    sum.pauses += one.pauses;
+    sum.time += one.time;
+  }
+  return sum;
+}
+
+bool NetworkInterface::paused(uint32_t virtual_network) const {
+  return !pausing_.empty() && pausing_[virtual_network].paused(kernel_time());
+}
+
 // Round-robin over the VCs that no packet holds and that have a credit (strict cut-through: for the whole
 // packet).
 bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t flits) {
   const uint32_t base = virtual_network * config_.vcs;
   const uint32_t last = last_vc_[virtual_network];
   const uint32_t needed = config_.strict_cut_through ? flits : 1;
+  bool short_of_credits = false;
   for (uint32_t i = 0; i < config_.vcs; ++i) {
     const uint32_t v = base + (last == kNoVcYet ? i : (last - base + 1 + i) % config_.vcs);
     const int32_t credits = out_[v].at(t);
@@ -392,6 +441,7 @@ bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t fli
       last_vc_[virtual_network] = v;
       return true;
     }
+    short_of_credits = short_of_credits || ((draining_ >> v) & 1) == 0;
     const Ticks when = out_[v].when(((draining_ >> v) & 1) != 0 ? out_[v].depth() : needed);
     if (when == kNever) {
       watched_ |= 1u << v;
@@ -399,6 +449,7 @@ bool NetworkInterface::choose_vc(Ticks t, uint32_t virtual_network, uint32_t fli
       wake(on_cycle(when));
     }
   }
+  if (short_of_credits) missed_credit(virtual_network);
   return false;
 }
 
@@ -492,6 +543,7 @@ void NetworkInterface::send(Ticks t) {
   }
   if (sent_ == packet_flits_) {
     ++packets_sent_;
+    overrun_ &= ~(1u << (vc_ / config_.vcs));
     packet_ = fabric::kNoPacket;
     if (config_.release_on_credit) draining_ |= 1u << vc_;
     if (!have_spec_ && source_ != nullptr) have_spec_ = source_->next(spec_);
@@ -515,6 +567,10 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
       watched_ &= ~(1u << v);
       wake_and_notify(on_cycle(transfer.first));
     }
+    return;
+  }
+  if (transfer.kind != fabric::Transfer::Kind::burst) {
+    receive_pause(transfer);
     return;
   }
   InputVc& in = in_[v];
@@ -590,6 +646,8 @@ void NetworkInterface::write_sender(StateRecord& state) {
   state.number(last_network_);
   for (const uint32_t v : last_vc_) state.number(v);
   for (CreditAccount& account : out_) account.write(state);
+  if (paused_by_ != 0) state.number(overruns_);
+  for (PauseAccount& account : pausing_) account.write(state);
 }
 
 void NetworkInterface::write_receiver(StateRecord& state) const {

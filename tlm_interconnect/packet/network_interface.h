@@ -23,6 +23,7 @@
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/pause_account.h"
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/reaction_point.h"
 #include "tlm_interconnect/packet/router.h"
@@ -191,6 +192,12 @@ class NetworkInterface final : public sc_core::sc_module {
     return n;
   }
   uint64_t activations() const { return activations_; }
+  /// Pauses by the router in force by now, over all virtual networks, and for how long.
+  PauseAccount::Figures pauses() const;
+  bool paused(uint32_t virtual_network) const;
+  uint32_t paused_by() const { return paused_by_; }  ///< virtual networks that may be, as a mask
+  /// As Router::overruns().
+  uint64_t overruns() const { return overruns_; }
   bool idle() const { return packet_ == fabric::kNoPacket && messages_open() == 0; }
   int64_t credits(uint32_t vc) const { return out_[vc].outstanding(); }
   /// The packet that is being injected, or none, and how much of it is out.
@@ -290,6 +297,9 @@ class NetworkInterface final : public sc_core::sc_module {
   bool known(uint32_t virtual_network, Ticks t) const;
   bool next_ready(uint32_t virtual_network, Ticks& ready, uint32_t& flits);
   bool choose_vc(Ticks t, uint32_t virtual_network, uint32_t flits);
+  bool may_begin(Ticks t, uint32_t virtual_network);
+  void missed_credit(uint32_t virtual_network);
+  void receive_pause(const fabric::Transfer& transfer);
   void take_next(Ticks t, uint32_t virtual_network);
   void take_message(Ticks t, uint32_t virtual_network, uint32_t place);
   void take_spec(const PacketSource::Spec& spec);
@@ -338,8 +348,12 @@ class NetworkInterface final : public sc_core::sc_module {
   Ticks busy_ = 0;                 ///< the link is taken until then
   std::vector<uint32_t> last_vc_;  ///< per virtual network; ~0: none yet
   std::vector<CreditAccount> out_;
-  uint32_t watched_ = 0;   ///< VCs whose next credit is waited for
-  uint32_t draining_ = 0;  ///< release_on_credit: VCs that wait for their credits
+  uint32_t watched_ = 0;               ///< VCs whose next credit is waited for
+  uint32_t draining_ = 0;              ///< release_on_credit: VCs that wait for their credits
+  const uint32_t paused_by_;           ///< PortConfig::paused_by
+  std::vector<PauseAccount> pausing_;  ///< by virtual network; empty without priority flow control
+  uint32_t overrun_ = 0;               ///< virtual networks whose next (or current) packet has been counted
+  uint64_t overruns_ = 0;
 
   PacketSource::Spec spec_;
   bool have_spec_ = false;

@@ -30,6 +30,7 @@ struct PipelineConfig {
 
 /// In Packet::id_high, above the handle of the packet's message: it is the last one.
 constexpr uint64_t kLastPacket = uint64_t{1} << 32;
+
 /// ECN marking at the outputs of routers, with the marking curve of DCQCN (Zhu et al., "Congestion Control
 /// for Large-Scale RDMA Deployments", SIGCOMM 2015).
 struct EcnConfig {
@@ -56,6 +57,16 @@ struct DcqcnConfig {
   uint64_t min_rate = 5000000;
 };
 
+/// Priority flow control on the links that have it (LinkTiming::pfc). A virtual network is a priority: its
+/// VCs at one input are counted together and paused together.
+struct PfcConfig {
+  static constexpr uint32_t kAuto = ~0u;
+  uint32_t networks = ~0u;  ///< virtual networks that are paused, as a bit mask; the others go by credits
+  uint32_t xoff = kAuto;    ///< flits at which the sender is paused; auto: what leaves the headroom
+  uint32_t xon = kAuto;     ///< .. and at which it resumes; auto: a packet below xoff
+  Ticks delay = 0;          ///< of a pause or resume on its way, besides that of a credit
+};
+
 struct PacketConfig {
   Ticks cycle = ticks(1000);  ///< clock of routers and network interfaces, a picosecond or more
   PipelineConfig pipeline;
@@ -73,7 +84,8 @@ struct PacketConfig {
   std::string routing;                  ///< empty: what the topology is made for
   std::string selection;                ///< among equal routes; empty: what the routing is made for
   std::string vc_classes = "dateline";  ///< dateline | switched_dateline | bubble | none
-  bool interleave_messages = false;     ///< messages that wait at an interface take turns, packet by packet
+  PfcConfig pfc;
+  bool interleave_messages = false;  ///< messages that wait at an interface take turns, packet by packet
   EcnConfig ecn;
   DcqcnConfig dcqcn;
   bool trains = true;  ///< long messages without contention as packet trains: same results, less work

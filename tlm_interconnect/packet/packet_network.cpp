@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 
 namespace weft::packet {
@@ -55,9 +56,13 @@ PacketConfig completed(PacketConfig config, const PacketTopology& topology, cons
 
 PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config,
                              PacketTopology topology, const Segmentation& segmentation)
-    : sc_module(name), config_(completed(config, topology, segmentation)), topology_(std::move(topology)) {
+    : sc_module(name),
+      config_(completed(config, topology, segmentation)),
+      topology_(std::move(topology)),
+      packet_flits_(segmentation.flits(segmentation.packet_bytes)) {
   check(config_);
   topology_.check();
+  check_pfc();
   for (const LinkTiming& link : topology_.links) {
     if (!(link.flit_error >= 0) || link.flit_error >= 1) {
       throw UserError(
@@ -139,6 +144,25 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.on_cycle = on_cycle_;
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
+  if (link.pfc) {
+    const uint32_t networks =
+        config_.pfc.networks & (config_.virtual_networks >= 32 ? ~0u : (1u << config_.virtual_networks) - 1);
+    if (at_router) {
+      const PfcThresholds at = pfc_thresholds(config_, link, port.ni, packet_flits_);
+      if (at.xon >= at.xoff) {
+        throw UserError(
+            ExitCode::usage,
+            fmt::format("packet network: priority flow control resumes at {} flits, but with buffers "
+                        "of {} and the headroom that a link needs it pauses at {}: give an XON below "
+                        "that, or larger buffers",
+                        at.xon, config_.buffer_flits, at.xoff));
+      }
+      result.pauses = networks;
+      result.xoff = at.xoff;
+      result.xon = at.xon;
+    }
+    if (!at_router || !port.ni) result.paused_by = networks;  // interfaces take everything
+  }
   // Soonest effect of what the peer decides now: a credit or (at a router) a flit.
   const PipelineConfig& stages = config_.pipeline;
   const Ticks credit = config_.cycle + result.credit_latency;
@@ -150,6 +174,51 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
     result.lookahead = std::min(flit, credit + stages.credit * config_.cycle);
   }
   return result;
+}
+
+void PacketNetwork::check_pfc() const {
+  if (std::none_of(topology_.links.begin(), topology_.links.end(),
+                   [](const LinkTiming& link) { return link.pfc; }))
+    return;
+  const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
+  const PfcConfig& c = config_.pfc;
+  const uint32_t none = config_.virtual_networks >= 32 ? 0 : ~0u << config_.virtual_networks;
+  if (c.networks != ~0u && (c.networks & none) != 0) {
+    fail(fmt::format(
+        "packet network: priority flow control of virtual network {}, but there are {}: name 0 to {}",
+        __builtin_ctz(c.networks & none), config_.virtual_networks, config_.virtual_networks - 1));
+  }
+  if (c.xoff != PfcConfig::kAuto && (c.xoff == 0 || c.xoff > config_.buffer_flits)) {
+    fail(
+        fmt::format("packet network: priority flow control pauses at {} flits, but a buffer has {}: give an "
+                    "XOFF from 1 to {}, or a larger buffer",
+                    c.xoff, config_.buffer_flits, config_.buffer_flits));
+  }
+  if (c.xon != PfcConfig::kAuto && c.xoff != PfcConfig::kAuto && c.xon >= c.xoff) {
+    fail(
+        fmt::format("packet network: priority flow control pauses at {} flits and resumes at {}: give an XON "
+                    "below XOFF",
+                    c.xoff, c.xon));
+  }
+  if (config_.vc_classes == "bubble") {
+    fail(
+        "packet network: vc_classes bubble keeps a ring moving by the room it leaves free, and a pause stops "
+        "packets that have room: use other classes, or credits in place of priority flow control");
+  }
+}
+
+PacketNetwork::PfcFigures PacketNetwork::pfc() const {
+  PfcFigures sum;
+  const auto add = [&](bool has_pfc, const PauseAccount::Figures& figures, uint64_t overruns) {
+    if (has_pfc) ++sum.senders;
+    sum.pauses += figures.pauses;
+    sum.paused += figures.time;
+    sum.overruns += overruns;
+  };
+  for (const auto& r : routers_)
+    for (uint32_t p = 0; p < r->ports(); ++p) add(r->paused_by(p) != 0, r->pauses(p), r->overruns(p));
+  for (const auto& ni : nis_) add(ni->paused_by() != 0, ni->pauses(), ni->overruns());
+  return sum;
 }
 
 uint64_t PacketNetwork::flits_received() const {
@@ -283,6 +352,13 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
       text += fmt::format(" input {} VC {}", holder / vcs, holder % vcs);
       waits_for.push_back({place.router, holder / vcs, holder % vcs});
     }
+  } else if (w.sent == 0 && router.paused(w.port, w.virtual_network)) {
+    const std::string whom = fmt::format("{} input {}", topology_.routers[out.peer].name, out.peer_port);
+    text += fmt::format(" has VC {} of output {}, which is paused by {} (virtual network {})", w.vc, w.port,
+                        whom, w.virtual_network);
+    // Until its buffers of this virtual network, whatever their VC, are down to XON.
+    for (uint32_t v = 0; v < config_.vcs; ++v)
+      waits_for.push_back({out.peer, out.peer_port, w.virtual_network * config_.vcs + v});
   } else if (router.credits(w.port, w.vc) <= 0 && !out.ni) {
     text += fmt::format(" has VC {} of output {} and waits for a credit of {} input {} VC {}", w.vc, w.port,
                         topology_.routers[out.peer].name, out.peer_port, w.vc);

@@ -43,6 +43,16 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   uint64_t packet_hops() const;
   uint64_t activations() const;
 
+  /// Priority flow control, over all links: pauses in force so far, how long they lasted (added up over links
+  /// and virtual networks), and packets that found a full buffer without having been paused.
+  struct PfcFigures {
+    uint64_t pauses = 0;
+    Ticks paused = 0;
+    uint64_t overruns = 0;
+    uint32_t senders = 0;  ///< ports and interfaces that can be paused
+  };
+  PfcFigures pfc() const;
+
   /// Waveforms of the routers (see RouterProbes). Call at elaboration; `waves` must outlive the network. What
   /// is recorded is simulated packet by packet: with anything selected there are no trains.
   void record(vcd::Waves& waves);
@@ -77,11 +87,13 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// Time of one flit from interface `from` to the rank `to` through an empty network.
   Ticks unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_network) const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
+  void check_pfc() const;
   Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
 
   const PacketConfig config_;
   const PacketTopology topology_;
+  const uint32_t packet_flits_;  ///< of a full packet
   fabric::PacketPool pool_;
   MessagePool messages_;
   std::unique_ptr<RoutingPolicy> routing_;

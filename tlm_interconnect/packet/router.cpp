@@ -85,6 +85,14 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
     port.replay = in.replay;
     for (uint32_t v = 0; v < vcs_; ++v) outputs_[p * vcs_ + v].credit.set_depth(in.peer_depth);
     lookahead_ = std::min(lookahead_, in.lookahead);
+    port.pauses = in.pauses;
+    port.paused_by = in.paused_by;
+    port.xoff = in.xoff;
+    port.xon = in.xon;
+    if ((in.pauses | in.paused_by) != 0 && levels_.empty()) {
+      levels_ = std::vector<Level>(ports.size() * config.virtual_networks);
+      pausing_ = std::vector<PauseAccount>(ports.size() * config.virtual_networks);
+    }
   }
   // Between cycles a flit may count on a credit that comes within its own cycle.
   if (!own_on_cycle(config, ports)) {
@@ -139,10 +147,17 @@ void Router::activate() {
 }
 
 void Router::receive(uint32_t port, const fabric::Transfer& transfer) {
-  if (transfer.kind == fabric::Transfer::Kind::burst) {
-    receive_burst(port, transfer);
-  } else {
-    receive_credit(port, transfer);
+  switch (transfer.kind) {
+    case fabric::Transfer::Kind::burst:
+      receive_burst(port, transfer);
+      break;
+    case fabric::Transfer::Kind::credit:
+      receive_credit(port, transfer);
+      break;
+    case fabric::Transfer::Kind::pause:
+    case fabric::Transfer::Kind::resume:
+      receive_pause(port, transfer);
+      break;
   }
 }
 
@@ -171,6 +186,18 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   const Ticks stride = transfer.flit_time;
   if (probes_) {
     probes_->arrived(kernel_decided(), p, v, first, transfer.flits, stride);
+  }
+  if (ports_[p].pauses != 0) {
+    const uint32_t network = v / config_.vcs;
+    if (((ports_[p].pauses >> network) & 1) != 0) {
+      Level& l = level(p, network);
+      l.meter.arrive(first, transfer.flits, stride);
+      // More flits delay a resume; it is looked at when it was due without them.
+      if (!l.pausing) {
+        predict(p, network);
+        if (l.due != kNever) wake_and_notify(l.due);
+      }
+    }
   }
   bool merged = false;
   if (!in.queue.empty()) {
@@ -209,12 +236,117 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   }
 }
 
+void Router::receive_pause(uint32_t p, const fabric::Transfer& transfer) {
+  const uint32_t network = index(transfer.vc) / config_.vcs;
+  const Ticks from = round_up(transfer.first + config_.pipeline.credit * cycle_);
+  const bool on = transfer.kind == fabric::Transfer::Kind::pause;
+  if (((ports_[p].paused_by >> network) & 1) == 0 ||
+      pausing_[p * config_.virtual_networks + network].expects_resume() == on) {
+    SC_REPORT_FATAL(kReport, fmt::format("{} port {} virtual network {}: a {} that nobody can have sent",
+                                         sc_module::name(), p, network, on ? "pause" : "resume")
+                                 .c_str());
+  }
+  PauseAccount& account = pausing_[p * config_.virtual_networks + network];
+  if (on) {
+    account.pause(from);
+  } else {
+    account.resume(from);
+    wake_and_notify(from);
+  }
+  if (probes_) probes_->paused(p, network, from, on);
+}
+
 void Router::cycle(Ticks t) {
   now_ = t;
   if (held_count_ != 0) continue_held(t);
   if (config_.pipeline.vc_alloc == 0) allocate_vcs(t);
   allocate_switch(t);
   if (config_.pipeline.vc_alloc != 0) allocate_vcs(t);
+  if (level_due_ != kNever) {
+    if (level_due_ <= t) look_at_levels(t);
+    wake(level_due_);
+  }
+}
+
+// A packet that has begun goes on to its end, whatever its receiver says.
+bool Router::may_begin(const InputVc& in, Ticks t) {
+  PauseAccount& account = pausing_[in.out_port * config_.virtual_networks + in.virtual_network];
+  if (!account.at(t)) return true;
+  wake(account.next_change());  // not known yet: it wakes when it comes
+  return false;
+}
+
+// Where a pause comes in time this does not happen: see pfc_headroom().
+void Router::missed_credit(InputVc& in) {
+  Port& out = ports_[in.out_port];
+  if (in.overrun || ((out.paused_by >> in.virtual_network) & 1) == 0) return;
+  in.overrun = true;
+  ++out.overruns;
+}
+
+// Departures that are not known yet can only delay XOFF, and arrivals XON.
+void Router::predict(uint32_t p, uint32_t network) {
+  Level& l = level(p, network);
+  const Ticks t = l.pausing ? l.meter.when_at_most(ports_[p].xon) : l.meter.when_at_least(ports_[p].xoff);
+  l.due = t == kNever ? kNever : round_up(t);
+  level_due_ = std::min(level_due_, l.due);
+}
+
+// After the decisions of a cycle: everything up to it is known.
+void Router::look_at_levels(Ticks t) {
+  level_due_ = kNever;
+  for (uint32_t p = 0; p < ports(); ++p) {
+    const Port& port = ports_[p];
+    if (port.pauses == 0 || port.aside) continue;
+    for (uint32_t m = port.pauses; m != 0; m &= m - 1) {
+      const auto network = static_cast<uint32_t>(__builtin_ctz(m));
+      Level& l = level(p, network);
+      if (l.due <= t) {
+        l.meter.settle(t);
+        const int64_t flits = l.meter.occupancy(t);
+        if (l.pausing ? flits <= port.xon : flits >= port.xoff) {
+          l.pausing = !l.pausing;
+          if (l.pausing) ++l.pauses;
+          pause(p, network, l.pausing, t);
+        }
+        predict(p, network);
+      }
+      level_due_ = std::min(level_due_, l.due);
+    }
+  }
+}
+
+void Router::pause(uint32_t p, uint32_t network, bool on, Ticks t) {
+  fabric::Transfer transfer;
+  transfer.kind = on ? fabric::Transfer::Kind::pause : fabric::Transfer::Kind::resume;
+  transfer.first = t + ports_[p].credit_delay + config_.pfc.delay;
+  transfer.vc = static_cast<VcId>(network * config_.vcs);
+  links_[p]->send(transfer);
+}
+
+Ticks Router::next_level(uint32_t p) const {
+  Ticks next = kNever;
+  for (uint32_t m = ports_[p].pauses; m != 0; m &= m - 1)
+    next =
+        std::min(next, levels_[p * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].due);
+  return next;
+}
+
+PauseAccount::Figures Router::pauses(uint32_t output) const {
+  PauseAccount::Figures sum;
+  const Ticks now = kernel_time();
+  for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1) {
+    const auto network = static_cast<uint32_t>(__builtin_ctz(m));
+    const auto one = pausing_[output * config_.virtual_networks + network].figures(now);
+    sum.pauses += one.pauses;
+    sum.time += one.time;
+  }
+  return sum;
+}
+
+bool Router::paused(uint32_t output, uint32_t virtual_network) const {
+  return ((ports_[output].paused_by >> virtual_network) & 1) != 0 &&
+         pausing_[output * config_.virtual_networks + virtual_network].paused(kernel_time());
 }
 
 // A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still
@@ -241,8 +373,10 @@ void Router::continue_held(Ticks t) {
       if (!in_time && !begun) continue;
       CreditAccount& credit = outputs_[in.out_port * vcs_ + in.out_vc].credit;
       // A credit that comes by the time of the flit will do; at() must not run ahead of the cycle.
-      if (in_time && !(begun && damaged(in.out_port, out.flits)) &&
-          (credit.at(t) > 0 || credit.run(std::max(t, out.output_busy), 1, out.flit_time) > 0)) {
+      const bool may_go =
+          in_time && (credit.at(t) > 0 || credit.run(std::max(t, out.output_busy), 1, out.flit_time) > 0);
+      if (in_time && !may_go && !begun && out.paused_by != 0) missed_credit(in);
+      if (may_go && !(begun && damaged(in.out_port, out.flits))) {
         send(p, v, t);
       } else if (begun) {
         hold(p, v);
@@ -319,10 +453,15 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
           wake(aligned_ ? busy : busy - busy % cycle_);
           continue;
         }
+        const uint32_t paused_by = ports_[in.out_port].paused_by;
+        if (paused_by != 0 && in.sent == 0 && ((paused_by >> in.virtual_network) & 1) != 0 &&
+            !may_begin(in, t))
+          continue;
         OutputVc& out = outputs_[in.out_port * vcs_ + in.out_vc];
         const uint32_t needed = config_.strict_cut_through && in.sent == 0 ? in.packet_flits : 1;
         if (out.credit.at(t) < static_cast<int32_t>(needed)) {
           const Ticks when = out.credit.when(needed);
+          if (paused_by != 0) missed_credit(in);
           if (when == kNever) {
             out.watched = true;
           } else {
@@ -549,6 +688,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.packet = run.packet;
   in.packet_flits = run.packet_flits;
   in.sent = 0;
+  in.overrun = false;
   in.routed = false;
   in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
   in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
@@ -648,6 +788,12 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   }
   in.pending -= n;
   in.sent += n;
+  if (port.pauses != 0 && ((port.pauses >> in.virtual_network) & 1) != 0) {
+    Level& l = level(p, in.virtual_network);
+    l.meter.settle(t - 1);  // what else happens in this cycle is not known yet
+    l.meter.depart(start, n, stride);
+    if (l.pausing) predict(p, in.virtual_network);
+  }
   const Ticks end = start + static_cast<Ticks>(n) * stride;
   out_port.output_busy = end;
   out_port.last_end = end;
@@ -711,13 +857,16 @@ Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
   w.sent = in.sent;
   w.packet_flits = in.packet_flits;
   w.flits_here = in.pending;
+  w.virtual_network = in.virtual_network;
   return w;
 }
 
 bool Router::record(vcd::Waves& waves) {
   std::vector<uint32_t> credits;
   for (uint32_t p = 0; p < ports(); ++p) credits.push_back(outputs_[p * vcs_].credit.depth());
-  auto probes = std::make_unique<RouterProbes>(waves, name(), credits, vcs_);
+  std::vector<uint32_t> paused_by;
+  for (const Port& port : ports_) paused_by.push_back(port.paused_by);
+  auto probes = std::make_unique<RouterProbes>(waves, name(), credits, vcs_, paused_by);
   if (!probes->any()) return false;
   probes_ = std::move(probes);
   return true;
@@ -835,10 +984,20 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
     state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
     state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
   }
+  for (uint32_t m = in_port.pauses; m != 0; m &= m - 1) {
+    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+    l.meter.write(state);
+    state.number((l.pauses << 1) | (l.pausing ? 1u : 0u));
+  }
+  // With a pause or an overrun since no two records agree: a period of a train has none.
+  if (ports_[output].paused_by != 0) state.number(ports_[output].overruns);
+  for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1)
+    pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
 }
 
 Ticks Router::set_aside(uint32_t input, Ticks now) {
-  const Port& port = ports_[input];
+  Port& port = ports_[input];
+  port.aside = true;
   if (port.va_mask != 0) va_ports_.erase(input);
   if (port.sa_mask != 0) sa_ports_.erase(input);
   if (port.held_mask != 0) {
@@ -865,6 +1024,11 @@ void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, 
     out.credit.shift(by);
     out.free_at += by;
   }
+  for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
+    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+    l.meter.shift(by);
+    if (l.due != kNever) l.due += by;
+  }
 }
 
 void Router::begin_replay(uint32_t input, Ticks from) {
@@ -873,7 +1037,9 @@ void Router::begin_replay(uint32_t input, Ticks from) {
     if (mask != 0) set.insert(input);
     return set;
   };
-  const Port& port = ports_[input];
+  Port& port = ports_[input];
+  port.aside = false;
+  level_due_ = std::min(level_due_, next_level(input));  // those of other inputs are later than the replay
   live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
   live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
   live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));

@@ -19,10 +19,12 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/buffer_meter.h"
 #include "tlm_interconnect/packet/ecn_marker.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/pause_account.h"
 #include "tlm_interconnect/packet/port_set.h"
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/router_probes.h"
@@ -46,6 +48,11 @@ struct PortConfig {
   Ticks replay = 0;         ///< what a repetition costs
   Ticks lookahead = 0;      ///< soonest a transfer sent by the peer now can concern this end
   bool on_cycle = true;     ///< every time of every link of the network is a multiple of the cycle
+  // Priority flow control, as masks of virtual networks:
+  uint32_t pauses = 0;     ///< whose sender this end pauses
+  uint32_t paused_by = 0;  ///< that the other end may pause
+  uint32_t xoff = 0;       ///< flits in this port's buffers of one of them
+  uint32_t xon = 0;
 };
 
 class PacketTrains;
@@ -66,6 +73,14 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint64_t activations() const { return activations_; }
   uint64_t packets() const { return packets_; }  ///< packet-hops: tails sent
   uint64_t retries(uint32_t output) const { return ports_[output].retries; }
+  /// Pauses of one output, over its virtual networks: those in force by now, and for how long.
+  PauseAccount::Figures pauses(uint32_t output) const;
+  bool paused(uint32_t output, uint32_t virtual_network) const;
+  /// Packets that found no room at the other end although they were not to be paused: a lossless link would
+  /// have dropped them. Here they waited for a credit.
+  uint64_t overruns(uint32_t output) const { return ports_[output].overruns; }
+  /// Virtual networks of an output that may be paused, as a mask.
+  uint32_t paused_by(uint32_t output) const { return ports_[output].paused_by; }
   uint64_t flits_sent(uint32_t output) const { return ports_[output].flits; }
   uint64_t packets_sent(uint32_t output) const { return ports_[output].packets; }
   /// ECN: packets marked at an output, and the longest queue that one found there, in flits.
@@ -97,6 +112,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t sent = 0;  ///< flits sent on already
     uint32_t packet_flits = 0;
     uint32_t flits_here = 0;
+    uint32_t virtual_network = 0;
   };
   Waiting waiting(uint32_t input, uint32_t vc) const;
   /// Input VC (port x VCs + VC) that holds an output VC, or ~0.
@@ -156,8 +172,9 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t out_mask = 0;
     uint32_t virtual_network = 0;
     bool routed = false;
-    bool bubble = false;  ///< may enter a ring only if a packet's space stays free
-    bool last = false;    ///< the message's last packet
+    bool bubble = false;   ///< may enter a ring only if a packet's space stays free
+    bool last = false;     ///< the message's last packet
+    bool overrun = false;  ///< this packet has been counted as one
   };
 
   struct OutputVc {
@@ -188,6 +205,20 @@ class Router final : public sc_core::sc_module, private OutputView {
     Ticks queued = 0;
     Ticks last_end = 0;           ///< of the last flit that left by this output
     uint32_t last_input = kFree;  ///< where it came in
+    uint64_t overruns = 0;
+    uint32_t pauses = 0;     ///< as PortConfig
+    uint32_t paused_by = 0;  ///< the same
+    uint32_t xoff = 0;
+    uint32_t xon = 0;
+    bool aside = false;  ///< a train is on this input
+  };
+
+  /// The buffers of one virtual network at one input with priority flow control.
+  struct Level {
+    BufferMeter meter;
+    bool pausing = false;
+    Ticks due = kNever;  ///< the cycle in which to look whether it has come to XOFF, or down to XON
+    uint64_t pauses = 0;
   };
 
   void end_of_elaboration() override;
@@ -195,6 +226,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   void receive(uint32_t port, const fabric::Transfer& transfer);
   void receive_burst(uint32_t port, const fabric::Transfer& transfer);
   void receive_credit(uint32_t port, const fabric::Transfer& transfer);
+  void receive_pause(uint32_t port, const fabric::Transfer& transfer);
   void wake(Ticks t) {
     if (t < next_) next_ = t;
   }
@@ -221,6 +253,17 @@ class Router final : public sc_core::sc_module, private OutputView {
   void choose_route(uint32_t port, uint32_t vc);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
   void send(uint32_t port, uint32_t vc, Ticks t);
+  // Priority flow control.
+  Level& level(uint32_t input, uint32_t network) {
+    return levels_[input * config_.virtual_networks + network];
+  }
+  bool may_begin(const InputVc& input, Ticks t);
+  void missed_credit(InputVc& input);
+  void predict(uint32_t input, uint32_t network);
+  void look_at_levels(Ticks t);
+  void pause(uint32_t input, uint32_t network, bool on, Ticks t);
+  Ticks next_level(uint32_t input) const;
+  Ticks round_up(Ticks t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
   uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, Ticks stride) const;
   uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
   uint32_t with_bubble(const InputVc& input, uint32_t free, Ticks t, Ticks& soonest);
@@ -261,6 +304,11 @@ class Router final : public sc_core::sc_module, private OutputView {
   std::vector<SwitchGrant> grants_;
   std::vector<VcRequest> vc_requests_;
   std::vector<RouteCandidate> candidates_;
+
+  // Priority flow control; empty where no link has it.
+  std::vector<Level> levels_;          ///< input x virtual networks + virtual network
+  std::vector<PauseAccount> pausing_;  ///< output x virtual networks + virtual network
+  Ticks level_due_ = kNever;           ///< earliest Level::due
 
   Ticks now_ = 0;            ///< the cycle being decided
   Ticks next_ = kNever;      ///< next cycle to decide

@@ -6,7 +6,7 @@
 namespace weft::packet {
 
 RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
-                           uint32_t vcs)
+                           uint32_t vcs, const std::vector<uint32_t>& paused_by)
     : vcs_(vcs), outputs_(credits.size()), credits_(credits.size() * vcs), flits_(credits.size() * vcs) {
   const auto keep = [this](const vcd::Probe& probe, uint64_t value) {
     if (probe) {
@@ -20,6 +20,11 @@ RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const s
     const std::string in = router + ".in" + std::to_string(p);
     outputs_[p].busy = keep(waves.bit(out + ".busy"), 0);
     outputs_[p].vc = keep(waves.number(out + ".vc", 8), 0);
+    for (uint32_t n = 0; n < 32 && (paused_by[p] >> n) != 0; ++n) {
+      outputs_[p].paused.emplace_back();
+      if (((paused_by[p] >> n) & 1) != 0)
+        outputs_[p].paused[n] = keep(waves.bit(out + ".vn" + std::to_string(n) + "_paused"), 0);
+    }
     for (uint32_t v = 0; v < vcs; ++v) {
       const std::string vc = ".vc" + std::to_string(v);
       credits_[p * vcs + v].settled = credits[p];
@@ -45,6 +50,10 @@ void RouterProbes::sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t o
   outputs_[output].busy.set(picoseconds(first), true);
   outputs_[output].busy.set(picoseconds(first + n * stride), false);
   outputs_[output].vc.set(picoseconds(first), output_vc);
+}
+
+void RouterProbes::paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on) {
+  outputs_[output].paused[virtual_network].set(picoseconds(from), on);
 }
 
 void RouterProbes::Level::change(Ticks now, Ticks first, uint32_t n, Ticks stride, int by) {

@@ -3,7 +3,8 @@
 //
 // The waveforms of one router, flit by flit: per output port whether it is busy and with which VC
 // (<router>.out2.busy, <router>.out2.vc) and the credits here for each VC (.out2.vc1_credits); per input VC
-// the flits in its buffer (.in0.vc1_flits). A router commits ahead of time; so do the signals.
+// the flits in its buffer (.in0.vc1_flits); with priority flow control whether a virtual network is paused
+// (.out2.vn0_paused). A router commits ahead of time; so do the signals.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_ROUTER_PROBES_H
 #define WEFT_TLM_INTERCONNECT_PACKET_ROUTER_PROBES_H
@@ -20,9 +21,10 @@ namespace weft::packet {
 
 class RouterProbes {
  public:
-  /// Registers what is selected. `credits`: at the start, per port.
+  /// Registers what is selected. `credits`: at the start, per port; `paused_by`: virtual networks that may be
+  /// paused, per port.
   RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
-               uint32_t vcs);
+               uint32_t vcs, const std::vector<uint32_t>& paused_by);
   /// True if anything is selected.
   bool any() const { return any_; }
 
@@ -32,6 +34,8 @@ class RouterProbes {
   void credited(Ticks now, uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
   void sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first,
             uint32_t n, Ticks stride);
+  /// The pause or its end holds from `from` on.
+  void paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on);
 
  private:
   /// A count whose changes become known in any order of their times.
@@ -45,6 +49,7 @@ class RouterProbes {
   struct Output {
     vcd::Probe busy;
     vcd::Probe vc;
+    std::vector<vcd::Probe> paused;  ///< by virtual network
   };
 
   const uint32_t vcs_;

@@ -26,6 +26,7 @@ struct LinkTiming {
   double flit_error =
       0;             ///< chance that a flit is damaged; it and what follows are sent again (link-level retry)
   Ticks replay = 0;  ///< what a repetition costs; 0: a round trip of the link
+  bool pfc = false;  ///< routers at its ends pause what sends to them (PacketConfig::pfc)
 };
 
 struct TopologyPort {

@@ -187,16 +187,17 @@ void put(std::string& out, const std::string& s) {
 }
 
 struct Flat {
-  double load, avg, p50, p99, min, max, accepted, wall, cpu;
-  uint64_t seed, packets, hops, activations, digest;
+  double load, avg, p50, p99, min, max, accepted, wall, cpu, paused;
+  uint64_t seed, packets, hops, activations, digest, pauses, overruns;
   uint64_t saturated, marked, notifications, slowed;
 };
 
 std::string pack(const TrafficPoint& p) {
-  const Flat flat{p.load,           p.avg_latency,   p.p50,         p.p99,    p.min_latency,
-                  p.max_latency,    p.accepted,      p.wall_s,      p.cpu_s,  p.seed,
-                  p.packets,        p.packet_hops,   p.activations, p.digest, p.saturated ? 1u : 0u,
-                  p.packets_marked, p.notifications, p.flows_slowed};
+  const Flat flat{
+      p.load,           p.avg_latency,   p.p50,         p.p99,          p.min_latency, p.max_latency,
+      p.accepted,       p.wall_s,        p.cpu_s,       p.paused_share, p.seed,        p.packets,
+      p.packet_hops,    p.activations,   p.digest,      p.pauses,       p.overruns,    p.saturated ? 1u : 0u,
+      p.packets_marked, p.notifications, p.flows_slowed};
   std::string out(1, 'p');
   put(out, &flat, sizeof flat);
   put(out, p.stall);
@@ -225,6 +226,9 @@ bool unpack(const std::string& in, TrafficPoint& p) {
   p.packet_hops = flat.hops;
   p.activations = flat.activations;
   p.digest = flat.digest;
+  p.pauses = flat.pauses;
+  p.paused_share = flat.paused;
+  p.overruns = flat.overruns;
   p.saturated = flat.saturated != 0;
   p.packets_marked = flat.marked;
   p.notifications = flat.notifications;
@@ -316,9 +320,10 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const Ticks from = config.warmup_cycles * cycle;
   const Ticks to = from + config.measure_cycles * cycle;
 
-  Segmentation segmentation;
-  segmentation.flit_bytes = config.flit_bytes;
-  PacketNetwork network("network", network_config, config.topology, segmentation);
+  Segmentation packets;  // which the sources make: it says how long the longest is
+  packets.flit_bytes = config.flit_bytes;
+  packets.packet_bytes = config.packet_flits * packets.flit_bytes;
+  PacketNetwork network("network", network_config, config.topology, packets);
   const TrafficPattern pattern(config.pattern, network.topology());
   Monitor monitor(cycle, from, to);
   std::vector<std::unique_ptr<TrafficSource>> sources;
@@ -405,6 +410,11 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   point.packets_marked = network.packets_marked();
   point.notifications = network.notifications();
   for (uint32_t n = 0; n < network.nis(); ++n) point.flows_slowed += network.ni(n).flow_records().size();
+  const PacketNetwork::PfcFigures pfc = network.pfc();
+  point.pauses = pfc.pauses;
+  point.overruns = pfc.overruns;
+  if (pfc.senders != 0 && now != 0)
+    point.paused_share = static_cast<double>(pfc.paused) / static_cast<double>(now) / pfc.senders;
   point.digest = monitor.digest();
   point.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();
   point.cpu_s = cpu_seconds() - cpu;
@@ -480,12 +490,17 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
       mean.wall_s += p.wall_s;
       mean.cpu_s += p.cpu_s;
       mean.digest += p.digest;
+      mean.pauses += p.pauses;
+      mean.paused_share += p.paused_share / n;
+      mean.overruns += p.overruns;
       result.packet_hops += p.packet_hops;
     }
     if (config.find_saturation && i + 1 == loads.size()) {
       result.saturation = mean.accepted;
+      result.overruns += mean.overruns;
       continue;
     }
+    result.overruns += mean.overruns;
     result.points.push_back(mean);
   }
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - wall).count();

@@ -57,8 +57,11 @@ struct TrafficPoint {
   uint64_t packets_marked = 0;  ///< by ECN, at every router; whole run
   uint64_t notifications = 0;   ///< of DCQCN; whole run
   uint64_t flows_slowed = 0;
-  uint64_t digest = 0;  ///< of the arrivals up to the end of the measurement (rank, time, packet)
-  std::string stall;    ///< not empty: nothing moved any more, and why
+  uint64_t pauses = 0;      ///< whole run: by priority flow control
+  double paused_share = 0;  ///< .. of the time of a link that has it, over virtual networks, on average
+  uint64_t overruns = 0;    ///< .. packets that found a full buffer without having been paused
+  uint64_t digest = 0;      ///< of the arrivals up to the end of the measurement (rank, time, packet)
+  std::string stall;        ///< not empty: nothing moved any more, and why
 };
 
 struct TrafficResult {
@@ -66,6 +69,7 @@ struct TrafficResult {
   std::vector<TrafficPoint> runs;    ///< every run
   double saturation = 0;             ///< accepted at load 1, 0 if not asked for
   uint64_t packet_hops = 0;
+  uint64_t overruns = 0;
   double wall_s = 0;  ///< of all, children in parallel
 };
 

@@ -27,6 +27,10 @@
 //  6. Multicast and in-switch reduction create new packets; one packet object is never in two places.
 //  7. A burst passes one reference to its packet; the last burst of a packet passes it on or releases it.
 //  8. Debug transport and DMI do not exist here: they return 0 and false.
+//  9. Priority flow control, above the credits: a receiver sends `pause` when the buffers of a virtual
+//  network
+//     fill up and `resume` when they have emptied, in turns; `vc` is the virtual network's first. From
+//     `first` on the sender begins no packet of it on this link; what it has begun it ends.
 
 #ifndef WEFT_TLM_INTERCONNECT_PROTOCOL_FABRIC_PROTOCOL_H
 #define WEFT_TLM_INTERCONNECT_PROTOCOL_FABRIC_PROTOCOL_H
@@ -42,9 +46,9 @@ namespace weft::fabric {
 
 /// What one call on a fabric socket carries.
 struct Transfer {
-  enum class Kind : uint8_t { burst, credit };
+  enum class Kind : uint8_t { burst, credit, pause, resume };
 
-  uint64_t first = 0;            ///< absolute time of the first flit (or credit) at the receiver
+  uint64_t first = 0;            ///< absolute time of the first flit (or credit, or of the pause)
   uint64_t flit_time = 0;        ///< from one flit to the next
   PacketRef packet = kNoPacket;  ///< burst only
   uint32_t first_flit = 0;
