@@ -980,12 +980,14 @@ std::vector<KeySpec> make_keys() {
   {
     KeySpec& k = add("packet.selection", ValueType::choice);
     k.fallback = "auto";
-    k.choices = {{"auto", true, "most_credits for adaptive routing, else first"},
-                 {"first", true, "the first, in a fixed order"},
-                 {"random", true, "at random"},
-                 {"hash", true, "by source and destination"},
-                 {"spray", true, "in turn"},
-                 {"most_credits", true, "where most credits are"}};
+    k.choices = {
+        {"auto", true,
+         "most_credits for adaptive routing, hash where a graph or a tree has several ways, else first"},
+        {"first", true, "the first, in a fixed order"},
+        {"random", true, "at random"},
+        {"hash", true, "by source and destination"},
+        {"spray", true, "in turn"},
+        {"most_credits", true, "where most credits are"}};
     k.description = "Which of several equal routes a packet takes.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.selection = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.selection; };
