@@ -2,8 +2,8 @@
 // Copyright the Weft authors
 //
 // The one table of everything a configuration may say. The loader's checks, the JSON Schema, the reference
-// page and the effective configuration are all made from it: a new key is one row here (and a field in
-// config.h).
+// page and the effective configuration are all made from it: a new key is one row in the
+// section's file of configs/keys (and a field in config.h).
 
 #ifndef WEFT_CONFIGS_KEYS_H
 #define WEFT_CONFIGS_KEYS_H
