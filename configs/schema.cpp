@@ -261,7 +261,7 @@ std::string json_schema() {
 std::string reference_markdown() {
   std::string out =
       "# Configuration reference\n\n"
-      "<!-- Made from the table in configs/keys.cpp; a test compares. To renew: WEFT_UPDATE_DOCS=1 ctest -R "
+      "<!-- Made from the tables in configs/keys; a test compares. To renew: WEFT_UPDATE_DOCS=1 ctest -R "
       "configs -->\n\n"
       "One YAML file describes a machine, its workload and the run. Unknown keys, missing units and values "
       "out of range "
