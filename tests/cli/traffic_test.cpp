@@ -325,7 +325,7 @@ TEST(Traffic, ATreeIsADimension) {
   write(machine,
         "weft: 1\ntopology:\n  notation: Ring(2)_Clos(hosts=4,leaves=2,spines=4)\n  dimensions: [{bandwidth: "
         "16 "
-        "GB/s, latency: 1 ns}]\n");
+        "GB/s, latency: 1 ns}]\npacket: {packet_size: 128 B, buffer_flits: 16}\n");
   const json by_option = result({"Ring(2)_Clos(hosts=4,leaves=2,spines=4)"})["points"];
   EXPECT_EQ(result({machine})["points"], by_option);
   // Uplinks of a quarter of the bandwidth carry a quarter: half of the traffic changes leaves, and every rank

@@ -81,33 +81,33 @@ Config packets_of(const GoldenCollective& g) {
 
 /// What packets add to the golden's time if every message waits for the one before it, in ns.
 struct Added {
-  double way = 0;    ///< through routers, and rounding to flits and picoseconds
+  double way = 0;    ///< through routers, and rounding to flits
   double clock = 0;  ///< what comes between two cycles waits for the next one: less than this
 };
 Added added(const GoldenCollective& g) {
   const Config config = packets_of(g);
   std::vector<Rate> rates;
   for (const DimensionConfig& d : config.dimensions) rates.push_back(d.link_rate());
-  const Picoseconds cycle = router_cycle(config.packet, rates);
+  const auto ps = [](Ticks t) { return static_cast<double>(t) / static_cast<double>(kTicksPerPicosecond); };
+  const Ticks cycle = router_cycle(config.packet, rates);
   const double stages = router_cycles(config.packet);
   Added sum;
   double chunk = static_cast<double>(g.bytes) / config.collectives.chunks;
   for (const DimensionConfig& d : config.dimensions) {
-    const Picoseconds flit = flit_time(config.packet, d.link_rate());
+    const Ticks flit = flit_time(config.packet, d.link_rate());
     const bool is_switch = d.kind == DimensionKind::switch_;
     // A switch alone is one router, with the interfaces at its links; else NPUs have routers of their own.
     const bool one_router = is_switch && config.dimensions.size() == 1;
     const double hops = is_switch ? 2 : 1;
     double cycles = one_router ? stages : (hops + 1) * stages + 2;
     if (d.latency == 0) cycles += hops;
-    const double slow = (hops + (one_router ? 0 : 1)) * static_cast<double>(flit - cycle);
+    const double slow = (hops + (one_router ? 0 : 1)) * ps(flit - cycle);
     for (const double bytes : chain(g, d, chunk)) {
       const auto flits =
           static_cast<double>(message_flits(config.packet, static_cast<uint64_t>(std::ceil(bytes))));
-      sum.way += cycles * static_cast<double>(cycle) + slow + flits * static_cast<double>(flit) -
-                 bytes / d.link_rate().value() * 1e12;
+      sum.way += cycles * ps(cycle) + slow + flits * ps(flit) - bytes / d.link_rate().value() * 1e12;
       // At other rates than the clock's every router on the way decides at its next cycle.
-      sum.clock += (flit == cycle ? 1 : hops + 2) * static_cast<double>(cycle);
+      sum.clock += (flit == cycle ? 1 : hops + 2) * ps(cycle);
     }
     if (g.op == CollectiveOp::all_gather) chunk *= d.size;
     if (g.op == CollectiveOp::all_reduce || g.op == CollectiveOp::reduce_scatter) chunk /= d.size;

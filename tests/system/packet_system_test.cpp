@@ -857,9 +857,9 @@ TEST(PacketSystem, LinksOfAGraphHaveTheirOwnCreditLatencyAndErrors) {
       "");
   const auto links = packet_regions_of(tree)[0].topology.links;
   EXPECT_EQ(links[0].credit_latency, 0u);
-  EXPECT_EQ(links[4].credit_latency, 70'000u);
+  EXPECT_EQ(links[4].credit_latency, ticks(70'000));
   EXPECT_EQ(links[4].flit_error, 0.01);
-  EXPECT_EQ(links[4].replay, 90'000u);
+  EXPECT_EQ(links[4].replay, ticks(90'000));
 }
 
 TEST(PacketSystem, DataArrivesOverOneWayLinks) {

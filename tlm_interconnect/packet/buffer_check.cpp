@@ -59,9 +59,8 @@ std::string buffer_warning(const std::string& name, const PacketConfig& config, 
         "credit round trip of {} ns: at most {:.1f} % of the link can be used, {:.1f} % is lost; more VCs or "
         "longer "
         "packets would do, larger buffers alone not",
-        name, config.vcs,
-        static_cast<double>(credit_round_trip(config, link)) / static_cast<double>(ticks(1000)), 100 * share,
-        100 * (best - share));
+        name, config.vcs, static_cast<double>(picoseconds(credit_round_trip(config, link))) / 1000,
+        100 * share, 100 * (best - share));
   }
   enough.buffer_flits = config.buffer_flits;
   while (credit_limited_share(enough, link, packet_flits) < best - 1e-9 && enough.buffer_flits < (1u << 24)) {
