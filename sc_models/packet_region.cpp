@@ -395,7 +395,7 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
       const bool pauses =
           std::any_of(region.dimensions.begin(), region.dimensions.end(), [&](uint32_t number) {
             const DimensionConfig& d = config.fabric_dimensions()[number];
-            return config.packet.pfc(d.flow_control) &&
+            return config.packet.pfc(d.flow_control) && routing != "up_down" &&
                    ((d.kind == DimensionKind::ring && d.size > 2) || routing == "minimal_adaptive");
           });
       if (region.config.vc_classes != "none" && routing != "shortest_path" && !table && !pauses) continue;
