@@ -396,6 +396,29 @@ TEST(Rates, PriorityFlowControlIsIndependentOfBurstsOrderAndTrains) {
   EXPECT_GT(paused, 50u);
 }
 
+// Both together, as in RoCE networks: senders that are slowed down are paused all the same.
+TEST(Rates, CongestionControlKeepsToPriorityFlowControl) {
+  Counts counts;
+  uint64_t pauses = 0;
+  uint64_t paused = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
+    const bool enough = draw_pfc(s);
+    s.text += draw_congestion_control(seed, s.network);
+    s.network.dcqcn.enabled = true;
+    const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
+    const Outcome outcome = compare(seed, s, counts, may_hang);
+    if (enough) {
+      EXPECT_EQ(outcome.counts.overruns, 0u) << "seed " << seed << " " << s.text;
+      paused += outcome.counts.pauses > 0 ? 1 : 0;
+    }
+    pauses += outcome.counts.pauses;
+  }
+  EXPECT_GT(counts.notifications, 500u);
+  EXPECT_GT(pauses, 200u);
+  EXPECT_GT(paused, 10u);
+}
+
 // Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any
 // order.
 TEST(Rates, InterleavedFlitsAreIndependentOfTheOrder) {

@@ -254,6 +254,7 @@ void NetworkInterface::begin_by_rate(Ticks t) {
   for (const bool only_known : {true, false}) {
     for (uint32_t i = 1; i <= networks; ++i) {
       const uint32_t network = config_.strict_priority ? networks - i : (before + i) % networks;
+      if (!may_begin(t, network)) continue;
       const Choice choice = choose_by_rate(t, network, only_known, unknown);
       if (choice.kind == Choice::Kind::none) continue;
       known = known || only_known;
