@@ -79,6 +79,8 @@ struct HbmConfig {
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
   uint32_t outstanding = 8;  ///< requests in flight an NPU
+
+  bool banked() const { return model == "banked"; }
 };
 
 /// A remote memory every NPU reaches over a link of its own (pools come later); absent: remote accesses are

@@ -165,7 +165,7 @@ DramSpec dram_spec(const HbmConfig& config) {
 }
 
 Picoseconds slowest_access(const HbmConfig& config, uint64_t bytes) {
-  if (config.model == "banked") return dram_spec(config).slowest_access(bytes);
+  if (config.banked()) return dram_spec(config).slowest_access(bytes);
   const Picoseconds time = transfer_time(bytes, config.bandwidth) + config.latency;
   return static_cast<Picoseconds>(static_cast<double>(time) / config.efficiency) + 1000;
 }

@@ -17,7 +17,7 @@ namespace weft {
 
 /// Of one channel of a stack. Times in ps, named as in JESD235 (HBM2) and JESD238 (HBM3).
 struct DramSpec {
-  std::string name;
+  std::string_view name;
 
   // Geometry.
   uint32_t channels = 8;         ///< of a stack

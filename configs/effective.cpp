@@ -139,7 +139,7 @@ std::string effective_yaml(const Config& config) {
     }
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
-    if (config.hbm.model != "banked" &&
+    if (!config.hbm.banked() &&
         std::find(std::begin(kDramKeys), std::end(kDramKeys), key.path) != std::end(kDramKeys))
       continue;
     if (key.path == "topology.notation" && config.graph != nullptr) {

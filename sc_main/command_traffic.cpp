@@ -147,11 +147,6 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   through("--pattern " + o.pattern, [&] { return TrafficPattern(c.pattern, c.topology), 0; });
 }
 
-bool has_pfc(const PacketTopology& topology) {
-  return std::any_of(topology.links.begin(), topology.links.end(),
-                     [](const LinkTiming& link) { return link.pfc; });
-}
-
 /// The machine of a configuration: its links, and routers and packets as its section `packet` says. False:
 /// its buffers are to cover the round trips.
 bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
@@ -233,11 +228,11 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   c.injection = o.injection;
   if (o.pfc)
     for (LinkTiming& link : c.topology.links) link.pfc = true;
-  if (!has_pfc(c.topology) && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
+  if (!c.topology.has_pfc() && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
     fail("--pfc-xoff, --pfc-xon and --pfc-delay are of priority flow control; give --pfc as well");
   if (!o.pfc_xoff.empty()) n.pfc.xoff = small("--pfc-xoff", o.pfc_xoff, 1, 1u << 24);
   if (!o.pfc_delay.empty()) n.pfc.delay = integer("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
-  if (has_pfc(c.topology) && n.vc_classes == "bubble")
+  if (c.topology.has_pfc() && n.vc_classes == "bubble")
     fail(
         "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets that "
         "have room; leave out one of the two");
@@ -373,7 +368,7 @@ std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
       json.key("notifications").number(p.notifications);
       json.key("flows_slowed").number(p.flows_slowed);
     }
-    if (has_pfc(c.topology)) {
+    if (c.topology.has_pfc()) {
       json.key("pauses").number(p.pauses);
       json.key("paused_share").number(p.paused_share);
       json.key("overruns").number(p.overruns);
@@ -401,7 +396,7 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
       c.network.cycle % kTicksPerPicosecond == 0 ? readable_time(picoseconds(c.network.cycle))
                                                  : print_ticks(c.network.cycle));
   const bool ecn = c.network.ecn.enabled;
-  const bool pfc = has_pfc(c.topology);
+  const bool pfc = c.topology.has_pfc();
   std::vector<std::string> heads{"# load", "avg latency", "p50", "p99", "accepted"};
   if (ecn) heads.insert(heads.end(), {"marked", "notifications", "flows slowed"});
   if (pfc) heads.insert(heads.end(), {"pauses", "paused", "overruns"});

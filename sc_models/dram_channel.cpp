@@ -16,9 +16,8 @@ DramChannel::DramChannel(const DramSpec& spec, uint32_t window) : spec_(spec), w
     pc.group_write.resize(spec.bank_groups);
     pc.group_activate.resize(spec.bank_groups);
     if (spec.refi == 0) continue;
-    const Picoseconds interval = spec.per_bank_refresh ? spec.refi / spec.banks() : spec.refi;
     // The pseudo-channels take turns.
-    pc.refresh = on_clock(interval * (i + 1) / spec.pseudo_channels);
+    pc.refresh = on_clock(refresh_interval() * (i + 1) / spec.pseudo_channels);
   }
 }
 
@@ -246,7 +245,6 @@ void DramChannel::refresh(PseudoChannel& pc) {
     bank.row = kClosed;
     bank.activate_ready = std::max(bank.activate_ready, begin + spec_.rfc_bank);
     pc.refresh_bank = (pc.refresh_bank + 1) % static_cast<uint32_t>(pc.banks.size());
-    pc.refresh += on_clock(spec_.refi / spec_.banks());
   } else {
     const bool open =
         std::any_of(pc.banks.begin(), pc.banks.end(), [](const Bank& b) { return b.row != kClosed; });
@@ -260,8 +258,8 @@ void DramChannel::refresh(PseudoChannel& pc) {
       bank.row = kClosed;
       bank.activate_ready = std::max(bank.activate_ready, begin + spec_.rfc);
     }
-    pc.refresh += spec_.refi;
   }
+  pc.refresh += refresh_interval();
   pc.decided = false;
 }
 
@@ -269,11 +267,9 @@ void DramChannel::block(Picoseconds until) {
   blocked_ = std::max(blocked_, until);
   for (PseudoChannel& pc : pseudo_channels_) {
     pc.decided = false;
-    const Picoseconds interval =
-        spec_.refi == 0 ? 0 : (spec_.per_bank_refresh ? on_clock(spec_.refi / spec_.banks()) : spec_.refi);
     // The stream has paid for the refreshes in its time, and leaves the banks precharged.
     while (pc.refresh <= until) {
-      pc.refresh += interval;
+      pc.refresh += refresh_interval();
       ++counters_.refreshes;
     }
     for (Bank& bank : pc.banks) {

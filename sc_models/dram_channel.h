@@ -114,6 +114,10 @@ class DramChannel {
   void catch_up_refreshes(PseudoChannel& pc, Picoseconds now);
   PseudoChannel* earliest();
   Picoseconds slot(Picoseconds t) const;  ///< on the channel's clock, with a row-command slot
+  /// Between refreshes of a pseudo-channel: of all its banks, or of one bank after the other.
+  Picoseconds refresh_interval() const {
+    return on_clock(spec_.per_bank_refresh ? spec_.refi / spec_.banks() : spec_.refi);
+  }
   Picoseconds on_clock(Picoseconds t) const { return (t + spec_.clock - 1) / spec_.clock * spec_.clock; }
 
   const DramSpec& spec_;

@@ -24,8 +24,7 @@ void Hbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   const Picoseconds time = transfer_time(access.length, timing_.bandwidth);
   free_at_ = start + time;
   busy_ += time;
-  moved_ += access.length;
-  if (bytes_probe_) bytes_probe_.set(free_at_, moved_);
+  if (bytes_probe_) bytes_probe_.set(free_at_, bytes());
   finish(ticket, free_at_ + timing_.latency);
 }
 

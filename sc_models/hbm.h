@@ -34,7 +34,6 @@ class Hbm final : public MemoryTarget {
   MemoryTiming timing_;
   Picoseconds free_at_ = 0;
   Picoseconds busy_ = 0;
-  uint64_t moved_ = 0;  ///< bytes
 };
 
 }  // namespace weft

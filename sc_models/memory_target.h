@@ -51,7 +51,8 @@ class MemoryTarget : public sc_core::sc_module {
   /// Handle of an access between begin() and finish().
   using Ticket = uint32_t;
 
-  /// An access arrives at `at` (>= now, in any order of `at`). Answer by finish(), from here or later.
+  /// An access, already in bytes() and requests(), arrives at `at` (>= now, in any order of `at`). Answer by
+  /// finish(), from here or later.
   virtual void begin(Ticket ticket, const Access& access, Picoseconds at) = 0;
   /// The access is complete at `at` (>= now).
   void finish(Ticket ticket, Picoseconds at);

@@ -34,11 +34,8 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
                                const DimensionConfig& d) {
   packet::LinkTiming link;
   link.latency = ticks(d.latency);
-  link.credit_latency = ticks(d.credit_latency);
   link.flit_time = flit_time(config.packet, d.link_rate(), network.cycle);
-  link.flit_error = d.flit_error_rate;
-  link.replay = ticks(d.replay);
-  link.pfc = config.packet.pfc(d.flow_control);
+  packet::set_link_options(d, config.packet, link);
   if (link.flit_time > kLongestFlitTime) {
     throw UserError(
         ExitCode::usage,
@@ -281,12 +278,10 @@ packet::PacketConfig packet_network_config(const Config& config, const std::vect
 uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
                          uint64_t flits) {
   uint64_t needed = std::max<uint64_t>(16, flits);
+  uint64_t headroom = 0;
   for (const packet::LinkTiming& link : links) {
     const Ticks loop = packet::credit_round_trip(network, link);
     needed = std::max(needed, (loop + link.flit_time - 1) / link.flit_time + flits);
-  }
-  uint64_t headroom = 0;
-  for (const packet::LinkTiming& link : links) {
     if (!link.pfc) continue;
     headroom = std::max<uint64_t>(headroom,
                                   packet::pfc_headroom(network, link, false, static_cast<uint32_t>(flits)));

@@ -206,7 +206,31 @@ std::string System::tree_prefix(uint32_t p, uint32_t d, uint32_t base) const {
   return fmt::format("switch{}_{}{}_", d, geometry_.line(base, d), suffix(p, d));
 }
 
-/// Every line's switches, as build_graph() joins those of a machine.
+/// The switches of a graph, joined with each other and with NPUs: `npu_port(n, i)` is port i of NPU n in it.
+void System::join_switches(const Graph& graph, const GraphSwitch::Line& line, const std::string& prefix,
+                           Switching switching, const std::vector<fabric::LinkType*>& types,
+                           const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port) {
+  const size_t first = graph_switches_.size();
+  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    graph_switches_.push_back(std::make_unique<GraphSwitch>((prefix + graph.name(n)).c_str(), n, graph, line,
+                                                            switching, types, pool_, wheel_));
+  }
+  const auto at_node = [&](uint32_t n) -> GraphSwitch& { return *graph_switches_[first + n - graph.npus()]; };
+  for (uint32_t n = 0; n < graph.nodes(); ++n) {
+    for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
+      const Graph::Port& end = graph.ports(n)[i];
+      if (!end.at_from) continue;
+      fabric::fabric_initiator_socket& from =
+          graph.is_npu(n) ? *npu_port(n, i).initiator : *at_node(n).ports()[i].initiator;
+      fabric::fabric_target_socket& to = graph.is_npu(end.peer)
+                                             ? *npu_port(end.peer, end.peer_port).target
+                                             : *at_node(end.peer).ports()[end.peer_port].target;
+      from.bind(to);
+    }
+  }
+}
+
+/// Every line's switches.
 void System::build_trees(uint32_t p, uint32_t d) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const Graph& graph = dimension.tree->graph();
@@ -218,25 +242,8 @@ void System::build_trees(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const GraphSwitch::Line line{d, r, geometry_.stride(d), dimension.size};
-    const std::string prefix = tree_prefix(p, d, r);
-    const size_t first = graph_switches_.size();
-    for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
-      graph_switches_.push_back(std::make_unique<GraphSwitch>(
-          (prefix + graph.name(n)).c_str(), n, graph, line, dimension.switching, types, pool_, wheel_));
-    }
-    const auto at_node = [&](uint32_t n) -> GraphSwitch& {
-      return *graph_switches_[first + n - graph.npus()];
-    };
-    for (uint32_t n = 0; n < graph.nodes(); ++n) {
-      for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
-        const Graph::Port& end = graph.ports(n)[i];
-        if (!end.at_from) continue;  // NPUs and lower switches are at the `from` ends
-        fabric::fabric_initiator_socket& from = graph.is_npu(n)
-                                                    ? *at(line.npu(n)).port(d, false, p)->initiator
-                                                    : *at_node(n).ports()[i].initiator;
-        from.bind(*at_node(end.peer).ports()[end.peer_port].target);
-      }
-    }
+    join_switches(graph, line, tree_prefix(p, d, r), dimension.switching, types,
+                  [&](uint32_t n, uint32_t) -> Nmu::Port& { return *at(line.npu(n)).port(d, false, p); });
   }
 }
 
@@ -250,24 +257,8 @@ void System::build_graph() {
   }
   std::vector<fabric::LinkType*> types;
   for (fabric::LinkType& type : link_types_) types.push_back(&type);
-  for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
-    graph_switches_.push_back(std::make_unique<GraphSwitch>(("switch_" + graph.name(n)).c_str(), n, graph,
-                                                            GraphSwitch::Line{}, graph.spec().switching,
-                                                            types, pool_, wheel_));
-  }
-  for (uint32_t n = 0; n < graph.nodes(); ++n) {
-    for (uint32_t p = 0; p < graph.ports(n).size(); ++p) {
-      const Graph::Port& end = graph.ports(n)[p];
-      if (!end.at_from) continue;
-      fabric::fabric_initiator_socket& from = graph.is_npu(n)
-                                                  ? *at(n).ports()[p].initiator
-                                                  : *graph_switches_[n - graph.npus()]->ports()[p].initiator;
-      fabric::fabric_target_socket& to =
-          graph.is_npu(end.peer) ? *at(end.peer).ports()[end.peer_port].target
-                                 : *graph_switches_[end.peer - graph.npus()]->ports()[end.peer_port].target;
-      from.bind(to);
-    }
-  }
+  join_switches(graph, GraphSwitch::Line{}, "switch_", graph.spec().switching, types,
+                [&](uint32_t n, uint32_t i) -> Nmu::Port& { return at(n).ports()[i]; });
 }
 
 void System::build_packets(vcd::Waves* waves) {
@@ -333,7 +324,7 @@ bool System::rescue() {
 
 std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
                                                vcd::Waves* waves) const {
-  if (config_.hbm.model == "banked") {
+  if (config_.hbm.banked()) {
     return std::make_unique<BankedHbm>(name.c_str(), dram_, config_.hbm.stacks, config_.hbm.capacity, sockets,
                                        waves);
   }

@@ -7,6 +7,7 @@
 #ifndef WEFT_SC_MODELS_SYSTEM_H
 #define WEFT_SC_MODELS_SYSTEM_H
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -208,6 +209,9 @@ class System : public sc_core::sc_module {
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
   void build_trees(uint32_t plane, uint32_t dimension);
+  void join_switches(const Graph& graph, const GraphSwitch::Line& line, const std::string& prefix,
+                     Switching switching, const std::vector<fabric::LinkType*>& types,
+                     const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port);
   void build_graph();
   void build_packets(vcd::Waves* waves);
   void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);

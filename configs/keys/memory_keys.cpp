@@ -30,7 +30,8 @@ void add_memory_keys(KeyTable& table) {
     KeySpec& k = add("hbm.preset", ValueType::choice);
     k.fallback = "HBM3";
     for (const DramSpec& spec : dram_specs()) {
-      k.choices.push_back({spec.name, true, fmt::format("{:.6g} GB/s a stack", spec.stack_peak() * 1e-9)});
+      k.choices.push_back(
+          {std::string(spec.name), true, fmt::format("{:.6g} GB/s a stack", spec.stack_peak() * 1e-9)});
     }
     k.description =
         "The device of model `banked`: geometry and timing (configs/dram_spec.cpp has them with their "

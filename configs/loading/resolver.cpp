@@ -398,7 +398,7 @@ class Resolver {
   /// What follows from the device of model `banked`; what is given beside it must agree.
   void resolve_hbm() {
     HbmConfig& h = config_.hbm;
-    if (h.model != "banked") {
+    if (!h.banked()) {
       for (const char* const path : kDramKeys) {
         if (const RawValue* const raw = find(path)) {
           errors_.add(

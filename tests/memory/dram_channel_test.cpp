@@ -25,7 +25,7 @@ namespace {
 
 using Kind = DramChannel::Command::Kind;
 
-DramSpec spec_of(const char* name, uint32_t pseudo_channels) {
+DramSpec spec_of(std::string_view name, uint32_t pseudo_channels) {
   DramSpec spec = *find_dram_spec(name);
   spec.channels = 1;
   spec.pseudo_channels = pseudo_channels;
@@ -238,10 +238,11 @@ TEST(DramSpecs, RatesAreThoseOfThePins) {
 
 TEST(DramSpecs, SimulationReachesTheFormulas) {
   for (const DramSpec& any : dram_specs()) {
-    const DramSpec spec = spec_of(any.name.c_str(), 1);
-    within(any.name + " stream", bandwidth(spec, sequential(spec)) * 1e9,
+    const DramSpec spec = spec_of(any.name, 1);
+    within(std::string(any.name) + " stream", bandwidth(spec, sequential(spec)) * 1e9,
            spec.stream_efficiency() * spec.pseudo_channel_peak(), 0.02);
-    within(any.name + " random", bandwidth(spec, random_blocks(spec, 32)) * 1e9, spec.random_rate(), 0.12);
+    within(std::string(any.name) + " random", bandwidth(spec, random_blocks(spec, 32)) * 1e9,
+           spec.random_rate(), 0.12);
   }
 }
 

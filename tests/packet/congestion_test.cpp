@@ -194,20 +194,31 @@ class Arrivals final : public PacketSink {
   bool ordered = true;
 };
 
+/// Nothing is marked, and a flow that has been told to slow down to 1 Gb/s stays there.
+PacketConfig slow_recovery() {
+  PacketConfig c = fast_control();
+  c.ecn.k_min = c.ecn.k_max = 100000000;
+  c.dcqcn.min_rate = 1000000000;
+  c.dcqcn.rate_timer = ticks(1000000 * kMicrosecond);
+  return c;
+}
+
+/// Rank 0 is told, after a microsecond, to slow down to that what it sends to rank 1.
+void hold_back(PacketNetwork& network) {
+  for (uint32_t k = 0; k < 10; ++k) network.ni(0).notify(1, ticks(1000000 + k));
+}
+
 /// Rank 0 has two flows, to 1 and to 2; the first is told to slow down to 1 of 128 Gb/s. Nothing else.
 std::string two_flows(bool held_back, bool messages) {
   return in_child([&]() -> std::string {
-    PacketConfig c = fast_control();
-    c.ecn.k_min = c.ecn.k_max = 100000000;
-    c.dcqcn.min_rate = 1000000000;
-    c.dcqcn.rate_timer = ticks(1000000 * kMicrosecond);
+    PacketConfig c = slow_recovery();
     c.dcqcn.byte_counter = ~uint64_t{0} >> 1;
     Segmentation cut;
     cut.packet_bytes = 1024;
     PacketNetwork network("network", c, one_switch(3), cut);
     Arrivals arrivals;
     for (uint32_t r = 0; r < 3; ++r) network.ni(r).set_sink(&arrivals);
-    for (uint32_t k = 0; held_back && k < 10; ++k) network.ni(0).notify(1, ticks(1000000 + k));
+    if (held_back) hold_back(network);
     Alternating source(1000);
     advance(2 * kMicrosecond);
     Message m;
@@ -281,16 +292,13 @@ PacketConfig hasty() {
 // meanwhile, even if the interface is busy with something else shortly before.
 TEST(Congestion, WhatIsSubmittedWhileAFlowWaitsGoesAtOnce) {
   const std::string text = in_child([&]() -> std::string {
-    PacketConfig c = fast_control();
-    c.ecn.k_min = c.ecn.k_max = 100000000;
-    c.dcqcn.min_rate = 1000000000;
-    c.dcqcn.rate_timer = ticks(1000000 * kMicrosecond);
+    PacketConfig c = slow_recovery();
     Segmentation cut;
     cut.packet_bytes = 1024;
     PacketNetwork network("network", c, one_switch(3), cut);
     test::ArrivalLog log;
     for (uint32_t r = 0; r < 3; ++r) network.ni(r).set_sink(&log);
-    for (uint32_t k = 0; k < 10; ++k) network.ni(0).notify(1, ticks(1000000 + k));
+    hold_back(network);
     advance(2 * kMicrosecond);
     const auto submit = [&](uint64_t id, uint32_t to, uint64_t bytes) {
       Message m;
@@ -336,10 +344,7 @@ class Submitter final : public sc_core::sc_module {
 TEST(Congestion, AMessageSubmittedInTheCycleInWhichAFlowMayGoOnComesAfterIt) {
   const auto run = [](uint64_t shuffle) {
     return in_child([&]() -> std::string {
-      PacketConfig c = fast_control();
-      c.ecn.k_min = c.ecn.k_max = 100000000;
-      c.dcqcn.min_rate = 1000000000;
-      c.dcqcn.rate_timer = ticks(1000000 * kMicrosecond);
+      PacketConfig c = slow_recovery();
       c.virtual_networks = 2;
       c.shuffle = shuffle;
       Segmentation cut;
@@ -347,7 +352,7 @@ TEST(Congestion, AMessageSubmittedInTheCycleInWhichAFlowMayGoOnComesAfterIt) {
       PacketNetwork network("network", c, one_switch(3), cut);
       test::ArrivalLog log;
       for (uint32_t r = 0; r < 3; ++r) network.ni(r).set_sink(&log);
-      for (uint32_t k = 0; k < 10; ++k) network.ni(0).notify(1, ticks(1000000 + k));
+      hold_back(network);
       Message m;
       m.destination = 1;
       m.bytes = 2048;

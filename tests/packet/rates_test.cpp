@@ -372,51 +372,48 @@ bool draw_pfc(Scenario& s) {
   return enough;
 }
 
-// Also: with the headroom nobody ever waits for a credit.
-TEST(Rates, PriorityFlowControlIsIndependentOfBurstsOrderAndTrains) {
-  Counts counts;
+struct PfcSums {
   uint64_t pauses = 0;
   uint64_t overruns = 0;
-  uint64_t paused = 0;
-  for (uint64_t seed = 1; seed <= 100; ++seed) {
-    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
-    const bool enough = draw_pfc(s);
-    const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
-    const Outcome outcome = compare(seed, s, counts, may_hang);
-    if (enough) {
-      EXPECT_EQ(outcome.counts.overruns, 0u) << "seed " << seed << " " << s.text;
-      paused += outcome.counts.pauses > 0 ? 1 : 0;
-    }
-    pauses += outcome.counts.pauses;
-    overruns += outcome.counts.overruns;
+  uint64_t paused = 0;  ///< scenarios with the headroom and a pause
+};
+
+/// A scenario with priority flow control, every way. With the headroom nobody ever waits for a credit.
+void compare_pfc(uint64_t seed, bool congestion_control, Counts& counts, PfcSums& sums) {
+  Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
+  const bool enough = draw_pfc(s);
+  if (congestion_control) {
+    s.text += draw_congestion_control(seed, s.network);
+    s.network.dcqcn.enabled = true;
   }
+  const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
+  const Outcome outcome = compare(seed, s, counts, may_hang);
+  if (enough) {
+    EXPECT_EQ(outcome.counts.overruns, 0u) << "seed " << seed << " " << s.text;
+    sums.paused += outcome.counts.pauses > 0 ? 1 : 0;
+  }
+  sums.pauses += outcome.counts.pauses;
+  sums.overruns += outcome.counts.overruns;
+}
+
+TEST(Rates, PriorityFlowControlIsIndependentOfBurstsOrderAndTrains) {
+  Counts counts;
+  PfcSums sums;
+  for (uint64_t seed = 1; seed <= 100; ++seed) compare_pfc(seed, false, counts, sums);
   EXPECT_GT(counts.trains, 100u);
-  EXPECT_GT(pauses, 10000u);
-  EXPECT_GT(overruns, 100u);  // of those without it
-  EXPECT_GT(paused, 50u);
+  EXPECT_GT(sums.pauses, 10000u);
+  EXPECT_GT(sums.overruns, 100u);  // of those without it
+  EXPECT_GT(sums.paused, 50u);
 }
 
 // Both together, as in RoCE networks: senders that are slowed down are paused all the same.
 TEST(Rates, CongestionControlKeepsToPriorityFlowControl) {
   Counts counts;
-  uint64_t pauses = 0;
-  uint64_t paused = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    Scenario s = draw(seed, seed % 2 == 0 ? Rates::one : Rates::mixed);
-    const bool enough = draw_pfc(s);
-    s.text += draw_congestion_control(seed, s.network);
-    s.network.dcqcn.enabled = true;
-    const bool may_hang = !find_dependency_cycle(s.topology, s.network).empty();
-    const Outcome outcome = compare(seed, s, counts, may_hang);
-    if (enough) {
-      EXPECT_EQ(outcome.counts.overruns, 0u) << "seed " << seed << " " << s.text;
-      paused += outcome.counts.pauses > 0 ? 1 : 0;
-    }
-    pauses += outcome.counts.pauses;
-  }
+  PfcSums sums;
+  for (uint64_t seed = 1; seed <= 60; ++seed) compare_pfc(seed, true, counts, sums);
   EXPECT_GT(counts.notifications, 500u);
-  EXPECT_GT(pauses, 200u);
-  EXPECT_GT(paused, 10u);
+  EXPECT_GT(sums.pauses, 200u);
+  EXPECT_GT(sums.paused, 10u);
 }
 
 // Flits of several packets take turns: nothing to compare bursts with, but processes may still run in any

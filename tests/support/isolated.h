@@ -22,4 +22,12 @@ Isolated isolated(const std::function<std::string()>& function);
 
 }  // namespace weft::test
 
+/// The function had nothing to say. (Include <gtest/gtest.h>.)
+#define EXPECT_SILENT(result)           \
+  do {                                  \
+    const auto r_ = (result);           \
+    EXPECT_EQ(r_.status, 0) << r_.text; \
+    EXPECT_EQ(r_.text, "");             \
+  } while (false)
+
 #endif

@@ -90,11 +90,4 @@ struct Initiator : sc_core::sc_module, tlm::tlm_bw_transport_if<> {
 
 }  // namespace weft::test
 
-#define EXPECT_SILENT(result)           \
-  do {                                  \
-    const auto r_ = (result);           \
-    EXPECT_EQ(r_.status, 0) << r_.text; \
-    EXPECT_EQ(r_.text, "");             \
-  } while (false)
-
 #endif

@@ -75,13 +75,6 @@ struct Machine final : NmuClient {
   std::string wrong;
 };
 
-#define EXPECT_SILENT(result)           \
-  do {                                  \
-    const auto r_ = (result);           \
-    EXPECT_EQ(r_.status, 0) << r_.text; \
-    EXPECT_EQ(r_.text, "");             \
-  } while (false)
-
 TEST(Routes, EveryLinkOfSeveralDimensionsIsPaid) {
   for (const Switching switching : {Switching::store_and_forward, Switching::cut_through}) {
     EXPECT_SILENT(isolated([switching] {

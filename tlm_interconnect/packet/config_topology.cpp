@@ -131,10 +131,7 @@ PacketTopology make_graph(const Graph& graph, const PacketFabricConfig& packet, 
 LinkTiming level_timing(const DimensionConfig& dimension, uint32_t level, const PacketFabricConfig& packet) {
   const DimensionConfig d = at_level(dimension, level);
   LinkTiming link = link_timing(d.link_rate(), d.latency, packet);
-  link.credit_latency = ticks(d.credit_latency);
-  link.flit_error = d.flit_error_rate;
-  link.replay = ticks(d.replay);
-  link.pfc = packet.pfc(d.flow_control);
+  set_link_options(d, packet, link);
   return link;
 }
 
@@ -178,6 +175,13 @@ PacketTopology make_topology(const Config& config, const PacketFabricConfig& pac
     for (LinkTiming& level : d.levels) level.flit_time = on_multiple(level.flit_time, cycle);
   }
   return t;
+}
+
+void set_link_options(const DimensionConfig& from, const PacketFabricConfig& packet, LinkTiming& to) {
+  to.credit_latency = ticks(from.credit_latency);
+  to.flit_error = from.flit_error_rate;
+  to.replay = ticks(from.replay);
+  to.pfc = packet.pfc(from.flow_control);
 }
 
 void set_congestion_control(const PacketFabricConfig& from, PacketConfig& to) {

@@ -20,6 +20,9 @@ namespace weft::packet {
 PacketTopology make_topology(const Config& config, const PacketFabricConfig& packet,
                              const LinkTiming& ni_link);
 
+/// What a dimension says of its links besides their rate and latency.
+void set_link_options(const DimensionConfig& from, const PacketFabricConfig& packet, LinkTiming& to);
+
 /// ECN and DCQCN as `packet.ecn` and `packet.dcqcn` say.
 void set_congestion_control(const PacketFabricConfig& from, PacketConfig& to);
 

@@ -14,9 +14,8 @@
 namespace weft::packet {
 namespace {
 
-bool has_pfc(const PacketTopology& topology, const PacketConfig& config) {
-  return config.pfc.networks != 0 && std::any_of(topology.links.begin(), topology.links.end(),
-                                                 [](const LinkTiming& timing) { return timing.pfc; });
+bool pauses(const PacketTopology& topology, const PacketConfig& config) {
+  return config.pfc.networks != 0 && topology.has_pfc();
 }
 
 /// Input buffers of one virtual network, numbered.
@@ -71,7 +70,7 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
   const auto routing =
       make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
   Buffers buffers(topology, one.vcs);
-  const bool pfc = has_pfc(topology, config);
+  const bool pfc = pauses(topology, config);
   buffers.set_pfc(pfc);
   std::vector<std::vector<uint32_t>> waits(buffers.size());
   std::vector<std::vector<uint32_t>> escapes(buffers.size());
@@ -168,7 +167,7 @@ std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& 
   const std::string& routing = config.routing.empty() ? topology.routing : config.routing;
   if (topology.one_way())
     return "Give ways without such a cycle (`topology.routes`), or a link the other way.";
-  if (has_pfc(topology, config)) {
+  if (pauses(topology, config)) {
     return fmt::format(
         "Priority flow control pauses all VCs of a virtual network together, so that VC classes do not help: "
         "use {}, or credits.",

@@ -18,6 +18,11 @@ constexpr uint32_t kNoVcYet = ~0u;
 /// Packets of a source whose flows are held back: when there are so many it waits, as a full queue would.
 constexpr uint64_t kMostSetAside = 1024;
 
+/// Of the packets that are set aside: by virtual network, then by destination.
+uint64_t flow_key(uint32_t virtual_network, uint32_t destination) {
+  return uint64_t{virtual_network} << 32 | destination;
+}
+
 uint64_t bits_per_second(uint32_t flit_bytes, Ticks flit_time) {
   return static_cast<uint64_t>(static_cast<Wide>(flit_bytes) * 8 * kTicksPerSecond / flit_time);
 }
@@ -265,7 +270,7 @@ void NetworkInterface::begin_by_rate(Ticks t) {
           take_message(t, network, choice.message);
           break;
         case Choice::Kind::set_aside: {
-          const auto flow = set_aside_.find(uint64_t{network} << 32 | choice.destination);
+          const auto flow = set_aside_.find(flow_key(network, choice.destination));
           take_spec(flow->second.front().spec);
           flow->second.pop_front();
           if (flow->second.empty()) set_aside_.erase(flow);
@@ -307,8 +312,7 @@ NetworkInterface::Choice NetworkInterface::choose_by_rate(Ticks t, uint32_t virt
       unknown = true;
       continue;
     }
-    return {Choice::Kind::message, i, m.destination,
-            segmentation_.flits(std::min<uint64_t>(m.bytes - queue[i].cut, segmentation_.packet_bytes))};
+    return {Choice::Kind::message, i, m.destination, segmentation_.flits(next_payload(queue[i]))};
   }
   return queue.empty() ? choose_of_source(t, virtual_network) : Choice{};
 }
@@ -319,7 +323,7 @@ NetworkInterface::Choice NetworkInterface::choose_of_source(Ticks t, uint32_t vi
   const Ticks start = std::max(t, busy_);
   Choice choice;
   uint64_t oldest = ~uint64_t{0};
-  const uint64_t first = uint64_t{virtual_network} << 32;
+  const uint64_t first = flow_key(virtual_network, 0);
   for (auto it = set_aside_.lower_bound(first); it != set_aside_.end() && it->first >> 32 == virtual_network;
        ++it) {
     const SetAside& packet = it->second.front();
@@ -338,14 +342,13 @@ NetworkInterface::Choice NetworkInterface::choose_of_source(Ticks t, uint32_t vi
       wake(on_cycle(spec_.ready));
       break;
     }
-    const uint64_t flow = uint64_t{spec_.virtual_network} << 32 | spec_.destination;
     if (spec_.virtual_network == virtual_network) {
       const Ticks then = reaction_->may_begin(spec_.destination, t, start);
       if (then <= t) return {Choice::Kind::source, 0, spec_.destination, spec_.flits};
       wake(on_cycle(then));
     }
     if (set_aside_packets_ >= kMostSetAside) break;
-    set_aside_[flow].push_back({next_set_aside_++, spec_});
+    set_aside_[flow_key(spec_.virtual_network, spec_.destination)].push_back({next_set_aside_++, spec_});
     ++set_aside_packets_;
     have_spec_ = false;
   }
@@ -372,7 +375,7 @@ bool NetworkInterface::next_ready(uint32_t virtual_network, Ticks& ready, uint32
   if (!queue.empty()) {
     const Message& m = messages_[queue.front().message].message;
     ready = ticks(m.submitted);
-    flits = segmentation_.flits(std::min<uint64_t>(m.bytes - queue.front().cut, segmentation_.packet_bytes));
+    flits = segmentation_.flits(next_payload(queue.front()));
     return true;
   }
   if (!have_spec_ || spec_.virtual_network != virtual_network) return false;
@@ -402,22 +405,14 @@ void NetworkInterface::receive_pause(const fabric::Transfer& transfer) {
                                          sc_module::name(), network, on ? "pause" : "resume")
                                  .c_str());
   }
-  const Ticks from = (transfer.first + cycle_ - 1) / cycle_ * cycle_;
-  if (on) {
-    pausing_[network].pause(from);
-  } else {
-    pausing_[network].resume(from);
-    wake_and_notify(from);
-  }
+  const Ticks from = on_cycle(transfer.first);
+  pausing_[network].change(from);
+  if (!on) wake_and_notify(from);
 }
 
 PauseAccount::Figures NetworkInterface::pauses() const {
   PauseAccount::Figures sum;
-  for (const PauseAccount& account : pausing_) {
-    const auto one = account.figures(kernel_time());
-    sum.pauses += one.pauses;
-    sum.time += one.time;
-  }
+  for (const PauseAccount& account : pausing_) sum += account.figures(kernel_time());
   return sum;
 }
 
@@ -463,18 +458,27 @@ void NetworkInterface::take_next(Ticks t, uint32_t virtual_network) {
   }
 }
 
-void NetworkInterface::take_spec(const PacketSource::Spec& spec) {
+uint64_t NetworkInterface::next_payload(const Queued& queued) {
+  return std::min<uint64_t>(messages_[queued.message].message.bytes - queued.cut, segmentation_.packet_bytes);
+}
+
+fabric::Packet& NetworkInterface::new_packet() {
   packet_ = pool_.acquire();
+  sent_ = 0;
   fabric::Packet& packet = pool_[packet_];
   packet.source = rank_;
   packet.interface = number_;
+  return packet;
+}
+
+void NetworkInterface::take_spec(const PacketSource::Spec& spec) {
+  fabric::Packet& packet = new_packet();
   packet.bytes = spec.bytes;
   packet.id_low = spec.id;
   packet.submitted = spec.ready;
   packet.destination = spec.destination;
   packet.virtual_network = spec.virtual_network;
   packet_flits_ = spec.flits;
-  sent_ = 0;
   last_message_ = 0;
 }
 
@@ -489,11 +493,8 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
     if (start > from) queued_ += start - from;
     last_message_ = next.message;
   }
-  packet_ = pool_.acquire();
-  fabric::Packet& packet = pool_[packet_];
-  packet.source = rank_;
-  packet.interface = number_;
-  packet.bytes = std::min<uint64_t>(m.bytes - next.cut, segmentation_.packet_bytes);
+  fabric::Packet& packet = new_packet();
+  packet.bytes = next_payload(next);
   packet.id_low = m.id_low;
   packet.id_high = next.message;
   packet.submitted = ticks(m.submitted);
@@ -502,7 +503,6 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
   packet.flags = m.flags;
   packet.virtual_network = m.virtual_network;
   packet_flits_ = segmentation_.flits(packet.bytes);
-  sent_ = 0;
   next.cut += packet.bytes;
   if (next.cut == m.bytes) {
     packet.id_high |= kLastPacket;

@@ -302,6 +302,10 @@ class NetworkInterface final : public sc_core::sc_module {
   void receive_pause(const fabric::Transfer& transfer);
   void take_next(Ticks t, uint32_t virtual_network);
   void take_message(Ticks t, uint32_t virtual_network, uint32_t place);
+  /// Payload of the message's next packet.
+  uint64_t next_payload(const Queued& queued);
+  /// Begins the packet that is to be sent.
+  fabric::Packet& new_packet();
   void take_spec(const PacketSource::Spec& spec);
   void send(Ticks t);
   void receive(const fabric::Transfer& transfer);

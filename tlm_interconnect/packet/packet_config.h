@@ -14,6 +14,11 @@
 
 namespace weft::packet {
 
+/// A mask of the first n of 32.
+constexpr uint32_t low_bits(uint32_t n) {
+  return n >= 32 ? ~0u : (1u << n) - 1;
+}
+
 /// Whether a packet keeps its path through a crossbar while its flits come (InfiniBand, Ethernet and NVLink
 /// within a VC), or every flit is arbitrated anew.
 enum class FlitSwitching : uint8_t { packet_held, flit_interleaved };

@@ -145,8 +145,7 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   result.depth = config_.buffer_flits;
   result.peer_depth = config_.buffer_flits;
   if (link.pfc) {
-    const uint32_t networks =
-        config_.pfc.networks & (config_.virtual_networks >= 32 ? ~0u : (1u << config_.virtual_networks) - 1);
+    const uint32_t networks = config_.pfc.networks & low_bits(config_.virtual_networks);
     if (at_router) {
       const PfcThresholds at = pfc_thresholds(config_, link, port.ni, packet_flits_);
       if (at.xon >= at.xoff) {
@@ -177,12 +176,10 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
 }
 
 void PacketNetwork::check_pfc() const {
-  if (std::none_of(topology_.links.begin(), topology_.links.end(),
-                   [](const LinkTiming& link) { return link.pfc; }))
-    return;
+  if (!topology_.has_pfc()) return;
   const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
   const PfcConfig& c = config_.pfc;
-  const uint32_t none = config_.virtual_networks >= 32 ? 0 : ~0u << config_.virtual_networks;
+  const uint32_t none = ~low_bits(config_.virtual_networks);
   if (c.networks != ~0u && (c.networks & none) != 0) {
     fail(fmt::format(
         "packet network: priority flow control of virtual network {}, but there are {}: name 0 to {}",
@@ -209,8 +206,8 @@ void PacketNetwork::check_pfc() const {
 
 PacketNetwork::PfcFigures PacketNetwork::pfc() const {
   PfcFigures sum;
-  const auto add = [&](bool has_pfc, const PauseAccount::Figures& figures, uint64_t overruns) {
-    if (has_pfc) ++sum.senders;
+  const auto add = [&](bool pausable, const PauseAccount::Figures& figures, uint64_t overruns) {
+    if (pausable) ++sum.senders;
     sum.pauses += figures.pauses;
     sum.paused += figures.time;
     sum.overruns += overruns;

@@ -20,10 +20,14 @@ class PauseAccount {
   struct Figures {
     uint64_t pauses = 0;
     Ticks time = 0;
+    void operator+=(const Figures& other) {
+      pauses += other.pauses;
+      time += other.time;
+    }
   };
 
-  void pause(Ticks from) { changes_.push_back(from); }
-  void resume(Ticks from) { changes_.push_back(from); }
+  /// A pause, or the resume after one, is in force from then on.
+  void change(Ticks from) { changes_.push_back(from); }
   /// The next of the two is a resume.
   bool expects_resume() const { return paused_ != ((changes_.size() & 1) != 0); }
 

@@ -238,21 +238,16 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
 
 void Router::receive_pause(uint32_t p, const fabric::Transfer& transfer) {
   const uint32_t network = index(transfer.vc) / config_.vcs;
+  PauseAccount& account = pausing_[p * config_.virtual_networks + network];
   const Ticks from = round_up(transfer.first + config_.pipeline.credit * cycle_);
   const bool on = transfer.kind == fabric::Transfer::Kind::pause;
-  if (((ports_[p].paused_by >> network) & 1) == 0 ||
-      pausing_[p * config_.virtual_networks + network].expects_resume() == on) {
+  if (((ports_[p].paused_by >> network) & 1) == 0 || account.expects_resume() == on) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} virtual network {}: a {} that nobody can have sent",
                                          sc_module::name(), p, network, on ? "pause" : "resume")
                                  .c_str());
   }
-  PauseAccount& account = pausing_[p * config_.virtual_networks + network];
-  if (on) {
-    account.pause(from);
-  } else {
-    account.resume(from);
-    wake_and_notify(from);
-  }
+  account.change(from);
+  if (!on) wake_and_notify(from);
   if (probes_) probes_->paused(p, network, from, on);
 }
 
@@ -337,9 +332,7 @@ PauseAccount::Figures Router::pauses(uint32_t output) const {
   const Ticks now = kernel_time();
   for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1) {
     const auto network = static_cast<uint32_t>(__builtin_ctz(m));
-    const auto one = pausing_[output * config_.virtual_networks + network].figures(now);
-    sum.pauses += one.pauses;
-    sum.time += one.time;
+    sum += pausing_[output * config_.virtual_networks + network].figures(now);
   }
   return sum;
 }
@@ -873,8 +866,7 @@ bool Router::record(vcd::Waves& waves) {
 }
 
 uint32_t Router::vc_mask(uint32_t virtual_network) const {
-  const uint32_t ones = config_.vcs >= 32 ? ~0u : (1u << config_.vcs) - 1;
-  return ones << (virtual_network * config_.vcs);
+  return low_bits(config_.vcs) << (virtual_network * config_.vcs);
 }
 
 bool Router::certain_route(const RouteQuery& query, RouteCandidate& route) {

@@ -268,7 +268,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
   uint32_t with_bubble(const InputVc& input, uint32_t free, Ticks t, Ticks& soonest);
   uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
-  Ticks on_cycle(Ticks t) const { return aligned_ ? t : (t + cycle_ - 1) / cycle_ * cycle_; }
+  Ticks on_cycle(Ticks t) const { return aligned_ ? t : round_up(t); }
 
   const PacketConfig config_;
   const uint32_t id_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "configs/notation.h"
@@ -204,6 +205,10 @@ std::vector<uint32_t> PacketTopology::hops(uint32_t router, bool from) const {
     }
   }
   return result;
+}
+
+bool PacketTopology::has_pfc() const {
+  return std::any_of(links.begin(), links.end(), [](const LinkTiming& timing) { return timing.pfc; });
 }
 
 bool PacketTopology::one_way() const {

@@ -150,6 +150,8 @@ struct PacketTopology {
   std::vector<uint32_t> hops_to(uint32_t router) const { return hops(router, false); }
   /// Has a link that goes one way only.
   bool one_way() const;
+  /// Has a link with priority flow control.
+  bool has_pfc() const;
 
   /// Throws UserError if a port is dangling, an index is out of range or a rank cannot reach another.
   void check() const;

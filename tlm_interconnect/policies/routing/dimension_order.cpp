@@ -49,8 +49,8 @@ void DimensionOrder::route(const RouteQuery& query, std::vector<RouteCandidate>&
   const size_t n = topology_.dimensions.size();
   if (router.role == RouterRole::dimension_switch) {
     const uint32_t there = coordinates_[query.destination * n + router.dimension];
-    if (router.node !=
-        0) {  // of a tree: any way up to a switch above the destination, then the only way down
+    // Of a tree: any way up to a switch above the destination, then the only way down.
+    if (router.node != 0) {
       const Graph& graph = topology_.dimensions[router.dimension].tree->graph();
       graph.for_each_next_port(router.node, there, [&](uint32_t port) {
         candidates.push_back({port, layout_.all(query.virtual_network), false});

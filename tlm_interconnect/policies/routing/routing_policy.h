@@ -40,13 +40,13 @@ class VcLayout {
   VcLayout(uint32_t vcs, uint32_t virtual_networks, uint32_t classes)
       : vcs_(vcs), virtual_networks_(virtual_networks), classes_(classes) {}
 
-  uint32_t all(uint32_t virtual_network) const { return ones(vcs_) << (virtual_network * vcs_); }
+  uint32_t all(uint32_t virtual_network) const { return low_bits(vcs_) << (virtual_network * vcs_); }
   /// VCs of one class: equal shares, the last class takes what is over.
   uint32_t of_class(uint32_t virtual_network, uint32_t vc_class) const {
     const uint32_t share = vcs_ / classes_;
     const uint32_t first = vc_class * share;
     const uint32_t count = vc_class + 1 == classes_ ? vcs_ - first : share;
-    return ones(count) << (virtual_network * vcs_ + first);
+    return low_bits(count) << (virtual_network * vcs_ + first);
   }
   uint32_t class_of(uint32_t vc) const {
     const uint32_t c = vc % vcs_ / (vcs_ / classes_);
@@ -57,8 +57,6 @@ class VcLayout {
   uint32_t virtual_networks() const { return virtual_networks_; }
 
  private:
-  static uint32_t ones(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
-
   uint32_t vcs_;
   uint32_t virtual_networks_;
   uint32_t classes_;
