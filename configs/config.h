@@ -251,6 +251,9 @@ struct RunConfig {
 struct OutputConfig {
   std::string dir = "out";
   std::string waves;  ///< glob of signals to record; empty: none
+  Picoseconds waves_from = 0;
+  Picoseconds waves_to = 0;  ///< 0: the end of the run
+  uint64_t waves_budget = uint64_t{2} << 30;
 };
 
 struct Config {

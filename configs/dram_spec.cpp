@@ -141,7 +141,7 @@ Picoseconds DramSpec::slowest_access(uint64_t bytes) const {
   const Picoseconds burst_at_worst = controller + 2 * clock + ras + rp + std::max(rcd_read, rcd_write) +
                                      std::max(rl, wl) + burst + wr +
                                      (refi == 0 ? 0 : rp + std::max(rfc, rfc_bank));
-  return (bytes / burst_bytes + 2) * burst_at_worst;
+  return saturated(static_cast<Wide>(bytes / burst_bytes + 2) * burst_at_worst);
 }
 
 const std::vector<DramSpec>& dram_specs() {
@@ -166,8 +166,8 @@ DramSpec dram_spec(const HbmConfig& config) {
 
 Picoseconds slowest_access(const HbmConfig& config, uint64_t bytes) {
   if (config.banked()) return dram_spec(config).slowest_access(bytes);
-  const Picoseconds time = transfer_time(bytes, config.bandwidth) + config.latency;
-  return static_cast<Picoseconds>(static_cast<double>(time) / config.efficiency) + 1000;
+  const auto time = static_cast<double>(any_transfer_time(bytes, config.bandwidth) + config.latency);
+  return saturated(static_cast<Wide>(time / config.efficiency) + 1000);
 }
 
 DramAddress map_address(const DramSpec& spec, uint32_t stacks, uint64_t address) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -15,12 +16,14 @@
 #include <vector>
 
 #include "configs/describe.h"
+#include "configs/graph.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/tree_notation.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
@@ -29,6 +32,7 @@
 #include "sc_main/text_options.h"
 #include "sc_models/job.h"
 #include "workload/collectives/data_layout.h"
+#include "workload/collectives/traffic_estimate.h"
 
 namespace weft::cli {
 namespace {
@@ -60,22 +64,26 @@ class Overrides {
 
   void one(const char* option, const char* key, const std::string& value) {
     if (value.empty()) return;
-    list_.push_back({key, value, fmt::format("{} {}", option, value)});
+    list_.push_back({key, json_string(value), fmt::format("{} {}", option, value)});
   }
+
+  /// An empty list.
+  void none(const char* option, const char* key) { list_.push_back({key, "[]", option}); }
 
   /// One value a dimension, or one for all.
   void each(const char* option, const char* key, const std::string& values) {
     if (values.empty()) return;
     const std::vector<std::string> items = checked(option, values);
     for (size_t d = 0; d < dimensions_; ++d)
-      list_.push_back({fmt::format("topology.dimensions[{}].{}", d, key), items[items.size() == 1 ? 0 : d],
-                       fmt::format("{} {}", option, values)});
+      list_.push_back({fmt::format("topology.dimensions[{}].{}", d, key),
+                       json_string(items[items.size() == 1 ? 0 : d]), fmt::format("{} {}", option, values)});
   }
 
   /// A key that holds such a list itself.
   void list(const char* option, const std::string& key, const std::string& values) {
     if (values.empty()) return;
-    const std::vector<std::string> items = checked(option, values);
+    std::vector<std::string> items = checked(option, values);
+    for (std::string& item : items) item = json_string(item);  // so that `custom:` is no mapping
     list_.push_back({key, items.size() == 1 ? items[0] : fmt::format("[{}]", fmt::join(items, ", ")),
                      fmt::format("{} {}", option, values)});
   }
@@ -136,7 +144,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   overrides.each("--links-per-npu", "links_per_npu", o.links_per_npu);
   overrides.each("--fidelity", "fidelity", o.fidelity);
   // It holds for all of the collective, whatever the file's rules are.
-  if (!o.fidelity.empty() && !o.config.empty()) overrides.one("--fidelity", "topology.fidelity_rules", "[]");
+  if (!o.fidelity.empty() && !o.config.empty()) overrides.none("--fidelity", "topology.fidelity_rules");
   overrides.each("--switching", "switching", o.switching);
   overrides.one("--endpoint-delay", "nmu.endpoint_delay", o.endpoint_delay);
   overrides.one("--chunks", "collectives.chunks", o.chunks);
@@ -260,6 +268,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     json.end_object();
   }
   json.end_array();
+  json.key("finished").boolean(!interrupted());
   add_congestion(json, config, congestion);
   json.end_object();
   return json.str();
@@ -278,17 +287,46 @@ std::string to_table(const std::vector<Measured>& results) {
   return table.str();
 }
 
+/// What a size is going to take, for the progress line.
+struct Ahead {
+  double messages = 0;
+  double work = 0;  ///< messages and, at packet fidelity, packets
+};
+
+Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes,
+                 uint32_t root, bool folded) {
+  const collectives::TrafficEstimate all =
+      collectives::estimate_traffic(config, *CollectiveJob::plan_of(plans, op, bytes, root));
+  const double share = folded ? 1.0 / config.npus() : 1.0;
+  const bool packets = std::any_of(config.fabric_dimensions().begin(), config.fabric_dimensions().end(),
+                                   [](const DimensionConfig& d) { return d.fidelity == Fidelity::packet; }) ||
+                       (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet);
+  Ahead ahead;
+  ahead.messages = all.messages * share;
+  ahead.work = ahead.messages;
+  if (packets) ahead.work += all.bytes * share / static_cast<double>(config.packet.packet_bytes);
+  return ahead;
+}
+
 /// Runs one size after the other on the same machine.
 class Runner {
  public:
-  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root) : job_(job), op_(op), root_(root) {}
+  /// `ahead`: the work of every size.
+  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root, std::vector<Ahead> ahead)
+      : job_(job), op_(op), root_(root), ahead_(std::move(ahead)) {
+    for (const Ahead& a : ahead_) all_ += a.work;
+  }
 
-  /// Empty when it stalled.
+  /// Empty when it stalled, or was interrupted.
   std::optional<Measured> run(uint64_t bytes) {
     const System::Totals before = job_.system().totals();
     const auto begin = std::chrono::steady_clock::now();
     job_.start(op_, bytes, root_);
-    if (!simulate(job_, "ranks")) return {};
+    const auto work = [&] {
+      return progress(job_.system().totals().messages_delivered - before.messages_delivered);
+    };
+    if (!simulate(job_, work)) return {};
+    passed_ += ahead_[number_++].work;
     Measured m;
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.row = job_.last();
@@ -312,10 +350,27 @@ class Runner {
   }
 
  private:
+  Work progress(uint64_t delivered) const {
+    const Ahead& a = ahead_[number_];
+    const auto messages = std::max<uint64_t>(1, static_cast<uint64_t>(a.messages));
+    Work work;
+    work.done = std::min(delivered, messages);
+    work.total = messages;
+    work.unit = "messages";
+    if (ahead_.size() > 1) work.unit += fmt::format(" of size {} of {}", number_ + 1, ahead_.size());
+    const double part = static_cast<double>(work.done) / static_cast<double>(messages);
+    work.share = all_ == 0 ? part : (passed_ + part * a.work) / all_;
+    return work;
+  }
+
   CollectiveJob& job_;
   CollectiveOp op_;
   uint32_t root_;
   uint64_t elements_ = 0;
+  std::vector<Ahead> ahead_;
+  size_t number_ = 0;
+  double passed_ = 0;
+  double all_ = 0;
 };
 
 constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
@@ -340,13 +395,28 @@ ExitCode collective(const CollectiveOptions& options) {
     folded = folded && CollectiveJob::not_foldable(*plans, op, bytes).empty();
   if (folded)
     note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
-  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded, plans);
+  std::unique_ptr<CollectiveJob, NoTeardown> job;
+  {
+    // Not by an exception, which would take down what is built.
+    const StopAction leave_now([] {
+      accept_stop();
+      note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
+      leave(interruption_code());
+    });
+    job.reset(new CollectiveJob("job", *config, nullptr, folded, plans));
+  }
   for (const std::string& warning : job->system().warnings()) warn(warning);
-  Runner runner(*job, op, root);
+  std::vector<Ahead> ahead;
+  for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
+  Runner runner(*job, op, root, std::move(ahead));
   std::vector<Measured> results;
   ExitCode code = ExitCode::done;
   for (const uint64_t bytes : sizes) {
     std::optional<Measured> measured = runner.run(bytes);
+    if (!measured && interrupted()) {
+      code = interruption_code();
+      break;
+    }
     if (!measured) {
       note("weft: error: " + job->stall_report());
       code = ExitCode::stall;
@@ -385,8 +455,9 @@ ExitCode collective(const CollectiveOptions& options) {
   } else {
     print(table);
   }
-  // Taking thousands of modules out of SystemC's registries is slow, and the process ends next.
-  static_cast<void>(job.release());
+  if (interrupted())
+    note(fmt::format("weft: error: {} at {}: {} of {} sizes are finished", interruption_text(),
+                     readable_time(sc_core::sc_time_stamp().value()), results.size(), sizes.size()));
   return code;
 }
 

@@ -17,9 +17,11 @@
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/packet_timing.h"
+#include "configs/stop.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/load_list.h"
 #include "sc_main/simulation.h"
@@ -55,7 +57,7 @@ constexpr uint64_t kMostCycles = 1000000000;  ///< of warm-up and of measurement
 struct TrafficOptions {
   std::string config, topology;
   std::vector<std::string> sets;
-  std::string flit_size, link_latency = "1";
+  std::string flit_size, link_latency;
   std::string pattern = "uniform", load = "0.1:0.9:0.1", injection = "bernoulli";
   std::string hotspot_rank = "0", hotspot_weight = "8";
   // Those that are not given are the configuration's, or the defaults of PacketConfig.
@@ -134,7 +136,7 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   c.pattern.hotspot_weight = through("--hotspot-weight", [&] { return parse_number(o.hotspot_weight); });
   if (std::find(names.begin(), names.end(), o.pattern) != names.end()) {
     c.pattern.name = o.pattern;
-  } else if (std::filesystem::is_regular_file(o.pattern)) {
+  } else if (std::error_code ignored; std::filesystem::is_regular_file(o.pattern, ignored)) {
     c.pattern.name = "permutation";
     c.pattern.permutation = through("--pattern", [&] { return TrafficPattern::read_permutation(o.pattern); });
   } else {
@@ -182,7 +184,9 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   TrafficConfig c;
   PacketConfig& n = c.network;
   // A notation in the place of a configuration's file is meant as --topology.
-  const bool notation = o.config.find('(') != std::string::npos && !std::filesystem::exists(o.config);
+  std::error_code ignored;
+  const bool notation =
+      o.config.find('(') != std::string::npos && !std::filesystem::exists(o.config, ignored);
   const std::string given_topology = notation && o.topology.empty() ? o.config : o.topology;
   const std::string given_config = notation ? "" : o.config;
   if (given_config.empty() == given_topology.empty() || (notation && !o.topology.empty()))
@@ -193,11 +197,22 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
                "topology.notation=... changes the configuration's)");
   bool sized = true;
   if (given_topology.empty()) {
+    if (!o.link_latency.empty())
+      fail(
+          fmt::format("--link-latency {}: of --topology; a configuration has latencies of its own (--set "
+                      "'topology.dimensions[*].latency=...' changes them)",
+                      o.link_latency));
     sized = take_configuration(o, c);
   } else {
+    if (!o.flit_size.empty())
+      fail(
+          fmt::format("--flit-size {}: of a configuration; with --topology all links take a flit a cycle, "
+                      "whatever its size",
+                      o.flit_size));
     if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
     LinkTiming link;
-    link.latency = integer("--link-latency", o.link_latency, 1, 1000000) * n.cycle;
+    link.latency =
+        (o.link_latency.empty() ? 1 : integer("--link-latency", o.link_latency, 1, 1000000)) * n.cycle;
     c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
   }
   c.loads = parse_loads(o.load);
@@ -376,6 +391,7 @@ std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
     json.end_object();
   }
   json.end_array();
+  json.key("finished").boolean(!interrupted());
   json.key("saturation").number(result.saturation);
   json.key("packet_hops").number(result.packet_hops);
   json.key("wall_s").number(fmt::format("{:.6f}", result.wall_s));
@@ -423,7 +439,10 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
 
 TrafficResult run(const TrafficConfig& config) {
   try {
-    return packet::run_traffic(config, [](Picoseconds time) { advance(sc_core::sc_time::from_value(time)); });
+    return packet::run_traffic(config, [](Picoseconds time) {
+      advance(sc_core::sc_time::from_value(time));
+      if (stop_requested()) leave(interruption_code());  // a process of one point
+    });
   } catch (const UserError& e) {
     if (e.code() != ExitCode::stall) throw;
     std::string text = e.what();
@@ -446,6 +465,7 @@ ExitCode traffic(const TrafficOptions& options) {
   warn_beforehand(config);
   set_up_kernel();
   const TrafficResult result = run(config);
+  accept_stop();
   const std::string table = to_table(options, config, result);
   if (options.json) {
     note(table);
@@ -454,6 +474,11 @@ ExitCode traffic(const TrafficOptions& options) {
     print(table);
   }
   warn_afterwards(result);
+  if (interrupted()) {
+    note(fmt::format("weft: error: {}: {} of {} loads are finished", interruption_text(),
+                     result.points.size(), config.loads.size()));
+    return interruption_code();
+  }
   return ExitCode::done;
 }
 

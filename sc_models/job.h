@@ -52,15 +52,15 @@ struct CollectiveRow {
   Picoseconds finished = 0;      ///< last member
   Picoseconds lower_bound = 0;   ///< physics: ports, cuts and latency
   uint64_t messages = 0;
-  uint64_t message_bytes = 0;
-  TimeSplit split;  ///< summed over the messages
+  Wide message_bytes = 0;
+  TimeSums split;  ///< summed over the messages
   struct Phase {
     std::string what;  ///< "reduce_scatter d0 ring"; chunks in different orders: "reduce_scatter d0|d1 ring"
     std::string operation;  ///< "reduce_scatter"
     std::string dimension;  ///< "0", "0|1", "group": a flat line of members
     std::string algorithm;
-    Picoseconds queue = 0;  ///< mean over ranks of the sum over chunks
-    Picoseconds network = 0;
+    Wide queue = 0;  ///< mean over ranks of the sum over chunks
+    Wide network = 0;
   };
   std::vector<Phase> phases;
   uint32_t members_done = 0;
@@ -225,6 +225,11 @@ class CollectiveJob : public Job {
   /// Can this collective of all ranks be folded? Otherwise why not.
   static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);
 
+  /// What start() runs, but for the data it may carry.
+  static std::shared_ptr<const collectives::CollectivePlan> plan_of(collectives::PlanBuilder& plans,
+                                                                    CollectiveOp op, uint64_t bytes,
+                                                                    uint32_t root = 0);
+
   /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
   /// rank.
   void start(CollectiveOp op, uint64_t bytes, uint32_t root = 0);
@@ -282,7 +287,8 @@ class TraceJob : public Job, private CollectiveHost {
            graph::Folding folding);
   /// The number of the collective that this node of a member of the group is part of; a new one gets a row
   /// like `plan`'s.
-  uint32_t stream(trace::GroupId group, const trace::Node& node, const collectives::CollectivePlan& plan);
+  uint32_t stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                  const collectives::CollectivePlan& plan);
 
   /// A start that may be one of a collective that all members start at this instant and that none of them
   /// does anything beside: it is then told from one member.

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "sc_models/message_bits.h"
+#include "sc_models/message_time.h"
 
 namespace weft {
 namespace {
@@ -86,8 +87,13 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
   }
   limited_injection_ = limited_injection_ || config.nmu.injection_queue != 0;
   if (config.collectives.reduction == ReductionKind::hbm) {
-    memory_ = std::make_unique<MemoryDma>("memory", config.hbm.outstanding, config.hbm.capacity,
-                                          [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); });
+    memory_ = std::make_unique<MemoryDma>(
+        "memory", config.hbm.outstanding, config.hbm.capacity,
+        [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
+        [this](uint32_t ref) {
+          if (ref == fabric::kNoPacket) ref = reducing_.front().packet;
+          return "the reduction of " + describe(pool_[ref]);
+        });
   }
   if (waves != nullptr && waves->on()) {
     const std::string prefix = name();
@@ -262,7 +268,12 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
 }
 
 bool Nmu::Port::sends(uint32_t i) const {
-  if (nmu->graph_ == nullptr) return true;
+  if (nmu->graph_ == nullptr) {
+    // At both ends of a line nothing leads on. Elsewhere a port that leads nowhere is not built.
+    if (nmu->dimensions_[dimension].kind != DimensionKind::mesh || links() != 2) return true;
+    const uint32_t here = nmu->geometry_.coordinate(nmu->place_, dimension);
+    return here != (i == 0 ? nmu->geometry_.size(dimension) - 1 : 0);
+  }
   const auto& ends = nmu->graph_->ports(nmu->place_);
   const size_t end = takes_turns ? i : number;
   return end < ends.size() && ends[end].sends;
@@ -295,6 +306,23 @@ void Nmu::join(PacketFabric& fabric, uint32_t p) {
   }
   plane.packet_end_of.resize(std::max<size_t>(1, dimensions_.size()), 0);
   for (const uint32_t d : fabric.dimensions()) plane.packet_end_of[d] = static_cast<uint8_t>(end + 1);
+}
+
+/// A message of which the last byte is here at `tail` is delivered after the endpoint's delay and its
+/// reduction. Throws TimeOverflow.
+inline Picoseconds Nmu::ready_at(const fabric::Packet& packet, Picoseconds tail) {
+  const Picoseconds at = later(tail, endpoint_delay_);
+  return packet.flags & kReduce ? later(at, reduction_time(packet.bytes)) : at;
+}
+
+/// f(), whose TimeOverflow is told of this message and NMU.
+template <typename F>
+[[gnu::always_inline]] inline decltype(auto) Nmu::timed(const fabric::Packet& packet, F&& f) {
+  try {
+    return f();
+  } catch (const TimeOverflow& e) {
+    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
+  }
 }
 
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
@@ -381,7 +409,7 @@ void Nmu::inject_next() {
       transmit(ref, t, t);
       continue;
     }
-    const fabric::Link::Slot slot = dma_.occupy(t, packet.bytes);
+    const fabric::Link::Slot slot = timed(packet, [&] { return dma_.occupy(t, packet.bytes); });
     tails_.push_back({ref, slot.end});
     cut_through_tails_ = true;
     packet.queued += slot.start - t;
@@ -400,11 +428,8 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   pool_[ref].plane = plane;
-  if (limited_injection_) {
-    push(now() + endpoint_delay_, kInject, ref);
-  } else {
-    push(now() + endpoint_delay_, kSend, ref);
-  }
+  const Picoseconds begin = timed(pool_[ref], [&] { return later(now(), endpoint_delay_); });
+  push(begin, limited_injection_ ? kInject : kSend, ref);
 }
 
 void Nmu::schedule(Picoseconds at, uint32_t token) {
@@ -503,8 +528,7 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
                                         (index(transfer.vc) != 0 ? kTurnSecond : 0));
   }
   if (packet.destination == place_) {
-    push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0),
-                  port.number, transfer.packet);
+    push_received(ready_at(packet, tail), port.number, transfer.packet);
   } else if (port.cut_through) {
     tails_.push_back({transfer.packet, tail});
     cut_through_tails_ = true;
@@ -526,8 +550,7 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
   packet.latency += latency;
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
   if (packet.destination == place_) {
-    push_received(at + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0),
-                  end.port, ref);
+    push_received(timed(packet, [&] { return ready_at(packet, at); }), end.port, ref);
     return;
   }
   Picoseconds delay = 0;
@@ -558,26 +581,31 @@ bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   const bool on_head = !here && port.cut_through;
   Picoseconds head = t;
   if (!on_head) {
-    const Picoseconds after =
-        here ? endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0) : 0;
+    const Picoseconds after = here ? ready_at(packet, 0) : 0;
     head = t - after - transfer_time(packet.bytes, link.rate());
   }
-  const Picoseconds wait = link.occupy_analytical(head, packet.bytes).start - head;
+  const Picoseconds wait =
+      timed(packet, [&] { return link.occupy_analytical(head, packet.bytes).start - head; });
   if (wait == 0) return true;
   packet.queued += wait;
   if (on_head) {
     for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait : 0;
   }
-  push_received(t + wait, port.number, ref);
+  push_received(timed(packet, [&] { return later(t, wait); }), port.number, ref);
   return false;
+}
+
+std::string Nmu::describe(const fabric::Packet& packet) const {
+  const bool unit = (packet.destination & kUnitPeer) != 0;
+  return describe_message(packet, unit ? packet.destination : geometry_.rank_at(packet.destination));
 }
 
 Picoseconds Nmu::reduction_time(uint64_t bytes) {
   if (!reduces_) return 0;
   if (bytes != reduction_bytes_) {
+    reduction_time_ = transfer_time(3 * static_cast<Wide>(bytes),
+                                    config_.collectives.reduction_bandwidth);  // two reads, one write
     reduction_bytes_ = bytes;
-    reduction_time_ =
-        transfer_time(3 * bytes, config_.collectives.reduction_bandwidth);  // two reads, one write
   }
   return reduction_time_;
 }
@@ -707,19 +735,23 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
   }
 }
 
-inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
-                                 Picoseconds head, Picoseconds tail) {
+[[gnu::always_inline]] inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link,
+                                                        uint32_t target, Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
-  const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low);
-  packet.queued += slot.start - head;
-  packet.latency += link.latency();
-  fabric::Transfer transfer;
-  transfer.first = slot.start + link.latency();
-  transfer.flit_time = slot.end - slot.start;
-  transfer.packet = ref;
-  transfer.target = target;
-  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
-  port.send(transfer);
+  try {
+    const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low);
+    packet.queued += slot.start - head;
+    packet.latency += link.latency();
+    fabric::Transfer transfer;
+    transfer.flit_time = slot.end - slot.start;
+    transfer.first = later(slot.end, link.latency()) - transfer.flit_time;
+    transfer.packet = ref;
+    transfer.target = target;
+    if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+    port.send(transfer);
+  } catch (const TimeOverflow& e) {
+    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
+  }
 }
 
 void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
@@ -786,18 +818,19 @@ void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds ready) {
   const Graph::Path path =
       graph_->path(place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low));
   Port& port = port_[0];
-  const fabric::Link::Slot slot =
-      port.link(path.first_port).occupy_analytical(ready, packet.bytes, 1, packet.id_low);
-  packet.queued += slot.start - ready;
-  packet.latency += path.latency;
-  fabric::Transfer transfer;
-  transfer.first = slot.start + path.latency;
-  transfer.flit_time = transfer_time(packet.bytes, path.slowest);
-  transfer.vc = VcId{static_cast<uint8_t>(path.last_port)};
-  transfer.packet = ref;
-  transfer.target = packet.destination;
-  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
-  port.send(transfer);
+  timed(packet, [&] {
+    const fabric::Link::Slot slot =
+        port.link(path.first_port).occupy_analytical(ready, packet.bytes, 1, packet.id_low);
+    packet.queued += slot.start - ready;
+    packet.latency += path.latency;
+    fabric::Transfer transfer;
+    transfer.leave(slot.start, path.latency, transfer_time(packet.bytes, path.slowest));
+    transfer.vc = VcId{static_cast<uint8_t>(path.last_port)};
+    transfer.packet = ref;
+    transfer.target = packet.destination;
+    if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+    port.send(transfer);
+  });
 }
 
 /// Of an analytical graph: the end of this node at which a message for it arrives.
@@ -818,32 +851,33 @@ uint8_t Nmu::first_port(const fabric::Packet& packet) {
 void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready) {
   fabric::Packet& packet = pool_[ref];
   Port& port = port_[leg.port];
-  const uint32_t weight = packet.flags & kSymmetric ? leg.weight : 1;
-  const fabric::Link::Slot slot =
-      port.link(leg.link).occupy_analytical(ready, packet.bytes, weight, packet.id_low);
-  packet.queued += slot.start - ready;
-  packet.latency += leg.latency;
-  fabric::Transfer transfer;
-  transfer.first = slot.start + leg.latency;
-  if (leg.several) {
-    const DimensionConfig& slowest = dimensions_[leg.slowest];
-    const Rate rate =
-        leg.slowest_level == 0 ? slowest.link_rate() : slowest.tree->level(leg.slowest_level).rate();
-    transfer.flit_time = transfer_time(packet.bytes, rate);
-  } else {
-    transfer.flit_time = slot.end - slot.start;
-  }
-  transfer.vc = VcId{leg.in_link};
-  transfer.packet = ref;
-  transfer.target = leg.target;
-  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
-  if (packet.flags & kMirrored) {
-    packet.source = packet.destination;  // by symmetry the peer's like; which one of them does not matter
-    packet.destination = place_;
-    receive(port, transfer);
-    return;
-  }
-  port.send(transfer);
+  timed(packet, [&] {
+    const uint32_t weight = packet.flags & kSymmetric ? leg.weight : 1;
+    const fabric::Link::Slot slot =
+        port.link(leg.link).occupy_analytical(ready, packet.bytes, weight, packet.id_low);
+    packet.queued += slot.start - ready;
+    packet.latency += leg.latency;
+    fabric::Transfer transfer;
+    Picoseconds time = slot.end - slot.start;
+    if (leg.several) {
+      const DimensionConfig& slowest = dimensions_[leg.slowest];
+      const Rate rate =
+          leg.slowest_level == 0 ? slowest.link_rate() : slowest.tree->level(leg.slowest_level).rate();
+      time = transfer_time(packet.bytes, rate);
+    }
+    transfer.leave(slot.start, leg.latency, time);
+    transfer.vc = VcId{leg.in_link};
+    transfer.packet = ref;
+    transfer.target = leg.target;
+    if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+    if (packet.flags & kMirrored) {
+      packet.source = packet.destination;  // by symmetry the peer's like; which one of them does not matter
+      packet.destination = place_;
+      receive(port, transfer);
+      return;
+    }
+    port.send(transfer);
+  });
 }
 
 uint8_t Nmu::plane_of(uint32_t stream) const {

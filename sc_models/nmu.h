@@ -226,6 +226,10 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
   uint8_t plane_of(uint32_t stream) const;
   Picoseconds reduction_time(uint64_t bytes);
+  Picoseconds ready_at(const fabric::Packet& packet, Picoseconds tail);
+  template <typename F>
+  decltype(auto) timed(const fabric::Packet& packet, F&& f);
+  std::string describe(const fabric::Packet& packet) const;
   fabric::PacketRef make_packet(const Message& message, uint8_t flags);
 
   // Touched by every message, in this order: a job's NMUs do not fit a cache, so lines count, and process()

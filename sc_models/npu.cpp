@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "configs/stop.h"
+
 namespace weft {
 
 Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, Nmu& nmu, vcd::Waves* waves)
@@ -12,14 +14,17 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       rank_(rank),
       config_(config),
       nmu_(nmu),
-      memory_("memory", config.hbm.outstanding, config.hbm.capacity,
-              [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); }),
+      memory_(
+          "memory", config.hbm.outstanding, config.hbm.capacity,
+          [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
+          [this](uint32_t token) { return engine_->describe(token); }),
       matcher_(index(rank)),
       wake_("wake") {
   if (config.remote_memory) {
-    remote_ =
-        std::make_unique<MemoryDma>("remote", config.hbm.outstanding, 0,
-                                    [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); });
+    remote_ = std::make_unique<MemoryDma>(
+        "remote", config.hbm.outstanding, 0,
+        [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
+        [this](uint32_t token) { return engine_->describe(token); });
   }
   if (waves != nullptr && waves->on()) {
     state_probe_ = waves->enumeration(std::string(name()) + ".state",
@@ -64,6 +69,7 @@ void Npu::push(Picoseconds at, uint32_t kind, uint32_t token) {
 }
 
 void Npu::process() {
+  if (stop_requested()) sc_core::sc_pause();
   ++activations_;
   const Picoseconds t = now();
   if (!held_) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "sc_models/message_bits.h"
+#include "sc_models/message_time.h"
 #include "workload/collectives/elements.h"
 
 namespace weft {
@@ -23,12 +24,15 @@ fabric::CollectiveUnit::Parameters parameters(const CollectiveUnitConfig& unit) 
 fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, fabric::Link& link,
                                Picoseconds now, bool analytical, fabric::Transfer& transfer) {
   fabric::Packet& packet = pool[ref];
-  const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 1, packet.id_low)
-                                             : link.occupy(now, packet.bytes, 0, packet.id_low);
+  const auto occupy = [&] {
+    const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 1, packet.id_low)
+                                               : link.occupy(now, packet.bytes, 0, packet.id_low);
+    transfer.leave(slot.start, link.latency(), slot.end - slot.start);
+    return slot;
+  };
+  const fabric::Link::Slot slot = message_in_time("a switch with a collective unit", packet, occupy);
   packet.queued += slot.start - now;
   packet.latency += link.latency();
-  transfer.first = slot.start + link.latency();
-  transfer.flit_time = slot.end - slot.start;
   transfer.packet = ref;
   transfer.target = packet.destination;
   return slot;

@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/stop.h"
+
 namespace weft {
 
 namespace {
@@ -89,6 +91,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
+    check_stop();
     nmus_[r] = std::make_unique<Nmu>(
         ("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_, pool_, wheel_, client,
         options.waves, data_.get(), units ? &directory_ : nullptr,

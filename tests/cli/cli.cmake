@@ -5,7 +5,7 @@ weft_add_sc_test(cli_parts
   LABELS unit)
 
 set(_cli_collective_sources ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
-foreach(topic usage collective run bad_input real_traces papers)
+foreach(topic usage collective run bad_input real_traces papers overflow signals)
   weft_add_test(cli_${topic}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
             ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp ${_cli_${topic}_sources}

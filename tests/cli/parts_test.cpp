@@ -16,6 +16,7 @@
 
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
+#include "sc_main/near_signals.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/progress.h"
 #include "sc_main/results.h"
@@ -151,6 +152,32 @@ TEST(ProgressTest, OnATerminalOneLineIsWrittenOver) {
   EXPECT_EQ(text, "\n");
 }
 
+TEST(ProgressTest, TheTimeToGoIsThatOfAllTheWork) {
+  std::string text;
+  Progress progress([&](std::string_view t) { text += t; }, false, "nodes");
+  int asked = 0;
+  const auto work = [&] {
+    ++asked;
+    return Work{50, 200, "messages of size 2 of 5", 0.4};
+  };
+  progress.update(1, 1000, work);
+  EXPECT_EQ(asked, 0) << "there is nothing to say";
+  progress.update(10, 1000, work);
+  EXPECT_EQ(text, "simulated 1 ns, 50 of 200 messages of size 2 of 5 (40 %), 10 s so far, ETA 15 s\n");
+}
+
+TEST(NearSignals, PartsFirstThenSlips) {
+  const std::vector<std::string> names = {"job.npu0.state",        "job.npu0.node",
+                                          "job.nmu0.d0_plus.busy", "job.nmu0.d0_plus.bytes",
+                                          "job.sw0.out3.busy",     "job.nmu0.round"};
+  EXPECT_EQ(near_signals("plus.busy", names).front(), "job.nmu0.d0_plus.busy");
+  EXPECT_EQ(near_signals("npu[0-9].stat", names).front(), "job.npu0.state");
+  EXPECT_EQ(near_signals("*.d7_plus.bites", names).front(), "job.nmu0.d0_plus.bytes");
+  EXPECT_EQ(near_signals("NPU3.Node", names).front(), "job.npu0.node");
+  EXPECT_EQ(near_signals("x", names).size(), 5u);
+  EXPECT_TRUE(near_signals("x", {}).empty());
+}
+
 TEST(ProgressTest, ElsewhereALineNowAndThen) {
   std::string text;
   Progress progress([&](std::string_view t) { text += t; }, false, "nodes");
@@ -193,12 +220,12 @@ TEST_F(OutputFolderTest, MakesFoldersAndRemovesOldResultsOnly) {
   fs::create_directories(root_ / "a");
   std::ofstream(at("a/summary.json")) << "old";
   std::ofstream(at("a/mine.txt")) << "keep";
-  fs::create_symlink("mine.txt", at("a/links.csv"));
+  std::ofstream(at("a/links.csv.part")) << "of a run that was killed";
   const OutputFolder folder(at("a"), {"summary.json", "links.csv"});
   EXPECT_FALSE(fs::exists(at("a/summary.json")));
+  EXPECT_FALSE(fs::exists(at("a/links.csv.part")));
   EXPECT_TRUE(fs::exists(at("a/mine.txt")));
-  EXPECT_TRUE(fs::is_symlink(at("a/links.csv"))) << "what a user linked is his";
-  EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "a"), fs::directory_iterator()), 2)
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "a"), fs::directory_iterator()), 1)
       << "the probe is gone";
   const OutputFolder nested(at("b/c/d"), {});
   nested.write("x", "text");
@@ -223,13 +250,74 @@ TEST_F(OutputFolderTest, AFolderThatCannotBeWritten) {
 }
 
 TEST_F(OutputFolderTest, AFullDiskIsSeenAtTheLatestWhenTheFileIsClosed) {
-  const OutputFolder folder(at("o"), {});
-  fs::create_symlink("/dev/full", at("o/links.csv"));
-  const std::string text = failure([&] { folder.write("links.csv", "one line\n"); }, ExitCode::internal);
-  EXPECT_NE(text.find("links.csv"), std::string::npos) << text;
-  EXPECT_NE(text.find("No space left"), std::string::npos) << text;
-  EXPECT_NE(text.find("free some space"), std::string::npos) << text;
-  failure([&] { folder.write("links.csv", std::string(1 << 20, 'x')); }, ExitCode::internal);
+  for (const size_t size : {size_t{9}, size_t{1} << 20}) {
+    ResultFile file("/dev/full");  // a device is written directly
+    const std::string text = failure(
+        [&] {
+          file.append(std::string(size, 'x'));
+          file.close();
+        },
+        ExitCode::internal);
+    EXPECT_NE(text.find("/dev/full"), std::string::npos) << text;
+    EXPECT_NE(text.find("No space left"), std::string::npos) << text;
+    EXPECT_NE(text.find("free some space"), std::string::npos) << text;
+  }
+}
+
+TEST_F(OutputFolderTest, SymlinksAreRefused) {
+  fs::create_directories(root_ / "a");
+  std::ofstream(at("mine.txt")) << "keep";
+  for (const char* name : {"summary.json", "links.csv.part"}) {
+    fs::create_symlink(at("mine.txt"), at("a") + "/" + name);
+    const std::string text = failure(
+        [&] {
+          OutputFolder(at("a"), {"summary.json", "links.csv"});
+        },
+        ExitCode::usage);
+    EXPECT_NE(text.find(std::string("a/") + name), std::string::npos) << text;
+    EXPECT_NE(text.find("symlink"), std::string::npos) << text;
+    fs::remove(at("a") + "/" + name);
+  }
+  fs::create_symlink(at("mine.txt"), at("link"));
+  failure([&] { ResultFile file(at("link")); }, ExitCode::usage);
+  EXPECT_EQ(fs::file_size(at("mine.txt")), 4u);
+}
+
+TEST_F(OutputFolderTest, NamesThatAreTooLongAndLoops) {
+  for (const std::string& path :
+       {at(std::string(300, 'x')), at("a/" + std::string(300, 'x') + "/b"), at(std::string(5000, 'y'))}) {
+    const std::string text = failure([&] { OutputFolder folder(path, {}); }, ExitCode::usage);
+    EXPECT_NE(text.find("File name too long"), std::string::npos) << text;
+    EXPECT_NE(text.find("--out"), std::string::npos) << text;
+  }
+  fs::create_symlink("loop", at("loop"));
+  for (const char* path : {"loop", "loop/below"}) {
+    const std::string text = failure([&] { OutputFolder folder(at(path), {}); }, ExitCode::usage);
+    EXPECT_NE(text.find("symbolic links"), std::string::npos) << text;
+  }
+}
+
+TEST_F(OutputFolderTest, FilesAppearWhenTheyAreComplete) {
+  ResultFile one(at("one"));
+  one.append("text");
+  EXPECT_FALSE(fs::exists(at("one")));
+  EXPECT_TRUE(fs::exists(at("one.part")));
+  one.close();
+  EXPECT_TRUE(fs::exists(at("one")));
+  {
+    FileSet together;
+    ResultFile two(at("two"), &together);
+    ResultFile three(at("three"), &together);
+    two.close();
+    EXPECT_FALSE(fs::exists(at("two")));
+    three.close();
+    together.finish();
+    EXPECT_TRUE(fs::exists(at("two")) && fs::exists(at("three")));
+    ResultFile four(at("four"), &together);
+    four.close();
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 3)
+      << "four was not finished";
 }
 
 TEST_F(OutputFolderTest, AnUnfinishedFileIsRemoved) {

@@ -91,7 +91,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   /// Time that packets waited here because others used this output, summed: whenever another input had it
   /// last, from when the next flit could have gone (it has come and passed the stages, and what came by the
   /// same input before it has gone) until it goes.
-  Picoseconds queued(uint32_t output) const { return picoseconds(ports_[output].queued); }
+  Picoseconds queued(uint32_t output) const {
+    return saturated((ports_[output].queued + kTicksPerPicosecond - 1) / kTicksPerPicosecond);
+  }
   Picoseconds busy(uint32_t output) const {
     return picoseconds(ports_[output].flits * ports_[output].flit_time);
   }
@@ -202,7 +204,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint64_t flits = 0;
     uint64_t packets = 0;  ///< whole ones
     uint64_t messages = 0;
-    Ticks queued = 0;
+    Wide queued = 0;              ///< ticks: their sum is more than 64 bits hold, perhaps
     Ticks last_end = 0;           ///< of the last flit that left by this output
     uint32_t last_input = kFree;  ///< where it came in
     uint64_t overruns = 0;

@@ -11,12 +11,14 @@
 #include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "configs/stop.h"
 #include "configs/units.h"
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/packet/traffic_source.h"
@@ -251,7 +253,7 @@ std::string read_all(int fd) {
   char buffer[4096];
   for (;;) {
     const ssize_t n = read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EINTR && !stop_requested()) continue;
     if (n <= 0) return text;
     text.append(buffer, static_cast<size_t>(n));
   }
@@ -293,6 +295,7 @@ Child start(const TrafficConfig& config, double load, uint64_t seed, size_t run,
 void finish(const Child& child, TrafficPoint& point) {
   const std::string answer = read_all(child.fd);
   close(child.fd);
+  if (stop_requested()) kill(child.pid, SIGKILL);
   int status = 0;
   while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
   }
@@ -440,10 +443,11 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
   result.runs.resize(tasks.size());
   std::vector<Child> running;
   const size_t jobs = std::max<uint32_t>(1, config.jobs);
+  std::vector<bool> done(tasks.size(), false);
   size_t next = 0;
   std::exception_ptr error;
   while (next < tasks.size() || !running.empty()) {
-    while (next < tasks.size() && running.size() < jobs && !error) {
+    while (next < tasks.size() && running.size() < jobs && !error && !stop_requested()) {
       running.push_back(start(config, tasks[next].load, tasks[next].seed, next, advance));
       ++next;
     }
@@ -452,9 +456,12 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
     // to end.
     const Child child = running.front();
     running.erase(running.begin());
+    if (stop_requested()) kill(child.pid, SIGKILL);
     try {
       finish(child, result.runs[child.run]);
+      done[child.run] = true;
     } catch (...) {
+      if (stop_requested()) continue;
       if (!error) error = std::current_exception();
       next = tasks.size();
     }
@@ -462,6 +469,8 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
   if (error) std::rethrow_exception(error);
 
   for (size_t i = 0; i < loads.size(); ++i) {
+    const auto first = done.begin() + static_cast<std::ptrdiff_t>(i * config.seeds);
+    if (!std::all_of(first, first + config.seeds, [](bool d) { return d; })) continue;  // asked to stop
     TrafficPoint mean;
     mean.load = loads[i];
     const double n = config.seeds;

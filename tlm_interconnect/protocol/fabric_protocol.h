@@ -61,6 +61,13 @@ struct Transfer {
   };
   VcId vc{};
   Kind kind = Kind::burst;
+
+  /// Of a message, which is one burst: its first byte leaves at `start` and arrives a latency later, its last
+  /// byte `time` after that. Throws TimeOverflow.
+  void leave(Picoseconds start, Picoseconds latency, Picoseconds time) {
+    first = later(start, latency);
+    flit_time = later(first, time) - first;
+  }
 };
 
 enum class FabricPhase : uint8_t { transfer };

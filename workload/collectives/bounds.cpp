@@ -11,6 +11,7 @@
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "configs/stop.h"
 #include "configs/tree.h"
 #include "workload/collectives/in_switch.h"
 
@@ -50,9 +51,12 @@ Picoseconds farthest(const Geometry& geometry, const Axis& axis, uint32_t from) 
   return latency;
 }
 
+/// Throws TimeOverflow: what takes at least so long cannot run.
 Picoseconds floor_time(double bytes, double rate) {
-  return bytes <= 0 || rate <= 0 ? 0
-                                 : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
+  if (bytes <= 0 || rate <= 0) return 0;
+  const double time = std::floor(bytes / rate * 1e12 * (1 - 1e-12));
+  if (time >= static_cast<double>(kNever)) time_overflow();
+  return static_cast<Picoseconds>(time);
 }
 
 /// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of
@@ -215,21 +219,21 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
     if (op == CollectiveOp::broadcast) bound = std::max(bound, floor_time(bytes, root_out));
     if (op == CollectiveOp::reduce) bound = std::max(bound, floor_time(bytes, root_in));
   }
-  if (bound > 0) bound += machine.nearest();
+  if (bound > 0) bound = later(bound, machine.nearest());
   // In most collectives every member depends on every other one; rooted ones start or end at the root.
   const bool from_any = !rooted(op);
   if (whole && (from_any || op == CollectiveOp::broadcast || op == CollectiveOp::scatter)) {
     const uint32_t from = from_any ? (group.empty() ? 0 : group[0]) : request.root;
     bound = std::max(bound, machine.farthest(from, ranks));
   }
-  return std::max(bound, machine.nearest()) + 2 * config.nmu.endpoint_delay;
+  return later(std::max(bound, machine.nearest()), 2 * config.nmu.endpoint_delay);
 }
 
 /// A message alone on one link. At packet fidelity with its headers and the routers at both ends, which no
 /// message takes longer for.
-Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
+Wide hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
   const Rate rate = dimension.link_rate();
-  if (dimension.fidelity != Fidelity::packet) return dimension.latency + transfer_time(bytes, rate);
+  if (dimension.fidelity != Fidelity::packet) return dimension.latency + any_transfer_time(bytes, rate);
   const PacketFabricConfig& p = config.packet;
   // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
   Ticks flit = std::max(ticks(p.cycle), flit_time(p, rate));
@@ -237,27 +241,25 @@ Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uin
   if (flit % kTicksPerPicosecond != 0) flit += flit / kTicksPerPicosecond;
   const uint64_t cycles = 2 * router_cycles(p) + 6;
   return dimension.latency +
-         static_cast<Picoseconds>(
-             (static_cast<Wide>(message_flits(p, bytes) + cycles) * flit + kTicksPerPicosecond - 1) /
-             kTicksPerPicosecond);
+         (static_cast<Wide>(message_flits(p, bytes) + cycles) * flit + kTicksPerPicosecond - 1) /
+             kTicksPerPicosecond;
 }
 
 /// At least what a phase of in_switch takes if only one of its messages or pieces ever moves.
-Picoseconds unit_phase_time(const Config& config, const DimensionConfig& dimension,
-                            const UnitLayout& layout) {
+Wide unit_phase_time(const Config& config, const DimensionConfig& dimension, const UnitLayout& layout) {
   const UnitLayout::Totals totals = layout.totals();
-  const uint64_t messages = totals.contributions + totals.results;
-  const Picoseconds inside = unit_serial_time(dimension, layout);
+  const Wide messages = totals.contributions + totals.results;
+  const Wide inside = unit_serial_time(dimension, layout);
   if (dimension.fidelity == Fidelity::packet)
     return inside + messages * hop_time(config, dimension, layout.piece(0).bytes);  // none is larger
   return inside + messages * dimension.latency + messages +                         // rounding
-         transfer_time(totals.bytes_in + totals.bytes_out, dimension.link_rate());
+         any_transfer_time(static_cast<Wide>(totals.bytes_in) + totals.bytes_out, dimension.link_rate());
 }
 
 /// A message that goes so many hops in a dimension, each on its own: in a tree up its levels and down again.
-Picoseconds way_time(const Config& config, const DimensionConfig& dimension, uint32_t hops, uint64_t bytes) {
+Wide way_time(const Config& config, const DimensionConfig& dimension, uint32_t hops, uint64_t bytes) {
   if (dimension.tree == nullptr) return hops == 0 ? 0 : hops * hop_time(config, dimension, bytes);
-  Picoseconds time = 0;
+  Wide time = 0;
   for (uint32_t l = 0; l < hops / 2; ++l) time += 2 * hop_time(config, at_level(dimension, l), bytes);
   return time;
 }
@@ -311,9 +313,39 @@ Picoseconds subtrees_bound(const CollectivePlan& plan, const DimensionConfig& di
         break;
     }
     const double rate = tree.level(l).rate().value() * tree.uplinks(l) * slice;
-    if (most > 0) bound = std::max(bound, floor_time(most, rate) + tree.latency(dimension.latency, l + 1));
+    if (most > 0)
+      bound = std::max(bound, later(floor_time(most, rate), tree.latency(dimension.latency, l + 1)));
   }
   return bound;
+}
+
+/// message_time(), however long.
+Wide any_message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
+  const Geometry geometry = Geometry::of_fabric(config);
+  source = geometry.place(source);
+  destination = geometry.place(destination);
+  Wide time = 2 * config.nmu.endpoint_delay;
+  if (config.graph != nullptr) {
+    for (uint32_t node = source; node != destination;) {
+      const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
+      const GraphLink& link = config.graph->link(port);
+      DimensionConfig hop;
+      hop.bandwidth = link.rate();
+      hop.latency = link.latency;
+      hop.fidelity = config.graph->spec().fidelity;
+      time += hop_time(config, hop, bytes);
+      node = port.peer;
+    }
+    return time;
+  }
+  for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
+    const uint32_t hops =
+        geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
+    if (hops == 0) continue;
+    const DimensionConfig& dimension = config.fabric_dimensions()[d];
+    time += way_time(config, dimension, hops, bytes);
+  }
+  return time;
 }
 
 }  // namespace
@@ -367,11 +399,12 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
-    bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
+    bound = std::max(bound, later(floor_time(crossing, rate * slice), bytes > 0 ? hop : 0));
   }
-  bound = std::max(bound, floor_time(share(op, members, plan.uses_units()) * bytes - kept, ports) + nearest);
+  const double all = share(op, members, plan.uses_units()) * bytes - kept;
+  bound = std::max(bound, later(floor_time(all, ports), nearest));
   bound = std::max(bound, reach);
-  return bound + 2 * config.nmu.endpoint_delay;
+  return later(bound, 2 * config.nmu.endpoint_delay);
 }
 
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
@@ -407,30 +440,31 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   // On a flat line every hop may be the slowest there is; off the dimensions, messages' ways are looked up.
   flat = flat && !config.remapped();
   const std::vector<uint32_t> ways = flat ? longest_ways(config) : std::vector<uint32_t>{};
-  auto time_of = [&](uint32_t from, uint32_t to, uint64_t bytes) {
-    if (!flat) return message_time(config, from, to, bytes);
-    Picoseconds time = 2 * config.nmu.endpoint_delay;
+  auto time_of = [&](uint32_t from, uint32_t to, uint64_t bytes) -> Wide {
+    if (!flat) return any_message_time(config, from, to, bytes);
+    Wide time = 2 * config.nmu.endpoint_delay;
     for (size_t d = 0; d < ways.size(); ++d) {
       if (ways[d] == 0) continue;
       time += way_time(config, config.dimensions[d], ways[d], bytes);
     }
     return time;
   };
-  Picoseconds total = 0;
+  Wide total = 0;
   Round round;
   for (const uint32_t rank : ranks) {
-    Picoseconds member = 0;
+    Wide member = 0;
     plan.views(rank, views);
     // Chunks of one order of phases are alike, but for the last one.
-    std::map<const std::vector<PhasePlan>*, Picoseconds> known;
+    std::map<const std::vector<PhasePlan>*, Wide> known;
     for (uint32_t chunk = 0; chunk < plan.chunks(); ++chunk) {
+      check_stop();
       const std::vector<PhasePlan>& phases = plan.phases(chunk);
       const auto same = known.find(&phases);
       if (chunk + 1 < plan.chunks() && same != known.end()) {
         member += same->second;
         continue;
       }
-      Picoseconds one = 0;
+      Wide one = 0;
       for (uint32_t p = 0; p < phases.size(); ++p) {
         if (!plan.participates(views, p)) continue;
         const PhasePlan& phase = phases[p];
@@ -451,9 +485,9 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
                 send.blocks.bytes(shape.n, split) + split.unit;  // the largest member's blocks
             one += time_of(me, views[phase.axis].rank(send.to), bytes);
             if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
-              one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
+              one += any_transfer_time(3 * static_cast<Wide>(bytes), config.collectives.reduction_bandwidth);
             } else if (send.reduce && config.collectives.reduction == ReductionKind::hbm) {
-              one += 3 * slowest_access(config.hbm, bytes);
+              one += 3 * static_cast<Wide>(slowest_access(config.hbm, bytes));
             }
           }
         }
@@ -463,35 +497,11 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
     }
     total = std::max(total, member);
   }
-  return alike ? total : total * plan.members();
+  return saturated(alike ? total : total * plan.members());
 }
 
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
-  const Geometry geometry = Geometry::of_fabric(config);
-  source = geometry.place(source);
-  destination = geometry.place(destination);
-  Picoseconds time = 2 * config.nmu.endpoint_delay;
-  if (config.graph != nullptr) {
-    for (uint32_t node = source; node != destination;) {
-      const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
-      const GraphLink& link = config.graph->link(port);
-      DimensionConfig hop;
-      hop.bandwidth = link.rate();
-      hop.latency = link.latency;
-      hop.fidelity = config.graph->spec().fidelity;
-      time += hop_time(config, hop, bytes);
-      node = port.peer;
-    }
-    return time;
-  }
-  for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
-    const uint32_t hops =
-        geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
-    if (hops == 0) continue;
-    const DimensionConfig& dimension = config.fabric_dimensions()[d];
-    time += way_time(config, dimension, hops, bytes);
-  }
-  return time;
+  return saturated(any_message_time(config, source, destination, bytes));
 }
 
 }  // namespace weft::collectives

@@ -250,7 +250,13 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
     free_tokens_.pop_back();
   }
   pending_[token] = {&active, chunk_index};
-  port_.schedule(now + endpoint_delay_, token);
+  port_.schedule(in_time([&] { return later(now, endpoint_delay_); },
+                         [&] {
+                           return fmt::format("rank {}: chunk {} of collective {}", index(rank_), chunk_index,
+                                              active.stream);
+                         },
+                         "cut the run into shorter ones"),
+                 token);
 }
 
 void CollectiveEngine::wake(uint32_t token) {

@@ -36,8 +36,8 @@ namespace weft::collectives {
 
 /// Queueing and network time of one phase, summed over the chunks of one rank (ps).
 struct PhaseTime {
-  uint64_t queue = 0;    ///< ready, waiting for a slot
-  uint64_t network = 0;  ///< from its start to its last message
+  Wide queue = 0;    ///< ready, waiting for a slot
+  Wide network = 0;  ///< from its start to its last message
   uint32_t chunks = 0;
 };
 
@@ -50,7 +50,7 @@ struct CollectiveDone {
   std::vector<PhaseTime> phases;
   uint64_t messages = 0;  ///< received
   uint64_t bytes = 0;     ///< received
-  TimeSplit split;        ///< summed over the received messages
+  TimeSums split;         ///< summed over the received messages
   /// Data-carrying mode: this rank's elements; null otherwise, and of barriers and empty plans.
   std::shared_ptr<const CollectiveData> data;
 };
@@ -123,15 +123,11 @@ class CollectiveEngine final : public MessageSink {
   struct Received {
     uint64_t messages = 0;
     uint64_t bytes = 0;
-    TimeSplit split;
+    TimeSums split;
     void add(const Completion& c) {
       ++messages;
       bytes += c.bytes;
-      split.queue += c.split.queue;
-      split.serialise += c.split.serialise;
-      split.latency += c.split.latency;
-      split.endpoint += c.split.endpoint;
-      split.reduce += c.split.reduce;
+      split.add(c.split);
     }
   };
   struct alignas(64) Active {

@@ -614,7 +614,7 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
   const Picoseconds latency = d.tree != nullptr ? d.tree->latency(d.latency, d.tree->height())
                                                 : d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1);
-  Picoseconds time = config_.nmu.endpoint_delay;
+  Wide time = config_.nmu.endpoint_delay;
   Round round;
   for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {
     p.algorithm->round(shape, r, round);
@@ -624,12 +624,12 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
       largest = std::max(largest, send.blocks.bytes(shape.n, split));
       reduces = reduces || send.reduce;
     }
-    time += transfer_time(largest, d.link_rate()) + latency + config_.nmu.endpoint_delay;
+    time += any_transfer_time(largest, d.link_rate()) + latency + config_.nmu.endpoint_delay;
     if (reduces && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
-      time += transfer_time(3 * largest, config_.collectives.reduction_bandwidth);
+      time += any_transfer_time(3 * static_cast<Wide>(largest), config_.collectives.reduction_bandwidth);
     }
   }
-  return time;
+  return saturated(time);
 }
 
 std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) {
@@ -642,6 +642,14 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   std::sort(plan->ranks_.begin(), plan->ranks_.end());
   const bool barrier = request.op == CollectiveOp::barrier;
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
+  const bool gathers = request.op == CollectiveOp::all_gather || request.op == CollectiveOp::gather;
+  if (gathers && request.bytes > ~uint64_t{0} / plan->members_) {
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{} of {} B from each of {} members: together they are more bytes than 64 bits "
+                    "can count; use a smaller size",
+                    to_string(request.op), request.bytes, plan->members_));
+  }
   find_axes(*plan);
   if (plan->axes_.empty()) return plan;
   if (const std::string* whole = whole_algorithm(request); whole != nullptr) {
