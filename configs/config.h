@@ -45,7 +45,7 @@ struct DimensionConfig {
   Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops; tree: of the NPUs' own links)
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
-  Switching switching = Switching::store_and_forward;
+  Switching switching = Switching::cut_through;
   CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
   std::shared_ptr<const Tree> tree;  ///< of a Switch dimension whose lines are trees of switches; else null
   // At packet fidelity:

@@ -408,7 +408,7 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");
   add("--links-per-npu", o.links_per_npu, "LIST", "Parallel links in place of each (default: 1)");
   add("--fidelity", o.fidelity, "LIST", "analytical, message (default) or packet");
-  add("--switching", o.switching, "LIST", "store_and_forward (default) or cut_through");
+  add("--switching", o.switching, "LIST", "cut_through (default) or store_and_forward");
   add("--op", o.op, "OP",
       "all_reduce (default), all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter or "
       "barrier");

@@ -56,8 +56,9 @@ TEST(Collective, TellsItsPhases) {
   vcd::test::TemporaryFolder folder;
   // Two chunks of 500,000 B. Ring(2): half of it, 5 us + 0.5 us; Switch(2): half of that, two hops of 2.5 us
   // + 0.5 us, twice for the all-reduce; then the ring again.
-  const Ran ran = collective({"--topology", "Ring(2)_Switch(2)", "--bandwidth", "50 GB/s", "--size", "1MB",
-                              "--chunks", "2", "--phases", "--json", "--out", folder.file("o")});
+  const Ran ran =
+      collective({"--topology", "Ring(2)_Switch(2)", "--bandwidth", "50 GB/s", "--size", "1MB", "--chunks",
+                  "2", "--switching", "store_and_forward", "--phases", "--json", "--out", folder.file("o")});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(json::parse(ran.out)["results"][0]["phases"], json::parse(R"([
     {"what": "reduce_scatter d0 ring", "queue_ns": 5500, "network_ns": 11000},
@@ -366,7 +367,9 @@ TEST(Collective, EveryOptionHasItsEffect) {
   EXPECT_GT(time({"--reduction", "1600 GB/s"}), plain);
   EXPECT_GT(time({"--reduction", "100 GB/s"}), time({"--reduction", "1600 GB/s"}));
   EXPECT_EQ(time({"--reduction", "none"}), plain);
-  EXPECT_LT(time({"--topology", "Switch(4)", "--switching", "cut_through"}),
+  EXPECT_GT(time({"--topology", "Switch(4)", "--switching", "store_and_forward"}),
+            time({"--topology", "Switch(4)"}));
+  EXPECT_EQ(time({"--topology", "Switch(4)", "--switching", "cut_through"}),
             time({"--topology", "Switch(4)"}));
   EXPECT_LT(time({"--links-per-npu", "2"}), plain);
   EXPECT_GT(time({"--order", "baseline"}), plain);
@@ -536,7 +539,9 @@ TEST(Collective, SomeGoldens) {
          "--endpoint-delay",
          std::to_string(g.config.nmu.endpoint_delay) + " ps",
          "--fidelity",
-         to_string(dimensions[0].fidelity)});
+         to_string(dimensions[0].fidelity),
+         "--switching",
+         "store_and_forward"});
     EXPECT_NEAR(r[0]["time_ns"].get<double>(), g.time_ns, g.tolerance_ns) << g.id;
   }
   EXPECT_GE(tried, 10u);

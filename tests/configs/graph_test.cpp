@@ -639,9 +639,11 @@ TEST(Graph, MutatedGraphsAreRefusedOrRoundTrip) {
 
 TEST(Graph, OverridesReachInside) {
   const Config c = parse_config(
-      yaml(kPair), "", {"topology.graph.links[0].bandwidth=7 GB/s", "topology.graph.switching=cut_through"});
+      yaml(kPair), "",
+      {"topology.graph.links[0].bandwidth=7 GB/s", "topology.graph.switching=store_and_forward"});
   EXPECT_EQ(c.graph->spec().links[0].bandwidth.bytes_per_second, 7000000000ull);
-  EXPECT_EQ(c.graph->spec().switching, Switching::cut_through);
+  EXPECT_EQ(c.graph->spec().switching, Switching::store_and_forward);
+  EXPECT_EQ(parse_config(yaml(kPair), "").graph->spec().switching, Switching::cut_through) << "the default";
 }
 
 TEST(Graph, DescribedInWordsAndDrawn) {

@@ -286,7 +286,7 @@ const char* const kEverything = R"(weft: 1
 topology:
   notation: R(4)_FC(8)_SW(4)
   dimensions:
-    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: cut_through}
+    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: store_and_forward}
     - {bandwidth_per_npu: 200 GiB/s, latency: 0.5 us}
     - bandwidth: 400 Gbps
       latency: 1 ms
@@ -357,7 +357,7 @@ TEST(Loader, MinimalFileHasDefaults) {
     EXPECT_EQ(d.latency, 500000u);
     EXPECT_EQ(d.links_per_npu, 1u);
     EXPECT_EQ(d.fidelity, Fidelity::message);
-    EXPECT_EQ(d.switching, Switching::store_and_forward);
+    EXPECT_EQ(d.switching, Switching::cut_through);
     EXPECT_EQ(d.collective_unit.buffer, 0u);
     EXPECT_EQ(d.collective_unit.segment, 65536u);
   }
@@ -381,7 +381,7 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.dimensions[0].link_rate(), (Rate{3 * 536870912ull, 5}));
   EXPECT_EQ(c.dimensions[0].latency, 0u);
   EXPECT_EQ(c.dimensions[0].fidelity, Fidelity::analytical);
-  EXPECT_EQ(c.dimensions[0].switching, Switching::cut_through);
+  EXPECT_EQ(c.dimensions[0].switching, Switching::store_and_forward);
   EXPECT_EQ(c.dimensions[1].bandwidth, (Rate{200ull << 30, 7}));
   EXPECT_EQ(c.dimensions[2].bandwidth, (Rate{50000000000ull, 1}));
   EXPECT_EQ(c.dimensions[2].latency, 1000000000u);
