@@ -396,7 +396,9 @@ std::string describe_text(const Config& config) {
     out += fmt::format("remote memory: {} an NPU, {}\n", shown_bandwidth(config.remote_memory->bandwidth),
                        print_time(config.remote_memory->latency));
   out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
-                     print_time(config.nmu.endpoint_delay), plural(config.collectives.chunks, "chunk"),
+                     print_time(config.nmu.endpoint_delay),
+                     config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
+                                                              : plural(config.collectives.chunks, "chunk"),
                      to_string(config.collectives.order));
   out += rules_text("rules for collectives", config.collectives.rules, "the general settings");
   out += rules_text("fidelity rules", config.fidelity_rules, "its dimensions' own fidelity");

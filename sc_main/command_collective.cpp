@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <iterator>
@@ -23,6 +24,7 @@
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
 #include "sc_main/results.h"
+#include "sc_main/plan_text.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
@@ -163,7 +165,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   for (CollectiveRule& rule : config.collectives.rules) {
     if (!o.algorithm.empty()) rule.algorithms.clear();
     if (!o.order.empty()) rule.order.reset();
-    if (!o.chunks.empty()) rule.chunks = 0;
+    if (!o.chunks.empty()) rule.chunks.reset();
   }
   return config;
 }
@@ -249,6 +251,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     if (phases) {
       json.key("phases").begin_array();
       for (const CollectiveRow::Phase& phase : m.row.phases) {
+    json.key("chunks").number(uint64_t{m.row.chunks});
         json.begin_object();
         json.key("what").text(phase.what);
         json.key("queue_ns").number(nanoseconds(phase.queue));
@@ -329,6 +332,26 @@ ExitCode collective(const CollectiveOptions& options) {
     if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)
       warn(fmt::format("{} bytes are fewer than the {} chunks: one chunk a byte is used", bytes,
                        config->collectives.chunks));
+/// Of the plans: the chunks if they were chosen, and the links of the largest size.
+std::string plan_lines(const Config& config, const CollectiveOptions& options, CollectiveOp op, uint32_t root,
+                       const std::vector<Measured>& results) {
+  std::string lines;
+  const auto automatic = [](const CollectiveRule& rule) { return rule.chunks == kAutoChunks; };
+  const std::vector<CollectiveRule>& rules = config.collectives.rules;
+  if (op != CollectiveOp::barrier &&
+      (config.collectives.chunks == kAutoChunks || std::any_of(rules.begin(), rules.end(), automatic))) {
+    std::vector<std::pair<uint64_t, uint32_t>> chunks;
+    for (const Measured& m : results) chunks.emplace_back(m.row.bytes, m.row.chunks);
+    lines += fmt::format("# chunks{}: {}\n", options.chunks == "auto" || rules.empty() ? " (auto)" : "",
+                         chunks_text(chunks));
+  }
+  uint64_t largest = 0;
+  for (const Measured& m : results) largest = std::max(largest, m.row.bytes);
+  const std::string share = share_text(config, op, largest, root);
+  if (!share.empty()) lines += fmt::format("# links: a plan can use {}\n", share);
+  return lines;
+}
+
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op),
                                        machine_name(*config), grouped(config->npus()), size_meaning(op));
   std::optional<OutputFolder> folder;
@@ -374,6 +397,7 @@ ExitCode collective(const CollectiveOptions& options) {
                            m.row.bytes, phase_table(m.row));
   }
   if (folder) {
+  if (!results.empty()) table += plan_lines(*config, options, op, root, results);
     std::vector<CollectiveRow> rows;
     for (const Measured& m : results) rows.push_back(m.row);
     write_collectives(*folder, rows);
@@ -420,7 +444,7 @@ void add_collective_command(CLI::App& app, Action& action) {
       "FullyConnected: direct, "
       "Switch: halving_doubling); or one name for the whole operation: one_ring, one_direct, "
       "one_halving_doubling, one_double_binary_tree or custom:PREFIX");
-  add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");
+  add("--chunks", o.chunks, "N", "Chunks of a collective, or auto (default): as many, up to 4, as pay");
   add("--active-chunks", o.active_chunks, "N", "Chunks at once in a dimension (default: 1)");
   add("--queues", o.queues, "N", "Queues a dimension; 2: both directions of a ring (default: 1)");
   add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin, themis or themis_flex");

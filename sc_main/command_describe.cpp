@@ -12,6 +12,7 @@
 #include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/plan_text.h"
 #include "sc_main/text_options.h"
 
 namespace weft::cli {
@@ -26,7 +27,8 @@ struct DescribeOptions {
 
 ExitCode describe(const DescribeOptions& options) {
   const Config config = load_config(options.config, options.sets);
-  const std::string text = options.dot ? describe_dot(config) : describe_text(config);
+  const std::string text =
+      options.dot ? describe_dot(config) : describe_text(config) + describe_plans(config);
   if (options.out.empty()) {
     print(text);
   } else {

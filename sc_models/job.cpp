@@ -593,11 +593,14 @@ void TraceJob::compute_bounds() {
   lower_bound_ = bounds.lower();
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
-    warnings_.push_back(fmt::format(
-        "{} collective nodes have fewer {} than their chunks (collectives.chunks: {}): they use one "
-        "chunk {}",
-        reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
-        system_->data() == nullptr ? "a byte" : "an element"));
+    warnings_.push_back(
+        fmt::format("{} collective nodes have fewer {} than their chunks{}: they use one "
+                    "chunk {}",
+                    reduced, system_->data() == nullptr ? "bytes" : "elements",
+                    config_.collectives.chunks == kAutoChunks
+                        ? std::string{}
+                        : fmt::format(" (collectives.chunks: {})", config_.collectives.chunks),
+                    system_->data() == nullptr ? "a byte" : "an element"));
   }
 }
 

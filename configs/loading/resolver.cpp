@@ -706,7 +706,7 @@ class Resolver {
       if (const RawValue* v = get("algorithms"))
         if (auto names = algorithm_list(*v, path + ".algorithms")) rule.algorithms = std::move(*names);
       const bool complete = raw_.rules.broken.count(i) == 0;
-      if (complete && get("algorithms") == nullptr && !rule.order && rule.chunks == 0 && !rule.priority)
+      if (complete && get("algorithms") == nullptr && !rule.order && !rule.chunks && !rule.priority)
         errors_.add(raw_.rules.origins[i], path,
                     "sets nothing; add `algorithms`, `order`, `chunks` or `priority`, or remove the rule");
       config_.collectives.rules.push_back(std::move(rule));

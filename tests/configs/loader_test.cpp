@@ -368,7 +368,7 @@ TEST(Loader, MinimalFileHasDefaults) {
   EXPECT_EQ(c.hbm.capacity, 80ull << 30);
   EXPECT_FALSE(c.remote_memory.has_value());
   EXPECT_EQ(c.nmu.endpoint_delay, 0u);
-  EXPECT_EQ(c.collectives.chunks, 4u);
+  EXPECT_EQ(c.collectives.chunks, kAutoChunks);
   EXPECT_EQ(c.collectives.order, CollectiveOrder::local_bw_aware);
   for (const auto& names : c.collectives.algorithms) EXPECT_EQ(names, std::vector<std::string>(3));
   EXPECT_EQ(c.output.dir, "out");

@@ -17,6 +17,8 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_check.cpp
   collectives/p2p_data.cpp
   collectives/plan.cpp
+  collectives/auto_chunks.cpp
+  collectives/link_share.cpp
   collectives/pipeline.cpp
   collectives/rules.cpp
   collectives/engine.cpp
