@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -23,8 +24,8 @@
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
-#include "sc_main/results.h"
 #include "sc_main/plan_text.h"
+#include "sc_main/results.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
@@ -42,6 +43,7 @@ struct CollectiveOptions {
   std::string algorithm, chunks, active_chunks, queues, order, scheduling, dimension_scheduling, reduction,
       endpoint_delay;
   std::string size, sizes, root = "0";
+  SizeRange range;
   bool json = false;
   bool no_fold = false;
   std::string data, reduce;
@@ -105,17 +107,21 @@ class Overrides {
   std::vector<Override> list_;
 };
 
-Config make_config(const CollectiveOptions& o, CollectiveOp op) {
+Config make_config(CollectiveOptions o, CollectiveOp op) {
+  // A notation in the place of a configuration's file is meant as --topology.
+  if (o.config.find('(') != std::string::npos && o.topology.empty() && !std::filesystem::exists(o.config))
+    o.topology.swap(o.config);
   std::string text;
   size_t dimensions = 0;
   if (!o.config.empty()) {
     std::ifstream file(o.config);
-    if (!file) fail(fmt::format("--config {}: the file cannot be read; check its path", o.config));
+    if (!file) fail(fmt::format("{}: the file cannot be read; check its path", o.config));
     text.assign(std::istreambuf_iterator<char>(file), {});
     dimensions = parse_config(text, o.config).dimensions.size();
   }
   if (!o.topology.empty() || o.config.empty()) {
-    if (o.topology.empty()) fail("--topology is missing; give it, or a configuration with --config FILE");
+    if (o.topology.empty())
+      fail("--topology is missing; give it, or a configuration: `weft collective machine.yaml`");
     try {
       dimensions = link_entries(o.topology);
     } catch (const UserError& e) {
@@ -186,7 +192,7 @@ uint32_t parse_root(const std::string& text, const Config& config) {
 std::vector<uint64_t> all_sizes(const CollectiveOptions& o, CollectiveOp op) {
   std::vector<uint64_t> sizes;
   try {
-    if (!o.size.empty()) sizes.push_back(parse_size(o.size));
+    if (!o.size.empty()) sizes.push_back(parse_size_option(o.size));
   } catch (const UserError& e) {
     fail(fmt::format("--size: {}", e.what()));
   }
@@ -194,12 +200,17 @@ std::vector<uint64_t> all_sizes(const CollectiveOptions& o, CollectiveOp op) {
     if (!o.size.empty()) fail("--size and --sizes were both given; keep one of the two");
     sizes = parse_sizes(o.sizes);
   }
+  if (o.range.given()) {
+    if (!o.size.empty() || !o.sizes.empty())
+      fail(fmt::format("{} and -b, -e, -f or -i were both given; keep one of the two",
+                       o.size.empty() ? "--sizes" : "--size"));
+    sizes = sizes_of(o.range);
+  }
   if (sizes.empty()) {
     if (op != CollectiveOp::barrier)
       fail(
           "--size is missing; give the size of the collective, for example --size \"1 MiB\", or several: "
-          "--sizes "
-          "64KiB:1GiB:x2");
+          "--sizes 64KiB:1GiB:x2, or -b 64k -e 1G -f 2");
     sizes.push_back(0);
   }
   return sizes;
@@ -240,6 +251,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
   for (const Measured& m : results) {
     json.begin_object();
     json.key("bytes").number(m.row.bytes);
+    json.key("chunks").number(uint64_t{m.row.chunks});
     json.key("time_ns").number(nanoseconds(m.row.time()));
     json.key("algbw_GBps").number(m.row.algorithm_bandwidth() / 1e9);
     json.key("busbw_GBps").number(m.row.bus_bandwidth() / 1e9);
@@ -251,7 +263,6 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     if (phases) {
       json.key("phases").begin_array();
       for (const CollectiveRow::Phase& phase : m.row.phases) {
-    json.key("chunks").number(uint64_t{m.row.chunks});
         json.begin_object();
         json.key("what").text(phase.what);
         json.key("queue_ns").number(nanoseconds(phase.queue));
@@ -321,17 +332,6 @@ class Runner {
   uint64_t elements_ = 0;
 };
 
-constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
-
-ExitCode collective(const CollectiveOptions& options) {
-  const CollectiveOp op = parse_operation("--op", options.op);
-  const auto config = std::make_unique<Config>(make_config(options, op));
-  const uint32_t root = parse_root(options.root, *config);
-  const std::vector<uint64_t> sizes = all_sizes(options, op);
-  for (const uint64_t bytes : sizes)
-    if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)
-      warn(fmt::format("{} bytes are fewer than the {} chunks: one chunk a byte is used", bytes,
-                       config->collectives.chunks));
 /// Of the plans: the chunks if they were chosen, and the links of the largest size.
 std::string plan_lines(const Config& config, const CollectiveOptions& options, CollectiveOp op, uint32_t root,
                        const std::vector<Measured>& results) {
@@ -352,6 +352,17 @@ std::string plan_lines(const Config& config, const CollectiveOptions& options, C
   return lines;
 }
 
+constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
+
+ExitCode collective(const CollectiveOptions& options) {
+  const CollectiveOp op = parse_operation("--op", options.op);
+  const auto config = std::make_unique<Config>(make_config(options, op));
+  const uint32_t root = parse_root(options.root, *config);
+  const std::vector<uint64_t> sizes = all_sizes(options, op);
+  for (const uint64_t bytes : sizes)
+    if (op != CollectiveOp::barrier && bytes != 0 && bytes < config->collectives.chunks)
+      warn(fmt::format("{} bytes are fewer than the {} chunks: one chunk a byte is used", bytes,
+                       config->collectives.chunks));
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op),
                                        machine_name(*config), grouped(config->npus()), size_meaning(op));
   std::optional<OutputFolder> folder;
@@ -386,6 +397,7 @@ std::string plan_lines(const Config& config, const CollectiveOptions& options, C
                          grouped(elements), config->run.element, to_string(op),
                          collectives::reduces(op) ? fmt::format(" ({})", config->run.reduce) : "");
   }
+  if (!results.empty()) table += plan_lines(*config, options, op, root, results);
   System::Congestion congestion;
   if (config->packet.ecn.enabled) {
     congestion = job->system().congestion();
@@ -397,7 +409,6 @@ std::string plan_lines(const Config& config, const CollectiveOptions& options, C
                            m.row.bytes, phase_table(m.row));
   }
   if (folder) {
-  if (!results.empty()) table += plan_lines(*config, options, op, root, results);
     std::vector<CollectiveRow> rows;
     for (const Measured& m : results) rows.push_back(m.row);
     write_collectives(*folder, rows);
@@ -424,8 +435,10 @@ void add_collective_command(CLI::App& app, Action& action) {
   TextOptions add(*command);
   add("--topology", o.topology, "NOTATION",
       "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
-  add("--config", o.config, "FILE",
-      "Take machine and collectives from a configuration; options replace its keys");
+  add_config_option(*command, o.config,
+                    "Take machine and collectives from a configuration, whose keys options replace (or a "
+                    "notation, as --topology takes it)",
+                    false);
   add_set_option(*command, o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable");
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
@@ -436,8 +449,13 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--op", o.op, "OP",
       "all_reduce (default), all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter or "
       "barrier");
-  add("--size", o.size, "SIZE", "Bytes, as Chakra's comm_size: \"1 GiB\"");
+  add("--size", o.size, "SIZE", "Bytes, as Chakra's comm_size: \"1 GiB\", or 1G (a power of two)");
   add("--sizes", o.sizes, "SIZES", "Several: FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list");
+  add("-b,--minbytes", o.range.first, "SIZE",
+      "Several, as nccl-tests: the first size, without a unit in bytes");
+  add("-e,--maxbytes", o.range.last, "SIZE", "The last size");
+  add("-f,--stepfactor", o.range.factor, "N", "Each size is N times the one before");
+  add("-i,--stepbytes", o.range.increment, "SIZE", "Or so much more (default: 1 MiB)");
   add("--root", o.root, "RANK", "Of broadcast, reduce, gather and scatter (default: 0)");
   add("--algorithm", o.algorithm, "LIST",
       "ring, direct, halving_doubling, double_binary_tree, in_switch (Switch only) or default (Ring: ring, "

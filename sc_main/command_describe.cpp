@@ -44,7 +44,7 @@ ExitCode describe(const DescribeOptions& options) {
 void add_describe_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command = app.add_subcommand("describe", "Describe the machine in words or as Graphviz DOT");
-  command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
+  add_config_option(*command, options->config, "The configuration, a YAML file", true);
   add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   command->add_flag("--dot", options->dot, "As Graphviz DOT");
   command->add_option("--out", options->out, "Write to this file instead of the standard output")

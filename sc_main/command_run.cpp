@@ -158,7 +158,7 @@ ExitCode run(const RunOptions& options) {
 void add_run_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration and write its results");
-  command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
+  add_config_option(*command, options->config, "The configuration, a YAML file", true);
   add_set_option(*command, options->sets,
                  "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
   auto* out = command->add_option("--out", options->out, "Folder of the results (output.dir; default: out)")

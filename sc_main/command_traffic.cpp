@@ -23,6 +23,7 @@
 #include "sc_main/json_text.h"
 #include "sc_main/load_list.h"
 #include "sc_main/simulation.h"
+#include "sc_main/size_list.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
 #include "sc_models/packet_region.h"
@@ -153,7 +154,7 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   const Config config = load_config(o.config, o.sets);
   PacketFabricConfig packet = config.packet;
   if (!o.flit_size.empty())
-    packet.flit_bytes = through("--flit-size", [&] { return parse_size(o.flit_size); });
+    packet.flit_bytes = through("--flit-size", [&] { return parse_size_option(o.flit_size); });
   if (packet.flit_bytes == 0 || packet.flit_bytes > 65536)
     fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
   c.topology = through(o.config, [&] { return packet::make_topology(config, packet, {}); });
@@ -465,7 +466,8 @@ void add_traffic_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("traffic", "Load-latency curves of synthetic traffic on the packet-level fabric");
   TextOptions add(*command);
-  command->add_option("CONFIG", o.config, "The machine: a YAML file, or a notation as --topology takes it");
+  add_config_option(*command, o.config, "The machine: a YAML file, or a notation as --topology takes it",
+                    false);
   add_set_option(*command, o.sets, "Set a key of the configuration; repeatable");
   add("--flit-size", o.flit_size, "SIZE",
       "With CONFIG: bytes of a flit (default: its packet.flit_size). A cycle is its time on the fastest "

@@ -55,7 +55,7 @@ ExitCode validate(const ValidateOptions& options) {
 void add_validate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ValidateOptions>();
   CLI::App* command = app.add_subcommand("validate", "Check a configuration, and its traces if it names any");
-  command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
+  add_config_option(*command, options->config, "The configuration, a YAML file", true);
   add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   command->footer(
       "Examples:\n"

@@ -394,6 +394,32 @@ TEST(Collective, SetReachesEveryKey) {
   EXPECT_TRUE(ran.says({"--set packet.size=3", "unknown key 'size'", "packet_size"})) << ran.err;
 }
 
+TEST(Collective, SizesAsNcclTestsWritesThem) {
+  const Arguments base = {"Switch(4)", "--bandwidth", "100 GB/s"};
+  const auto bytes = [&](const Arguments& more) {
+    Arguments all = base;
+    all.insert(all.end(), more.begin(), more.end());
+    std::vector<uint64_t> sizes;
+    for (const json& result : results(all)) sizes.push_back(result["bytes"]);
+    return sizes;
+  };
+  EXPECT_EQ(bytes({"-b", "8", "-e", "64", "-f", "2"}), (std::vector<uint64_t>{8, 16, 32, 64}));
+  EXPECT_EQ(bytes({"--minbytes", "1k", "--maxbytes", "4K", "--stepfactor", "4"}),
+            (std::vector<uint64_t>{1024, 4096}));
+  EXPECT_EQ(bytes({"-b1M", "-e3M"}), (std::vector<uint64_t>{1u << 20, 2u << 20, 3u << 20}));
+  EXPECT_EQ(bytes({"-b", "1k", "-e", "3k", "-i", "1k"}), (std::vector<uint64_t>{1024, 2048, 3072}));
+  EXPECT_EQ(bytes({"--size", "1M"}), (std::vector<uint64_t>{1u << 20}));
+  EXPECT_EQ(bytes({"--sizes", "64k,1M"}), (std::vector<uint64_t>{65536, 1u << 20}));
+  for (const Arguments& wrong : std::vector<Arguments>{
+           {"-b", "8", "-e", "64", "--size", "1k"}, {"-e", "64"}, {"-b", "64", "-e", "8"}, {"-f", "2"}}) {
+    Arguments all = base;
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    const Ran ran = collective(all);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_TRUE(ran.says({"-b"})) << ran.err;
+  }
+}
+
 TEST(Collective, RulesForNothingAreToldAsByRun) {
   vcd::test::TemporaryFolder folder;
   write(folder.file("m.yaml"),

@@ -126,6 +126,54 @@ TEST(SizeList, RefusesAndSaysWhy) {
   }
 }
 
+TEST(SizeOption, LettersArePowersOfTwo) {
+  EXPECT_EQ(parse_size_option("64k"), 65536u);
+  EXPECT_EQ(parse_size_option("64K"), 65536u);
+  EXPECT_EQ(parse_size_option("1M"), 1u << 20);
+  EXPECT_EQ(parse_size_option(" 1.5 m "), 3u << 19);
+  EXPECT_EQ(parse_size_option("2G"), 2ull << 30);
+  EXPECT_EQ(parse_size_option("1T"), 1ull << 40);
+  EXPECT_EQ(parse_size_option("1 MB"), 1000000u);
+  EXPECT_EQ(parse_size_option("1 MiB"), 1u << 20);
+  EXPECT_EQ(parse_sizes("1k:4k:x2"), (std::vector<uint64_t>{1024, 2048, 4096}));
+  EXPECT_EQ(parse_sizes("1k,2M"), (std::vector<uint64_t>{1024, 2u << 20}));
+  for (const char* text : {"k", "1kk", "-1M", "1.3.5M", "1Mi", "M1", "1 M/s", "0.3k", "99999999999T", "1"})
+    EXPECT_THROW(parse_size_option(text), UserError) << text;
+}
+
+TEST(SizeRangeTest, AsNcclTests) {
+  EXPECT_EQ(sizes_of({"8", "64", "2", ""}), (std::vector<uint64_t>{8, 16, 32, 64}));
+  EXPECT_EQ(sizes_of({"1k", "8K", "2", ""}), (std::vector<uint64_t>{1024, 2048, 4096, 8192}));
+  EXPECT_EQ(sizes_of({"1M", "1G", "32", ""}), (std::vector<uint64_t>{1u << 20, 32u << 20, 1u << 30}));
+  EXPECT_EQ(sizes_of({"1 KiB", "3 KiB", "", "1k"}), (std::vector<uint64_t>{1024, 2048, 3072}));
+  EXPECT_EQ(sizes_of({"1M", "3M", "", ""}), (std::vector<uint64_t>{1u << 20, 2u << 20, 3u << 20}));
+  EXPECT_EQ(sizes_of({"1M", "", "", ""}), (std::vector<uint64_t>{1u << 20}));
+  EXPECT_EQ(sizes_of({"0", "8", "", "4"}), (std::vector<uint64_t>{0, 4, 8}));
+  EXPECT_EQ(sizes_of({"18446744073709551614", "18446744073709551615", "2", ""}).size(), 1u);
+  const std::vector<std::pair<SizeRange, std::string>> wrong = {{{"", "1M", "", ""}, "give -b"},
+                                                                {{"1M", "", "2", ""}, "give -e"},
+                                                                {{"2M", "1M", "2", ""}, "more than -e"},
+                                                                {{"1", "2", "2", "1"}, "both"},
+                                                                {{"1", "2", "1", ""}, "2 or more"},
+                                                                {{"0", "2", "2", ""}, "stays 0"},
+                                                                {{"1", "2", "", "0"}, "more than 0"},
+                                                                {{"1", "1G", "", "1"}, "10000"},
+                                                                {{"x", "1G", "2", ""}, "-b"},
+                                                                {{"1", "1 GB/s", "2", ""}, "-e"},
+                                                                {{"1", "2", "2.5", ""}, "-f"},
+                                                                {{"1", "2", "", "-1"}, "-i"}};
+  for (const auto& [range, part] : wrong) {
+    try {
+      sizes_of(range);
+      ADD_FAILURE() << part;
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage);
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("-b 8 -e 128M -f 2"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(ProgressTest, NothingInTheFirstTwoSeconds) {
   std::string text;
   Progress progress([&](std::string_view t) { text += t; }, true, "nodes");

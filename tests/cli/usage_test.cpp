@@ -117,6 +117,37 @@ TEST(Usage, Validate) {
   EXPECT_EQ(bad.out, "");
 }
 
+TEST(Usage, TheConfigurationByPositionOrByOption) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"validate"},
+           {"describe"},
+           {"collective", "--size", "1k", "--json"},
+           {"traffic", "--load", "0.1", "--warmup", "10", "--measure", "100", "--seeds", "1", "--json"}}) {
+    const auto with = [&](std::vector<std::string> more) {
+      std::vector<std::string> all = command;
+      all.insert(all.begin() + 1, more.begin(), more.end());
+      return weft(all);
+    };
+    const Ran by_position = with({kRing8});
+    const Ran by_option = with({"--config", kRing8});
+    EXPECT_EQ(by_position.status, 0) << command[0] << ": " << by_position.err;
+    EXPECT_EQ(by_option.status, 0) << command[0] << ": " << by_option.err;
+    const auto timeless = [](std::string text) {
+      for (size_t at; (at = text.find("wall_s")) != std::string::npos;)
+        text.erase(at, text.find('\n', at) - at);
+      return text;
+    };
+    EXPECT_EQ(timeless(by_position.out), timeless(by_option.out));
+    const Ran both = with({kRing8, "--config", kRing8});
+    EXPECT_EQ(both.status, 2) << command[0];
+    EXPECT_TRUE(both.says({"CONFIG", "--config", "weft " + command[0] + " --help"})) << both.err;
+    const Ran missing = with({"--config", "/no/such.yaml"});
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_TRUE(missing.says({"/no/such.yaml"})) << missing.err;
+  }
+  EXPECT_TRUE(weft({"run", "--config", kRing8}).says({"workload.trace"}));
+}
+
 TEST(Usage, GenerateValidateInfo) {
   const vcd::test::TemporaryFolder folder;
   const Ran made = weft(
