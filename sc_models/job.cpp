@@ -143,6 +143,15 @@ Job::Job(const char* name, const Config& config, const System::Options& options,
 
 Job::~Job() = default;
 
+bool Job::rescue() {
+  const uint32_t chunks = system_->rescue();
+  if (chunks == 0) return false;
+  rescues_.last = sc_core::sc_time_stamp().value();
+  if (rescues_.times++ == 0) rescues_.first = rescues_.last;
+  rescues_.chunks += chunks;
+  return true;
+}
+
 void Job::record(NpuId, const collectives::CollectiveDone& done, CollectiveRow& row) {
   row.started = std::min(row.started, done.started);
   row.finished = std::max(row.finished, done.finished);
@@ -298,6 +307,15 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
                     "unequal situations "
                     "had chosen different chunks and waited for each other",
                     result.out_of_order_starts));
+  }
+  if (rescues_.times != 0) {
+    result.warnings.push_back(fmt::format(
+        "nothing in the machine moved any more, {} time{} from {} ps to {} ps, and {} chunks that waited for a slot "
+        "were then started beyond collectives.active_chunks_per_dimension: collectives waited for slots and for the "
+        "rest of the workload (point-to-point messages, dependencies) in a circle, so their times depend on "
+        "unrelated work; raise collectives.active_chunks_per_dimension, or let all ranks reach collectives in one "
+        "order",
+        rescues_.times, rescues_.times == 1 ? "" : "s", rescues_.first, rescues_.last, rescues_.chunks));
   }
 }
 

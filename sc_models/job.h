@@ -162,7 +162,8 @@ class Job : public NmuClient {
 
   virtual bool finished() const = 0;
   /// Lets chunks go that wait for each other's slots; true if there was one (run the simulation again).
-  bool rescue() { return system_->rescue(); }
+  /// Each use is a warning of the result: times then depend on the rest of the machine.
+  bool rescue();
   /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle
   /// if there is one.
   virtual std::string stall_report() const = 0;
@@ -211,6 +212,13 @@ class Job : public NmuClient {
   std::unordered_set<uint32_t> defect_streams_;
   uint64_t data_collectives_ = 0;
   uint64_t data_elements_ = 0;
+  struct Rescues {
+    uint64_t times = 0;
+    uint64_t chunks = 0;
+    Picoseconds first = 0;
+    Picoseconds last = 0;
+  };
+  Rescues rescues_;
 };
 
 /// One collective after the other on all ranks, nothing else: what `weft collective` runs.

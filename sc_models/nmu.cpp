@@ -43,7 +43,8 @@ void Nmu::Port::resolve() {
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
          NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
-         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity)
+         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity,
+         collectives::SlotWaits* waits)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
@@ -64,7 +65,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
             }
             client_.collective_done(rank_, done);
           },
-          data),
+          data, waits),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
@@ -299,16 +300,21 @@ void Nmu::join(PacketFabric& fabric, uint32_t p) {
 
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                            int32_t priority, uint8_t plane) {
+  start_part(stream, std::move(plan), priority, plane, false);
+}
+
+void Nmu::start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
+                     int32_t priority, uint8_t plane, bool for_all) {
   if (plane != 0) lifted_.push_back({stream, plane});
   if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
-  engine_.start(stream, std::move(plan), priority);
+  engine_.start(stream, std::move(plan), priority, for_all);
   // The queues are served when this instant has settled.
   if (!running()) wake_at(now());
 }
 
 void Nmu::start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan) {
   mirrored_.push_back(stream);
-  start_collective(stream, std::move(plan));
+  start_part(stream, std::move(plan), 0, 0, true);
 }
 
 void Nmu::end_mirrored(uint32_t stream) {
@@ -939,7 +945,7 @@ void Nmu::probe_state(Picoseconds t) {
   probes_->round.set(t, position.round);
 }
 
-bool Nmu::rescue() {
+uint32_t Nmu::rescue() {
   return engine_.rescue();
 }
 

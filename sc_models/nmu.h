@@ -46,7 +46,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
       NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr,
-      collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr);
+      collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr,
+      collectives::SlotWaits* waits = nullptr);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -123,8 +124,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
   void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,
             uint8_t plane = 0);
-  /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
-  bool rescue();
+  /// Starts chunks that wait for a slot, when nothing moves any more (see CollectiveEngine::rescue). Returns
+  /// how many.
+  uint32_t rescue();
 
   // MessagePort
   Picoseconds now() const override { return running() ? time_ : sc_core::sc_time_stamp().value(); }
@@ -140,6 +142,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   size_t in_flight() const { return queue_.size(); }
 
  private:
+  void start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan, int32_t priority,
+                  uint8_t plane, bool for_all);
+
   // What is due is told by the high byte of its order: a port's number for what that port received, or one of
   // these.
   enum Due : uint32_t {

@@ -63,6 +63,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       wheel_("wheel"),
+      end_of_instant_("end_of_instant", [this] { slot_waits_.settled(); }),
+      slot_waits_(config, [this] { end_of_instant_.request(); }),
       folded_(!options.mirrored.empty()),
       whole_(options.whole),
       dram_(dram_spec(config.hbm)) {
@@ -89,10 +91,11 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
+    const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
     nmus_[r] = std::make_unique<Nmu>(
         ("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_, pool_, wheel_, client,
         options.waves, data_.get(), units ? &directory_ : nullptr,
-        std::binary_search(whole_.begin(), whole_.end(), r) ? &fidelity_ : nullptr);
+        whole ? &fidelity_ : nullptr, whole ? &slot_waits_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -316,10 +319,10 @@ std::string System::explain_stall() const {
   return text;
 }
 
-bool System::rescue() {
-  bool any = false;
-  for (const auto& nmu : nmus_) any = (nmu && nmu->rescue()) || any;
-  return any;
+uint32_t System::rescue() {
+  uint32_t started = 0;
+  for (const auto& nmu : nmus_) started += nmu ? nmu->rescue() : 0;
+  return started;
 }
 
 std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,

@@ -15,6 +15,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft::collectives {
@@ -25,7 +26,8 @@ class Network {
  public:
   using Latency = std::function<Picoseconds(uint32_t from, uint32_t to, uint64_t bytes)>;
 
-  Network(const Config& config, Latency latency) : config_(config), latency_(std::move(latency)) {
+  Network(const Config& config, Latency latency)
+      : config_(config), latency_(std::move(latency)), waits_(config, [this] { asked_ = true; }) {
     for (uint32_t r = 0; r < config_.npus(); ++r) {
       auto port = std::make_unique<Port>();
       port->network = this;
@@ -33,7 +35,8 @@ class Network {
       Port* raw = port.get();
       ports_.push_back(std::move(port));
       engines_.push_back(std::make_unique<CollectiveEngine>(
-          NpuId{r}, config_, *raw, [this, r](const CollectiveDone& done) { this->done(r, done); }));
+          NpuId{r}, config_, *raw, [this, r](const CollectiveDone& done) { this->done(r, done); }, nullptr,
+          &waits_));
     }
   }
 
@@ -49,8 +52,9 @@ class Network {
       drain();
       if (done_.size() >= wanted_) return true;
       bool any = false;
-      for (auto& engine : engines_) any = engine->rescue() || any;
+      for (auto& engine : engines_) any = engine->rescue() != 0 || any;
       ++rescues;
+      settle();
       if (!any && queue_.empty()) return false;
     }
   }
@@ -139,8 +143,13 @@ class Network {
       if (queue_.empty() || queue_.begin()->first.first != now) {
         for (const uint32_t r : touched) engines_[r]->settled();
         touched.clear();
+        if (queue_.empty() || queue_.begin()->first.first != now) settle();
       }
     }
+  }
+
+  void settle() {
+    if (std::exchange(asked_, false)) waits_.settled();
   }
 
   void done(uint32_t rank, const CollectiveDone& d) {
@@ -151,6 +160,8 @@ class Network {
 
   const Config& config_;
   Latency latency_;
+  SlotWaits waits_;
+  bool asked_ = false;
   std::vector<std::unique_ptr<Port>> ports_;
   std::vector<std::unique_ptr<CollectiveEngine>> engines_;
   std::map<std::pair<Picoseconds, uint64_t>, Due> queue_;
@@ -547,6 +558,7 @@ uint64_t random_job(uint32_t seed) {
     }
   }
   EXPECT_TRUE(network.run()) << "deadlock";
+  EXPECT_EQ(network.rescues, 0u);
   EXPECT_EQ(network.parts().size(), parts);
   EXPECT_EQ(network.submitted, network.delivered);
   const bool in_order = network.out_of_order() == "0";

@@ -19,6 +19,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/plan.cpp
   collectives/pipeline.cpp
   collectives/rules.cpp
+  collectives/slot_waits.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
 )

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Chunks that wait for each other's slots (docs/collective_waits.md has the rule and the reasons). Ranks that
+// hold different chunks of their collectives can wait for each other in a circle; when one closes, each of its
+// chunks that waits at a member is told to start there beyond the slots, a link's latency later.
+//
+// All engines of a simulation share one SlotWaits. They tell it what they begin; it asks them what they hold
+// (SlotRank) only when a circle is possible. Whoever owns the simulation calls settled() when an instant in
+// which SlotWaits has asked for it is over.
+
+#ifndef WEFT_WORKLOAD_COLLECTIVES_SLOT_WAITS_H
+#define WEFT_WORKLOAD_COLLECTIVES_SLOT_WAITS_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "workload/collectives/plan.h"
+
+namespace weft::collectives {
+
+/// A collective on its members: how many of them have begun each chunk in each phase.
+class SharedCollective {
+ public:
+  SharedCollective(const Config& config, uint32_t stream, std::shared_ptr<const CollectivePlan> plan);
+
+  uint32_t stream() const { return stream_; }
+  const CollectivePlan& plan() const { return *plan_; }
+
+ private:
+  friend class SlotWaits;
+  /// Where the count of a chunk, phase and line is.
+  size_t index(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const;
+  uint32_t member(const std::vector<AxisView>& views) const;
+
+  struct Line {
+    uint32_t size = 1;        ///< members along the axis
+    uint32_t inner = 1;       ///< member numbers step by this along the axis
+    Picoseconds latency = 0;  ///< of the links it uses, the largest
+  };
+  uint32_t stream_;
+  uint64_t key_ = 0;  ///< of SlotWaits
+  std::shared_ptr<const CollectivePlan> plan_;
+  std::vector<Line> axes_;
+  uint32_t lines_ = 1;    ///< largest number of lines of an axis
+  uint32_t members_ = 1;
+  uint32_t finished_ = 0;
+  std::vector<uint32_t> begun_;    ///< by index(): members; kOpen added while it is open
+  std::vector<uint64_t> started_;  ///< by member, bits
+};
+
+/// A chunk that a rank has and that is not over there.
+struct CurrentChunk {
+  enum class State : uint8_t { holds, waits, not_issued };
+  SharedCollective* collective = nullptr;
+  uint32_t chunk = 0;
+  uint32_t phase = 0;
+  uint32_t queue = 0;
+  State state = State::waits;  ///< `holds`: also if its start has been decided
+  bool first_phase = false;    ///< counts for the dispatcher's threshold
+};
+
+/// What SlotWaits may ask of a rank.
+class SlotRank {
+ public:
+  virtual ~SlotRank() = default;
+  /// The chunks of all collectives that this rank has started and not finished. Adds to `out`.
+  virtual void current_chunks(std::vector<CurrentChunk>& out) const = 0;
+  /// The chunk, which waits here, starts at `at` beyond the slots.
+  virtual void start_beyond(const SharedCollective& collective, uint32_t chunk, Picoseconds at) = 0;
+};
+
+/// The number of the queue that a chunk is in during a phase, the same for all members.
+uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase);
+/// How many queues there are: one a dimension and ring direction, and those of flat lines.
+inline size_t queue_count(const Config& config) {
+  return (config.dimensions.size() + 1) * config.collectives.queues_per_dimension;
+}
+
+class SlotWaits {
+ public:
+  /// `ask`: calls settled() when the present instant is over everywhere; called at most once an instant.
+  SlotWaits(const Config& config, std::function<void()> ask);
+  ~SlotWaits();
+  SlotWaits(const SlotWaits&) = delete;
+  SlotWaits& operator=(const SlotWaits&) = delete;
+
+  void add(NpuId rank, SlotRank& who);
+
+  /// The rank starts its part of a collective. The result lives until all members have finished. Null: other
+  /// members have started it with another plan.
+  SharedCollective* started(uint32_t stream, const std::shared_ptr<const CollectivePlan>& plan, NpuId rank,
+                            const std::vector<AxisView>& views);
+  /// The rank has finished its part.
+  void finished(SharedCollective& collective);
+
+  /// The rank begins the chunk in a phase. Not of chunks whose start was decided here.
+  void begun(SharedCollective& collective, const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase,
+             NpuId rank, Picoseconds now) {
+    const size_t at = collective.index(views, chunk, phase);
+    ++collective.begun_[at];
+    if (now != now_) advance(now);
+    const AxisView& view = views[collective.plan().phases(chunk)[phase].axis];
+    begins_.push_back({&collective, at, chunk, phase, index(rank), view.me, view.base});
+    if (!asked_) consider(begins_.back());
+  }
+  /// A chunk has become ready at the rank (or waits for the dispatcher since now).
+  void came_up(NpuId rank, Picoseconds now) {
+    if (now != now_) advance(now);
+    if (missed_[index(rank)] != 0) waiting_at(index(rank));
+  }
+
+  /// The instant is over: finds circles that closed in it and decides starts.
+  void settled();
+
+  /// Starts decided so far.
+  uint64_t decided() const { return decided_; }
+
+ private:
+  static constexpr uint32_t kOpen = 1u << 31;
+  struct Begin {
+    SharedCollective* collective = nullptr;
+    size_t at = 0;
+    uint32_t chunk = 0;
+    uint32_t phase = 0;
+    uint32_t rank = 0;
+    uint32_t me = 0;
+    uint32_t base = 0;
+  };
+  /// A chunk in a phase that some members of its line have begun and some have not.
+  struct Open {
+    SharedCollective* collective = nullptr;
+    size_t at = 0;
+    uint32_t axis = 0;
+    uint32_t chunk = 0;
+    uint32_t phase = 0;
+    uint32_t base = 0;  ///< AxisView::base of the line
+    uint32_t size = 0;
+    uint32_t queue = 0;
+    uint32_t members = 0;         ///< that have begun it
+    uint32_t node = ~0u;          ///< in the present search
+    std::vector<uint64_t> begun;  ///< by index along the axis, bits
+
+    uint32_t rank(uint32_t i) const { return collective->plan().axes()[axis].rank(base, i); }
+  };
+  struct Key {
+    const SharedCollective* collective = nullptr;
+    size_t at = 0;
+    bool operator==(const Key& o) const { return collective == o.collective && at == o.at; }
+  };
+  struct KeyHash {
+    size_t operator()(const Key& k) const {
+      return reinterpret_cast<uintptr_t>(k.collective) * 0x9e3779b97f4a7c15ull ^ k.at * 0xc2b2ae3d27d4eb4full;
+    }
+  };
+  class Search;
+
+  void advance(Picoseconds now);
+  void consider(const Begin& begin);
+  void waiting_at(uint32_t rank);
+  void request();
+  void book();
+  void open(const Begin& begin);
+  void add_begin(const Begin& begin);
+  void decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at);
+  bool has_started(const Open& open, uint32_t rank) const;
+  Open* find(const SharedCollective& collective, size_t at);
+  static bool is_open(const Begin& b) { return (b.collective->begun_[b.at] & kOpen) != 0; }
+
+  const Config& config_;
+  std::function<void()> ask_;
+  std::vector<SlotRank*> ranks_;
+  std::vector<uint32_t> missed_;   ///< by rank: open chunks that it has not begun
+  std::vector<uint32_t> engaged_;  ///< by rank: open chunks that it has begun
+  std::vector<Begin> begins_;      ///< of the present instant
+  std::vector<uint32_t> came_up_;  ///< ranks, likewise
+  Picoseconds now_ = 0;
+  bool asked_ = false;
+  std::unordered_map<Key, std::unique_ptr<Open>, KeyHash> opens_;
+  std::unordered_map<uint64_t, std::unique_ptr<SharedCollective>> collectives_;  ///< by stream and first member
+  std::vector<std::unique_ptr<SharedCollective>> over_;  ///< finished in this instant
+  SharedCollective* last_ = nullptr;
+  uint64_t last_key_ = 0;
+  uint64_t decided_ = 0;
+};
+
+}  // namespace weft::collectives
+
+#endif
