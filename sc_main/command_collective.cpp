@@ -355,6 +355,7 @@ ExitCode collective(const CollectiveOptions& options) {
     results.push_back(std::move(*measured));
   }
   for (const std::string& line : job->unmatched_rules()) warn(line);
+  for (const std::string& line : job->slot_warnings()) warn(line);
   std::string table = head + to_table(results);
   if (config->run.data != "none" && !results.empty()) {
     uint64_t elements = 0;

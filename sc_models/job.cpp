@@ -301,22 +301,34 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   }
   result.warnings.insert(result.warnings.end(), system_->warnings().begin(), system_->warnings().end());
   for (std::string& line : unmatched_rules()) result.warnings.push_back(std::move(line));
-  if (result.out_of_order_starts != 0) {
-    result.warnings.push_back(
+  for (std::string& line : slot_warnings(result.out_of_order_starts))
+    result.warnings.push_back(std::move(line));
+}
+
+std::vector<std::string> Job::slot_warnings(uint64_t beyond) const {
+  std::vector<std::string> lines;
+  if (beyond != 0) {
+    lines.push_back(
         fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
-                    "unequal situations "
-                    "had chosen different chunks and waited for each other",
-                    result.out_of_order_starts));
+                    "unequal situations had chosen different chunks and waited for each other",
+                    beyond));
   }
   if (rescues_.times != 0) {
-    result.warnings.push_back(fmt::format(
-        "nothing in the machine moved any more, {} time{} from {} ps to {} ps, and {} chunks that waited for a slot "
-        "were then started beyond collectives.active_chunks_per_dimension: collectives waited for slots and for the "
-        "rest of the workload (point-to-point messages, dependencies) in a circle, so their times depend on "
-        "unrelated work; raise collectives.active_chunks_per_dimension, or let all ranks reach collectives in one "
-        "order",
+    lines.push_back(fmt::format(
+        "nothing in the machine moved any more ({} time{}, first at {} ps, last at {} ps), and {} chunks "
+        "that waited "
+        "for a slot were then started beyond collectives.active_chunks_per_dimension: ranks wait in a circle "
+        "of "
+        "slots and of messages or dependencies of the workload, so times depend on work that is unrelated; "
+        "raise "
+        "collectives.active_chunks_per_dimension, or let all ranks reach collectives in one order",
         rescues_.times, rescues_.times == 1 ? "" : "s", rescues_.first, rescues_.last, rescues_.chunks));
   }
+  return lines;
+}
+
+std::vector<std::string> Job::slot_warnings() const {
+  return slot_warnings(system_->totals().out_of_order_starts);
 }
 
 void Job::add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const {

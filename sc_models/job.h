@@ -176,6 +176,8 @@ class Job : public NmuClient {
   uint64_t verified_elements() const { return data_elements_; }
   /// A line for every rule, of collectives and of fidelity, that has been for nothing so far.
   std::vector<std::string> unmatched_rules() const;
+  /// About chunks that were started beyond the slots so far, and about uses of rescue().
+  std::vector<std::string> slot_warnings() const;
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;
@@ -203,6 +205,7 @@ class Job : public NmuClient {
   collectives::Rules rules_;
 
  private:
+  std::vector<std::string> slot_warnings(uint64_t beyond) const;
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
 
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done

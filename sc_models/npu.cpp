@@ -118,7 +118,11 @@ void Npu::start_send(const trace::Node& node) {
 
 void Npu::start_receive(const trace::Node& node) {
   const auto match = matcher_.receive(node);
-  if (match) engine_->receive_done(match->node);
+  if (match) {
+    engine_->receive_done(match->node);
+  } else {
+    nmu_.engine().message_awaited(NpuId{node.peer}, true);
+  }
 }
 
 void Npu::collective_done(trace::NodeIndex node) {
@@ -137,6 +141,7 @@ void Npu::message_injected(NpuId destination, const MessageId& id) {
 void Npu::message_arrived(const Completion& completion) {
   const auto match = matcher_.arrived(completion);
   if (!match) return;
+  nmu_.engine().message_awaited(completion.source, false);
   hold();
   engine_->receive_done(match->node);
 }

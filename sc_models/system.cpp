@@ -92,10 +92,10 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    nmus_[r] = std::make_unique<Nmu>(
-        ("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_, pool_, wheel_, client,
-        options.waves, data_.get(), units ? &directory_ : nullptr,
-        whole ? &fidelity_ : nullptr, whole ? &slot_waits_ : nullptr);
+    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
+                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
+                                     units ? &directory_ : nullptr, whole ? &fidelity_ : nullptr,
+                                     whole ? &slot_waits_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];

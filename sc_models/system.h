@@ -85,7 +85,8 @@ class System : public sc_core::sc_module {
   /// Data-carrying mode (`run.data: functional`): the payloads and inputs; null otherwise.
   collectives::DataContext* data() { return data_.get(); }
 
-  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). Returns how many.
+  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). Returns how
+  /// many.
   uint32_t rescue();
 
   /// The links of a rank's ports, in and out, as they are now.

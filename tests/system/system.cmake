@@ -43,3 +43,7 @@ weft_add_sc_test(collective_unit
   LINKS weft::tlm_interconnect
   LABELS unit)
 weft_add_sc_test(in_switch SOURCES ${CMAKE_CURRENT_LIST_DIR}/in_switch_test.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(collective_waits
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_waits_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)

@@ -20,6 +20,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/pipeline.cpp
   collectives/rules.cpp
   collectives/slot_waits.cpp
+  collectives/slot_circles.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
 )

@@ -81,7 +81,8 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
     active->data =
         std::make_shared<CollectiveData>(*data_, stream, active->plan, index(rank_), active->views);
   }
-  if (waits_ != nullptr && !for_all) active->shared = waits_->started(stream, active->plan, rank_, active->views);
+  if (waits_ != nullptr && !for_all)
+    active->shared = waits_->started(stream, active->plan, rank_, active->views);
   active->started = now;
   active->sequence = issued_++;
   active->stream = stream;
@@ -437,6 +438,15 @@ uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint
   return count;
 }
 
+void CollectiveEngine::message_awaited(NpuId source, bool awaited) {
+  if (waits_ == nullptr) return;
+  if (awaited) {
+    waits_->message_awaited(rank_, source, port_.now());
+  } else {
+    waits_->message_came(rank_, source);
+  }
+}
+
 void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
   for (const auto& active : actives_) {
     if (active->unfinished == 0 || active->shared == nullptr) continue;
@@ -447,8 +457,8 @@ void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
       current.collective = active->shared;
       current.chunk = c;
       current.first_phase = chunk.first_phase;
-      current.state = chunk.status == Status::not_issued ? CurrentChunk::State::not_issued
-                                                         : CurrentChunk::State::waits;
+      current.state =
+          chunk.status == Status::not_issued ? CurrentChunk::State::not_issued : CurrentChunk::State::waits;
       if (chunk.status == Status::not_issued) skip_phases(*active, chunk);
       if (chunk.phase == active->plan->phases().size()) continue;  // not issued, and it takes part in none
       if (chunk.decided || chunk.status == Status::starting || chunk.status == Status::running) {
@@ -456,6 +466,7 @@ void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
       }
       current.phase = chunk.phase;
       current.queue = queue_index(config_, *active->plan, c, chunk.phase);
+      current.index = active->shared->index(active->views, c, chunk.phase);
       out.push_back(current);
     }
   }
@@ -497,9 +508,9 @@ void CollectiveEngine::start_decided() {
 
 /// The dispatcher issues this chunk, whether its turn has come or not.
 void CollectiveEngine::issue(Active& active, uint32_t chunk) {
-  undispatched_.erase(
-      std::find_if(undispatched_.begin(), undispatched_.end(),
-                   [&](const Waiting& w) { return w.active == &active && w.chunk == chunk; }));
+  undispatched_.erase(std::find_if(undispatched_.begin(), undispatched_.end(), [&](const Waiting& w) {
+    return w.active == &active && w.chunk == chunk;
+  }));
   ++in_first_phase_;
   enqueue(active, chunk);
 }

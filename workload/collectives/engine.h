@@ -8,9 +8,10 @@
 //
 // Decisions are taken when an instant has settled, in an order that depends on collective and chunk ids only,
 // so that ranks in equal situations decide alike. Ranks in unequal situations (stragglers, contention) can
-// still choose different chunks for their slots and then wait for each other. SlotWaits finds such circles and
-// has their chunks started beyond the slots. The last resort is rescue(): when nothing moves any more, the
-// owner of the simulation asks every engine to start its first waiting chunks. Both are counted and reported.
+// still choose different chunks for their slots and then wait for each other. SlotWaits finds such circles
+// and has their chunks started beyond the slots. The last resort is rescue(): when nothing moves any more,
+// the owner of the simulation asks every engine to start its first waiting chunks. Both are counted and
+// reported.
 
 #ifndef WEFT_WORKLOAD_COLLECTIVES_ENGINE_H
 #define WEFT_WORKLOAD_COLLECTIVES_ENGINE_H
@@ -67,6 +68,10 @@ class CollectiveEngine final : public MessageSink, private SlotRank {
   /// members.
   void start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority = 0,
              bool for_all = false);
+
+  /// This rank waits for a point-to-point message of `source` (or not any more): what it has not started may
+  /// wait for that.
+  void message_awaited(NpuId source, bool awaited);
 
   void completed(const Completion& completion) override;
   void wake(uint32_t token) override;
@@ -250,7 +255,7 @@ class CollectiveEngine final : public MessageSink, private SlotRank {
   std::vector<Pending> pending_;  ///< chunks in their endpoint delay, by token
   std::vector<uint32_t> free_tokens_;
   SlotWaits* waits_ = nullptr;
-  std::vector<Decided> decided_;  ///< starts to come, in order
+  std::vector<Decided> decided_;       ///< starts to come, in order
   std::vector<Waiting> undispatched_;  ///< sorted: chunks the dispatcher has not issued
   uint32_t in_first_phase_ = 0;
   uint32_t active_count_ = 0;
