@@ -4,12 +4,15 @@
 #include "sc_main/command_traffic.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <systemc>
 #include <thread>
 #include <vector>
@@ -22,6 +25,7 @@
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
 #include "sc_main/load_list.h"
+#include "sc_main/progress.h"
 #include "sc_main/simulation.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
@@ -51,6 +55,7 @@ constexpr uint32_t kMostCheckedRanks = 1024;
 constexpr uint64_t kMostCheckedSteps = 500000000;
 constexpr uint32_t kMostPacketFlits = 65535;
 constexpr uint64_t kMostCycles = 1000000000;  ///< of warm-up and of measurement
+constexpr uint64_t kLongWay = 50000;          ///< cycles up to which both grow with twice the longest way
 
 struct TrafficOptions {
   std::string config, topology;
@@ -251,10 +256,12 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     const uint32_t xoff = n.pfc.xoff == packet::PfcConfig::kAuto ? n.buffer_flits : n.pfc.xoff;
     n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, xoff - 1);
   }
-  // Long links need time to fill.
+  // Long links need time to fill. Very long ones, in cycles, are not given more of it than that takes.
   const uint64_t way = longest_way(c.topology, n.cycle);
-  c.warmup_cycles = o.warmup.empty() ? 5000 + 2 * way : integer("--warmup", o.warmup, 0, kMostCycles);
-  c.measure_cycles = o.measure.empty() ? 20000 + 2 * way : integer("--measure", o.measure, 1, kMostCycles);
+  const uint64_t twice = 2 * std::min(way, kLongWay);
+  c.warmup_cycles =
+      o.warmup.empty() ? 5000 + twice + (way - twice / 2) : integer("--warmup", o.warmup, 0, kMostCycles);
+  c.measure_cycles = o.measure.empty() ? 20000 + twice : integer("--measure", o.measure, 1, kMostCycles);
   c.drain_cycles += 10 * way;
   set_pattern(o, c);
   return c;
@@ -421,7 +428,21 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
                      result.saturation, grouped(result.packet_hops), result.wall_s);
 }
 
-TrafficResult run(const TrafficConfig& config) {
+TrafficResult run(TrafficConfig config) {
+  Progress progress(
+      [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+      },
+      isatty(STDERR_FILENO) == 1, "cycles");
+  const double begin_s = wall_seconds();
+  config.progress = [&](Picoseconds simulated, uint64_t done, uint64_t total) {
+    progress.update(wall_seconds() - begin_s, simulated, done, total);
+  };
+  struct End {  // whatever comes next begins on a line of its own
+    Progress& progress;
+    ~End() { progress.end(); }
+  } end{progress};
   try {
     return packet::run_traffic(config, [](Picoseconds time) { advance(sc_core::sc_time::from_value(time)); });
   } catch (const UserError& e) {

@@ -546,7 +546,38 @@ uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
   return credits;
 }
 
-void Router::choose_route(uint32_t p, uint32_t v) {
+// Of an adaptive route: whether any of the outputs could be taken now. If not, nothing is chosen, and nothing
+// drawn, until one of them changes: at `soonest`, or when this router is told of a credit or sends a tail.
+bool Router::any_open(Ticks t, Ticks& soonest) {
+  // Then an output without credits is not taken.
+  const bool by_credits =
+      candidates_.size() > 1 && selection_->escapes_without_credits() &&
+      std::any_of(candidates_.begin(), candidates_.end(), [](const RouteCandidate& c) { return c.escape; });
+  bool open = false;
+  bool escape_seen = false;
+  for (const RouteCandidate& c : candidates_) {
+    if (by_credits && c.escape && std::exchange(escape_seen, true)) continue;  // only the first is taken
+    const uint32_t free = free_vcs(c.port, c.vc_mask, t, soonest);
+    if (!by_credits || c.escape) {
+      open = open || free != 0;
+      continue;
+    }
+    for (uint32_t m = free; m != 0; m &= m - 1) {
+      OutputVc& out = outputs_[c.port * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
+      if (out.credit.at(t) > 0) {
+        open = true;
+        continue;
+      }
+      const Ticks when = out.credit.when(1);
+      if (when == kNever) out.watched = true;
+      soonest = std::min(soonest, when);
+    }
+  }
+  return open;
+}
+
+// False: the head waits, at least until `soonest`.
+bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   InputVc& in = inputs_[p * vcs_ + v];
   const fabric::Packet& packet = pool_[in.packet];
   in.virtual_network = packet.virtual_network;
@@ -554,13 +585,20 @@ void Router::choose_route(uint32_t p, uint32_t v) {
   candidates_.clear();
   routing_.route(query, candidates_);
   uint32_t chosen = 0;
-  if (candidates_.size() > 1) chosen = selection_->select(query, candidates_, random_, *this);
+  const bool open = !routing_.adaptive() || any_open(t, soonest);
+  if (!open) {  // what an explanation of a stall is to name
+    while (chosen + 1 < candidates_.size() && !candidates_[chosen].escape) ++chosen;
+  } else if (candidates_.size() > 1) {
+    chosen = selection_->select(query, candidates_, random_, *this);
+  }
   in.out_port = candidates_[chosen].port;
   in.out_mask = candidates_[chosen].vc_mask;
   in.bubble = candidates_[chosen].bubble;
+  if (!open) return false;
   in.routed = !routing_.adaptive();
   if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
   in.last = (packet.id_high & kLastPacket) != 0;
+  return true;
 }
 
 void Router::allocate_vcs(Ticks t) {
@@ -573,14 +611,17 @@ void Router::allocate_vcs(Ticks t) {
         wake(in.ready);
         continue;
       }
-      if (!in.routed) choose_route(p, v);
       Ticks soonest = kNever;
+      if (!in.routed && !choose_route(p, v, t, soonest)) {
+        if (soonest != kNever) wake(on_cycle(soonest));
+        continue;
+      }
       uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
       if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
-      } else if (!in.routed) {
-        wake(t + cycle_);  // any credit anywhere may change its mind
+      } else if (!in.routed && !selection_->certain()) {
+        wake(t + cycle_);  // the next draw may be for one that is free
       } else if (soonest != kNever) {
         wake(on_cycle(soonest));
       }

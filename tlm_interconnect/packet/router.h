@@ -250,7 +250,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
   bool may_want(uint32_t output, const RouteQuery& query);
   void start_head(uint32_t port, uint32_t vc);
-  void choose_route(uint32_t port, uint32_t vc);
+  bool any_open(Ticks t, Ticks& soonest);
+  bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
   void send(uint32_t port, uint32_t vc, Ticks t);
   // Priority flow control.
