@@ -335,7 +335,7 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
   fabric::Packet& packet = pool_[ref];
   packet.bytes = message.bytes;
   packet.id_low = pack_low(message.id);
-  packet.id_high = static_cast<uint64_t>(message.id.round) | static_cast<uint64_t>(message.cause) << 32;
+  packet.id_high = pack_high(message.id, static_cast<uint32_t>(submitted_));
   packet.source = index(rank_);
   packet.destination = placed_ ? geometry_.place(index(message.peer)) : index(message.peer);
   packet.data = message.data;
@@ -412,16 +412,17 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
 }
 
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
-  push_ordered(time, due << 24 | (pushed_++ & 0xffffff), ref);
+  push_ordered(time, {due, 0, pushed_++}, ref);
 }
 
-/// What comes over a port: equal times in the order of the senders, whichever process ran first.
+/// What comes over a port: equal times in the order of the senders and of what each has sent, whichever
+/// process ran first.
 void Nmu::push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref) {
-  const uint32_t sender = pool_[ref].source & 0xffff;
-  push_ordered(time, (port + kFirstPort) << 24 | sender << 8 | (pushed_++ & 0xff), ref);
+  const fabric::Packet& packet = pool_[ref];
+  push_ordered(time, {port + kFirstPort, packet.source, sequence_of(packet.id_high)}, ref);
 }
 
-void Nmu::push_ordered(Picoseconds time, uint32_t order, uint32_t ref) {
+void Nmu::push_ordered(Picoseconds time, const Order& order, uint32_t ref) {
   queue_.push(time, order, ref);
   if (!running()) wake_at(time);
 }
@@ -445,15 +446,15 @@ void Nmu::activate(Picoseconds t) {
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
-    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kInject) {
+    if (entry.order.due >= kFirstPort && entry.order.due < kInject) {
       // On a ring what comes in at one side makes the next message leave at the other.
-      likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
+      likely_ = port_ + (((entry.order.due) - kFirstPort) ^ 1u);
       __builtin_prefetch(likely_);
       __builtin_prefetch(&likely_->first);
       engine_.prefetch_chunk(static_cast<uint16_t>(pool_[entry.payload].id_low >> 32));
     }
     const fabric::PacketRef ref = entry.payload;
-    switch (entry.order >> 24) {
+    switch (entry.order.due) {
       case kWake:
         engine_.wake(ref);
         break;
@@ -476,7 +477,7 @@ void Nmu::activate(Picoseconds t) {
         reduced_in_memory(ref);
         break;
       default:
-        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order >> 24) - kFirstPort], ref)) break;
+        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order.due) - kFirstPort], ref)) break;
         if (pool_[ref].destination == place_) {
           if (memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
@@ -876,7 +877,6 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   completion.source = NpuId{packet.source};
   completion.bytes = packet.bytes;
   completion.data = packet.data;
-  completion.cause = static_cast<uint32_t>(packet.id_high >> 32);
   completion.submitted = packet.submitted;
   completion.split.queue = packet.queued;
   completion.split.latency = packet.latency;

@@ -140,7 +140,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   size_t in_flight() const { return queue_.size(); }
 
  private:
-  // What is due is told by the high byte of its order: a port's number for what that port received, or one of
+  // What is due is told by Order::due: a port's number for what that port received, or one of
   // these.
   enum Due : uint32_t {
     kWake = 0,
@@ -212,6 +212,16 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   uint32_t last_port(const fabric::Packet& packet) const;
   void inject(fabric::PacketRef ref);
   void inject_next();
+  /// Of what is due at one instant.
+  struct Order {
+    uint32_t due = 0;       ///< what it is: kWake .., or kFirstPort and the number of the port it came by
+    uint32_t sender = 0;    ///< of what came by a port
+    uint32_t sequence = 0;  ///< .. the sender's; else as it was pushed
+    bool operator<(const Order& o) const {
+      if (due != o.due) return due < o.due;
+      return sender != o.sender ? sender < o.sender : sequence < o.sequence;
+    }
+  };
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
   void deliver(fabric::PacketRef ref, Picoseconds reduce);
   void reduce_in_memory(fabric::PacketRef ref);
@@ -219,7 +229,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void probe_state(Picoseconds t);
   void push(Picoseconds time, uint32_t due, uint32_t ref);
   void push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref);
-  void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
+  void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
   const Route& route(uint32_t destination, uint8_t variant);
@@ -244,7 +254,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   bool cut_through_tails_ = false;  ///< tails_ is not empty
   Picoseconds time_ = 0;            ///< of the activation, while running_
   uint64_t activations_ = 0;
-  fabric::TimedQueue<> queue_;
+  fabric::TimedQueue<uint32_t, Order> queue_;
   uint64_t submitted_ = 0;
   uint64_t delivered_ = 0;
   uint64_t bytes_submitted_ = 0;

@@ -146,7 +146,6 @@ Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picos
   // A result's time begins with the contribution that came last.
   const auto& last = (*result.contributions)[result.last];
   fabric::Packet packet = pool_[last.item];
-  packet.id_high = packet.id_high >> 32 << 32;  // of the members' only round
   packet.queued += last.waited;
   packet.latency += config_.dimensions[dimension_].collective_unit.latency;
   packet.source = packet.destination;
@@ -164,6 +163,8 @@ Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picos
     copy.references = 1;
     copy.bytes = result.bytes;
     copy.destination = phase.view.rank(member);
+    MessageId only;  // of the members' only round
+    copy.id_high = pack_high(only, static_cast<uint32_t>(total_.results));
     if (data != kNoData && copies++ != 0) context_.data->payloads().add_reference(data);
     ++phase.counted.results;
     phase.counted.bytes_out += result.bytes;
