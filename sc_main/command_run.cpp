@@ -37,6 +37,7 @@ struct RunOptions {
   bool json = false;
   bool per_layer = false;
   bool no_fold = false;
+  bool waves_flits = false;
 };
 
 std::string absolute(const std::string& path) {
@@ -61,8 +62,9 @@ Config load(const RunOptions& options) {
 }
 
 /// Waves on the kernel's clock; off when nothing is selected.
-std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder) {
+std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit) {
   vcd::WavesOptions options;
+  options.writer.every_step = every_flit;
   options.selection = config.output.waves;
   options.writer.path = folder.file("waves.vcd");
   options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
@@ -71,7 +73,8 @@ std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder&
 
 void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& warnings) {
   const vcd::VcdWriter* writer = waves.writer();
-  waves.close(std::max(end, writer->now()));
+  // What is on its way at the end of the job (a credit, a resume) may have moved time beyond it.
+  waves.close(std::max({end, Picoseconds{writer->now()}, Picoseconds{sc_core::sc_time_stamp().value()}}));
   if (writer->failure()) throw *writer->failure();
   if (writer->truncated())
     warnings.push_back(fmt::format("{} reached its budget of {} and ends at {}; select fewer signals",
@@ -100,7 +103,7 @@ ExitCode run(const RunOptions& options) {
 
   set_up_kernel();
   std::vector<std::string> warnings;
-  const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder);
+  const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits);
   auto job = std::make_unique<TraceJob>("job", config, traces, waves.get(), !options.no_fold);
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   for (const std::string& warning : job->system().warnings()) warn(warning);
@@ -170,6 +173,8 @@ void add_run_command(CLI::App& app, Action& action) {
   auto* waves =
       command->add_option("--waves", options->waves, "Record these signals in waves.vcd (output.waves)")
           ->type_name("GLOB");
+  command->add_flag("--waves-flits", options->waves_flits,
+                    "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
   command
       ->add_option("--trace", options->trace,
                    "Prefix of the traces (workload.trace), from the working directory")

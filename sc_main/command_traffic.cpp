@@ -55,7 +55,8 @@ constexpr uint32_t kMostCheckedRanks = 1024;
 constexpr uint64_t kMostCheckedSteps = 500000000;
 constexpr uint32_t kMostPacketFlits = 65535;
 constexpr uint64_t kMostCycles = 1000000000;  ///< of warm-up and of measurement
-constexpr uint64_t kLongWay = 50000;          ///< cycles up to which both grow with twice the longest way
+constexpr uint64_t kLongWay = 50000;          ///< cycles up to which both always grow with twice the way
+constexpr double kMostBursts = 6e6;           ///< .. beyond that while a run at load 1 moves no more of them
 
 struct TrafficOptions {
   std::string config, topology;
@@ -183,6 +184,40 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   return packet.buffer_flits != 0;
 }
 
+/// Bursts that a cycle of load 1 makes in the whole network, about.
+double bursts_of_a_cycle(const TrafficConfig& c) {
+  double hops = 1;
+  for (const TopologyDimension& d : c.topology.dimensions) {
+    hops += d.kind == DimensionKind::ring              ? d.size / 4.0
+            : d.kind == DimensionKind::mesh            ? d.size / 3.0
+            : d.kind == DimensionKind::fully_connected ? 1
+            : d.tree != nullptr                        ? 2 * d.tree->levels()
+                                                       : 2;
+  }
+  if (c.topology.dimensions.empty()) hops = c.topology.levels != 0 ? 2 * c.topology.levels : 3;
+  const bool single = c.network.switching == FlitSwitching::flit_interleaved;
+  return hops * c.topology.ranks() / (single ? 1 : c.packet_flits);
+}
+
+/// Warm-up, measurement and drain, where they are not given. Long links need time to fill; links of very many
+/// cycles get it only as far as a run stays short.
+void set_cycles(const TrafficOptions& o, TrafficConfig& c) {
+  const uint64_t way = longest_way(c.topology, c.network.cycle);
+  const double bursts = bursts_of_a_cycle(c);
+  uint64_t warmup = 5000 + 2 * way;
+  uint64_t measure = 20000 + 2 * way;
+  c.drain_cycles += 10 * way;
+  const uint64_t affordable =
+      std::max<uint64_t>(25000 + 2 * kLongWay, static_cast<uint64_t>(kMostBursts / bursts));
+  if (way > kLongWay && warmup + measure > affordable) {
+    measure = std::min(measure, std::max<uint64_t>(20000, affordable / 5));
+    warmup = std::min(warmup, affordable - measure);
+    c.drain_cycles = std::min(c.drain_cycles, 200000 + std::max(2 * way, affordable));
+  }
+  c.warmup_cycles = o.warmup.empty() ? warmup : integer("--warmup", o.warmup, 0, kMostCycles);
+  c.measure_cycles = o.measure.empty() ? measure : integer("--measure", o.measure, 1, kMostCycles);
+}
+
 TrafficConfig make_traffic(const TrafficOptions& o) {
   TrafficConfig c;
   PacketConfig& n = c.network;
@@ -256,13 +291,7 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     const uint32_t xoff = n.pfc.xoff == packet::PfcConfig::kAuto ? n.buffer_flits : n.pfc.xoff;
     n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, xoff - 1);
   }
-  // Long links need time to fill. Very long ones, in cycles, are not given more of it than that takes.
-  const uint64_t way = longest_way(c.topology, n.cycle);
-  const uint64_t twice = 2 * std::min(way, kLongWay);
-  c.warmup_cycles =
-      o.warmup.empty() ? 5000 + twice + (way - twice / 2) : integer("--warmup", o.warmup, 0, kMostCycles);
-  c.measure_cycles = o.measure.empty() ? 20000 + twice : integer("--measure", o.measure, 1, kMostCycles);
-  c.drain_cycles += 10 * way;
+  set_cycles(o, c);
   set_pattern(o, c);
   return c;
 }
@@ -286,6 +315,12 @@ void warn_beforehand(const TrafficConfig& c) {
     note(fmt::format("weft: {} ranks: not checked for cycles of buffers beforehand; a deadlock ends the run",
                      grouped(ranks)));
   }
+  const uint64_t way = longest_way(c.topology, c.network.cycle);
+  if (c.warmup_cycles < way)
+    warn(fmt::format(
+        "the warm-up of {} cycles is shorter than the longest way through the links, {} cycles: what "
+        "comes from far is not measured; lengthen --warmup and --measure",
+        grouped(c.warmup_cycles), grouped(way)));
   const std::string unmarked = packet::marking_warning(c.topology, c.network, c.flit_bytes);
   if (!unmarked.empty()) warn(unmarked);
   for (size_t i = 0; i < c.topology.links.size(); ++i) {

@@ -185,7 +185,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   const Ticks first = transfer.first;
   const Ticks stride = transfer.flit_time;
   if (probes_) {
-    probes_->arrived(kernel_decided(), p, v, first, transfer.flits, stride);
+    probes_->arrived(p, v, first, transfer.flits, stride);
   }
   if (ports_[p].pauses != 0) {
     const uint32_t network = v / config_.vcs;
@@ -228,10 +228,11 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
                                  .c_str());
   }
   if (probes_) {
-    probes_->credited(kernel_decided(), p, index(transfer.vc), first, transfer.flits, transfer.flit_time);
+    probes_->credited(p, index(transfer.vc), first, transfer.flits, transfer.flit_time);
   }
   if (out.watched) {
     out.watched = false;
+    ++openings_;
     wake_and_notify(on_cycle(first));
   }
 }
@@ -611,8 +612,14 @@ void Router::allocate_vcs(Ticks t) {
         wake(in.ready);
         continue;
       }
+      if (in.closed_until > t && in.closed_since == openings_) {
+        if (in.closed_until != kNever) wake(on_cycle(in.closed_until));
+        continue;
+      }
       Ticks soonest = kNever;
       if (!in.routed && !choose_route(p, v, t, soonest)) {
+        in.closed_until = soonest;
+        in.closed_since = openings_;
         if (soonest != kNever) wake(on_cycle(soonest));
         continue;
       }
@@ -724,6 +731,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.sent = 0;
   in.overrun = false;
   in.routed = false;
+  in.closed_until = 0;
   in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
   in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
   Port& port = ports_[p];
@@ -833,7 +841,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   out_port.last_end = end;
   out_port.flits += n;
   if (probes_) {
-    probes_->sent(kernel_decided(), p, v, in.out_port, in.out_vc, start, n, stride);
+    probes_->sent(p, v, in.out_port, in.out_vc, start, n, stride);
   }
   const Ticks done = aligned_ ? end : end - end % cycle_;
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
@@ -853,6 +861,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     in.free_at = free_at;
     port.sa_mask &= ~(1u << v);
     if (port.sa_mask == 0) sa_ports_.erase(p);
+    ++openings_;
     if (eager_) wake(out.free_at);
     if (!in.queue.empty()) {
       start_head(p, v);

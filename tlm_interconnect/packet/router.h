@@ -161,6 +161,8 @@ class Router final : public sc_core::sc_module, private OutputView {
     Ticks ready = 0;                               ///< the next stage (VC or switch allocation) not before
     Ticks free_at = 0;                             ///< the tail before has left
     Ticks eligible = 0;                            ///< the head could go if it were alone
+    Ticks closed_until = 0;                        ///< adaptive: no output can be taken before that ..
+    uint64_t closed_since = 0;                     ///< .. unless `openings_` has grown beyond this
     fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
@@ -298,6 +300,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   PortSet sa_ports_;
   PortSet held_ports_;
   uint32_t held_count_ = 0;
+  uint64_t openings_ =
+      0;  ///< tails sent, and credits that somebody waited for without knowing when they come
 
   SwitchRequests requests_;
   PortSet granted_inputs_;  ///< strict_priority: in this cycle, by a virtual network that goes before
