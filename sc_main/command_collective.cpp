@@ -7,14 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "configs/describe.h"
+#include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/tree_notation.h"
@@ -107,9 +106,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   std::string text;
   size_t dimensions = 0;
   if (!o.config.empty()) {
-    std::ifstream file(o.config);
-    if (!file) fail(fmt::format("--config {}: the file cannot be read; check its path", o.config));
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = read_input(o.config, kConfigurationInput);
     dimensions = parse_config(text, o.config).dimensions.size();
   }
   if (!o.topology.empty() || o.config.empty()) {

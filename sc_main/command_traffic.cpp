@@ -7,13 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <systemc>
 #include <thread>
 #include <vector>
 
+#include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/packet_timing.h"
@@ -134,7 +134,7 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   c.pattern.hotspot_weight = through("--hotspot-weight", [&] { return parse_number(o.hotspot_weight); });
   if (std::find(names.begin(), names.end(), o.pattern) != names.end()) {
     c.pattern.name = o.pattern;
-  } else if (std::filesystem::is_regular_file(o.pattern)) {
+  } else if (o.pattern.size() > 255 || input_exists(o.pattern)) {
     c.pattern.name = "permutation";
     c.pattern.permutation = through("--pattern", [&] { return TrafficPattern::read_permutation(o.pattern); });
   } else {
@@ -182,7 +182,7 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   TrafficConfig c;
   PacketConfig& n = c.network;
   // A notation in the place of a configuration's file is meant as --topology.
-  const bool notation = o.config.find('(') != std::string::npos && !std::filesystem::exists(o.config);
+  const bool notation = o.config.find('(') != std::string::npos && !input_exists(o.config);
   const std::string given_topology = notation && o.topology.empty() ? o.config : o.topology;
   const std::string given_config = notation ? "" : o.config;
   if (given_config.empty() == given_topology.empty() || (notation && !o.topology.empty()))
