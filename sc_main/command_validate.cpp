@@ -16,6 +16,7 @@
 #include "sc_main/decimal.h"
 #include "sc_main/text_options.h"
 #include "sc_models/packet_region.h"
+#include "workload/collectives/program_check.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/trace/workload_check.h"
 
@@ -35,6 +36,7 @@ ExitCode validate(const ValidateOptions& options) {
     const Config& plane = rules.plane(p);
     for (const std::string& warning : packet_warnings(plane, packet_regions_of(plane))) warn(warning);
   }
+  collectives::check_programs(config);
   std::string text =
       fmt::format("{}: valid; {}, {} NPUs", options.config, machine_name(config), grouped(config.npus()));
   if (config.workload.trace.empty()) {
@@ -43,6 +45,7 @@ ExitCode validate(const ValidateOptions& options) {
     const trace::JobTrace traces =
         trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
     for (const std::string& warning : traces.warnings()) warn(warning);
+    collectives::check_programs(config, traces);
     text += fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
                         grouped(traces.node_count()), traces.groups().size());
   }

@@ -18,6 +18,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/p2p_data.cpp
   collectives/plan.cpp
   collectives/pipeline.cpp
+  collectives/program_check.cpp
   collectives/rules.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
