@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <systemc>
 
 #include "sc_main/command.h"
@@ -72,7 +73,7 @@ ExitCode run_guarded(const Action& action) {
 
 }  // namespace
 
-ExitCode run_command_line(int argc, char** argv) {
+std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action) {
   CLI::App app(
       "Weft: a SystemC / TLM-2.0 model of AI-training fabrics. A YAML file describes the machine, Chakra\n"
       "execution traces drive it.",
@@ -89,7 +90,6 @@ ExitCode run_command_line(int argc, char** argv) {
       "  weft run configs/examples/quickstart.yaml --trace trace/llm --groups trace/llm.groups.json --out "
       "out\n"
       "  weft collective --help");
-  Action action;
   add_run_command(app, action);
   add_collective_command(app, action);
   add_traffic_command(app, action);
@@ -109,6 +109,12 @@ ExitCode run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return usage(app, e);
   }
+  return std::nullopt;
+}
+
+ExitCode run_command_line(int argc, char** argv) {
+  Action action;
+  if (const std::optional<ExitCode> code = parse_command_line(argc, argv, action)) return *code;
   return run_guarded(action);
 }
 
