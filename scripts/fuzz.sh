@@ -64,14 +64,15 @@ mkdir -p "$findings" "$logs"
 
 # fuzz TARGET: one run; its exit code.
 fuzz() {
-  local target=$1 options=()
+  local target=$1 options=(-close_fd_mask=1)
   local seeds="$root/tests/fuzz/corpus/$target" grown="$root/build/fuzz/corpus/$target"
   local dictionary="$root/tests/fuzz/dictionaries/$target.dict"
   mkdir -p "$grown"
+  [ "$target" != options ] || options=(-close_fd_mask=3)  # the command line tells every error
   [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
   ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=0 UBSAN_OPTIONS=print_stacktrace=1 \
     "$root/build/fuzz/bin/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
-    -print_final_stats=1 -close_fd_mask=1 -artifact_prefix="$findings/$target-" "${options[@]}" \
+    -print_final_stats=1 -artifact_prefix="$findings/$target-" "${options[@]}" \
     "$grown" "$seeds" >"$logs/$target.log" 2>&1
 }
 

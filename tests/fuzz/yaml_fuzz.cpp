@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::expect(again == effective,
                "the effective form reads back as another:\n" + effective + "\nand then\n" + again);
   // As `weft validate` and `weft describe` do; what is costly by its size is not what is looked for here.
-  if (config.npus() > 512) return 0;
+  if (config.npus() > 64) return 0;
   fuzz::tolerate([&] {
     static_cast<void>(packet_warnings(config, packet_regions_of(config)));
     const graph::FidelityRules rules(config);
