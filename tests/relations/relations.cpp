@@ -14,11 +14,39 @@ Relation bounds_of_jobs();
 Relation sizes();
 Relation after_another();
 Relation faster();
+Relation effective();
+Relation waves();
+Relation set_option();
+Relation key_order();
+Relation sums();
+Relation as_trace();
+Relation carried_data();
+Relation dimensions_of_one();
+Relation parallel_links();
+Relation pairs();
+Relation bigger_machine();
 
 const std::vector<Relation>& relations() {
-  static const std::vector<Relation> list = {
-      unrelated(),      fidelities(), fold_collectives(), fold_jobs(), bounds_of_collectives(),
-      bounds_of_jobs(), sizes(),      after_another(),    faster()};
+  static const std::vector<Relation> list = {unrelated(),
+                                             fidelities(),
+                                             fold_collectives(),
+                                             fold_jobs(),
+                                             bounds_of_collectives(),
+                                             bounds_of_jobs(),
+                                             sizes(),
+                                             after_another(),
+                                             faster(),
+                                             effective(),
+                                             waves(),
+                                             set_option(),
+                                             key_order(),
+                                             sums(),
+                                             as_trace(),
+                                             carried_data(),
+                                             dimensions_of_one(),
+                                             parallel_links(),
+                                             pairs(),
+                                             bigger_machine()};
   return list;
 }
 
