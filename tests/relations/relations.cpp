@@ -25,6 +25,14 @@ Relation dimensions_of_one();
 Relation parallel_links();
 Relation pairs();
 Relation bigger_machine();
+Relation equal_dimensions();
+Relation rotated();
+Relation mapped();
+Relation packets();
+Relation closed_forms();
+Relation chunks_keep_bytes();
+Relation more_compute();
+Relation scaled();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -46,7 +54,15 @@ const std::vector<Relation>& relations() {
                                              dimensions_of_one(),
                                              parallel_links(),
                                              pairs(),
-                                             bigger_machine()};
+                                             bigger_machine(),
+                                             equal_dimensions(),
+                                             rotated(),
+                                             mapped(),
+                                             packets(),
+                                             closed_forms(),
+                                             chunks_keep_bytes(),
+                                             more_compute(),
+                                             scaled()};
   return list;
 }
 

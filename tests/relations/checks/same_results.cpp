@@ -69,7 +69,8 @@ void check_waves(const Case& c, Bench& bench) {
     require_equal(bench.read(plain.folder + "/" + file), bench.read(waves.folder + "/" + file), what, file);
   auto a = plain.summary;
   auto b = waves.summary;
-  for (const char* key : {"folding", "wall_s", "peak_rss_MiB"}) a.erase(key), b.erase(key);
+  // Packet trains are off while waveforms are recorded, so that more activations give the same results.
+  for (const char* key : {"folding", "wall_s", "peak_rss_MiB", "events"}) a.erase(key), b.erase(key);
   require_equal(a.dump(1), b.dump(1), what, "summary.json");
   require(bench.read("out_waves/waves.vcd").size() > 100, "the waveform is empty", "waves.vcd");
 }
@@ -108,9 +109,12 @@ void check_order(const Case& c, Bench& bench) {
   const std::string what = "the order of keys, groups or ids changes the results";
   for (const char* file : kFiles)
     require_equal(bench.read(first.folder + "/" + file), bench.read(second.folder + "/" + file), what, file);
-  const std::vector<std::string> own = {"\"wall_s\"", "\"peak_rss_MiB\"", "\"config\"", "\"trace\""};
-  require_equal(without(bench.read(first.folder + "/summary.json"), own),
-                without(bench.read(second.folder + "/summary.json"), own), what, "summary.json");
+  auto a = first.summary;
+  auto b = second.summary;
+  // These name the files.
+  for (const char* key : {"config", "trace", "warnings", "wall_s", "peak_rss_MiB"})
+    a.erase(key), b.erase(key);
+  require_equal(a.dump(1), b.dump(1), what, "summary.json");
 }
 
 Case draw_order(Random& random) {
