@@ -189,7 +189,12 @@ Ran Bench::weft(std::vector<std::string> arguments) {
 CollectiveResult Bench::collective(const Machine& machine, const Collective& collective,
                                    const std::string& name, const std::vector<std::string>& more) {
   write(name + ".yaml", machine.yaml());
-  std::vector<std::string> words = {"collective", "--config", name + ".yaml", "--op", collective.op};
+  return collective_file(name + ".yaml", collective, more);
+}
+
+CollectiveResult Bench::collective_file(const std::string& config, const Collective& collective,
+                                        const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"collective", "--config", config, "--op", collective.op};
   const auto sizes = std::find(more.begin(), more.end(), "--sizes");
   if (sizes == more.end() && collective.op != "barrier") {
     words.insert(words.end(), {"--size", fmt::format("{} B", collective.bytes)});

@@ -89,6 +89,9 @@ class Bench {
   /// refused, Broken if it does not end with status 0.
   CollectiveResult collective(const Machine& machine, const Collective& collective,
                               const std::string& name = "machine", const std::vector<std::string>& more = {});
+  /// The same with a configuration that is there.
+  CollectiveResult collective_file(const std::string& config, const Collective& collective,
+                                   const std::vector<std::string>& more = {});
   /// weft run; the machine is written to `name`.yaml, the traces to `traces`, and the results to out_`name`.
   RunResults run(const Machine& machine, const Job& job, const std::string& name = "machine",
                  const std::vector<std::string>& more = {}, const std::string& traces = "job");

@@ -74,6 +74,14 @@ Node make(const Job& job, size_t index, uint32_t rank) {
                                                   : ChakraProtoMsg::MEM_STORE_NODE);
       attribute(node, "tensor_size", work.amount);
       break;
+    case Work::Kind::remote_load:
+      node.set_type(ChakraProtoMsg::MEM_LOAD_NODE);
+      attribute(node, "tensor_size", work.amount);
+      attribute(node, "is_remote", 1);
+      break;
+    case Work::Kind::invalid:
+      node.set_type(ChakraProtoMsg::INVALID_NODE);
+      break;
     case Work::Kind::collective:
       fill_collective(node, work);
       break;
@@ -158,7 +166,8 @@ Job Job::renumbered(const std::vector<uint32_t>& to) const {
 }
 
 std::string Job::text() const {
-  const char* const kinds[] = {"compute us", "load B", "store B", "", "message B"};
+  const char* const kinds[] = {"compute us", "load B",        "store B", "",
+                               "message B",  "remote load B", "invalid"};
   std::string out;
   for (const Work& work : works) {
     const std::string kind =

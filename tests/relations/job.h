@@ -17,7 +17,7 @@
 namespace weft::relations {
 
 struct Work {
-  enum class Kind { compute, load, store, collective, message };
+  enum class Kind { compute, load, store, collective, message, remote_load, invalid };
 
   Kind kind = Kind::compute;
   std::string name;

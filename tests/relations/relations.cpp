@@ -33,6 +33,10 @@ Relation closed_forms();
 Relation chunks_keep_bytes();
 Relation more_compute();
 Relation scaled();
+Relation validated();
+Relation graphs();
+Relation custom_programs();
+Relation traffic();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -62,7 +66,11 @@ const std::vector<Relation>& relations() {
                                              closed_forms(),
                                              chunks_keep_bytes(),
                                              more_compute(),
-                                             scaled()};
+                                             scaled(),
+                                             validated(),
+                                             graphs(),
+                                             custom_programs(),
+                                             traffic()};
   return list;
 }
 

@@ -159,12 +159,12 @@ void check_rotated(const Case& c, Bench& bench) {
                 "topology.mapping of a symmetric machine changes times", "without and with topology.mapping");
 }
 
-/// Messages and compute do not plan on dimensions, so that any placement can be undone.
+/// Messages and compute do not plan on dimensions, so that any placement can be undone. There are no trees:
+/// which of several ways up a message takes follows from a hash of the ranks' numbers.
 Case draw_mapped(Random& random) {
   Case c;
   MachineLimits machine;
   machine.npus = 16;
-  machine.trees = true;
   machine.fidelities = {"analytical", "message", "message", "packet"};
   c.machine = draw_machine(random, machine);
   c.job.emplace();
