@@ -67,6 +67,11 @@ std::vector<uint32_t> all_ranks(const Machine& machine) {
   return ranks;
 }
 
+/// Sizes that are multiples of it divide over chunks, members and elements.
+uint64_t machine_unit(const Machine& machine) {
+  return 4 * uint64_t{machine.npus()} * std::max<uint64_t>(1, number(machine.get("collectives.chunks", "4")));
+}
+
 class JobDraw {
  public:
   JobDraw(Random& random, const Machine& machine, const JobLimits& limits)
@@ -236,6 +241,38 @@ void draw_collective_keys(Random& random, Machine& machine, const CollectiveLimi
     keys["collectives.reduction"] = fmt::format("{{bandwidth: {} GB/s}}", random.between(1, 40) * 100);
   if (limits.endpoint && random.chance(30))
     keys["nmu.endpoint_delay"] = fmt::format("{} ps", random.between(1, 100) * 1000);
+}
+
+namespace {
+
+/// All members do alike, and no two messages of different members share a link.
+bool lockstep(const Machine& machine) {
+  for (const Dimension& d : machine.dimensions) {
+    const bool power = (d.size & (d.size - 1)) == 0;
+    if (d.tree() || d.kind == "Mesh" || (d.kind == "Switch" && !power)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void draw_orderly_collective(Random& random, Case& c) {
+  CollectiveLimits limits;
+  limits.side_by_side = false;
+  limits.in_switch = false;
+  limits.orders = false;
+  limits.fixed_chunks = true;
+  const bool several = lockstep(c.machine) && random.chance(60);
+  if (several)
+    limits.algorithms = false;
+  else
+    limits.chunks = 1;
+  draw_collective_keys(random, c.machine, limits);
+  c.collective = draw_collective(random, c.machine);
+  if (!several) return;
+  c.collective->op = random.pick({"all_reduce", "all_gather", "reduce_scatter"});
+  c.collective->root = 0;
+  c.collective->bytes = machine_unit(c.machine) * random.between(1, 4096);
 }
 
 uint64_t draw_bytes(Random& random, uint64_t largest) {

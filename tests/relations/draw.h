@@ -45,6 +45,13 @@ struct CollectiveLimits {
 /// too.
 void draw_collective_keys(Random& random, Machine& machine, const CollectiveLimits& limits);
 
+/// A collective whose time can be compared when links change a little, and its keys. A list schedule may take
+/// longer when one of its parts gets shorter: where two messages or chunks wait for one link and come in the
+/// other order. That cannot happen where all members do alike, so several chunks are drawn only with
+/// algorithms of which that is true (ring, direct, halving_doubling of a power of two; sizes that divide; no
+/// root; the default order). Else there is one chunk.
+void draw_orderly_collective(Random& random, Case& c);
+
 /// A size: small ones, round ones and those that divide by nothing.
 uint64_t draw_bytes(Random& random, uint64_t largest = 4 << 20);
 

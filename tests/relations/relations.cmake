@@ -2,6 +2,7 @@
 # One program; one ctest entry a relation, so that they run side by side. docs/testing.md.
 add_executable(test_relations
   ${CMAKE_CURRENT_LIST_DIR}/main.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/anomalies.cpp
   ${CMAKE_CURRENT_LIST_DIR}/bench.cpp
   ${CMAKE_CURRENT_LIST_DIR}/draw.cpp
   ${CMAKE_CURRENT_LIST_DIR}/job.cpp
@@ -14,3 +15,46 @@ target_sources(test_relations PRIVATE ${_relation_checks})
 target_include_directories(test_relations PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(test_relations PRIVATE weft_cli weft::workload nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
                                              SystemC::systemc $<BUILD_INTERFACE:weft_flags>)
+
+# The names of relations.cpp; test_relations --list prints them, and relations_list compares.
+set(WEFT_RELATIONS
+  unrelated
+  fidelities
+  fold_collectives
+  fold_jobs
+  bounds_collectives
+  bounds_jobs
+  sizes
+  after_another
+  faster
+  effective
+  waves
+  set_option
+  key_order
+  sums
+  as_trace
+  carried_data
+  dimensions_of_one
+  parallel_links
+  pairs
+  bigger_machine
+  equal_dimensions
+  rotated
+  mapped
+  packets
+  closed_forms
+  chunks_keep_bytes
+  more_compute
+  scaled
+  validated
+  graphs
+  custom_programs
+  traffic)
+foreach(relation ${WEFT_RELATIONS})
+  add_test(NAME relation_${relation}
+    COMMAND test_relations --relation ${relation} --cases 300 --seed 1 --found ${PROJECT_BINARY_DIR}/relations_found
+    WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
+  set_tests_properties(relation_${relation} PROPERTIES LABELS "slow;relations" TIMEOUT 600)
+endforeach()
+add_test(NAME relations_list COMMAND test_relations --expect "${WEFT_RELATIONS}")
+set_tests_properties(relations_list PROPERTIES LABELS "relations")

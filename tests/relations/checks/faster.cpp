@@ -10,22 +10,13 @@ namespace {
 
 enum What : uint64_t { bandwidth, latency, both };
 
-// As for the fidelities: one chunk, or one dimension and one chunk at a time. A list schedule of several
-// chunks on several dimensions may take longer on faster links; docs/testing.md shows one by hand.
 Case draw(Random& random) {
   Case c;
   MachineLimits machine;
   machine.fidelities = {"analytical", "message"};
   machine.odd_rates = false;
   c.machine = draw_machine(random, machine);
-  CollectiveLimits limits;
-  limits.side_by_side = false;
-  limits.in_switch = false;
-  limits.orders = false;
-  limits.fixed_chunks = true;
-  if (c.machine.dimensions.size() > 1) limits.chunks = 1;
-  draw_collective_keys(random, c.machine, limits);
-  c.collective = draw_collective(random, c.machine);
+  draw_orderly_collective(random, c);
   c.choices["what"] = random.below(3);
   return c;
 }

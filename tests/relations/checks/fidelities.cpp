@@ -8,23 +8,13 @@
 namespace weft::relations {
 namespace {
 
-// A list schedule may take longer when one of its parts gets shorter. So that only what the fidelities say is
-// seen, there is one chunk, or one dimension in which one chunk runs at a time: then a chunk starts when the
-// one before it ends, and each step ends no later if each message does.
 Case draw(Random& random) {
   Case c;
   MachineLimits machine;
   machine.trees = true;
   machine.fidelities = {"analytical"};
   c.machine = draw_machine(random, machine);
-  CollectiveLimits limits;
-  limits.side_by_side = false;
-  limits.in_switch = false;
-  limits.orders = false;
-  limits.fixed_chunks = true;
-  if (c.machine.dimensions.size() > 1) limits.chunks = 1;
-  draw_collective_keys(random, c.machine, limits);
-  c.collective = draw_collective(random, c.machine);
+  draw_orderly_collective(random, c);
   return c;
 }
 

@@ -17,9 +17,8 @@ bool power_of_two(uint32_t n) {
 
 /// In which all members do alike.
 std::string symmetric_algorithm(Random& random, const Dimension& dimension, const std::string& op) {
-  std::vector<std::string> names = {"default", "ring", "direct"};
-  if (power_of_two(dimension.size) && op != "all_to_all") names.push_back("halving_doubling");
-  return random.pick(names);
+  if (power_of_two(dimension.size) && op != "all_to_all" && random.chance(50)) return "halving_doubling";
+  return random.pick({"default", "ring", "direct"});
 }
 
 /// Ring, FullyConnected and Switch fold, a Switch of three NPUs with its default algorithm does not; neither
@@ -30,11 +29,13 @@ Machine draw_foldable(Random& random) {
   machine.fidelities = {"analytical"};
   Machine out = draw_machine(random, machine);
   for (Dimension& d : out.dimensions)
-    while (d.kind == "Switch" && !power_of_two(d.size)) --d.size;
+    while ((d.kind == "Switch" || random.chance(30)) && !power_of_two(d.size)) --d.size;
   CollectiveLimits limits;
   limits.algorithms = false;
   limits.side_by_side = random.chance(25);
   draw_collective_keys(random, out, limits);
+  if (random.chance(40))
+    out.keys["collectives.reduction"] = fmt::format("{{bandwidth: {} GB/s}}", random.between(1, 40) * 100);
   for (const char* op : {"all_reduce", "all_gather", "reduce_scatter", "all_to_all"}) {
     if (!random.chance(50)) continue;
     std::string list;

@@ -26,19 +26,13 @@ Case draw(Random& random) {
     d.keys["bandwidth"] = fmt::format("{} GB/s", random.between(5, 400));
     if (random.chance(20)) d.keys["credit_latency"] = fmt::format("{} us", random.between(1, 50));
   }
-  CollectiveLimits limits;
-  limits.side_by_side = false;
-  limits.in_switch = false;
-  limits.orders = false;
-  limits.fixed_chunks = true;
-  if (c.machine.dimensions.size() > 1) limits.chunks = 1;
-  draw_collective_keys(random, c.machine, limits);
+  draw_orderly_collective(random, c);
+  c.collective->bytes = std::min<uint64_t>(c.collective->bytes, random.between(1, 8 << 10));
   if (random.chance(40)) c.machine.keys["packet.packet_size"] = fmt::format("{} B", 64u << random.below(5));
   if (random.chance(30)) c.machine.keys["packet.vcs"] = std::to_string(2 * random.between(1, 4));
   if (random.chance(30)) c.machine.keys["packet.header"] = fmt::format("{} B", random.between(1, 64));
   if (random.chance(20)) c.machine.keys["packet.vc_alloc_cycles"] = std::to_string(random.between(1, 5));
   if (random.chance(20)) c.machine.keys["packet.switching"] = "flit_interleaved";
-  c.collective = draw_collective(random, c.machine, 8 << 10);
   return c;
 }
 

@@ -159,8 +159,10 @@ void check_rotated(const Case& c, Bench& bench) {
                 "topology.mapping of a symmetric machine changes times", "without and with topology.mapping");
 }
 
-/// Messages and compute do not plan on dimensions, so that any placement can be undone. There are no trees:
-/// which of several ways up a message takes follows from a hash of the ranks' numbers.
+/// Messages and compute do not plan on dimensions, so that any placement can be undone. Each message starts
+/// where the one before it ended: of two that reach a link at one instant the lower rank's goes first,
+/// whatever its NPU is. There are no trees: which of several ways up a message takes follows from a hash of
+/// the ranks' numbers.
 Case draw_mapped(Random& random) {
   Case c;
   MachineLimits machine;
@@ -168,18 +170,17 @@ Case draw_mapped(Random& random) {
   machine.fidelities = {"analytical", "message", "message", "packet"};
   c.machine = draw_machine(random, machine);
   c.job.emplace();
+  auto rank = static_cast<uint32_t>(random.below(c.machine.npus()));
   for (uint64_t n = random.between(2, 8); n-- > 0;) {
     Work work;
     work.name = fmt::format("w{}", c.job->works.size());
-    if (!c.job->works.empty() && random.chance(70)) work.after = {c.job->works.size() - 1};
-    const auto rank = static_cast<uint32_t>(random.below(c.machine.npus()));
-    const auto peer =
-        static_cast<uint32_t>((rank + random.between(1, c.machine.npus() - 1)) % c.machine.npus());
+    if (!c.job->works.empty()) work.after = {c.job->works.size() - 1};
     work.ranks = {rank};
     work.amount = random.below(50);
     if (random.chance(75)) {
       work.kind = Work::Kind::message;
-      work.ranks.push_back(peer);
+      rank = static_cast<uint32_t>((rank + random.between(1, c.machine.npus() - 1)) % c.machine.npus());
+      work.ranks.push_back(rank);
       work.amount = random.between(1, 65536);
     }
     c.job->works.push_back(std::move(work));
