@@ -52,7 +52,7 @@ set(WEFT_RELATIONS
   traffic)
 foreach(relation ${WEFT_RELATIONS})
   add_test(NAME relation_${relation}
-    COMMAND test_relations --relation ${relation} --cases 300 --seed 1 --found ${PROJECT_BINARY_DIR}/relations_found
+    COMMAND test_relations --relation ${relation} --cases 300 --seed 1 --tries 150 --failures 2 --found ${PROJECT_BINARY_DIR}/relations_found
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(relation_${relation} PROPERTIES LABELS "slow;relations" TIMEOUT 600)
 endforeach()
