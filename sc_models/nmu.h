@@ -17,8 +17,11 @@
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/full_exchanges.h"
 #include "sc_models/memory_dma.h"
 #include "sc_models/packet_fabric.h"
+#include "tlm_interconnect/fabric/direct_fabric.h"
+#include "tlm_interconnect/ports/last_link.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -63,23 +66,36 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     /// Does link i carry what this NMU sends? Of a graph, a one-way link's receiving end does not.
     bool sends(uint32_t i) const;
 
+    /// Analytical: link i of those that end here.
+    fabric::LastLink& last(uint32_t i) { return i < 2 ? near_last[i] : more_last[i - 2]; }
+    const fabric::LastLink& last(uint32_t i) const { return i < 2 ? near_last[i] : more_last[i - 2]; }
+    uint32_t lasts() const { return analytical == Analytical::shared ? last_links : 0; }
+    enum class Analytical : uint8_t { no, pairs, shared };
+
+    // A line with what every message reads.
     Nmu* nmu = nullptr;
     fabric::fabric_fw_if* forward = nullptr;   ///< this side is the initiator
     fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
-    const char* peer_hint =
-        nullptr;               ///< where the peer NMU keeps what a message touches: prefetched, never read
+    /// Where the peer NMU keeps what a message touches: prefetched, never read. Analytical: the
+    /// DirectFabric::Hint of the last message's receiver.
+    const void* peer_hint = nullptr;
     uint32_t neighbour = ~0u;  ///< ring and mesh: the rank at the other side, if only this port leads there
     uint16_t dimension = 0;
     uint8_t number = 0;
-    bool descending = false;   ///< ring and mesh: towards smaller coordinates
+    Analytical analytical = Analytical::no;  ///< at this fidelity; `shared`: messages queue for last links
+
     uint32_t held = 0;         ///< own messages waiting or being sent (with an injection queue)
-    bool takes_turns = false;  ///< analytical: `in` is used
+    bool descending = false;   ///< ring and mesh: towards smaller coordinates
     bool cut_through = false;  ///< what comes in is forwarded on its head
     uint8_t plane = 0;         ///< the first one that uses it; 0: at its dimension's own fidelity
+    uint32_t last_links = 0;
+    uint32_t lower_neighbour = ~0u;          ///< analytical ring and mesh: `neighbour` is the upper one
+    fabric::DirectFabric* direct = nullptr;  ///< analytical: what `forward` is
+    fabric::LastLink near_last[2];           ///< ring and mesh: ascending and descending; Switch: the first
     fabric::Link first;
     std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending;
                                      ///< analytical graph: one a further port of the node
-    std::vector<fabric::Link> in;    ///< analytical only: what arrives together takes turns
+    std::deque<fabric::LastLink> more_last;  ///< analytical graph: of the node's ports from 2 on
     std::unique_ptr<fabric::fabric_initiator_socket> initiator;
     std::unique_ptr<fabric::fabric_target_socket> target;
   };
@@ -96,9 +112,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
 
   /// Tells the port for an adjacent NMU where that one is, so that it can be fetched ahead. No effect on
   /// results.
-  static void hint(Port& port, const Nmu& peer) {
-    port.peer_hint = reinterpret_cast<const char*>(static_cast<const Wakeable*>(&peer));
-  }
+  static void hint(Port& port, const Nmu& peer) { port.peer_hint = static_cast<const Wakeable*>(&peer); }
 
   /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts, once for every
   /// plane that uses them.
@@ -155,10 +169,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     Picoseconds latency = 0;  ///< of this leg
     uint32_t destination = ~0u;
     uint32_t target = 0;  ///< DirectFabric: the rank where this leg ends
-    uint32_t weight = 1;  ///< analytical: links crossed in the first dimension
+    uint32_t last = 0;    ///< analytical: Transfer::last_link
     uint16_t link = 0;
     uint8_t port = 0;
-    uint8_t in_link = 0;
     uint8_t slowest = 0;        ///< analytical: the dimension whose rate bounds the leg
     uint8_t slowest_level = 0;  ///< .. and the level of its tree
     bool special = false;       ///< not just a link to be taken: analytical, or chosen message by message
@@ -201,11 +214,17 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at);
   void transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   bool take_turn(Port& port, fabric::PacketRef ref);
+  bool end_exchange(uint32_t due, fabric::PacketRef ref);
+  fabric::Transfer take_first(fabric::PacketRef ref, fabric::Link& link, Picoseconds latency, Rate rate,
+                              Picoseconds head, Picoseconds tail);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
-  void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  void transmit_to_neighbour(fabric::PacketRef ref, Port& port, uint32_t link, Picoseconds head,
+                             Picoseconds tail);
+  void hand_over(fabric::PacketRef ref, Port& port, fabric::Transfer& transfer);
+  void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
   uint8_t mirror_flag(uint32_t stream) const;
-  void transmit_over_graph(fabric::PacketRef ref, Picoseconds ready);
+  void transmit_over_graph(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
                        Picoseconds head, Picoseconds tail);
   uint8_t first_port(const fabric::Packet& packet);
@@ -222,6 +241,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
+  bool descends(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
   const Route& route(uint32_t destination, uint8_t variant);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
   uint8_t plane_of(uint32_t stream) const;
@@ -237,7 +257,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   NpuId rank_;
   uint32_t place_ = 0;  ///< packets' destinations are places
   uint32_t pushed_ = 0;
-  uint8_t symmetric_ = 0;           ///< the flag that a symmetric message gets
+  uint8_t opposite_ = 1;            ///< number ^ this: the port where a ring's next message goes out
+  bool exchanges_in_full_ = false;  ///< exchanges_ may have something to do: sometimes, and now
+  bool exchanging_ = false;
   bool placed_ = false;             ///< ranks are not their own places
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
@@ -253,6 +275,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   Route routes_[kRoutes];
 
   std::vector<Port> ports_;
+  std::vector<fabric::LinkType>& link_types_;  ///< by dimension, or of a graph's links
   const Config& config_;
   const std::vector<DimensionConfig>& dimensions_;  ///< physical
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
@@ -272,6 +295,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
   std::vector<std::unique_ptr<PacketEnd>> packet_ends_;
   std::unique_ptr<MemoryDma> memory_;
+  FullExchanges exchanges_;
   std::vector<uint32_t> mirrored_;  ///< streams
   struct Lifted {
     uint32_t stream = 0;

@@ -23,7 +23,7 @@ fabric::CollectiveUnit::Parameters parameters(const CollectiveUnitConfig& unit) 
 fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, fabric::Link& link,
                                Picoseconds now, bool analytical, fabric::Transfer& transfer) {
   fabric::Packet& packet = pool[ref];
-  const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 1, packet.id_low)
+  const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 0, packet.id_low)
                                              : link.occupy(now, packet.bytes, 0, packet.id_low);
   packet.queued += slot.start - now;
   packet.latency += link.latency();

@@ -376,7 +376,6 @@ std::vector<fabric::Link> System::links(uint32_t rank) const {
   for (const Nmu::Port& port : nmu(rank).ports()) {
     if (port.nmu == nullptr) continue;
     for (uint32_t i = 0; i < port.links(); ++i) result.push_back(port.link(i));
-    result.insert(result.end(), port.in.begin(), port.in.end());
   }
   return result;
 }
@@ -395,9 +394,7 @@ void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric:
       to.link(i).adopt(from.link(alike), before[at + alike]);
     }
     at += from.links();
-    for (size_t i = 0; (dimensions >> d & 1) != 0 && i < to.in.size(); ++i)
-      to.in[i].adopt(from.in[i], before[at + i]);
-    at += from.in.size();
+    for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.lasts(); ++i) to.last(i).adopt(from.last(i));
   }
 }
 
@@ -405,8 +402,8 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
                           uint32_t exchanges) const {
   const uint32_t r = geometry_.place(index(rank));
   if (config_.graph != nullptr)
-    return report_end(nmu.name(), *config_.graph, {}, "switch_", r, port.takes_turns ? i : port.number,
-                      port.link(i));
+    return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
+                      port.analytical != Nmu::Port::Analytical::no ? i : port.number, port.link(i));
   const uint32_t d = port.dimension;
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const uint32_t c = geometry_.coordinate(r, d);

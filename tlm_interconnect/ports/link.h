@@ -42,6 +42,13 @@ class LinkType {
     whole = cached_whole_;
     remainder = cached_remainder_;
   }
+  /// .. in whole picoseconds, rounded up.
+  uint64_t time_of(uint64_t bytes) {
+    uint64_t whole = 0;
+    uint64_t remainder = 0;
+    serialise(bytes, whole, remainder);
+    return whole + (remainder != 0 ? 1 : 0);
+  }
 
  private:
   Rate rate_;
@@ -64,6 +71,8 @@ class alignas(64) Link {
 
   Picoseconds latency() const { return type_->latency(); }
   Rate rate() const { return type_->rate(); }
+  /// Of `bytes`, in whole picoseconds, rounded up.
+  Picoseconds time_of(uint64_t bytes) const { return type_->time_of(bytes); }
 
   /// Takes the link for `bytes` that are ready at `ready`, first come first served.
   /// `not_before_end`: when the bytes are still arriving (cut-through), the time of the last one.
@@ -95,19 +104,15 @@ class alignas(64) Link {
     return slot;
   }
 
-  /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry. `weight`
-  /// occupies the port for that many messages' time: the share of other ranks' transit traffic in a symmetric
-  /// pattern.
-  Slot occupy_analytical(Picoseconds ready, uint64_t bytes, uint32_t weight = 1, uint64_t id_low = 0) {
+  /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry.
+  Slot occupy_analytical(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0,
+                         uint64_t id_low = 0) {
     Slot slot;
     slot.start = ready > free_at_ ? ready : free_at_;
     queued_ += slot.start - ready;
-    uint64_t whole = 0;
-    uint64_t remainder = 0;
-    type_->serialise(bytes, whole, remainder);
-    const Picoseconds time = whole + (remainder != 0 ? 1 : 0);
-    slot.end = slot.start + time;
-    free_at_ = slot.start + time * weight;
+    slot.end = slot.start + time_of(bytes);
+    if (slot.end < not_before_end) slot.end = not_before_end;
+    free_at_ = slot.end;
     account(slot, bytes, id_low);
     return slot;
   }

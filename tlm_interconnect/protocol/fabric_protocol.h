@@ -51,7 +51,10 @@ struct Transfer {
   uint64_t first = 0;            ///< absolute time of the first flit (or credit, or of the pause)
   uint64_t flit_time = 0;        ///< from one flit to the next
   PacketRef packet = kNoPacket;  ///< burst only
-  uint32_t first_flit = 0;
+  union {
+    uint32_t first_flit = 0;  ///< `packet` fidelity only
+    uint32_t last_link;       ///< `analytical` only: which of the receiver's last links it takes
+  };
   uint32_t flits = 1;  ///< how many flits (credits)
   uint32_t data = 0;   ///< handle of the carried elements, 0: none
   uint32_t cause = 0;  ///< id of what released this transfer, for the critical path
