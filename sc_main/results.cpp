@@ -339,7 +339,12 @@ std::string summary_json(const RunRecord& record) {
   json.key("finished").boolean(record.finished);
   json.key("time_ns").number(nanoseconds(result.time));
   json.key("lower_bound_ns").number(nanoseconds(result.lower_bound));
-  json.key("upper_bound_ns").number(nanoseconds(result.upper_bound));
+  json.key("upper_bound_ns");
+  if (result.upper_bound == kNever) {
+    json.null();
+  } else {
+    json.number(nanoseconds(result.upper_bound));
+  }
   json.key("categories").begin_object();
   for (const Category& c : kCategories) {
     Picoseconds most = 0;
@@ -465,7 +470,8 @@ std::string summary_text(const RunRecord& record) {
                       record.finished ? "" : "  (not finished: see the stall report)");
   text += fmt::format(
       "bounds   {} <= time <= {}  (longest path and each rank's work; everything one after the other)\n\n",
-      readable_time(result.lower_bound), readable_time(result.upper_bound));
+      readable_time(result.lower_bound),
+      result.upper_bound == kNever ? "none" : readable_time(result.upper_bound));
   if (!result.ranks.empty()) {
     Table table({"time of a rank", "max", "mean", "share"});
     for (const Category& c : kCategories) {

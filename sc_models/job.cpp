@@ -526,11 +526,7 @@ void TraceJob::compute_bounds() {
     if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
     return memory(rank, node) + 1000;
   };
-  Picoseconds hop = kNever;
-  for (const DimensionConfig& d : config_.dimensions) {
-    if (d.size > 1) hop = std::min(hop, d.latency);
-  }
-  if (hop == kNever) hop = 0;
+  const Picoseconds hop = collectives::nearest_link(config_);
   // A member that comes last may find everybody else's messages there already: of most collectives it then
   // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
   std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
@@ -923,10 +919,10 @@ RunResult TraceJob::result() const {
   }
   // The upper bound is that of the dimensions' own fidelities.
   if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
-    result.warnings.push_back(
-        fmt::format("the job took {} ps, more than all its operations one after the other ({} ps): look at "
-                    "links.csv for contention",
-                    result.time, upper_bound_));
+    result.warnings.push_back(fmt::format(
+        "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
+        "should hold whatever the contention: please report it with effective.yaml and the traces",
+        result.time, upper_bound_));
   }
   return result;
 }

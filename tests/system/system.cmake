@@ -43,3 +43,13 @@ weft_add_sc_test(collective_unit
   LINKS weft::tlm_interconnect
   LABELS unit)
 weft_add_sc_test(in_switch SOURCES ${CMAKE_CURRENT_LIST_DIR}/in_switch_test.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(analytical
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/analytical_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
+weft_add_sc_test(bounds_system
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/bounds_system_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
