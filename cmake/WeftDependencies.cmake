@@ -16,4 +16,4 @@ if(NOT WEFT_SYSTEMC_FOUND)
   message(FATAL_ERROR "SystemC was not found. On Debian run scripts/setup.sh (package libsystemc-dev), or point "
                       "CMAKE_PREFIX_PATH at an Accellera SystemC 2.3.4 / 3.0 CMake installation.")
 endif()
-message(STATUS "SystemC: ${WEFT_SYSTEMC_DESCRIPTION}")
+message(STATUS "SystemC: ${WEFT_SYSTEMC_VERSION} (${WEFT_SYSTEMC_DESCRIPTION})")

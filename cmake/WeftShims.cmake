@@ -3,7 +3,7 @@
 #
 # Gives SystemC and yaml-cpp the same target names wherever they come from. Used by Weft's own build and, installed
 # beside weftConfig.cmake, by the projects that use Weft. The targets are imported ones, so that the exported
-# libraries refer to them by name. Sets WEFT_SYSTEMC_FOUND and WEFT_SYSTEMC_DESCRIPTION.
+# libraries refer to them by name. Sets WEFT_SYSTEMC_FOUND, WEFT_SYSTEMC_DESCRIPTION and WEFT_SYSTEMC_VERSION.
 
 # Debian's yaml-cpp 0.7 exports a plain `yaml-cpp` target, newer releases `yaml-cpp::yaml-cpp`.
 if(NOT TARGET yaml-cpp::yaml-cpp AND TARGET yaml-cpp)
@@ -39,8 +39,43 @@ if(NOT TARGET SystemC::systemc)
     endif()
   endif()
 endif()
+# The version that SystemC's own header names, or else whoever found it.
+function(weft_systemc_version out)
+  if(SystemCLanguage_FOUND AND SystemCLanguage_VERSION)
+    set(${out} ${SystemCLanguage_VERSION} PARENT_SCOPE)
+    return()
+  endif()
+  set(folders "")
+  foreach(target SystemC::systemc PkgConfig::SYSTEMC)
+    if(TARGET ${target})
+      get_target_property(includes ${target} INTERFACE_INCLUDE_DIRECTORIES)
+      if(includes)
+        list(APPEND folders ${includes})
+      endif()
+    endif()
+  endforeach()
+  unset(WEFT_SYSTEMC_VERSION_HEADER CACHE)
+  find_file(WEFT_SYSTEMC_VERSION_HEADER sysc/kernel/sc_ver.h PATHS ${folders} NO_DEFAULT_PATH)
+  if(NOT WEFT_SYSTEMC_VERSION_HEADER)
+    find_file(WEFT_SYSTEMC_VERSION_HEADER sysc/kernel/sc_ver.h)
+  endif()
+  set(version "${SYSTEMC_VERSION}") # of pkg-config
+  if(WEFT_SYSTEMC_VERSION_HEADER)
+    file(STRINGS ${WEFT_SYSTEMC_VERSION_HEADER} lines REGEX "#define SC_VERSION_(MAJOR|MINOR|PATCH) +[0-9]+")
+    if("${lines}" MATCHES "MAJOR +([0-9]+).*MINOR +([0-9]+).*PATCH +([0-9]+)")
+      set(version ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}.${CMAKE_MATCH_3})
+    endif()
+  endif()
+  unset(WEFT_SYSTEMC_VERSION_HEADER CACHE)
+  set(${out} "${version}" PARENT_SCOPE)
+endfunction()
+
 if(TARGET SystemC::systemc)
   set(WEFT_SYSTEMC_FOUND TRUE)
+  weft_systemc_version(WEFT_SYSTEMC_VERSION)
+  if(NOT WEFT_SYSTEMC_DESCRIPTION)
+    set(WEFT_SYSTEMC_DESCRIPTION "target SystemC::systemc of this project")
+  endif()
 else()
   set(WEFT_SYSTEMC_FOUND FALSE)
 endif()

@@ -34,6 +34,13 @@ if(WEFT_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(WEFT_FUZZ)
+  # Every room reports its coverage to the fuzzer; only the targets have its main().
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_compile_options(-fno-sanitize=vptr,function) # Debian's SystemC and CLI11 are built without what these need
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
 # weft_add_room(NAME SOURCES ... LINKS ...): one static library per top-level folder. LINKS are PUBLIC, so what a
 # room may include is exactly what it links. It is installed and exported as weft::NAME.
 function(weft_add_room name)

@@ -45,7 +45,7 @@ struct DimensionConfig {
   Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops; tree: of the NPUs' own links)
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
   Fidelity fidelity = Fidelity::message;
-  Switching switching = Switching::store_and_forward;
+  Switching switching = Switching::cut_through;
   CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
   std::shared_ptr<const Tree> tree;  ///< of a Switch dimension whose lines are trees of switches; else null
   // At packet fidelity:
@@ -183,6 +183,10 @@ const char* to_string(CollectiveOrder order);
 const char* to_string(CollectiveScheduling scheduling);
 const char* to_string(DimensionScheduling scheduling);
 
+/// The number of chunks that stands for `auto`: as many as pay, by the plan
+/// (workload/collectives/auto_chunks.h).
+constexpr uint32_t kAutoChunks = 0;
+
 /// An entry of `collectives.rules`: settings of the collectives that it matches, in place of the general
 /// ones.
 struct CollectiveRule {
@@ -193,7 +197,7 @@ struct CollectiveRule {
   // What then holds; empty: the general setting.
   std::vector<std::string> algorithms;  ///< one a dimension
   std::optional<CollectiveOrder> order;
-  uint32_t chunks = 0;  ///< 0: the general setting
+  std::optional<uint32_t> chunks;  ///< empty: the general setting
   std::optional<int32_t> priority;
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `collectives.rules[0]`"
 };
@@ -216,7 +220,7 @@ struct FidelityRule {
 };
 
 struct CollectivesConfig {
-  uint32_t chunks = 4;
+  uint32_t chunks = kAutoChunks;
   uint32_t active_chunks_per_dimension = 1;
   uint32_t queues_per_dimension = 1;
   uint32_t direct_window = 0;  ///< messages of a direct round in flight; 0: all
@@ -251,6 +255,9 @@ struct RunConfig {
 struct OutputConfig {
   std::string dir = "out";
   std::string waves;  ///< glob of signals to record; empty: none
+  Picoseconds waves_from = 0;
+  Picoseconds waves_to = 0;  ///< 0: the end of the run
+  uint64_t waves_budget = uint64_t{2} << 30;
 };
 
 struct Config {

@@ -82,21 +82,21 @@ void draw_tree(const DimensionConfig& dim, const std::string& prefix, const std:
                const char* ink, const Rank& rank, std::string& out) {
   const Graph& graph = dim.tree->graph();
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n)
-    out += fmt::format("  {}{} [label=\"{}{}\", shape=diamond, color=\"{}\"];\n", prefix, n, label,
-                       graph.name(n), ink);
+    out += fmt::format("  \"{}{}\" [label=\"{}{}\", shape=diamond, color=\"{}\"];\n", prefix, n, label,
+                       escaped(graph.name(n)), ink);
   for (size_t i = 0; i < graph.spec().links.size(); ++i) {
     const GraphLink& link = graph.spec().links[i];
     const uint32_t level = dim.tree->level_of_link(static_cast<uint32_t>(i));
     const std::string from =
         level == 0 ? fmt::format("n{}", rank(link.from)) : fmt::format("{}{}", prefix, link.from);
-    out += fmt::format("  {} -- {}{}{};\n", from, prefix, link.to,
+    out += fmt::format("  \"{}\" -- \"{}{}\"{};\n", from, prefix, link.to,
                        level == 0 ? "" : fmt::format(" [label=\"{}\"]", link_label(at_level(dim, level))));
   }
 }
 
 void draw_full(const Config& config, std::string& out) {
   const uint32_t npus = config.npus();
-  for (uint32_t r = 0; r < npus; ++r) out += fmt::format("  n{} [label=\"NPU {}\"];\n", r, r);
+  for (uint32_t r = 0; r < npus; ++r) out += fmt::format("  \"n{}\" [label=\"NPU {}\"];\n", r, r);
   uint64_t inner = 1;
   for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
     const DimensionConfig& dim = config.fabric_dimensions()[d];
@@ -112,13 +112,14 @@ void draw_full(const Config& config, std::string& out) {
           case DimensionKind::ring:
           case DimensionKind::mesh:
             for (uint64_t i = 0; i + 1 < size; ++i)
-              out += fmt::format("  n{} -- n{};\n", rank(i), rank(i + 1));
+              out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(i), rank(i + 1));
             if (dim.kind == DimensionKind::ring && size > 2)
-              out += fmt::format("  n{} -- n{};\n", rank(size - 1), rank(0));
+              out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(size - 1), rank(0));
             break;
           case DimensionKind::fully_connected:
             for (uint64_t i = 0; i < size; ++i)
-              for (uint64_t j = i + 1; j < size; ++j) out += fmt::format("  n{} -- n{};\n", rank(i), rank(j));
+              for (uint64_t j = i + 1; j < size; ++j)
+                out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(i), rank(j));
             break;
           case DimensionKind::switch_:
             if (dim.tree != nullptr) {
@@ -126,9 +127,10 @@ void draw_full(const Config& config, std::string& out) {
                         rank, out);
               break;
             }
-            out += fmt::format("  s{0}_{1} [label=\"switch {0}.{1}\", shape=diamond, color=\"{2}\"];\n", d,
-                               group, colour(d));
-            for (uint64_t i = 0; i < size; ++i) out += fmt::format("  n{} -- s{}_{};\n", rank(i), d, group);
+            out += fmt::format("  \"s{0}_{1}\" [label=\"switch {0}.{1}\", shape=diamond, color=\"{2}\"];\n",
+                               d, group, colour(d));
+            for (uint64_t i = 0; i < size; ++i)
+              out += fmt::format("  \"n{}\" -- \"s{}_{}\";\n", rank(i), d, group);
             break;
         }
         ++group;
@@ -139,16 +141,16 @@ void draw_full(const Config& config, std::string& out) {
 }
 
 void draw_summary(const Config& config, std::string& out) {
-  out += "  npu [label=\"NPU\"];\n";
+  out += "  \"npu\" [label=\"NPU\"];\n";
   std::string previous = "npu";
   uint64_t inner = 1;
   for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
     const DimensionConfig& dim = config.fabric_dimensions()[d];
     inner *= dim.size;
-    out += fmt::format("  d{} [label=\"dimension {}: {}\\n{}\\n{} in one, {} in all\", color=\"{}\"];\n", d,
-                       d, print_dimension(dim), link_label(dim), plural(inner, "NPU"), config.npus() / inner,
-                       colour(d));
-    out += fmt::format("  {} -- d{} [label=\"x {}\"];\n", previous, d, dim.size);
+    out += fmt::format("  \"d{}\" [label=\"dimension {}: {}\\n{}\\n{} in one, {} in all\", color=\"{}\"];\n",
+                       d, d, print_dimension(dim), link_label(dim), plural(inner, "NPU"),
+                       config.npus() / inner, colour(d));
+    out += fmt::format("  \"{}\" -- \"d{}\" [label=\"x {}\"];\n", previous, d, dim.size);
     previous = fmt::format("d{}", d);
   }
 }
@@ -186,7 +188,10 @@ void graph_text(const Graph& graph, std::string& out) {
   Picoseconds shortest = kNever;
   Picoseconds longest = 0;
   for (const GraphLink& link : spec.links) {
-    directed += link.bidirectional ? 2 : 1;
+    // Analytical: what leaves a switch has no link of its own.
+    const bool all = spec.fidelity != Fidelity::analytical;
+    directed += all || graph.is_npu(link.from) ? 1 : 0;
+    directed += link.bidirectional && (all || graph.is_npu(link.to)) ? 1 : 0;
     const double rate = link.rate().value();
     slowest = slowest == 0 ? rate : std::min(slowest, rate);
     fastest = std::max(fastest, rate);
@@ -254,8 +259,8 @@ void draw_graph(const Config& config, std::string& out) {
   const Graph& graph = *config.graph;
   if (graph.nodes() > kDrawnNpus) {
     out += fmt::format(
-        "  npu [label=\"{}\"];\n  graph [label=\"{} switches, {} links\", shape=diamond];\n  npu "
-        "-- graph;\n",
+        "  \"npus\" [label=\"{}\"];\n  \"fabric\" [label=\"{} switches, {} links\", shape=diamond];\n"
+        "  \"npus\" -- \"fabric\";\n",
         plural(graph.npus(), "NPU"), graph.spec().switches.size(), graph.spec().links.size());
     return;
   }
@@ -263,15 +268,15 @@ void draw_graph(const Config& config, std::string& out) {
   for (uint32_t r = 0; r < graph.npus(); ++r) rank[config.mapping.empty() ? r : config.mapping[r]] = r;
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
     if (!graph.is_npu(n))
-      out += fmt::format("  n{} [label=\"{}\", shape=diamond];\n", n, graph.name(n));
+      out += fmt::format("  \"n{}\" [label=\"{}\", shape=diamond];\n", n, escaped(graph.name(n)));
     else if (rank[n] == n)
-      out += fmt::format("  n{} [label=\"NPU {}\"];\n", n, n);
+      out += fmt::format("  \"n{}\" [label=\"NPU {}\"];\n", n, n);
     else
-      out += fmt::format("  n{} [label=\"NPU {}\\nrank {}\"];\n", n, n, rank[n]);
+      out += fmt::format("  \"n{}\" [label=\"NPU {}\\nrank {}\"];\n", n, n, rank[n]);
   }
   for (const GraphLink& link : graph.spec().links)
     out +=
-        fmt::format("  n{} -- n{} [label=\"{}{}, {}\"{}];\n", link.from, link.to,
+        fmt::format("  \"n{}\" -- \"n{}\" [label=\"{}{}, {}\"{}];\n", link.from, link.to,
                     shown_bandwidth(link.bandwidth), link.count > 1 ? fmt::format(" x {}", link.count) : "",
                     print_time(link.latency), link.bidirectional ? "" : ", dir=forward");
 }
@@ -289,7 +294,7 @@ uint64_t dimension_links(const Config& config, size_t dimension) {
   const uint64_t groups = config.npus() / n;
   switch (d.kind) {
     case DimensionKind::ring:
-      return groups * n * (config.collectives.queues_per_dimension > 1 ? 2 : 1);
+      return groups * 2 * n;
     case DimensionKind::mesh:
       return groups * 2 * (n - 1);
     case DimensionKind::fully_connected:
@@ -297,6 +302,8 @@ uint64_t dimension_links(const Config& config, size_t dimension) {
     case DimensionKind::switch_:
       break;
   }
+  // Analytical: only the links of the NPUs are there; what leaves a switch has no link of its own.
+  if (d.fidelity == Fidelity::analytical) return groups * n;
   if (d.tree != nullptr) return groups * 2 * d.tree->graph().spec().links.size();
   return groups * 2 * n;
 }
@@ -396,7 +403,9 @@ std::string describe_text(const Config& config) {
     out += fmt::format("remote memory: {} an NPU, {}\n", shown_bandwidth(config.remote_memory->bandwidth),
                        print_time(config.remote_memory->latency));
   out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
-                     print_time(config.nmu.endpoint_delay), plural(config.collectives.chunks, "chunk"),
+                     print_time(config.nmu.endpoint_delay),
+                     config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
+                                                              : plural(config.collectives.chunks, "chunk"),
                      to_string(config.collectives.order));
   out += rules_text("rules for collectives", config.collectives.rules, "the general settings");
   out += rules_text("fidelity rules", config.fidelity_rules, "its dimensions' own fidelity");
@@ -408,9 +417,11 @@ std::string describe_dot(const Config& config) {
   const bool full = (config.graph != nullptr ? config.graph->nodes() : npus) <= kDrawnNpus;
   std::string title = fmt::format("{}: {}", machine_name(config), plural(npus, "NPU"));
   if (!full)
-    title += fmt::format("; summarised, as only machines of up to {} NPUs are drawn in full", kDrawnNpus);
+    title += fmt::format("; summarised, as only machines of up to {} {} are drawn in full", kDrawnNpus,
+                         config.graph != nullptr ? "nodes" : "NPUs");
   std::string out = fmt::format(
-      "graph weft {{\n  label=\"{}\";\n  labelloc=t;\n  {}node [shape=box, fontname=\"Helvetica\"];\n  edge "
+      "graph \"weft\" {{\n  label=\"{}\";\n  labelloc=t;\n  {}node [shape=box, fontname=\"Helvetica\"];\n  "
+      "edge "
       "[fontname=\"Helvetica\"];\n",
       escaped(title), full ? "layout=neato;\n  overlap=false;\n  " : "");
   if (config.graph != nullptr)

@@ -13,8 +13,8 @@
 
 namespace weft {
 
-/// Directed links of a physical dimension in the whole machine (links_per_npu parallel ones count as one):
-/// Ring n a ring, twice that with two or more queues; Mesh 2(n-1); FullyConnected n(n-1); Switch 2n.
+/// Directed links of a physical dimension in the whole machine, as a run has them (links_per_npu parallel
+/// ones count as one): Ring 2n; Mesh 2(n-1); FullyConnected n(n-1); Switch 2n, and n at analytical fidelity.
 uint64_t dimension_links(const Config& config, size_t dimension);
 
 /// Bytes per second, in one direction, over the smallest cut of a dimension into halves, of the whole

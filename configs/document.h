@@ -2,7 +2,8 @@
 // Copyright the Weft authors
 //
 // A YAML document as a plain tree in which every node knows where it was written: the loader's first stage.
-// It keeps duplicate keys (the loader reports them), has no aliases left and is bounded in depth and size.
+// It keeps duplicate keys (the loader reports them), has no aliases and merge keys (`<<`) left and is bounded
+// in depth and size.
 
 #ifndef WEFT_CONFIGS_DOCUMENT_H
 #define WEFT_CONFIGS_DOCUMENT_H
@@ -35,8 +36,11 @@ struct DocumentEntry {
   DocumentNode value;
 };
 
-/// Parses one YAML document. Errors: UserError(usage) `file:line: ...` for bad syntax, several documents,
-/// keys that are no scalars, and documents nested or expanded beyond all reason.
+/// Parses one YAML document. `<<: *name` and `<<: [*first, *second]` put the keys of other mappings into a
+/// mapping: its own keys win, then the first of the list that has the key; what is merged keeps the line
+/// where it was written. Errors: UserError(usage) `file:line: ...` for bad syntax, several documents, keys
+/// that are no scalars, an alias inside its own anchor, a `<<` of something else than mappings, and documents
+/// nested or expanded beyond all reason.
 DocumentNode read_document(const std::string& text, const std::string& file);
 
 /// Parses one value; every node of it gets `origin`.

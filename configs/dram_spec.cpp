@@ -93,7 +93,8 @@ DramSpec hbm3() {
   return s;
 }
 
-// HBM3 with pins of 8 Gb/s (eight stacks of them give 8 TB/s). Unverified.
+// HBM3 with pins of 8 Gb/s (eight stacks of them give 8 TB/s). The pins are faster, the array is not: tRRD
+// and tFAW keep their ns, as in Ramulator's presets for 8 to 9.6 Gb/s. Unverified.
 DramSpec hbm3e() {
   DramSpec s = hbm3();
   s.name = "HBM3E";
@@ -101,21 +102,49 @@ DramSpec hbm3e() {
   s.burst = ns(1);
   s.ccd_short = ns(1);
   s.ccd_long = ns(2);
-  s.rrd_short = ns(2);
-  s.rrd_long = ns(3);
-  s.faw = ns(12);
+  s.rrd_short = ns(2.5);
+  s.rrd_long = ns(3.5);
+  s.faw = ns(15);
   return s;
 }
 
-// JESD270-4: 32 channels of 64 bits at 8 Gb/s a pin. The array's timing as HBM3E: unverified.
+// JESD270-4: 32 channels of 64 bits, two pseudo-channels of 32 each, burst length 8, 8 Gb/s a pin; 32 Gb dies
+// four high (16 banks, one stack ID), which gives tRFC. The standard leaves the array's timing to the
+// vendors, who publish none: figures of Ramulator 2.1's preset HBM4_8000Mbps, unverified. docs/memory.md has
+// them one by one.
 DramSpec hbm4() {
   DramSpec s = hbm3e();
   s.name = "HBM4";
   s.channels = 32;
+  s.rcd_read = ns(19.5);
+  s.rcd_write = ns(9.5);
+  s.rp = ns(16.5);
+  s.ras = ns(28.5);
+  s.rc = ns(45);
+  s.rtp = ns(6);
+  s.wr = ns(21);
+  s.rl = ns(10);
+  s.wl = ns(5);
+  s.ccd_short = ns(1);
+  s.ccd_long = ns(2);
+  s.rrd_short = ns(2.5);
+  s.rrd_long = ns(3.5);
+  s.faw = ns(15);
+  s.rtw = ns(12.5);
+  s.wtr_short = ns(4.5);
+  s.wtr_long = ns(6.5);
+  s.rfc = ns(400);
+  s.rfc_bank = ns(280);
   return s;
 }
 
 }  // namespace
+
+uint32_t DramSpec::bank_queue() const {
+  constexpr uint32_t kOfDramsys = 8;
+  const Picoseconds turn = bank_groups * burst;
+  return std::max(kOfDramsys, 1 + static_cast<uint32_t>((rp + rcd_read + turn - 1) / turn));
+}
 
 double DramSpec::pseudo_channel_peak() const {
   return burst_bytes * 1e12 / static_cast<double>(burst);
@@ -141,7 +170,7 @@ Picoseconds DramSpec::slowest_access(uint64_t bytes) const {
   const Picoseconds burst_at_worst = controller + 2 * clock + ras + rp + std::max(rcd_read, rcd_write) +
                                      std::max(rl, wl) + burst + wr +
                                      (refi == 0 ? 0 : rp + std::max(rfc, rfc_bank));
-  return (bytes / burst_bytes + 2) * burst_at_worst;
+  return saturated(static_cast<Wide>(bytes / burst_bytes + 2) * burst_at_worst);
 }
 
 const std::vector<DramSpec>& dram_specs() {
@@ -166,8 +195,8 @@ DramSpec dram_spec(const HbmConfig& config) {
 
 Picoseconds slowest_access(const HbmConfig& config, uint64_t bytes) {
   if (config.banked()) return dram_spec(config).slowest_access(bytes);
-  const Picoseconds time = transfer_time(bytes, config.bandwidth) + config.latency;
-  return static_cast<Picoseconds>(static_cast<double>(time) / config.efficiency) + 1000;
+  const auto time = static_cast<double>(any_transfer_time(bytes, config.bandwidth) + config.latency);
+  return saturated(static_cast<Wide>(time / config.efficiency) + 1000);
 }
 
 DramAddress map_address(const DramSpec& spec, uint32_t stacks, uint64_t address) {

@@ -58,6 +58,12 @@ struct DramSpec {
 
   uint32_t banks() const { return bank_groups * banks_per_group; }
   uint32_t bursts_per_row() const { return row_bytes / burst_bytes; }
+  Picoseconds refresh_time() const { return per_bank_refresh ? rfc_bank : rfc; }
+
+  /// Requests of a bank among which the controller chooses; a further one and all behind it wait. Eight, as
+  /// DRAMSys has in front of each bank (SchedulerBuffer Bankwise, RequestBufferSize 8), or as many as keep a
+  /// sequential stream busy, which takes the bank groups in turn, while its next row is opened.
+  uint32_t bank_queue() const;
 
   // What follows, in bytes a second.
   double pseudo_channel_peak() const;  ///< burst_bytes / burst

@@ -93,7 +93,7 @@ void print_rules(const std::vector<CollectiveRule>& rules, std::string& out) {
     if (rule.operation) add("operation", std::string(to_string(*rule.operation)));
     if (!rule.algorithms.empty()) add("algorithms", rule.algorithms);
     if (rule.order) add("order", std::string(to_string(*rule.order)));
-    if (rule.chunks != 0) add("chunks", uint64_t{rule.chunks});
+    if (rule.chunks) add("chunks", uint64_t{*rule.chunks});
     if (rule.priority) add("priority", static_cast<uint64_t>(*rule.priority));
     out += "    - {" + entry + "}\n";
   }

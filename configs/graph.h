@@ -52,7 +52,7 @@ struct GraphSpec {
   std::vector<std::string> switches;
   std::vector<GraphLink> links;
   Fidelity fidelity = Fidelity::message;
-  Switching switching = Switching::store_and_forward;
+  Switching switching = Switching::cut_through;
   bool npus_forward = true;               ///< messages may pass through NPUs
   std::string routing = "shortest_path";  ///< a row of routing_policies()
   std::vector<GraphRoute> routes;         ///< of `table`

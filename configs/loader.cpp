@@ -6,14 +6,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "configs/document.h"
+#include "configs/input_file.h"
 #include "configs/loading/errors.h"
 #include "configs/loading/overrides.h"
 #include "configs/loading/raw_config.h"
@@ -23,8 +20,6 @@ namespace weft {
 using loading::fail;
 
 namespace {
-
-constexpr uintmax_t kMaxFileBytes = 16u << 20;
 
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
   std::vector<Override> out;
@@ -84,24 +79,7 @@ Config parse_config(const std::string& text, const std::string& filename,
 }
 
 Config load_config(const std::string& path, const std::vector<std::string>& overrides) {
-  namespace fs = std::filesystem;
-  std::error_code status;
-  if (!fs::exists(path, status))
-    fail(fmt::format("{}: no such configuration file{}; check the path", path,
-                     status ? " (" + status.message() + ")" : ""));
-  if (fs::is_directory(path, status))
-    fail(fmt::format("{}: is a folder; give the path of a YAML file", path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    fail(fmt::format("{}: cannot be opened ({}); check its permissions", path, std::strerror(errno)));
-  std::string text;
-  char buffer[1 << 16];
-  while (text.size() <= kMaxFileBytes && (file.read(buffer, sizeof buffer), file.gcount() > 0))
-    text.append(buffer, static_cast<size_t>(file.gcount()));
-  if (file.bad()) fail(fmt::format("{}: cannot be read ({})", path, std::strerror(errno)));
-  if (text.size() > kMaxFileBytes)
-    fail(fmt::format("{}: larger than {} MiB; this is no configuration file", path, kMaxFileBytes >> 20));
-  return parse_config(text, path, overrides);
+  return parse_config(read_input(path, kConfigurationInput), path, overrides);
 }
 
 }  // namespace weft

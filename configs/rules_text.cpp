@@ -56,7 +56,10 @@ std::string settings_text(const CollectiveRule& rule) {
   for (const std::string& name : rule.algorithms) names.add(name.empty() ? "default" : name);
   if (!names.text().empty()) parts.add("algorithms " + names.text());
   if (rule.order) parts.add(fmt::format("{} order", to_string(*rule.order)));
-  if (rule.chunks != 0) parts.add(fmt::format("{} chunk{}", rule.chunks, rule.chunks == 1 ? "" : "s"));
+  if (rule.chunks)
+    parts.add(*rule.chunks == kAutoChunks
+                  ? std::string("chunks auto")
+                  : fmt::format("{} chunk{}", *rule.chunks, *rule.chunks == 1 ? "" : "s"));
   if (rule.priority) parts.add(fmt::format("priority {}", *rule.priority));
   return parts.text().empty() ? "the general settings" : parts.text();
 }

@@ -286,7 +286,8 @@ std::string reference_markdown() {
       "## Values\n\n"
       "A value is a decimal number (also a fraction, `200/7 GiB/s`) and a unit; it is held exactly, and one "
       "that does not "
-      "come out as whole picoseconds or bytes is an error.\n\n| kind | units |\n|---|---|\n";
+      "come out as whole picoseconds or bytes is an error. A bandwidth with more digits than that allows is "
+      "rounded to the nearest.\n\n| kind | units |\n|---|---|\n";
   out += "| bandwidth | " + short_unit_list(UnitKind::bandwidth) +
          " (`B` bytes, `b` bits; `k`, `M`, `G` .. are powers of "
          "1000, `Ki`, `Mi`, `Gi` .. of 1024) |\n";

@@ -31,6 +31,8 @@ constexpr Form kForms[] = {
      "Clos(hosts=8,leaves=4,spines=2)"},
 };
 
+constexpr uint64_t kMaxTreeNumber = 99999999;  // what tree_notation_pattern() takes
+
 const Form* form_of(std::string_view text) {
   const std::string_view word = text.substr(0, text.find('('));
   for (const Form& form : kForms)
@@ -94,12 +96,17 @@ TreeNotation parse_tree_notation(std::string_view text, uint64_t most_nodes) {
       one.remove_prefix(sign + 1);
     }
     uint64_t value = 0;
-    bool good = !one.empty() && one.size() < 9;
+    bool good = !one.empty();
     for (const char c : one) {
       good = good && c >= '0' && c <= '9';
-      value = value * 10 + static_cast<uint64_t>(c - '0');
+      // It stays above every limit once it is.
+      if (good && value <= kMaxTreeNumber) value = value * 10 + static_cast<uint64_t>(c - '0');
     }
     if (!good) fail(text, *form, fmt::format("'{}' is not a number for `{}`", one, form->names[place]));
+    if (value > kMaxTreeNumber)
+      fail(text, *form,
+           fmt::format("`{}` is {}, more than the {} that are possible", form->names[place], one,
+                       kMaxTreeNumber));
     if (value == 0) fail(text, *form, fmt::format("`{}` is 0", form->names[place]));
     if (values[place] != 0) fail(text, *form, fmt::format("`{}` is given twice", form->names[place]));
     values[place] = static_cast<uint32_t>(value);

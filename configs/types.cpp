@@ -27,4 +27,23 @@ const char* to_string(DimensionKind kind) {
   return names[static_cast<int>(kind)];
 }
 
+TimeOverflow::TimeOverflow()
+    : UserError(ExitCode::trace,
+                "something would end after the last picosecond that simulated time can hold (213 days)") {}
+
+UserError TimeOverflow::of(const std::string& what, const std::string& remedy) const {
+  return {code(),
+          what + " would end after the last picosecond that simulated time can hold (213 days); " + remedy};
+}
+
+void time_overflow() {
+  throw TimeOverflow();
+}
+
+void count_overflow() {
+  throw UserError(
+      ExitCode::trace,
+      "one link would carry more bytes than 64 bits can count; use smaller sizes or fewer of them");
+}
+
 }  // namespace weft

@@ -129,7 +129,9 @@ struct Written {
 };
 
 /// What stands after the number is left in `text`. `want` ends every message.
-Written take_number(std::string_view whole, std::string_view& text, const std::string& want) {
+/// `rounds`: digits beyond kMaxDigits may go.
+Written take_number(std::string_view whole, std::string_view& text, const std::string& want,
+                    bool rounds = false) {
   Written out;
   if (text.empty()) fail(fmt::format("the value is empty; {}", want));
   if (text.front() == '-') fail(fmt::format("'{}' is negative; {}", shown(whole), want));
@@ -181,6 +183,10 @@ Written take_number(std::string_view whole, std::string_view& text, const std::s
     ++out.exp10;
   }
   if (out.digits == "0") out.exp10 = 0;
+  while (rounds && out.exp10 < 0 && out.digits.size() > static_cast<size_t>(kMaxDigits)) {
+    out.digits.pop_back();
+    ++out.exp10;
+  }
   if (out.digits.size() > static_cast<size_t>(kMaxDigits))
     fail(fmt::format("'{}' has more than {} digits; {}", shown(whole), kMaxDigits, want));
   return out;
@@ -287,13 +293,32 @@ struct Parsed {
   const Unit* unit;
 };
 
-Parsed parse(std::string_view whole, UnitKind kind) {
+Parsed parse(std::string_view whole, UnitKind kind, bool rounds = false) {
   std::string_view text = trimmed(whole);
   const std::string want = allowed_units(kind);
   Parsed out;
-  out.written = take_number(whole, text, want);
+  out.written = take_number(whole, text, want, rounds);
   out.unit = &find_unit(whole, trimmed(text), kind);
   return out;
+}
+
+/// The value itself if a Rate holds it, else the nearest one with up to nine decimals of a byte per second,
+/// as many as fit. Nothing if it is too large for a Rate.
+std::optional<Rate> nearest_rate(const Rational& value) {
+  constexpr uint64_t kMostBytes = std::numeric_limits<uint64_t>::max();
+  Wide numerator = value.numerator();
+  Wide denominator = value.denominator();
+  if (numerator <= kMostBytes && denominator <= std::numeric_limits<uint32_t>::max())
+    return Rate{static_cast<uint64_t>(numerator), static_cast<uint32_t>(denominator)};
+  for (; (denominator >> 90) != 0; denominator >>= 1) numerator >>= 1;  // room for the decimals
+  const Wide whole = numerator / denominator;
+  const Wide rest = numerator % denominator;
+  if (whole > kMostBytes) return std::nullopt;
+  for (uint32_t scale = 1000000000; scale != 0; scale /= 10) {
+    const Wide scaled = whole * scale + (rest * scale + denominator / 2) / denominator;
+    if (scaled <= kMostBytes) return lowest_terms({static_cast<uint64_t>(scaled), scale});
+  }
+  return std::nullopt;
 }
 
 uint64_t parse_whole(std::string_view whole, UnitKind kind, const char* base, const char* base_name) {
@@ -380,13 +405,18 @@ const char* const kWantNumber = "allowed: a number without a unit, for example `
 }  // namespace
 
 Rate parse_bandwidth(std::string_view text) {
-  const Parsed parsed = parse(text, UnitKind::bandwidth);
-  const std::string want = allowed_units(UnitKind::bandwidth);
-  const Rational value = exact(text, parsed.written, parsed.unit->exp10, parsed.unit->exp2, want);
-  if (value.numerator() > std::numeric_limits<uint64_t>::max() ||
-      value.denominator() > std::numeric_limits<uint32_t>::max())
-    fail(fmt::format("'{}' is too large or has too many digits to be held exactly; {}", shown(text), want));
-  return {static_cast<uint64_t>(value.numerator()), static_cast<uint32_t>(value.denominator())};
+  const Parsed parsed = parse(text, UnitKind::bandwidth, true);
+  Written written = parsed.written;
+  for (;; written.digits.pop_back(), ++written.exp10) {
+    Rational value(to_wide(written.digits), written.divisor);
+    if (value.scale_by(written.exp10 + parsed.unit->exp10, parsed.unit->exp2)) {
+      if (const std::optional<Rate> rate = nearest_rate(value)) return *rate;
+      break;
+    }
+    // More than 128 bits hold: without the last digits, of which none can show in the result.
+    if (written.digits.size() <= 22) break;
+  }
+  fail(fmt::format("'{}' is too large; {}", shown(text), allowed_units(UnitKind::bandwidth)));
 }
 
 uint64_t parse_size(std::string_view text) {
@@ -474,10 +504,8 @@ Rate lowest_terms(Rate rate) {
 
 Rate divided(Rate rate, uint64_t divisor) {
   Rational value(rate.bytes_per_second, rate.divisor);
-  if (!value.divide(divisor) || value.denominator() > std::numeric_limits<uint32_t>::max())
-    fail(fmt::format("{} divided by {} has too many digits to be held exactly; write a rounder bandwidth",
-                     print_bandwidth(rate), divisor));
-  return {static_cast<uint64_t>(value.numerator()), static_cast<uint32_t>(value.denominator())};
+  value.divide(divisor);  // at most 96 bits
+  return *nearest_rate(value);
 }
 
 }  // namespace weft

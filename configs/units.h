@@ -23,7 +23,9 @@ namespace weft {
 
 enum class UnitKind : uint8_t { bandwidth, size, time, compute };
 
-Rate parse_bandwidth(std::string_view text);    ///< B/s .. PB/s, KiB/s .. PiB/s, b/s .. Tb/s (or bps .. Tbps)
+/// B/s .. PB/s, KiB/s .. PiB/s, b/s .. Tb/s (or bps .. Tbps). Exact if a Rate holds it, else the nearest
+/// value with up to nine decimals of a byte per second: print_bandwidth() says which.
+Rate parse_bandwidth(std::string_view text);
 uint64_t parse_size(std::string_view text);     ///< bytes: B, kB (or KB) .. PB, KiB .. PiB; whole bytes only
 Picoseconds parse_time(std::string_view text);  ///< ps, ns, us, ms, s; whole picoseconds only
 double parse_compute(
@@ -49,8 +51,7 @@ std::string number_pattern(bool fraction_allowed);
 /// The rate in lowest terms: what the parsers return, so that equal rates are equal field by field.
 Rate lowest_terms(Rate rate);
 
-/// rate / divisor in lowest terms. Errors: UserError(usage) when a Rate cannot hold it. The divisor must not
-/// be 0.
+/// rate / divisor in lowest terms, rounded as parse_bandwidth() does. The divisor must not be 0.
 Rate divided(Rate rate, uint64_t divisor);
 
 }  // namespace weft

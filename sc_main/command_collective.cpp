@@ -6,22 +6,26 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "configs/describe.h"
+#include "configs/graph.h"
+#include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/tree_notation.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
+#include "sc_main/plan_text.h"
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
@@ -29,6 +33,7 @@
 #include "sc_main/text_options.h"
 #include "sc_models/job.h"
 #include "workload/collectives/data_layout.h"
+#include "workload/collectives/traffic_estimate.h"
 
 namespace weft::cli {
 namespace {
@@ -40,6 +45,7 @@ struct CollectiveOptions {
   std::string algorithm, chunks, active_chunks, queues, order, scheduling, dimension_scheduling, reduction,
       endpoint_delay;
   std::string size, sizes, root = "0";
+  SizeRange range;
   bool json = false;
   bool no_fold = false;
   std::string data, reduce;
@@ -60,22 +66,26 @@ class Overrides {
 
   void one(const char* option, const char* key, const std::string& value) {
     if (value.empty()) return;
-    list_.push_back({key, value, fmt::format("{} {}", option, value)});
+    list_.push_back({key, json_string(value), fmt::format("{} {}", option, value)});
   }
+
+  /// An empty list.
+  void none(const char* option, const char* key) { list_.push_back({key, "[]", option}); }
 
   /// One value a dimension, or one for all.
   void each(const char* option, const char* key, const std::string& values) {
     if (values.empty()) return;
     const std::vector<std::string> items = checked(option, values);
     for (size_t d = 0; d < dimensions_; ++d)
-      list_.push_back({fmt::format("topology.dimensions[{}].{}", d, key), items[items.size() == 1 ? 0 : d],
-                       fmt::format("{} {}", option, values)});
+      list_.push_back({fmt::format("topology.dimensions[{}].{}", d, key),
+                       json_string(items[items.size() == 1 ? 0 : d]), fmt::format("{} {}", option, values)});
   }
 
   /// A key that holds such a list itself.
   void list(const char* option, const std::string& key, const std::string& values) {
     if (values.empty()) return;
-    const std::vector<std::string> items = checked(option, values);
+    std::vector<std::string> items = checked(option, values);
+    for (std::string& item : items) item = json_string(item);  // so that `custom:` is no mapping
     list_.push_back({key, items.size() == 1 ? items[0] : fmt::format("[{}]", fmt::join(items, ", ")),
                      fmt::format("{} {}", option, values)});
   }
@@ -103,17 +113,19 @@ class Overrides {
   std::vector<Override> list_;
 };
 
-Config make_config(const CollectiveOptions& o, CollectiveOp op) {
+Config make_config(CollectiveOptions o, CollectiveOp op) {
+  // A notation in the place of a configuration's file is meant as --topology.
+  if (o.config.find('(') != std::string::npos && o.topology.empty() && !std::filesystem::exists(o.config))
+    o.topology.swap(o.config);
   std::string text;
   size_t dimensions = 0;
   if (!o.config.empty()) {
-    std::ifstream file(o.config);
-    if (!file) fail(fmt::format("--config {}: the file cannot be read; check its path", o.config));
-    text.assign(std::istreambuf_iterator<char>(file), {});
+    text = read_input(o.config, kConfigurationInput);
     dimensions = parse_config(text, o.config).dimensions.size();
   }
   if (!o.topology.empty() || o.config.empty()) {
-    if (o.topology.empty()) fail("--topology is missing; give it, or a configuration with --config FILE");
+    if (o.topology.empty())
+      fail("--topology is missing; give it, or a configuration: `weft collective machine.yaml`");
     try {
       dimensions = link_entries(o.topology);
     } catch (const UserError& e) {
@@ -136,7 +148,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   overrides.each("--links-per-npu", "links_per_npu", o.links_per_npu);
   overrides.each("--fidelity", "fidelity", o.fidelity);
   // It holds for all of the collective, whatever the file's rules are.
-  if (!o.fidelity.empty() && !o.config.empty()) overrides.one("--fidelity", "topology.fidelity_rules", "[]");
+  if (!o.fidelity.empty() && !o.config.empty()) overrides.none("--fidelity", "topology.fidelity_rules");
   overrides.each("--switching", "switching", o.switching);
   overrides.one("--endpoint-delay", "nmu.endpoint_delay", o.endpoint_delay);
   overrides.one("--chunks", "collectives.chunks", o.chunks);
@@ -163,7 +175,7 @@ Config make_config(const CollectiveOptions& o, CollectiveOp op) {
   for (CollectiveRule& rule : config.collectives.rules) {
     if (!o.algorithm.empty()) rule.algorithms.clear();
     if (!o.order.empty()) rule.order.reset();
-    if (!o.chunks.empty()) rule.chunks = 0;
+    if (!o.chunks.empty()) rule.chunks.reset();
   }
   return config;
 }
@@ -184,7 +196,7 @@ uint32_t parse_root(const std::string& text, const Config& config) {
 std::vector<uint64_t> all_sizes(const CollectiveOptions& o, CollectiveOp op) {
   std::vector<uint64_t> sizes;
   try {
-    if (!o.size.empty()) sizes.push_back(parse_size(o.size));
+    if (!o.size.empty()) sizes.push_back(parse_size_option(o.size));
   } catch (const UserError& e) {
     fail(fmt::format("--size: {}", e.what()));
   }
@@ -192,12 +204,17 @@ std::vector<uint64_t> all_sizes(const CollectiveOptions& o, CollectiveOp op) {
     if (!o.size.empty()) fail("--size and --sizes were both given; keep one of the two");
     sizes = parse_sizes(o.sizes);
   }
+  if (o.range.given()) {
+    if (!o.size.empty() || !o.sizes.empty())
+      fail(fmt::format("{} and -b, -e, -f or -i were both given; keep one of the two",
+                       o.size.empty() ? "--sizes" : "--size"));
+    sizes = sizes_of(o.range);
+  }
   if (sizes.empty()) {
     if (op != CollectiveOp::barrier)
       fail(
           "--size is missing; give the size of the collective, for example --size \"1 MiB\", or several: "
-          "--sizes "
-          "64KiB:1GiB:x2");
+          "--sizes 64KiB:1GiB:x2, or -b 64k -e 1G -f 2");
     sizes.push_back(0);
   }
   return sizes;
@@ -238,6 +255,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
   for (const Measured& m : results) {
     json.begin_object();
     json.key("bytes").number(m.row.bytes);
+    json.key("chunks").number(uint64_t{m.row.chunks});
     json.key("time_ns").number(nanoseconds(m.row.time()));
     json.key("algbw_GBps").number(m.row.algorithm_bandwidth() / 1e9);
     json.key("busbw_GBps").number(m.row.bus_bandwidth() / 1e9);
@@ -260,6 +278,7 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     json.end_object();
   }
   json.end_array();
+  json.key("finished").boolean(!interrupted());
   add_congestion(json, config, congestion);
   json.end_object();
   return json.str();
@@ -278,17 +297,46 @@ std::string to_table(const std::vector<Measured>& results) {
   return table.str();
 }
 
+/// What a size is going to take, for the progress line.
+struct Ahead {
+  double messages = 0;
+  double work = 0;  ///< messages and, at packet fidelity, packets
+};
+
+Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes,
+                 uint32_t root, bool folded) {
+  const collectives::TrafficEstimate all =
+      collectives::estimate_traffic(config, *CollectiveJob::plan_of(plans, op, bytes, root));
+  const double share = folded ? 1.0 / config.npus() : 1.0;
+  const bool packets = std::any_of(config.fabric_dimensions().begin(), config.fabric_dimensions().end(),
+                                   [](const DimensionConfig& d) { return d.fidelity == Fidelity::packet; }) ||
+                       (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet);
+  Ahead ahead;
+  ahead.messages = all.messages * share;
+  ahead.work = ahead.messages;
+  if (packets) ahead.work += all.bytes * share / static_cast<double>(config.packet.packet_bytes);
+  return ahead;
+}
+
 /// Runs one size after the other on the same machine.
 class Runner {
  public:
-  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root) : job_(job), op_(op), root_(root) {}
+  /// `ahead`: the work of every size.
+  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root, std::vector<Ahead> ahead)
+      : job_(job), op_(op), root_(root), ahead_(std::move(ahead)) {
+    for (const Ahead& a : ahead_) all_ += a.work;
+  }
 
-  /// Empty when it stalled.
+  /// Empty when it stalled, or was interrupted.
   std::optional<Measured> run(uint64_t bytes) {
     const System::Totals before = job_.system().totals();
     const auto begin = std::chrono::steady_clock::now();
     job_.start(op_, bytes, root_);
-    if (!simulate(job_, "ranks")) return {};
+    const auto work = [&] {
+      return progress(job_.system().totals().messages_delivered - before.messages_delivered);
+    };
+    if (!simulate(job_, work)) return {};
+    passed_ += ahead_[number_++].work;
     Measured m;
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.row = job_.last();
@@ -312,11 +360,48 @@ class Runner {
   }
 
  private:
+  Work progress(uint64_t delivered) const {
+    const Ahead& a = ahead_[number_];
+    const auto messages = std::max<uint64_t>(1, static_cast<uint64_t>(a.messages));
+    Work work;
+    work.done = std::min(delivered, messages);
+    work.total = messages;
+    work.unit = "messages";
+    if (ahead_.size() > 1) work.unit += fmt::format(" of size {} of {}", number_ + 1, ahead_.size());
+    const double part = static_cast<double>(work.done) / static_cast<double>(messages);
+    work.share = all_ == 0 ? part : (passed_ + part * a.work) / all_;
+    return work;
+  }
+
   CollectiveJob& job_;
   CollectiveOp op_;
   uint32_t root_;
   uint64_t elements_ = 0;
+  std::vector<Ahead> ahead_;
+  size_t number_ = 0;
+  double passed_ = 0;
+  double all_ = 0;
 };
+
+/// Of the plans: the chunks if they were chosen, and the links of the largest size.
+std::string plan_lines(const Config& config, const CollectiveOptions& options, CollectiveOp op, uint32_t root,
+                       const std::vector<Measured>& results) {
+  std::string lines;
+  const auto automatic = [](const CollectiveRule& rule) { return rule.chunks == kAutoChunks; };
+  const std::vector<CollectiveRule>& rules = config.collectives.rules;
+  if (op != CollectiveOp::barrier &&
+      (config.collectives.chunks == kAutoChunks || std::any_of(rules.begin(), rules.end(), automatic))) {
+    std::vector<std::pair<uint64_t, uint32_t>> chunks;
+    for (const Measured& m : results) chunks.emplace_back(m.row.bytes, m.row.chunks);
+    lines += fmt::format("# chunks{}: {}\n", options.chunks == "auto" || rules.empty() ? " (auto)" : "",
+                         chunks_text(chunks));
+  }
+  uint64_t largest = 0;
+  for (const Measured& m : results) largest = std::max(largest, m.row.bytes);
+  const std::string share = share_text(config, op, largest, root);
+  if (!share.empty()) lines += fmt::format("# links: a plan can use {}\n", share);
+  return lines;
+}
 
 constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
 
@@ -340,13 +425,28 @@ ExitCode collective(const CollectiveOptions& options) {
     folded = folded && CollectiveJob::not_foldable(*plans, op, bytes).empty();
   if (folded)
     note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
-  auto job = std::make_unique<CollectiveJob>("job", *config, nullptr, folded, plans);
+  std::unique_ptr<CollectiveJob, NoTeardown> job;
+  {
+    // Not by an exception, which would take down what is built.
+    const StopAction leave_now([] {
+      accept_stop();
+      note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
+      leave(interruption_code());
+    });
+    job.reset(new CollectiveJob("job", *config, nullptr, folded, plans));
+  }
   for (const std::string& warning : job->system().warnings()) warn(warning);
-  Runner runner(*job, op, root);
+  std::vector<Ahead> ahead;
+  for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
+  Runner runner(*job, op, root, std::move(ahead));
   std::vector<Measured> results;
   ExitCode code = ExitCode::done;
   for (const uint64_t bytes : sizes) {
     std::optional<Measured> measured = runner.run(bytes);
+    if (!measured && interrupted()) {
+      code = interruption_code();
+      break;
+    }
     if (!measured) {
       note("weft: error: " + job->stall_report());
       code = ExitCode::stall;
@@ -355,6 +455,7 @@ ExitCode collective(const CollectiveOptions& options) {
     results.push_back(std::move(*measured));
   }
   for (const std::string& line : job->unmatched_rules()) warn(line);
+  for (const std::string& line : job->slot_warnings()) warn(line);
   std::string table = head + to_table(results);
   if (config->run.data != "none" && !results.empty()) {
     uint64_t elements = 0;
@@ -363,6 +464,7 @@ ExitCode collective(const CollectiveOptions& options) {
                          grouped(elements), config->run.element, to_string(op),
                          collectives::reduces(op) ? fmt::format(" ({})", config->run.reduce) : "");
   }
+  if (!results.empty()) table += plan_lines(*config, options, op, root, results);
   System::Congestion congestion;
   if (config->packet.ecn.enabled) {
     congestion = job->system().congestion();
@@ -385,8 +487,9 @@ ExitCode collective(const CollectiveOptions& options) {
   } else {
     print(table);
   }
-  // Taking thousands of modules out of SystemC's registries is slow, and the process ends next.
-  static_cast<void>(job.release());
+  if (interrupted())
+    note(fmt::format("weft: error: {} at {}: {} of {} sizes are finished", interruption_text(),
+                     readable_time(sc_core::sc_time_stamp().value()), results.size(), sizes.size()));
   return code;
 }
 
@@ -400,27 +503,34 @@ void add_collective_command(CLI::App& app, Action& action) {
   TextOptions add(*command);
   add("--topology", o.topology, "NOTATION",
       "Dimensions, innermost first: Ring(4)_FullyConnected(8)_Switch(4)");
-  add("--config", o.config, "FILE",
-      "Take machine and collectives from a configuration; options replace its keys");
+  add_config_option(*command, o.config,
+                    "Take machine and collectives from a configuration, whose keys options replace (or a "
+                    "notation, as --topology takes it)",
+                    false);
   add_set_option(*command, o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable");
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
   add("--latency", o.latency, "LIST", "Of a hop (default: 500 ns)");
   add("--links-per-npu", o.links_per_npu, "LIST", "Parallel links in place of each (default: 1)");
   add("--fidelity", o.fidelity, "LIST", "analytical, message (default) or packet");
-  add("--switching", o.switching, "LIST", "store_and_forward (default) or cut_through");
+  add("--switching", o.switching, "LIST", "cut_through (default) or store_and_forward");
   add("--op", o.op, "OP",
       "all_reduce (default), all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, scatter or "
       "barrier");
-  add("--size", o.size, "SIZE", "Bytes, as Chakra's comm_size: \"1 GiB\"");
+  add("--size", o.size, "SIZE", "Bytes, as Chakra's comm_size: \"1 GiB\", or 1G (a power of two)");
   add("--sizes", o.sizes, "SIZES", "Several: FIRST:LAST:xFACTOR, FIRST:LAST:+STEP or a list");
+  add("-b,--minbytes", o.range.first, "SIZE",
+      "Several, as nccl-tests: the first size, without a unit in bytes");
+  add("-e,--maxbytes", o.range.last, "SIZE", "The last size");
+  add("-f,--stepfactor", o.range.factor, "N", "Each size is N times the one before");
+  add("-i,--stepbytes", o.range.increment, "SIZE", "Or so much more (default: 1 MiB)");
   add("--root", o.root, "RANK", "Of broadcast, reduce, gather and scatter (default: 0)");
   add("--algorithm", o.algorithm, "LIST",
       "ring, direct, halving_doubling, double_binary_tree, in_switch (Switch only) or default (Ring: ring, "
       "FullyConnected: direct, "
       "Switch: halving_doubling); or one name for the whole operation: one_ring, one_direct, "
       "one_halving_doubling, one_double_binary_tree or custom:PREFIX");
-  add("--chunks", o.chunks, "N", "Chunks of a collective (default: 4)");
+  add("--chunks", o.chunks, "N", "Chunks of a collective, or auto (default): as many, up to 4, as pay");
   add("--active-chunks", o.active_chunks, "N", "Chunks at once in a dimension (default: 1)");
   add("--queues", o.queues, "N", "Queues a dimension; 2: both directions of a ring (default: 1)");
   add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin, themis or themis_flex");

@@ -12,6 +12,7 @@
 #include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/plan_text.h"
 #include "sc_main/text_options.h"
 
 namespace weft::cli {
@@ -26,7 +27,8 @@ struct DescribeOptions {
 
 ExitCode describe(const DescribeOptions& options) {
   const Config config = load_config(options.config, options.sets);
-  const std::string text = options.dot ? describe_dot(config) : describe_text(config);
+  const std::string text =
+      options.dot ? describe_dot(config) : describe_text(config) + describe_plans(config);
   if (options.out.empty()) {
     print(text);
   } else {
@@ -42,7 +44,7 @@ ExitCode describe(const DescribeOptions& options) {
 void add_describe_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command = app.add_subcommand("describe", "Describe the machine in words or as Graphviz DOT");
-  command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
+  add_config_option(*command, options->config, "The configuration, a YAML file", true);
   add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   command->add_flag("--dot", options->dot, "As Graphviz DOT");
   command->add_option("--out", options->out, "Write to this file instead of the standard output")

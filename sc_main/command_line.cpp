@@ -4,10 +4,16 @@
 #include "sc_main/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <systemc>
+#include <vector>
 
+#include "configs/keys.h"
 #include "sc_main/command.h"
 #include "sc_main/command_collective.h"
 #include "sc_main/command_describe.h"
@@ -18,6 +24,7 @@
 #include "sc_main/command_traffic.h"
 #include "sc_main/command_validate.h"
 #include "sc_main/console.h"
+#include "sc_main/interruption.h"
 #include "vcd/glob.h"
 #include "vcd/value.h"
 
@@ -40,8 +47,31 @@ std::string full_name(const CLI::App& app) {
   return parent == nullptr ? "weft" : full_name(*parent) + " " + app.get_name();
 }
 
+/// The names of the commands below one.
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+/// The message for a command that is missing or not known; "" if that is not what is wrong.
+std::string missing_command(const CLI::App& app) {
+  const std::vector<std::string> names = commands_of(app);
+  if (names.empty()) return "";
+  const std::vector<std::string> rest = app.remaining();
+  const auto word = std::find_if(rest.begin(), rest.end(),
+                                 [](const std::string& w) { return !w.empty() && w.front() != '-'; });
+  const std::string all = fmt::format("{}", fmt::join(names, ", "));
+  if (word == rest.end()) return rest.empty() ? fmt::format("a command is missing; one of {}", all) : "";
+  const std::string near = nearest_name(*word, names);
+  return fmt::format("there is no command `{} {}`{}; one of {}", full_name(app), *word,
+                     near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), all);
+}
+
 ExitCode usage(const CLI::App& app, const CLI::ParseError& error) {
-  std::string what = error.what();
+  std::string what = missing_command(innermost(app));
+  if (what.empty()) what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find('=') != std::string::npos &&
       innermost(app).get_option_no_throw("--set") != nullptr)
@@ -54,6 +84,8 @@ ExitCode run_guarded(const Action& action) {
     return action();
   } catch (const UserError& e) {
     return fail(e.code(), e.what());
+  } catch (const Interrupted&) {
+    return fail(interruption_code(), interruption_text());
   } catch (const vcd::GlobError& e) {
     return fail(ExitCode::usage, fmt::format("the selection of --waves: {}", e.what()));
   } catch (const vcd::WriteError& e) {
@@ -72,7 +104,7 @@ ExitCode run_guarded(const Action& action) {
 
 }  // namespace
 
-ExitCode run_command_line(int argc, char** argv) {
+std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action) {
   CLI::App app(
       "Weft: a SystemC / TLM-2.0 model of AI-training fabrics. A YAML file describes the machine, Chakra\n"
       "execution traces drive it.",
@@ -89,7 +121,6 @@ ExitCode run_command_line(int argc, char** argv) {
       "  weft run configs/examples/quickstart.yaml --trace trace/llm --groups trace/llm.groups.json --out "
       "out\n"
       "  weft collective --help");
-  Action action;
   add_run_command(app, action);
   add_collective_command(app, action);
   add_traffic_command(app, action);
@@ -109,6 +140,12 @@ ExitCode run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return usage(app, e);
   }
+  return std::nullopt;
+}
+
+ExitCode run_command_line(int argc, char** argv) {
+  Action action;
+  if (const std::optional<ExitCode> code = parse_command_line(argc, argv, action)) return *code;
   return run_guarded(action);
 }
 

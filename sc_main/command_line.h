@@ -4,13 +4,20 @@
 #ifndef WEFT_SC_MAIN_COMMAND_LINE_H
 #define WEFT_SC_MAIN_COMMAND_LINE_H
 
+#include <optional>
+
 #include "configs/types.h"
+#include "sc_main/command.h"
 
 namespace weft::cli {
 
 /// Parses the arguments, runs the subcommand and reports what it throws. Nothing escapes; the process should
 /// end with leave() after it.
 ExitCode run_command_line(int argc, char** argv);
+
+/// Parses the arguments and runs nothing: either an exit code (help, version, bad usage; told already) or
+/// what is to be done.
+std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action);
 
 }  // namespace weft::cli
 

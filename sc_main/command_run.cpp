@@ -4,6 +4,7 @@
 #include "sc_main/command_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,9 +15,13 @@
 #include <vector>
 
 #include "configs/effective.h"
+#include "configs/keys.h"
 #include "configs/loader.h"
+#include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
+#include "sc_main/near_signals.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
@@ -31,16 +36,47 @@ namespace {
 struct RunOptions {
   std::string config;
   std::vector<std::string> sets;
-  std::string out, trace, groups, waves;
+  std::string out, trace, groups, waves, waves_window, waves_budget;
   bool has_out = false, has_waves = false, has_groups = false;
   bool strict = false;
   bool json = false;
   bool per_layer = false;
   bool no_fold = false;
+  bool waves_flits = false;
 };
 
 std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// "FROM:TO", either of which may be left out.
+void set_window(const std::string& text, OutputConfig& output) {
+  const size_t colon = text.find(':');
+  const auto fail = [&](const std::string& what) {
+    throw UserError(ExitCode::usage, fmt::format("--waves-window '{}': {}; write for example \"1 us:20 us\", "
+                                                 "\"1 us:\" or \":20 us\"",
+                                                 text, what));
+  };
+  if (colon == std::string::npos) fail("no colon between the first and the last time");
+  try {
+    const std::string from = text.substr(0, colon);
+    const std::string to = text.substr(colon + 1);
+    output.waves_from = from.empty() ? 0 : parse_time(from);
+    output.waves_to = to.empty() ? 0 : parse_time(to);
+    if (!to.empty() && output.waves_to == 0) fail("it ends at 0, so nothing would be recorded");
+  } catch (const UserError& e) {
+    if (std::string_view(e.what()).substr(0, 2) == "--") throw;
+    fail(e.what());
+  }
+}
+
+void set_budget(const std::string& text, OutputConfig& output) {
+  try {
+    const Value value = parse_value(*find_key("output.waves_budget"), text);
+    output.waves_budget = std::get<uint64_t>(value);
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage, fmt::format("--waves-budget: {}", e.what()));
+  }
 }
 
 Config load(const RunOptions& options) {
@@ -49,6 +85,14 @@ Config load(const RunOptions& options) {
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.has_out) config.output.dir = options.out;
   if (options.has_waves) config.output.waves = options.waves;
+  if (!options.waves_window.empty()) set_window(options.waves_window, config.output);
+  if (!options.waves_budget.empty()) set_budget(options.waves_budget, config.output);
+  if (config.output.waves_to != 0 && config.output.waves_from > config.output.waves_to)
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: the waveform would begin at {} and end at {} before that; mend "
+                                "--waves-window, or `output.waves_from` and `output.waves_to`",
+                                options.config, print_time(config.output.waves_from),
+                                print_time(config.output.waves_to)));
   if (options.strict) config.workload.strict = true;
   if (config.workload.trace.empty())
     throw UserError(
@@ -61,22 +105,44 @@ Config load(const RunOptions& options) {
 }
 
 /// Waves on the kernel's clock; off when nothing is selected.
-std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder) {
+std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit) {
   vcd::WavesOptions options;
+  options.writer.every_step = every_flit;
   options.selection = config.output.waves;
   options.writer.path = folder.file("waves.vcd");
+  options.unfinished_suffix = kPartSuffix;
+  options.optional_scope = "job.";
+  options.writer.window.from = config.output.waves_from;
+  if (config.output.waves_to != 0) options.writer.window.to = config.output.waves_to;
+  options.writer.max_bytes = config.output.waves_budget;
   options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
   return config.output.waves.empty() ? std::make_unique<vcd::Waves>() : std::make_unique<vcd::Waves>(options);
 }
 
+/// A pattern that selects nothing is a slip of the pen: better told before the run than after it.
+void check_selection(vcd::Waves& waves) {
+  const std::vector<std::string> unmatched = waves.unmatched();
+  if (unmatched.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove(waves.writer()->options().path, ignored);
+  std::string text;
+  for (const std::string& pattern : unmatched)
+    text += fmt::format("{}the pattern '{}' matches no signal", text.empty() ? "" : "; ", pattern);
+  const std::vector<std::string> near = near_signals(unmatched.front(), waves.examples());
+  throw UserError(ExitCode::usage, fmt::format("--waves: {}; near it: {} (numbers stand for any)", text,
+                                               fmt::join(near, ", ")));
+}
+
 void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& warnings) {
   const vcd::VcdWriter* writer = waves.writer();
-  waves.close(std::max(end, writer->now()));
+  // What is on its way at the end of the job (a credit, a resume) may have moved time beyond it.
+  waves.close(std::max({end, Picoseconds{writer->now()}, Picoseconds{sc_core::sc_time_stamp().value()}}));
   if (writer->failure()) throw *writer->failure();
   if (writer->truncated())
-    warnings.push_back(fmt::format("{} reached its budget of {} and ends at {}; select fewer signals",
-                                   writer->options().path, readable_size(writer->options().max_bytes),
-                                   readable_time(writer->truncated_at())));
+    warnings.push_back(
+        fmt::format("waves.vcd reached its budget of {} and ends at {}; select fewer signals, or "
+                    "a window (--waves-window), or raise --waves-budget",
+                    readable_size(writer->options().max_bytes), readable_time(writer->truncated_at())));
 }
 
 std::string folding_text(const graph::Folding& folding) {
@@ -88,30 +154,55 @@ std::string folding_text(const graph::Folding& folding) {
       grouped(folded), grouped(folded + folding.whole().size()), grouped(folding.classes().size()));
 }
 
+/// A signal came before anything ran: the results are those of a run of no time.
+ExitCode leave_before_the_run(const OutputFolder& folder, const Config& config, const RunOptions& options,
+                              vcd::Waves& waves) {
+  accept_stop();
+  waves.close(0);
+  const RunResult nothing;
+  write_results(folder, {config, nothing, false, {}, wall_seconds(), peak_rss_MiB(), options.per_layer});
+  note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
+  return interruption_code();
+}
+
+/// A signal came while results were written: summary.json says that they are not all there.
+ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
+  accept_stop();
+  record.finished = false;
+  record.warnings.push_back(interruption_text() + " while the results were written: some files are missing");
+  folder.write("summary.json", summary_json(record));
+  note(fmt::format("weft: error: {} while the results were written: {} has only some of them",
+                   interruption_text(), folder.path()));
+  return interruption_code();
+}
+
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
   const trace::JobTrace traces =
       trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
   const OutputFolder folder(config.output.dir,
                             {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",
-                             "links.csv", "flows.csv", "waves.vcd", "waves.gtkw"});
+                             "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "effective.yaml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
   set_up_kernel();
   std::vector<std::string> warnings;
-  const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder);
-  auto job = std::make_unique<TraceJob>("job", config, traces, waves.get(), !options.no_fold);
+  const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits);
+  std::unique_ptr<TraceJob, NoTeardown> job;
+  {
+    // Not by an exception, which would take down what is built.
+    const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
+    job.reset(new TraceJob("job", config, traces, waves.get(), !options.no_fold));
+  }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   for (const std::string& warning : job->system().warnings()) warn(warning);
   if (waves->on()) {
+    check_selection(*waves);
     waves->begin();
-    for (const std::string& pattern : waves->unmatched())
-      warnings.push_back(fmt::format("--waves: the pattern '{}' matches no signal", pattern));
-    for (const std::string& warning : warnings) warn(warning);
   }
   job->start();
-  const bool finished = simulate(*job, "nodes");
+  const bool finished = simulate(*job, [&] { return Work{job->done_count(), job->total_count(), "", -1}; });
   const RunResult result = job->result();
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
@@ -125,7 +216,11 @@ ExitCode run(const RunOptions& options) {
 
   const RunRecord record{config,         result,         finished,         warnings,
                          wall_seconds(), peak_rss_MiB(), options.per_layer};
-  write_results(folder, record);
+  try {
+    write_results(folder, record);
+  } catch (const Interrupted&) {
+    return leave_midway(folder, record);
+  }
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
@@ -136,9 +231,12 @@ ExitCode run(const RunOptions& options) {
   } else {
     print(table);
   }
-  // Taking thousands of modules out of SystemC's registries is slow, and the process ends next.
-  const std::string stall = finished ? "" : job->stall_report();
-  static_cast<void>(job.release());
+  const std::string stall = finished || interrupted() ? "" : job->stall_report();
+  if (!finished && interrupted()) {
+    note(fmt::format("weft: error: {} at {}: these are the results up to there", interruption_text(),
+                     readable_time(result.time)));
+    return interruption_code();
+  }
   if (!finished) {
     note("weft: error: " + stall);
     return ExitCode::stall;
@@ -158,7 +256,7 @@ ExitCode run(const RunOptions& options) {
 void add_run_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration and write its results");
-  command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
+  add_config_option(*command, options->config, "The configuration, a YAML file", true);
   add_set_option(*command, options->sets,
                  "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
   auto* out = command->add_option("--out", options->out, "Folder of the results (output.dir; default: out)")
@@ -170,6 +268,13 @@ void add_run_command(CLI::App& app, Action& action) {
   auto* waves =
       command->add_option("--waves", options->waves, "Record these signals in waves.vcd (output.waves)")
           ->type_name("GLOB");
+  TextOptions add(*command);
+  add("--waves-window", options->waves_window, "FROM:TO",
+      "Record this part of simulated time only: \"1 us:20 us\" (output.waves_from, output.waves_to)");
+  add("--waves-budget", options->waves_budget, "SIZE",
+      "Size that waves.vcd never exceeds (output.waves_budget; default: 2 GiB)");
+  command->add_flag("--waves-flits", options->waves_flits,
+                    "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
   command
       ->add_option("--trace", options->trace,
                    "Prefix of the traces (workload.trace), from the working directory")

@@ -4,25 +4,32 @@
 #include "sc_main/command_traffic.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
+#include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <systemc>
 #include <thread>
 #include <vector>
 
+#include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/packet_timing.h"
+#include "configs/stop.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/load_list.h"
+#include "sc_main/progress.h"
 #include "sc_main/simulation.h"
+#include "sc_main/size_list.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
 #include "sc_models/packet_region.h"
@@ -51,11 +58,13 @@ constexpr uint32_t kMostCheckedRanks = 1024;
 constexpr uint64_t kMostCheckedSteps = 500000000;
 constexpr uint32_t kMostPacketFlits = 65535;
 constexpr uint64_t kMostCycles = 1000000000;  ///< of warm-up and of measurement
+constexpr uint64_t kLongWay = 50000;          ///< cycles up to which both always grow with twice the way
+constexpr double kMostBursts = 6e6;           ///< .. beyond that while a run at load 1 moves no more of them
 
 struct TrafficOptions {
   std::string config, topology;
   std::vector<std::string> sets;
-  std::string flit_size, link_latency = "1";
+  std::string flit_size, link_latency;
   std::string pattern = "uniform", load = "0.1:0.9:0.1", injection = "bernoulli";
   std::string hotspot_rank = "0", hotspot_weight = "8";
   // Those that are not given are the configuration's, or the defaults of PacketConfig.
@@ -134,7 +143,7 @@ void set_pattern(const TrafficOptions& o, TrafficConfig& c) {
   c.pattern.hotspot_weight = through("--hotspot-weight", [&] { return parse_number(o.hotspot_weight); });
   if (std::find(names.begin(), names.end(), o.pattern) != names.end()) {
     c.pattern.name = o.pattern;
-  } else if (std::filesystem::is_regular_file(o.pattern)) {
+  } else if (o.pattern.size() > 255 || input_exists(o.pattern)) {
     c.pattern.name = "permutation";
     c.pattern.permutation = through("--pattern", [&] { return TrafficPattern::read_permutation(o.pattern); });
   } else {
@@ -153,7 +162,7 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   const Config config = load_config(o.config, o.sets);
   PacketFabricConfig packet = config.packet;
   if (!o.flit_size.empty())
-    packet.flit_bytes = through("--flit-size", [&] { return parse_size(o.flit_size); });
+    packet.flit_bytes = through("--flit-size", [&] { return parse_size_option(o.flit_size); });
   if (packet.flit_bytes == 0 || packet.flit_bytes > 65536)
     fail(fmt::format("--flit-size {}: give from 1 B to 64 KiB", o.flit_size));
   c.topology = through(o.config, [&] { return packet::make_topology(config, packet, {}); });
@@ -178,11 +187,45 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
   return packet.buffer_flits != 0;
 }
 
+/// Bursts that a cycle of load 1 makes in the whole network, about.
+double bursts_of_a_cycle(const TrafficConfig& c) {
+  double hops = 1;
+  for (const TopologyDimension& d : c.topology.dimensions) {
+    hops += d.kind == DimensionKind::ring              ? d.size / 4.0
+            : d.kind == DimensionKind::mesh            ? d.size / 3.0
+            : d.kind == DimensionKind::fully_connected ? 1
+            : d.tree != nullptr                        ? 2 * d.tree->levels()
+                                                       : 2;
+  }
+  if (c.topology.dimensions.empty()) hops = c.topology.levels != 0 ? 2 * c.topology.levels : 3;
+  const bool single = c.network.switching == FlitSwitching::flit_interleaved;
+  return hops * c.topology.ranks() / (single ? 1 : c.packet_flits);
+}
+
+/// Warm-up, measurement and drain, where they are not given. Long links need time to fill; links of very many
+/// cycles get it only as far as a run stays short.
+void set_cycles(const TrafficOptions& o, TrafficConfig& c) {
+  const uint64_t way = longest_way(c.topology, c.network.cycle);
+  const double bursts = bursts_of_a_cycle(c);
+  uint64_t warmup = 5000 + 2 * way;
+  uint64_t measure = 20000 + 2 * way;
+  c.drain_cycles += 10 * way;
+  const uint64_t affordable =
+      std::max<uint64_t>(25000 + 2 * kLongWay, static_cast<uint64_t>(kMostBursts / bursts));
+  if (way > kLongWay && warmup + measure > affordable) {
+    measure = std::min(measure, std::max<uint64_t>(20000, affordable / 5));
+    warmup = std::min(warmup, affordable - measure);
+    c.drain_cycles = std::min(c.drain_cycles, 200000 + std::max(2 * way, affordable));
+  }
+  c.warmup_cycles = o.warmup.empty() ? warmup : integer("--warmup", o.warmup, 0, kMostCycles);
+  c.measure_cycles = o.measure.empty() ? measure : integer("--measure", o.measure, 1, kMostCycles);
+}
+
 TrafficConfig make_traffic(const TrafficOptions& o) {
   TrafficConfig c;
   PacketConfig& n = c.network;
   // A notation in the place of a configuration's file is meant as --topology.
-  const bool notation = o.config.find('(') != std::string::npos && !std::filesystem::exists(o.config);
+  const bool notation = o.config.find('(') != std::string::npos && !input_exists(o.config);
   const std::string given_topology = notation && o.topology.empty() ? o.config : o.topology;
   const std::string given_config = notation ? "" : o.config;
   if (given_config.empty() == given_topology.empty() || (notation && !o.topology.empty()))
@@ -193,11 +236,22 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
                "topology.notation=... changes the configuration's)");
   bool sized = true;
   if (given_topology.empty()) {
+    if (!o.link_latency.empty())
+      fail(
+          fmt::format("--link-latency {}: of --topology; a configuration has latencies of its own (--set "
+                      "'topology.dimensions[*].latency=...' changes them)",
+                      o.link_latency));
     sized = take_configuration(o, c);
   } else {
+    if (!o.flit_size.empty())
+      fail(
+          fmt::format("--flit-size {}: of a configuration; with --topology all links take a flit a cycle, "
+                      "whatever its size",
+                      o.flit_size));
     if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
     LinkTiming link;
-    link.latency = integer("--link-latency", o.link_latency, 1, 1000000) * n.cycle;
+    link.latency =
+        (o.link_latency.empty() ? 1 : integer("--link-latency", o.link_latency, 1, 1000000)) * n.cycle;
     c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
   }
   c.loads = parse_loads(o.load);
@@ -251,11 +305,7 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     const uint32_t xoff = n.pfc.xoff == packet::PfcConfig::kAuto ? n.buffer_flits : n.pfc.xoff;
     n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, xoff - 1);
   }
-  // Long links need time to fill.
-  const uint64_t way = longest_way(c.topology, n.cycle);
-  c.warmup_cycles = o.warmup.empty() ? 5000 + 2 * way : integer("--warmup", o.warmup, 0, kMostCycles);
-  c.measure_cycles = o.measure.empty() ? 20000 + 2 * way : integer("--measure", o.measure, 1, kMostCycles);
-  c.drain_cycles += 10 * way;
+  set_cycles(o, c);
   set_pattern(o, c);
   return c;
 }
@@ -279,6 +329,12 @@ void warn_beforehand(const TrafficConfig& c) {
     note(fmt::format("weft: {} ranks: not checked for cycles of buffers beforehand; a deadlock ends the run",
                      grouped(ranks)));
   }
+  const uint64_t way = longest_way(c.topology, c.network.cycle);
+  if (c.warmup_cycles < way)
+    warn(fmt::format(
+        "the warm-up of {} cycles is shorter than the longest way through the links, {} cycles: what "
+        "comes from far is not measured; lengthen --warmup and --measure",
+        grouped(c.warmup_cycles), grouped(way)));
   const std::string unmarked = packet::marking_warning(c.topology, c.network, c.flit_bytes);
   if (!unmarked.empty()) warn(unmarked);
   for (size_t i = 0; i < c.topology.links.size(); ++i) {
@@ -376,6 +432,7 @@ std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
     json.end_object();
   }
   json.end_array();
+  json.key("finished").boolean(!interrupted());
   json.key("saturation").number(result.saturation);
   json.key("packet_hops").number(result.packet_hops);
   json.key("wall_s").number(fmt::format("{:.6f}", result.wall_s));
@@ -421,9 +478,26 @@ std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const Traf
                      result.saturation, grouped(result.packet_hops), result.wall_s);
 }
 
-TrafficResult run(const TrafficConfig& config) {
+TrafficResult run(TrafficConfig config) {
+  Progress progress(
+      [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+      },
+      isatty(STDERR_FILENO) == 1, "cycles");
+  const double begin_s = wall_seconds();
+  config.progress = [&](Picoseconds simulated, uint64_t done, uint64_t total) {
+    progress.update(wall_seconds() - begin_s, simulated, done, total);
+  };
+  struct End {  // whatever comes next begins on a line of its own
+    Progress& progress;
+    ~End() { progress.end(); }
+  } end{progress};
   try {
-    return packet::run_traffic(config, [](Picoseconds time) { advance(sc_core::sc_time::from_value(time)); });
+    return packet::run_traffic(config, [](Picoseconds time) {
+      advance(sc_core::sc_time::from_value(time));
+      if (stop_requested()) leave(interruption_code());  // a process of one point
+    });
   } catch (const UserError& e) {
     if (e.code() != ExitCode::stall) throw;
     std::string text = e.what();
@@ -446,6 +520,7 @@ ExitCode traffic(const TrafficOptions& options) {
   warn_beforehand(config);
   set_up_kernel();
   const TrafficResult result = run(config);
+  accept_stop();
   const std::string table = to_table(options, config, result);
   if (options.json) {
     note(table);
@@ -454,6 +529,11 @@ ExitCode traffic(const TrafficOptions& options) {
     print(table);
   }
   warn_afterwards(result);
+  if (interrupted()) {
+    note(fmt::format("weft: error: {}: {} of {} loads are finished", interruption_text(),
+                     result.points.size(), config.loads.size()));
+    return interruption_code();
+  }
   return ExitCode::done;
 }
 
@@ -465,7 +545,8 @@ void add_traffic_command(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("traffic", "Load-latency curves of synthetic traffic on the packet-level fabric");
   TextOptions add(*command);
-  command->add_option("CONFIG", o.config, "The machine: a YAML file, or a notation as --topology takes it");
+  add_config_option(*command, o.config, "The machine: a YAML file, or a notation as --topology takes it",
+                    false);
   add_set_option(*command, o.sets, "Set a key of the configuration; repeatable");
   add("--flit-size", o.flit_size, "SIZE",
       "With CONFIG: bytes of a flit (default: its packet.flit_size). A cycle is its time on the fastest "

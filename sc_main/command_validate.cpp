@@ -16,6 +16,7 @@
 #include "sc_main/decimal.h"
 #include "sc_main/text_options.h"
 #include "sc_models/packet_region.h"
+#include "workload/collectives/program_check.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/trace/workload_check.h"
 
@@ -35,6 +36,7 @@ ExitCode validate(const ValidateOptions& options) {
     const Config& plane = rules.plane(p);
     for (const std::string& warning : packet_warnings(plane, packet_regions_of(plane))) warn(warning);
   }
+  collectives::check_programs(config);
   std::string text =
       fmt::format("{}: valid; {}, {} NPUs", options.config, machine_name(config), grouped(config.npus()));
   if (config.workload.trace.empty()) {
@@ -43,6 +45,7 @@ ExitCode validate(const ValidateOptions& options) {
     const trace::JobTrace traces =
         trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
     for (const std::string& warning : traces.warnings()) warn(warning);
+    collectives::check_programs(config, traces);
     text += fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
                         grouped(traces.node_count()), traces.groups().size());
   }
@@ -55,7 +58,7 @@ ExitCode validate(const ValidateOptions& options) {
 void add_validate_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<ValidateOptions>();
   CLI::App* command = app.add_subcommand("validate", "Check a configuration, and its traces if it names any");
-  command->add_option("CONFIG", options->config, "The configuration, a YAML file")->required();
+  add_config_option(*command, options->config, "The configuration, a YAML file", true);
   add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   command->footer(
       "Examples:\n"

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "configs/stop.h"
 #include "configs/types.h"
 
 namespace weft::cli {
@@ -33,14 +34,18 @@ void remove_regular(const std::string& path) {
 
 }  // namespace
 
-ResultFile::ResultFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wb")) {
+FileError::FileError(const std::string& message, int number_of_error)
+    : UserError(disk_full(number_of_error) || number_of_error == EIO ? ExitCode::internal : ExitCode::usage,
+                message),
+      number(number_of_error) {}
+
+ResultFile::ResultFile(std::string path, FileSet* together)
+    : path_(std::move(path)), together_(together), file_(std::fopen(names_.add(path_).c_str(), "wb")) {
   if (file_ == nullptr) fail(errno);
 }
 
 ResultFile::~ResultFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  remove_regular(path_);
+  if (file_ != nullptr) std::fclose(file_);
 }
 
 void ResultFile::fail(int error) {
@@ -49,12 +54,12 @@ void ResultFile::fail(int error) {
   if (file_ != nullptr) {
     std::fclose(file_);
     file_ = nullptr;
-    remove_regular(path_);
   }
   throw FileError(message, error);
 }
 
 void ResultFile::append(std::string_view text) {
+  check_stop();
   if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) fail(errno);
 }
 
@@ -62,10 +67,11 @@ void ResultFile::close() {
   if (std::fflush(file_) != 0) fail(errno);
   std::FILE* const file = file_;
   file_ = nullptr;
-  if (std::fclose(file) != 0) {  // some file systems report a full disk only here
-    const int error = errno;
-    remove_regular(path_);
-    fail(error);
+  if (std::fclose(file) != 0) fail(errno);  // some file systems report a full disk only here
+  if (together_ != nullptr) {
+    names_.move_to(*together_);
+  } else {
+    names_.finish();
   }
 }
 
@@ -80,7 +86,9 @@ OutputFolder::OutputFolder(std::string path, std::initializer_list<const char*> 
     error = std::make_error_code(std::errc::not_a_directory);
   if (error) {
     const bool full = disk_full(error.value());
-    const bool file = !fs::is_directory(path_) && fs::exists(fs::symlink_status(path_));
+    std::error_code ignored;
+    const bool file = !fs::is_directory(path_, ignored) && fs::exists(fs::symlink_status(path_, ignored)) &&
+                      !fs::is_symlink(path_, ignored);
     throw UserError(
         full ? ExitCode::internal : ExitCode::usage,
         fmt::format("{}: the output folder cannot be made: {}; {}", path_,
@@ -92,20 +100,26 @@ OutputFolder::OutputFolder(std::string path, std::initializer_list<const char*> 
     f.append(std::string(4096, '\n'));
     f.close();
   } catch (const FileError& e) {
-    throw UserError(disk_full(e.number) ? ExitCode::internal : ExitCode::usage,
-                    fmt::format("{}: no file can be written in the output folder: {}; {}", path_,
-                                std::strerror(e.number), remedy(e.number)));
+    throw UserError(e.code(), fmt::format("{}: no file can be written in the output folder: {}; {}", path_,
+                                          std::strerror(e.number), remedy(e.number)));
   }
   fs::remove(probe, error);
-  for (const char* name : old_results) remove_regular(file(name));
+  for (const char* name : old_results) {
+    refuse_symlink(file(name));
+    refuse_symlink(file(name) + kPartSuffix);
+  }
+  for (const char* name : old_results) {
+    remove_regular(file(name));
+    remove_regular(file(name) + kPartSuffix);
+  }
 }
 
 std::string OutputFolder::file(std::string_view name) const {
   return (fs::path(path_) / name).string();
 }
 
-void OutputFolder::write(std::string_view name, std::string_view text) const {
-  ResultFile f(file(name));
+void OutputFolder::write(std::string_view name, std::string_view text, FileSet* together) const {
+  ResultFile f(file(name), together);
   f.append(text);
   f.close();
 }

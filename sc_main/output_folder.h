@@ -9,35 +9,39 @@
 #include <string>
 #include <string_view>
 
+#include "configs/file_set.h"
 #include "configs/types.h"
 
 namespace weft::cli {
 
-/// A file that cannot be written; `number` is the system's errno.
+/// A file that cannot be written; `number` is the system's errno. A name or folder that is wrong is a mistake
+/// of usage, a disk that is full or fails is not.
 class FileError : public UserError {
  public:
-  FileError(const std::string& message, int number_of_error)
-      : UserError(ExitCode::internal, message), number(number_of_error) {}
+  FileError(const std::string& message, int number_of_error);
   const int number;
 };
 
-/// One file of results. Every failure to write throws FileError: it names the file, the reason and what to
-/// do; a file that could not be completed is removed if it is a regular one.
+/// One file of results, which has its name only when it is complete (FileSet). Every failure to write throws
+/// FileError: it names the file, the reason and what to do. check_stop() is called while it is written.
 class ResultFile {
  public:
-  explicit ResultFile(std::string path);
+  /// `together`: close() leaves the file to it, which names several at once.
+  explicit ResultFile(std::string path, FileSet* together = nullptr);
   ~ResultFile();
   ResultFile(const ResultFile&) = delete;
   ResultFile& operator=(const ResultFile&) = delete;
 
   void append(std::string_view text);
-  /// Must be called: only then is it known that everything is written.
+  /// Must be called: only then is it known that everything is written, and the file gets its name.
   void close();
 
  private:
   [[noreturn]] void fail(int error);
 
   std::string path_;
+  FileSet names_;
+  FileSet* together_ = nullptr;
   std::FILE* file_ = nullptr;
 };
 
@@ -45,14 +49,14 @@ class ResultFile {
 class OutputFolder {
  public:
   /// Creates the folder and proves that files can be written there, so that no long run is lost at its end;
-  /// removes the files `old_results` of an earlier run, that would otherwise stand beside the new ones.
-  /// Throws UserError(usage) for a folder that cannot be made or written, UserError(internal) when the disk
-  /// is full.
+  /// removes the files `old_results` of an earlier run, complete or not, that would otherwise stand beside
+  /// the new ones. Throws UserError(usage) for a folder that cannot be made or written, and if one of the
+  /// files is a symlink; UserError(internal) when the disk is full.
   OutputFolder(std::string path, std::initializer_list<const char*> old_results);
 
   const std::string& path() const { return path_; }
   std::string file(std::string_view name) const;
-  void write(std::string_view name, std::string_view text) const;
+  void write(std::string_view name, std::string_view text, FileSet* together = nullptr) const;
 
  private:
   std::string path_;

@@ -21,13 +21,19 @@ std::string duration(double seconds) {
 }  // namespace
 
 void Progress::update(double elapsed_s, Picoseconds simulated, uint64_t done, uint64_t total) {
+  update(elapsed_s, simulated, [&] { return Work{done, total, "", -1}; });
+}
+
+void Progress::update(double elapsed_s, Picoseconds simulated, const std::function<Work()>& work) {
   if (elapsed_s < next_s_) return;
   next_s_ = elapsed_s + (terminal_ ? kTerminalEvery_s : kLogEvery_s);
-  const double share = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
-  const std::string eta = done == 0 ? "unknown" : duration(elapsed_s * (1 - share) / share);
-  std::string line =
-      fmt::format("simulated {}, {} of {} {} ({:.0f} %), {} so far, ETA {}", readable_time(simulated),
-                  grouped(done), grouped(total), unit_, 100 * share, duration(elapsed_s), eta);
+  const Work w = work();
+  const double part = w.total == 0 ? 1 : static_cast<double>(w.done) / static_cast<double>(w.total);
+  const double share = std::min(1.0, w.share < 0 ? part : w.share);
+  const std::string eta = share == 0 ? "unknown" : duration(elapsed_s * (1 - share) / share);
+  std::string line = fmt::format("simulated {}, {} of {} {} ({:.0f} %), {} so far, ETA {}",
+                                 readable_time(simulated), grouped(w.done), grouped(w.total),
+                                 w.unit.empty() ? unit_ : w.unit, 100 * share, duration(elapsed_s), eta);
   if (!terminal_) {
     write_(line + "\n");
     return;

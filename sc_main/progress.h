@@ -13,6 +13,14 @@
 
 namespace weft::cli {
 
+/// How far a run is.
+struct Work {
+  uint64_t done = 0;
+  uint64_t total = 0;
+  std::string unit;   ///< "messages of size 2 of 5"; empty: the progress line's own
+  double share = -1;  ///< of all the work, if that is more than these; below 0: done / total
+};
+
 /// The line that says how far a run is. It appears only when the run lasts: on a terminal one line that is
 /// written over, elsewhere a new line now and then.
 class Progress {
@@ -29,6 +37,8 @@ class Progress {
 
   /// `elapsed_s` is wall-clock time since the run began; `done` of `total` units are finished.
   void update(double elapsed_s, Picoseconds simulated, uint64_t done, uint64_t total);
+  /// The same. `work` is asked only if there is something to say.
+  void update(double elapsed_s, Picoseconds simulated, const std::function<Work()>& work);
   /// Leaves the line.
   void end();
 

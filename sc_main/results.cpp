@@ -10,6 +10,7 @@
 
 #include "configs/describe.h"
 #include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/table.h"
 #include "workload/graph/layers.h"
@@ -77,7 +78,7 @@ std::array<Operation, kCollectiveOps> by_operation(const RunResult& result) {
 }
 
 struct LinkSums {
-  uint64_t bytes = 0;
+  Wide bytes = 0;
   Wide busy = 0;
   Picoseconds busiest = 0;
   uint64_t pauses = 0;
@@ -120,8 +121,8 @@ double fraction(Picoseconds part, Picoseconds total) {
   return total == 0 ? 0 : static_cast<double>(part) / static_cast<double>(total);
 }
 
-void write_ranks(const OutputFolder& folder, const RunRecord& record) {
-  ResultFile file(folder.file("ranks.csv"));
+void write_ranks(const OutputFolder& folder, const RunRecord& record, FileSet* together) {
+  ResultFile file(folder.file("ranks.csv"), together);
   file.append("rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns\n");
   for (const RankRow& row : record.result.ranks) {
     std::string line = fmt::format("{},{}", row.rank, nanoseconds(record.result.time));
@@ -131,10 +132,10 @@ void write_ranks(const OutputFolder& folder, const RunRecord& record) {
   file.close();
 }
 
-void write_layers(const OutputFolder& folder, const RunRecord& record) {
+void write_layers(const OutputFolder& folder, const RunRecord& record, FileSet* together) {
   size_t phases = 0;
   for (const LayerRow& row : record.result.layers) phases = std::max(phases, row.phases.size());
-  ResultFile file(folder.file("layers.csv"));
+  ResultFile file(folder.file("layers.csv"), together);
   std::string head =
       "iteration,layer,ranks,nodes,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,collectives,"
       "bytes,collective_time_ns,queue_ns,network_ns";
@@ -203,8 +204,8 @@ std::string layer_table(const RunRecord& record) {
   return text + "\n";
 }
 
-void write_links(const OutputFolder& folder, const RunRecord& record) {
-  ResultFile file(folder.file("links.csv"));
+void write_links(const OutputFolder& folder, const RunRecord& record, FileSet* together) {
+  ResultFile file(folder.file("links.csv"), together);
   file.append(
       "name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity,marked,pauses,"
       "paused_ns,"
@@ -220,8 +221,8 @@ void write_links(const OutputFolder& folder, const RunRecord& record) {
 
 }  // namespace
 
-void write_flows(const OutputFolder& folder, const System::Congestion& congestion) {
-  ResultFile file(folder.file("flows.csv"));
+void write_flows(const OutputFolder& folder, const System::Congestion& congestion, FileSet* together) {
+  ResultFile file(folder.file("flows.csv"), together);
   file.append("interface,source,destination,notifications,lowest_GBps,line_GBps,below_line_ns\n");
   for (const PacketFabric::FlowUse& flow : congestion.flows)
     file.append(fmt::format("{},{},{},{},{},{},{}\n", csv(flow.interface), flow.source, flow.destination,
@@ -268,9 +269,10 @@ std::string check_lower_bound(const CollectiveRow& row) {
                      nanoseconds(row.time()), nanoseconds(row.lower_bound));
 }
 
-void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows) {
-  ResultFile file(folder.file("collectives.csv"));
-  ResultFile phases(folder.file("phases.csv"));
+void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
+                       FileSet* together) {
+  ResultFile file(folder.file("collectives.csv"), together);
+  ResultFile phases(folder.file("phases.csv"), together);
   file.append(
       "stream,op,group,name,bytes,ranks,chunks,start_ns,end_ns,time_ns,lower_bound_ns,efficiency,algbw_GBps,"
       "busbw_GBps,queue_ns,network_ns,messages,message_bytes,message_queue_ns,message_serialise_ns,"
@@ -304,7 +306,7 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
     file.append(fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
         csv(row.group), csv(row.name), row.bytes, row.ranks, row.chunks, times, nanoseconds(row.lower_bound),
-        rates, nanoseconds(queue), nanoseconds(network), row.messages, row.message_bytes,
+        rates, nanoseconds(queue), nanoseconds(network), row.messages, whole(row.message_bytes),
         nanoseconds(row.split.queue), nanoseconds(row.split.serialise), nanoseconds(row.split.latency),
         nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
         row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
@@ -339,7 +341,12 @@ std::string summary_json(const RunRecord& record) {
   json.key("finished").boolean(record.finished);
   json.key("time_ns").number(nanoseconds(result.time));
   json.key("lower_bound_ns").number(nanoseconds(result.lower_bound));
-  json.key("upper_bound_ns").number(nanoseconds(result.upper_bound));
+  json.key("upper_bound_ns");
+  if (result.upper_bound == kNever) {
+    json.null();
+  } else {
+    json.number(nanoseconds(result.upper_bound));
+  }
   json.key("categories").begin_object();
   for (const Category& c : kCategories) {
     Picoseconds most = 0;
@@ -383,7 +390,7 @@ std::string summary_json(const RunRecord& record) {
   const LinkSums links = sum_links(result);
   json.key("links").begin_object();
   json.key("count").number(uint64_t{result.links.size()});
-  json.key("bytes").number(links.bytes);
+  json.key("bytes").number(whole(links.bytes));
   json.key("busy_ns").number(nanoseconds(links.busy));
   json.key("pauses").number(links.pauses);
   json.key("paused_ns").number(nanoseconds(links.paused));
@@ -448,12 +455,20 @@ std::string summary_json(const RunRecord& record) {
 }
 
 void write_results(const OutputFolder& folder, const RunRecord& record) {
-  write_ranks(folder, record);
-  write_collectives(folder, record.result.collectives);
-  write_layers(folder, record);
-  write_links(folder, record);
-  if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion);
-  folder.write("summary.json", summary_json(record));
+  // They get their names together, the summary last.
+  FileSet files;
+  try {
+    write_ranks(folder, record, &files);
+    write_collectives(folder, record.result.collectives, &files);
+    write_layers(folder, record, &files);
+    write_links(folder, record, &files);
+    if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion, &files);
+    folder.write("summary.json", summary_json(record), &files);
+  } catch (const Interrupted&) {
+    files.finish();  // what is complete
+    throw;
+  }
+  files.finish();
 }
 
 std::string summary_text(const RunRecord& record) {
@@ -462,10 +477,13 @@ std::string summary_text(const RunRecord& record) {
       fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
   text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.trace, grouped(result.nodes));
   text += fmt::format("time     {}{}\n", readable_time(result.time),
-                      record.finished ? "" : "  (not finished: see the stall report)");
+                      record.finished ? ""
+                      : interrupted() ? "  (not finished: interrupted)"
+                                      : "  (not finished: see the stall report)");
   text += fmt::format(
       "bounds   {} <= time <= {}  (longest path and each rank's work; everything one after the other)\n\n",
-      readable_time(result.lower_bound), readable_time(result.upper_bound));
+      readable_time(result.lower_bound),
+      result.upper_bound == kNever ? "none" : readable_time(result.upper_bound));
   if (!result.ranks.empty()) {
     Table table({"time of a rank", "max", "mean", "share"});
     for (const Category& c : kCategories) {
@@ -503,7 +521,7 @@ std::string summary_text(const RunRecord& record) {
   const LinkSums links = sum_links(result);
   const Wide mean_busy = result.links.empty() ? 0 : links.busy / result.links.size();
   text += fmt::format("links    {}: {}, busy {:.1f} % on average, {:.1f} % the busiest\n",
-                      grouped(result.links.size()), readable_size(links.bytes),
+                      grouped(result.links.size()), readable_size(static_cast<uint64_t>(links.bytes)),
                       100 * fraction(static_cast<Picoseconds>(mean_busy), result.time),
                       100 * fraction(links.busiest, result.time));
   const std::string congestion = congestion_text(record.config, result.congestion);

@@ -36,11 +36,13 @@ bool complete(const CollectiveRow& row);
 /// A collective that is faster than physics allows, in one line; else "".
 std::string check_lower_bound(const CollectiveRow& row);
 
-/// collectives.csv and phases.csv.
-void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows);
+/// collectives.csv and phases.csv. `together`: of ResultFile.
+void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
+                       FileSet* together = nullptr);
 
 /// flows.csv: the flows that DCQCN has slowed down.
-void write_flows(const OutputFolder& folder, const System::Congestion& congestion);
+void write_flows(const OutputFolder& folder, const System::Congestion& congestion,
+                 FileSet* together = nullptr);
 /// In one line; "" without ECN.
 std::string congestion_text(const Config& config, const System::Congestion& congestion);
 /// The key `congestion` of an object; nothing without ECN.
@@ -53,7 +55,8 @@ std::string phase_table(const CollectiveRow& row);
 /// own.
 std::string summary_json(const RunRecord& record);
 /// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv, flows.csv (with DCQCN) and, last,
-/// summary.json.
+/// summary.json, which get their names when all of them are complete. Throws Interrupted when a signal comes:
+/// those that are complete are there then.
 void write_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);

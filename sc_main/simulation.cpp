@@ -15,8 +15,9 @@
 #include <systemc>
 #include <utility>
 
+#include "configs/stop.h"
 #include "sc_main/console.h"
-#include "sc_main/progress.h"
+#include "sc_main/interruption.h"
 #include "vcd/value.h"
 
 namespace weft::cli {
@@ -66,14 +67,14 @@ class Slice {
   uint64_t length_ = 1000000;  // ps
 };
 
-void run_until_idle(Job& job, Slice& slice, Progress& progress, double begin_s) {
+void run_until_idle(const std::function<Work()>& work, Slice& slice, Progress& progress, double begin_s) {
   do {
     const double before = seconds();
     advance(slice.length(), sc_core::SC_EXIT_ON_STARVATION);
     const double after = seconds();
     slice.took(after - before);
-    progress.update(after - begin_s, sc_core::sc_time_stamp().value(), job.done_count(), job.total_count());
-  } while (sc_core::sc_pending_activity());
+    progress.update(after - begin_s, sc_core::sc_time_stamp().value(), work);
+  } while (sc_core::sc_pending_activity() && !stop_requested());
 }
 
 }  // namespace
@@ -103,6 +104,8 @@ void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
     throw UserError(ExitCode::internal, at(e.get_msg()));
   } catch (const vcd::WriteError&) {
     throw;
+  } catch (const Interrupted&) {
+    throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
@@ -111,25 +114,28 @@ void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
   }
 }
 
-bool simulate(Job& job, const std::string& unit) {
+bool simulate(Job& job, const std::function<Work()>& work) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   Progress progress(
       [](std::string_view text) {
         std::fwrite(text.data(), 1, text.size(), stderr);
         std::fflush(stderr);
       },
-      terminal, unit);
+      terminal, "nodes");
   const double begin_s = seconds();
   Slice slice;
   try {
     do {
-      run_until_idle(job, slice, progress, begin_s);
-    } while (!job.finished() && job.rescue());
+      run_until_idle(work, slice, progress, begin_s);
+    } while (!stop_requested() && !job.finished() && job.rescue());
+  } catch (const Interrupted&) {
+    // Some process was in the midst of its work; what is finished stands.
   } catch (...) {
     progress.end();
     throw;
   }
   progress.end();
+  accept_stop();
   return job.finished();
 }
 

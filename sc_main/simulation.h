@@ -6,12 +6,19 @@
 #ifndef WEFT_SC_MAIN_SIMULATION_H
 #define WEFT_SC_MAIN_SIMULATION_H
 
-#include <string>
+#include <functional>
 #include <systemc>
 
+#include "sc_main/progress.h"
 #include "sc_models/job.h"
 
 namespace weft::cli {
+
+/// Of jobs: they stay until the process ends. Taking thousands of modules out of SystemC's registries is
+/// slow.
+struct NoTeardown {
+  void operator()(const Job*) const {}
+};
 
 /// Sets the kernel's time resolution to 1 ps and sends its reports to the standard error (information and
 /// warnings) or throws them (errors and fatal errors). Once, before any module exists.
@@ -19,12 +26,14 @@ void set_up_kernel();
 
 /// sc_start. An error of a process comes out as what it is: UserError keeps its code and gets the simulated
 /// time before its text, the kernel's reports and other exceptions are UserError(internal), and errors of
-/// writing waveforms and of memory pass as they are.
+/// writing waveforms and of memory pass as they are, and so does Interrupted. Returns early when a signal
+/// comes.
 void advance(const sc_core::sc_time& by, sc_core::sc_starvation_policy policy = sc_core::SC_RUN_TO_TIME);
 
 /// Runs until nothing is left to do, with a progress line when that lasts. True if the job is finished, false
-/// if it is stuck. `unit` is what the job counts, for that line. Throws what advance() throws.
-bool simulate(Job& job, const std::string& unit);
+/// if it is stuck, or if a signal came (interrupted(); it is accepted then). `work` says how far the job is,
+/// for that line. Throws what advance() throws.
+bool simulate(Job& job, const std::function<Work()>& work);
 
 }  // namespace weft::cli
 

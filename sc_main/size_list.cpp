@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "configs/units.h"
 
 namespace weft::cli {
@@ -31,9 +33,20 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 uint64_t size(const std::string& text, const std::string& item) {
   try {
-    return parse_size(item);
+    return parse_size_option(item);
   } catch (const UserError& e) {
     fail(text, e.what());
+  }
+}
+
+/// From `first` to `last`, each `factor` times the one before, plus `increment`; one more than kMaxSizes
+/// where there would be more.
+std::vector<uint64_t> stepped(uint64_t first, uint64_t last, uint64_t factor, uint64_t increment) {
+  std::vector<uint64_t> sizes;
+  for (uint64_t s = first;;) {
+    sizes.push_back(s);
+    if (sizes.size() > kMaxSizes || (factor > 1 ? s > last / factor : last - s < increment)) return sizes;
+    s = s * factor + increment;
   }
 }
 
@@ -44,8 +57,8 @@ std::vector<std::string> split_list(std::string_view text) {
 }
 
 std::vector<uint64_t> parse_sizes(const std::string& text) {
-  std::vector<uint64_t> sizes;
   if (text.find(':') == std::string::npos) {
+    std::vector<uint64_t> sizes;
     for (const std::string& item : split_list(text)) sizes.push_back(size(text, item));
     return sizes;
   }
@@ -72,12 +85,65 @@ std::vector<uint64_t> parse_sizes(const std::string& text) {
   } else {
     fail(text, fmt::format("the step '{}' is neither a factor (x2) nor an increment (+64KiB)", step));
   }
-  for (uint64_t s = first;;) {
-    sizes.push_back(s);
-    if (sizes.size() > kMaxSizes) fail(text, fmt::format("more than {} sizes", kMaxSizes));
-    if (factor > 1 ? s > last / factor : last - s < increment) return sizes;
-    s = s * factor + increment;
+  std::vector<uint64_t> steps = stepped(first, last, factor, increment);
+  if (steps.size() > kMaxSizes) fail(text, fmt::format("more than {} sizes", kMaxSizes));
+  return steps;
+}
+
+uint64_t parse_size_option(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  const char letter = text.empty() ? '\0' : text.back();
+  const size_t unit = std::string_view("kmgt").find(static_cast<char>(letter | 0x20));
+  const auto number = [](char c) { return (c >= '0' && c <= '9') || c == '.' || c == ' '; };
+  const std::string_view digits = text.substr(0, text.empty() ? 0 : text.size() - 1);
+  if (letter == '\0' || unit == std::string_view::npos || digits.empty() ||
+      !std::all_of(digits.begin(), digits.end(), number))
+    return parse_size(text);
+  return parse_size(fmt::format("{} {}iB", digits, "KMGT"[unit]));
+}
+
+std::vector<uint64_t> sizes_of(const SizeRange& range) {
+  const auto wrong = [](const std::string& what) -> void {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}; write for example -b 8 -e 128M -f 2, as for nccl-tests", what));
+  };
+  const auto bytes = [&](const char* option, const std::string& text) -> uint64_t {
+    try {
+      const bool plain =
+          !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+      return parse_size_option(plain ? text + " B" : text);
+    } catch (const UserError& e) {
+      wrong(fmt::format("{}: {}", option, e.what()));
+    }
+    return 0;
+  };
+  if (range.first.empty()) wrong("-e, -f and -i are of a range that begins with -b; give -b");
+  if (range.last.empty() && !(range.factor.empty() && range.increment.empty()))
+    wrong("-f and -i are of a range that ends with -e; give -e");
+  if (!range.factor.empty() && !range.increment.empty())
+    wrong("-f and -i were both given; keep one of the two");
+  const uint64_t first = bytes("-b", range.first);
+  if (range.last.empty()) return {first};
+  const uint64_t last = bytes("-e", range.last);
+  if (first > last) wrong(fmt::format("-b {} is more than -e {}", range.first, range.last));
+  uint64_t factor = 1;
+  uint64_t increment = range.factor.empty() ? uint64_t{1} << 20 : 0;
+  if (!range.factor.empty()) {
+    try {
+      factor = parse_integer(range.factor);
+    } catch (const UserError& e) {
+      wrong(fmt::format("-f: {}", e.what()));
+    }
+    if (factor < 2) wrong(fmt::format("-f {}: the factor must be 2 or more", range.factor));
+    if (first == 0) wrong(fmt::format("-b {}: 0 times any factor stays 0", range.first));
+  } else if (!range.increment.empty()) {
+    increment = bytes("-i", range.increment);
+    if (increment == 0) wrong(fmt::format("-i {}: the increment must be more than 0", range.increment));
   }
+  std::vector<uint64_t> sizes = stepped(first, last, factor, increment);
+  if (sizes.size() > kMaxSizes) wrong(fmt::format("-b, -e and the step mean more than {} sizes", kMaxSizes));
+  return sizes;
 }
 
 }  // namespace weft::cli

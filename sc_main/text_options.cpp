@@ -20,6 +20,20 @@ void TextOptions::operator()(const char* name, std::string& value, const char* t
   });
 }
 
+void add_config_option(CLI::App& command, std::string& config, const std::string& text, bool required) {
+  const auto filled = [](const std::string& given) {
+    return given.empty() ? std::string("the value is empty; name a file") : std::string();
+  };
+  CLI::Option* const place = command.add_option("CONFIG", config, text)->check(filled);
+  CLI::Option* const named =
+      command.add_option("--config", config, "The same as an option")->type_name("CONFIG")->check(filled);
+  named->excludes(place);
+  if (!required) return;
+  command.parse_complete_callback([place, named] {
+    if (place->count() + named->count() == 0) throw CLI::RequiredError("CONFIG");
+  });
+}
+
 void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text) {
   command.add_option("--set", sets, text)->type_name("KEY=VALUE")->allow_extra_args(false);
 }

@@ -7,7 +7,6 @@
 #define WEFT_SC_MAIN_TEXT_OPTIONS_H
 
 #include <string>
-
 #include <vector>
 
 #include "configs/types.h"
@@ -30,6 +29,9 @@ class TextOptions {
  private:
   CLI::App& command_;
 };
+
+/// The configuration: `CONFIG` by position or `--config CONFIG`, one of the two.
+void add_config_option(CLI::App& command, std::string& config, const std::string& text, bool required);
 
 /// `--set KEY=VALUE`, as often as it is given; each value needs a `--set` of its own.
 void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text);

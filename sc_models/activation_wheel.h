@@ -16,6 +16,7 @@
 #include <systemc>
 #include <vector>
 
+#include "configs/stop.h"
 #include "configs/types.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
@@ -73,6 +74,13 @@ class ActivationWheel : public sc_core::sc_module {
     const Picoseconds now = sc_core::sc_time_stamp().value();
     running_ = true;
     while (queue_.next() <= now) {
+      if (stop_requested()) {
+        running_ = false;
+        next_ = now;
+        sc_core::sc_pause();
+        wake_.notify(sc_core::SC_ZERO_TIME);  // goes on here, if anybody goes on
+        return;
+      }
       Wakeable& module = *modules_[queue_.pop().order];
       if (!queue_.empty()) fetch(modules_[queue_.top().order]);
       if (module.due_ > now) continue;  // it has asked for an earlier time since, and was run then

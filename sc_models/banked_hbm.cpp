@@ -33,7 +33,11 @@ Picoseconds BankedHbm::busy() const {
   return stream_time_ + issued_ * spec_.burst / pins;
 }
 
+// Channels look less than this ahead, so that their times need no checks of their own.
+constexpr Picoseconds kAhead = 1000000000000;
+
 void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
+  static_cast<void>(later(at, kAhead));
   if (ticket >= pending_.size()) pending_.resize(ticket + 1);
   pending_[ticket] = {access, 0, 0};
   arrivals_.push(at, arrived_++, ticket);
@@ -41,6 +45,9 @@ void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
 }
 
 void BankedHbm::work(Picoseconds now) {
+  in_time([&] { return later(now, kAhead); },
+          [&] { return fmt::format("{}: the accesses that wait for this memory", name()); },
+          "check their sizes, and the bandwidth of the memory");
   // What has come meanwhile goes before the next piece.
   const bool piece_ended = streaming_ && stream_until_ <= now;
   while (arrivals_.next() <= now) arrive(arrivals_.pop().payload, now);
@@ -123,7 +130,7 @@ void BankedHbm::serve_streams(Picoseconds now) {
     return static_cast<Picoseconds>(std::ceil(static_cast<double>(n) / stream_rate_));
   };
   const Picoseconds time = time_of(streamed_ + bytes) - time_of(streamed_);
-  stream_until_ = start + time;
+  stream_until_ = later(start, time);
   stream_time_ += time;
   streaming_ = true;
   for (DramChannel& channel : channels_) channel.block(stream_until_);

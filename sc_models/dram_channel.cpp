@@ -7,17 +7,21 @@
 
 namespace weft {
 
-DramChannel::DramChannel(const DramSpec& spec, uint32_t window) : spec_(spec), window_(window) {
+DramChannel::DramChannel(const DramSpec& spec, uint32_t window)
+    : spec_(spec), window_(window), bank_queue_(spec.bank_queue()) {
   pseudo_channels_.resize(spec.pseudo_channels);
   for (uint32_t i = 0; i < spec.pseudo_channels; ++i) {
     PseudoChannel& pc = pseudo_channels_[i];
     pc.banks.resize(spec.banks());
+    pc.of_bank.resize(spec.banks());
     pc.group_read.resize(spec.bank_groups);
     pc.group_write.resize(spec.bank_groups);
     pc.group_activate.resize(spec.bank_groups);
     if (spec.refi == 0) continue;
-    // The pseudo-channels take turns.
-    pc.refresh = on_clock(refresh_interval() * (i + 1) / spec.pseudo_channels);
+    // All banks of a channel rest together: a stream goes over all pseudo-channels, and one that rests alone
+    // would hold up the others. Single banks take turns.
+    pc.refresh = spec.per_bank_refresh ? on_clock(refresh_interval() * (i + 1) / spec.pseudo_channels)
+                                       : refresh_interval();
   }
 }
 
@@ -28,46 +32,83 @@ Picoseconds DramChannel::slot(Picoseconds t) const {
 void DramChannel::submit(uint32_t number, const DramRequest& request, Picoseconds now) {
   PseudoChannel& pc = pseudo_channels_[number];
   if (pc.window.empty()) catch_up_refreshes(pc, now);
-  const Waiting waiting{request, on_clock(now + spec_.controller / 2), true};
+  pc.behind.push_back({request, on_clock(now + spec_.controller / 2), true});
   ++waiting_;
-  if (pc.window.size() < window_) {
-    pc.window.push_back(waiting);
+  admit(pc, now);
+}
+
+// Into the window, in the order of arrival, what it has room for. Then who goes first: reads, until the high
+// watermark; writes, until the low one or until none is left. Without reads, writes.
+void DramChannel::admit(PseudoChannel& pc, Picoseconds now) {
+  while (!pc.behind.empty() && pc.window.size() < window_) {
+    const DramRequest& request = pc.behind.front().request;
+    if (pc.of_bank[request.bank] >= bank_queue_) break;
+    ++pc.of_bank[request.bank];
+    if (request.write) ++pc.writes;
+    pc.window.push_back(pc.behind.front());
+    pc.window.back().arrival = std::max(pc.window.back().arrival, now);  // no command before it was seen
+    pc.behind.pop_front();
     pc.decided = false;
-  } else {
-    pc.behind.push_back(waiting);
   }
+  const bool reads = pc.writes < pc.window.size();
+  pc.draining =
+      pc.writes > 0 && (!reads || pc.writes >= kWriteHigh || (pc.draining && pc.writes > kWriteLow));
+}
+
+// Of the refreshes by `now` that nobody saw only the last one of a bank can still be felt.
+void DramChannel::skip_refreshes(PseudoChannel& pc, Picoseconds now) {
+  const uint64_t round = spec_.per_bank_refresh ? pc.banks.size() : 1;
+  const Picoseconds period = round * refresh_interval();
+  if (period < spec_.rp + spec_.refresh_time()) return;  // they would pile up
+  if (now - pc.refresh <= 2 * period) return;
+  const uint64_t rounds = (now - pc.refresh) / period - 1;
+  pc.refresh += rounds * period;
+  counters_.refreshes += rounds * round;
 }
 
 void DramChannel::catch_up_refreshes(PseudoChannel& pc, Picoseconds now) {
-  if (pc.refresh > now) return;
-  if (!spec_.per_bank_refresh && now - pc.refresh > 2 * spec_.refi) {
-    // All but the last of those that nobody saw.
-    const Picoseconds skipped = (now - pc.refresh) / spec_.refi - 1;
-    pc.refresh += skipped * spec_.refi;
-    counters_.refreshes += skipped;
-  }
-  while (pc.refresh <= now) {
+  const auto one = [&] {
     pc.at = pc.refresh;
     for (const Bank& bank : pc.banks) {
       if (bank.row != kClosed) pc.at = std::max(pc.at, bank.precharge_ready);
     }
     refresh(pc);
+  };
+  const auto open = [](const Bank& b) { return b.row != kClosed; };
+  while (pc.refresh <= now && std::any_of(pc.banks.begin(), pc.banks.end(), open)) one();
+  if (pc.refresh <= now) skip_refreshes(pc, now);
+  while (pc.refresh <= now) one();
+}
+
+DramChannel::Wishes DramChannel::wishes(const PseudoChannel& pc) const {
+  Wishes w;
+  for (const Waiting& waiting : pc.window) {
+    const DramRequest& request = waiting.request;
+    const bool hit = pc.banks[request.bank].row == request.row;
+    const uint64_t bit = uint64_t{1} << request.bank;
+    if (hit) w.hits |= bit;
+    if (request.write != pc.draining) continue;
+    if (hit) {
+      w.direction_hit = true;
+    } else {
+      w.direction_misses |= bit;
+    }
   }
+  return w;
 }
 
 // First ready: of the column commands to open rows the one that can go soonest; beside it, on the pins of the
 // row commands, the row change that can go soonest, of banks for which no request to the open row is waiting.
-// Of equals the oldest.
+// Of equals the oldest. Column commands against the direction (writes, or reads while writes are drained)
+// wait while one in the direction has its row open, except to a row that one in the direction waits to be
+// closed.
 void DramChannel::decide(PseudoChannel& pc) {
   using Next = PseudoChannel::Next;
   pc.decided = true;
   pc.command = Next::none;
   pc.at = kNever;
   if (pc.window.empty()) return;
-  uint64_t hit_banks = 0;
-  for (const Waiting& w : pc.window) {
-    if (pc.banks[w.request.bank].row == w.request.row) hit_banks |= uint64_t{1} << w.request.bank;
-  }
+  const Wishes all = wishes(pc);
   uint64_t seen_banks = 0;
   const auto refreshing = [&](uint32_t bank, Picoseconds t) {
     return pc.refresh <= t && (!spec_.per_bank_refresh || bank == pc.refresh_bank);
@@ -81,15 +122,17 @@ void DramChannel::decide(PseudoChannel& pc) {
     const Bank& bank = pc.banks[b];
     const uint32_t group = b / spec_.banks_per_group;
     Picoseconds t = std::max(w.arrival, blocked_);
+    const uint64_t bit = uint64_t{1} << b;
     Next command = Next::none;
     if (bank.row == w.request.row) {
+      const bool against = w.request.write != pc.draining;
+      if (against && all.direction_hit && (all.direction_misses & bit) == 0) continue;
       t = w.request.write ? std::max({t, bank.write_ready, pc.write_ready, pc.group_write[group]})
                           : std::max({t, bank.read_ready, pc.read_ready, pc.group_read[group]});
       t = on_clock(t);
       command = w.request.write ? Next::write : Next::read;
     } else {
-      const uint64_t bit = uint64_t{1} << b;
-      if (((hit_banks | seen_banks) & bit) != 0) continue;
+      if (((all.hits | seen_banks) & bit) != 0) continue;
       seen_banks |= bit;
       if (bank.row != kClosed) {
         t = slot(std::max(t, bank.precharge_ready));
@@ -112,17 +155,19 @@ void DramChannel::decide(PseudoChannel& pc) {
       pc.index = i;
     }
   }
-  if (refresh_waits || pc.refresh <= pc.at) {
-    Picoseconds t = std::max(pc.refresh, blocked_);
-    for (uint32_t b = 0; b < pc.banks.size(); ++b) {
-      if (spec_.per_bank_refresh && b != pc.refresh_bank) continue;
-      if (pc.banks[b].row != kClosed) t = std::max(t, pc.banks[b].precharge_ready);
-    }
-    if (t <= pc.at) {
-      pc.at = on_clock(t);
-      pc.command = Next::refresh;
-    }
+  decide_refresh(pc, refresh_waits);
+}
+
+void DramChannel::decide_refresh(PseudoChannel& pc, bool somebody_waits) {
+  if (!somebody_waits && pc.refresh > pc.at) return;
+  Picoseconds t = std::max(pc.refresh, blocked_);
+  for (uint32_t b = 0; b < pc.banks.size(); ++b) {
+    if (spec_.per_bank_refresh && b != pc.refresh_bank) continue;
+    if (pc.banks[b].row != kClosed) t = std::max(t, pc.banks[b].precharge_ready);
   }
+  if (t > pc.at) return;
+  pc.at = on_clock(t);
+  pc.command = PseudoChannel::Next::refresh;
 }
 
 DramChannel::PseudoChannel* DramChannel::earliest() {
@@ -193,11 +238,10 @@ void DramChannel::column(PseudoChannel& pc, std::vector<Completion>& done) {
   done.push_back({w.request.token, end + spec_.controller - spec_.controller / 2});
   --waiting_;
   pc.window.erase(pc.window.begin() + pc.index);
-  if (!pc.behind.empty()) {
-    pc.window.push_back(pc.behind.front());
-    pc.behind.pop_front();
-  }
+  --pc.of_bank[w.request.bank];
+  if (w.request.write) --pc.writes;
   pc.decided = false;
+  admit(pc, t);
 }
 
 void DramChannel::activate(PseudoChannel& pc) {
@@ -243,7 +287,7 @@ void DramChannel::refresh(PseudoChannel& pc) {
     Bank& bank = pc.banks[pc.refresh_bank];
     const Picoseconds begin = bank.row != kClosed ? t + spec_.rp : std::max(t, bank.activate_ready);
     bank.row = kClosed;
-    bank.activate_ready = std::max(bank.activate_ready, begin + spec_.rfc_bank);
+    bank.activate_ready = std::max(bank.activate_ready, begin + spec_.refresh_time());
     pc.refresh_bank = (pc.refresh_bank + 1) % static_cast<uint32_t>(pc.banks.size());
   } else {
     const bool open =
@@ -256,7 +300,7 @@ void DramChannel::refresh(PseudoChannel& pc) {
     }
     for (Bank& bank : pc.banks) {
       bank.row = kClosed;
-      bank.activate_ready = std::max(bank.activate_ready, begin + spec_.rfc);
+      bank.activate_ready = std::max(bank.activate_ready, begin + spec_.refresh_time());
     }
   }
   pc.refresh += refresh_interval();
@@ -268,9 +312,10 @@ void DramChannel::block(Picoseconds until) {
   for (PseudoChannel& pc : pseudo_channels_) {
     pc.decided = false;
     // The stream has paid for the refreshes in its time, and leaves the banks precharged.
-    while (pc.refresh <= until) {
-      pc.refresh += refresh_interval();
-      ++counters_.refreshes;
+    if (pc.refresh <= until) {
+      const uint64_t refreshes = (until - pc.refresh) / refresh_interval() + 1;
+      pc.refresh += refreshes * refresh_interval();
+      counters_.refreshes += refreshes;
     }
     for (Bank& bank : pc.banks) {
       bank.row = kClosed;

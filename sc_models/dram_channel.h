@@ -2,8 +2,9 @@
 // Copyright the Weft authors
 //
 // One channel of a DRAM stack with its controller: per pseudo-channel a window of requests and banks with
-// open rows; first ready, first come, first served. Column commands of the pseudo-channels are independent of
-// each other, row commands share the channel's slots. No kernel: the caller says what time it is.
+// open rows; first ready, first come, first served, reads before writes until so many writes wait that they
+// are drained. Column commands of the pseudo-channels are independent of each other, row commands share the
+// channel's slots. No kernel: the caller says what time it is.
 
 #ifndef WEFT_SC_MODELS_DRAM_CHANNEL_H
 #define WEFT_SC_MODELS_DRAM_CHANNEL_H
@@ -28,6 +29,11 @@ struct DramRequest {
 
 class DramChannel {
  public:
+  /// Writes in the window of a pseudo-channel from which on they are drained, and down to which as long as
+  /// reads wait. Ramulator drains a queue of 32 from above 80 % to below 20 %.
+  static constexpr uint32_t kWriteHigh = 26;
+  static constexpr uint32_t kWriteLow = 6;
+
   /// `spec` outlives it. `window`: requests of a pseudo-channel among which the controller chooses.
   DramChannel(const DramSpec& spec, uint32_t window = 64);
 
@@ -86,6 +92,9 @@ class DramChannel {
   struct PseudoChannel {
     std::vector<Waiting> window;  ///< in the order of arrival
     std::deque<Waiting> behind;
+    uint32_t writes = 0;            ///< in the window
+    bool draining = false;          ///< writes go first
+    std::vector<uint32_t> of_bank;  ///< requests in the window
     std::vector<Bank> banks;
     std::vector<Picoseconds> group_read, group_write;  ///< earliest, by the last commands to the group
     std::vector<Picoseconds> group_activate;           ///< tRRDL
@@ -105,13 +114,24 @@ class DramChannel {
     if (commands_ == nullptr) return;
     commands_->push_back({kind, static_cast<uint32_t>(&pc - pseudo_channels_.data()), bank, row, pc.at});
   }
+  /// What the requests in the window want of the banks, a bit each, and of the pins.
+  struct Wishes {
+    uint64_t hits = 0;  ///< a request to the open row waits
+    uint64_t direction_misses =
+        0;  ///< one that goes first (a read, or a write while they are drained) needs another row
+    bool direction_hit = false;  ///< one that goes first needs a column command only
+  };
+  Wishes wishes(const PseudoChannel& pc) const;
+  void admit(PseudoChannel& pc, Picoseconds now);
   void decide(PseudoChannel& pc);
+  void decide_refresh(PseudoChannel& pc, bool somebody_waits);
   void issue(PseudoChannel& pc, std::vector<Completion>& done);
   void column(PseudoChannel& pc, std::vector<Completion>& done);
   void activate(PseudoChannel& pc);
   void precharge(PseudoChannel& pc);
   void refresh(PseudoChannel& pc);
   void catch_up_refreshes(PseudoChannel& pc, Picoseconds now);
+  void skip_refreshes(PseudoChannel& pc, Picoseconds now);
   PseudoChannel* earliest();
   Picoseconds slot(Picoseconds t) const;  ///< on the channel's clock, with a row-command slot
   /// Between refreshes of a pseudo-channel: of all its banks, or of one bank after the other.
@@ -122,6 +142,7 @@ class DramChannel {
 
   const DramSpec& spec_;
   const uint32_t window_;
+  const uint32_t bank_queue_;
   std::vector<PseudoChannel> pseudo_channels_;
   Picoseconds row_free_ = 0;  ///< the row-command slots before are taken
   Picoseconds blocked_ = 0;

@@ -3,6 +3,8 @@
 
 #include "sc_models/fabric_switch.h"
 
+#include "sc_models/message_time.h"
+
 namespace weft {
 
 FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
@@ -52,16 +54,17 @@ void FabricSwitch::activate(Picoseconds now) {
     fabric::Packet& packet = pool_[arrived.packet];
     const uint32_t port = geometry_.coordinate(packet.destination, dimension_);
     fabric::Link& link = out_[port];
-    const fabric::Link::Slot slot = link.occupy(now, packet.bytes, arrived.tail, packet.id_low);
-    packet.queued += slot.start - now;
-    packet.latency += link.latency();
-    fabric::Transfer transfer;
-    transfer.first = slot.start + link.latency();
-    transfer.flit_time = slot.end - slot.start;
-    transfer.packet = arrived.packet;
-    fabric::FabricPhase phase = fabric::FabricPhase::transfer;
-    sc_core::sc_time zero;
-    socket[static_cast<int>(port)]->nb_transport_bw(transfer, phase, zero);
+    message_in_time(name(), packet, [&] {
+      const fabric::Link::Slot slot = link.occupy(now, packet.bytes, arrived.tail, packet.id_low);
+      packet.queued += slot.start - now;
+      packet.latency += link.latency();
+      fabric::Transfer transfer;
+      transfer.leave(slot.start, link.latency(), slot.end - slot.start);
+      transfer.packet = arrived.packet;
+      fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+      sc_core::sc_time zero;
+      socket[static_cast<int>(port)]->nb_transport_bw(transfer, phase, zero);
+    });
   }
   wake_at(queue_.next());
 }

@@ -5,6 +5,9 @@
 
 #include <string>
 
+#include "sc_models/message_bits.h"
+#include "sc_models/message_time.h"
+
 namespace weft {
 
 GraphSwitch::GraphSwitch(sc_core::sc_module_name name, uint32_t node, const Graph& graph, const Line& line,
@@ -48,22 +51,24 @@ void GraphSwitch::activate(Picoseconds now) {
   while (queue_.next() <= now) {
     const Arrived arrived = queue_.pop().payload;
     fabric::Packet& packet = pool_[arrived.packet];
-    Port& port = ports_[graph_.next_port(node_, line_.node(packet.destination),
-                                         Graph::flow(packet.source, packet.destination, packet.id_low))];
-    const fabric::Link::Slot slot = port.link.occupy(now, packet.bytes, arrived.tail, packet.id_low);
-    packet.queued += slot.start - now;
-    packet.latency += port.link.latency();
-    fabric::Transfer transfer;
-    transfer.first = slot.start + port.link.latency();
-    transfer.flit_time = slot.end - slot.start;
-    transfer.packet = arrived.packet;
-    fabric::FabricPhase phase = fabric::FabricPhase::transfer;
-    sc_core::sc_time zero;
-    if (port.initiator) {
-      (*port.initiator)->nb_transport_fw(transfer, phase, zero);
-    } else {
-      (*port.target)->nb_transport_bw(transfer, phase, zero);
-    }
+    Port& port =
+        ports_[graph_.next_port(node_, line_.node(packet.destination),
+                                Graph::flow(packet.source, packet.destination, flow_id(packet.id_low)))];
+    message_in_time(name(), packet, [&] {
+      const fabric::Link::Slot slot = port.link.occupy(now, packet.bytes, arrived.tail, packet.id_low);
+      packet.queued += slot.start - now;
+      packet.latency += port.link.latency();
+      fabric::Transfer transfer;
+      transfer.leave(slot.start, port.link.latency(), slot.end - slot.start);
+      transfer.packet = arrived.packet;
+      fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+      sc_core::sc_time zero;
+      if (port.initiator) {
+        (*port.initiator)->nb_transport_fw(transfer, phase, zero);
+      } else {
+        (*port.target)->nb_transport_bw(transfer, phase, zero);
+      }
+    });
   }
   wake_at(queue_.next());
 }

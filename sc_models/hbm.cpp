@@ -22,10 +22,10 @@ Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sock
 void Hbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   const Picoseconds start = at > free_at_ ? at : free_at_;
   const Picoseconds time = transfer_time(access.length, timing_.bandwidth);
-  free_at_ = start + time;
+  free_at_ = later(start, time);
   busy_ += time;
   if (bytes_probe_) bytes_probe_.set(free_at_, bytes());
-  finish(ticket, free_at_ + timing_.latency);
+  finish(ticket, later(free_at_, timing_.latency));
 }
 
 }  // namespace weft

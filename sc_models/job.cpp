@@ -85,8 +85,10 @@ graph::Folding fold_traces(const Config& config, const trace::JobTrace& traces, 
   return graph::Folding(config, traces);
 }
 
-/// A row for a collective that some member has reached first.
-CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& plan, uint32_t stream) {
+/// A row for a collective that some member has reached first. `where` begins the message of the UserError if
+/// it cannot end in simulated time.
+CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& plan, uint32_t stream,
+                       const std::function<std::string()>& where) {
   CollectiveRow row;
   row.stream = stream;
   row.op = plan.request().op;
@@ -94,7 +96,17 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   row.bytes = plan.request().bytes;
   row.ranks = plan.members();
   row.chunks = plan.empty() ? 0 : plan.chunks();
-  row.lower_bound = collectives::lower_bound(config, plan);
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  in_time(
+      [&] {
+        row.lower_bound = collectives::lower_bound(config, plan);
+        return later(now, row.lower_bound);
+      },
+      [&] {
+        return fmt::format("{}: {} of {} B, which starts at {} ps,", where(), to_string(row.op), row.bytes,
+                           now);
+      },
+      "use a smaller size or higher bandwidths");
   for (size_t p = 0; p < plan.phases().size(); ++p) row.phases.push_back(describe_phase(plan, p));
   return row;
 }
@@ -102,6 +114,7 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
 }  // namespace
 
 double CollectiveRow::algorithm_bandwidth() const {
+  if (op == CollectiveOp::barrier) return 0;  // it moves no bytes, whatever its size says
   // nccl-tests: the size of an all-gather is that of its output; a gather's and a scatter's that of the
   // root's buffer.
   const bool shards = op == CollectiveOp::all_gather || op == CollectiveOp::gather;
@@ -143,16 +156,21 @@ Job::Job(const char* name, const Config& config, const System::Options& options,
 
 Job::~Job() = default;
 
+bool Job::rescue() {
+  const uint32_t chunks = system_->rescue();
+  if (chunks == 0) return false;
+  rescues_.last = sc_core::sc_time_stamp().value();
+  if (rescues_.times++ == 0) rescues_.first = rescues_.last;
+  rescues_.chunks += chunks;
+  return true;
+}
+
 void Job::record(NpuId, const collectives::CollectiveDone& done, CollectiveRow& row) {
   row.started = std::min(row.started, done.started);
   row.finished = std::max(row.finished, done.finished);
   row.messages += done.messages;
   row.message_bytes += done.bytes;
-  row.split.queue += done.split.queue;
-  row.split.serialise += done.split.serialise;
-  row.split.latency += done.split.latency;
-  row.split.endpoint += done.split.endpoint;
-  row.split.reduce += done.split.reduce;
+  row.split.add(done.split);
   for (size_t p = 0; p < done.phases.size(); ++p) {
     row.phases[p].queue += done.phases[p].queue;
     row.phases[p].network += done.phases[p].network;
@@ -292,13 +310,34 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   }
   result.warnings.insert(result.warnings.end(), system_->warnings().begin(), system_->warnings().end());
   for (std::string& line : unmatched_rules()) result.warnings.push_back(std::move(line));
-  if (result.out_of_order_starts != 0) {
-    result.warnings.push_back(
+  for (std::string& line : slot_warnings(result.out_of_order_starts))
+    result.warnings.push_back(std::move(line));
+}
+
+std::vector<std::string> Job::slot_warnings(uint64_t beyond) const {
+  std::vector<std::string> lines;
+  if (beyond != 0) {
+    lines.push_back(
         fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
-                    "unequal situations "
-                    "had chosen different chunks and waited for each other",
-                    result.out_of_order_starts));
+                    "unequal situations had chosen different chunks and waited for each other",
+                    beyond));
   }
+  if (rescues_.times != 0) {
+    lines.push_back(fmt::format(
+        "nothing in the machine moved any more ({} time{}, first at {} ps, last at {} ps), and {} chunks "
+        "that waited "
+        "for a slot were then started beyond collectives.active_chunks_per_dimension: ranks wait in a circle "
+        "of "
+        "slots and of messages or dependencies of the workload, so times depend on work that is unrelated; "
+        "raise "
+        "collectives.active_chunks_per_dimension, or let all ranks reach collectives in one order",
+        rescues_.times, rescues_.times == 1 ? "" : "s", rescues_.first, rescues_.last, rescues_.chunks));
+  }
+  return lines;
+}
+
+std::vector<std::string> Job::slot_warnings() const {
+  return slot_warnings(system_->totals().out_of_order_starts);
 }
 
 void Job::add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const {
@@ -334,12 +373,24 @@ std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, Collect
   const Config& config = plans.config();
   if (std::string why = graph::folding_refusal(config); !why.empty()) return why;
   if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
+  return plan_of(plans, op, bytes)->asymmetry(config);
+}
+
+std::shared_ptr<const collectives::CollectivePlan> CollectiveJob::plan_of(collectives::PlanBuilder& plans,
+                                                                          CollectiveOp op, uint64_t bytes,
+                                                                          uint32_t root) {
   collectives::CollectiveRequest request;
   request.op = op;
   request.bytes = bytes;
   request.group = &kWorldGroup;
-  collectives::Rules(config, plans).apply(request, {}, 0);
-  return plans.plan(request)->asymmetry(config);
+  request.root = root;
+  const RunConfig& run = plans.config().run;
+  if (run.data != "none" && op != CollectiveOp::barrier) {
+    const uint32_t size = collectives::element_bytes(collectives::element_type(run.element));
+    if (bytes % size == 0) request.element_bytes = size;  // else start() refuses it
+  }
+  collectives::Rules(plans.config(), plans).apply(request, {}, 0);
+  return plans.plan(request);
 }
 
 void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
@@ -356,7 +407,7 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   const auto plan = plans_->plan(request);
   refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
-  rows_.push_back(make_row(config_, *plan, stream));
+  rows_.push_back(make_row(config_, *plan, stream, [&] { return where; }));
   const uint32_t rule = system_->fidelity().for_collective(op, sc_core::sc_time_stamp().value());
   const uint8_t plane = system_->fidelity().plane_of(rule);
   rows_.back().fidelity_rule = rule;
@@ -512,25 +563,24 @@ void TraceJob::compute_bounds() {
   // Every collective's plan is made here, so that what cannot run is refused before anything does.
   graph::CostModel minimal;
   graph::CostModel serial;
-  const auto memory = [this](uint32_t, const trace::Node& node) -> Picoseconds {
-    if (node.tensor_size == 0) return 0;
-    if (node.remote) {
-      if (!config_.remote_memory) return 0;
-      return transfer_time(node.tensor_size, config_.remote_memory->bandwidth) +
-             config_.remote_memory->latency;
-    }
-    return transfer_time(node.tensor_size, config_.hbm.bandwidth) + config_.hbm.latency;
+  const auto memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    if (node.tensor_size == 0 || (node.remote && !config_.remote_memory)) return 0;
+    const Rate bandwidth = node.remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
+    const Picoseconds latency = node.remote ? config_.remote_memory->latency : config_.hbm.latency;
+    return in_time([&] { return later(transfer_time(node.tensor_size, bandwidth), latency); },
+                   [&] {
+                     return fmt::format("{}: rank {}, node {} (`{}`): its access of {} B to {}",
+                                        traces_.index(rank).path(), rank, node.id, node.name,
+                                        node.tensor_size, node.remote ? "remote memory" : "memory");
+                   },
+                   "check its tensor_size, and the memory's bandwidth");
   };
   minimal.memory = memory;
   serial.memory = [this, memory](uint32_t rank, const trace::Node& node) -> Picoseconds {
     if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
-    return memory(rank, node) + 1000;
+    return saturated(static_cast<Wide>(memory(rank, node)) + 1000);
   };
-  Picoseconds hop = kNever;
-  for (const DimensionConfig& d : config_.dimensions) {
-    if (d.size > 1) hop = std::min(hop, d.latency);
-  }
-  if (hop == kNever) hop = 0;
+  const Picoseconds hop = collectives::nearest_link(config_);
   // A member that comes last may find everybody else's messages there already: of most collectives it then
   // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
   std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
@@ -593,11 +643,14 @@ void TraceJob::compute_bounds() {
   lower_bound_ = bounds.lower();
   upper_bound_ = bounds.upper();
   if (reduced != 0) {
-    warnings_.push_back(fmt::format(
-        "{} collective nodes have fewer {} than their chunks (collectives.chunks: {}): they use one "
-        "chunk {}",
-        reduced, system_->data() == nullptr ? "bytes" : "elements", config_.collectives.chunks,
-        system_->data() == nullptr ? "a byte" : "an element"));
+    warnings_.push_back(
+        fmt::format("{} collective nodes have fewer {} than their chunks{}: they use one "
+                    "chunk {}",
+                    reduced, system_->data() == nullptr ? "bytes" : "elements",
+                    config_.collectives.chunks == kAutoChunks
+                        ? std::string{}
+                        : fmt::format(" (collectives.chunks: {})", config_.collectives.chunks),
+                    system_->data() == nullptr ? "a byte" : "an element"));
   }
 }
 
@@ -626,14 +679,16 @@ uint64_t TraceJob::total_count() const {
   return traces_.node_count();
 }
 
-uint32_t TraceJob::stream(trace::GroupId group, const trace::Node& node,
+uint32_t TraceJob::stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
                           const collectives::CollectivePlan& plan) {
   // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
   // and needs no number of its own: its messages stay on the line.
   const auto [it, fresh] = streams_.try_emplace(key(group, node.ordinal), 0);
   if (fresh) {
     it->second = static_cast<uint32_t>(rows_.size() + 1);
-    rows_.push_back(make_row(config_, plan, it->second));
+    rows_.push_back(make_row(config_, plan, it->second, [&] {
+      return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
+    }));
     rows_.back().group = groups_[group].name;
     rows_.back().name = node.name;
     rows_.back().fidelity_rule =
@@ -646,9 +701,9 @@ void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   int32_t priority = 0;
   const collectives::CollectiveRequest wanted = request(rank, node, &priority);
   const auto plan = plans_->plan(wanted);
-  const uint32_t number = stream(wanted.group->id, node, *plan);
+  const uint32_t number = stream(rank, wanted.group->id, node, *plan);
   if (const auto* c = folding_.of(rank)) {
-    for (const auto& share : c->like(wanted.group->id)) stream(share.group, node, *plan);
+    for (const auto& share : c->like(wanted.group->id)) stream(rank, share.group, node, *plan);
   }
   const uint8_t plane = system_->fidelity().plane_of(rows_[number - 1].fidelity_rule);
   running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
@@ -923,10 +978,10 @@ RunResult TraceJob::result() const {
   }
   // The upper bound is that of the dimensions' own fidelities.
   if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
-    result.warnings.push_back(
-        fmt::format("the job took {} ps, more than all its operations one after the other ({} ps): look at "
-                    "links.csv for contention",
-                    result.time, upper_bound_));
+    result.warnings.push_back(fmt::format(
+        "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
+        "should hold whatever the contention: please report it with effective.yaml and the traces",
+        result.time, upper_bound_));
   }
   return result;
 }

@@ -52,15 +52,15 @@ struct CollectiveRow {
   Picoseconds finished = 0;      ///< last member
   Picoseconds lower_bound = 0;   ///< physics: ports, cuts and latency
   uint64_t messages = 0;
-  uint64_t message_bytes = 0;
-  TimeSplit split;  ///< summed over the messages
+  Wide message_bytes = 0;
+  TimeSums split;  ///< summed over the messages
   struct Phase {
     std::string what;  ///< "reduce_scatter d0 ring"; chunks in different orders: "reduce_scatter d0|d1 ring"
     std::string operation;  ///< "reduce_scatter"
     std::string dimension;  ///< "0", "0|1", "group": a flat line of members
     std::string algorithm;
-    Picoseconds queue = 0;  ///< mean over ranks of the sum over chunks
-    Picoseconds network = 0;
+    Wide queue = 0;  ///< mean over ranks of the sum over chunks
+    Wide network = 0;
   };
   std::vector<Phase> phases;
   uint32_t members_done = 0;
@@ -162,7 +162,8 @@ class Job : public NmuClient {
 
   virtual bool finished() const = 0;
   /// Lets chunks go that wait for each other's slots; true if there was one (run the simulation again).
-  bool rescue() { return system_->rescue(); }
+  /// Each use is a warning of the result: times then depend on the rest of the machine.
+  bool rescue();
   /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle
   /// if there is one.
   virtual std::string stall_report() const = 0;
@@ -175,6 +176,8 @@ class Job : public NmuClient {
   uint64_t verified_elements() const { return data_elements_; }
   /// A line for every rule, of collectives and of fidelity, that has been for nothing so far.
   std::vector<std::string> unmatched_rules() const;
+  /// About chunks that were started beyond the slots so far, and about uses of rescue().
+  std::vector<std::string> slot_warnings() const;
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;
   virtual uint64_t total_count() const = 0;
@@ -202,6 +205,7 @@ class Job : public NmuClient {
   collectives::Rules rules_;
 
  private:
+  std::vector<std::string> slot_warnings(uint64_t beyond) const;
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
 
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
@@ -211,6 +215,13 @@ class Job : public NmuClient {
   std::unordered_set<uint32_t> defect_streams_;
   uint64_t data_collectives_ = 0;
   uint64_t data_elements_ = 0;
+  struct Rescues {
+    uint64_t times = 0;
+    uint64_t chunks = 0;
+    Picoseconds first = 0;
+    Picoseconds last = 0;
+  };
+  Rescues rescues_;
 };
 
 /// One collective after the other on all ranks, nothing else: what `weft collective` runs.
@@ -224,6 +235,11 @@ class CollectiveJob : public Job {
 
   /// Can this collective of all ranks be folded? Otherwise why not.
   static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);
+
+  /// What start() runs, but for the data it may carry.
+  static std::shared_ptr<const collectives::CollectivePlan> plan_of(collectives::PlanBuilder& plans,
+                                                                    CollectiveOp op, uint64_t bytes,
+                                                                    uint32_t root = 0);
 
   /// Starts `op` of `bytes` on all ranks at the current time (before or between sc_start calls). `root`:
   /// rank.
@@ -282,7 +298,8 @@ class TraceJob : public Job, private CollectiveHost {
            graph::Folding folding);
   /// The number of the collective that this node of a member of the group is part of; a new one gets a row
   /// like `plan`'s.
-  uint32_t stream(trace::GroupId group, const trace::Node& node, const collectives::CollectivePlan& plan);
+  uint32_t stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                  const collectives::CollectivePlan& plan);
 
   /// A start that may be one of a collective that all members start at this instant and that none of them
   /// does anything beside: it is then told from one member.

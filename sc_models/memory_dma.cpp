@@ -3,7 +3,10 @@
 
 #include "sc_models/memory_dma.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 namespace weft {
 namespace {
@@ -18,11 +21,13 @@ unsigned char* scratch(uint64_t bytes) {
 
 }  // namespace
 
-MemoryDma::MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t capacity, Done done)
+MemoryDma::MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t capacity, Done done,
+                     Describe describe)
     : socket(socket_name),
       outstanding_limit_(std::max(1u, outstanding)),
       capacity_(capacity),
-      done_(std::move(done)) {
+      done_(std::move(done)),
+      describe_(std::move(describe)) {
   socket.bind(*this);
   scratch(kRequest);
 }
@@ -30,7 +35,7 @@ MemoryDma::MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t cap
 MemoryDma::~MemoryDma() = default;
 
 void MemoryDma::start(uint32_t token, bool store, uint64_t bytes) {
-  accesses_.push_back(std::make_unique<Access>(Access{token, store, bytes, bytes, 0}));
+  accesses_.push_back(std::make_unique<Access>(Access{token, store, bytes, bytes, bytes, 0}));
   issue();
 }
 
@@ -69,8 +74,15 @@ void MemoryDma::issue() {
     requesting_ = &request;
     tlm::tlm_phase phase = tlm::BEGIN_REQ;
     sc_core::sc_time delay;
-    const tlm::tlm_sync_enum answer = socket->nb_transport_fw(request, phase, delay);
-    const Picoseconds at = sc_core::sc_time_stamp().value() + delay.value();
+    const auto told = [&] {
+      return fmt::format("{}: {}: its access of {} B to memory", socket.name(), describe_(access.token),
+                         access.bytes);
+    };
+    const tlm::tlm_sync_enum answer =
+        in_time([&] { return socket->nb_transport_fw(request, phase, delay); }, told,
+                "check its size, and the bandwidth and latency of the memory");
+    const Picoseconds at = in_time([&] { return later(sc_core::sc_time_stamp().value(), delay.value()); },
+                                   told, "check its size, and the bandwidth and latency of the memory");
     if (answer == tlm::TLM_COMPLETED) {
       if (requesting_ == &request) requesting_ = nullptr;
       answered(request, at);
@@ -96,7 +108,7 @@ tlm::tlm_sync_enum MemoryDma::nb_transport_bw(tlm::tlm_generic_payload& payload,
   }
   if (phase == tlm::BEGIN_RESP) {
     if (requesting_ == &request) requesting_ = nullptr;  // END_REQ was skipped
-    answered(request, sc_core::sc_time_stamp().value() + delay.value());
+    answered(request, later(sc_core::sc_time_stamp().value(), delay.value()));
     issue();
     phase = tlm::END_RESP;
     return tlm::TLM_COMPLETED;

@@ -29,7 +29,10 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   /// Answered access `token`, complete at the absolute time `at` (>= now).
   using Done = std::function<void(uint32_t token, Picoseconds at)>;
 
-  MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t capacity, Done done);
+  /// An access in words, for errors: "rank 3, node 7 .."
+  using Describe = std::function<std::string(uint32_t token)>;
+
+  MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t capacity, Done done, Describe describe);
   ~MemoryDma() override;
 
   tlm::tlm_initiator_socket<32> socket;
@@ -47,6 +50,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
     bool store = false;
     uint64_t to_issue = 0;
     uint64_t to_finish = 0;
+    uint64_t bytes = 0;
     Picoseconds last = 0;
   };
   struct Request : tlm::tlm_generic_payload {
@@ -65,6 +69,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   uint32_t outstanding_limit_;
   uint64_t capacity_;
   Done done_;
+  Describe describe_;
   std::deque<std::unique_ptr<Access>> accesses_;  ///< unfinished, in order
   size_t issuing_ = 0;                            ///< index of the access that issues requests
   uint64_t address_ = 0;

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "configs/stop.h"
+
 namespace weft {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacity, uint32_t sockets,
@@ -85,7 +87,7 @@ void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
 void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!memory->check(payload)) return;
   const Ticket ticket = memory->open(nullptr, payload);
-  memory->start(ticket, sc_core::sc_time_stamp().value() + delay.value());
+  memory->start(ticket, later(sc_core::sc_time_stamp().value(), delay.value()));
   Open& o = memory->open_[ticket];
   if (!o.finished) {
     o.done = std::make_unique<sc_core::sc_event>((std::string(memory->basename()) + "_done").c_str());
@@ -99,7 +101,7 @@ void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_cor
 tlm::tlm_sync_enum MemoryTarget::Client::nb_transport_fw(tlm::tlm_generic_payload& payload,
                                                          tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase == tlm::BEGIN_REQ) {
-    const Picoseconds at = sc_core::sc_time_stamp().value() + delay.value();
+    const Picoseconds at = later(sc_core::sc_time_stamp().value(), delay.value());
     payload.acquire();
     ++memory->outstanding_;
     if (memory->queue_probe_) memory->queue_probe_.set(at, memory->outstanding_);
@@ -134,6 +136,7 @@ void MemoryTarget::wake_at(Picoseconds time) {
 }
 
 void MemoryTarget::process() {
+  if (stop_requested()) sc_core::sc_pause();
   ++activations_;
   const Picoseconds now = sc_core::sc_time_stamp().value();
   wake_time_ = kNever;

@@ -9,18 +9,19 @@
 #include <string>
 
 #include "sc_models/message_bits.h"
+#include "sc_models/message_time.h"
 
 namespace weft {
 namespace {
 
 // Packet::flags
 constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
-constexpr uint8_t kSymmetric = 2;       ///< Message::symmetric: analytical ports carry their share of transit
+constexpr uint8_t kExchange = 2;        ///< of a full exchange: FullExchanges may hold it back
 constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
 constexpr uint8_t kReverse = 8;         ///< Message::reverse
 constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
-constexpr uint8_t kTurn = 32;           ///< has not taken its turn at the analytical port it arrives at
-constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one: a ring's descending direction
+constexpr uint8_t kTurn = 32;           ///< analytical: has not taken its last link
+constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one of its port: a ring's descending one
 constexpr uint8_t kMirrored = 128;      ///< of a mirrored collective: comes back as what a peer sends
 
 }  // namespace
@@ -37,26 +38,28 @@ void Nmu::Port::send(fabric::Transfer& transfer) {
 
 void Nmu::Port::resolve() {
   if (initiator) forward = initiator->operator->();
+  if (analytical != Analytical::no) direct = dynamic_cast<fabric::DirectFabric*>(forward);
   if (target) backward = target->operator->();
 }
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
          NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
-         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity)
+         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity,
+         collectives::SlotWaits* waits)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
       rank_(rank),
       place_(geometry.place(index(rank))),
-      // Who is far from whom is only alike for all ranks where they are lined up as the links are.
-      symmetric_(config.remapped() ? 0 : kSymmetric),
+      exchanges_in_full_(FullExchanges::possible(config)),
       placed_(!config.mapping.empty()),
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
       engine_(
           rank, config, *this,
           [this](const collectives::CollectiveDone& done) {
             if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
+            if (exchanging_) exchanging_ = exchanges_.end(done.stream);
             if (!lifted_.empty()) {
               lifted_.erase(std::remove_if(lifted_.begin(), lifted_.end(),
                                            [&](const Lifted& l) { return l.stream == done.stream; }),
@@ -64,14 +67,16 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
             }
             client_.collective_done(rank_, done);
           },
-          data),
+          data, waits),
+      link_types_(link_types),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
       geometry_(geometry),
       client_(client),
       units_(units),
-      planes_(fidelity == nullptr ? 1 : fidelity->planes()) {
+      planes_(fidelity == nullptr ? 1 : fidelity->planes()),
+      exchanges_(rank, config) {
   for (uint32_t p = 0; p < planes_.size(); ++p)
     planes_[p].dimensions = p == 0 ? &dimensions_ : &fidelity->plane(p).fabric_dimensions();
   if (graph_ != nullptr) {
@@ -86,8 +91,13 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
   }
   limited_injection_ = limited_injection_ || config.nmu.injection_queue != 0;
   if (config.collectives.reduction == ReductionKind::hbm) {
-    memory_ = std::make_unique<MemoryDma>("memory", config.hbm.outstanding, config.hbm.capacity,
-                                          [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); });
+    memory_ = std::make_unique<MemoryDma>(
+        "memory", config.hbm.outstanding, config.hbm.capacity,
+        [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
+        [this](uint32_t ref) {
+          if (ref == fabric::kNoPacket) ref = reducing_.front().packet;
+          return "the reduction of " + describe(pool_[ref]);
+        });
   }
   if (waves != nullptr && waves->on()) {
     const std::string prefix = name();
@@ -159,11 +169,12 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     port.dimension = static_cast<uint16_t>(d);
     port.descending = descending;
     port.plane = static_cast<uint8_t>(p);
-    port.takes_turns = in_links != 0;
+    if (dimension.fidelity == Fidelity::analytical)
+      port.analytical = in_links != 0 ? Port::Analytical::shared : Port::Analytical::pairs;
     port.cut_through = dimension.switching == Switching::cut_through;
     port.first = fabric::Link(link_type);
     port.more.assign(links - 1, fabric::Link(link_type));
-    port.in.assign(in_links, fabric::Link(link_type));
+    port.last_links = static_cast<uint32_t>(in_links);
     const char plain[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
                           descending ? 'm' : 'p', 0};
     const std::string lifted =
@@ -213,9 +224,18 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     case DimensionKind::switch_:
       add(false, 1, analytical ? 1 : 0, false);
       break;
-    default:
-      add(false, 2, 2, false);  // analytical ring or mesh: both directions behind one socket
+    default: {
+      // Analytical ring or mesh: both directions behind one socket.
+      const size_t at = next;
+      add(false, 2, 2, false);
+      if (dimension.size <= 2 || p != 0) break;
+      const uint32_t c = geometry_.coordinate(place_, d);
+      const uint32_t n = dimension.size;
+      const bool ring = dimension.kind == DimensionKind::ring;
+      if (ring || c + 1 < n) ports_[at].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
+      if (ring || c > 0) ports_[at].lower_neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
       break;
+    }
   }
 }
 
@@ -228,7 +248,7 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
     ports_ = std::vector<Port>(2);
     Port& port = ports_[0];
     port.nmu = this;
-    port.takes_turns = true;
+    port.analytical = Port::Analytical::shared;
     for (size_t p = 0; p < ends.size(); ++p) {
       fabric::Link link(link_types[ends[p].link]);
       if (p == 0) {
@@ -236,8 +256,9 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
       } else {
         port.more.push_back(link);
       }
-      port.in.push_back(link);
+      if (p >= 2) port.more_last.emplace_back();
     }
+    port.last_links = static_cast<uint32_t>(ends.size());
     port.initiator = std::make_unique<fabric::fabric_initiator_socket>("graph");
     port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
   } else {
@@ -262,14 +283,26 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
 }
 
 bool Nmu::Port::sends(uint32_t i) const {
-  if (nmu->graph_ == nullptr) return true;
+  if (nmu->graph_ == nullptr) {
+    // At both ends of a line nothing leads on. Elsewhere a port that leads nowhere is not built.
+    if (nmu->dimensions_[dimension].kind != DimensionKind::mesh || links() != 2) return true;
+    const uint32_t here = nmu->geometry_.coordinate(nmu->place_, dimension);
+    return here != (i == 0 ? nmu->geometry_.size(dimension) - 1 : 0);
+  }
   const auto& ends = nmu->graph_->ports(nmu->place_);
-  const size_t end = takes_turns ? i : number;
+  const size_t end = analytical != Analytical::no ? i : number;
   return end < ends.size() && ends[end].sends;
 }
 
 void Nmu::end_of_elaboration() {
-  for (Port& port : ports_) port.resolve();
+  opposite_ = 0;
+  for (Port& port : ports_) {
+    port.resolve();
+    if (port.nmu != nullptr && port.analytical == Port::Analytical::no) opposite_ = 1;
+    if (port.direct == nullptr) continue;
+    const char* me = reinterpret_cast<const char*>(static_cast<const Wakeable*>(this));
+    port.direct->hint(place_, me, reinterpret_cast<const char*>(&port.near_last[0]));
+  }
 }
 
 Fidelity Nmu::fidelity_of(const Port& port) const {
@@ -297,18 +330,41 @@ void Nmu::join(PacketFabric& fabric, uint32_t p) {
   for (const uint32_t d : fabric.dimensions()) plane.packet_end_of[d] = static_cast<uint8_t>(end + 1);
 }
 
+/// A message of which the last byte is here at `tail` is delivered after the endpoint's delay and its
+/// reduction. Throws TimeOverflow.
+inline Picoseconds Nmu::ready_at(const fabric::Packet& packet, Picoseconds tail) {
+  const Picoseconds at = later(tail, endpoint_delay_);
+  return packet.flags & kReduce ? later(at, reduction_time(packet.bytes)) : at;
+}
+
+/// f(), whose TimeOverflow is told of this message and NMU.
+template <typename F>
+[[gnu::always_inline]] inline decltype(auto) Nmu::timed(const fabric::Packet& packet, F&& f) {
+  try {
+    return f();
+  } catch (const TimeOverflow& e) {
+    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
+  }
+}
+
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                            int32_t priority, uint8_t plane) {
+  start_part(stream, std::move(plan), priority, plane, false);
+}
+
+void Nmu::start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
+                     int32_t priority, uint8_t plane, bool for_all) {
   if (plane != 0) lifted_.push_back({stream, plane});
   if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
-  engine_.start(stream, std::move(plan), priority);
+  if (exchanges_in_full_ && exchanges_.begin(stream, plan, *planes_[plane].dimensions)) exchanging_ = true;
+  engine_.start(stream, std::move(plan), priority, for_all);
   // The queues are served when this instant has settled.
   if (!running()) wake_at(now());
 }
 
 void Nmu::start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan) {
   mirrored_.push_back(stream);
-  start_collective(stream, std::move(plan));
+  start_part(stream, std::move(plan), 0, 0, true);
 }
 
 void Nmu::end_mirrored(uint32_t stream) {
@@ -323,8 +379,8 @@ bool Nmu::quiet(uint32_t dimensions) const {
     for (uint32_t i = 0; i < port.links(); ++i) {
       if (port.link(i).free_at() > t) return false;
     }
-    for (const fabric::Link& link : port.in) {
-      if (link.free_at() > t) return false;
+    for (uint32_t i = 0; i < port.lasts(); ++i) {
+      if (!port.last(i).quiet(t)) return false;
     }
   }
   return dma_type_.rate().bytes_per_second == 0 || dma_.free_at() <= t;
@@ -335,7 +391,7 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
   fabric::Packet& packet = pool_[ref];
   packet.bytes = message.bytes;
   packet.id_low = pack_low(message.id);
-  packet.id_high = static_cast<uint64_t>(message.id.round) | static_cast<uint64_t>(message.cause) << 32;
+  packet.id_high = pack_high(message.id, static_cast<uint32_t>(submitted_));
   packet.source = index(rank_);
   packet.destination = placed_ ? geometry_.place(index(message.peer)) : index(message.peer);
   packet.data = message.data;
@@ -347,9 +403,10 @@ fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
 }
 
 void Nmu::submit(const Message& message) {
-  const auto flags = static_cast<uint8_t>(
-      (message.op != ReduceOp::none ? kReduce : 0) | (message.symmetric ? symmetric_ : 0) |
-      (message.reverse ? kReverse : 0) | (mirrored_.empty() ? 0 : mirror_flag(message.id.stream)));
+  const bool exchange = exchanging_ && message.symmetric && exchanges_.sends(message.id, now());
+  const auto flags = static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
+                                          (exchange ? kExchange : 0) | (message.reverse ? kReverse : 0) |
+                                          (mirrored_.empty() ? 0 : mirror_flag(message.id.stream)));
   const fabric::PacketRef ref = make_packet(message, flags);
   if (!lifted_.empty()) pool_[ref].plane = plane_of(message.id.stream);
   if (limited_injection_) {
@@ -381,7 +438,7 @@ void Nmu::inject_next() {
       transmit(ref, t, t);
       continue;
     }
-    const fabric::Link::Slot slot = dma_.occupy(t, packet.bytes);
+    const fabric::Link::Slot slot = timed(packet, [&] { return dma_.occupy(t, packet.bytes); });
     tails_.push_back({ref, slot.end});
     cut_through_tails_ = true;
     packet.queued += slot.start - t;
@@ -400,11 +457,8 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   pool_[ref].plane = plane;
-  if (limited_injection_) {
-    push(now() + endpoint_delay_, kInject, ref);
-  } else {
-    push(now() + endpoint_delay_, kSend, ref);
-  }
+  const Picoseconds begin = timed(pool_[ref], [&] { return later(now(), endpoint_delay_); });
+  push(begin, limited_injection_ ? kInject : kSend, ref);
 }
 
 void Nmu::schedule(Picoseconds at, uint32_t token) {
@@ -412,16 +466,17 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
 }
 
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
-  push_ordered(time, due << 24 | (pushed_++ & 0xffffff), ref);
+  push_ordered(time, {due, 0, pushed_++}, ref);
 }
 
-/// What comes over a port: equal times in the order of the senders, whichever process ran first.
+/// What comes over a port: equal times in the order of the senders and of what each has sent, whichever
+/// process ran first.
 void Nmu::push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref) {
-  const uint32_t sender = pool_[ref].source & 0xffff;
-  push_ordered(time, (port + kFirstPort) << 24 | sender << 8 | (pushed_++ & 0xff), ref);
+  const fabric::Packet& packet = pool_[ref];
+  push_ordered(time, {port + kFirstPort, packet.source, sequence_of(packet.id_high)}, ref);
 }
 
-void Nmu::push_ordered(Picoseconds time, uint32_t order, uint32_t ref) {
+void Nmu::push_ordered(Picoseconds time, const Order& order, uint32_t ref) {
   queue_.push(time, order, ref);
   if (!running()) wake_at(time);
 }
@@ -445,15 +500,16 @@ void Nmu::activate(Picoseconds t) {
   engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
-    if (entry.order >> 24 >= kFirstPort && entry.order >> 24 < kInject) {
+    if (entry.order.due >= kFirstPort && entry.order.due < kInject) {
       // On a ring what comes in at one side makes the next message leave at the other.
-      likely_ = port_ + (((entry.order >> 24) - kFirstPort) ^ 1u);
+      likely_ = port_ + ((entry.order.due - kFirstPort) ^ opposite_);
       __builtin_prefetch(likely_);
       __builtin_prefetch(&likely_->first);
+      if (opposite_ == 0) __builtin_prefetch(&likely_->near_last[0]);
       engine_.prefetch_chunk(static_cast<uint16_t>(pool_[entry.payload].id_low >> 32));
     }
     const fabric::PacketRef ref = entry.payload;
-    switch (entry.order >> 24) {
+    switch (entry.order.due) {
       case kWake:
         engine_.wake(ref);
         break;
@@ -476,8 +532,9 @@ void Nmu::activate(Picoseconds t) {
         reduced_in_memory(ref);
         break;
       default:
-        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order >> 24) - kFirstPort], ref)) break;
+        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order.due) - kFirstPort], ref)) break;
         if (pool_[ref].destination == place_) {
+          if ((pool_[ref].flags & kExchange) && !end_exchange(entry.order.due, ref)) break;
           if (memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
           } else {
@@ -498,19 +555,26 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
   const Picoseconds head = transfer.first;
   const Picoseconds tail = transfer.first + transfer.flit_time;
   fabric::Packet& packet = pool_[transfer.packet];
-  if (port.takes_turns) {
-    packet.flags = static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn |
-                                        (index(transfer.vc) != 0 ? kTurnSecond : 0));
+  Port* last = &port;  // analytical: that of the last dimension on the way
+  if (port.analytical != Port::Analytical::no) {
+    if (transfer.last_link != 0) last = port_ + (transfer.last_link >> 16);
+    if (last->analytical == Port::Analytical::shared) {
+      const uint32_t link = transfer.last_link & 0xffff;
+      packet.flags =
+          static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn | (link == 1 ? kTurnSecond : 0));
+      const Picoseconds time = graph_ != nullptr ? last->link(link).time_of(packet.bytes)
+                                                 : link_types_[last->dimension].time_of(packet.bytes);
+      last->last(link).expect(transfer.packet, packet.source, head, tail, time);
+    }
   }
   if (packet.destination == place_) {
-    push_received(tail + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0),
-                  port.number, transfer.packet);
-  } else if (port.cut_through) {
+    push_received(timed(packet, [&] { return ready_at(packet, tail); }), last->number, transfer.packet);
+  } else if (last->cut_through) {
     tails_.push_back({transfer.packet, tail});
     cut_through_tails_ = true;
-    push_received(head, port.number, transfer.packet);
+    push_received(head, last->number, transfer.packet);
   } else {
-    push_received(tail, port.number, transfer.packet);
+    push_received(tail, last->number, transfer.packet);
   }
 }
 
@@ -526,8 +590,7 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
   packet.latency += latency;
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
   if (packet.destination == place_) {
-    push_received(at + endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0),
-                  end.port, ref);
+    push_received(timed(packet, [&] { return ready_at(packet, at); }), end.port, ref);
     return;
   }
   Picoseconds delay = 0;
@@ -545,39 +608,51 @@ void Nmu::PacketEnd::message_sent(const packet::Message& message, Picoseconds at
   if (nmu.pool_[ref].flags & (kNotifyInjected | kHolds)) nmu.announce_injection(ref, at);
 }
 
-/// Analytical: messages of several senders enter one after the other. Decided when a message would be there
-/// if it were alone, because senders do not commit in the order in which their messages arrive. False: it has
-/// to wait, and comes back later.
+/// Analytical: a message that would be through by now takes the last link of its way. False: others are
+/// before it, and it comes back later.
 bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   fabric::Packet& packet = pool_[ref];
   const bool second = (packet.flags & kTurnSecond) != 0;
   packet.flags = static_cast<uint8_t>(packet.flags & ~(kTurn | kTurnSecond));
-  fabric::Link& link = port.in[graph_ != nullptr ? last_port(packet) : second ? 1u : 0u];
-  const Picoseconds t = now();
-  const bool here = packet.destination == place_;
-  const bool on_head = !here && port.cut_through;
-  Picoseconds head = t;
-  if (!on_head) {
-    const Picoseconds after =
-        here ? endpoint_delay_ + (packet.flags & kReduce ? reduction_time(packet.bytes) : 0) : 0;
-    head = t - after - transfer_time(packet.bytes, link.rate());
-  }
-  const Picoseconds wait = link.occupy_analytical(head, packet.bytes).start - head;
-  if (wait == 0) return true;
-  packet.queued += wait;
+  const fabric::LastLink::Wait wait = port.last(graph_ != nullptr ? last_port(packet)
+                                                : second          ? 1u
+                                                                  : 0u)
+                                          .take(ref);
+  const bool on_head = packet.destination != place_ && port.cut_through;
   if (on_head) {
-    for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait : 0;
+    for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait.tail : 0;
   }
-  push_received(t + wait, port.number, ref);
+  const Picoseconds wait_time = on_head ? wait.head : wait.tail;
+  if (wait_time == 0) return true;
+  packet.queued += wait_time;
+  push_received(timed(packet, [&] { return later(now(), wait_time); }), port.number, ref);
   return false;
+}
+
+/// A message of a full exchange is here. False: the link has not carried the others yet, and it comes back.
+bool Nmu::end_exchange(uint32_t due, fabric::PacketRef ref) {
+  fabric::Packet& packet = pool_[ref];
+  packet.flags = static_cast<uint8_t>(packet.flags & ~kExchange);
+  Picoseconds carried = exchanges_.receives(unpack(packet.id_low, packet.id_high), packet.submitted);
+  if (carried == 0) return true;
+  carried = timed(packet, [&] { return ready_at(packet, carried); });
+  if (carried <= now()) return true;
+  packet.queued += carried - now();
+  push_received(carried, static_cast<uint8_t>(due - kFirstPort), ref);
+  return false;
+}
+
+std::string Nmu::describe(const fabric::Packet& packet) const {
+  const bool unit = (packet.destination & kUnitPeer) != 0;
+  return describe_message(packet, unit ? packet.destination : geometry_.rank_at(packet.destination));
 }
 
 Picoseconds Nmu::reduction_time(uint64_t bytes) {
   if (!reduces_) return 0;
   if (bytes != reduction_bytes_) {
+    reduction_time_ = transfer_time(3 * static_cast<Wide>(bytes),
+                                    config_.collectives.reduction_bandwidth);  // two reads, one write
     reduction_bytes_ = bytes;
-    reduction_time_ =
-        transfer_time(3 * bytes, config_.collectives.reduction_bandwidth);  // two reads, one write
   }
   return reduction_time_;
 }
@@ -592,6 +667,15 @@ const Nmu::Route& Nmu::route(uint32_t destination, uint8_t variant) {
   if (cached.destination != destination || cached.variant != variant)
     find_route(destination, variant, cached);
   return cached;
+}
+
+/// The way from one coordinate to another of a ring or mesh goes downwards.
+bool Nmu::descends(uint32_t d, uint32_t from, uint32_t to, bool reverse) const {
+  const DimensionConfig& dimension = dimensions_[d];
+  if (dimension.kind == DimensionKind::mesh) return to < from;
+  if (dimension.kind != DimensionKind::ring) return false;
+  const uint32_t up = (to + dimension.size - from) % dimension.size;
+  return up * 2 == dimension.size ? reverse : up * 2 > dimension.size;
 }
 
 void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const {
@@ -660,6 +744,8 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
       route.several = true;
       route.latency += geometry_.latency(d, from, to);
       take(d, height(dimension, from, to));
+      route.last =
+          static_cast<uint32_t>(plane.first_port[d]) << 16 | (descends(d, from, to, reverse) ? 1 : 0);
       route.target = geometry_.with_coordinate(route.target, d, to);
       continue;
     }
@@ -677,6 +763,7 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
     found = true;
     route.analytical = route.special = analytical;
     route.port = plane.first_port[d];
+    route.last = static_cast<uint32_t>(route.port) << 16 | (descends(d, from, to, reverse) ? 1 : 0);
     route.target = geometry_.with_coordinate(me, d, to);
     route.latency = analytical ? geometry_.latency(d, from, to) : dimension.latency;
     take(d, height(dimension, from, to));
@@ -684,15 +771,9 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
     switch (dimension.kind) {
       case DimensionKind::ring:
       case DimensionKind::mesh: {
-        bool descending = to < from;
-        if (dimension.kind == DimensionKind::ring) {
-          const uint32_t up = (to + dimension.size - from) % dimension.size;
-          descending = up * 2 == dimension.size ? reverse : up * 2 > dimension.size;
-        }
+        const bool descending = descends(d, from, to, reverse);
         if (analytical) {
           route.link = descending ? 1 : 0;
-          route.in_link = descending ? 1 : 0;
-          route.weight = geometry_.hops(d, from, to);
         } else {
           route.port = static_cast<uint8_t>(route.port + (descending ? 1 : 0));
         }
@@ -707,19 +788,23 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
   }
 }
 
-inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
-                                 Picoseconds head, Picoseconds tail) {
+[[gnu::always_inline]] inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link,
+                                                        uint32_t target, Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
-  const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low);
-  packet.queued += slot.start - head;
-  packet.latency += link.latency();
-  fabric::Transfer transfer;
-  transfer.first = slot.start + link.latency();
-  transfer.flit_time = slot.end - slot.start;
-  transfer.packet = ref;
-  transfer.target = target;
-  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
-  port.send(transfer);
+  try {
+    const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low);
+    packet.queued += slot.start - head;
+    packet.latency += link.latency();
+    fabric::Transfer transfer;
+    transfer.flit_time = slot.end - slot.start;
+    transfer.first = later(slot.end, link.latency()) - transfer.flit_time;
+    transfer.packet = ref;
+    transfer.target = target;
+    if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+    port.send(transfer);
+  } catch (const TimeOverflow& e) {
+    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
+  }
 }
 
 void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
@@ -729,7 +814,15 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
   uint32_t target = 0;
   // Neighbours are known of ports on plane 0 only.
   if (port != nullptr && ((port->neighbour ^ packet.destination) | packet.plane) == 0) {
+    if (port->analytical != Port::Analytical::no) {
+      transmit_to_neighbour(ref, *port, 0, head, tail);
+      return;
+    }
     link = &port->first;
+  } else if (port != nullptr && port->analytical != Port::Analytical::no &&
+             ((port->lower_neighbour ^ packet.destination) | packet.plane) == 0) {
+    transmit_to_neighbour(ref, *port, 1, head, tail);
+    return;
   } else {
     const Route& leg = route(packet.destination, variant_of(packet));
     if (leg.special) {
@@ -748,13 +841,13 @@ void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds 
   if (leg.packet != 0) {
     transmit_packets(ref, leg, ready);
   } else if (graph_ == nullptr) {
-    transmit_analytical(ref, leg, ready);
+    transmit_analytical(ref, leg, head, tail);
   } else if (leg.analytical) {
-    transmit_over_graph(ref, ready);
+    transmit_over_graph(ref, head, tail);
   } else {
     const fabric::Packet& packet = pool_[ref];
-    Port& port = port_[graph_->next_port(place_, packet.destination,
-                                         Graph::flow(packet.source, packet.destination, packet.id_low))];
+    Port& port = port_[graph_->next_port(
+        place_, packet.destination, Graph::flow(packet.source, packet.destination, flow_id(packet.id_low)))];
     occupy_and_send(ref, port, port.first, 0, head, tail);
   }
 }
@@ -776,27 +869,37 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
   message.virtual_network = static_cast<uint8_t>(collective ? config_.packet.collectives_network
                                                             : config_.packet.point_to_point_network);
   packet_ends_[leg.packet - 1u]->fabric.send(place_, leg.target, (packet.flags & kReverse) != 0,
-                                             packet.id_low, message);
+                                             flow_id(packet.id_low), message);
 }
 
-/// Analytical: the first link is held for its own time, the way takes its latency and its slowest link's
-/// time, and the last link lets messages in one after the other.
-void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds ready) {
+/// Analytical: the message takes the first link of its way, and passes the rest as if it were alone. The
+/// receiver makes it queue for the last link. `rate`: of the slowest link, 0: like the first.
+fabric::Transfer Nmu::take_first(fabric::PacketRef ref, fabric::Link& link, Picoseconds latency, Rate rate,
+                                 Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
-  const Graph::Path path =
-      graph_->path(place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low));
+  return timed(packet, [&] {
+    const fabric::Link::Slot slot = link.occupy_analytical(head, packet.bytes, tail, packet.id_low);
+    packet.queued += slot.start - head;
+    packet.latency += latency;
+    Picoseconds time = slot.end - slot.start;
+    if (rate.bytes_per_second != 0) time = std::max(time, transfer_time(packet.bytes, rate));
+    fabric::Transfer transfer;
+    transfer.leave(slot.start, latency, time);
+    transfer.packet = ref;
+    if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+    return transfer;
+  });
+}
+
+void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
+  const fabric::Packet& packet = pool_[ref];
+  const Graph::Path path = graph_->path(
+      place_, packet.destination, Graph::flow(packet.source, packet.destination, flow_id(packet.id_low)));
   Port& port = port_[0];
-  const fabric::Link::Slot slot =
-      port.link(path.first_port).occupy_analytical(ready, packet.bytes, 1, packet.id_low);
-  packet.queued += slot.start - ready;
-  packet.latency += path.latency;
-  fabric::Transfer transfer;
-  transfer.first = slot.start + path.latency;
-  transfer.flit_time = transfer_time(packet.bytes, path.slowest);
-  transfer.vc = VcId{static_cast<uint8_t>(path.last_port)};
-  transfer.packet = ref;
+  fabric::Transfer transfer =
+      take_first(ref, port.link(path.first_port), path.latency, path.slowest, head, tail);
+  transfer.last_link = path.last_port;
   transfer.target = packet.destination;
-  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
   port.send(transfer);
 }
 
@@ -804,7 +907,7 @@ void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds ready) {
 uint32_t Nmu::last_port(const fabric::Packet& packet) const {
   return graph_
       ->path(geometry_.place(packet.source), place_,
-             Graph::flow(packet.source, packet.destination, packet.id_low))
+             Graph::flow(packet.source, packet.destination, flow_id(packet.id_low)))
       .last_port;
 }
 
@@ -812,37 +915,41 @@ uint8_t Nmu::first_port(const fabric::Packet& packet) {
   const Route& leg = route(packet.destination, variant_of(packet));
   if (graph_ == nullptr || leg.analytical || leg.packet != 0 || !leg.special) return leg.port;
   return static_cast<uint8_t>(graph_->next_port(
-      place_, packet.destination, Graph::flow(packet.source, packet.destination, packet.id_low)));
+      place_, packet.destination, Graph::flow(packet.source, packet.destination, flow_id(packet.id_low))));
 }
 
-void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready) {
-  fabric::Packet& packet = pool_[ref];
+void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail) {
   Port& port = port_[leg.port];
-  const uint32_t weight = packet.flags & kSymmetric ? leg.weight : 1;
-  const fabric::Link::Slot slot =
-      port.link(leg.link).occupy_analytical(ready, packet.bytes, weight, packet.id_low);
-  packet.queued += slot.start - ready;
-  packet.latency += leg.latency;
-  fabric::Transfer transfer;
-  transfer.first = slot.start + leg.latency;
+  Rate rate;
   if (leg.several) {
     const DimensionConfig& slowest = dimensions_[leg.slowest];
-    const Rate rate =
-        leg.slowest_level == 0 ? slowest.link_rate() : slowest.tree->level(leg.slowest_level).rate();
-    transfer.flit_time = transfer_time(packet.bytes, rate);
-  } else {
-    transfer.flit_time = slot.end - slot.start;
+    rate = leg.slowest_level == 0 ? slowest.link_rate() : slowest.tree->level(leg.slowest_level).rate();
   }
-  transfer.vc = VcId{leg.in_link};
-  transfer.packet = ref;
+  fabric::Transfer transfer = take_first(ref, port.link(leg.link), leg.latency, rate, head, tail);
+  transfer.last_link = leg.last;
   transfer.target = leg.target;
-  if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
+  hand_over(ref, port, transfer);
+}
+
+void Nmu::transmit_to_neighbour(fabric::PacketRef ref, Port& port, uint32_t link, Picoseconds head,
+                                Picoseconds tail) {
+  fabric::Link& first = port.link(link);
+  fabric::Transfer transfer = take_first(ref, first, first.latency(), Rate{}, head, tail);
+  transfer.last_link = static_cast<uint32_t>(port.number) << 16 | link;
+  transfer.target = link == 0 ? port.neighbour : port.lower_neighbour;
+  hand_over(ref, port, transfer);
+}
+
+/// Analytical: to the receiver, which is this NMU where one stands for all.
+inline void Nmu::hand_over(fabric::PacketRef ref, Port& port, fabric::Transfer& transfer) {
+  fabric::Packet& packet = pool_[ref];
   if (packet.flags & kMirrored) {
     packet.source = packet.destination;  // by symmetry the peer's like; which one of them does not matter
     packet.destination = place_;
     receive(port, transfer);
     return;
   }
+  if (port.direct != nullptr) port.peer_hint = port.direct->hint(transfer.target);
   port.send(transfer);
 }
 
@@ -876,7 +983,6 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   completion.source = NpuId{packet.source};
   completion.bytes = packet.bytes;
   completion.data = packet.data;
-  completion.cause = static_cast<uint32_t>(packet.id_high >> 32);
   completion.submitted = packet.submitted;
   completion.split.queue = packet.queued;
   completion.split.latency = packet.latency;
@@ -887,8 +993,10 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   ++delivered_;
   bytes_delivered_ += packet.bytes;
   pool_.release(ref);
-  if (likely_ != nullptr) {
-    const char* peer = likely_->peer_hint;
+  if (likely_ != nullptr && likely_->analytical != Port::Analytical::no) {
+    fabric::DirectFabric::prefetch(static_cast<const fabric::DirectFabric::Hint*>(likely_->peer_hint));
+  } else if (likely_ != nullptr) {
+    const char* peer = static_cast<const char*>(likely_->peer_hint);
     __builtin_prefetch(likely_->forward != nullptr ? static_cast<const void*>(likely_->forward)
                                                    : likely_->backward);
     __builtin_prefetch(peer);
@@ -939,7 +1047,7 @@ void Nmu::probe_state(Picoseconds t) {
   probes_->round.set(t, position.round);
 }
 
-bool Nmu::rescue() {
+uint32_t Nmu::rescue() {
   return engine_.rescue();
 }
 

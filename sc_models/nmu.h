@@ -17,8 +17,11 @@
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/full_exchanges.h"
 #include "sc_models/memory_dma.h"
 #include "sc_models/packet_fabric.h"
+#include "tlm_interconnect/fabric/direct_fabric.h"
+#include "tlm_interconnect/ports/last_link.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -46,7 +49,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
       NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr,
-      collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr);
+      collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr,
+      collectives::SlotWaits* waits = nullptr);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -63,23 +67,36 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     /// Does link i carry what this NMU sends? Of a graph, a one-way link's receiving end does not.
     bool sends(uint32_t i) const;
 
+    /// Analytical: link i of those that end here.
+    fabric::LastLink& last(uint32_t i) { return i < 2 ? near_last[i] : more_last[i - 2]; }
+    const fabric::LastLink& last(uint32_t i) const { return i < 2 ? near_last[i] : more_last[i - 2]; }
+    uint32_t lasts() const { return analytical == Analytical::shared ? last_links : 0; }
+    enum class Analytical : uint8_t { no, pairs, shared };
+
+    // A line with what every message reads.
     Nmu* nmu = nullptr;
     fabric::fabric_fw_if* forward = nullptr;   ///< this side is the initiator
     fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
-    const char* peer_hint =
-        nullptr;               ///< where the peer NMU keeps what a message touches: prefetched, never read
+    /// Where the peer NMU keeps what a message touches: prefetched, never read. Analytical: the
+    /// DirectFabric::Hint of the last message's receiver.
+    const void* peer_hint = nullptr;
     uint32_t neighbour = ~0u;  ///< ring and mesh: the rank at the other side, if only this port leads there
     uint16_t dimension = 0;
     uint8_t number = 0;
-    bool descending = false;   ///< ring and mesh: towards smaller coordinates
+    Analytical analytical = Analytical::no;  ///< at this fidelity; `shared`: messages queue for last links
+
     uint32_t held = 0;         ///< own messages waiting or being sent (with an injection queue)
-    bool takes_turns = false;  ///< analytical: `in` is used
+    bool descending = false;   ///< ring and mesh: towards smaller coordinates
     bool cut_through = false;  ///< what comes in is forwarded on its head
     uint8_t plane = 0;         ///< the first one that uses it; 0: at its dimension's own fidelity
+    uint32_t last_links = 0;
+    uint32_t lower_neighbour = ~0u;          ///< analytical ring and mesh: `neighbour` is the upper one
+    fabric::DirectFabric* direct = nullptr;  ///< analytical: what `forward` is
+    fabric::LastLink near_last[2];           ///< ring and mesh: ascending and descending; Switch: the first
     fabric::Link first;
     std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending;
                                      ///< analytical graph: one a further port of the node
-    std::vector<fabric::Link> in;    ///< analytical only: what arrives together takes turns
+    std::deque<fabric::LastLink> more_last;  ///< analytical graph: of the node's ports from 2 on
     std::unique_ptr<fabric::fabric_initiator_socket> initiator;
     std::unique_ptr<fabric::fabric_target_socket> target;
   };
@@ -96,9 +113,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
 
   /// Tells the port for an adjacent NMU where that one is, so that it can be fetched ahead. No effect on
   /// results.
-  static void hint(Port& port, const Nmu& peer) {
-    port.peer_hint = reinterpret_cast<const char*>(static_cast<const Wakeable*>(&peer));
-  }
+  static void hint(Port& port, const Nmu& peer) { port.peer_hint = static_cast<const Wakeable*>(&peer); }
 
   /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts, once for every
   /// plane that uses them.
@@ -123,8 +138,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
   void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,
             uint8_t plane = 0);
-  /// Starts a chunk that waits for a slot, when nothing moves any more (see CollectiveEngine::rescue).
-  bool rescue();
+  /// Starts chunks that wait for a slot, when nothing moves any more (see CollectiveEngine::rescue). Returns
+  /// how many.
+  uint32_t rescue();
 
   // MessagePort
   Picoseconds now() const override { return running() ? time_ : sc_core::sc_time_stamp().value(); }
@@ -140,7 +156,10 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   size_t in_flight() const { return queue_.size(); }
 
  private:
-  // What is due is told by the high byte of its order: a port's number for what that port received, or one of
+  void start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan, int32_t priority,
+                  uint8_t plane, bool for_all);
+
+  // What is due is told by Order::due: a port's number for what that port received, or one of
   // these.
   enum Due : uint32_t {
     kWake = 0,
@@ -155,10 +174,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     Picoseconds latency = 0;  ///< of this leg
     uint32_t destination = ~0u;
     uint32_t target = 0;  ///< DirectFabric: the rank where this leg ends
-    uint32_t weight = 1;  ///< analytical: links crossed in the first dimension
+    uint32_t last = 0;    ///< analytical: Transfer::last_link
     uint16_t link = 0;
     uint8_t port = 0;
-    uint8_t in_link = 0;
     uint8_t slowest = 0;        ///< analytical: the dimension whose rate bounds the leg
     uint8_t slowest_level = 0;  ///< .. and the level of its tree
     bool special = false;       ///< not just a link to be taken: analytical, or chosen message by message
@@ -201,17 +219,33 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at);
   void transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   bool take_turn(Port& port, fabric::PacketRef ref);
+  bool end_exchange(uint32_t due, fabric::PacketRef ref);
+  fabric::Transfer take_first(fabric::PacketRef ref, fabric::Link& link, Picoseconds latency, Rate rate,
+                              Picoseconds head, Picoseconds tail);
   void transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
-  void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  void transmit_to_neighbour(fabric::PacketRef ref, Port& port, uint32_t link, Picoseconds head,
+                             Picoseconds tail);
+  void hand_over(fabric::PacketRef ref, Port& port, fabric::Transfer& transfer);
+  void transmit_analytical(fabric::PacketRef ref, const Route& leg, Picoseconds head, Picoseconds tail);
   uint8_t mirror_flag(uint32_t stream) const;
-  void transmit_over_graph(fabric::PacketRef ref, Picoseconds ready);
+  void transmit_over_graph(fabric::PacketRef ref, Picoseconds head, Picoseconds tail);
   void occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link, uint32_t target,
                        Picoseconds head, Picoseconds tail);
   uint8_t first_port(const fabric::Packet& packet);
   uint32_t last_port(const fabric::Packet& packet) const;
   void inject(fabric::PacketRef ref);
   void inject_next();
+  /// Of what is due at one instant.
+  struct Order {
+    uint32_t due = 0;       ///< what it is: kWake .., or kFirstPort and the number of the port it came by
+    uint32_t sender = 0;    ///< of what came by a port
+    uint32_t sequence = 0;  ///< .. the sender's; else as it was pushed
+    bool operator<(const Order& o) const {
+      if (due != o.due) return due < o.due;
+      return sender != o.sender ? sender < o.sender : sequence < o.sequence;
+    }
+  };
   void announce_injection(fabric::PacketRef ref, Picoseconds end);
   void deliver(fabric::PacketRef ref, Picoseconds reduce);
   void reduce_in_memory(fabric::PacketRef ref);
@@ -219,13 +253,18 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void probe_state(Picoseconds t);
   void push(Picoseconds time, uint32_t due, uint32_t ref);
   void push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref);
-  void push_ordered(Picoseconds time, uint32_t order, uint32_t ref);
+  void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
+  bool descends(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
   const Route& route(uint32_t destination, uint8_t variant);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
   uint8_t plane_of(uint32_t stream) const;
   Picoseconds reduction_time(uint64_t bytes);
+  Picoseconds ready_at(const fabric::Packet& packet, Picoseconds tail);
+  template <typename F>
+  decltype(auto) timed(const fabric::Packet& packet, F&& f);
+  std::string describe(const fabric::Packet& packet) const;
   fabric::PacketRef make_packet(const Message& message, uint8_t flags);
 
   // Touched by every message, in this order: a job's NMUs do not fit a cache, so lines count, and process()
@@ -237,14 +276,16 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   NpuId rank_;
   uint32_t place_ = 0;  ///< packets' destinations are places
   uint32_t pushed_ = 0;
-  uint8_t symmetric_ = 0;           ///< the flag that a symmetric message gets
+  uint8_t opposite_ = 1;            ///< number ^ this: the port where a ring's next message goes out
+  bool exchanges_in_full_ = false;  ///< exchanges_ may have something to do: sometimes, and now
+  bool exchanging_ = false;
   bool placed_ = false;             ///< ranks are not their own places
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
   bool cut_through_tails_ = false;  ///< tails_ is not empty
   Picoseconds time_ = 0;            ///< of the activation, while running_
   uint64_t activations_ = 0;
-  fabric::TimedQueue<> queue_;
+  fabric::TimedQueue<uint32_t, Order> queue_;
   uint64_t submitted_ = 0;
   uint64_t delivered_ = 0;
   uint64_t bytes_submitted_ = 0;
@@ -253,6 +294,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   Route routes_[kRoutes];
 
   std::vector<Port> ports_;
+  std::vector<fabric::LinkType>& link_types_;  ///< by dimension, or of a graph's links
   const Config& config_;
   const std::vector<DimensionConfig>& dimensions_;  ///< physical
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
@@ -272,6 +314,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
   std::vector<std::unique_ptr<PacketEnd>> packet_ends_;
   std::unique_ptr<MemoryDma> memory_;
+  FullExchanges exchanges_;
   std::vector<uint32_t> mirrored_;  ///< streams
   struct Lifted {
     uint32_t stream = 0;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "configs/stop.h"
+
 namespace weft {
 
 Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, Nmu& nmu, vcd::Waves* waves)
@@ -12,14 +14,17 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       rank_(rank),
       config_(config),
       nmu_(nmu),
-      memory_("memory", config.hbm.outstanding, config.hbm.capacity,
-              [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); }),
+      memory_(
+          "memory", config.hbm.outstanding, config.hbm.capacity,
+          [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
+          [this](uint32_t token) { return engine_->describe(token); }),
       matcher_(index(rank)),
       wake_("wake") {
   if (config.remote_memory) {
-    remote_ =
-        std::make_unique<MemoryDma>("remote", config.hbm.outstanding, 0,
-                                    [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); });
+    remote_ = std::make_unique<MemoryDma>(
+        "remote", config.hbm.outstanding, 0,
+        [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
+        [this](uint32_t token) { return engine_->describe(token); });
   }
   if (waves != nullptr && waves->on()) {
     state_probe_ = waves->enumeration(std::string(name()) + ".state",
@@ -64,6 +69,7 @@ void Npu::push(Picoseconds at, uint32_t kind, uint32_t token) {
 }
 
 void Npu::process() {
+  if (stop_requested()) sc_core::sc_pause();
   ++activations_;
   const Picoseconds t = now();
   if (!held_) {
@@ -118,7 +124,11 @@ void Npu::start_send(const trace::Node& node) {
 
 void Npu::start_receive(const trace::Node& node) {
   const auto match = matcher_.receive(node);
-  if (match) engine_->receive_done(match->node);
+  if (match) {
+    engine_->receive_done(match->node);
+  } else {
+    nmu_.engine().message_awaited(NpuId{node.peer}, true);
+  }
 }
 
 void Npu::collective_done(trace::NodeIndex node) {
@@ -137,6 +147,7 @@ void Npu::message_injected(NpuId destination, const MessageId& id) {
 void Npu::message_arrived(const Completion& completion) {
   const auto match = matcher_.arrived(completion);
   if (!match) return;
+  nmu_.engine().message_awaited(completion.source, false);
   hold();
   engine_->receive_done(match->node);
 }

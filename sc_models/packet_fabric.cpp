@@ -9,9 +9,33 @@
 
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "configs/units.h"
 #include "workload/seam.h"
 
 namespace weft {
+namespace {
+
+/// A packet that is on its way for longer would pass the end of the time that packets can have.
+void check_latencies(const Config& config, const std::vector<uint32_t>& dimensions) {
+  Wide way = 0;
+  for (const uint32_t d : dimensions) {
+    const DimensionConfig& dimension = config.fabric_dimensions()[d];
+    way += static_cast<Wide>(dimension.latency) * (dimension.size + 1);
+  }
+  if (config.graph != nullptr && dimensions.empty()) {
+    Picoseconds longest = 0;
+    for (const GraphLink& link : config.graph->spec().links) longest = std::max(longest, link.latency);
+    way = static_cast<Wide>(longest) * config.graph->spec().links.size();
+  }
+  if (way <= kLongestTickTime) return;
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: the latencies of the links at packet fidelity add up to more than {}, up to "
+                  "which packet fidelity counts; lower them, or use message or analytical fidelity",
+                  config.file.empty() ? "configuration" : config.file, print_time(kLongestTickTime)));
+}
+
+}  // namespace
 
 PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
                            const std::string& suffix)
@@ -21,6 +45,7 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
       cycle_(region.config.cycle),
       network_(geometry.npus(), 0),
       local_(geometry.npus(), 0) {
+  check_latencies(config, dimensions_);
   if (dimensions_.empty()) {  // a graph: one network, ranks are places
     places_.emplace_back();
     for (uint32_t place = 0; place < geometry.npus(); ++place) {
@@ -202,9 +227,9 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     for (const uint32_t end : {from, to})
       routers += topology.routers[topology.nis[end].router].role == packet::RouterRole::npu ? 1 : 0;
     const uint64_t cycles = routers * router_cycles(config_.packet) + (routers + 1 - path.hops);
-    return {
-        path.latency + picoseconds(cycles * cycle_),
-        picoseconds(message_flits(config_.packet, bytes) * flit_time(config_.packet, path.slowest, cycle_))};
+    return {path.latency + picoseconds(cycles * cycle_),
+            picoseconds(saturated(static_cast<Wide>(message_flits(config_.packet, bytes)) *
+                                  flit_time(config_.packet, path.slowest, cycle_)))};
   }
   const bool at_switch = topology.routers[topology.nis[local_[from]].router].role != packet::RouterRole::npu;
   const Ticks stages = router_cycles(config_.packet) * cycle_;
@@ -232,7 +257,8 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
   }
   // Interface to router and back take a cycle each; at a switch they are two of the links.
   latency += at_switch ? (hops - 1) * stages : (hops + 1) * stages + 2 * cycle_;
-  return {picoseconds(latency), picoseconds(message_flits(config_.packet, bytes) * slowest)};
+  return {picoseconds(latency),
+          picoseconds(saturated(static_cast<Wide>(message_flits(config_.packet, bytes)) * slowest))};
 }
 
 std::vector<PacketFabric::FlowUse> PacketFabric::slowed_flows() const {

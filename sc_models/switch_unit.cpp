@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "sc_models/message_bits.h"
+#include "sc_models/message_time.h"
 #include "workload/collectives/elements.h"
 
 namespace weft {
@@ -23,12 +24,15 @@ fabric::CollectiveUnit::Parameters parameters(const CollectiveUnitConfig& unit) 
 fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, fabric::Link& link,
                                Picoseconds now, bool analytical, fabric::Transfer& transfer) {
   fabric::Packet& packet = pool[ref];
-  const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 1, packet.id_low)
-                                             : link.occupy(now, packet.bytes, 0, packet.id_low);
+  const auto occupy = [&] {
+    const fabric::Link::Slot slot = analytical ? link.occupy_analytical(now, packet.bytes, 0, packet.id_low)
+                                               : link.occupy(now, packet.bytes, 0, packet.id_low);
+    transfer.leave(slot.start, link.latency(), slot.end - slot.start);
+    return slot;
+  };
+  const fabric::Link::Slot slot = message_in_time("a switch with a collective unit", packet, occupy);
   packet.queued += slot.start - now;
   packet.latency += link.latency();
-  transfer.first = slot.start + link.latency();
-  transfer.flit_time = slot.end - slot.start;
   transfer.packet = ref;
   transfer.target = packet.destination;
   return slot;
@@ -146,7 +150,6 @@ Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picos
   // A result's time begins with the contribution that came last.
   const auto& last = (*result.contributions)[result.last];
   fabric::Packet packet = pool_[last.item];
-  packet.id_high = packet.id_high >> 32 << 32;  // of the members' only round
   packet.queued += last.waited;
   packet.latency += config_.dimensions[dimension_].collective_unit.latency;
   packet.source = packet.destination;
@@ -164,6 +167,8 @@ Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picos
     copy.references = 1;
     copy.bytes = result.bytes;
     copy.destination = phase.view.rank(member);
+    MessageId only;  // of the members' only round
+    copy.id_high = pack_high(only, static_cast<uint32_t>(total_.results));
     if (data != kNoData && copies++ != 0) context_.data->payloads().add_reference(data);
     ++phase.counted.results;
     phase.counted.bytes_out += result.bytes;

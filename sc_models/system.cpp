@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/stop.h"
+
 namespace weft {
 
 namespace {
@@ -63,6 +65,8 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       wheel_("wheel"),
+      end_of_instant_("end_of_instant", [this] { slot_waits_.settled(); }),
+      slot_waits_(config, [this] { end_of_instant_.request(); }),
       folded_(!options.mirrored.empty()),
       whole_(options.whole),
       dram_(dram_spec(config.hbm)) {
@@ -89,10 +93,12 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
   for (const uint32_t r : built) {
-    nmus_[r] = std::make_unique<Nmu>(
-        ("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_, pool_, wheel_, client,
-        options.waves, data_.get(), units ? &directory_ : nullptr,
-        std::binary_search(whole_.begin(), whole_.end(), r) ? &fidelity_ : nullptr);
+    check_stop();
+    const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
+    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
+                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
+                                     units ? &directory_ : nullptr, whole ? &fidelity_ : nullptr,
+                                     whole ? &slot_waits_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -316,10 +322,10 @@ std::string System::explain_stall() const {
   return text;
 }
 
-bool System::rescue() {
-  bool any = false;
-  for (const auto& nmu : nmus_) any = (nmu && nmu->rescue()) || any;
-  return any;
+uint32_t System::rescue() {
+  uint32_t started = 0;
+  for (const auto& nmu : nmus_) started += nmu ? nmu->rescue() : 0;
+  return started;
 }
 
 std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
@@ -376,7 +382,6 @@ std::vector<fabric::Link> System::links(uint32_t rank) const {
   for (const Nmu::Port& port : nmu(rank).ports()) {
     if (port.nmu == nullptr) continue;
     for (uint32_t i = 0; i < port.links(); ++i) result.push_back(port.link(i));
-    result.insert(result.end(), port.in.begin(), port.in.end());
   }
   return result;
 }
@@ -395,9 +400,7 @@ void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric:
       to.link(i).adopt(from.link(alike), before[at + alike]);
     }
     at += from.links();
-    for (size_t i = 0; (dimensions >> d & 1) != 0 && i < to.in.size(); ++i)
-      to.in[i].adopt(from.in[i], before[at + i]);
-    at += from.in.size();
+    for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.lasts(); ++i) to.last(i).adopt(from.last(i));
   }
 }
 
@@ -405,8 +408,8 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
                           uint32_t exchanges) const {
   const uint32_t r = geometry_.place(index(rank));
   if (config_.graph != nullptr)
-    return report_end(nmu.name(), *config_.graph, {}, "switch_", r, port.takes_turns ? i : port.number,
-                      port.link(i));
+    return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
+                      port.analytical != Nmu::Port::Analytical::no ? i : port.number, port.link(i));
   const uint32_t d = port.dimension;
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const uint32_t c = geometry_.coordinate(r, d);
@@ -445,10 +448,11 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
 }
 
 LinkReport System::report(const LineSwitch& s, uint32_t i) const {
-  const uint32_t peer = geometry_.with_coordinate(s.base, s.dimension, i);
+  // A folded system has links to ranks that are not built.
+  const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(s.base, s.dimension, i));
   LinkReport report = of_link(s.module->links()[i]);
   report.name = fmt::format("{}.to{}", s.module->name(), peer);
-  report.to = nmus_[peer]->basename();
+  report.to = fmt::format("nmu{}", peer);
   report.dimension = s.dimension;
   report.fidelity = Fidelity::analytical;
   return report;

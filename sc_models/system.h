@@ -25,6 +25,7 @@
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
 #include "sc_models/packet_switch.h"
+#include "sc_models/settled_call.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/waves.h"
@@ -84,9 +85,9 @@ class System : public sc_core::sc_module {
   /// Data-carrying mode (`run.data: functional`): the payloads and inputs; null otherwise.
   collectives::DataContext* data() { return data_.get(); }
 
-  /// Starts chunks that wait for each other's slots when nothing else moves (CollectiveEngine::rescue). True
-  /// if any.
-  bool rescue();
+  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). Returns how
+  /// many.
+  uint32_t rescue();
 
   /// The links of a rank's ports, in and out, as they are now.
   std::vector<fabric::Link> links(uint32_t rank) const;
@@ -243,6 +244,8 @@ class System : public sc_core::sc_module {
   std::vector<std::vector<fabric::LinkType>>
       level_types_;  ///< by dimension: of its tree's levels above the NPUs
   ActivationWheel wheel_;
+  SettledCall end_of_instant_;
+  collectives::SlotWaits slot_waits_;
   bool folded_ = false;
   std::vector<uint32_t> whole_;             ///< ranks that reach each other
   std::vector<std::unique_ptr<Nmu>> nmus_;  ///< by rank; null: not built

@@ -3,9 +3,11 @@
 # Copyright the Weft authors
 #
 # Sets up, builds with warnings as errors, runs the whole test suite, then the unit tests under the address and
-# undefined-behaviour sanitizers. Ends with the two results and a non-zero exit if anything failed.
+# undefined-behaviour sanitizers, then, if asked to, the fuzz targets of the readers. Ends with the results and a non-zero
+# exit if anything failed.
 #
 #   WEFT_JOBS=N       parallel jobs (default: all processors)
+#   WEFT_FUZZ_SECONDS=N  of each fuzz target; default: 0, which leaves fuzzing out (the targets' corpora are tests of the suite)
 #   WEFT_DATA_DIR=DIR goldens and traces (default: ../shared/data). Without them the tests that need them are
 #                     skipped; with CI=true that is an error.
 set -euo pipefail
@@ -48,7 +50,16 @@ say "running the unit tests under the sanitizers"
 suite asan -L '^unit$' || failed=1
 asan_closing=$closing
 
+fuzz_seconds=${WEFT_FUZZ_SECONDS:-0}
+fuzz_closing="left out (WEFT_FUZZ_SECONDS=30 for 30 s a target)"
+if [ "$fuzz_seconds" -gt 0 ]; then
+  say "fuzzing the readers"
+  fuzz_closing="no finding in $fuzz_seconds s a target, or skipped"
+  "$root/scripts/fuzz.sh" --seconds "$fuzz_seconds" || { failed=1 && fuzz_closing="findings, or it could not run; see above"; }
+fi
+
 printf '\n'
+say "fuzzing:                 $fuzz_closing"
 say "sanitizers (unit tests): $asan_closing"
 say "whole suite:             $release_closing"
 printf '%s\n' "$release_closing"

@@ -54,7 +54,7 @@ std::string translation(const EnumTable& table, unsigned width) {
 
 }  // namespace
 
-size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path) {
+size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path, const std::string& dump_file) {
   const std::string stem = std::filesystem::path(absolute(path)).replace_extension().string();
 
   // Signals of one scope stand together even where they were not declared together.
@@ -71,7 +71,7 @@ size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path) {
   }
 
   std::string text = "[*]\n[*] Weft\n[*]\n";
-  text += fmt::format("[dumpfile] \"{}\"\n", absolute(writer.options().path));
+  text += fmt::format("[dumpfile] \"{}\"\n", absolute(dump_file.empty() ? writer.options().path : dump_file));
   text += fmt::format("[savefile] \"{}\"\n", absolute(path));
   text += fmt::format(
       "[timestart] {}\n[size] 1600 900\n[pos] -1 -1\n[sst_width] 260\n[signals_width] 320\n[sst_expanded] "

@@ -19,7 +19,8 @@ constexpr size_t kMaxViewTraces = 4096;
 /// enumeration names (<view without extension>.enum<N>.txt). Signals stand in order of declaration under a
 /// heading for each scope: bits, decimal numbers, reals as analog steps, enumerations by name. The view names
 /// the .vcd file by its absolute path. Returns the number of traces, headings not counted. Throws WriteError.
-size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path);
+size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path,
+                          const std::string& dump_file = "");
 
 }  // namespace weft::vcd
 

@@ -34,6 +34,11 @@ class Probe {
     if (writer_ != nullptr) writer_->probe(t, signal_, plain(v));
   }
 
+  /// The signal, a count, changes by `by` at each of these moments.
+  void add(const Steps& steps, int by) const {
+    if (writer_ != nullptr) writer_->add(steps, signal_, by);
+  }
+
   /// As set(), for a value that may have to be taken back before `t`.
   template <class T>
   FutureHandle at(Time t, const T& v) const {

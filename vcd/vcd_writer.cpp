@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -244,6 +245,14 @@ const EnumTable& VcdWriter::table(SignalId signal) const {
   return tables_[declared_[index(signal)].table];
 }
 
+Time VcdWriter::time_of(const Steps& steps) {
+  return (steps.first + steps.per_picosecond - 1) / steps.per_picosecond;
+}
+
+uint64_t VcdWriter::shown(const State& s) {
+  return s.count != 0 && static_cast<int64_t>(s.value) < 0 ? 0 : s.value;
+}
+
 uint64_t VcdWriter::checked_number(SignalId signal, uint64_t value) const {
   const State& s = state_[index(signal)];
   if (s.kind == Kind::real) return real_bits(static_cast<double>(value));
@@ -342,6 +351,73 @@ void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence) {
   }
 }
 
+void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
+  if (!open_ || steps.count == 0) return;
+  Run run{steps, by, time_of(steps), 0};
+  arrive(run.next, signal);
+  State& state = state_[index(signal)];
+  if (state.kind != Kind::number)
+    throw std::logic_error(fmt::format("signal '{}' counts but is no number", name(signal)));
+  if (!recording(run.next)) return;
+  run.last = time_of({steps.first + (steps.count - 1) * steps.stride, 1, 0, steps.per_picosecond});
+  if (state.count == 0) {
+    state.count = static_cast<uint32_t>(counts_.size());
+    counts_.emplace_back();
+    count_signals_.push_back(index(signal));
+  }
+  std::deque<Run>& waiting = counts_[state.count].waiting[by < 0 ? 1 : 0];
+  auto place = waiting.end();
+  while (place != waiting.begin() && std::prev(place)->next > run.next) --place;
+  waiting.insert(place, run);
+  look_at(state.count, run.next);
+}
+
+/// Not later than at `t`.
+void VcdWriter::look_at(uint32_t number, Time t) {
+  if (t >= counts_[number].look) return;
+  counts_[number].look = t;
+  heap_.push_back({t, ++sequence_, kOfCount | number});
+  std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+}
+
+// All steps of a signal up to now, at once.
+void VcdWriter::count_now(uint32_t number) {
+  Count& count = counts_[number];
+  Time look = ~Time{0};
+  for (std::deque<Run>& waiting : count.waiting) {
+    while (!waiting.empty() && waiting.front().next <= now_) {
+      count.begun.push_back(waiting.front());
+      waiting.pop_front();
+    }
+    if (!waiting.empty()) look = std::min(look, waiting.front().next);
+  }
+  State& state = state_[count_signals_[number]];
+  uint64_t value = state.known ? state.value : 0;
+  for (size_t i = 0; i < count.begun.size();) {
+    Run& run = count.begun[i];
+    Steps& steps = run.steps;
+    if (run.last <= now_) {
+      value += static_cast<uint64_t>(run.by * static_cast<int64_t>(steps.count));
+      run = count.begun.back();
+      count.begun.pop_back();
+      continue;
+    }
+    if (run.next <= now_) {
+      const uint64_t span = now_ * steps.per_picosecond - steps.first;
+      const uint64_t n = span < steps.stride ? 1 : span / steps.stride + 1;
+      value += static_cast<uint64_t>(run.by * static_cast<int64_t>(n));
+      steps.first += n * steps.stride;
+      steps.count -= static_cast<uint32_t>(n);
+      run.next = time_of(steps);
+    }
+    look = std::min(look, options_.every_step ? run.next : run.last);
+    ++i;
+  }
+  set_value(count_signals_[number], value, ++sequence_);
+  count.look = ~Time{0};
+  if (look != ~Time{0}) look_at(number, look);
+}
+
 FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
   uint32_t slot = 0;
   if (free_.empty()) {
@@ -367,8 +443,9 @@ bool VcdWriter::revoke(FutureHandle handle) {
   ++revoked_;
   // A model that revokes nearly all it commits far ahead must not fill the heap.
   if (revoked_ > 64 && revoked_ > heap_.size() / 2) {
-    const auto dead = std::partition(heap_.begin(), heap_.end(),
-                                     [this](const HeapEntry& e) { return !futures_[e.slot].revoked; });
+    const auto dead = std::partition(heap_.begin(), heap_.end(), [this](const HeapEntry& e) {
+      return (e.slot & kOfCount) != 0 || !futures_[e.slot].revoked;
+    });
     for (auto it = dead; it != heap_.end(); ++it) release(it->slot);
     heap_.erase(dead, heap_.end());
     std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
@@ -387,6 +464,11 @@ void VcdWriter::take_futures() {
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     const uint32_t slot = heap_.back().slot;
     heap_.pop_back();
+    if ((slot & kOfCount) != 0) {
+      // Of another time: an earlier look has come in between.
+      if (counts_[slot & ~kOfCount].look == now_) count_now(slot & ~kOfCount);
+      continue;
+    }
     const Future future = futures_[slot];
     release(slot);
     if (future.revoked) {
@@ -406,7 +488,7 @@ void VcdWriter::advance(Time now) {
     throw std::logic_error(fmt::format("waveform time moves from {} ps back to {} ps", now_, now));
   }
   if (open_) write_step();
-  while (open_ && !heap_.empty() && heap_.front().time < now) {
+  while (open_ && !heap_.empty() && heap_.front().time < now && heap_.front().time <= options_.window.to) {
     move(heap_.front().time);
     write_step();
   }
@@ -440,13 +522,14 @@ void VcdWriter::write_step() {
   for (const uint32_t signal : dirty_) {
     State& s = state_[signal];
     s.dirty = false;
-    if (s.written_known && s.written == s.value) continue;
+    const uint64_t value = shown(s);
+    if (s.written_known && s.written == value) continue;
     if (!stamped) {
       write_time(now_);
       stamped = true;
     }
     write_value(s);
-    s.written = s.value;
+    s.written = value;
     s.written_known = true;
     ++changes_;
   }
@@ -497,12 +580,12 @@ void VcdWriter::write_value(const State& s) {
       break;
     default:
       if (s.width == 1) {
-        *out++ = !s.known ? 'x' : s.value != 0 ? '1' : '0';
+        *out++ = !s.known ? 'x' : shown(s) != 0 ? '1' : '0';
         break;
       }
       *out++ = 'b';
       if (s.known) {
-        out = write_binary(out, s.value);
+        out = write_binary(out, shown(s));
       } else {
         *out++ = 'x';
       }
@@ -557,7 +640,7 @@ void VcdWriter::write_initial(Time t) {
   buffer_ += "$dumpvars\n";
   for (State& s : state_) {
     write_value(s);
-    s.written = s.value;
+    s.written = shown(s);
     s.written_known = s.known;
     s.dirty = false;
   }
@@ -643,6 +726,8 @@ void VcdWriter::stop() noexcept {
   file_ = -1;
   heap_.clear();
   futures_.clear();
+  counts_.assign(1, {});
+  count_signals_.assign(1, 0);
   free_.clear();
   revoked_ = 0;
 }

@@ -8,6 +8,7 @@
 #define WEFT_VCD_VCD_WRITER_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,11 +30,24 @@ struct Window {
   Time to = ~Time{0};
 };
 
+/// `count` moments, `stride` apart, in units of which `per_picosecond` are a picosecond; what is between two
+/// picoseconds is at the later one.
+struct Steps {
+  uint64_t first = 0;
+  uint32_t count = 1;
+  uint64_t stride = 0;
+  uint64_t per_picosecond = 1;
+};
+
 struct WriterOptions {
   std::string path;  ///< the .vcd file; its folder must exist
   Window window;     ///< values before `from` are kept and dumped as initial values at `from`
   uint64_t max_bytes =
       uint64_t{2} << 30;  ///< recording stops, with a $comment, before the file grows beyond this
+  /// Of add(): a count is written at every step, or only where a run of steps begins and ends. What is
+  /// written is the count of that instant in both; only the value at the start of a window may be that of the
+  /// last run's end.
+  bool every_step = true;
   /// The simulator's time now, read at every probe; it must not go backwards. Empty: the owner calls
   /// advance().
   std::function<Time()> clock;
@@ -78,6 +92,12 @@ class VcdWriter {
   void probe(Time t, SignalId signal, double value);
   /// As above for a text signal; for any other kind std::logic_error.
   void probe(Time t, SignalId signal, std::string_view value);
+
+  /// A number changes by `by` at each of the steps, whatever else adds to it and in whatever order that
+  /// becomes known: a count, such as the credits of a buffer. It starts from the value last given by probe(),
+  /// or 0. Of the steps of one instant the sum is written, and 0 where it is below. They cannot be revoked.
+  /// Throws std::logic_error if the first step is before now() or the signal is no number.
+  void add(const Steps& steps, SignalId signal, int by);
 
   /// As probe(), and names the value so that it can be revoked until time has moved past t. The handle is
   /// empty if the value is outside what is recorded.
@@ -145,6 +165,7 @@ class VcdWriter {
     uint8_t width = 1;
     Kind kind = Kind::bit;
     bool dirty = false;
+    uint32_t count = 0;          ///< not 0: its number, and `value` may be below zero for a while
     bool known = false;          ///< a value was probed
     bool written_known = false;  ///< a value is in the file
   };
@@ -153,6 +174,20 @@ class VcdWriter {
     uint64_t sequence = 0;  ///< 0: free
     uint32_t signal = 0;
     bool revoked = false;
+  };
+  static constexpr uint32_t kOfCount = 1u << 31;  ///< in HeapEntry::slot: the number of a count
+  /// Of add(): some steps that are to come.
+  struct Run {
+    Steps steps;
+    int64_t by = 0;
+    Time next = 0;  ///< time of the first of them
+    Time last = 0;
+  };
+  /// Of a signal that has been given to add().
+  struct Count {
+    std::vector<Run> begun;
+    std::deque<Run> waiting[2];  ///< upwards, downwards: each in order of their first steps
+    Time look = ~Time{0};        ///< when it is next to be counted: its entry in the heap
   };
   struct HeapEntry {
     Time time;
@@ -171,6 +206,8 @@ class VcdWriter {
   SignalId add(std::string_view name, Kind kind, unsigned width, uint32_t table);
   uint32_t scope_of(std::string_view path);
   bool recording(Time t) const { return open_ && t <= options_.window.to; }
+  static Time time_of(const Steps& steps);
+  static uint64_t shown(const State& state);
   void arrive(Time t, SignalId signal);
   void tick();
   uint64_t checked_number(SignalId signal, uint64_t value) const;
@@ -181,6 +218,8 @@ class VcdWriter {
   FutureHandle commit(Time t, SignalId signal, uint64_t value);
   void release(uint32_t slot);
   void take_futures();
+  void look_at(uint32_t number, Time t);
+  void count_now(uint32_t number);
   void move(Time t);
   void write_step();
   void write_header();
@@ -218,6 +257,8 @@ class VcdWriter {
 
   std::vector<Declared> declared_;
   std::vector<EnumTable> tables_;
+  std::vector<Count> counts_ = std::vector<Count>(1);
+  std::vector<uint32_t> count_signals_ = std::vector<uint32_t>(1);  ///< by number
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, uint32_t> scope_index_;
   std::unordered_set<std::string> names_;

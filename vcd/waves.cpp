@@ -11,10 +11,15 @@
 
 namespace weft::vcd {
 
-Waves::Waves(WavesOptions options) : glob_(options.selection) {
+Waves::Waves(WavesOptions options)
+    : glob_(options.selection), optional_scope_(std::move(options.optional_scope)) {
   if (glob_.empty()) return;
   if (options.view)
     view_path_ = std::filesystem::path(options.writer.path).replace_extension(".gtkw").string();
+  if (!options.unfinished_suffix.empty()) {
+    path_ = options.writer.path;
+    options.writer.path += options.unfinished_suffix;
+  }
   writer_ = std::make_unique<VcdWriter>(std::move(options.writer));
 }
 
@@ -46,16 +51,44 @@ Probe Waves::text(std::string_view name) {
   return selected(name) ? Probe(writer_.get(), writer_->add_text(name)) : Probe();
 }
 
+bool Waves::selected(std::string_view name) {
+  if (writer_ == nullptr) return false;
+  std::string kind;
+  bool number = false;
+  for (const char c : name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) kind += c;
+    if (digit && !number) kind += '#';
+    number = digit;
+  }
+  examples_.try_emplace(std::move(kind), name);
+  const bool whole = glob_.matches(name);
+  if (optional_scope_.empty() || name.substr(0, optional_scope_.size()) != optional_scope_) return whole;
+  return glob_.matches(name.substr(optional_scope_.size())) || whole;
+}
+
+std::vector<std::string> Waves::examples() const {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : examples_) names.push_back(name);
+  return names;
+}
+
 void Waves::begin() {
   if (writer_ == nullptr || begun_) return;
   begun_ = true;
-  if (!view_path_.empty()) write_gtkwave_view(*writer_, view_path_);
+  if (!view_path_.empty() && path_.empty()) write_gtkwave_view(*writer_, view_path_);
 }
 
 void Waves::close(Time end_time) {
   if (writer_ == nullptr) return;
   begin();
   writer_->close(end_time);
+  if (path_.empty() || writer_->failure()) return;
+  std::error_code error;
+  std::filesystem::rename(writer_->options().path, path_, error);
+  if (error) throw WriteError(writer_->options().path, "cannot be renamed: " + error.message());
+  if (!view_path_.empty()) write_gtkwave_view(*writer_, view_path_, path_);
+  path_.clear();
 }
 
 }  // namespace weft::vcd

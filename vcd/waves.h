@@ -4,6 +4,7 @@
 #ifndef WEFT_VCD_WAVES_H
 #define WEFT_VCD_WAVES_H
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,11 @@ struct WavesOptions {
   std::string selection;  ///< see Glob; empty: nothing is recorded and no file is made
   WriterOptions writer;   ///< file, window, budget and clock
   bool view = true;       ///< write a GTKWave view beside the file
+  /// If set, the file is written as `writer.path` + this, and close() gives it its name and writes the view:
+  /// what a killed program leaves is not taken for a whole waveform.
+  std::string unfinished_suffix;
+  /// Patterns match names with and without this beginning: the module that everything is in.
+  std::string optional_scope;
 };
 
 /// The signals of one run. Modules register names at elaboration and keep the probe they are given; it is
@@ -50,11 +56,15 @@ class Waves {
   /// that exist now. Throws WriteError.
   void begin();
 
-  /// Writes everything up to `end_time` (ps) and closes the file; see VcdWriter::close.
+  /// Writes everything up to `end_time` (ps) and closes the file; see VcdWriter::close. Throws WriteError.
   void close(Time end_time);
 
   /// The patterns that selected no signal; for a warning after elaboration.
   std::vector<std::string> unmatched() const { return glob_.unmatched(); }
+
+  /// One name of every kind of signal there is, selected or not: names that differ only in their numbers are
+  /// of one kind.
+  std::vector<std::string> examples() const;
 
   /// Null when nothing is recorded.
   VcdWriter* writer() { return writer_.get(); }
@@ -63,11 +73,14 @@ class Waves {
   const std::string& view_path() const { return view_path_; }
 
  private:
-  bool selected(std::string_view name) { return writer_ != nullptr && glob_.matches(name); }
+  bool selected(std::string_view name);
 
   Glob glob_;
+  std::string optional_scope_;
+  std::map<std::string, std::string> examples_;  ///< by the name with a # for every number
   std::unique_ptr<VcdWriter> writer_;
   std::string view_path_;
+  std::string path_;  ///< that the file gets in close(), if it has another one
   bool begun_ = false;
 };
 

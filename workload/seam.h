@@ -65,6 +65,24 @@ struct TimeSplit {
   Picoseconds reduce = 0;
 };
 
+/// The same, summed over many messages: more than 64 bits hold, where these wait long.
+struct TimeSums {
+  Wide queue = 0;
+  Wide serialise = 0;
+  Wide latency = 0;
+  Wide endpoint = 0;
+  Wide reduce = 0;
+
+  template <typename Split>
+  void add(const Split& split) {
+    queue += split.queue;
+    serialise += split.serialise;
+    latency += split.latency;
+    endpoint += split.endpoint;
+    reduce += split.reduce;
+  }
+};
+
 /// Delivered to the receiver when the message is there, its endpoint delay is over and its reduction is done.
 struct Completion {
   MessageId id;

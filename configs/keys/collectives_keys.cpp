@@ -19,10 +19,15 @@ void add_collectives_keys(KeyTable& table) {
 
   {
     KeySpec& k = add("collectives.chunks", ValueType::integer);
-    k.fallback = "4";
+    k.fallback = "auto";
     k.min = "1";
     k.max = "65535";
-    k.description = "Chunks a collective's data is split into: the unit of pipelining over dimensions.";
+    k.zero_word = "auto";
+    k.description =
+        "Chunks a collective's data is split into: the unit of pipelining over dimensions. `auto`: as many, "
+        "up "
+        "to 4, as keep the serialisation of a chunk above the latency of its steps on the slowest dimension "
+        "(docs/user_guide.md has the formula); small collectives are one chunk.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.chunks = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.chunks}; };
   }
@@ -204,6 +209,7 @@ void add_collectives_keys(KeyTable& table) {
     k.optional = true;
     k.min = "1";
     k.max = "65535";
+    k.zero_word = "auto";
     k.description = "Their chunks, as `collectives.chunks`.";
   }
   {

@@ -94,6 +94,30 @@ void add_run_keys(KeyTable& table) {
     k.set = [](Config& c, size_t, const Value& v) { c.output.waves = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.output.waves; };
   }
+  {
+    KeySpec& k = add("output.waves_from", ValueType::time);
+    k.fallback = "0 ps";
+    k.description = "Simulated time at which the waveform begins.";
+    k.set = [](Config& c, size_t, const Value& v) { c.output.waves_from = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.output.waves_from; };
+  }
+  {
+    KeySpec& k = add("output.waves_to", ValueType::time);
+    k.fallback = "end";
+    k.zero_word = "end";
+    k.description = "Simulated time at which the waveform ends. `end`: with the run.";
+    k.set = [](Config& c, size_t, const Value& v) { c.output.waves_to = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.output.waves_to; };
+  }
+  {
+    KeySpec& k = add("output.waves_budget", ValueType::size);
+    k.fallback = "2 GiB";
+    k.min = "1 KiB";
+    k.max = "1 PiB";
+    k.description = "The waveform file never grows beyond this: recording stops then, and the run says so.";
+    k.set = [](Config& c, size_t, const Value& v) { c.output.waves_budget = std::get<uint64_t>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.output.waves_budget; };
+  }
 }
 
 }  // namespace weft

@@ -94,7 +94,7 @@ void add_topology_keys(KeyTable& table) {
   }
   {
     KeySpec& k = add("topology.graph.switching", ValueType::choice);
-    k.fallback = to_string(Switching::store_and_forward);
+    k.fallback = to_string(Switching::cut_through);
     k.choices = {
         {to_string(Switching::store_and_forward), true, "a node forwards a message when its tail is there"},
         {to_string(Switching::cut_through), true, "a node forwards a message when its head is there"}};
@@ -253,7 +253,7 @@ void add_topology_keys(KeyTable& table) {
   }
   {
     KeySpec& k = add("topology.dimensions[].switching", ValueType::choice);
-    k.fallback = to_string(Switching::store_and_forward);
+    k.fallback = to_string(Switching::cut_through);
     k.choices = {
         {to_string(Switching::store_and_forward), true, "a hop forwards a message when its tail is there"},
         {to_string(Switching::cut_through), true, "a hop forwards a message when its head is there"}};

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +20,7 @@
 #include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
+#include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/notation.h"
@@ -199,12 +198,13 @@ class Resolver {
     try {
       if (file != nullptr) {
         const std::string path = absolute_path(std::get<std::string>(file->value), file_);
-        std::ifstream in(path, std::ios::binary);
-        std::ostringstream text;
-        if (!in || std::filesystem::is_directory(path) || !(text << in.rdbuf()))
-          return wrong(file->origin, "topology.routes_file",
-                       fmt::format("{} cannot be read; check the path", path));
-        if (!read_routes(read_document(text.str(), path), "routes", *spec, reporter)) return false;
+        std::string text;
+        try {
+          text = read_input(path, kRoutesInput);
+        } catch (const UserError& error) {
+          return wrong(file->origin, "topology.routes_file", error.what());
+        }
+        if (!read_routes(read_document(text, path), "routes", *spec, reporter)) return false;
       }
       config_.graph = std::make_shared<const Graph>(std::move(*spec));
     } catch (const UserError& error) {
@@ -706,7 +706,7 @@ class Resolver {
       if (const RawValue* v = get("algorithms"))
         if (auto names = algorithm_list(*v, path + ".algorithms")) rule.algorithms = std::move(*names);
       const bool complete = raw_.rules.broken.count(i) == 0;
-      if (complete && get("algorithms") == nullptr && !rule.order && rule.chunks == 0 && !rule.priority)
+      if (complete && get("algorithms") == nullptr && !rule.order && !rule.chunks && !rule.priority)
         errors_.add(raw_.rules.origins[i], path,
                     "sets nothing; add `algorithms`, `order`, `chunks` or `priority`, or remove the rule");
       config_.collectives.rules.push_back(std::move(rule));

@@ -5,6 +5,7 @@
 // is run.
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <functional>
@@ -247,9 +248,99 @@ TEST_F(BadInput, RemoteMemoryThatTheMachineDoesNotHave) {
 
 TEST_F(BadInput, ZeroBytesAndFewerBytesThanChunksAreNoErrors) {
   const Ran ran = run({collective(1, kAllReduce, 0), collective(2, kAllReduce, 3), send(3, 1, 0, 1)},
-                      {collective(1, kAllReduce, 0), collective(2, kAllReduce, 3), receive(3, 0, 0, 1)});
+                      {collective(1, kAllReduce, 0), collective(2, kAllReduce, 3), receive(3, 0, 0, 1)},
+                      {"--set", "collectives.chunks=4"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_TRUE(ran.says({"warning", "chunks"})) << ran.err;
+}
+
+TEST_F(BadInput, SpecialFilesAreRefusedByEveryReader) {
+  const std::string machine = config(std::string(kTopology) + kDimension);
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  fs::create_symlink(at("loop"), at("loop"));
+  write_trace(at("t.0.et"), {comp(1)});
+  write_trace(at("t.1.et"), {comp(1)});
+  const std::string table = std::string(
+      "weft: 1\ntopology:\n  graph: {npus: 2, links: [{from: npu0, to: npu1, bandwidth: 1 "
+      "GB/s, latency: 1 us}]}\n  routing: table\n  routes_file: ");
+  const std::vector<std::string> collective = {"collective", "--op", "all_reduce",
+                                               "--size",     "1MiB", "--config"};
+  const std::vector<std::string> traffic = {"traffic", "--topology", "Ring(4)", "--pattern"};
+  const std::string long_name(300, 'n');
+  for (const auto& [path, word] :
+       std::vector<std::pair<std::string, std::string>>{{"/dev/zero", "is a device"},
+                                                        {at("pipe"), "is a pipe"},
+                                                        {at(""), "is a folder"},
+                                                        {at("loop"), "loop of symbolic links"},
+                                                        {at(long_name), "too long"}}) {
+    SCOPED_TRACE(path);
+    const bool usage = word == "too long" || word == "loop of symbolic links";
+    for (const char* command : {"run", "validate", "describe", "traffic"})
+      expect(weft({command, path}), 2, {word});
+    auto with = collective;
+    with.push_back(path);
+    expect(weft(with), 2, {word});
+    with = traffic;
+    with.push_back(path);
+    expect(weft(with), 2, {"--pattern", word});
+    expect(weft({"run", machine, "--trace", at("t"), "--groups", path, "--out", at("out")}), usage ? 2 : 3,
+           {word});
+    write(at("table.yaml"), table + "'" + path + "'\n");
+    expect(weft({"validate", at("table.yaml")}), 2, {"topology.routes_file", word});
+    expect(weft({"trace", "info", path}), usage ? 2 : 3, {word});
+  }
+  for (const auto& [path, word] : std::vector<std::pair<std::string, std::string>>{
+           {"/dev/zero", "is a device"}, {at("pipe"), "is a pipe"}, {at("loop"), "loop of symbolic links"}}) {
+    SCOPED_TRACE(path);
+    const int status = word == "loop of symbolic links" ? 2 : 3;
+    fs::remove(at("t.1.et"));
+    fs::create_symlink(path, at("t.1.et"));
+    expect(weft({"run", machine, "--trace", at("t"), "--out", at("out")}), status, {at("t.1.et"), word});
+    fs::remove(at("p.0.et"));
+    fs::create_symlink(path, at("p.0.et"));
+    expect(weft({"collective", "--topology", "Ring(2)", "--bandwidth", "1 GB/s", "--op", "all_reduce",
+                 "--size", "1MiB", "--algorithm", "custom:" + at("p")}),
+           status, {at("p.0.et"), word});
+  }
+}
+
+TEST_F(BadInput, WhatAlwaysFailsIsFoundByValidate) {
+  write_trace(at("t.0.et"), {comp(1)});
+  write_trace(at("t.1.et"), {comp(1), trace::test::make(9, "odd", ChakraProtoMsg::INVALID_NODE)});
+  const std::string machine = config(std::string(kTopology) + kDimension);
+  for (const char* command : {"run", "validate"})
+    expect(weft({command, machine, "--set", "workload.trace=" + at("t")}), 3,
+           {at("t.1.et"), "rank 1", "node 9", "INVALID"});
+  expect(weft({"validate",
+               config(std::string(kTopology) + kDimension + "collectives: {all_reduce: 'custom:p'}\n")}),
+         3, {"machine.yaml", "collectives.all_reduce", at("p.0.et"), "no such"});
+}
+
+TEST_F(BadInput, AFolderInPlaceOfAPrefix) {
+  write_trace(at("t.0.et"), {comp(1)});
+  write_trace(at("t.1.et"), {comp(1)});
+  const std::string machine = config(std::string(kTopology) + kDimension);
+  expect(weft({"run", machine, "--trace", at(""), "--out", at("out")}), 3,
+         {"is a folder", "Give that", at("t")});
+  // The input side of a name that no file can have.
+  expect(weft({"run", machine, "--trace", at(std::string(300, 'x')) + "/t", "--out", at("out")}), 2,
+         {"File name too long"});
+  expect(weft({"run", machine, "--trace", at(std::string(300, 'x')), "--out", at("out")}), 2,
+         {"too long", "shorter prefix"});
+}
+
+TEST_F(BadInput, CustomProgramsThatReduceWhatIsOnlyMoved) {
+  PbNode out = send(1, 1, 0, 7);
+  trace::test::attribute(out, "block_first", 0);
+  trace::test::attribute(out, "block_count", 2);
+  PbNode in = receive(2, 0, 0, 7);
+  trace::test::attribute(in, "reduce", 1);
+  write_trace(at("b.0.et"), {out});
+  write_trace(at("b.1.et"), {in});
+  for (const char* data : {"none", "int32"})
+    expect(weft({"collective", "--topology", "Ring(2)", "--bandwidth", "1 GB/s", "--op", "broadcast",
+                 "--size", "1MiB", "--algorithm", "custom:" + at("b"), "--data", data}),
+           3, {at("b"), "member 0 to member 1 is reduced", "broadcast reduces nothing"});
 }
 
 }  // namespace

@@ -56,8 +56,9 @@ TEST(Collective, TellsItsPhases) {
   vcd::test::TemporaryFolder folder;
   // Two chunks of 500,000 B. Ring(2): half of it, 5 us + 0.5 us; Switch(2): half of that, two hops of 2.5 us
   // + 0.5 us, twice for the all-reduce; then the ring again.
-  const Ran ran = collective({"--topology", "Ring(2)_Switch(2)", "--bandwidth", "50 GB/s", "--size", "1MB",
-                              "--chunks", "2", "--phases", "--json", "--out", folder.file("o")});
+  const Ran ran =
+      collective({"--topology", "Ring(2)_Switch(2)", "--bandwidth", "50 GB/s", "--size", "1MB", "--chunks",
+                  "2", "--switching", "store_and_forward", "--phases", "--json", "--out", folder.file("o")});
   ASSERT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(json::parse(ran.out)["results"][0]["phases"], json::parse(R"([
     {"what": "reduce_scatter d0 ring", "queue_ns": 5500, "network_ns": 11000},
@@ -259,15 +260,16 @@ TEST(Collective, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
       collective({"--topology", "Ring(4)", "--bandwidth", "100 GB/s", "--size", "1 MiB", "--json"});
   EXPECT_EQ(ran.status, 0);
   const json parsed = json::parse(ran.out);
-  ASSERT_EQ(parsed.size(), 1u);
+  ASSERT_EQ(parsed.size(), 2u);
+  EXPECT_EQ(parsed["finished"], true);
   ASSERT_EQ(parsed["results"].size(), 1u);
   std::vector<std::string> keys;
   for (const auto& item : parsed["results"][0].items()) {
     keys.push_back(item.key());
     EXPECT_TRUE(item.value().is_number()) << item.key();
   }
-  EXPECT_EQ(keys, (std::vector<std::string>{"algbw_GBps", "busbw_GBps", "bytes", "efficiency", "events",
-                                            "messages", "time_ns", "wall_s"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"algbw_GBps", "busbw_GBps", "bytes", "chunks", "efficiency",
+                                            "events", "messages", "time_ns", "wall_s"}));
   EXPECT_NE(ran.err.find("busbw"), std::string::npos) << "the table";
 }
 
@@ -366,7 +368,9 @@ TEST(Collective, EveryOptionHasItsEffect) {
   EXPECT_GT(time({"--reduction", "1600 GB/s"}), plain);
   EXPECT_GT(time({"--reduction", "100 GB/s"}), time({"--reduction", "1600 GB/s"}));
   EXPECT_EQ(time({"--reduction", "none"}), plain);
-  EXPECT_LT(time({"--topology", "Switch(4)", "--switching", "cut_through"}),
+  EXPECT_GT(time({"--topology", "Switch(4)", "--switching", "store_and_forward"}),
+            time({"--topology", "Switch(4)"}));
+  EXPECT_EQ(time({"--topology", "Switch(4)", "--switching", "cut_through"}),
             time({"--topology", "Switch(4)"}));
   EXPECT_LT(time({"--links-per-npu", "2"}), plain);
   EXPECT_GT(time({"--order", "baseline"}), plain);
@@ -389,6 +393,32 @@ TEST(Collective, SetReachesEveryKey) {
   const Ran ran = collective(wrong);
   EXPECT_EQ(ran.status, 2);
   EXPECT_TRUE(ran.says({"--set packet.size=3", "unknown key 'size'", "packet_size"})) << ran.err;
+}
+
+TEST(Collective, SizesAsNcclTestsWritesThem) {
+  const Arguments base = {"Switch(4)", "--bandwidth", "100 GB/s"};
+  const auto bytes = [&](const Arguments& more) {
+    Arguments all = base;
+    all.insert(all.end(), more.begin(), more.end());
+    std::vector<uint64_t> sizes;
+    for (const json& result : results(all)) sizes.push_back(result["bytes"]);
+    return sizes;
+  };
+  EXPECT_EQ(bytes({"-b", "8", "-e", "64", "-f", "2"}), (std::vector<uint64_t>{8, 16, 32, 64}));
+  EXPECT_EQ(bytes({"--minbytes", "1k", "--maxbytes", "4K", "--stepfactor", "4"}),
+            (std::vector<uint64_t>{1024, 4096}));
+  EXPECT_EQ(bytes({"-b1M", "-e3M"}), (std::vector<uint64_t>{1u << 20, 2u << 20, 3u << 20}));
+  EXPECT_EQ(bytes({"-b", "1k", "-e", "3k", "-i", "1k"}), (std::vector<uint64_t>{1024, 2048, 3072}));
+  EXPECT_EQ(bytes({"--size", "1M"}), (std::vector<uint64_t>{1u << 20}));
+  EXPECT_EQ(bytes({"--sizes", "64k,1M"}), (std::vector<uint64_t>{65536, 1u << 20}));
+  for (const Arguments& wrong : std::vector<Arguments>{
+           {"-b", "8", "-e", "64", "--size", "1k"}, {"-e", "64"}, {"-b", "64", "-e", "8"}, {"-f", "2"}}) {
+    Arguments all = base;
+    all.insert(all.end(), wrong.begin(), wrong.end());
+    const Ran ran = collective(all);
+    EXPECT_EQ(ran.status, 2) << ran.out;
+    EXPECT_TRUE(ran.says({"-b"})) << ran.err;
+  }
 }
 
 TEST(Collective, RulesForNothingAreToldAsByRun) {
@@ -536,7 +566,9 @@ TEST(Collective, SomeGoldens) {
          "--endpoint-delay",
          std::to_string(g.config.nmu.endpoint_delay) + " ps",
          "--fidelity",
-         to_string(dimensions[0].fidelity)});
+         to_string(dimensions[0].fidelity),
+         "--switching",
+         "store_and_forward"});
     EXPECT_NEAR(r[0]["time_ns"].get<double>(), g.time_ns, g.tolerance_ns) << g.id;
   }
   EXPECT_GE(tried, 10u);

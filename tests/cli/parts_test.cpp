@@ -16,6 +16,7 @@
 
 #include "sc_main/decimal.h"
 #include "sc_main/json_text.h"
+#include "sc_main/near_signals.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/progress.h"
 #include "sc_main/results.h"
@@ -126,6 +127,54 @@ TEST(SizeList, RefusesAndSaysWhy) {
   }
 }
 
+TEST(SizeOption, LettersArePowersOfTwo) {
+  EXPECT_EQ(parse_size_option("64k"), 65536u);
+  EXPECT_EQ(parse_size_option("64K"), 65536u);
+  EXPECT_EQ(parse_size_option("1M"), 1u << 20);
+  EXPECT_EQ(parse_size_option(" 1.5 m "), 3u << 19);
+  EXPECT_EQ(parse_size_option("2G"), 2ull << 30);
+  EXPECT_EQ(parse_size_option("1T"), 1ull << 40);
+  EXPECT_EQ(parse_size_option("1 MB"), 1000000u);
+  EXPECT_EQ(parse_size_option("1 MiB"), 1u << 20);
+  EXPECT_EQ(parse_sizes("1k:4k:x2"), (std::vector<uint64_t>{1024, 2048, 4096}));
+  EXPECT_EQ(parse_sizes("1k,2M"), (std::vector<uint64_t>{1024, 2u << 20}));
+  for (const char* text : {"k", "1kk", "-1M", "1.3.5M", "1Mi", "M1", "1 M/s", "0.3k", "99999999999T", "1"})
+    EXPECT_THROW(parse_size_option(text), UserError) << text;
+}
+
+TEST(SizeRangeTest, AsNcclTests) {
+  EXPECT_EQ(sizes_of({"8", "64", "2", ""}), (std::vector<uint64_t>{8, 16, 32, 64}));
+  EXPECT_EQ(sizes_of({"1k", "8K", "2", ""}), (std::vector<uint64_t>{1024, 2048, 4096, 8192}));
+  EXPECT_EQ(sizes_of({"1M", "1G", "32", ""}), (std::vector<uint64_t>{1u << 20, 32u << 20, 1u << 30}));
+  EXPECT_EQ(sizes_of({"1 KiB", "3 KiB", "", "1k"}), (std::vector<uint64_t>{1024, 2048, 3072}));
+  EXPECT_EQ(sizes_of({"1M", "3M", "", ""}), (std::vector<uint64_t>{1u << 20, 2u << 20, 3u << 20}));
+  EXPECT_EQ(sizes_of({"1M", "", "", ""}), (std::vector<uint64_t>{1u << 20}));
+  EXPECT_EQ(sizes_of({"0", "8", "", "4"}), (std::vector<uint64_t>{0, 4, 8}));
+  EXPECT_EQ(sizes_of({"18446744073709551614", "18446744073709551615", "2", ""}).size(), 1u);
+  const std::vector<std::pair<SizeRange, std::string>> wrong = {{{"", "1M", "", ""}, "give -b"},
+                                                                {{"1M", "", "2", ""}, "give -e"},
+                                                                {{"2M", "1M", "2", ""}, "more than -e"},
+                                                                {{"1", "2", "2", "1"}, "both"},
+                                                                {{"1", "2", "1", ""}, "2 or more"},
+                                                                {{"0", "2", "2", ""}, "stays 0"},
+                                                                {{"1", "2", "", "0"}, "more than 0"},
+                                                                {{"1", "1G", "", "1"}, "10000"},
+                                                                {{"x", "1G", "2", ""}, "-b"},
+                                                                {{"1", "1 GB/s", "2", ""}, "-e"},
+                                                                {{"1", "2", "2.5", ""}, "-f"},
+                                                                {{"1", "2", "", "-1"}, "-i"}};
+  for (const auto& [range, part] : wrong) {
+    try {
+      sizes_of(range);
+      ADD_FAILURE() << part;
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage);
+      EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("-b 8 -e 128M -f 2"), std::string::npos) << e.what();
+    }
+  }
+}
+
 TEST(ProgressTest, NothingInTheFirstTwoSeconds) {
   std::string text;
   Progress progress([&](std::string_view t) { text += t; }, true, "nodes");
@@ -149,6 +198,32 @@ TEST(ProgressTest, OnATerminalOneLineIsWrittenOver) {
   text.clear();
   progress.end();
   EXPECT_EQ(text, "\n");
+}
+
+TEST(ProgressTest, TheTimeToGoIsThatOfAllTheWork) {
+  std::string text;
+  Progress progress([&](std::string_view t) { text += t; }, false, "nodes");
+  int asked = 0;
+  const auto work = [&] {
+    ++asked;
+    return Work{50, 200, "messages of size 2 of 5", 0.4};
+  };
+  progress.update(1, 1000, work);
+  EXPECT_EQ(asked, 0) << "there is nothing to say";
+  progress.update(10, 1000, work);
+  EXPECT_EQ(text, "simulated 1 ns, 50 of 200 messages of size 2 of 5 (40 %), 10 s so far, ETA 15 s\n");
+}
+
+TEST(NearSignals, PartsFirstThenSlips) {
+  const std::vector<std::string> names = {"job.npu0.state",        "job.npu0.node",
+                                          "job.nmu0.d0_plus.busy", "job.nmu0.d0_plus.bytes",
+                                          "job.sw0.out3.busy",     "job.nmu0.round"};
+  EXPECT_EQ(near_signals("plus.busy", names).front(), "job.nmu0.d0_plus.busy");
+  EXPECT_EQ(near_signals("npu[0-9].stat", names).front(), "job.npu0.state");
+  EXPECT_EQ(near_signals("*.d7_plus.bites", names).front(), "job.nmu0.d0_plus.bytes");
+  EXPECT_EQ(near_signals("NPU3.Node", names).front(), "job.npu0.node");
+  EXPECT_EQ(near_signals("x", names).size(), 5u);
+  EXPECT_TRUE(near_signals("x", {}).empty());
 }
 
 TEST(ProgressTest, ElsewhereALineNowAndThen) {
@@ -193,12 +268,12 @@ TEST_F(OutputFolderTest, MakesFoldersAndRemovesOldResultsOnly) {
   fs::create_directories(root_ / "a");
   std::ofstream(at("a/summary.json")) << "old";
   std::ofstream(at("a/mine.txt")) << "keep";
-  fs::create_symlink("mine.txt", at("a/links.csv"));
+  std::ofstream(at("a/links.csv.part")) << "of a run that was killed";
   const OutputFolder folder(at("a"), {"summary.json", "links.csv"});
   EXPECT_FALSE(fs::exists(at("a/summary.json")));
+  EXPECT_FALSE(fs::exists(at("a/links.csv.part")));
   EXPECT_TRUE(fs::exists(at("a/mine.txt")));
-  EXPECT_TRUE(fs::is_symlink(at("a/links.csv"))) << "what a user linked is his";
-  EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "a"), fs::directory_iterator()), 2)
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "a"), fs::directory_iterator()), 1)
       << "the probe is gone";
   const OutputFolder nested(at("b/c/d"), {});
   nested.write("x", "text");
@@ -223,13 +298,74 @@ TEST_F(OutputFolderTest, AFolderThatCannotBeWritten) {
 }
 
 TEST_F(OutputFolderTest, AFullDiskIsSeenAtTheLatestWhenTheFileIsClosed) {
-  const OutputFolder folder(at("o"), {});
-  fs::create_symlink("/dev/full", at("o/links.csv"));
-  const std::string text = failure([&] { folder.write("links.csv", "one line\n"); }, ExitCode::internal);
-  EXPECT_NE(text.find("links.csv"), std::string::npos) << text;
-  EXPECT_NE(text.find("No space left"), std::string::npos) << text;
-  EXPECT_NE(text.find("free some space"), std::string::npos) << text;
-  failure([&] { folder.write("links.csv", std::string(1 << 20, 'x')); }, ExitCode::internal);
+  for (const size_t size : {size_t{9}, size_t{1} << 20}) {
+    ResultFile file("/dev/full");  // a device is written directly
+    const std::string text = failure(
+        [&] {
+          file.append(std::string(size, 'x'));
+          file.close();
+        },
+        ExitCode::internal);
+    EXPECT_NE(text.find("/dev/full"), std::string::npos) << text;
+    EXPECT_NE(text.find("No space left"), std::string::npos) << text;
+    EXPECT_NE(text.find("free some space"), std::string::npos) << text;
+  }
+}
+
+TEST_F(OutputFolderTest, SymlinksAreRefused) {
+  fs::create_directories(root_ / "a");
+  std::ofstream(at("mine.txt")) << "keep";
+  for (const char* name : {"summary.json", "links.csv.part"}) {
+    fs::create_symlink(at("mine.txt"), at("a") + "/" + name);
+    const std::string text = failure(
+        [&] {
+          OutputFolder(at("a"), {"summary.json", "links.csv"});
+        },
+        ExitCode::usage);
+    EXPECT_NE(text.find(std::string("a/") + name), std::string::npos) << text;
+    EXPECT_NE(text.find("symlink"), std::string::npos) << text;
+    fs::remove(at("a") + "/" + name);
+  }
+  fs::create_symlink(at("mine.txt"), at("link"));
+  failure([&] { ResultFile file(at("link")); }, ExitCode::usage);
+  EXPECT_EQ(fs::file_size(at("mine.txt")), 4u);
+}
+
+TEST_F(OutputFolderTest, NamesThatAreTooLongAndLoops) {
+  for (const std::string& path :
+       {at(std::string(300, 'x')), at("a/" + std::string(300, 'x') + "/b"), at(std::string(5000, 'y'))}) {
+    const std::string text = failure([&] { OutputFolder folder(path, {}); }, ExitCode::usage);
+    EXPECT_NE(text.find("File name too long"), std::string::npos) << text;
+    EXPECT_NE(text.find("--out"), std::string::npos) << text;
+  }
+  fs::create_symlink("loop", at("loop"));
+  for (const char* path : {"loop", "loop/below"}) {
+    const std::string text = failure([&] { OutputFolder folder(at(path), {}); }, ExitCode::usage);
+    EXPECT_NE(text.find("symbolic links"), std::string::npos) << text;
+  }
+}
+
+TEST_F(OutputFolderTest, FilesAppearWhenTheyAreComplete) {
+  ResultFile one(at("one"));
+  one.append("text");
+  EXPECT_FALSE(fs::exists(at("one")));
+  EXPECT_TRUE(fs::exists(at("one.part")));
+  one.close();
+  EXPECT_TRUE(fs::exists(at("one")));
+  {
+    FileSet together;
+    ResultFile two(at("two"), &together);
+    ResultFile three(at("three"), &together);
+    two.close();
+    EXPECT_FALSE(fs::exists(at("two")));
+    three.close();
+    together.finish();
+    EXPECT_TRUE(fs::exists(at("two")) && fs::exists(at("three")));
+    ResultFile four(at("four"), &together);
+    four.close();
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), fs::directory_iterator()), 3)
+      << "four was not finished";
 }
 
 TEST_F(OutputFolderTest, AnUnfinishedFileIsRemoved) {

@@ -56,7 +56,7 @@ TEST(Traffic, JsonHasTheseKeysAndAllElseIsOnTheStandardError) {
   const json parsed = json::parse(ran.out);
   std::set<std::string> keys;
   for (const auto& item : parsed.items()) keys.insert(item.key());
-  EXPECT_EQ(keys, (std::set<std::string>{"points", "saturation", "packet_hops", "wall_s"}));
+  EXPECT_EQ(keys, (std::set<std::string>{"points", "saturation", "packet_hops", "wall_s", "finished"}));
   ASSERT_EQ(parsed["points"].size(), 3u);
   for (const json& point : parsed["points"]) {
     keys.clear();

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/weft_process.h"
+#include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {
@@ -51,14 +53,28 @@ TEST(Usage, BadUsageIsStatus2AndNamesTheHelp) {
     std::vector<std::string> parts;
   };
   for (const Case& c : std::vector<Case>{
-           {{}, {"subcommand", "weft --help"}},
+           {{}, {"a command is missing", "weft --help"}},
            {{"bogus"}, {"weft --help"}},
            {{"run"}, {"CONFIG", "weft run --help"}},
            {{"run", kRing8, "--bogus"}, {"--bogus", "weft run --help"}},
            {{"run", kRing8, "--set"}, {"--set"}},
            {{"run", kRing8, "--set", "a=1", "b=2"}, {"b=2", "--set of its own"}},
            {{"run", kRing8, "--set", "npu.peak"}, {"npu.peak", "KEY=VALUE"}},
-           {{"generate"}, {"weft generate --help"}},
+           {{"generate"}, {"weft generate --help", "a command is missing", "llm"}},
+           {{"foo"}, {"no command `weft foo`", "run, collective", "weft --help"}},
+           {{"colective", "--topology", "Ring(4)"},
+            {"no command `weft colective`", "did you mean `collective`?"}},
+           {{"trace", "inf"}, {"no command `weft trace inf`", "did you mean `info`?"}},
+           {{"generate", "lm", "--out", "x"}, {"no command `weft generate lm`", "llm"}},
+           {{"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--size", "1MiB", "--algorithm",
+             "custom:"},
+            {"--algorithm custom:", "custom:PREFIX"}},
+           {{"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--size", "1MiB", "--chunks",
+             "a: b"},
+            {"--chunks a: b", "'a: b'", "whole number"}},
+           {{"traffic", kRing8, "--link-latency", "3"}, {"--link-latency 3", "--topology"}},
+           {{"traffic", "--topology", "Ring(4)", "--flit-size", "64 B"},
+            {"--flit-size 64 B", "configuration"}},
            {{"generate", "llm"}, {"--out", "weft generate llm --help"}},
            {{"generate", "llm", "--tp", "two", "--out", "x"}, {"two"}},
            {{"generate", "llm", "--out", "x", "--name", "a/b"}, {"a/b", "--out"}},
@@ -102,6 +118,79 @@ TEST(Usage, Describe) {
   EXPECT_EQ(file.out, "");
   EXPECT_EQ(read(folder.file("m.dot")), weft({"describe", kRing8, "--dot"}).out);
   EXPECT_EQ(weft({"describe", kRing8, "--out", "/dev/full"}).status, 1);
+  EXPECT_EQ(weft({"describe", kRing8, "--out", folder.file(std::string(300, 'x'))}).status, 2);
+  EXPECT_EQ(weft({"describe", kRing8, "--out", folder.file("no/folder")}).status, 2);
+}
+
+// Graphviz itself reads what is drawn of every configuration there is.
+TEST(Usage, DescribesEveryConfigurationAsDot) {
+  if (std::system("command -v dot >/dev/null 2>&1") != 0) {
+    ASSERT_EQ(std::getenv("CI"), nullptr) << "graphviz is not installed; run scripts/setup.sh";
+    GTEST_SKIP() << "graphviz is not installed";
+  }
+  const vcd::test::TemporaryFolder folder;
+  const auto draws = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "describe");
+    arguments.insert(arguments.end(), {"--dot", "--out", folder.file("m.dot")});
+    const Ran made = weft(arguments);
+    ASSERT_EQ(made.status, 0) << made.err;
+    // -Tcanon: read and checked, but not laid out.
+    const Ran read = shell("dot -Tcanon '" + folder.file("m.dot") + "'");
+    EXPECT_EQ(read.status, 0) << arguments[1] << ": " << read.err;
+    EXPECT_EQ(read.err, "") << arguments[1];
+  };
+  size_t drawn = 0;
+  for (const char* where : {"examples", "papers"}) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(WEFT_SOURCE_DIR) + "/configs/" + where)) {
+      draws({entry.path().string()});
+      ++drawn;
+    }
+  }
+  EXPECT_GT(drawn, 10u);
+  for (const char* notation : {"Ring(4)_Switch(2)", "Switch(8)_Clos(hosts=4,leaves=4,spines=2)",
+                               "FatTree(k=4,n=2)", "Mesh(3)_FullyConnected(3)", "Ring(2)_FatTree(k=4,n=2)"})
+    draws({kRing8, "--set", std::string("topology.notation=") + notation});
+}
+
+// What describe counts is what run has: every direction of every link.
+TEST(Usage, DescribeAndRunCountTheSameLinks) {
+  const vcd::test::TemporaryFolder folder;
+  for (const std::string notation :
+       {"Ring(2)", "Ring(5)", "Mesh(4)", "FullyConnected(4)", "Switch(4)",
+        "Ring(4)_FullyConnected(3)_Switch(2)", "FatTree(k=4,n=2)",
+        "Switch(2)_Clos(hosts=2,leaves=2,spines=2)", "Ring(3)_FatTree(k=4,n=2)"}) {
+    for (const std::string fidelity : {"message", "packet", "analytical"}) {
+      for (const std::string queues : {"1", "2"}) {
+        const std::vector<std::string> sets = {"--set", "topology.notation=" + notation,
+                                               "--set", "topology.dimensions[*].fidelity=" + fidelity,
+                                               "--set", "collectives.queues_per_dimension=" + queues};
+        std::vector<std::string> arguments = {"describe", kRing8};
+        arguments.insert(arguments.end(), sets.begin(), sets.end());
+        const Ran words = weft(arguments);
+        ASSERT_EQ(words.status, 0) << words.err;
+        const size_t at = words.out.find(" directed links");
+        ASSERT_NE(at, std::string::npos) << words.out;
+        size_t machine = words.out.find("machine: ");
+        machine = machine == std::string::npos ? words.out.rfind(' ', at - 1) + 1 : machine + 9;
+        const uint64_t described = std::stoull(words.out.substr(machine));
+        for (uint32_t rank = 0; rank < 64; ++rank)
+          trace::test::write_trace(folder.file("t." + std::to_string(rank) + ".et"), {trace::test::comp(1)});
+        size_t npus = 0;
+        const size_t colon = words.out.find(": ");
+        npus = std::stoull(words.out.substr(words.out.find("graph: ") == 0 ? 7 : colon + 2));
+        for (size_t rank = npus; rank < 64; ++rank)
+          std::filesystem::remove(folder.file("t." + std::to_string(rank) + ".et"));
+        arguments = {"run",    kRing8,     "--trace", folder.file("t"), "--out", folder.file("out"),
+                     "--json", "--no-fold"};
+        arguments.insert(arguments.end(), sets.begin(), sets.end());
+        const Ran ran = weft(arguments);
+        ASSERT_EQ(ran.status, 0) << notation << " " << fidelity << ran.err;
+        EXPECT_EQ(json::parse(ran.out)["links"]["count"], described)
+            << notation << " " << fidelity << " " << queues;
+      }
+    }
+  }
 }
 
 TEST(Usage, Validate) {
@@ -115,6 +204,37 @@ TEST(Usage, Validate) {
   EXPECT_EQ(bad.status, 2);
   EXPECT_TRUE(bad.says({"collectives.chunks", "--set collectives.chunks=0"})) << bad.err;
   EXPECT_EQ(bad.out, "");
+}
+
+TEST(Usage, TheConfigurationByPositionOrByOption) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"validate"},
+           {"describe"},
+           {"collective", "--size", "1k", "--json"},
+           {"traffic", "--load", "0.1", "--warmup", "10", "--measure", "100", "--seeds", "1", "--json"}}) {
+    const auto with = [&](std::vector<std::string> more) {
+      std::vector<std::string> all = command;
+      all.insert(all.begin() + 1, more.begin(), more.end());
+      return weft(all);
+    };
+    const Ran by_position = with({kRing8});
+    const Ran by_option = with({"--config", kRing8});
+    EXPECT_EQ(by_position.status, 0) << command[0] << ": " << by_position.err;
+    EXPECT_EQ(by_option.status, 0) << command[0] << ": " << by_option.err;
+    const auto timeless = [](std::string text) {
+      for (size_t at; (at = text.find("wall_s")) != std::string::npos;)
+        text.erase(at, text.find('\n', at) - at);
+      return text;
+    };
+    EXPECT_EQ(timeless(by_position.out), timeless(by_option.out));
+    const Ran both = with({kRing8, "--config", kRing8});
+    EXPECT_EQ(both.status, 2) << command[0];
+    EXPECT_TRUE(both.says({"CONFIG", "--config", "weft " + command[0] + " --help"})) << both.err;
+    const Ran missing = with({"--config", "/no/such.yaml"});
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_TRUE(missing.says({"/no/such.yaml"})) << missing.err;
+  }
+  EXPECT_TRUE(weft({"run", "--config", kRing8}).says({"workload.trace"}));
 }
 
 TEST(Usage, GenerateValidateInfo) {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -18,10 +19,7 @@
 namespace weft::test {
 namespace {
 
-Ran execute(const std::vector<std::string>& words) {
-  const vcd::test::TemporaryFolder folder;
-  const std::string out = folder.file("out");
-  const std::string err = folder.file("err");
+pid_t launch(const std::vector<std::string>& words, const std::string& out, const std::string& err) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -38,8 +36,10 @@ Ran execute(const std::vector<std::string>& words) {
     execvp(argv[0], argv.data());
     _exit(127);
   }
-  int status = 0;
-  waitpid(child, &status, 0);
+  return child;
+}
+
+Ran result(int status, const std::string& out, const std::string& err) {
   Ran ran;
   ran.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   ran.out = read(out);
@@ -47,7 +47,47 @@ Ran execute(const std::vector<std::string>& words) {
   return ran;
 }
 
+Ran execute(const std::vector<std::string>& words) {
+  const vcd::test::TemporaryFolder folder;
+  const std::string out = folder.file("out");
+  const std::string err = folder.file("err");
+  const pid_t child = launch(words, out, err);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return result(status, out, err);
+}
+
 }  // namespace
+
+RunningWeft::RunningWeft(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {WEFT_BINARY};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  // There from the beginning: a signal may come before the program has opened them.
+  write(folder_.file("out"), "");
+  write(folder_.file("err"), "");
+  pid_ = launch(words, folder_.file("out"), folder_.file("err"));
+}
+
+RunningWeft::~RunningWeft() {
+  if (ended_) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, &status_, 0);
+}
+
+void RunningWeft::signal(int number) const {
+  if (!ended_) kill(pid_, number);
+}
+
+bool RunningWeft::running() {
+  if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+  return !ended_;
+}
+
+Ran RunningWeft::wait() {
+  if (!ended_) waitpid(pid_, &status_, 0);
+  ended_ = true;
+  return result(status_, folder_.file("out"), folder_.file("err"));
+}
 
 bool Ran::says(const std::vector<std::string>& parts) const {
   return std::all_of(parts.begin(), parts.end(),

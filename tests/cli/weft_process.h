@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/vcd/vcd_parser.h"
+
 namespace weft::test {
 
 struct Ran {
@@ -24,6 +26,26 @@ struct Ran {
 Ran weft(const std::vector<std::string>& arguments);
 /// A shell's command line, in which $WEFT is the program.
 Ran shell(const std::string& command);
+
+/// weft that goes on while the test does, its output in files.
+class RunningWeft {
+ public:
+  explicit RunningWeft(const std::vector<std::string>& arguments);
+  ~RunningWeft();
+  RunningWeft(const RunningWeft&) = delete;
+  RunningWeft& operator=(const RunningWeft&) = delete;
+
+  void signal(int number) const;
+  bool running();
+  /// Until it ends.
+  Ran wait();
+
+ private:
+  vcd::test::TemporaryFolder folder_;
+  int pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+};
 
 /// A file's text; fails the test if it cannot be read.
 std::string read(const std::string& path);

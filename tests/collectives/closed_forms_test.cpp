@@ -134,13 +134,13 @@ struct ExactLink {
     }
     return slot;
   }
-  /// Whole picoseconds for each message, and `weight` times as long until the next.
-  Slot take_whole(Picoseconds ready, uint64_t bytes, Rate rate, uint64_t weight) {
+  /// Whole picoseconds for each message.
+  Slot take_whole(Picoseconds ready, uint64_t bytes, Rate rate) {
     const Wide unit = rate.bytes_per_second;
     const Picoseconds start = std::max(ready, static_cast<Picoseconds>(free / unit));
-    const Picoseconds time = ceil_time(bytes, rate);
-    free = static_cast<Wide>(start + time * weight) * unit;
-    return {start, start + time};
+    const Picoseconds end = start + ceil_time(bytes, rate);
+    free = static_cast<Wide>(end) * unit;
+    return {start, end};
   }
 };
 
@@ -165,12 +165,16 @@ class StepModel {
       now_ = std::get<0>(first.first);
       const Due& due = first.second;
       if (due.at_switch) {
-        leave_switch(due.message);
+        if (due.message.last_link == kNoLink) {
+          leave_switch(due.message);
+        } else {
+          take_last_link(due.message);
+        }
       } else if (due.message.bytes == kStart) {
         members_[due.member].starting = false;
         enter(due.member);
-      } else if (due.message.turn != kNoTurn) {
-        take_turn(due.message);
+      } else if (const Picoseconds carried = full_exchange(due.message); carried > now_) {
+        push(carried, due);
       } else {
         Member& m = members_[due.member];
         ++m.arrived[{due.message.chunk, due.message.round}];
@@ -185,7 +189,7 @@ class StepModel {
 
  private:
   static constexpr uint64_t kStart = ~0ull;
-  static constexpr uint32_t kNoTurn = ~0u;
+  static constexpr uint32_t kNoLink = ~0u;
   struct Flight {
     uint32_t from = 0;
     uint32_t to = 0;
@@ -194,11 +198,11 @@ class StepModel {
     uint64_t bytes = kStart;
     bool reduce = false;
     Picoseconds tail = 0;
-    uint32_t turn = kNoTurn;  ///< analytical: the port of the receiver that it shares with others
+    uint32_t last_link = kNoLink;  ///< analytical: the receiver's, not taken yet
   };
   struct Due {
     uint32_t member = 0;
-    bool at_switch = false;
+    bool at_switch = false;  ///< or, at analytical fidelity, at the last link
     Flight message;
   };
   struct Member {
@@ -207,6 +211,7 @@ class StepModel {
     uint32_t needs = 0;
     bool starting = false;
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> arrived;
+    std::map<std::pair<uint32_t, uint32_t>, Picoseconds> entered;
   };
 
   PhaseShape shape(uint32_t me) const { return {s_.op, s_.n, me, 0, false}; }
@@ -222,6 +227,7 @@ class StepModel {
     const uint64_t bytes = sizes_[m.chunk];
     const uint64_t small = s_.op == CollectiveOp::all_gather ? bytes : bytes / s_.n;
     const uint64_t larger = s_.op == CollectiveOp::all_gather ? 0 : bytes % s_.n;
+    m.entered[{m.chunk, m.round}] = now_;
     for (const auto& send : round.sends) {
       Flight f{me, send.to, m.chunk, send.at_round, 0, send.reduce, 0};
       send.blocks.for_each(s_.n, [&](uint32_t b) { f.bytes += small + (b < larger ? 1 : 0); });
@@ -256,11 +262,14 @@ class StepModel {
       const uint32_t hops = s_.kind == DimensionKind::switch_ ? 2
                             : s_.kind == DimensionKind::ring  ? ring_hops
                                                               : 1;
-      const uint32_t weight = s_.kind == DimensionKind::ring ? ring_hops : 1;
       const uint32_t port = s_.kind == DimensionKind::fully_connected ? f.to : down ? 1 : 0;
-      const auto slot = out_[{f.from, port}].take_whole(now_, f.bytes, s_.rate, weight);
-      f.turn = s_.kind == DimensionKind::fully_connected ? kNoTurn : down ? 1 : 0;
-      deliver(f, slot.end + hops * s_.latency);
+      const auto slot = out_[{f.from, port}].take_whole(now_, f.bytes, s_.rate);
+      if (s_.kind == DimensionKind::fully_connected) {
+        deliver(f, slot.end + s_.latency);
+        return;
+      }
+      f.last_link = down ? 1 : 0;
+      push(slot.start + hops * s_.latency, {f.to, true, f});
       return;
     }
     const uint32_t port = s_.kind == DimensionKind::fully_connected ? f.to : down ? 1 : 0;
@@ -285,12 +294,50 @@ class StepModel {
 
   void deliver(const Flight& f, Picoseconds tail) { push(tail + after(f), {f.to, false, f}); }
 
-  /// Who would be there first if each were alone enters first.
-  void take_turn(Flight f) {
-    const Picoseconds head = now_ - after(f) - ceil_time(f.bytes, s_.rate);
-    const Picoseconds tail = in_[{f.to, f.turn}].take_whole(head, f.bytes, s_.rate, 1).end;
-    f.turn = kNoTurn;
+  /// Whose head would be there first if each were alone goes first.
+  void take_last_link(Flight f) {
+    const Picoseconds tail = in_[{f.to, f.last_link}].take_whole(now_, f.bytes, s_.rate).end;
+    f.last_link = kNoLink;
     deliver(f, tail);
+  }
+
+  /// docs/analytical.md, "Full exchanges on a Ring": when this message, if it is the round's last, is
+  /// received.
+  Picoseconds full_exchange(const Flight& f) {
+    const uint32_t n = s_.n;
+    if (s_.fidelity != Fidelity::analytical || s_.kind != DimensionKind::ring || s_.algorithm != "direct")
+      return 0;
+    const auto round = std::make_pair(f.chunk, f.round);
+    if (members_[f.to].arrived[round] + 1 != n - 1) return 0;
+    Picoseconds first = kNever;
+    Picoseconds last = 0;
+    for (const Member& m : members_) {
+      const auto entered = m.entered.find(round);
+      if (entered == m.entered.end()) return 0;
+      first = std::min(first, entered->second);
+      last = std::max(last, entered->second);
+    }
+    if (last != first && last - first >= s_.latency) return 0;
+    uint64_t up = 0;
+    uint64_t down = 0;
+    for (uint32_t from = 0; from < n; ++from) {
+      for (uint32_t hops = 1; hops < n; ++hops) {
+        const uint32_t to = (from + hops) % n;
+        const uint64_t bytes = block(f.chunk, gathers(f.round) ? from : to);
+        const uint32_t away = (f.to + n - from) % n;  // upwards from the sender to this member
+        if (2 * hops <= n && away >= 1 && away <= hops) up += bytes;
+        if (2 * hops > n && away != 0 && n - away <= n - hops) down += bytes;
+      }
+    }
+    return first + ceil_time(std::max(up, down), s_.rate) + s_.latency + after(f);
+  }
+  bool gathers(uint32_t round) const {
+    return s_.op == CollectiveOp::all_gather || (s_.op == CollectiveOp::all_reduce && round == 1);
+  }
+  uint64_t block(uint32_t chunk, uint32_t b) const {
+    const uint64_t bytes = sizes_[chunk];
+    if (s_.op == CollectiveOp::all_gather) return bytes;
+    return bytes / s_.n + (b < bytes % s_.n ? 1 : 0);
   }
 
   const Spec& s_;

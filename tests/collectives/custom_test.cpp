@@ -14,6 +14,7 @@
 #include "configs/config.h"
 #include "tests/trace/trace_files.h"
 #include "workload/collectives/plan.h"
+#include "workload/collectives/program_check.h"
 #include "workload/generate/collective.h"
 
 namespace weft::collectives {
@@ -160,14 +161,51 @@ TEST(Custom, WrongResultsNameMemberBlockAndContribution) {
   twice.b.push_back(receive(30, 0, 8, true, {20}));
   expect_text(twice.disproof(), {"block 1 at member 1", "contribution of member", "second time", "member 0"});
   EXPECT_EQ(twice.block, 1u);
-  // The same programs are no all-gather: the blocks are mixed.
-  expect_text(Pair::exchange().disproof(CollectiveOp::all_gather), {"does not have it"});
+  // Without reduction the same programs are no all-gather: each sends a block that it does not have.
+  Pair moved = Pair::exchange();
+  moved.a[1] = receive(2, 1, 7, false);
+  moved.b[1] = receive(20, 0, 7, false);
+  expect_text(moved.disproof(CollectiveOp::all_gather), {"does not have it"});
   expect_text(Pair::exchange().disproof(CollectiveOp::all_to_all), {"reduces nothing"});
   // Two messages at once, one of which replaces.
   Pair race = Pair::exchange();
   race.a.push_back(send(3, 1, 8, 1, 1));
   race.b.push_back(receive(30, 0, 8, false));
   expect_text(race.disproof(), {"block 1 reaches member 1 in two messages at once", "add a dependency"});
+}
+
+// Whatever the contributions: two members of which each has what it must have, and a receive that reduces.
+TEST(Custom, OperationsThatMoveDataReduceNothing) {
+  struct Case {
+    CollectiveOp op;
+    bool both;         ///< member 1 sends as well
+    int64_t first[2];  ///< block that each sends
+    int64_t count;
+  };
+  for (const Case& c :
+       {Case{CollectiveOp::all_gather, true, {0, 1}, 1}, Case{CollectiveOp::all_to_all, true, {1, 0}, 1},
+        Case{CollectiveOp::gather, false, {0, 1}, 1}, Case{CollectiveOp::broadcast, false, {0, 0}, 2},
+        Case{CollectiveOp::scatter, false, {1, 0}, 1}}) {
+    for (const bool reduce : {false, true}) {
+      SCOPED_TRACE(std::string(to_string(c.op)) + (reduce ? " reduced" : ""));
+      const uint32_t sender = c.op == CollectiveOp::gather ? 1 : 0;  // to root 0, or from it
+      Pair p;
+      auto& from = sender == 0 ? p.a : p.b;
+      auto& to = sender == 0 ? p.b : p.a;
+      from = {send(1, 1 - sender, 7, c.first[sender], c.count)};
+      to = {receive(2, sender, 7, reduce)};
+      if (c.both) {
+        to.push_back(send(3, sender, 8, c.first[1 - sender], c.count));
+        from.push_back(receive(4, 1 - sender, 8, reduce));
+      }
+      const std::string why = p.disproof(c.op);
+      if (!reduce) {
+        EXPECT_EQ(why, "");
+      } else {
+        expect_text(why, {"is reduced", to_string(c.op), "reduces nothing", "member"});
+      }
+    }
+  }
 }
 
 TEST(Custom, ProgramsThatCannotRunAreNamed) {
@@ -241,6 +279,60 @@ TEST(Custom, MetadataNodesOrder) {
   EXPECT_EQ(p.disproof(), "");
   p.a[2].clear_data_deps();  // then it sends what it had at first
   expect_text(p.disproof(), {"block 0 at member 1", "member 1 is missing"});
+}
+
+TEST(Custom, TheConfigurationsProgramsAreCheckedBeforehand) {
+  const TempFolder folder;
+  Config config;
+  DimensionConfig d;
+  d.size = 4;
+  d.bandwidth = {1000, 1};
+  config.dimensions.push_back(d);
+  config.file = "machine.yaml";
+  auto& names = config.collectives.algorithms[static_cast<int>(CollectiveOp::all_gather)];
+  EXPECT_NO_THROW(check_programs(config));
+  names = {"custom:" + (folder / "absent")};
+  expect_error([&] { check_programs(config); },
+               {"machine.yaml: key `collectives.all_gather`", "absent.0.et", "no such"});
+  const auto made =
+      generate::generate_collective({CollectiveOp::all_gather, "direct", 4, 0}, folder / "x", "p");
+  names = {"custom:" + made.prefix};
+  EXPECT_NO_THROW(check_programs(config));
+  auto& other = config.collectives.algorithms[static_cast<int>(CollectiveOp::all_reduce)];
+  other = names;
+  expect_error([&] { check_programs(config); }, {"collectives.all_reduce", "do not do what all_reduce"});
+  other.clear();
+  // For fewer members than there are NPUs: of a smaller group.
+  config.dimensions[0].size = 8;
+  EXPECT_NO_THROW(check_programs(config));
+  trace::test::spit(made.prefix + ".2.et", "no trace");
+  expect_error([&] { check_programs(config); }, {"p.2.et", "not a Chakra trace"});
+  std::filesystem::remove(made.prefix + ".2.et");
+  std::filesystem::create_directory(made.prefix + ".2.et");
+  expect_error([&] { check_programs(config); }, {"p.2.et", "is a folder"});
+  names.clear();
+  CollectiveRule rule;
+  rule.origin = "machine.yaml:9: key `collectives.rules[0]`";
+  rule.algorithms = {"custom:" + (folder / "gone")};
+  config.collectives.rules.push_back(rule);
+  expect_error([&] { check_programs(config); }, {"machine.yaml:9", "collectives.rules[0]", "gone.0.et"});
+}
+
+TEST(Custom, ProgramsThatATraceNamesAreCheckedBeforehand) {
+  const TempFolder folder;
+  PbNode node = trace::test::collective(7, ChakraProtoMsg::ALL_REDUCE, 64);
+  auto* a = node.add_attr();
+  a->set_name("algorithm");
+  a->set_string_val("custom:gone");
+  for (const char* rank : {"t.0.et", "t.1.et"}) write_trace(folder / rank, {node});
+  Config config;
+  DimensionConfig d;
+  d.size = 2;
+  d.bandwidth = {1000, 1};
+  config.dimensions.push_back(d);
+  const trace::JobTrace job = trace::open_job(folder / "t", 2, "", false);
+  expect_error([&] { check_programs(config, job); },
+               {folder / "t.0.et", "node 7", folder / "gone.0.et", "no such"});
 }
 
 TEST(Custom, PlansRunThem) {

@@ -204,7 +204,7 @@ TEST(Describe, CountsLinksAndBisection) {
     uint64_t links;
     double bisection;  // GB/s a direction
   } cases[] = {
-      {"Ring(8)", "1", 8, 100},    {"Ring(8)", "2", 16, 200}, {"Mesh(8)", "1", 14, 100},
+      {"Ring(8)", "1", 16, 100},   {"Ring(8)", "2", 16, 200}, {"Mesh(8)", "1", 14, 100},
       {"FC(8)", "1", 56, 1600},    {"FC(5)", "1", 20, 600},   {"Switch(8)", "1", 16, 400},
       {"Switch(5)", "1", 10, 200}, {"Ring(1)", "1", 0, 0},
   };
@@ -215,7 +215,7 @@ TEST(Describe, CountsLinksAndBisection) {
     EXPECT_DOUBLE_EQ(dimension_bisection(config, 0), c.bisection * 1e9) << c.notation;
   }
   const Config torus = machine("R(4)_R(4)_R(4)", "bandwidth: 100 GB/s, links_per_npu: 2");
-  EXPECT_EQ(dimension_links(torus, 2), 64u);
+  EXPECT_EQ(dimension_links(torus, 2), 128u);
   EXPECT_DOUBLE_EQ(dimension_bisection(torus, 2), 16 * 200e9);
 }
 

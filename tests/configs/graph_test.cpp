@@ -175,6 +175,11 @@ TEST(Tree, WhatIsWrongIsNamed) {
       {"FatTree(k=2,n=3,4)", kTreeLink, "'4' is left over"},
       {"FatTree(64,9)", kTreeLink, "more than 8192 NPUs and switches"},
       {"Clos(leaves=2,hosts=0,spines=1)", kTreeLink, "`hosts` is 0"},
+      {"Clos(hosts=4,leaves=4,spines=4294967297)", kTreeLink,
+       "`spines` is 4294967297, more than the 99999999 that are possible"},
+      {"Clos(hosts=4,leaves=4,spines=18446744073709551617)", kTreeLink,
+       "`spines` is 18446744073709551617, more than"},
+      {"Clos(hosts=4,leaves=4,spines=-1)", kTreeLink, "'-1' is not a number for `spines`"},
       {"FatTree(2,3)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s}", "has 2 entries"},
       {"FatTree(2,2)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s, fidelity: analytical}",
        "one `fidelity` and one `switching`"},
@@ -639,9 +644,11 @@ TEST(Graph, MutatedGraphsAreRefusedOrRoundTrip) {
 
 TEST(Graph, OverridesReachInside) {
   const Config c = parse_config(
-      yaml(kPair), "", {"topology.graph.links[0].bandwidth=7 GB/s", "topology.graph.switching=cut_through"});
+      yaml(kPair), "",
+      {"topology.graph.links[0].bandwidth=7 GB/s", "topology.graph.switching=store_and_forward"});
   EXPECT_EQ(c.graph->spec().links[0].bandwidth.bytes_per_second, 7000000000ull);
-  EXPECT_EQ(c.graph->spec().switching, Switching::cut_through);
+  EXPECT_EQ(c.graph->spec().switching, Switching::store_and_forward);
+  EXPECT_EQ(parse_config(yaml(kPair), "").graph->spec().switching, Switching::cut_through) << "the default";
 }
 
 TEST(Graph, DescribedInWordsAndDrawn) {
@@ -654,7 +661,7 @@ TEST(Graph, DescribedInWordsAndDrawn) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
   const Config cube = load_config(WEFT_SOURCE_DIR "/configs/examples/hybrid_cube_mesh.yaml");
   const std::string dot = describe_dot(cube);
-  EXPECT_NE(dot.find("n0 -- n3 [label=\"25 GB/s x 2"), std::string::npos) << dot;
+  EXPECT_NE(dot.find("\"n0\" -- \"n3\" [label=\"25 GB/s x 2"), std::string::npos) << dot;
   EXPECT_NE(dot.find("NPU 3\\nrank 1"), std::string::npos) << dot;
   for (uint32_t n = 0; n < 8; ++n) EXPECT_DOUBLE_EQ(cube.graph->out_rate(n), 150e9);  // six links each
   // Every hop of the collectives' ring is one link.

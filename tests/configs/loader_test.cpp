@@ -276,9 +276,12 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(reduce, b.run.reduce);
     EXPECT_EQ(seed, b.run.seed);
     EXPECT_EQ(data, b.run.data);
-    const auto& [dir, waves] = output;
+    const auto& [dir, waves, waves_from, waves_to, waves_budget] = output;
     EXPECT_EQ(dir, b.output.dir);
     EXPECT_EQ(waves, b.output.waves);
+    EXPECT_EQ(waves_from, b.output.waves_from);
+    EXPECT_EQ(waves_to, b.output.waves_to);
+    EXPECT_EQ(waves_budget, b.output.waves_budget);
   }
 }
 
@@ -286,7 +289,7 @@ const char* const kEverything = R"(weft: 1
 topology:
   notation: R(4)_FC(8)_SW(4)
   dimensions:
-    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: cut_through}
+    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: store_and_forward}
     - {bandwidth_per_npu: 200 GiB/s, latency: 0.5 us}
     - bandwidth: 400 Gbps
       latency: 1 ms
@@ -357,7 +360,7 @@ TEST(Loader, MinimalFileHasDefaults) {
     EXPECT_EQ(d.latency, 500000u);
     EXPECT_EQ(d.links_per_npu, 1u);
     EXPECT_EQ(d.fidelity, Fidelity::message);
-    EXPECT_EQ(d.switching, Switching::store_and_forward);
+    EXPECT_EQ(d.switching, Switching::cut_through);
     EXPECT_EQ(d.collective_unit.buffer, 0u);
     EXPECT_EQ(d.collective_unit.segment, 65536u);
   }
@@ -368,7 +371,7 @@ TEST(Loader, MinimalFileHasDefaults) {
   EXPECT_EQ(c.hbm.capacity, 80ull << 30);
   EXPECT_FALSE(c.remote_memory.has_value());
   EXPECT_EQ(c.nmu.endpoint_delay, 0u);
-  EXPECT_EQ(c.collectives.chunks, 4u);
+  EXPECT_EQ(c.collectives.chunks, kAutoChunks);
   EXPECT_EQ(c.collectives.order, CollectiveOrder::local_bw_aware);
   for (const auto& names : c.collectives.algorithms) EXPECT_EQ(names, std::vector<std::string>(3));
   EXPECT_EQ(c.output.dir, "out");
@@ -381,7 +384,7 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.dimensions[0].link_rate(), (Rate{3 * 536870912ull, 5}));
   EXPECT_EQ(c.dimensions[0].latency, 0u);
   EXPECT_EQ(c.dimensions[0].fidelity, Fidelity::analytical);
-  EXPECT_EQ(c.dimensions[0].switching, Switching::cut_through);
+  EXPECT_EQ(c.dimensions[0].switching, Switching::store_and_forward);
   EXPECT_EQ(c.dimensions[1].bandwidth, (Rate{200ull << 30, 7}));
   EXPECT_EQ(c.dimensions[2].bandwidth, (Rate{50000000000ull, 1}));
   EXPECT_EQ(c.dimensions[2].latency, 1000000000u);
@@ -581,7 +584,7 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"machine.yaml:6: key `endpoint_delay`", "did you mean `nmu.endpoint_delay`"}},
       {dimension("bandwidht: 3 GB/s"),
        {"machine.yaml:5: key `topology.dimensions[0].bandwidht`", "did you mean `bandwidth`"}},
-      {with("<<: {npu: 1}\n"), {"machine.yaml:6: key `<<`: unknown key"}},
+      {with("'<<': {npu: 1}\n"), {"machine.yaml:6: key `<<`: unknown key"}},
       {with("topology.notation: Ring(4)\n"),
        {"machine.yaml:6: key `topology.notation`: unknown key", "nest the mappings"}},
       // units and ranges
@@ -815,6 +818,87 @@ TEST(Loader, HostileFilesEndInErrors) {
   EXPECT_NE(error_of(std::string("weft: 1\n\0\xff\xfe", 11)), "no error");
 }
 
+const char* const kMerged =
+    "weft: 1\n"
+    "topology:\n"
+    "  notation: Ring(4)_Switch(2)_Mesh(2)\n"
+    "  dimensions:\n"
+    "    - &base {bandwidth: 100 GB/s, latency: 300 ns, links_per_npu: 2}\n"
+    "    - <<: *base\n"
+    "      latency: 1 us\n"
+    "    - <<: [{latency: 7 ns}, *base]\n"
+    "      links_per_npu: 3\n";
+
+TEST(Loader, MergeKeys) {
+  const Config c = parse_config(kMerged, "machine.yaml");
+  EXPECT_EQ(c.dimensions[0].latency, 300000u);
+  EXPECT_EQ(c.dimensions[1].latency, 1000000u) << "its own key wins, wherever `<<` stands";
+  EXPECT_EQ(c.dimensions[1].links_per_npu, 2u);
+  EXPECT_EQ(c.dimensions[2].latency, 7000u) << "the first of the list wins";
+  EXPECT_EQ(c.dimensions[2].bandwidth, c.dimensions[0].bandwidth);
+  EXPECT_EQ(c.dimensions[2].links_per_npu, 3u);
+  expect_same(c, parse_config(effective_yaml(c), ""));
+  // Of a mapping that is merged itself; before and behind the mapping's own keys; in a section.
+  const Config nested = parse_config(with("nmu: &a {endpoint_delay: 1 us}\n"
+                                          "collectives:\n"
+                                          "  rules:\n"
+                                          "    - &one {name: a, chunks: 2}\n"
+                                          "    - &two {<<: *one, name: b}\n"
+                                          "    - {name: c, <<: *two, priority: 4}\n"),
+                                     "machine.yaml");
+  ASSERT_EQ(nested.collectives.rules.size(), 3u);
+  EXPECT_EQ(nested.collectives.rules[1].name, "b");
+  EXPECT_EQ(nested.collectives.rules[2].name, "c");
+  EXPECT_EQ(nested.collectives.rules[2].chunks, 2u);
+  EXPECT_EQ(nested.collectives.rules[2].priority, 4);
+  // And from the command line.
+  EXPECT_EQ(parse_config(kMinimal, "", {"nmu={<<: {endpoint_delay: 3 us}}"}).nmu.endpoint_delay, 3000000u);
+}
+
+TEST(Loader, MergeKeysKeepLinesAndAreChecked) {
+  const auto expect = [](const std::string& text, std::initializer_list<const char*> parts) {
+    const std::string error = error_of(text);
+    for (const char* part : parts)
+      EXPECT_NE(error.find(part), std::string::npos) << part << " not in " << error;
+  };
+  // What is wrong is wrong where it is written, and each time.
+  std::string bad = kMerged;
+  bad.replace(bad.find("300 ns"), 6, "300 GB");
+  expect(bad, {"machine.yaml:5: key `topology.dimensions[0].latency`"});
+  bad = kMerged;
+  bad.replace(bad.find("links_per_npu: 2"), 16, "links_per_npa: 2");
+  expect(bad, {"machine.yaml:5: key `topology.dimensions[0].links_per_npa`: unknown key",
+               "machine.yaml:5: key `topology.dimensions[1].links_per_npa`"});
+  expect(with("nmu:\n  <<: 3\n"), {"machine.yaml:7: `<<` is '3'", "mapping or a list of mappings"});
+  expect(with("nmu:\n  <<: [{}, [1]]\n"), {"machine.yaml:7: `<<` holds a list"});
+  expect(with("nmu:\n  <<:\n"), {"machine.yaml:7: `<<` is nothing"});
+  expect(with("nmu:\n  <<: {}\n  <<: {}\n"),
+         {"machine.yaml:8: a second `<<`", "machine.yaml:7", "<<: [*first, *second]"});
+  expect(with("nmu:\n  <<: *none\n"), {"machine.yaml:7", "not valid YAML"});
+  // Quoted it is a key like any other.
+  expect(with("nmu:\n  '<<': {}\n"), {"machine.yaml:7: key `nmu.<<`: unknown key"});
+  // A key twice is a mistake in what is merged as well.
+  expect(with("nmu:\n  <<: {endpoint_delay: 1 us, endpoint_delay: 2 us}\n"), {"written twice"});
+  expect("a: &a\n  b: *a\n", {"machine.yaml:2", "alias stands inside the value that its anchor names"});
+  expect("a: &a\n  <<: *a\n", {"machine.yaml:2", "alias stands inside"});
+  // Each doubles the one before.
+  std::string bomb = "a0: &a0 {x: 1, y: 2}\n";
+  for (int i = 1; i < 40; ++i) {
+    const std::string k = std::to_string(i);
+    const std::string before = "*a" + std::to_string(i - 1);
+    bomb += "a" + k + ": &a" + k + " {<<: [" + before + ", " + before + "], z" + k + ": 1}\n";
+  }
+  expect(bomb, {"nested more than 16 levels deep"});
+  std::string wide = "a0: &a0 {x: 1, y: 2}\n";
+  for (int i = 1; i < 6; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1);
+    wide += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {<<: [" + before;
+    for (int j = 1; j < 20; ++j) wide += ", " + before;
+    wide += "]}\n";
+  }
+  expect(wide, {"more than 100000 values"});
+}
+
 // Whatever a slip of the hand makes of a file: a UserError, or a Config that survives its own effective.yaml.
 TEST(Loader, MutatedFilesAreRefusedOrRoundTrip) {
   const std::string original = kEverything;
@@ -978,7 +1062,7 @@ TEST(Loader, FilesAreFoundOrNamed) {
             std::string::npos);
   EXPECT_NE(failure(".").find("is a folder"), std::string::npos);
   EXPECT_NE(failure("").find("no such configuration file"), std::string::npos);
-  EXPECT_NE(failure("/dev/zero").find("larger than"), std::string::npos);
+  EXPECT_NE(failure("/dev/zero").find("is a device, not a regular file"), std::string::npos);
 
   const fs::path dir = fs::temp_directory_path() / "weft_loader_test";
   fs::create_directories(dir);

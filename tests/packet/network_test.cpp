@@ -113,6 +113,86 @@ std::string facts(const TrafficPoint& p) {
                      p.max_latency, p.accepted, p.saturated, p.packets, p.packet_hops, p.digest);
 }
 
+// A head that waits for one of several outputs is looked at when one of them changes, not in every cycle: the
+// cycles are those of the fast links, and what it waits for is a slow one.
+TEST(Adaptive, AWaitingHeadIsNotLookedAtEveryCycle) {
+  TrafficConfig c = traffic("Mesh(3)_Mesh(3)", 0.5);
+  c.network.routing = "minimal_adaptive";
+  for (const uint32_t slower : {1u, 100u, 1000u}) {
+    for (const char* selection : {"most_credits", "first", "random"}) {
+      c.network.selection = selection;
+      for (size_t i = 0; i < c.topology.links.size(); ++i) {
+        c.topology.links[i].latency = c.network.cycle;
+        c.topology.links[i].flit_time = c.network.cycle * (i == 2 ? slower : 1);
+      }
+      const TrafficPoint p = run_traffic(c, advance).points[0];
+      // Choosing at random, a head may have chosen the output that is not free while another one is.
+      const double bound = std::string(selection) == "random" ? 400 : 8;
+      EXPECT_LT(static_cast<double>(p.activations), bound * static_cast<double>(p.packet_hops))
+          << slower << ' ' << selection;
+    }
+  }
+}
+
+// .. and what it then does is what it would have done.
+TEST(Adaptive, UnequalRatesAreExactlyTheFlitByFlitModel) {
+  TrafficConfig c = traffic("Mesh(3)_Mesh(4)", 0.6);
+  c.network.routing = "minimal_adaptive";
+  for (size_t i = 1; i < c.topology.links.size(); ++i) {
+    c.topology.links[i].latency = c.network.cycle * (4 * i);
+    c.topology.links[i].flit_time = c.network.cycle * (i == 2 ? 50 : 3);
+  }
+  for (const char* selection : {"most_credits", "first", "hash", "random", "spray"}) {
+    c.network.selection = selection;
+    // Without its escapes this routing is not free of deadlock.
+    c.loads = {std::string(selection) == "most_credits" ? 0.6 : 0.02};
+    c.network.quantum = 0;
+    const TrafficPoint whole = run_traffic(c, advance).points[0];
+    c.network.quantum = 1;
+    EXPECT_EQ(facts(whole), facts(run_traffic(c, advance).points[0])) << selection;
+  }
+}
+
+// How far all runs are is told while they run, and in the end it is all of it.
+TEST(Traffic, ProgressIsTold) {
+  TrafficConfig c = traffic("Mesh(4)_Mesh(4)", 0.5);
+  c.seeds = 3;
+  uint64_t calls = 0;
+  uint64_t before = 0;
+  uint64_t whole = 0;
+  Picoseconds simulated = 0;
+  c.progress = [&](Picoseconds time, uint64_t done, uint64_t total) {
+    ++calls;
+    EXPECT_GE(done, before);
+    EXPECT_LE(done, total);
+    before = done;
+    whole = total;
+    simulated = time;
+  };
+  run_traffic(c, advance);
+  EXPECT_GE(calls, 3u) << "after each of three runs at least";
+  EXPECT_EQ(before, whole);
+  EXPECT_GE(simulated, 3 * picoseconds((c.warmup_cycles + c.measure_cycles) * c.network.cycle));
+}
+
+// Latencies of a million cycles and more have their percentiles, too.
+TEST(Traffic, LongLatenciesHaveTheirPercentiles) {
+  TrafficConfig c = traffic("Switch(2)", 0.001);
+  for (LinkTiming& link : c.topology.links) link.latency = 700000 * c.network.cycle;
+  c.network.buffer_flits = 1u << 22;
+  c.network.vcs = 1;
+  c.packet_flits = 4;
+  c.pattern.self_destinations = false;
+  c.warmup_cycles = 1500000;
+  c.measure_cycles = 3000000;
+  c.drain_cycles = 4000000;
+  const TrafficPoint p = run_traffic(c, advance).points[0];
+  EXPECT_FALSE(p.saturated);
+  EXPECT_GE(p.p50, 1400000);
+  EXPECT_LE(p.p50, p.p99);
+  EXPECT_LT(p.p50, p.max_latency);
+}
+
 // A burst is a shorthand: with bursts of one flit every cycle is decided for itself, and nothing changes.
 TEST(Bursts, AreExactlyTheFlitByFlitModel) {
   for (const Case& k : kCases) {

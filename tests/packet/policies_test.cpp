@@ -314,6 +314,41 @@ PacketTopology of_config(const std::string& topology, const std::string& more = 
   return make_topology(config, config.packet, {});
 }
 
+// What a graph says of its links at packet fidelity is theirs, and links that differ in it are not one.
+TEST(ConfigTopology, LinksOfGraphsKeepTheirOptions) {
+  const auto link = [](const char* ends, const char* options) {
+    return std::string("      - {") + ends + ", bandwidth: 16 GB/s, latency: 10 ns" + options + "}\n";
+  };
+  const PacketTopology t =
+      of_config("  graph:\n    npus: 5\n    switches: [hub]\n    links:\n" + link("from: npu0, to: hub", "") +
+                link("from: npu1, to: hub", ", credit_latency: 30 ns") +
+                link("from: npu2, to: hub", ", flit_error_rate: 0.01") +
+                link("from: npu3, to: hub", ", flit_error_rate: 0.01, replay: 50 ns") +
+                link("from: npu4, to: hub", ""));
+  ASSERT_EQ(t.routers.size(), 1u);
+  const auto timing = [&](uint32_t npu) { return t.links.at(t.routers[0].ports[t.nis[npu].port].link); };
+  EXPECT_EQ(timing(0).credit_latency, 0u);
+  EXPECT_EQ(timing(1).credit_latency, ticks(30000));
+  EXPECT_EQ(timing(2).flit_error, 0.01);
+  EXPECT_EQ(timing(2).replay, 0u);
+  EXPECT_EQ(timing(3).flit_error, 0.01);
+  EXPECT_EQ(timing(3).replay, ticks(50000));
+  EXPECT_EQ(timing(1).flit_error, 0);
+  EXPECT_EQ(t.routers[0].ports[t.nis[0].port].link, t.routers[0].ports[t.nis[4].port].link)
+      << "alike: one entry";
+
+  const PacketTopology tree = of_config(
+      "  notation: FatTree(k=2,n=2)\n  dimensions: [{bandwidth: 16 GB/s, latency: 1 ns, flit_error_rate: "
+      "0.5}, "
+      "{bandwidth: 8 GB/s, latency: 2 ns, credit_latency: 7 ns, replay: 9 ns}]\n");
+  std::map<uint32_t, LinkTiming> used;
+  for (const TopologyRouter& r : tree.routers)
+    for (const TopologyPort& port : r.ports) used[port.ni ? 0 : 1] = tree.links.at(port.link);
+  EXPECT_EQ(used[0].flit_error, 0.5);
+  EXPECT_EQ(used[1].credit_latency, ticks(7000));
+  EXPECT_EQ(used[1].replay, ticks(9000));
+}
+
 // The ways of a machine's own graph, one, several or by table; NPUs of one link are interfaces at their
 // switch.
 TEST(ConfigTopology, GraphsKeepTheirRoutes) {

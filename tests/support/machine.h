@@ -57,22 +57,13 @@ struct Machine final : NmuClient {
   /// Runs one collective on all ranks (or a group); a line a failure.
   std::string run(CollectiveOp op, uint64_t bytes, uint32_t root = 0,
                   const collectives::Group* group = nullptr) {
-    done = 0;
-    finished = 0;
-    const Picoseconds start = sc_core::sc_time_stamp().value();
     collectives::CollectiveRequest request;
     request.op = op;
     request.bytes = bytes;
     request.group = group != nullptr ? group : &world;
     request.root = root;
     const auto plan = plans.plan(request);
-    ++streams;
-    for (uint32_t i = 0; i < plan->members(); ++i)
-      system.nmu(request.group->ranks.empty() ? i : request.group->ranks[i]).start_collective(streams, plan);
-    do {
-      sc_core::sc_start();
-    } while (done != plan->members() && system.rescue());
-    time = finished - start;
+    run(plan);
     const std::string what =
         std::string(system.name()) + " " + to_string(op) + " of " + std::to_string(bytes);
     std::string failures;
@@ -87,6 +78,22 @@ struct Machine final : NmuClient {
     return failures;
   }
   Picoseconds time = 0;
+
+  /// Runs one collective; its time.
+  Picoseconds run(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
+    done = 0;
+    finished = 0;
+    const Picoseconds start = sc_core::sc_time_stamp().value();
+    const auto& ranks = plan->request().group->ranks;
+    ++streams;
+    for (uint32_t i = 0; i < plan->members(); ++i)
+      system.nmu(ranks.empty() ? i : ranks[i]).start_collective(streams, plan);
+    do {
+      sc_core::sc_start();
+    } while (done != plan->members() && system.rescue());
+    time = finished - start;
+    return time;
+  }
 
   /// One message, alone; its time.
   Picoseconds send(uint32_t source, uint32_t destination, uint64_t bytes) {

@@ -33,10 +33,13 @@ inline std::string expect(const char* what, uint64_t is, uint64_t should) {
 struct Dma : sc_core::sc_module {
   Dma(sc_core::sc_module_name name, uint32_t outstanding, uint64_t capacity)
       : sc_core::sc_module(name),
-        dma("socket", outstanding, capacity, [this](uint32_t token, Picoseconds at) {
-          done[token].push_back(at);
-          if (at < sc_core::sc_time_stamp().value()) done[token].push_back(0);
-        }) {
+        dma(
+            "socket", outstanding, capacity,
+            [this](uint32_t token, Picoseconds at) {
+              done[token].push_back(at);
+              if (at < sc_core::sc_time_stamp().value()) done[token].push_back(0);
+            },
+            [](uint32_t token) { return "access " + std::to_string(token); }) {
     SC_HAS_PROCESS(Dma);
     SC_THREAD(run);
   }

@@ -38,6 +38,7 @@ Config machine(const Shape& shape, Fidelity fidelity) {
     d.bandwidth = {160'000'000'000ull, 1};
     d.latency = 10'000;
     d.fidelity = fidelity;
+    d.switching = Switching::store_and_forward;  // so that fidelities differ without contention
     config.dimensions.push_back(d);
   }
   config.collectives.chunks = 2;

@@ -172,9 +172,12 @@ TEST(GraphSystem, GraphsEqualTheirNotations) {
 TEST(GraphSystem, LogicalAndPhysicalDiffer) {
   EXPECT_RUNS(([]() -> std::string {
     std::string failures;
-    const std::string one = "  notation: Ring(8)\n  dimensions: [{bandwidth: 50 GB/s, latency: 200 ns}]\n";
+    const std::string one =
+        "  notation: Ring(8)\n  dimensions: [{bandwidth: 50 GB/s, latency: 200 ns, "
+        "switching: store_and_forward}]\n";
     const std::string three =
-        "  notation: R(2)_R(2)_R(2)\n  dimensions: [{bandwidth: 50 GB/s, latency: 200 ns}]\n";
+        "  notation: R(2)_R(2)_R(2)\n  dimensions: [{bandwidth: 50 GB/s, latency: 200 ns, switching: "
+        "store_and_forward}]\n";
     const std::string mixed =
         "  notation: FC(2)_SW(2)_M(2)\n  dimensions:\n    - {bandwidth: 50 GB/s}\n    - {bandwidth: 20 "
         "GB/s}\n    - "
@@ -223,7 +226,9 @@ TEST(GraphSystem, LogicalAndPhysicalDiffer) {
 TEST(GraphSystem, MappedRingsTakeTheirClosedForm) {
   EXPECT_RUNS(([]() -> std::string {
     std::string failures;
-    const std::string ring = "  notation: Ring(8)\n  dimensions: [{bandwidth: 100 GB/s, latency: 300 ns}]\n";
+    const std::string ring =
+        "  notation: Ring(8)\n  dimensions: [{bandwidth: 100 GB/s, latency: 300 ns, switching: "
+        "store_and_forward}]\n";
     const std::string one_chunk = "collectives: {chunks: 1}\n";
     const auto closed = [](uint32_t hops) {
       return 14 * hops * (300000 + transfer_time(100000, {100000000000ull, 1}));
@@ -275,7 +280,7 @@ TEST(GraphSystem, EcmpSpreadsAndShortestPathDoesNot) {
 TEST(GraphSystem, TablesAreFollowed) {
   EXPECT_RUNS(([]() -> std::string {
     // A square that is driven round in one direction only: 1 to 0 is three hops.
-    Machine m("square", text("  graph:\n    npus: 4\n    links:\n"
+    Machine m("square", text("  graph:\n    npus: 4\n    switching: store_and_forward\n    links:\n"
                              "      - {from: npu0..npu2, to: npu1..npu3, pattern: one_to_one, bandwidth: 1 "
                              "GB/s, latency: 1 us}\n"
                              "      - {from: npu3, to: npu0, bandwidth: 1 GB/s, latency: 1 us}\n"

@@ -566,7 +566,7 @@ TEST(InSwitch, PacketsAreCountedOnEveryLink) {
       sc_core::sc_start();
       const RunResult run = job.result();
       const System::Totals totals = job.system().totals();
-      const TimeSplit& split = run.collectives[0].split;
+      const TimeSums& split = run.collectives[0].split;
       std::string text = fmt::format("in {} {} out {} {}", totals.unit_messages_in, totals.unit_bytes_in,
                                      totals.unit_messages_out, totals.unit_bytes_out);
       if (!routed) text += fmt::format(", {} {} {}", split.queue, split.serialise, split.latency);
@@ -687,7 +687,7 @@ TEST(InSwitch, JobsReportLinksCountsAndWrongData) {
                                      totals.unit_bytes_in, totals.unit_messages_out, totals.unit_bytes_out);
       for (const LinkRow& link : run.links)
         text += fmt::format(", {} {} {} {}", link.name, link.to, link.bytes, link.busy);
-      const TimeSplit& split = run.collectives[0].split;
+      const TimeSums& split = run.collectives[0].split;
       text += fmt::format(", {} {} {}", split.queue, split.serialise, split.latency);
       for (const std::string& line : run.broken_invariants) text += line;
       return text;

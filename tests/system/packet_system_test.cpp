@@ -246,6 +246,7 @@ TEST(PacketSystem, RanksAreWhereTheMappingPutsThem) {
   // Rank 0 is at NPU 5 (1, 1), rank 4 at NPU 3 (3, 0).
   EXPECT_EQ(sent(config, {{0, 4, 4096}}), fmt::format("{} {}", 256 * kCycle, alone(256, 3)));
   config.dimensions[0].fidelity = Fidelity::message;
+  config.dimensions[0].switching = Switching::store_and_forward;
   EXPECT_EQ(
       sent(config, {{0, 4, 4096}}),
       fmt::format("{} {}", 256 * kCycle,

@@ -4,6 +4,7 @@
 // Random machines and collectives: all finish, bytes are conserved, nothing beats physics, and the same run
 // twice gives the same results.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -23,9 +24,9 @@ std::string describe(const RunResult& run) {
                      "\n";
   for (const CollectiveRow& row : run.collectives) {
     text += std::to_string(row.started) + " " + std::to_string(row.finished) + " " +
-            std::to_string(row.message_bytes) + " " + std::to_string(row.split.queue) + " " +
-            std::to_string(row.split.serialise) + " " + std::to_string(row.split.latency) + " " +
-            std::to_string(row.split.endpoint) + " " + std::to_string(row.split.reduce) + "\n";
+            fmt::format("{}", row.message_bytes) + " " + fmt::format("{}", row.split.queue) + " " +
+            fmt::format("{}", row.split.serialise) + " " + fmt::format("{}", row.split.latency) + " " +
+            fmt::format("{}", row.split.endpoint) + " " + fmt::format("{}", row.split.reduce) + "\n";
   }
   for (const LinkRow& link : run.links) {
     text += link.name + " " + link.to + " " + std::to_string(link.bytes) + " " + std::to_string(link.busy) +

@@ -28,6 +28,11 @@ weft_add_sc_test(folding
 weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(auto_chunks
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/auto_chunks_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
 weft_add_sc_test(schedulers SOURCES ${CMAKE_CURRENT_LIST_DIR}/schedulers_test.cpp LINKS weft::sc_models TIMEOUT 300)
 weft_add_sc_test(packet_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_system_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(fidelity_rules
@@ -43,3 +48,17 @@ weft_add_sc_test(collective_unit
   LINKS weft::tlm_interconnect
   LABELS unit)
 weft_add_sc_test(in_switch SOURCES ${CMAKE_CURRENT_LIST_DIR}/in_switch_test.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(analytical
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/analytical_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
+weft_add_sc_test(collective_waits
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_waits_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
+weft_add_sc_test(bounds_system
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/bounds_system_test.cpp
+          ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)

@@ -202,7 +202,7 @@ TEST(TreeDimensions, StoredMessagesTakeEveryLink) {
               machine("Clos(hosts=4,leaves=4,spines=1)_Ring(2)",
                       {"bandwidth: 50 GB/s, latency: 300 ns, levels: [{bandwidth: 25 GB/s, latency: 700 ns}]",
                        "bandwidth: 100 GB/s"},
-                      {"collectives.chunks=1"}));
+                      {"collectives.chunks=1", "topology.dimensions[*].switching=store_and_forward"}));
     collectives::Group group;
     group.ranks = {0, 4, 8, 12};
     std::string wrong = m.run(CollectiveOp::all_gather, 100000, 0, &group);
@@ -446,7 +446,8 @@ TEST(TreeDimensions, UnderAnotherLogicalTopology) {
         "bandwidth: 100 GB/s, latency: 100 ns",
         "bandwidth: 50 GB/s, latency: 200 ns, levels: [{latency: 300 ns}]"};
     Machine m("m", machine("Ring(2)_Clos(hosts=2,leaves=2,spines=2)", links,
-                           {"topology.logical=Switch(8)", "topology.mapping=[7, 1..6, 0]"}));
+                           {"topology.logical=Switch(8)", "topology.mapping=[7, 1..6, 0]",
+                            "topology.dimensions[*].switching=store_and_forward"}));
     std::string wrong;
     if (m.send(0, 1, 50000) != 1000 * kNs + 4 * 1000 * kNs) wrong += "rank 0 is not at NPU 7\n";
     for (const CollectiveOp op : test::kEveryOp) wrong += m.run(op, 8000, 3);

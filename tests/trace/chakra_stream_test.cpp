@@ -3,6 +3,8 @@
 
 #include "workload/trace/chakra_stream.h"
 
+#include <sys/stat.h>
+
 #include <sys/resource.h>
 
 #include "tests/trace/trace_files.h"
@@ -79,8 +81,25 @@ TEST(ChakraStream, SaysWhatAnotherFormatLooksLike) {
 
 TEST(ChakraStream, MissingFileAndFolder) {
   TempFolder folder;
-  expect_error([&] { read_all(folder / "none.0.et"); }, {"none.0.et", "cannot be opened", "Check the path"});
-  expect_error([&] { read_all(folder / "."); }, {"not a regular file"});
+  expect_error([&] { read_all(folder / "none.0.et"); },
+               {"none.0.et", "no such trace file", "check the path"});
+  expect_error([&] { read_all(folder / "."); }, {"is a folder", "not a regular file"});
+  expect_error([&] { read_all("/dev/zero"); }, {"/dev/zero", "is a device"});
+  ASSERT_EQ(::mkfifo((folder / "pipe.0.et").c_str(), 0600), 0);
+  expect_error([&] { read_all(folder / "pipe.0.et"); }, {"is a pipe"});
+}
+
+TEST(ChakraStream, AFileOfManyGiBIsStreamed) {
+  TempFolder folder;
+  const std::string path = folder / "large.0.et";
+  write_trace(path, {comp(1), comp(2)});
+  const auto written = std::filesystem::file_size(path);
+  std::filesystem::resize_file(path, uint64_t{64} << 30);  // zero bytes: messages of no length
+  ChakraStream stream(path);
+  RawMessage message;
+  for (int i = 0; i < 100000; ++i) ASSERT_TRUE(stream.next(message)) << i;
+  EXPECT_EQ(message.size, 0u);
+  EXPECT_EQ(message.offset, written + 100000 - 3);
 }
 
 TEST(ChakraStream, TruncationAtEveryByteIsAnErrorThatNamesTheNode) {

@@ -64,6 +64,40 @@ TEST_F(WorkloadCheck, TraceFilesAndNpusMustAgree) {
   expect_error([&] { open_job("", 4, "", false); }, {"workload.trace is empty"});
 }
 
+TEST_F(WorkloadCheck, AFolderIsNoPrefix) {
+  const std::string inner = folder_ / "inner";
+  std::filesystem::create_directory(inner);
+  for (const std::string& given : {inner, inner + "/", inner + "/."})
+    expect_error([&] { open_job(given, 1, "", false); },
+                 {given, "is a folder", "The folder is empty", "<prefix>.<rank>.et"});
+  spit(inner + "/notes.txt", "x");
+  spit(inner + "/trace.json", "x");
+  for (const std::string& given : {inner, inner + "/"})
+    expect_error([&] { open_job(given, 1, "", false); },
+                 {given, "is a folder", "2 other entries (notes.txt, trace.json)", "llm.0.et"});
+  expect_error([&] { open_job(inner + "/llm", 1, "", false); },
+               {"llm.0.et (0 found", "notes.txt, trace.json"});
+  write_trace(inner + "/llm.0.et", {comp(1)});
+  for (const std::string& given : {inner, inner + "/"})
+    expect_error([&] { open_job(given, 1, "", false); },
+                 {given, "is a folder", "prefix " + inner + "/llm. Give that"});
+  write_trace(inner + "/big.0.et", {comp(1)});
+  expect_error([&] { open_job(inner, 1, "", false); },
+               {"prefixes " + inner + "/big, " + inner + "/llm. Give one of them"});
+  EXPECT_NO_THROW(open_job(inner + "/llm", 1, "", false));
+  // A folder beside traces of its name does not hide them.
+  write_trace(inner + ".0.et", {comp(1)});
+  EXPECT_NO_THROW(open_job(inner, 1, "", false));
+}
+
+TEST_F(WorkloadCheck, ANodeWithoutATypeIsFoundBeforeTheRun) {
+  expect_error(
+      [&] {
+        open({{comp(1)}, {comp(1), make(7, "odd", ChakraProtoMsg::INVALID_NODE)}});
+      },
+      {file(1), "rank 1", "node 7 \"odd\"", "INVALID", "cannot be executed"});
+}
+
 TEST_F(WorkloadCheck, UnknownGroupAndNotAMember) {
   expect_error(
       [&] {
@@ -191,6 +225,43 @@ TEST_F(WorkloadCheck, SendsAndReceives) {
         open({{comp(1)}, {send(5, 1, 10, 3)}});
       },
       {"rank 1", "node 5", "own rank 1", "send to itself"});
+}
+
+TEST_F(WorkloadCheck, ANodeThatNamesAnotherRankAsItsOwnEnd) {
+  const auto with = [](PbNode node, const char* name, int64_t rank) {
+    attribute(node, name, rank);
+    return node;
+  };
+  EXPECT_NO_THROW(
+      open({{with(send(5, 1, 10, 3), "comm_src", 0)}, {with(receive(6, 0, 10, 3), "comm_dst", 1)}}));
+  expect_error(
+      [&] {
+        open({{with(send(5, 1, 10, 3), "comm_src", 1)}, {receive(6, 0, 10, 3)}});
+      },
+      {file(0), "rank 0", "node 5", "comm_src is rank 1", "rank 1's trace"});
+  expect_error(
+      [&] {
+        open({{send(5, 1, 10, 3)}, {with(receive(6, 0, 10, 3), "comm_dst", 0)}});
+      },
+      {file(1), "rank 1", "node 6", "comm_dst is rank 0"});
+}
+
+TEST_F(WorkloadCheck, AlgorithmsThatNodesNameAreKept) {
+  const auto with = [](PbNode node, const char* algorithm) {
+    auto* a = node.add_attr();
+    a->set_name("algorithm");
+    a->set_string_val(algorithm);
+    return node;
+  };
+  const std::vector<PbNode> rank = {
+      with(collective(1, ALL_REDUCE, 8), "ring"), with(collective(2, ALL_REDUCE, 9), "ring"),
+      with(collective(3, ALL_GATHER, 8), "custom:p"), collective(4, ALL_REDUCE, 8)};
+  const JobTrace job = open({rank, rank});
+  ASSERT_EQ(job.own_algorithms().size(), 2u);
+  EXPECT_EQ(job.own_algorithms()[0].algorithm, "ring");
+  EXPECT_EQ(job.own_algorithms()[1].algorithm, "custom:p");
+  EXPECT_EQ(job.own_algorithms()[1].members, 2u);
+  EXPECT_NE(job.own_algorithms()[1].where.find("node 3"), std::string::npos);
 }
 
 TEST_F(WorkloadCheck, WarningsOfManyRanksAreOne) {

@@ -114,6 +114,13 @@ void CollectiveUnit::open(const BlockId& id, Block& block, Picoseconds now) {
   for (Contribution& contribution : block.arrived) enter(contribution, now);
 }
 
+template <typename F>
+void CollectiveUnit::timed(const BlockId& id, F&& f) {
+  in_time(
+      f, [&] { return text(id) + " in a switch's collective unit"; },
+      "use a smaller size, or raise the bandwidths of topology.dimensions[].collective_unit");
+}
+
 void CollectiveUnit::enter(Contribution& contribution, Picoseconds now) {
   contribution.waited = now - contribution.head;
   waited_ += contribution.waited;
@@ -123,7 +130,9 @@ void CollectiveUnit::enter(Contribution& contribution, Picoseconds now) {
     Picoseconds& free = ingress_free_[contribution.port];
     if (contribution.waited == 0) start -= std::min(start, contribution.before);
     start = std::max(start, free);
-    end = std::max(contribution.tail, start + transfer_time(contribution.bytes, parameters_.ingress));
+    timed(contribution.block, [&] {
+      end = std::max(contribution.tail, later(start, transfer_time(contribution.bytes, parameters_.ingress)));
+    });
     free = end;
   }
   push(end, What::entered, contribution);
@@ -131,15 +140,17 @@ void CollectiveUnit::enter(Contribution& contribution, Picoseconds now) {
 
 void CollectiveUnit::reduce(const Contribution& contribution, Picoseconds now) {
   Block& block = blocks_.at(contribution.block);
-  Picoseconds done = now;
-  if (contribution.reduces && parameters_.reduction.bytes_per_second != 0) {
-    done = std::max(now, reduction_free_) + transfer_time(contribution.bytes, parameters_.reduction);
-    reduction_free_ = done;
-  }
-  block.reduced = std::max(block.reduced, done);
-  block.last = contribution.contributor;
-  if (++block.entered == block.contributors)
-    push(block.reduced + parameters_.latency, What::ready, contribution);
+  timed(contribution.block, [&] {
+    Picoseconds done = now;
+    if (contribution.reduces && parameters_.reduction.bytes_per_second != 0) {
+      done = later(std::max(now, reduction_free_), transfer_time(contribution.bytes, parameters_.reduction));
+      reduction_free_ = done;
+    }
+    block.reduced = std::max(block.reduced, done);
+    block.last = contribution.contributor;
+    if (++block.entered == block.contributors)
+      push(later(block.reduced, parameters_.latency), What::ready, contribution);
+  });
 }
 
 void CollectiveUnit::finish(const BlockId& id, Picoseconds now, Output& output) {

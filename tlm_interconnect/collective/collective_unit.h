@@ -149,6 +149,8 @@ class CollectiveUnit {
   void arrived(const Contribution& contribution);
   void admit(Picoseconds now);
   void open(const BlockId& id, Block& block, Picoseconds now);
+  template <typename F>
+  void timed(const BlockId& id, F&& f);
   void enter(Contribution& contribution, Picoseconds now);
   void reduce(const Contribution& contribution, Picoseconds now);
   void finish(const BlockId& id, Picoseconds now, Output& output);

@@ -9,7 +9,7 @@
 namespace weft::fabric {
 
 DirectFabric::DirectFabric(sc_core::sc_module_name name, uint32_t members, std::vector<uint32_t> slots)
-    : sc_core::sc_module(name), slots_(std::move(slots)), members_(members) {
+    : sc_core::sc_module(name), slots_(std::move(slots)), hints_(members), members_(members) {
   for (uint32_t b = 0; b * kBank < members; ++b) {
     banks_.push_back(std::make_unique<fabric_multi_target_socket>(("bank" + std::to_string(b)).c_str()));
     banks_.back()->bind(static_cast<fabric_fw_if&>(*this));
@@ -22,12 +22,17 @@ void DirectFabric::bind_member(fabric_initiator_socket& socket) {
   socket.bind(*banks_[bound_++ / kBank]);
 }
 
+void DirectFabric::end_of_elaboration() {
+  for (uint32_t s = 0; s < bound_; ++s) {
+    hints_[s].interface = (*banks_[s / kBank])[static_cast<int>(s % kBank)];
+  }
+}
+
 void DirectFabric::receive(const Transfer& transfer) {
   Transfer copy = transfer;
   FabricPhase phase = FabricPhase::transfer;
   sc_core::sc_time zero;
-  const uint32_t slot = slots_.empty() ? transfer.target : slots_[transfer.target];
-  (*banks_[slot / kBank])[static_cast<int>(slot % kBank)]->nb_transport_bw(copy, phase, zero);
+  hints_[slot(transfer.target)].interface->nb_transport_bw(copy, phase, zero);
 }
 
 }  // namespace weft::fabric

@@ -25,13 +25,36 @@ class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
 
   void bind_member(fabric_initiator_socket& socket);
 
+  /// Where a member keeps what a transfer to it touches; fetched ahead, never read.
+  struct Hint {
+    fabric_bw_if* interface = nullptr;
+    const char* module = nullptr;
+    const char* port = nullptr;
+  };
+  void hint(uint32_t target, const char* module, const char* port) {
+    Hint& hint = hints_[slot(target)];
+    hint.module = module;
+    hint.port = port;
+  }
+  const Hint* hint(uint32_t target) const { return &hints_[slot(target)]; }
+  /// A transfer to that member may come soon.
+  static void prefetch(const Hint* hint) {
+    if (hint == nullptr) return;
+    __builtin_prefetch(hint->interface);
+    __builtin_prefetch(hint->port);
+    for (int line = 0; line < 4; ++line) __builtin_prefetch(hint->module + line * 64);
+  }
+
  private:
   void receive(const Transfer& transfer) override;
+  void end_of_elaboration() override;
+  uint32_t slot(uint32_t target) const { return slots_.empty() ? target : slots_[target]; }
 
   // sc_port looks for duplicates in all it has bound: banks keep elaboration linear.
   static constexpr uint32_t kBank = 1024;
   std::vector<std::unique_ptr<fabric_multi_target_socket>> banks_;
   std::vector<uint32_t> slots_;
+  std::vector<Hint> hints_;  ///< by slot
   uint32_t members_ = 0;
   uint32_t bound_ = 0;
 };

@@ -32,6 +32,15 @@ LinkTiming link_timing(Rate rate, Picoseconds latency, const PacketFabricConfig&
   return timing;
 }
 
+/// .. of a link of a graph.
+LinkTiming link_timing(const GraphLink& link, const PacketFabricConfig& packet) {
+  LinkTiming timing = link_timing(link.rate(), link.latency, packet);
+  timing.credit_latency = ticks(link.credit_latency);
+  timing.flit_error = link.flit_error_rate;
+  timing.replay = ticks(link.replay);
+  return timing;
+}
+
 /// Links of a graph that are alike share an entry of the topology.
 class LinkClasses {
  public:
@@ -39,25 +48,24 @@ class LinkClasses {
       : topology_(topology), packet_(packet) {}
   uint32_t of(const GraphLink& link) {
     const Rate rate = link.rate();
-    const auto [at, fresh] =
-        classes_.try_emplace({rate.bytes_per_second, rate.divisor, link.latency}, uint32_t{0});
-    if (fresh) at->second = topology_.add_link(link_timing(rate, link.latency, packet_));
+    const auto [at, fresh] = classes_.try_emplace({rate.bytes_per_second, rate.divisor, link.latency,
+                                                   link.credit_latency, link.flit_error_rate, link.replay},
+                                                  uint32_t{0});
+    if (fresh) at->second = topology_.add_link(link_timing(link, packet_));
     return at->second;
   }
 
  private:
   PacketTopology& topology_;
   const PacketFabricConfig& packet_;
-  std::map<std::tuple<uint64_t, uint64_t, Picoseconds>, uint32_t> classes_;
+  using Class = std::tuple<uint64_t, uint64_t, Picoseconds, Picoseconds, double, Picoseconds>;
+  std::map<Class, uint32_t> classes_;
 };
 
 PacketTopology make_fat_tree_of(const TreeNotation& tree, const Graph& graph,
                                 const PacketFabricConfig& packet) {
   // The links lie level by level: one an NPU, then k of every switch below the roots.
-  const auto timing = [&](size_t index) {
-    const GraphLink& link = graph.spec().links[index];
-    return link_timing(link.rate(), link.latency, packet);
-  };
+  const auto timing = [&](size_t index) { return link_timing(graph.spec().links[index], packet); };
   std::vector<LinkTiming> levels;
   for (uint32_t level = 1; level < tree.n; ++level) levels.push_back(timing(size_t{level} * graph.npus()));
   return make_fat_tree(tree.k, tree.n, levels, timing(0));

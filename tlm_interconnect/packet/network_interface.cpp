@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "configs/stop.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
@@ -153,6 +154,7 @@ void NetworkInterface::submit(const Message& message) {
 }
 
 void NetworkInterface::activate() {
+  if (stop_requested()) sc_core::sc_pause();
   if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
     event_.notify(sc_core::SC_ZERO_TIME);
     return;

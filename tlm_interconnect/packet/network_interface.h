@@ -184,7 +184,7 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t messages_sent() const { return messages_sent_; }
   /// Time that messages waited here for others, summed: for the first packet, and where others had their
   /// turns in between.
-  Picoseconds queued() const { return picoseconds(queued_); }
+  Picoseconds queued() const { return saturated((queued_ + kTicksPerPicosecond - 1) / kTicksPerPicosecond); }
   /// Messages of which not every packet has been begun.
   uint64_t messages_open() const {
     uint64_t n = 0;
@@ -393,7 +393,7 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t packets_received_ = 0;
   uint64_t messages_sent_ = 0;
   uint32_t last_message_ = 0;  ///< whose packet was the latest, or none
-  Ticks queued_ = 0;
+  Wide queued_ = 0;            ///< ticks
 };
 
 }  // namespace weft::packet

@@ -225,6 +225,30 @@ uint64_t PacketNetwork::flits_received() const {
   return n;
 }
 
+uint64_t PacketNetwork::flits_moved() const {
+  uint64_t n = 0;
+  for (const auto& ni : nis_) n += ni->flits_sent();
+  for (const auto& r : routers_)
+    for (uint32_t p = 0; p < r->ports(); ++p) n += r->flits_sent(p);
+  return n;
+}
+
+// What was sent last takes effect everywhere within the time of its burst, of its way, and of the credit or
+// the resume that comes back. A head may then wait, once, for its packet to come in without gaps.
+Ticks PacketNetwork::longest_pause() const {
+  Ticks burst = 0;
+  Ticks way = 0;
+  for (const LinkTiming& link : topology_.links) {
+    const Ticks latency = or_cycle(link.latency);
+    const Ticks back = link.credit_latency == 0 ? latency : link.credit_latency;
+    burst = std::max(burst, packet_flits_ * or_cycle(link.flit_time));
+    way = std::max(way, latency + back + (link.replay == 0 ? latency + back : link.replay));
+  }
+  const PipelineConfig& s = config_.pipeline;
+  const Ticks stages = s.route + s.vc_alloc + s.switch_alloc + s.traversal + s.credit;
+  return 2 * burst + way + config_.pfc.delay + (2 * stages + 8) * config_.cycle;
+}
+
 uint64_t PacketNetwork::packets_marked() const {
   uint64_t n = 0;
   for (const auto& r : routers_) {

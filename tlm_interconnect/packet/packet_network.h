@@ -57,6 +57,10 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// is recorded is simulated packet by packet: with anything selected there are no trains.
   void record(vcd::Waves& waves);
 
+  /// Flits sent by all routers and interfaces, trains not counted: while this does not grow nothing moves.
+  uint64_t flits_moved() const;
+  /// While packets are in the network and are not stuck for good, a flit is sent at least this often.
+  Ticks longest_pause() const;
   /// Packet trains so far; null: there are none in this network.
   /// ECN: packets marked by routers (one may be marked several times), and DCQCN's notifications.
   uint64_t packets_marked() const;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "configs/stop.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
@@ -124,6 +125,7 @@ void Router::wake_and_notify(Ticks t) {
 }
 
 void Router::activate() {
+  if (stop_requested()) sc_core::sc_pause();
   if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
     event_.notify(sc_core::SC_ZERO_TIME);
     return;
@@ -185,7 +187,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   const Ticks first = transfer.first;
   const Ticks stride = transfer.flit_time;
   if (probes_) {
-    probes_->arrived(kernel_decided(), p, v, first, transfer.flits, stride);
+    probes_->arrived(p, v, first, transfer.flits, stride);
   }
   if (ports_[p].pauses != 0) {
     const uint32_t network = v / config_.vcs;
@@ -228,10 +230,11 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
                                  .c_str());
   }
   if (probes_) {
-    probes_->credited(kernel_decided(), p, index(transfer.vc), first, transfer.flits, transfer.flit_time);
+    probes_->credited(p, index(transfer.vc), first, transfer.flits, transfer.flit_time);
   }
   if (out.watched) {
     out.watched = false;
+    ++openings_;
     wake_and_notify(on_cycle(first));
   }
 }
@@ -546,7 +549,38 @@ uint32_t Router::free_credits(uint32_t p, uint32_t vc_mask) {
   return credits;
 }
 
-void Router::choose_route(uint32_t p, uint32_t v) {
+// Of an adaptive route: whether any of the outputs could be taken now. If not, nothing is chosen, and nothing
+// drawn, until one of them changes: at `soonest`, or when this router is told of a credit or sends a tail.
+bool Router::any_open(Ticks t, Ticks& soonest) {
+  // Then an output without credits is not taken.
+  const bool by_credits =
+      candidates_.size() > 1 && selection_->escapes_without_credits() &&
+      std::any_of(candidates_.begin(), candidates_.end(), [](const RouteCandidate& c) { return c.escape; });
+  bool open = false;
+  bool escape_seen = false;
+  for (const RouteCandidate& c : candidates_) {
+    if (by_credits && c.escape && std::exchange(escape_seen, true)) continue;  // only the first is taken
+    const uint32_t free = free_vcs(c.port, c.vc_mask, t, soonest);
+    if (!by_credits || c.escape) {
+      open = open || free != 0;
+      continue;
+    }
+    for (uint32_t m = free; m != 0; m &= m - 1) {
+      OutputVc& out = outputs_[c.port * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
+      if (out.credit.at(t) > 0) {
+        open = true;
+        continue;
+      }
+      const Ticks when = out.credit.when(1);
+      if (when == kNever) out.watched = true;
+      soonest = std::min(soonest, when);
+    }
+  }
+  return open;
+}
+
+// False: the head waits, at least until `soonest`.
+bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   InputVc& in = inputs_[p * vcs_ + v];
   const fabric::Packet& packet = pool_[in.packet];
   in.virtual_network = packet.virtual_network;
@@ -554,13 +588,20 @@ void Router::choose_route(uint32_t p, uint32_t v) {
   candidates_.clear();
   routing_.route(query, candidates_);
   uint32_t chosen = 0;
-  if (candidates_.size() > 1) chosen = selection_->select(query, candidates_, random_, *this);
+  const bool open = !routing_.adaptive() || any_open(t, soonest);
+  if (!open) {  // what an explanation of a stall is to name
+    while (chosen + 1 < candidates_.size() && !candidates_[chosen].escape) ++chosen;
+  } else if (candidates_.size() > 1) {
+    chosen = selection_->select(query, candidates_, random_, *this);
+  }
   in.out_port = candidates_[chosen].port;
   in.out_mask = candidates_[chosen].vc_mask;
   in.bubble = candidates_[chosen].bubble;
+  if (!open) return false;
   in.routed = !routing_.adaptive();
   if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
   in.last = (packet.id_high & kLastPacket) != 0;
+  return true;
 }
 
 void Router::allocate_vcs(Ticks t) {
@@ -573,14 +614,23 @@ void Router::allocate_vcs(Ticks t) {
         wake(in.ready);
         continue;
       }
-      if (!in.routed) choose_route(p, v);
+      if (in.closed_until > t && in.closed_since == openings_) {
+        if (in.closed_until != kNever) wake(on_cycle(in.closed_until));
+        continue;
+      }
       Ticks soonest = kNever;
+      if (!in.routed && !choose_route(p, v, t, soonest)) {
+        in.closed_until = soonest;
+        in.closed_since = openings_;
+        if (soonest != kNever) wake(on_cycle(soonest));
+        continue;
+      }
       uint32_t free = free_vcs(in.out_port, in.out_mask, t, soonest);
       if (in.bubble) free = with_bubble(in, free, t, soonest);
       if (free != 0) {
         vc_requests_.push_back({p * vcs_ + v, in.out_port, free, kNoVc});
-      } else if (!in.routed) {
-        wake(t + cycle_);  // any credit anywhere may change its mind
+      } else if (!in.routed && !selection_->certain()) {
+        wake(t + cycle_);  // the next draw may be for one that is free
       } else if (soonest != kNever) {
         wake(on_cycle(soonest));
       }
@@ -683,6 +733,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.sent = 0;
   in.overrun = false;
   in.routed = false;
+  in.closed_until = 0;
   in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
   in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
   Port& port = ports_[p];
@@ -792,7 +843,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   out_port.last_end = end;
   out_port.flits += n;
   if (probes_) {
-    probes_->sent(kernel_decided(), p, v, in.out_port, in.out_vc, start, n, stride);
+    probes_->sent(p, v, in.out_port, in.out_vc, start, n, stride);
   }
   const Ticks done = aligned_ ? end : end - end % cycle_;
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
@@ -812,6 +863,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     in.free_at = free_at;
     port.sa_mask &= ~(1u << v);
     if (port.sa_mask == 0) sa_ports_.erase(p);
+    ++openings_;
     if (eager_) wake(out.free_at);
     if (!in.queue.empty()) {
       start_head(p, v);

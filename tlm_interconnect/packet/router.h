@@ -91,7 +91,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   /// Time that packets waited here because others used this output, summed: whenever another input had it
   /// last, from when the next flit could have gone (it has come and passed the stages, and what came by the
   /// same input before it has gone) until it goes.
-  Picoseconds queued(uint32_t output) const { return picoseconds(ports_[output].queued); }
+  Picoseconds queued(uint32_t output) const {
+    return saturated((ports_[output].queued + kTicksPerPicosecond - 1) / kTicksPerPicosecond);
+  }
   Picoseconds busy(uint32_t output) const {
     return picoseconds(ports_[output].flits * ports_[output].flit_time);
   }
@@ -161,6 +163,8 @@ class Router final : public sc_core::sc_module, private OutputView {
     Ticks ready = 0;                               ///< the next stage (VC or switch allocation) not before
     Ticks free_at = 0;                             ///< the tail before has left
     Ticks eligible = 0;                            ///< the head could go if it were alone
+    Ticks closed_until = 0;                        ///< adaptive: no output can be taken before that ..
+    uint64_t closed_since = 0;                     ///< .. unless `openings_` has grown beyond this
     fabric::PacketRef packet = fabric::kNoPacket;  ///< at the front
     fabric::PacketRef last_packet = fabric::kNoPacket;  ///< newest announced
     uint32_t last_next = 0;                             ///< its next flit to be announced; 0: complete
@@ -202,7 +206,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint64_t flits = 0;
     uint64_t packets = 0;  ///< whole ones
     uint64_t messages = 0;
-    Ticks queued = 0;
+    Wide queued = 0;              ///< ticks: their sum is more than 64 bits hold, perhaps
     Ticks last_end = 0;           ///< of the last flit that left by this output
     uint32_t last_input = kFree;  ///< where it came in
     uint64_t overruns = 0;
@@ -250,7 +254,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
   bool may_want(uint32_t output, const RouteQuery& query);
   void start_head(uint32_t port, uint32_t vc);
-  void choose_route(uint32_t port, uint32_t vc);
+  bool any_open(Ticks t, Ticks& soonest);
+  bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
   void send(uint32_t port, uint32_t vc, Ticks t);
   // Priority flow control.
@@ -297,6 +302,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   PortSet sa_ports_;
   PortSet held_ports_;
   uint32_t held_count_ = 0;
+  uint64_t openings_ =
+      0;  ///< tails sent, and credits that somebody waited for without knowing when they come
 
   SwitchRequests requests_;
   PortSet granted_inputs_;  ///< strict_priority: in this cycle, by a virtual network that goes before

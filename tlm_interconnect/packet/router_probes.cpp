@@ -3,6 +3,8 @@
 
 #include "tlm_interconnect/packet/router_probes.h"
 
+#include <utility>
+
 namespace weft::packet {
 
 RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
@@ -27,48 +29,33 @@ RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const s
     }
     for (uint32_t v = 0; v < vcs; ++v) {
       const std::string vc = ".vc" + std::to_string(v);
-      credits_[p * vcs + v].settled = credits[p];
-      credits_[p * vcs + v].probe = keep(waves.number(out + vc + "_credits", 32), credits[p]);
-      flits_[p * vcs + v].probe = keep(waves.number(in + vc + "_flits", 32), 0);
+      credits_[p * vcs + v] = keep(waves.number(out + vc + "_credits", 32), credits[p]);
+      flits_[p * vcs + v] = keep(waves.number(in + vc + "_flits", 32), 0);
     }
   }
 }
 
-void RouterProbes::arrived(Ticks now, uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
-  flits_[input * vcs_ + vc].change(now, first, n, stride, 1);
+void RouterProbes::arrived(uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
+  flits_[input * vcs_ + vc].add({first, n, stride, kTicksPerPicosecond}, 1);
 }
 
-void RouterProbes::credited(Ticks now, uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
-  credits_[output * vcs_ + vc].change(now, first, n, stride, 1);
+void RouterProbes::credited(uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
+  credits_[output * vcs_ + vc].add({first, n, stride, kTicksPerPicosecond}, 1);
 }
 
-void RouterProbes::sent(Ticks now, uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc,
-                        Ticks first, uint32_t n, Ticks stride) {
-  flits_[input * vcs_ + input_vc].change(now, first, n, stride, -1);
-  credits_[output * vcs_ + output_vc].change(now, first, n, stride, -1);
+void RouterProbes::sent(uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first,
+                        uint32_t n, Ticks stride) {
+  flits_[input * vcs_ + input_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
+  credits_[output * vcs_ + output_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
   // The burst after this one may start where this one ends: what is set last holds.
   outputs_[output].busy.set(picoseconds(first), true);
   outputs_[output].busy.set(picoseconds(first + n * stride), false);
-  outputs_[output].vc.set(picoseconds(first), output_vc);
+  if (std::exchange(outputs_[output].last_vc, output_vc) != output_vc)
+    outputs_[output].vc.set(picoseconds(first), output_vc);
 }
 
 void RouterProbes::paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on) {
   outputs_[output].paused[virtual_network].set(picoseconds(from), on);
-}
-
-void RouterProbes::Level::change(Ticks now, Ticks first, uint32_t n, Ticks stride, int by) {
-  if (!probe) return;
-  while (!changes.empty() && changes.begin()->first < now) {
-    settled += changes.begin()->second;
-    changes.erase(changes.begin());
-  }
-  for (uint32_t k = 0; k < n; ++k) changes[first + k * stride] += by;
-  int64_t level = settled;
-  for (const auto& [t, delta] : changes) {
-    level += delta;
-    // A flit may be known to leave before it is known to have come; until then that instant shows 0.
-    if (t >= first) probe.set(picoseconds(t), static_cast<uint64_t>(level < 0 ? 0 : level));
-  }
 }
 
 }  // namespace weft::packet

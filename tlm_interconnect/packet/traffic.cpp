@@ -4,21 +4,20 @@
 #include "tlm_interconnect/packet/traffic.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "configs/stop.h"
 #include "configs/units.h"
 #include "tlm_interconnect/packet/packet_network.h"
+#include "tlm_interconnect/packet/traffic_monitor.h"
+#include "tlm_interconnect/packet/traffic_process.h"
 #include "tlm_interconnect/packet/traffic_source.h"
 
 namespace weft::packet {
@@ -28,22 +27,7 @@ namespace {
   throw UserError(ExitCode::usage, message);
 }
 
-constexpr uint64_t kStallCycles = 20000;  ///< nothing arrived for so long: a stall, not congestion
-
-/// The same where the links are so long that a packet alone may be under way for longer.
-Ticks stall_time(const PacketTopology& t, const PacketConfig& network) {
-  Ticks slowest = 0;
-  for (const LinkTiming& link : t.links) {
-    slowest = std::max(slowest, link.latency + std::max(link.latency, link.credit_latency) + link.flit_time);
-  }
-  uint64_t hops = t.dimensions.empty() ? t.levels == 0 ? t.routers.size() : 2 * t.levels : 0;
-  for (const TopologyDimension& d : t.dimensions) {
-    hops += d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh ? d.size
-            : d.tree != nullptr                                            ? 2 * d.tree->levels()
-                                                                           : 2;
-  }
-  return std::max(kStallCycles * network.cycle, 2 * (hops + 1) * slowest);
-}
+constexpr uint64_t kStallCycles = 20000;  ///< no flit moved for so long, or longer: a stall, not congestion
 
 /// Longer than an interface may have decided ahead.
 Ticks decided_ahead(const PacketTopology& t, Ticks cycle) {
@@ -52,98 +36,6 @@ Ticks decided_ahead(const PacketTopology& t, Ticks cycle) {
     longest = std::max(longest, std::max(link.latency, link.credit_latency));
   return longest + 3 * cycle;
 }
-
-/// Latencies by the cycle; the last bin is open.
-class Histogram {
- public:
-  void add(uint64_t value) {
-    const uint64_t bin = std::min<uint64_t>(value, kBins - 1);
-    if (bins_.size() <= bin) bins_.resize(bin + 1, 0);
-    ++bins_[bin];
-    ++count_;
-    sum_ += value;
-    min_ = std::min(min_, value);
-    max_ = std::max(max_, value);
-  }
-  uint64_t count() const { return count_; }
-  double mean() const { return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_); }
-  uint64_t min() const { return count_ == 0 ? 0 : min_; }
-  uint64_t max() const { return max_; }
-  double percentile(double p) const {
-    uint64_t seen = 0;
-    for (uint64_t bin = 0; bin < bins_.size(); ++bin) {
-      seen += bins_[bin];
-      if (static_cast<double>(seen) >= p * static_cast<double>(count_)) {
-        return static_cast<double>(bin + 1 == kBins ? max_ : bin);
-      }
-    }
-    return 0;
-  }
-
- private:
-  static constexpr uint64_t kBins = 1u << 20;
-  std::vector<uint64_t> bins_;
-  uint64_t count_ = 0;
-  uint64_t sum_ = 0;
-  uint64_t min_ = ~uint64_t{0};
-  uint64_t max_ = 0;
-};
-
-class Monitor final : public PacketSink {
- public:
-  Monitor(Ticks cycle, Ticks from, Ticks to) : cycle_(cycle), from_(from), to_(to) {}
-
-  void packet_arrives(const fabric::Packet& packet, uint32_t, Ticks at) override {
-    // Order-independent, and only up to the end of the measurement: a router may announce arrivals in any
-    // order, and how far ahead depends on how long its bursts are.
-    if (at < to_) digest_ += hash64(hash64(packet.id_low) ^ hash64(at) ^ packet.destination);
-    if (packet.submitted < from_ || packet.submitted >= to_) return;
-    const uint64_t latency = (at - packet.submitted) / cycle_;
-    ++measured_;
-    last_ = std::max(last_, at);
-    if (at < to_) {
-      latency_.add(latency);
-    } else {
-      late_.emplace_back(at, latency);
-    }
-  }
-  void flits_arrive(uint32_t flits, Ticks first, Ticks flit_time) override {
-    const Ticks last = first + static_cast<Ticks>(flits - 1) * flit_time;
-    if (first >= from_ && last < to_) {
-      flits_ += flits;
-    } else if (last >= from_ && first < to_) {
-      for (uint32_t i = 0; i < flits; ++i) {
-        const Ticks t = first + static_cast<Ticks>(i) * flit_time;
-        if (t >= from_ && t < to_) ++flits_;
-      }
-    }
-  }
-  void message_arrives(const Message&, Picoseconds) override {}
-
-  /// Measured packets whose arrival is announced, and the last of these arrivals.
-  uint64_t measured() const { return measured_; }
-  Ticks last() const { return last_; }
-  /// Of those that arrive before `end`, at the earliest the end of the measurement.
-  Histogram latency(Ticks end) const {
-    Histogram all = latency_;
-    for (const auto& [at, latency] : late_)
-      if (at < end) all.add(latency);
-    return all;
-  }
-  uint64_t flits() const { return flits_; }
-  uint64_t digest() const { return digest_; }
-
- private:
-  const Ticks cycle_;
-  const Ticks from_;
-  const Ticks to_;
-  Histogram latency_;
-  std::vector<std::pair<Ticks, uint64_t>> late_;  ///< after the measurement: arrival, latency
-  uint64_t measured_ = 0;
-  Ticks last_ = 0;
-  uint64_t flits_ = 0;
-  uint64_t digest_ = 0;
-};
 
 void check(const TrafficConfig& c) {
   if (c.packet_flits == 0) fail("a packet needs at least one flit");
@@ -173,135 +65,6 @@ void check(const TrafficConfig& c) {
                     cycles, print_ticks(c.network.cycle), print_time(kLongestTickTime)));
   }
   const TrafficPattern pattern(c.pattern, c.topology);
-}
-
-// -- results through a pipe
-
-void put(std::string& out, const void* data, size_t n) {
-  out.append(static_cast<const char*>(data), n);
-}
-void put(std::string& out, const std::string& s) {
-  const uint64_t n = s.size();
-  put(out, &n, sizeof n);
-  out += s;
-}
-
-struct Flat {
-  double load, avg, p50, p99, min, max, accepted, wall, cpu, paused;
-  uint64_t seed, packets, hops, activations, digest, pauses, overruns;
-  uint64_t saturated, marked, notifications, slowed;
-};
-
-std::string pack(const TrafficPoint& p) {
-  const Flat flat{
-      p.load,           p.avg_latency,   p.p50,         p.p99,          p.min_latency, p.max_latency,
-      p.accepted,       p.wall_s,        p.cpu_s,       p.paused_share, p.seed,        p.packets,
-      p.packet_hops,    p.activations,   p.digest,      p.pauses,       p.overruns,    p.saturated ? 1u : 0u,
-      p.packets_marked, p.notifications, p.flows_slowed};
-  std::string out(1, 'p');
-  put(out, &flat, sizeof flat);
-  put(out, p.stall);
-  return out;
-}
-
-bool unpack(const std::string& in, TrafficPoint& p) {
-  Flat flat;
-  uint64_t n = 0;
-  if (in.size() < 1 + sizeof flat + sizeof n || in[0] != 'p') return false;
-  std::memcpy(&flat, in.data() + 1, sizeof flat);
-  std::memcpy(&n, in.data() + 1 + sizeof flat, sizeof n);
-  if (in.size() != 1 + sizeof flat + sizeof n + n) return false;
-  p.stall = in.substr(1 + sizeof flat + sizeof n);
-  p.load = flat.load;
-  p.avg_latency = flat.avg;
-  p.p50 = flat.p50;
-  p.p99 = flat.p99;
-  p.min_latency = flat.min;
-  p.max_latency = flat.max;
-  p.accepted = flat.accepted;
-  p.wall_s = flat.wall;
-  p.cpu_s = flat.cpu;
-  p.seed = flat.seed;
-  p.packets = flat.packets;
-  p.packet_hops = flat.hops;
-  p.activations = flat.activations;
-  p.digest = flat.digest;
-  p.pauses = flat.pauses;
-  p.paused_share = flat.paused;
-  p.overruns = flat.overruns;
-  p.saturated = flat.saturated != 0;
-  p.packets_marked = flat.marked;
-  p.notifications = flat.notifications;
-  p.flows_slowed = flat.slowed;
-  return true;
-}
-
-void write_all(int fd, const std::string& text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    const ssize_t n = write(fd, text.data() + at, text.size() - at);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    at += static_cast<size_t>(n);
-  }
-}
-
-std::string read_all(int fd) {
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t n = read(fd, buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return text;
-    text.append(buffer, static_cast<size_t>(n));
-  }
-}
-
-struct Child {
-  pid_t pid = -1;
-  int fd = -1;
-  size_t run = 0;
-};
-
-Child start(const TrafficConfig& config, double load, uint64_t seed, size_t run, const Advance& advance) {
-  int fds[2];
-  if (pipe(fds) != 0) throw UserError(ExitCode::internal, fmt::format("pipe: {}", std::strerror(errno)));
-  const pid_t pid = fork();
-  if (pid < 0) {
-    close(fds[0]);
-    close(fds[1]);
-    throw UserError(ExitCode::internal, fmt::format("fork: {}", std::strerror(errno)));
-  }
-  if (pid == 0) {
-    close(fds[0]);
-    std::string answer;
-    try {
-      answer = pack(run_traffic_point(config, load, seed, advance));
-    } catch (const UserError& e) {
-      answer = fmt::format("e{}{}", static_cast<int>(e.code()), e.what());
-    } catch (const std::exception& e) {
-      answer = fmt::format("e{}{}", static_cast<int>(ExitCode::internal), e.what());
-    }
-    write_all(fds[1], answer);
-    close(fds[1]);
-    _exit(0);  // nothing of the parent's is torn down here
-  }
-  close(fds[1]);
-  return {pid, fds[0], run};
-}
-
-void finish(const Child& child, TrafficPoint& point) {
-  const std::string answer = read_all(child.fd);
-  close(child.fd);
-  int status = 0;
-  while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (unpack(answer, point)) return;
-  if (answer.size() > 2 && answer[0] == 'e') {
-    throw UserError(static_cast<ExitCode>(answer[1] - '0'), answer.substr(2));
-  }
-  throw UserError(ExitCode::internal,
-                  fmt::format("a traffic run ended without a result (status {})", status));
 }
 
 double cpu_seconds() {
@@ -345,9 +108,10 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const double cpu = cpu_seconds();
   Ticks now = 0;
   uint64_t received = 0;
+  uint64_t sent = 0;
   Ticks moved = 0;
-  const Ticks patience = stall_time(network.topology(), network_config);
-  // Advances to `target`; false: nothing has arrived for that long although something is on its way.
+  const Ticks patience = std::max(kStallCycles * cycle, 2 * network.longest_pause());
+  // Advances to `target`; false: no flit has moved for that long although something is on its way.
   const auto advance_to = [&](Ticks target) {
     while (now < target) {
       const Ticks step = std::min<Ticks>(target - now, kStallCycles / 4 * cycle);
@@ -358,11 +122,23 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
         received = n;
         moved = now;
       } else if (now - moved >= patience) {
-        point.stall = network.explain_stall();
-        return false;
+        const uint64_t flits = network.flits_moved();
+        if (flits == sent) {
+          point.stall = network.explain_stall();
+          return false;
+        }
+        sent = flits;
+        moved = now;
       }
     }
     return true;
+  };
+  // Some cycles further, or a multiple of that up to the next event: in between nothing changes.
+  const Ticks step = 200 * cycle;
+  const auto next_look = [&](Ticks end) {
+    const Ticks idle =
+        sc_core::sc_pending_activity() ? ticks(sc_core::sc_time_to_pending_activity().value()) : patience;
+    return now + std::max<Ticks>(1, std::min({idle, end - now, patience}) / step) * step;
   };
   const auto all_measured = [&] {
     uint64_t created = 0;
@@ -386,7 +162,8 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
   const double scatter = 4 * std::sqrt(offered * config.packet_flits /
                                        (static_cast<double>(config.measure_cycles) * network.ranks()));
   const bool hopeless = point.accepted < 0.9 * offered - scatter;
-  while (moving && !hopeless && now < limit && !all_measured()) moving = advance_to(now + 200 * cycle);
+  while (moving && !hopeless && now < limit && !all_measured())
+    moving = advance_to(next_look(monitor.last() > now ? std::min(monitor.last(), limit) : limit));
   point.saturated = !moving || hopeless || !all_measured();
   const Histogram latency = monitor.latency(now);
   point.packets = latency.count();
@@ -402,7 +179,7 @@ TrafficPoint run_traffic_point(const TrafficConfig& config, double load, uint64_
     moving = advance_to(now + decided_ahead(network.topology(), cycle));  // what sources may still send
   while (moving && (network.packets_in_flight() > 0 || !network.broken_invariant(true).empty())) {
     const bool empty = network.packets_in_flight() == 0;
-    moving = advance_to(now + 200 * cycle);
+    moving = advance_to(empty ? now + step : next_look(kNever));
     if (empty) break;
   }
   point.packet_hops = network.packet_hops();
@@ -438,23 +215,41 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
   }
   TrafficResult result;
   result.runs.resize(tasks.size());
-  std::vector<Child> running;
+  SimulatedTimes times(tasks.size());
+  std::vector<bool> finished(tasks.size(), false);
+  const auto tell = [&] {
+    if (!config.progress) return;
+    // Of each run warm-up and measurement count, and a tenth of them for what comes after it until it ends.
+    const uint64_t measured = config.warmup_cycles + config.measure_cycles;
+    const uint64_t whole = measured + measured / 10;
+    Picoseconds simulated = 0;
+    uint64_t done = 0;
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      simulated += times.of(i);
+      done += finished[i] ? whole : std::min(ticks(times.of(i)) / config.network.cycle, measured);
+    }
+    config.progress(simulated, done, whole * tasks.size());
+  };
+  std::vector<TrafficProcess> running;
   const size_t jobs = std::max<uint32_t>(1, config.jobs);
   size_t next = 0;
   std::exception_ptr error;
   while (next < tasks.size() || !running.empty()) {
-    while (next < tasks.size() && running.size() < jobs && !error) {
-      running.push_back(start(config, tasks[next].load, tasks[next].seed, next, advance));
+    while (next < tasks.size() && running.size() < jobs && !error && !stop_requested()) {
+      running.emplace_back(config, tasks[next].load, tasks[next].seed, next, advance, times);
       ++next;
     }
     if (running.empty()) break;
     // In order of start: runs of a sweep take about the same time, so little is lost by not taking the first
     // to end.
-    const Child child = running.front();
+    TrafficProcess child = running.front();
     running.erase(running.begin());
     try {
-      finish(child, result.runs[child.run]);
+      result.runs[child.run()] = child.finish(tell);
+      finished[child.run()] = true;
+      tell();
     } catch (...) {
+      if (stop_requested()) continue;
       if (!error) error = std::current_exception();
       next = tasks.size();
     }
@@ -462,6 +257,8 @@ TrafficResult run_traffic(const TrafficConfig& config, const Advance& advance) {
   if (error) std::rethrow_exception(error);
 
   for (size_t i = 0; i < loads.size(); ++i) {
+    const auto first = finished.begin() + static_cast<std::ptrdiff_t>(i * config.seeds);
+    if (!std::all_of(first, first + config.seeds, [](bool d) { return d; })) continue;  // asked to stop
     TrafficPoint mean;
     mean.load = loads[i];
     const double n = config.seeds;

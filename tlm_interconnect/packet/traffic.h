@@ -22,6 +22,9 @@
 
 namespace weft::packet {
 
+/// How far all runs together are: simulated time, and cycles of warm-up, measurement and the rest.
+using TrafficProgress = std::function<void(Picoseconds simulated, uint64_t done, uint64_t total)>;
+
 struct TrafficConfig {
   PacketTopology topology;
   PacketConfig network;
@@ -36,6 +39,7 @@ struct TrafficConfig {
   uint64_t drain_cycles = 200000;  ///< longest wait for the measured packets
   bool find_saturation = true;     ///< one more point at load 1
   uint32_t jobs = 2;               ///< child processes at a time
+  TrafficProgress progress = {};   ///< called while runs are waited for, several times a second
 };
 
 /// One load and one seed. Times in cycles, rates in flits per rank and cycle.

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
+#include <sstream>
+
+#include "configs/input_file.h"
 
 namespace weft::packet {
 namespace {
@@ -123,8 +125,7 @@ uint32_t TrafficPattern::draw(uint32_t source, Random& random) const {
 }
 
 std::vector<uint32_t> TrafficPattern::read_permutation(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) fail(fmt::format("cannot read the permutation file {}", file));
+  std::istringstream in(read_input(file, kPatternInput));
   std::vector<uint32_t> result;
   std::string line;
   for (uint32_t number = 1; std::getline(in, line); ++number) {

@@ -31,16 +31,24 @@ class LinkType {
   Rate rate() const { return rate_; }
   Picoseconds latency() const { return latency_; }
 
-  /// bytes / rate in whole picoseconds and a remainder in units of 1 / rate.bytes_per_second ps.
+  /// bytes / rate in whole picoseconds and a remainder in units of 1 / rate.bytes_per_second ps. Throws
+  /// TimeOverflow.
   void serialise(uint64_t bytes, uint64_t& whole, uint64_t& remainder) {
     if (bytes != cached_bytes_) {
-      const Wide total = static_cast<Wide>(bytes) * rate_.divisor * 1000000000000ull;
+      const ExactTime time = exact_time(bytes, rate_);
+      cached_whole_ = within_time(time.whole + 2) - 2;  // room for a remainder
       cached_bytes_ = bytes;
-      cached_whole_ = static_cast<uint64_t>(total / rate_.bytes_per_second);
-      cached_remainder_ = static_cast<uint64_t>(total % rate_.bytes_per_second);
+      cached_remainder_ = time.remainder;
     }
     whole = cached_whole_;
     remainder = cached_remainder_;
+  }
+  /// .. in whole picoseconds, rounded up.
+  uint64_t time_of(uint64_t bytes) {
+    uint64_t whole = 0;
+    uint64_t remainder = 0;
+    serialise(bytes, whole, remainder);
+    return whole + (remainder != 0 ? 1 : 0);
   }
 
  private:
@@ -64,17 +72,20 @@ class alignas(64) Link {
 
   Picoseconds latency() const { return type_->latency(); }
   Rate rate() const { return type_->rate(); }
+  /// Of `bytes`, in whole picoseconds, rounded up.
+  Picoseconds time_of(uint64_t bytes) const { return type_->time_of(bytes); }
 
-  /// Takes the link for `bytes` that are ready at `ready`, first come first served.
+  /// Takes the link for `bytes` that are ready at `ready`, first come first served. Throws TimeOverflow.
   /// `not_before_end`: when the bytes are still arriving (cut-through), the time of the last one.
-  Slot occupy(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0, uint64_t id_low = 0) {
+  [[gnu::always_inline]] Slot occupy(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0,
+                                     uint64_t id_low = 0) {
     Slot slot;
     if (ready > free_at_) {
       slot.start = ready;
       remainder_ = 0;
     } else {
       slot.start = free_at_;
-      queued_ += slot.start - ready;
+      waited(slot.start - ready);
     }
     uint64_t whole = 0;
     uint64_t remainder = 0;
@@ -84,9 +95,9 @@ class alignas(64) Link {
       remainder -= type_->rate().bytes_per_second;
       ++whole;
     }
+    slot.end = later(slot.start, whole + (remainder != 0 ? 1 : 0));
     free_at_ = slot.start + whole;
     remainder_ = remainder;
-    slot.end = free_at_ + (remainder != 0 ? 1 : 0);
     if (slot.end < not_before_end) {
       slot.end = free_at_ = not_before_end;
       remainder_ = 0;
@@ -95,19 +106,15 @@ class alignas(64) Link {
     return slot;
   }
 
-  /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry. `weight`
-  /// occupies the port for that many messages' time: the share of other ranks' transit traffic in a symmetric
-  /// pattern.
-  Slot occupy_analytical(Picoseconds ready, uint64_t bytes, uint32_t weight = 1, uint64_t id_low = 0) {
+  /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry.
+  Slot occupy_analytical(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0,
+                         uint64_t id_low = 0) {
     Slot slot;
     slot.start = ready > free_at_ ? ready : free_at_;
-    queued_ += slot.start - ready;
-    uint64_t whole = 0;
-    uint64_t remainder = 0;
-    type_->serialise(bytes, whole, remainder);
-    const Picoseconds time = whole + (remainder != 0 ? 1 : 0);
-    slot.end = slot.start + time;
-    free_at_ = slot.start + time * weight;
+    waited(slot.start - ready);
+    slot.end = later(slot.start, time_of(bytes));
+    if (slot.end < not_before_end) slot.end = not_before_end;
+    free_at_ = slot.end;
     account(slot, bytes, id_low);
     return slot;
   }
@@ -126,13 +133,17 @@ class alignas(64) Link {
   uint64_t bytes() const { return bytes_; }
   uint64_t messages() const { return messages_; }
   Picoseconds busy() const { return busy_; }
-  /// Time that messages waited for this link, summed.
+  /// Time that messages waited for this link, summed; kNever if that is more.
   Picoseconds queued() const { return queued_; }
   void observe(LinkObserver* observer) { observer_ = observer; }
 
  private:
+  void waited(Picoseconds time) {
+    if (__builtin_add_overflow(queued_, time, &queued_)) queued_ = kNever;
+  }
+
   void account(const Slot& slot, uint64_t bytes, uint64_t id_low) {
-    bytes_ += bytes;
+    if (__builtin_add_overflow(bytes_, bytes, &bytes_)) count_overflow();
     ++messages_;
     busy_ += slot.end - slot.start;
     if (observer_ != nullptr) observer_->occupied(slot.start, slot.end, bytes, id_low);

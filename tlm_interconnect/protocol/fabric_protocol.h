@@ -51,7 +51,10 @@ struct Transfer {
   uint64_t first = 0;            ///< absolute time of the first flit (or credit, or of the pause)
   uint64_t flit_time = 0;        ///< from one flit to the next
   PacketRef packet = kNoPacket;  ///< burst only
-  uint32_t first_flit = 0;
+  union {
+    uint32_t first_flit = 0;  ///< `packet` fidelity only
+    uint32_t last_link;       ///< `analytical` only: which of the receiver's last links it takes
+  };
   uint32_t flits = 1;  ///< how many flits (credits)
   uint32_t data = 0;   ///< handle of the carried elements, 0: none
   uint32_t cause = 0;  ///< id of what released this transfer, for the critical path
@@ -61,6 +64,13 @@ struct Transfer {
   };
   VcId vc{};
   Kind kind = Kind::burst;
+
+  /// Of a message, which is one burst: its first byte leaves at `start` and arrives a latency later, its last
+  /// byte `time` after that. Throws TimeOverflow.
+  void leave(Picoseconds start, Picoseconds latency, Picoseconds time) {
+    first = later(start, latency);
+    flit_time = later(first, time) - first;
+  }
 };
 
 enum class FabricPhase : uint8_t { transfer };

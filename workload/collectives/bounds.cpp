@@ -11,6 +11,7 @@
 #include "configs/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
+#include "configs/stop.h"
 #include "configs/tree.h"
 #include "workload/collectives/in_switch.h"
 
@@ -50,9 +51,12 @@ Picoseconds farthest(const Geometry& geometry, const Axis& axis, uint32_t from) 
   return latency;
 }
 
+/// Throws TimeOverflow: what takes at least so long cannot run.
 Picoseconds floor_time(double bytes, double rate) {
-  return bytes <= 0 || rate <= 0 ? 0
-                                 : static_cast<Picoseconds>(std::floor(bytes / rate * 1e12 * (1 - 1e-12)));
+  if (bytes <= 0 || rate <= 0) return 0;
+  const double time = std::floor(bytes / rate * 1e12 * (1 - 1e-12));
+  if (time >= static_cast<double>(kNever)) time_overflow();
+  return static_cast<Picoseconds>(time);
 }
 
 /// Bytes per bytes of request that the busiest group of members must send or receive, when n groups of
@@ -93,6 +97,34 @@ double unevenness(const CollectivePlan& plan, double members) {
   const auto pieces = static_cast<uint64_t>(members) * plan.chunks() * request.element_bytes;
   if (request.bytes % pieces == 0) return 0;
   return static_cast<double>(plan.chunks()) * static_cast<double>(plan.axes().size()) * request.element_bytes;
+}
+
+/// What the busiest member's DMA needs for what it must send (nmu.injection_bandwidth).
+Picoseconds injected(const Config& config, const CollectivePlan& plan, double members, double bytes) {
+  const Rate rate = config.nmu.injection_bandwidth;
+  if (rate.bytes_per_second == 0 || plan.uses_units()) return 0;
+  double sent = 0;  // by the mean member, or by the root or each of the others
+  switch (plan.request().op) {
+    case CollectiveOp::all_reduce:
+      sent = 2 * (members - 1) / members * bytes;
+      break;
+    case CollectiveOp::all_gather:
+      sent = (members - 1) * bytes;
+      break;
+    case CollectiveOp::reduce_scatter:
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::scatter:
+      sent = (members - 1) / members * bytes - unevenness(plan, members);
+      break;
+    case CollectiveOp::broadcast:
+    case CollectiveOp::gather:
+    case CollectiveOp::reduce:
+      sent = bytes;
+      break;
+    case CollectiveOp::barrier:
+      break;
+  }
+  return floor_time(sent, rate.value());
 }
 
 /// The links of the machine as the bounds see them, for machines whose logical topology is not the physical
@@ -215,49 +247,69 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
     if (op == CollectiveOp::broadcast) bound = std::max(bound, floor_time(bytes, root_out));
     if (op == CollectiveOp::reduce) bound = std::max(bound, floor_time(bytes, root_in));
   }
-  if (bound > 0) bound += machine.nearest();
+  bound = std::max(bound, injected(config, plan, members, bytes));
+  if (bound > 0) bound = later(bound, machine.nearest());
   // In most collectives every member depends on every other one; rooted ones start or end at the root.
   const bool from_any = !rooted(op);
   if (whole && (from_any || op == CollectiveOp::broadcast || op == CollectiveOp::scatter)) {
     const uint32_t from = from_any ? (group.empty() ? 0 : group[0]) : request.root;
     bound = std::max(bound, machine.farthest(from, ranks));
   }
-  return std::max(bound, machine.nearest()) + 2 * config.nmu.endpoint_delay;
+  return later(std::max(bound, machine.nearest()), 2 * config.nmu.endpoint_delay);
 }
 
-/// A message alone on one link. At packet fidelity with its headers and the routers at both ends, which no
-/// message takes longer for.
-Picoseconds hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
+/// Time of a packet of n flits through one virtual channel of a link, in flit times, at worst: credits come
+/// back after `loop`, and so does a pause where priority flow control stops the sender.
+double packet_time(const PacketFabricConfig& p, double n, double loop, bool paused) {
+  const double buffer = p.buffer_flits;  // 0: what covers the loop
+  double time = n + 1;
+  if (buffer != 0) time = std::max(time, n * loop / buffer + 1);
+  if (p.strict_cut_through && buffer >= n) time = std::max(time, (loop + n) / std::floor(buffer / n));
+  if (p.release_on_credit) time = std::max(time, n + loop * (buffer == 0 ? 1 : std::ceil(n / buffer)) + 2);
+  return paused ? time + 2 * loop : time;
+}
+
+/// A message alone on one link. At packet fidelity with its headers, the routers at both ends and the gaps
+/// that one virtual channel leaves between packets; no message takes longer for its flits.
+Wide hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
   const Rate rate = dimension.link_rate();
-  if (dimension.fidelity != Fidelity::packet) return dimension.latency + transfer_time(bytes, rate);
+  if (dimension.fidelity != Fidelity::packet) return dimension.latency + any_transfer_time(bytes, rate);
   const PacketFabricConfig& p = config.packet;
   // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
   Ticks flit = std::max(ticks(p.cycle), flit_time(p, rate));
   // .. or made a multiple of it.
   if (flit % kTicksPerPicosecond != 0) flit += flit / kTicksPerPicosecond;
   const uint64_t cycles = 2 * router_cycles(p) + 6;
-  return dimension.latency +
-         static_cast<Picoseconds>(
-             (static_cast<Wide>(message_flits(p, bytes) + cycles) * flit + kTicksPerPicosecond - 1) /
-             kTicksPerPicosecond);
+  const Picoseconds back = dimension.credit_latency != 0 ? dimension.credit_latency : dimension.latency;
+  const double loop = static_cast<double>(ticks(dimension.latency + back)) / static_cast<double>(flit) +
+                      static_cast<double>(cycles + p.credit_cycles);
+  const bool paused = p.pfc(dimension.flow_control);
+  const double pause = paused ? static_cast<double>(ticks(p.pfc_delay)) / static_cast<double>(flit) : 0;
+  const auto n = static_cast<double>(packet_flits(p));
+  const double packets = std::ceil(static_cast<double>(message_flits(p, bytes)) / n);
+  const double flits = static_cast<double>(message_flits(p, bytes) + cycles) +
+                       packets * (packet_time(p, n, loop + pause, paused) - n);
+  Wide time = dimension.latency +
+              static_cast<Wide>(std::ceil(flits * static_cast<double>(flit) / kTicksPerPicosecond));
+  if (p.forwarding == PacketForwarding::software) time += config.nmu.endpoint_delay;
+  return time;
 }
 
 /// At least what a phase of in_switch takes if only one of its messages or pieces ever moves.
-Picoseconds unit_phase_time(const Config& config, const DimensionConfig& dimension,
-                            const UnitLayout& layout) {
+Wide unit_phase_time(const Config& config, const DimensionConfig& dimension, const UnitLayout& layout) {
   const UnitLayout::Totals totals = layout.totals();
-  const uint64_t messages = totals.contributions + totals.results;
-  const Picoseconds inside = unit_serial_time(dimension, layout);
+  const Wide messages = totals.contributions + totals.results;
+  const Wide inside = unit_serial_time(dimension, layout);
   if (dimension.fidelity == Fidelity::packet)
     return inside + messages * hop_time(config, dimension, layout.piece(0).bytes);  // none is larger
   return inside + messages * dimension.latency + messages +                         // rounding
-         transfer_time(totals.bytes_in + totals.bytes_out, dimension.link_rate());
+         any_transfer_time(static_cast<Wide>(totals.bytes_in) + totals.bytes_out, dimension.link_rate());
 }
 
 /// A message that goes so many hops in a dimension, each on its own: in a tree up its levels and down again.
-Picoseconds way_time(const Config& config, const DimensionConfig& dimension, uint32_t hops, uint64_t bytes) {
+Wide way_time(const Config& config, const DimensionConfig& dimension, uint32_t hops, uint64_t bytes) {
   if (dimension.tree == nullptr) return hops == 0 ? 0 : hops * hop_time(config, dimension, bytes);
-  Picoseconds time = 0;
+  Wide time = 0;
   for (uint32_t l = 0; l < hops / 2; ++l) time += 2 * hop_time(config, at_level(dimension, l), bytes);
   return time;
 }
@@ -311,7 +363,8 @@ Picoseconds subtrees_bound(const CollectivePlan& plan, const DimensionConfig& di
         break;
     }
     const double rate = tree.level(l).rate().value() * tree.uplinks(l) * slice;
-    if (most > 0) bound = std::max(bound, floor_time(most, rate) + tree.latency(dimension.latency, l + 1));
+    if (most > 0)
+      bound = std::max(bound, later(floor_time(most, rate), tree.latency(dimension.latency, l + 1)));
   }
   return bound;
 }
@@ -367,110 +420,25 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     if (op == CollectiveOp::all_gather || op == CollectiveOp::gather || op == CollectiveOp::all_to_all) {
       crossing *= slice;
     }
-    bound = std::max(bound, floor_time(crossing, rate * slice) + (bytes > 0 ? hop : 0));
+    bound = std::max(bound, later(floor_time(crossing, rate * slice), bytes > 0 ? hop : 0));
   }
-  bound = std::max(bound, floor_time(share(op, members, plan.uses_units()) * bytes - kept, ports) + nearest);
+  bound = std::max(bound,
+                   later(floor_time(share(op, members, plan.uses_units()) * bytes - kept, ports), nearest));
+  bound = std::max(bound, later(injected(config, plan, members, bytes), nearest));
   bound = std::max(bound, reach);
-  return bound + 2 * config.nmu.endpoint_delay;
+  return later(bound, 2 * config.nmu.endpoint_delay);
 }
 
-Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
-  if (plan.empty()) return 0;
-  const auto& group = plan.request().group->ranks;
-  // Where all members do the like and have the like links, one stands for all; else some of them stand for
-  // the rest, each as if alone.
-  bool alike = !rooted(plan.request().op) && !config.remapped();
-  bool flat = false;
-  std::vector<AxisView> views;
-  for (uint32_t p = 0; p < plan.phases().size(); ++p) {
-    const Axis& axis = plan.axes()[plan.phases()[p].axis];
-    alike = alike && plan.phases()[p].algorithm->symmetric(plan.phases()[p].op, axis.size) &&
-            (axis.dimension != Axis::kFlat || axis.values.empty());
-    // In a tree members' ways differ and meet at uplinks.
-    for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
-      if (axis.dimension == Axis::kFlat || axis.dimension == d)
-        alike = alike && config.dimensions[d].tree == nullptr;
-    }
-    flat = flat || axis.dimension == Axis::kFlat;
-  }
-  std::vector<uint32_t> ranks{group.empty() ? 0 : group[0]};
-  if (!alike) {
-    auto add = [&](uint32_t i) { ranks.push_back(group.empty() ? i : group[i]); };
-    const uint32_t at = rooted(plan.request().op) ? std::max(plan.member_index(plan.request().root), 0u) : 0;
-    for (const uint32_t step : {0u, 1u, 2u, plan.members() - 1}) add((at + step) % plan.members());
-    // The inner members of trees and the partners of extra ones are everywhere.
-    // Ways differ from member to member where links are not lined up with the dimensions.
-    const uint32_t looked = config.remapped() ? 256 : 64;
-    const uint32_t stride = (plan.members() + looked - 1) / looked | 1u;
-    for (uint32_t i = 0; i < plan.members(); i += stride) add(i);
-  }
-  // On a flat line every hop may be the slowest there is; off the dimensions, messages' ways are looked up.
-  flat = flat && !config.remapped();
-  const std::vector<uint32_t> ways = flat ? longest_ways(config) : std::vector<uint32_t>{};
-  auto time_of = [&](uint32_t from, uint32_t to, uint64_t bytes) {
-    if (!flat) return message_time(config, from, to, bytes);
-    Picoseconds time = 2 * config.nmu.endpoint_delay;
-    for (size_t d = 0; d < ways.size(); ++d) {
-      if (ways[d] == 0) continue;
-      time += way_time(config, config.dimensions[d], ways[d], bytes);
-    }
-    return time;
-  };
-  Picoseconds total = 0;
-  Round round;
-  for (const uint32_t rank : ranks) {
-    Picoseconds member = 0;
-    plan.views(rank, views);
-    // Chunks of one order of phases are alike, but for the last one.
-    std::map<const std::vector<PhasePlan>*, Picoseconds> known;
-    for (uint32_t chunk = 0; chunk < plan.chunks(); ++chunk) {
-      const std::vector<PhasePlan>& phases = plan.phases(chunk);
-      const auto same = known.find(&phases);
-      if (chunk + 1 < plan.chunks() && same != known.end()) {
-        member += same->second;
-        continue;
-      }
-      Picoseconds one = 0;
-      for (uint32_t p = 0; p < phases.size(); ++p) {
-        if (!plan.participates(views, p)) continue;
-        const PhasePlan& phase = phases[p];
-        const PhaseShape shape = plan.shape(views, p, false, chunk);
-        const Split split = plan.split(views, chunk, p);
-        one += config.nmu.endpoint_delay;
-        if (phase.algorithm->in_switch()) {
-          one += config.nmu.endpoint_delay +
-                 unit_phase_time(config, config.dimensions[plan.axes()[phase.axis].dimension],
-                                 UnitLayout::of(config, plan, chunk, p, split));
-          continue;
-        }
-        for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
-          phase.algorithm->round(shape, r, round);
-          const uint32_t me = views[phase.axis].rank(shape.me);
-          for (const RoundSend& send : round.sends) {
-            const uint64_t bytes =
-                send.blocks.bytes(shape.n, split) + split.unit;  // the largest member's blocks
-            one += time_of(me, views[phase.axis].rank(send.to), bytes);
-            if (send.reduce && config.collectives.reduction == ReductionKind::fixed_bandwidth) {
-              one += transfer_time(3 * bytes, config.collectives.reduction_bandwidth);
-            } else if (send.reduce && config.collectives.reduction == ReductionKind::hbm) {
-              one += 3 * slowest_access(config.hbm, bytes);
-            }
-          }
-        }
-      }
-      known[&phases] = one;
-      member += one;
-    }
-    total = std::max(total, member);
-  }
-  return alike ? total : total * plan.members();
-}
+namespace {
 
-Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
-  const Geometry geometry = Geometry::of_fabric(config);
+/// A message alone on the machine, from its NMU's first byte until the last one is at the receiver.
+Wide flight_time(const Config& config, const Geometry& geometry, uint32_t source, uint32_t destination,
+                 uint64_t bytes) {
   source = geometry.place(source);
   destination = geometry.place(destination);
-  Picoseconds time = 2 * config.nmu.endpoint_delay;
+  Wide time = 0;
+  if (config.nmu.injection_bandwidth.bytes_per_second != 0)
+    time += any_transfer_time(bytes, config.nmu.injection_bandwidth);
   if (config.graph != nullptr) {
     for (uint32_t node = source; node != destination;) {
       const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
@@ -478,6 +446,7 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
       DimensionConfig hop;
       hop.bandwidth = link.rate();
       hop.latency = link.latency;
+      hop.credit_latency = link.credit_latency;
       hop.fidelity = config.graph->spec().fidelity;
       time += hop_time(config, hop, bytes);
       node = port.peer;
@@ -492,6 +461,170 @@ Picoseconds message_time(const Config& config, uint32_t source, uint32_t destina
     time += way_time(config, dimension, hops, bytes);
   }
   return time;
+}
+
+/// Adds up the messages of a plan, each as if alone.
+class Serial {
+ public:
+  Serial(const Config& config, const CollectivePlan& plan)
+      : config_(config), plan_(plan), geometry_(Geometry::of_fabric(config)), ways_(longest_ways(config)) {}
+
+  Wide time() {
+    // Chunks of one order of phases are alike, but for the last one.
+    std::map<const std::vector<PhasePlan>*, Wide> known;
+    Wide total = 0;
+    for (uint32_t chunk = 0; chunk < plan_.chunks(); ++chunk) {
+      check_stop();
+      const std::vector<PhasePlan>& phases = plan_.phases(chunk);
+      const auto same = known.find(&phases);
+      if (chunk + 1 < plan_.chunks() && same != known.end()) {
+        total += same->second;
+        continue;
+      }
+      Wide one = 0;
+      for (uint32_t p = 0; p < phases.size(); ++p) one += phase(chunk, p);
+      known[&phases] = one;
+      total += one;
+    }
+    return total;
+  }
+
+ private:
+  /// All members of a line do the like on links of their own that are alike: each link carries as much as one
+  /// member's messages need of all links together.
+  bool alike(const PhasePlan& phase) const {
+    const Axis& axis = plan_.axes()[phase.axis];
+    if (config_.remapped() || rooted(phase.op) || !phase.algorithm->symmetric(phase.op, axis.size))
+      return false;
+    for (uint32_t d = 0; d < config_.dimensions.size(); ++d) {
+      const DimensionConfig& dimension = config_.dimensions[d];
+      if (dimension.size <= 1 || (axis.dimension != Axis::kFlat && axis.dimension != d)) continue;
+      if (dimension.kind == DimensionKind::mesh || dimension.tree != nullptr) return false;
+      if (dimension.kind == DimensionKind::ring && !axis.values.empty()) return false;
+    }
+    return axis.dimension != Axis::kFlat || axis.values.empty();
+  }
+
+  /// Of a line through the root, or of any: what its members do, one after the other. Lines of one dimension
+  /// have links of their own, unless the dimensions are not the machine's.
+  Wide phase(uint32_t chunk, uint32_t p) {
+    const std::vector<uint32_t>& group = plan_.request().group->ranks;
+    const PhasePlan& phase = plan_.phases(chunk)[p];
+    const Axis& axis = plan_.axes()[phase.axis];
+    plan_.views(rooted(plan_.request().op) ? plan_.request().root : group.empty() ? 0 : group[0], views_);
+    const uint32_t base = views_[phase.axis].base;
+    if (phase.algorithm->in_switch() || alike(phase)) return member(axis.rank(base, 0), chunk, p);
+    // Of many members some are looked at, and the dearest of them stands for all: the root, its neighbours
+    // and every so many-th.
+    constexpr uint32_t kAll = 128;
+    const uint32_t stride = axis.size <= kAll ? 1 : axis.size / kAll | 1u;
+    Wide total = 0;
+    Wide most = 0;
+    const auto look = [&](uint32_t i) {
+      const Wide time = member(axis.rank(base, i % axis.size), chunk, p);
+      total += time;
+      most = std::max(most, time);
+    };
+    for (uint32_t i = 0; i < axis.size; i += stride) look(i);
+    if (stride != 1) {
+      for (const uint32_t i : {phase.root, phase.root + 1, phase.root + 2, phase.root + axis.size - 1})
+        look(i);
+      total = most * axis.size;
+    }
+    if (!config_.remapped()) return total;
+    double members = 1;
+    for (const Axis& a : plan_.axes()) members *= a.size;
+    return total * static_cast<uint64_t>(members / axis.size);
+  }
+
+  Wide flight(uint32_t from, uint32_t to, uint64_t bytes, bool flat) const {
+    if (!flat) return flight_time(config_, geometry_, from, to, bytes);
+    Wide time = 0;  // every hop of a flat line may be the longest there is
+    if (config_.nmu.injection_bandwidth.bytes_per_second != 0)
+      time += any_transfer_time(bytes, config_.nmu.injection_bandwidth);
+    for (size_t d = 0; d < ways_.size(); ++d) {
+      if (ways_[d] != 0) time += way_time(config_, config_.dimensions[d], ways_[d], bytes);
+    }
+    return time;
+  }
+
+  /// One member's rounds.
+  Wide member(uint32_t rank, uint32_t chunk, uint32_t p) {
+    plan_.views(rank, views_);
+    if (!plan_.participates(views_, p)) return 0;
+    const PhasePlan& phase = plan_.phases(chunk)[p];
+    const AxisView& view = views_[phase.axis];
+    const PhaseShape shape = plan_.shape(views_, p, false, chunk);
+    const Split split = plan_.split(views_, chunk, p);
+    const Wide e = config_.nmu.endpoint_delay;
+    if (phase.algorithm->in_switch()) {
+      return 2 * e + unit_phase_time(config_, config_.dimensions[view.axis->dimension],
+                                     UnitLayout::of(config_, plan_, chunk, p, split));
+    }
+    const bool flat = view.axis->dimension == Axis::kFlat && !config_.remapped();
+    Wide time = e;
+    for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
+      phase.algorithm->round(shape, r, round_);
+      for (const RoundSend& send : round_.sends) {
+        const uint64_t bytes = send.blocks.bytes(shape.n, split) +
+                               (split.extra != 0 ? split.unit : 0);  // another line's may be larger
+        time += flight(rank, view.rank(send.to), bytes, flat) + e;
+        if (send.reduce && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
+          time += any_transfer_time(3 * static_cast<Wide>(bytes), config_.collectives.reduction_bandwidth);
+        } else if (send.reduce && config_.collectives.reduction == ReductionKind::hbm) {
+          time += 3 * static_cast<Wide>(slowest_access(config_.hbm, bytes));
+        }
+      }
+    }
+    return time;
+  }
+
+  const Config& config_;
+  const CollectivePlan& plan_;
+  const Geometry geometry_;
+  const std::vector<uint32_t> ways_;
+  std::vector<AxisView> views_;
+  Round round_;
+};
+
+/// Links that err send again, and senders that slow down for marks wait, for as long as chance will have it.
+bool unbounded(const Config& config) {
+  bool packets = false;
+  const auto look = [&](Fidelity fidelity, double errors) {
+    packets = packets || fidelity == Fidelity::packet;
+    return fidelity == Fidelity::packet && errors != 0;
+  };
+  bool errs = false;
+  if (config.graph != nullptr) {
+    for (const GraphLink& link : config.graph->spec().links)
+      errs = look(config.graph->spec().fidelity, link.flit_error_rate) || errs;
+  } else {
+    for (const DimensionConfig& d : config.fabric_dimensions()) {
+      if (d.size > 1) errs = look(d.fidelity, d.flit_error_rate) || errs;
+      for (uint32_t l = 1; d.tree != nullptr && l < d.tree->height(); ++l)
+        errs = look(d.fidelity, d.tree->level(l).flit_error_rate) || errs;
+    }
+  }
+  return errs || (packets && config.packet.dcqcn.enabled);
+}
+
+}  // namespace
+
+Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
+  if (plan.empty()) return 0;
+  if (unbounded(config)) return kNever;
+  return saturated(Serial(config, plan).time());
+}
+
+Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
+  if (unbounded(config)) return kNever;
+  return saturated(2 * config.nmu.endpoint_delay +
+                   flight_time(config, Geometry::of_fabric(config), source, destination, bytes));
+}
+
+Picoseconds nearest_link(const Config& config) {
+  const Picoseconds nearest = Machine(config).nearest();
+  return nearest == kNever ? 0 : nearest;
 }
 
 }  // namespace weft::collectives

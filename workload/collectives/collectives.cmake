@@ -17,8 +17,14 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_check.cpp
   collectives/p2p_data.cpp
   collectives/plan.cpp
+  collectives/auto_chunks.cpp
+  collectives/link_share.cpp
   collectives/pipeline.cpp
+  collectives/program_check.cpp
   collectives/rules.cpp
+  collectives/slot_waits.cpp
+  collectives/traffic_estimate.cpp
+  collectives/slot_circles.cpp
   collectives/engine.cpp
   collectives/bounds.cpp
 )

@@ -38,8 +38,11 @@ struct Step {
   std::vector<uint64_t> dependencies;  ///< ids
 };
 
+constexpr uint64_t kMaxNodeBytes = uint64_t{1} << 20;
+constexpr size_t kMaxSteps = size_t{1} << 25;  // of all members; they are held in memory
+
 std::string file_of(const std::string& prefix, uint32_t member) {
-  return fmt::format("{}.{}.et", prefix, member);
+  return CustomAlgorithm::file(prefix, member);
 }
 
 [[noreturn]] void fail(const std::string& prefix, uint32_t member, uint64_t node, const std::string& what) {
@@ -108,7 +111,11 @@ class Reader {
     const auto begin = static_cast<uint32_t>(steps.size());
     std::unordered_map<uint64_t, uint32_t> by_id;
     ChakraProtoMsg::Node node;
-    while (stream.next(node)) {
+    while (stream.next(node, kMaxNodeBytes)) {
+      if (steps.size() == kMaxSteps) {
+        fail(prefix_, member_, node.id(),
+             fmt::format("the programs have more than {} nodes up to here; use a smaller group", kMaxSteps));
+      }
       if (!by_id.emplace(node.id(), static_cast<uint32_t>(steps.size())).second) {
         fail(prefix_, member_, node.id(), "a second node has this id; ids must differ");
       }
@@ -365,6 +372,10 @@ std::shared_ptr<const CustomAlgorithm> CustomAlgorithm::load(const std::string& 
   match(prefix, steps);
   const std::vector<uint32_t> levels = find_levels(prefix, steps);
   return std::shared_ptr<const CustomAlgorithm>(new CustomAlgorithm(prefix, make_rounds(steps, levels, n)));
+}
+
+std::string CustomAlgorithm::file(const std::string& prefix, uint32_t member) {
+  return fmt::format("{}.{}.et", prefix, member);
 }
 
 CustomAlgorithm::CustomAlgorithm(std::string prefix, PhaseRounds rounds)

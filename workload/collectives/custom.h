@@ -26,6 +26,8 @@ class CustomAlgorithm final : public Algorithm {
   /// depends on a node that is none, has no counterpart, or waits for itself (a deadlock, with the nodes on
   /// the cycle).
   static std::shared_ptr<const CustomAlgorithm> load(const std::string& prefix, uint32_t n);
+  /// The file with the program of a member.
+  static std::string file(const std::string& prefix, uint32_t member);
 
   const char* name() const override { return "custom"; }
   /// Empty, unless n is not the number of programs.

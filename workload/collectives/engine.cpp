@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
 
 CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
-                                   DataContext* data)
+                                   DataContext* data, SlotWaits* waits)
     : port_(port),
       rank_(rank),
       config_(config),
@@ -20,8 +21,11 @@ CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort
       slots_(config.collectives.active_chunks_per_dimension),
       directions_(config.collectives.queues_per_dimension),
       endpoint_delay_(config.nmu.endpoint_delay),
-      queues_((config.dimensions.size() + 1) * config.collectives.queues_per_dimension),
-      data_(data) {}
+      queues_(queue_count(config)),
+      data_(data),
+      waits_(waits) {
+  if (waits_ != nullptr) waits_->add(rank_, *this);
+}
 
 CollectiveEngine::~CollectiveEngine() = default;
 
@@ -39,12 +43,7 @@ CollectiveEngine::Active* CollectiveEngine::find(uint32_t stream) {
 }
 
 CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32_t chunk, uint32_t phase) {
-  const Axis& axis = active.plan->axes()[active.plan->phases(chunk)[phase].axis];
-  const size_t dimension = axis.dimension == Axis::kFlat ? config_.dimensions.size() : axis.dimension;
-  const bool ring =
-      dimension < config_.dimensions.size() && (config_.dimensions[dimension].kind == DimensionKind::ring ||
-                                                config_.dimensions[dimension].kind == DimensionKind::mesh);
-  return queues_[dimension * directions_ + (ring ? chunk % directions_ : 0)];
+  return queues_[queue_index(config_, *active.plan, chunk, phase)];
 }
 
 bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t phase) const {
@@ -54,7 +53,8 @@ bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t p
   return (kind == DimensionKind::ring || kind == DimensionKind::mesh) && (chunk % directions_ & 1) != 0;
 }
 
-void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority) {
+void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority,
+                             bool for_all) {
   const Picoseconds now = port_.now();
   if (plan->empty()) {
     CollectiveDone done;
@@ -81,6 +81,8 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
     active->data =
         std::make_shared<CollectiveData>(*data_, stream, active->plan, index(rank_), active->views);
   }
+  if (waits_ != nullptr && !for_all)
+    active->shared = waits_->started(stream, active->plan, rank_, active->views);
   active->started = now;
   active->sequence = issued_++;
   active->stream = stream;
@@ -99,18 +101,25 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
     for (uint32_t c = 0; c < chunks; ++c) enqueue(*active, c);
   } else {
     for (uint32_t c = 0; c < chunks; ++c) {
+      active->chunks[c].status = Status::not_issued;
       const Waiting entry{key_of(*active), 0, now, stream, c, active};
       undispatched_.insert(std::upper_bound(undispatched_.begin(), undispatched_.end(), entry), entry);
     }
+    if (active->shared != nullptr) waits_->came_up(rank_, now);
     dispatch();
   }
 }
 
-void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
-  Chunk& chunk = active.chunks[chunk_index];
+/// To the next phase that this rank takes part in.
+void CollectiveEngine::skip_phases(const Active& active, Chunk& chunk) const {
   const auto phases = static_cast<uint32_t>(active.plan->phases().size());
   while (chunk.phase < phases && !active.plan->participates(active.views, chunk.phase)) ++chunk.phase;
-  if (chunk.phase == phases) {
+}
+
+void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
+  Chunk& chunk = active.chunks[chunk_index];
+  skip_phases(active, chunk);
+  if (chunk.phase == active.plan->phases().size()) {
     chunk.status = Status::finished;
     if (active.data) active.data->finish_chunk(chunk_index);
     if (chunk.first_phase && config_.collectives.dispatch_threshold != 0)
@@ -133,6 +142,7 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
   while (at != first && entry < *(at - 1)) --at;
   queue.waiting.insert(at, entry);
   mark(queue);
+  if (active.shared != nullptr) waits_->came_up(rank_, chunk.since);
 }
 
 int64_t CollectiveEngine::key_of(const Active& active) const {
@@ -181,6 +191,7 @@ void CollectiveEngine::mark(Queue& queue) {
 }
 
 void CollectiveEngine::settled() {
+  if (!decided_.empty()) start_decided();
   // Starting a chunk can finish it (rounds without receives), which marks queues again: go on until none is
   // left.
   while (!dirty_.empty()) {
@@ -236,27 +247,40 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
       phase.algorithm->rounds(active.plan->shape(active.views, chunk.phase, chunk.reverse, chunk_index));
   queue.running.push_back({&active, chunk_index});
   position_.active_chunks++;
+  if (chunk.decided) {
+    chunk.decided = false;  // SlotWaits has counted it
+  } else if (active.shared != nullptr) {
+    waits_->begun(*active.shared, active.views, chunk_index, chunk.phase, rank_, now);
+  }
   if (endpoint_delay_ == 0) {
     enter_round(active, chunk_index);
     return;
   }
   chunk.status = Status::starting;
-  uint32_t token = 0;
+  const Picoseconds entered = in_time([&] { return later(now, endpoint_delay_); },
+                                      [&] {
+                                        return fmt::format("rank {}: chunk {} of collective {}", index(rank_),
+                                                           chunk_index, active.stream);
+                                      },
+                                      "cut the run into shorter ones");
+  port_.schedule(entered, take_token({&active, chunk_index}));
+}
+
+uint32_t CollectiveEngine::take_token(const Pending& pending) {
   if (free_tokens_.empty()) {
-    token = static_cast<uint32_t>(pending_.size());
-    pending_.push_back({});
-  } else {
-    token = free_tokens_.back();
-    free_tokens_.pop_back();
+    pending_.push_back(pending);
+    return static_cast<uint32_t>(pending_.size() - 1);
   }
-  pending_[token] = {&active, chunk_index};
-  port_.schedule(now + endpoint_delay_, token);
+  const uint32_t token = free_tokens_.back();
+  free_tokens_.pop_back();
+  pending_[token] = pending;
+  return token;
 }
 
 void CollectiveEngine::wake(uint32_t token) {
   const Pending pending = pending_[token];
   free_tokens_.push_back(token);
-  enter_round(*pending.active, pending.chunk);
+  if (pending.active != nullptr) enter_round(*pending.active, pending.chunk);
 }
 
 void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
@@ -406,9 +430,6 @@ void CollectiveEngine::completed(const Completion& completion) {
     return;
   }
   early(completion);
-  if (chunk.status == Status::waiting && chunk.phase == completion.id.phase) {
-    try_join(*active, completion.id.chunk, index(completion.source));
-  }
 }
 
 void CollectiveEngine::early(const Completion& completion) {
@@ -423,29 +444,81 @@ uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint
   return count;
 }
 
-void CollectiveEngine::try_join(Active& active, uint32_t chunk_index, uint32_t source) {
-  Queue& queue = queue_of(active, chunk_index, active.chunks[chunk_index].phase);
-  if (queue.running.size() < slots_) return;  // it starts by itself when the instant settles
-  for (const Running& running : queue.running) {
-    const CollectivePlan& plan = *running.active->plan;
-    const Chunk& other = running.active->chunks[running.chunk];
-    const PhaseShape shape = plan.shape(running.active->views, other.phase, other.reverse, running.chunk);
-    const AxisView& view = running.active->views[plan.phases(running.chunk)[other.phase].axis];
-    bool expected = false;
-    for (uint32_t i = 0; i < shape.n && !expected; ++i) {
-      expected = view.rank(i) == source &&
-                 plan.phases(running.chunk)[other.phase].algorithm->expects(shape, other.round, i);
-    }
-    if (!expected) return;
+void CollectiveEngine::message_awaited(NpuId source, bool awaited) {
+  if (waits_ == nullptr) return;
+  if (awaited) {
+    waits_->message_awaited(rank_, source, port_.now());
+  } else {
+    waits_->message_came(rank_, source);
   }
-  for (size_t i = queue.head; i < queue.waiting.size(); ++i) {
-    if (queue.waiting[i].active == &active && queue.waiting[i].chunk == chunk_index) {
-      queue.waiting.erase(queue.waiting.begin() + static_cast<std::ptrdiff_t>(i));
-      ++out_of_order_;
-      begin(active, chunk_index, queue);
-      return;
+}
+
+void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
+  for (const auto& active : actives_) {
+    if (active->unfinished == 0 || active->shared == nullptr) continue;
+    for (uint32_t c = 0; c < active->chunks.size(); ++c) {
+      Chunk chunk = active->chunks[c];
+      if (chunk.status == Status::finished) continue;
+      CurrentChunk current;
+      current.collective = active->shared;
+      current.chunk = c;
+      current.first_phase = chunk.first_phase;
+      current.state =
+          chunk.status == Status::not_issued ? CurrentChunk::State::not_issued : CurrentChunk::State::waits;
+      if (chunk.status == Status::not_issued) skip_phases(*active, chunk);
+      if (chunk.phase == active->plan->phases().size()) continue;  // not issued, and it takes part in none
+      if (chunk.decided || chunk.status == Status::starting || chunk.status == Status::running) {
+        current.state = CurrentChunk::State::holds;
+      }
+      current.phase = chunk.phase;
+      current.queue = queue_index(config_, *active->plan, c, chunk.phase);
+      current.index = active->shared->index(active->views, c, chunk.phase);
+      out.push_back(current);
     }
   }
+}
+
+void CollectiveEngine::start_beyond(const SharedCollective& collective, uint32_t chunk, Picoseconds at) {
+  Active& active = *find(collective.stream());
+  active.chunks[chunk].decided = true;
+  skip_phases(active, active.chunks[chunk]);
+  const Decided decided{at, collective.stream(), chunk, active.chunks[chunk].phase};
+  decided_.insert(std::upper_bound(decided_.begin(), decided_.end(), decided,
+                                   [](const Decided& a, const Decided& b) {
+                                     return std::tie(a.at, a.stream, a.chunk) <
+                                            std::tie(b.at, b.stream, b.chunk);
+                                   }),
+                  decided);
+  port_.schedule(at, take_token({}));
+}
+
+/// Starts what SlotWaits has decided for now, unless it has got a slot by itself.
+void CollectiveEngine::start_decided() {
+  while (!decided_.empty() && decided_.front().at <= port_.now()) {
+    const Decided due = decided_.front();
+    decided_.erase(decided_.begin());
+    Active* active = find(due.stream);
+    if (active == nullptr) continue;
+    const Chunk& chunk = active->chunks[due.chunk];
+    if (!chunk.decided || chunk.phase != due.phase) continue;
+    if (chunk.status == Status::not_issued) issue(*active, due.chunk);
+    Queue& queue = queue_of(*active, due.chunk, due.phase);
+    const auto entry =
+        std::find_if(queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head), queue.waiting.end(),
+                     [&](const Waiting& w) { return w.active == active && w.chunk == due.chunk; });
+    queue.waiting.erase(entry);
+    if (queue.running.size() >= slots_) ++out_of_order_;
+    begin(*active, due.chunk, queue);
+  }
+}
+
+/// The dispatcher issues this chunk, whether its turn has come or not.
+void CollectiveEngine::issue(Active& active, uint32_t chunk) {
+  undispatched_.erase(std::find_if(undispatched_.begin(), undispatched_.end(), [&](const Waiting& w) {
+    return w.active == &active && w.chunk == chunk;
+  }));
+  ++in_first_phase_;
+  enqueue(active, chunk);
 }
 
 void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
@@ -489,21 +562,22 @@ void CollectiveEngine::finish(Active& active) {
   done.bytes = active.received.bytes;
   done.split = active.received.split;
   done.data = std::move(active.data);
+  if (active.shared != nullptr) waits_->finished(*active.shared);
   const std::shared_ptr<const CollectivePlan> keep = std::move(active.plan);
   done_(done);
 }
 
-bool CollectiveEngine::rescue() {
-  bool any = false;
+uint32_t CollectiveEngine::rescue() {
+  uint32_t started = 0;
   for (Queue& queue : queues_) {
     if (queue.head == queue.waiting.size()) continue;
     const Waiting next = queue.waiting[queue.head++];
     ++out_of_order_;
     begin(*next.active, next.chunk, queue);
-    any = true;
+    ++started;
   }
   settled();
-  return any;
+  return started;
 }
 
 std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
@@ -523,7 +597,8 @@ std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
                       axis.dimension == Axis::kFlat ? std::string("the whole group")
                                                     : fmt::format("dimension {}", axis.dimension));
       if (chunk.status != Status::running) {
-        lines.push_back(where + " waits for a slot of its queue");
+        lines.push_back(where + (chunk.status == Status::not_issued ? " waits for the dispatcher"
+                                                                    : " waits for a slot of its queue"));
         continue;
       }
       const PhaseShape shape = plan.shape(active->views, chunk.phase, chunk.reverse, c);

@@ -8,15 +8,10 @@
 //
 // Decisions are taken when an instant has settled, in an order that depends on collective and chunk ids only,
 // so that ranks in equal situations decide alike. Ranks in unequal situations (stragglers, contention) can
-// still choose different chunks for their slots and then wait for each other. Two rules keep that from ending
-// in a deadlock:
-//  - join: a message for a waiting chunk, from a peer that every running chunk of the queue still expects
-//  something
-//    from, proves that the peer chose otherwise; the chunk starts beyond the slots;
-//  - rescue(): when nothing moves any more, the owner of the simulation asks every engine to start its first
-//  waiting
-//    chunk.
-// Both are counted and reported.
+// still choose different chunks for their slots and then wait for each other. SlotWaits finds such circles
+// and has their chunks started beyond the slots. The last resort is rescue(): when nothing moves any more,
+// the owner of the simulation asks every engine to start its first waiting chunks. Both are counted and
+// reported.
 
 #ifndef WEFT_WORKLOAD_COLLECTIVES_ENGINE_H
 #define WEFT_WORKLOAD_COLLECTIVES_ENGINE_H
@@ -30,14 +25,15 @@
 
 #include "workload/collectives/data.h"
 #include "workload/collectives/plan.h"
+#include "workload/collectives/slot_waits.h"
 #include "workload/seam.h"
 
 namespace weft::collectives {
 
 /// Queueing and network time of one phase, summed over the chunks of one rank (ps).
 struct PhaseTime {
-  uint64_t queue = 0;    ///< ready, waiting for a slot
-  uint64_t network = 0;  ///< from its start to its last message
+  Wide queue = 0;    ///< ready, waiting for a slot
+  Wide network = 0;  ///< from its start to its last message
   uint32_t chunks = 0;
 };
 
@@ -50,32 +46,39 @@ struct CollectiveDone {
   std::vector<PhaseTime> phases;
   uint64_t messages = 0;  ///< received
   uint64_t bytes = 0;     ///< received
-  TimeSplit split;        ///< summed over the received messages
+  TimeSums split;         ///< summed over the received messages
   /// Data-carrying mode: this rank's elements; null otherwise, and of barriers and empty plans.
   std::shared_ptr<const CollectiveData> data;
 };
 
-class CollectiveEngine final : public MessageSink {
+class CollectiveEngine final : public MessageSink, private SlotRank {
  public:
   using Done = std::function<void(const CollectiveDone&)>;
 
-  /// `data`: messages carry elements (data-carrying mode); null: sizes only.
+  /// `data`: messages carry elements (data-carrying mode); null: sizes only. `waits`: the one of all engines;
+  /// null: this rank's part stands for other ranks', so that none can choose otherwise.
   CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
-                   DataContext* data = nullptr);
+                   DataContext* data = nullptr, SlotWaits* waits = nullptr);
   ~CollectiveEngine() override;
   CollectiveEngine(const CollectiveEngine&) = delete;
   CollectiveEngine& operator=(const CollectiveEngine&) = delete;
 
   /// Starts this rank's part of the collective `stream` (the same number on every member). `done` may be
-  /// called before this returns when there is nothing to send.
-  void start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority = 0);
+  /// called before this returns when there is nothing to send. `for_all`: what this rank does stands for all
+  /// members.
+  void start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority = 0,
+             bool for_all = false);
+
+  /// This rank waits for a point-to-point message of `source` (or not any more): what it has not started may
+  /// wait for that.
+  void message_awaited(NpuId source, bool awaited);
 
   void completed(const Completion& completion) override;
   void wake(uint32_t token) override;
   void settled() override;
 
-  /// Starts the first waiting chunk of every queue, slots or not. True if there was one.
-  bool rescue();
+  /// Starts the first waiting chunk of every queue, slots or not. Returns how many there were.
+  uint32_t rescue();
 
   /// Asks the processor for the lines that the next completion will probably touch.
   void prefetch() const {
@@ -86,7 +89,7 @@ class CollectiveEngine final : public MessageSink {
 
   bool idle() const { return active_count_ == 0; }
   uint32_t active_collectives() const { return active_count_; }
-  /// Chunks started beyond the slots (join and rescue), over the whole run.
+  /// Chunks started beyond the slots (by SlotWaits and rescue), over the whole run.
   uint64_t out_of_order_starts() const { return out_of_order_; }
 
   /// For the stall report: one line an unfinished chunk (at most `limit`), saying which rank it waits for.
@@ -103,7 +106,7 @@ class CollectiveEngine final : public MessageSink {
   const Position& position() const { return position_; }
 
  private:
-  enum class Status : uint8_t { waiting, starting, running, finished };
+  enum class Status : uint8_t { not_issued, waiting, starting, running, finished };
   /// One cache line: all that a message needs to know of its chunk.
   struct alignas(64) Chunk {
     Split split;
@@ -119,19 +122,16 @@ class CollectiveEngine final : public MessageSink {
     bool reverse = false;
     bool in_switch = false;   ///< the phase's messages go to and come from the switch's collective unit
     bool first_phase = true;  ///< its first phase is not over (dispatcher)
+    bool decided = false;     ///< waits, and SlotWaits has told it to start beyond the slots
   };
   struct Received {
     uint64_t messages = 0;
     uint64_t bytes = 0;
-    TimeSplit split;
+    TimeSums split;
     void add(const Completion& c) {
       ++messages;
       bytes += c.bytes;
-      split.queue += c.split.queue;
-      split.serialise += c.split.serialise;
-      split.latency += c.split.latency;
-      split.endpoint += c.split.endpoint;
-      split.reduce += c.split.reduce;
+      split.add(c.split);
     }
   };
   struct alignas(64) Active {
@@ -141,6 +141,7 @@ class CollectiveEngine final : public MessageSink {
     std::vector<AxisView> views;
     std::vector<PhaseTime> phases;
     std::shared_ptr<CollectiveData> data;  ///< null: sizes only
+    SharedCollective* shared = nullptr;    ///< null: stands for all members
     Picoseconds started = 0;
     uint64_t sequence = 0;  ///< order of issue at this rank
     uint32_t stream = 0;
@@ -200,12 +201,16 @@ class CollectiveEngine final : public MessageSink {
   void finish_chunk(Active& active);
   void finish(Active& active);
   void early(const Completion& completion);
-  void try_join(Active& active, uint32_t chunk_index, uint32_t source);
   void mark(Queue& queue);
   void alternate(Queue& queue);
   int64_t key_of(const Active& active) const;
   uint64_t preference(const Active& active, uint32_t chunk) const;
   void dispatch();
+  void start_decided();
+  void issue(Active& active, uint32_t chunk);
+  void skip_phases(const Active& active, Chunk& chunk) const;
+  void current_chunks(std::vector<CurrentChunk>& out) const override;
+  void start_beyond(const SharedCollective& collective, uint32_t chunk, Picoseconds at) override;
   uint32_t take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round);
   static EarlyKey early_key(uint32_t stream, uint32_t chunk, uint32_t phase, uint32_t round) {
     return {stream, static_cast<uint64_t>(chunk) << 40 | static_cast<uint64_t>(phase) << 32 | round};
@@ -233,11 +238,20 @@ class CollectiveEngine final : public MessageSink {
   /// Payloads that have arrived, by the round that will apply them.
   std::unordered_map<EarlyKey, std::vector<uint32_t>, EarlyHash> payloads_;
   struct Pending {
-    Active* active = nullptr;
+    Active* active = nullptr;  ///< null: a decided start is due
     uint32_t chunk = 0;
+  };
+  uint32_t take_token(const Pending& pending);
+  struct Decided {
+    Picoseconds at = 0;
+    uint32_t stream = 0;
+    uint32_t chunk = 0;
+    uint32_t phase = 0;
   };
   std::vector<Pending> pending_;  ///< chunks in their endpoint delay, by token
   std::vector<uint32_t> free_tokens_;
+  SlotWaits* waits_ = nullptr;
+  std::vector<Decided> decided_;       ///< starts to come, in order
   std::vector<Waiting> undispatched_;  ///< sorted: chunks the dispatcher has not issued
   uint32_t in_first_phase_ = 0;
   uint32_t active_count_ = 0;

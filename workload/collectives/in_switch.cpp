@@ -40,8 +40,8 @@ class InSwitch final : public Algorithm {
   }
 };
 
-Picoseconds time_at(uint64_t bytes, Rate rate) {
-  return rate.bytes_per_second == 0 ? 0 : transfer_time(bytes, rate);
+Wide time_at(uint64_t bytes, Rate rate) {
+  return rate.bytes_per_second == 0 ? 0 : any_transfer_time(bytes, rate);
 }
 
 }  // namespace
@@ -158,23 +158,23 @@ Picoseconds unit_time(const DimensionConfig& dimension, const UnitLayout& layout
   const CollectiveUnitConfig& unit = dimension.collective_unit;
   const Rate link = dimension.link_rate();
   const auto enter = [&](uint64_t bytes) {
-    return std::max(transfer_time(bytes, link), time_at(bytes, unit.ingress_bandwidth));
+    return std::max(any_transfer_time(bytes, link), time_at(bytes, unit.ingress_bandwidth));
   };
   const auto reduce = [&](uint64_t bytes) {
-    return layout.reduces() ? time_at(bytes, unit.reduction_bandwidth) : 0;
+    return layout.reduces() ? time_at(bytes, unit.reduction_bandwidth) : Wide{0};
   };
   const uint64_t gathered = layout.contributors() * first;
-  const Picoseconds stages[] = {enter(std::max(most_in, first)) - enter(first),
-                                reduce(totals.bytes_in) - reduce(gathered),
-                                transfer_time(std::max(most_out, first), link) - transfer_time(first, link)};
-  return 2 * dimension.latency + unit.latency + enter(first) + reduce(gathered) + transfer_time(first, link) +
-         *std::max_element(std::begin(stages), std::end(stages));
+  const Wide stages[] = {enter(std::max(most_in, first)) - enter(first),
+                         reduce(totals.bytes_in) - reduce(gathered),
+                         any_transfer_time(std::max(most_out, first), link) - any_transfer_time(first, link)};
+  return saturated(static_cast<Wide>(2 * dimension.latency + unit.latency) + enter(first) + reduce(gathered) +
+                   any_transfer_time(first, link) + *std::max_element(std::begin(stages), std::end(stages)));
 }
 
-Picoseconds unit_serial_time(const DimensionConfig& dimension, const UnitLayout& layout) {
+Wide unit_serial_time(const DimensionConfig& dimension, const UnitLayout& layout) {
   const CollectiveUnitConfig& unit = dimension.collective_unit;
   const UnitLayout::Totals totals = layout.totals();
-  Picoseconds time = totals.contributions * unit.latency;
+  Wide time = static_cast<Wide>(totals.contributions) * unit.latency;
   time += time_at(totals.bytes_in, unit.ingress_bandwidth) + totals.contributions;
   if (layout.reduces()) time += time_at(totals.bytes_in, unit.reduction_bandwidth) + totals.contributions;
   return time;

@@ -95,7 +95,7 @@ class UnitLayout {
 Picoseconds unit_time(const DimensionConfig& dimension, const UnitLayout& layout);
 
 /// At least what a phase takes in the unit itself if its pieces go through it one after the other (ps).
-Picoseconds unit_serial_time(const DimensionConfig& dimension, const UnitLayout& layout);
+Wide unit_serial_time(const DimensionConfig& dimension, const UnitLayout& layout);
 
 /// What switches know of the collectives under way, as group tables are programmed into real ones: the plan
 /// of every stream that some member has started and not all have finished.

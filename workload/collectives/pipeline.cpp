@@ -90,7 +90,7 @@ class Pipeline {
       const uint32_t chunk = std::get<2>(*next);
       queue.waiting.erase(next);
       queue.busy = true;
-      ends_.push({now_ + phase(chunk).duration, chunk});
+      ends_.push({saturated(static_cast<Wide>(now_) + phase(chunk).duration), chunk});
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include "configs/algorithms.h"
 #include "configs/tree.h"
+#include "workload/collectives/auto_chunks.h"
 #include "workload/collectives/custom.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/pipeline.h"
@@ -413,7 +414,6 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
       plan.views(plan.request_.root, views);
       phase.root = views[a].me;
     }
-    refuse_disproven(plan, phase);
     phases.push_back(phase);
   };
   const size_t count = order.size();
@@ -503,7 +503,7 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
   return order;
 }
 
-void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
+void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy, bool final) const {
   const auto count = static_cast<uint32_t>(plan.axes_.size());
   std::vector<uint32_t> ascending(count);
   for (uint32_t a = 0; a < count; ++a) ascending[a] = a;
@@ -545,8 +545,10 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy) const {
       plan.order_of_chunk_.push_back(it->second);
     }
   }
+  if (!final) return;
   for (const auto& phases : plan.orders_) {
     for (const PhasePlan& phase : phases) {
+      refuse_disproven(plan, phase);
       plan.uses_units_ = plan.uses_units_ || phase.algorithm->in_switch();
     }
   }
@@ -614,7 +616,7 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
   const Picoseconds latency = d.tree != nullptr ? d.tree->latency(d.latency, d.tree->height())
                                                 : d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1);
-  Picoseconds time = config_.nmu.endpoint_delay;
+  Wide time = config_.nmu.endpoint_delay;
   Round round;
   for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {
     p.algorithm->round(shape, r, round);
@@ -624,12 +626,20 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
       largest = std::max(largest, send.blocks.bytes(shape.n, split));
       reduces = reduces || send.reduce;
     }
-    time += transfer_time(largest, d.link_rate()) + latency + config_.nmu.endpoint_delay;
+    time += any_transfer_time(largest, d.link_rate()) + latency + config_.nmu.endpoint_delay;
     if (reduces && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
-      time += transfer_time(3 * largest, config_.collectives.reduction_bandwidth);
+      time += any_transfer_time(3 * static_cast<Wide>(largest), config_.collectives.reduction_bandwidth);
     }
   }
-  return time;
+  return saturated(time);
+}
+
+uint32_t PlanBuilder::chosen_chunks(const CollectivePlan& plan) const {
+  CollectivePlan whole = plan;
+  whole.chunks_ = 1;
+  whole.base_chunk_ = whole.request_.bytes;
+  order_phases(whole, Gathers::backwards, false);
+  return auto_chunks(axis_costs(config_, whole));
 }
 
 std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& request) {
@@ -642,6 +652,14 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   std::sort(plan->ranks_.begin(), plan->ranks_.end());
   const bool barrier = request.op == CollectiveOp::barrier;
   if (plan->members_ <= 1 || (request.bytes == 0 && !barrier)) return plan;
+  const bool gathers = request.op == CollectiveOp::all_gather || request.op == CollectiveOp::gather;
+  if (gathers && request.bytes > ~uint64_t{0} / plan->members_) {
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{} of {} B from each of {} members: together they are more bytes than 64 bits "
+                    "can count; use a smaller size",
+                    to_string(request.op), request.bytes, plan->members_));
+  }
   find_axes(*plan);
   if (plan->axes_.empty()) return plan;
   if (const std::string* whole = whole_algorithm(request); whole != nullptr) {
@@ -660,10 +678,10 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
     if (elements % shards != 0) shards = 1;
     elements /= shards;
   }
-  const uint32_t own_chunks = settings(request.settings).chunks;
-  const uint32_t chunks = own_chunks != 0 ? own_chunks : config_.collectives.chunks;
-  plan->chunks_ = barrier ? 1 : static_cast<uint32_t>(std::min<uint64_t>(chunks, elements));
-  plan->chunks_reduced_ = !barrier && plan->chunks_ < chunks;
+  const uint32_t wanted = settings(request.settings).chunks.value_or(config_.collectives.chunks);
+  const uint32_t chunks = barrier ? 1 : wanted != kAutoChunks ? wanted : chosen_chunks(*plan);
+  plan->chunks_ = static_cast<uint32_t>(std::min<uint64_t>(chunks, elements));
+  plan->chunks_reduced_ = wanted != kAutoChunks && plan->chunks_ < chunks;
   uint64_t base = elements / plan->chunks_;
   if (order_of(request) == CollectiveOrder::themis_flex && request.op == CollectiveOp::all_reduce) {
     // Chunks whose pieces are all of one size may be gathered in another order than they were scattered; the

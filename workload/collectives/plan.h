@@ -34,7 +34,7 @@ struct Group {
 struct PlanSettings {
   std::vector<std::string> algorithms;   ///< one a dimension; empty: the configuration's
   std::optional<CollectiveOrder> order;  ///< empty: the configuration's
-  uint32_t chunks = 0;                   ///< 0: the configuration's
+  std::optional<uint32_t> chunks;        ///< empty: the configuration's
   std::string origin;                    ///< where they stand, to begin a message with
 
   bool operator<(const PlanSettings& o) const {
@@ -212,7 +212,10 @@ class PlanBuilder {
     greedy,     ///< in an order of their own, as the loads are then
     levelling   ///< likewise, where that lowers the highest load
   };
-  void order_phases(CollectivePlan& plan, Gathers policy) const;
+  /// `final`: not only to look at; checked, and with durations if the schedulers want them.
+  void order_phases(CollectivePlan& plan, Gathers policy, bool final = true) const;
+  /// Of `chunks: auto`.
+  uint32_t chosen_chunks(const CollectivePlan& plan) const;
   /// `order`: the axes as the data falls apart; `gathers`: as if they fell apart in the order in which the
   /// all-gathers put them together, last to first.
   std::vector<PhasePlan> phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,

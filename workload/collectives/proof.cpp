@@ -67,6 +67,7 @@ class Proof {
 
   std::string run() {
     if (std::string why = order(); !why.empty()) return why;
+    if (std::string why = reduced(); !why.empty()) return why;
     by_block();
     if (op_ == CollectiveOp::all_to_all) {
       for (uint32_t b = 0; b < n_; ++b) {
@@ -156,6 +157,29 @@ class Proof {
         return fmt::format("member {} waits for ever for {} message(s) in its round {} of {}", i,
                            rounds_[i][at[i]].receives - arrived[i][at[i]].size(), at[i], rounds_[i].size());
       }
+    }
+    return {};
+  }
+
+  /// A message that is reduced, where the operation only moves data. Elements would be changed, even if every
+  /// contribution came where it belongs: into a buffer that holds none.
+  std::string reduced() const {
+    switch (op_) {
+      case CollectiveOp::all_gather:
+      case CollectiveOp::gather:
+      case CollectiveOp::broadcast:
+      case CollectiveOp::scatter:
+      case CollectiveOp::all_to_all:
+        break;
+      default:
+        return {};
+    }
+    for (const Sent& m : messages_) {
+      if (!m.send->reduce) continue;
+      return fmt::format(
+          "the message of member {} to member {} is reduced; {} reduces nothing: take `reduce` from its "
+          "receive",
+          m.from, m.send->to, to_string(op_));
     }
     return {};
   }
@@ -295,10 +319,6 @@ class Proof {
     for (size_t t = first_[destination]; t < first_[destination + 1]; ++t) {
       const Event& e = events_[touching_[t]];
       const Sent& m = messages_[e.message];
-      if (m.send->reduce) {
-        return fmt::format("the message of member {} to member {} is reduced; all_to_all reduces nothing",
-                           m.from, m.send->to);
-      }
       if (e.arrives) {
         if (m.send->to == destination) {
           ++got[slot_[e.message]];

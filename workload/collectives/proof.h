@@ -31,6 +31,7 @@ PhaseRounds write_out(const Algorithm& algorithm, CollectiveOp op, uint32_t n, u
 ///   all_to_all       member i one item of every other; block b of a message is the oldest item for member b
 ///                    that came here from elsewhere, else the sender's own
 ///   barrier          some block with every member's contribution: everybody has come
+/// No message of all_gather, gather, broadcast, scatter and all_to_all is reduced.
 /// Else one line: which member and block, and whose contribution is missing, double or too much. A message
 /// holds what its sender has when it enters the round; two messages of one round may both be reduced into a
 /// block, but nothing else may touch a block that one of them replaces.

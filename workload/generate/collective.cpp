@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "configs/file_set.h"
+#include "configs/stop.h"
 #include "workload/collectives/algorithm.h"
 #include "workload/collectives/proof.h"
 #include "workload/trace/chakra.pb.h"
@@ -144,15 +146,18 @@ CollectiveProgramSummary generate_collective(const CollectiveProgram& program, c
     }
   }
   summary.prefix = (std::filesystem::path(out) / name).string();
+  FileSet files;  // they appear together
   for (uint32_t m = 0; m < n; ++m) {
-    ProgramWriter writer(fmt::format("{}.{}.et", summary.prefix, m), n);
+    ProgramWriter writer(files.add(fmt::format("{}.{}.et", summary.prefix, m)), n);
     for (uint32_t r = 0; r < rounds[m].size(); ++r) {
+      check_stop();
       for (const RoundSend& send : rounds[m][r].sends) writer.send(send);
       writer.receive(arrivals[m][r], r);
     }
     writer.close();
     summary.nodes += writer.nodes();
   }
+  files.finish();
   return summary;
 }
 

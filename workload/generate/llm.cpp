@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "configs/file_set.h"
+#include "configs/stop.h"
 #include "configs/types.h"
 #include "workload/trace/chakra.pb.h"
 
@@ -232,6 +234,7 @@ class TraceFile {
   explicit TraceFile(const std::string& path) : file_(path) {}
 
   void write(const google::protobuf::MessageLite& message) {
+    check_stop();
     auto length = static_cast<uint64_t>(message.ByteSizeLong());
     for (; length >= 0x80; length >>= 7) buffer_.push_back(static_cast<char>(0x80 | (length & 0x7F)));
     buffer_.push_back(static_cast<char>(length));
@@ -721,10 +724,11 @@ LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const s
         beyond, summary.ranks - 1));
 
   Wide flop = 0;
+  FileSet files;  // they appear together
   for (uint32_t p = 0; p < shape.pp; ++p) {
     for (uint32_t d = 0; d < shape.dp; ++d) {
       for (uint32_t t = 0; t < shape.tp; ++t) {
-        TraceFile file(fmt::format("{}.{}.et", summary.prefix, shape.rank(t, d, p)));
+        TraceFile file(files.add(fmt::format("{}.{}.et", summary.prefix, shape.rank(t, d, p))));
         RankProgram program(shape, t, d, p, file);
         program.write();
         summary.bytes += file.bytes();
@@ -736,9 +740,10 @@ LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const s
   }
   summary.flop = flop > kMaxValue ? kMaxValue : static_cast<uint64_t>(flop);
 
-  OutputFile groups(summary.groups_file);
+  OutputFile groups(files.add(summary.groups_file));
   groups.write(groups_text(shape));
   groups.close();
+  files.finish();
   return summary;
 }
 

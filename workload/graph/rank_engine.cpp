@@ -228,6 +228,11 @@ std::string RankEngine::where(const trace::Node& node) const {
   return fmt::format("rank {}, node {} \"{}\" ({})", rank_, node.id, node.name, trace::to_string(node.type));
 }
 
+std::string RankEngine::describe(trace::NodeIndex node) const {
+  const auto it = active_.find(node);
+  return it == active_.end() ? fmt::format("rank {}", rank_) : where(*it->second.node);
+}
+
 std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
   std::vector<Stall> stalls;
 

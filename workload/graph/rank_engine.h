@@ -102,6 +102,9 @@ class RankEngine {
   size_t active() const { return active_.size(); }
 
   /// Every node of the trace is finished.
+  /// A started node in words, for errors: "rank 3, node 7 "load" (MEM_LOAD)".
+  std::string describe(trace::NodeIndex node) const;
+
   bool finished() const;
   /// When the last node that has finished did so.
   Picoseconds finished_at() const { return finished_at_; }

@@ -3,16 +3,12 @@
 
 #include "workload/trace/chakra_stream.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include "configs/types.h"
 #include "workload/trace/chakra.pb.h"
@@ -53,48 +49,21 @@ std::string looks_like(const uint8_t* data, size_t size) {
 
 }  // namespace
 
-ChakraStream::ChakraStream(const std::string& path) : path_(path) {
-  do {
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  } while (fd_ < 0 && errno == EINTR);
-  if (fd_ < 0) {
-    throw UserError(ExitCode::trace,
-                    fmt::format("{}: cannot be opened: {}. Check the path and its permissions.", path,
-                                std::strerror(errno)));
+ChakraStream::ChakraStream(const std::string& path)
+    : path_(path), file_(path, kTraceInput), file_bytes_(file_.bytes()) {
+  file_.advise_sequential();
+  if (file_bytes_ == 0) {
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{}: not a Chakra trace: the file is empty. Generate or copy it again.", path));
   }
-  try {
-    struct stat status {};
-    if (::fstat(fd_, &status) != 0) fail(0, std::strerror(errno));
-    if (!S_ISREG(status.st_mode)) {
-      throw UserError(
-          ExitCode::trace,
-          fmt::format("{}: is not a regular file (a folder or a pipe?). A trace is read twice, so it must "
-                      "be a file <prefix>.<rank>.et.",
-                      path));
-    }
-    file_bytes_ = static_cast<uint64_t>(status.st_size);
-    ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (file_bytes_ == 0) {
-      throw UserError(ExitCode::trace,
-                      fmt::format("{}: not a Chakra trace: the file is empty. Generate or copy it "
-                                  "again.",
-                                  path));
-    }
-    buffer_.resize(static_cast<size_t>(std::min<uint64_t>(kBufferBytes, file_bytes_)));
-    fill(buffer_.size());
-    RawMessage first;
-    if (!next_message(first)) fail_not_chakra("it has no first message.");
-    check_metadata(first);
-    metadata_.assign(first.data, first.data + first.size);
-    have_metadata_ = true;
-  } catch (...) {
-    ::close(fd_);
-    throw;
-  }
-}
-
-ChakraStream::~ChakraStream() {
-  ::close(fd_);
+  buffer_.resize(static_cast<size_t>(std::min<uint64_t>(kBufferBytes, file_bytes_)));
+  fill(buffer_.size());
+  RawMessage first;
+  if (!next_message(first)) fail_not_chakra("it has no first message.");
+  check_metadata(first);
+  metadata_.assign(first.data, first.data + first.size);
+  have_metadata_ = true;
 }
 
 void ChakraStream::fail(uint64_t offset, const std::string& what) const {
@@ -105,10 +74,9 @@ void ChakraStream::fail(uint64_t offset, const std::string& what) const {
 void ChakraStream::fail_not_chakra(const std::string& why) const {
   const size_t n = static_cast<size_t>(std::min<uint64_t>(512, file_bytes_));
   std::vector<uint8_t> head(n);
-  const ssize_t got = ::pread(fd_, head.data(), n, 0);
-  throw UserError(ExitCode::trace,
-                  fmt::format("{}: byte 0: not a Chakra trace: {} {}", path_, why,
-                              looks_like(head.data(), got > 0 ? static_cast<size_t>(got) : 0)));
+  const size_t got = file_.read(0, head.data(), n);
+  throw UserError(ExitCode::trace, fmt::format("{}: byte 0: not a Chakra trace: {} {}", path_, why,
+                                               looks_like(head.data(), got)));
 }
 
 void ChakraStream::check_metadata(const RawMessage& message) const {
@@ -135,15 +103,12 @@ void ChakraStream::fill(size_t wanted) {
     begin_ = 0;
   }
   if (wanted > buffer_.size()) buffer_.resize(wanted);
-  while (end_ < buffer_.size() && read_offset_ < file_bytes_) {
-    const ssize_t n =
-        ::pread(fd_, buffer_.data() + end_, buffer_.size() - end_, static_cast<off_t>(read_offset_));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(read_offset_, fmt::format("reading failed: {}.", std::strerror(errno)));
-    if (n == 0) fail(read_offset_, "the file became shorter while it was read.");
-    end_ += static_cast<size_t>(n);
-    read_offset_ += static_cast<uint64_t>(n);
-  }
+  const auto want =
+      static_cast<size_t>(std::min<uint64_t>(buffer_.size() - end_, file_bytes_ - read_offset_));
+  const size_t got = file_.read(read_offset_, buffer_.data() + end_, want);
+  end_ += got;
+  read_offset_ += got;
+  if (got < want) fail(read_offset_, "the file became shorter while it was read.");
 }
 
 bool ChakraStream::next_message(RawMessage& message) {
@@ -190,9 +155,14 @@ bool ChakraStream::next(RawMessage& message) {
   return true;
 }
 
-bool ChakraStream::next(ChakraProtoMsg::Node& node) {
+bool ChakraStream::next(ChakraProtoMsg::Node& node, uint64_t most_bytes) {
   RawMessage message;
   if (!next_message(message)) return false;
+  if (message.size > most_bytes) {
+    fail(message.offset, fmt::format("a node of {} bytes, more than the {} that are allowed here.",
+                                     message.size, most_bytes));
+  }
+  const google::protobuf::LogSilencer silent;  // it prints what the error below says
   if (!node.ParseFromArray(message.data, static_cast<int>(message.size))) {
     fail(message.offset, "corrupt: the message is no Chakra Node. Generate or copy the file again.");
   }
@@ -202,6 +172,7 @@ bool ChakraStream::next(ChakraProtoMsg::Node& node) {
 
 ChakraProtoMsg::GlobalMetadata ChakraStream::metadata() const {
   ChakraProtoMsg::GlobalMetadata result;
+  const google::protobuf::LogSilencer silent;
   if (!result.ParseFromArray(metadata_.data(), static_cast<int>(metadata_.size()))) {
     fail_not_chakra("its first message is no GlobalMetadata.");
   }

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "configs/input_file.h"
+
 namespace ChakraProtoMsg {
 class GlobalMetadata;
 class Node;
@@ -37,15 +39,14 @@ class ChakraStream {
   /// Opens the file and reads its GlobalMetadata. A file that is something else (empty, text, JSON, gzip,
   /// ...) is an error that says what it looks like.
   explicit ChakraStream(const std::string& path);
-  ~ChakraStream();
   ChakraStream(const ChakraStream&) = delete;
   ChakraStream& operator=(const ChakraStream&) = delete;
 
   /// The next node's bytes; false at the end of the file.
   bool next(RawMessage& message);
   /// The next node, parsed by the protobuf library (reuse one object for speed); false at the end of the
-  /// file.
-  bool next(ChakraProtoMsg::Node& node);
+  /// file. One of more than `most_bytes` is an error: parsed, it takes tens of times as much.
+  bool next(ChakraProtoMsg::Node& node, uint64_t most_bytes = kMaxMessageBytes);
   /// The file's metadata, parsed.
   ChakraProtoMsg::GlobalMetadata metadata() const;
 
@@ -61,7 +62,7 @@ class ChakraStream {
   [[noreturn]] void fail_not_chakra(const std::string& why) const;
 
   std::string path_;
-  int fd_ = -1;
+  InputFile file_;
   uint64_t file_bytes_ = 0;
   uint64_t read_offset_ = 0;  ///< file offset of the byte after the buffer's last
   size_t begin_ = 0;          ///< unread bytes are buffer_[begin_, end_)

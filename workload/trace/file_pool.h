@@ -10,8 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "configs/input_file.h"
 
 namespace weft::trace {
 
@@ -24,7 +27,6 @@ class FilePool {
   static size_t default_max_open();
 
   explicit FilePool(size_t max_open = default_max_open());
-  ~FilePool();
   FilePool(const FilePool&) = delete;
   FilePool& operator=(const FilePool&) = delete;
 
@@ -40,7 +42,7 @@ class FilePool {
  private:
   struct Entry {
     std::string path;
-    int fd = -1;
+    std::optional<InputFile> file;  ///< while it is open
     uint64_t used = 0;
   };
 

@@ -24,10 +24,12 @@ class Groups {
   /// No file: only the group of all ranks, named "" or "0".
   explicit Groups(uint32_t npus);
 
-  /// Reads a groups file. "" and "0" name all ranks unless the file defines them. Throws UserError(trace) on
-  /// bad JSON (with line and column), a rank outside 0..npus-1, a rank given twice, an empty group, a group
-  /// defined twice.
+  /// Reads a groups file, in time and memory that grow with its length only. "" and "0" name all ranks unless
+  /// the file defines them. Throws UserError(trace) with the line on bad JSON, a rank outside 0..npus-1, a
+  /// rank given twice, an empty group, a group defined twice.
   static Groups load(const std::string& path, uint32_t npus);
+  /// The same from a file's text; `path` is for messages.
+  static Groups parse(const std::string& text, const std::string& path, uint32_t npus);
 
   /// The group a pg_name means; nothing when it is unknown.
   std::optional<GroupId> find(const std::string& pg_name) const;
@@ -45,6 +47,7 @@ class Groups {
   std::string known_names(size_t limit = 12) const;
 
  private:
+  class Reader;
   struct Group {
     std::string name;
     std::vector<uint32_t> ranks;

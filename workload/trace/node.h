@@ -60,6 +60,9 @@ struct Node {
   // COMM_SEND, COMM_RECV
   uint32_t peer = 0;  ///< comm_dst of a send, comm_src of a receive
   uint32_t tag = 0;
+  bool has_own_end =
+      false;  ///< it says which rank it runs on itself: comm_src of a send, comm_dst of a receive
+  uint32_t own_end = 0;
 };
 
 }  // namespace weft::trace

@@ -208,6 +208,8 @@ class AttributeReader {
 
   bool has_peer_of(NodeType type) const { return type == NodeType::comm_send ? has_dst_ : has_src_; }
   uint32_t peer_of(NodeType type) const { return type == NodeType::comm_send ? dst_ : src_; }
+  bool has_own_end_of(NodeType type) const { return type == NodeType::comm_send ? has_src_ : has_dst_; }
+  uint32_t own_end_of(NodeType type) const { return type == NodeType::comm_send ? src_ : dst_; }
   bool has_size() const { return has_size_; }
 
   // False on malformed bytes. A value that cannot be is kept in error(): the node's id and name, which the
@@ -475,6 +477,8 @@ void reset(Node& node) {
   node.ordinal = 0;
   node.peer = 0;
   node.tag = 0;
+  node.has_own_end = false;
+  node.own_end = 0;
 }
 
 [[noreturn]] void corrupt(const NodePlace& place) {
@@ -575,6 +579,8 @@ void decode_node(const uint8_t* data, size_t size, const NodePlace& place, Node&
     case NodeType::comm_recv:
       if (attributes.has_peer_of(node.type)) {
         node.peer = attributes.peer_of(node.type);
+        node.has_own_end = attributes.has_own_end_of(node.type);
+        node.own_end = attributes.own_end_of(node.type);
       } else if (node.is_cpu_op && !attributes.has_size()) {
         node.type = NodeType::metadata;
       } else {

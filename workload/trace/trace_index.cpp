@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "configs/stop.h"
 #include "workload/trace/chakra_stream.h"
 #include "workload/trace/dependency_walk.h"
 #include "workload/trace/wire.h"
@@ -83,6 +84,7 @@ uint32_t TraceIndex::read_file(const Options& options) {
   Node node;
   Dependencies dependencies;
   while (stream.next(message)) {
+    check_stop();
     const auto i = static_cast<NodeIndex>(ids_.size());
     if (i == kNoNode - 1) {
       throw UserError(ExitCode::trace,
@@ -329,6 +331,7 @@ NodePlace TraceIndex::place(NodeIndex i) const {
 }
 
 TraceIndex::Body TraceIndex::body(NodeCache& cache, NodeIndex i) const {
+  check_stop();  // whoever goes over a trace comes here
   const uint64_t start = offset(i);
   const uint64_t end = i + 1 < size() ? offset(i + 1) : stats_.file_bytes;
   const auto length = static_cast<size_t>(end - start);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace weft::trace {
 namespace {
@@ -20,6 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kSingleFileCache = 64ull << 20;
 constexpr uint64_t kLeastCache = 16ull << 10;
+constexpr size_t kMaxFileName = 255;
 
 [[noreturn]] void fail(const std::string& what) {
   throw UserError(ExitCode::trace, what);
@@ -45,24 +48,55 @@ std::string trace_path(const std::string& prefix, uint64_t rank) {
   return fmt::format("{}.{}.et", prefix, rank);
 }
 
-// Other prefixes in the folder, for the message when there is no trace of the one asked for.
-std::string other_prefixes(const fs::path& folder) {
-  std::set<std::string> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.size() < 6 || name.compare(name.size() - 3, 3, ".et") != 0) continue;
-    const auto dot = name.rfind('.', name.size() - 4);
-    uint64_t rank = 0;
-    if (dot != std::string::npos && rank_of(name, name.substr(0, dot), rank))
-      found.insert(name.substr(0, dot));
-    if (found.size() == 5) break;
+/// What a folder holds, for the message when there is no trace of the prefix asked for.
+struct FolderContent {
+  std::set<std::string> prefixes;  ///< of traces, with the folder
+  std::set<std::string> others;    ///< names of other things
+  uint64_t other_count = 0;
+
+  static constexpr size_t kMostNames = 5;
+
+  explicit FolderContent(const fs::path& folder) {
+    std::error_code error;
+    for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      const auto dot = name.size() < 6 || name.compare(name.size() - 3, 3, ".et") != 0
+                           ? std::string::npos
+                           : name.rfind('.', name.size() - 4);
+      uint64_t rank = 0;
+      if (dot != std::string::npos && dot > 0 && rank_of(name, name.substr(0, dot), rank)) {
+        prefixes.insert((folder / name.substr(0, dot)).string());
+        if (prefixes.size() > kMostNames) prefixes.erase(std::prev(prefixes.end()));
+      } else {
+        ++other_count;
+        others.insert(name);
+        if (others.size() > kMostNames) others.erase(std::prev(others.end()));
+      }
+    }
   }
-  std::string text;
-  for (const auto& name : found)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", (folder / name).string());
-  return text.empty() ? " The folder has no trace at all."
-                      : fmt::format(" Prefixes in that folder: {}.", text);
+
+  /// What is there, and what is expected.
+  std::string text() const {
+    if (!prefixes.empty())
+      return fmt::format("The folder has traces with the prefix{} {}. Give {}.",
+                         prefixes.size() > 1 ? "es" : "", fmt::join(prefixes, ", "),
+                         prefixes.size() > 1 ? "one of them" : "that");
+    if (other_count == 0)
+      return "The folder is empty. Generate or copy the traces: one file <prefix>.<rank>.et for each rank.";
+    return fmt::format(
+        "The folder holds {} other {} ({}{}), but no file <prefix>.<rank>.et, for example llm.0.et. Name the "
+        "traces so, one file for each rank, or check the path.",
+        other_count, other_count == 1 ? "entry" : "entries", fmt::join(others, ", "),
+        other_count > others.size() ? ", ..." : "");
+  }
+};
+
+bool has_trace(const fs::path& folder, const std::string& base) {
+  std::error_code error;
+  uint64_t rank = 0;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    if (rank_of(it->path().filename().string(), base, rank)) return true;
+  return false;
 }
 
 void check_files(const std::string& prefix, uint32_t npus) {
@@ -72,20 +106,43 @@ void check_files(const std::string& prefix, uint32_t npus) {
   const std::string base = path.filename().string();
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
+    if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+      const bool name =
+          error == std::errc::too_many_symbolic_link_levels || error == std::errc::filename_too_long;
+      throw UserError(
+          name ? ExitCode::usage : ExitCode::trace,
+          fmt::format("{}: the folder of the traces cannot be opened: {}. Check `workload.trace` or "
+                      "--trace.",
+                      folder.string().substr(0, 300), error.message()));
+    }
     fail(
         fmt::format("{}: the folder of the trace prefix {} does not exist. Check `workload.trace` (a "
                     "relative path starts "
                     "at the working folder or the configuration's).",
                     folder.string(), prefix));
   }
+  if (trace_path(base, npus - 1).size() > kMaxFileName) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}...: the prefix of the traces is too long: the name {}... of a file has at most {} "
+                    "characters. Give a shorter prefix.",
+                    prefix.substr(0, 200), base.substr(0, 40), kMaxFileName));
+  }
+  // "traces/" is the folder itself, as "traces" may be.
+  if (base.empty() || base == "." || base == ".." ||
+      (fs::is_directory(path, error) && !has_trace(folder, base))) {
+    fail(fmt::format(
+        "{}: is a folder, and the prefix of the traces is wanted: rank r reads <prefix>.<r>.et. {}", prefix,
+        FolderContent(path).text()));
+  }
   uint64_t count = 0;
   uint64_t highest = 0;
   std::vector<bool> present(npus, false);
-  fs::directory_iterator entries(folder, error);
+  fs::directory_iterator entry(folder, error);
   if (error) fail(fmt::format("{}: the folder cannot be listed: {}.", folder.string(), error.message()));
-  for (const auto& entry : entries) {
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     uint64_t rank = 0;
-    if (!rank_of(entry.path().filename().string(), base, rank)) continue;
+    if (!rank_of(entry->path().filename().string(), base, rank)) continue;
     ++count;
     highest = std::max(highest, rank);
     if (rank < npus) present[rank] = true;
@@ -99,8 +156,8 @@ void check_files(const std::string& prefix, uint32_t npus) {
           (path.has_parent_path() ? path.parent_path() / base.substr(0, dot) : fs::path(base.substr(0, dot)))
               .string()));
     }
-    fail(fmt::format("{}: no trace file {} (0 found, {} needed).{}", prefix, trace_path(prefix, 0), npus,
-                     other_prefixes(folder)));
+    fail(fmt::format("{}: no trace file {} (0 found, {} needed). {}", prefix, trace_path(prefix, 0), npus,
+                     FolderContent(folder).text()));
   }
   const auto missing = std::find(present.begin(), present.end(), false);
   if (missing != present.end()) {
@@ -150,6 +207,12 @@ class CommunicationCheck {
     cache_ = &cache;
     for (NodeIndex i = 0; i < index.size(); ++i) {
       switch (index.type(i)) {
+        case NodeType::invalid:
+          index.decode(cache, i, node_);
+          fail(fmt::format(
+              "{}: its type is INVALID, which cannot be executed. Give it one of Chakra's node types 1 "
+              "(METADATA) to 7 (COMM_COLL).",
+              here()));
         case NodeType::comm_coll:
           index.decode(cache, i, node_);
           if (node_.has_comm_type) collective();
@@ -169,6 +232,8 @@ class CommunicationCheck {
     due_[rank_].clear();
     due_[rank_].shrink_to_fit();
   }
+
+  std::vector<OwnAlgorithm> take_own_algorithms() { return std::move(own_algorithms_); }
 
  private:
   struct Reference {
@@ -228,6 +293,7 @@ class CommunicationCheck {
           "the job, and a member.",
           here(), to_string(node_.op), node_.root, group_text(g), members(g)));
     }
+    if (!node_.algorithm.empty()) note_algorithm(g);
     const uint64_t print = fingerprint(node_, g);
     Reference& reference = references_[g];
     const uint32_t k = node_.ordinal;
@@ -239,6 +305,14 @@ class CommunicationCheck {
                (differs_[g] == kNoNode || k < index_->ordinal(differs_[g]))) {
       differs_[g] = node_.index;  // judged when the rank's count is known
     }
+  }
+
+  void note_algorithm(GroupId g) {
+    const bool dimensions =
+        std::find(node_.involved_dim.begin(), node_.involved_dim.end(), false) != node_.involved_dim.end();
+    const auto members = dimensions ? 0 : static_cast<uint32_t>(groups_.ranks(g).size());
+    if (!known_algorithms_.emplace(node_.algorithm, node_.op, members).second) return;
+    own_algorithms_.push_back({node_.algorithm, node_.op, members, index_->path(), here()});
   }
 
   void finish_group(GroupId g) {
@@ -330,6 +404,13 @@ class CommunicationCheck {
           fmt::format("{}: {} is its own rank {}: a rank cannot {} itself. Remove the node or mend its peer.",
                       here(), peer_name, rank_, send ? "send to" : "receive from"));
     }
+    if (node_.has_own_end && node_.own_end != rank_) {
+      fail(fmt::format(
+          "{}: {} is rank {}, but the node is in the trace of rank {}: a rank {} itself. Move the node "
+          "to rank {}'s trace or mend the attribute.",
+          here(), send ? "comm_src" : "comm_dst", node_.own_end, rank_,
+          send ? "sends only from" : "receives only at", node_.own_end));
+    }
     const uint64_t source = send ? rank_ : node_.peer;
     const uint64_t target = send ? node_.peer : rank_;
     const auto [it, added] = flows_.try_emplace(source << 32 | target);
@@ -406,6 +487,8 @@ class CommunicationCheck {
   std::vector<NodeIndex> differs_;  ///< its first collective that differs from the reference, by group
   std::unordered_map<uint64_t, Flow> flows_;
   std::vector<std::vector<uint64_t>> due_;  ///< flows that are complete once this rank is read
+  std::set<std::tuple<std::string, CollectiveOp, uint32_t>> known_algorithms_;
+  std::vector<OwnAlgorithm> own_algorithms_;
   uint32_t rank_ = 0;
   const TraceIndex* index_ = nullptr;
   NodeCache* cache_ = nullptr;
@@ -471,6 +554,7 @@ JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& g
     NodeCache cache = index.open_cache(options.cache_bytes);
     check.add(index, cache);
   }
+  job.own_algorithms_ = check.take_own_algorithms();
   job.collect_warnings();
   return job;
 }

@@ -17,6 +17,15 @@
 
 namespace weft::trace {
 
+/// The attribute `algorithm` of a collective's node; nodes that say the same have one entry.
+struct OwnAlgorithm {
+  std::string algorithm;
+  CollectiveOp op = CollectiveOp::all_reduce;
+  uint32_t members = 0;  ///< that take part; 0: the node names dimensions, which decide that
+  std::string path;      ///< of the first such node's trace
+  std::string where;     ///< file, rank and node, to begin a message with
+};
+
 /// A job's traces and communicator groups, consistent with each other. Movable; indices and groups keep their
 /// addresses.
 class JobTrace {
@@ -28,6 +37,7 @@ class JobTrace {
   std::unique_ptr<TraceFeeder> feeder(uint32_t rank) const;
   /// At most one line for each kind of oddity, over all ranks.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  const std::vector<OwnAlgorithm>& own_algorithms() const { return own_algorithms_; }
   uint64_t node_count() const { return nodes_; }
   /// Bytes of all indices.
   uint64_t index_bytes() const;
@@ -41,18 +51,20 @@ class JobTrace {
   std::unique_ptr<Groups> groups_;
   std::vector<std::unique_ptr<TraceIndex>> indices_;
   std::vector<std::string> warnings_;
+  std::vector<OwnAlgorithm> own_algorithms_;
   uint64_t nodes_ = 0;
   uint64_t cache_bytes_a_rank_ = 0;
 };
 
 /// Opens <prefix>.<rank>.et for every rank 0..npus-1, and the groups file unless its name is empty; checks
 /// that
-///   - there is exactly one trace a rank,
+///   - there is exactly one trace a rank, and every node has a type,
 ///   - every collective's group is known and its rank a member; every member joins each collective of the
 ///   group (the n-th
 ///     in ascending node id is the same collective on every member) with the same operation, size,
 ///     dimensions, root and algorithm,
-///   - every send has its receive of the same peer, tag and size, and the other way round.
+///   - every send has its receive of the same peer, tag and size, and the other way round; none names another
+///   rank than that of its trace as its own end.
 /// Throws UserError(trace) naming file, rank and node. `cache_bytes` is the window of all feeders together;
 /// each gets its share, at least 16 KiB.
 JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,

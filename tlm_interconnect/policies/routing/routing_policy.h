@@ -67,7 +67,7 @@ class RoutingPolicy {
   virtual ~RoutingPolicy() = default;
   /// Appends every permitted output, at least one. The order is fixed for a given query.
   virtual void route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const = 0;
-  /// True: the choice looks at credits and is made anew in every cycle a head waits.
+  /// True: the choice looks at credits and is made anew in every cycle in which a head could go on.
   virtual bool adaptive() const { return false; }
 };
 

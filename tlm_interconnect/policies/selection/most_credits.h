@@ -15,6 +15,7 @@ class MostCredits final : public SelectionPolicy {
  public:
   uint32_t select(const RouteQuery& query, const std::vector<RouteCandidate>& candidates, Random& random,
                   OutputView& outputs) override;
+  bool escapes_without_credits() const override { return true; }
 };
 
 }  // namespace weft::packet

@@ -34,6 +34,9 @@ class SelectionPolicy {
                           Random& random, OutputView& outputs) = 0;
   /// True: the answer depends on the query and the candidates alone.
   virtual bool certain() const { return false; }
+  /// True: where there is an escape route, others are taken only with credits, and as long as none has any
+  /// the first escape is the answer and nothing is drawn.
+  virtual bool escapes_without_credits() const { return false; }
 };
 
 /// By name from the registry table; throws UserError for an unknown one.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/plan_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "sc_main/decimal.h"
+#include "workload/collectives/link_share.h"
+#include "workload/collectives/rules.h"
+
+namespace weft::cli {
+namespace {
+
+/// Of which the share is told: every number of chunks that `auto` may choose is chosen.
+constexpr uint64_t kLarge = uint64_t{1} << 34;
+
+constexpr uint32_t kMostDescribed = 65536;
+
+const collectives::Group kWorld;
+
+std::string rate_text(double bytes_per_second) {
+  return bytes_per_second >= 1e12 ? fmt::format("{:.4g} TB/s", bytes_per_second / 1e12)
+                                  : fmt::format("{:.4g} GB/s", bytes_per_second / 1e9);
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.3g} %", 100 * share);
+}
+
+/// The least size, a power of two, from which on an operation has so many chunks.
+std::string auto_text(collectives::PlanBuilder& plans, collectives::CollectiveRequest request) {
+  std::vector<std::string> steps;
+  uint32_t last = 0;
+  for (request.bytes = 8; request.bytes <= kLarge; request.bytes *= 2) {
+    const uint32_t chunks = plans.plan(request)->chunks();
+    if (chunks == last) continue;
+    steps.push_back(last == 0 ? fmt::format("{}", chunks)
+                              : fmt::format("{} from {}", chunks, readable_size(request.bytes)));
+    last = chunks;
+  }
+  return fmt::format("{}", fmt::join(steps, ", "));
+}
+
+}  // namespace
+
+std::string share_text(const collectives::PlanBuilder& plans, const collectives::CollectivePlan& plan) {
+  const collectives::LinkShare share = collectives::link_share(plans.config(), plan);
+  if (share.available <= 0) return {};
+  std::string text = fmt::format("{} of an NPU's {} ({})", rate_text(share.used), rate_text(share.available),
+                                 percent(share.share()));
+  if (share.share() > 0.9999) return text;
+  std::vector<std::string> parts;
+  for (const auto& d : share.dimensions)
+    if (d.used < d.links)
+      parts.push_back(fmt::format("{} of {} links in dimension {}", d.used, d.links, d.dimension));
+  if (plan.chunks() < share.dimensions.size())
+    parts.push_back(fmt::format("{} chunk{} in {} dimensions", plan.chunks(), plan.chunks() == 1 ? "" : "s",
+                                share.dimensions.size()));
+  text += fmt::format(": {}", fmt::join(parts, ", "));
+  const collectives::ShareRemedy remedy = collectives::share_remedy(plans, plan);
+  if (!remedy.keys.empty()) text += fmt::format("; {} lifts it to {}", remedy.keys, percent(remedy.share));
+  return text;
+}
+
+std::string share_text(const Config& config, CollectiveOp op, uint64_t bytes, uint32_t root) {
+  collectives::PlanBuilder plans(config);
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  request.group = &kWorld;
+  request.root = root;
+  collectives::Rules(config, plans).apply(request, {}, 0);
+  return share_text(plans, *plans.plan(request));
+}
+
+std::string chunks_text(const std::vector<std::pair<uint64_t, uint32_t>>& chunks) {
+  std::vector<std::string> runs;
+  for (size_t i = 0; i < chunks.size();) {
+    size_t j = i;
+    while (j + 1 < chunks.size() && chunks[j + 1].second == chunks[i].second) ++j;
+    runs.push_back(fmt::format("{} ({}{})", chunks[i].second, readable_size(chunks[i].first),
+                               i == j ? "" : " to " + readable_size(chunks[j].first)));
+    i = j + 1;
+  }
+  return fmt::format("{}", fmt::join(runs, ", "));
+}
+
+std::string describe_plans(const Config& config) {
+  if (config.npus() > kMostDescribed) return {};
+  collectives::PlanBuilder plans(config);
+  std::map<std::string, std::vector<std::string>> alike;  // operations by text
+  std::vector<std::string> order;
+  for (int i = 0; i < kCollectiveOps; ++i) {
+    collectives::CollectiveRequest request;
+    request.op = static_cast<CollectiveOp>(i);
+    if (request.op == CollectiveOp::barrier) continue;
+    request.bytes = kLarge;
+    request.group = &kWorld;
+    std::string text;
+    try {
+      const auto plan = plans.plan(request);
+      if (plan->empty()) continue;
+      text = share_text(plans, *plan);
+      if (config.collectives.chunks == kAutoChunks)
+        text += fmt::format("{}chunks {}", text.empty() ? "" : "; ", auto_text(plans, request));
+    } catch (const UserError& e) {
+      text = fmt::format("cannot run: {}", e.what());
+    }
+    if (text.empty()) continue;
+    if (alike[text].empty()) order.push_back(text);
+    alike[text].emplace_back(to_string(request.op));
+  }
+  std::string lines;
+  for (const std::string& text : order)
+    lines += fmt::format("plan: {}: {}\n", fmt::join(alike[text], ", "), text);
+  return lines;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,113 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+#
+# Builds the fuzz targets of the readers with clang and runs them, each on its corpus in tests/fuzz/corpus: address and
+# undefined-behaviour sanitizers, leaks, 10 s an input, 2 GiB. Ends with a line a target and a non-zero exit if there
+# were findings, which are left in build/fuzz/findings.
+#
+#   scripts/fuzz.sh [--seconds N] [--jobs N] [TARGET...]      60 s each and two at once by default; all targets
+#   scripts/fuzz.sh --list                                    the targets
+#
+# New inputs go to build/fuzz/corpus. A finding is kept by putting its input into tests/fuzz/corpus/TARGET; the tests
+# corpus_TARGET then read it with every compiler.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+seconds=60
+at_once=2
+mapfile -t all < <(sed -n 's/^set(WEFT_FUZZ_TARGETS \(.*\))$/\1/p' "$root/tests/fuzz/targets.cmake" | tr ' ' '\n')
+targets=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --seconds | --jobs)
+      if [[ ! ${2:-} =~ ^[1-9][0-9]*$ ]]; then
+        say "$1 needs a whole number above 0" >&2
+        exit 2
+      fi
+      if [ "$1" = --seconds ]; then seconds=$2; else at_once=$2; fi
+      shift 2 ;;
+    --list)
+      printf '%s\n' "${all[@]}"
+      exit 0 ;;
+    *)
+      if ! printf '%s\n' "${all[@]}" | grep -qxF -- "$1"; then
+        say "unknown target or option '$1'; the targets are: ${all[*]}" >&2
+        exit 2
+      fi
+      targets+=("$1")
+      shift ;;
+  esac
+done
+[ "${#targets[@]}" -ne 0 ] || targets=("${all[@]}")
+
+# Is there a clang that can link its fuzzer?
+probe=$(mktemp -d)
+trap 'rm -rf "$probe"' EXIT
+printf '#include <cstddef>\n#include <cstdint>\nextern "C" int LLVMFuzzerTestOneInput(const uint8_t*, size_t) { return 0; }\n' >"$probe/probe.cpp"
+if ! clang++ -fsanitize=fuzzer,address,undefined "$probe/probe.cpp" -o "$probe/probe" >"$probe/log" 2>&1; then
+  sed 's/^/  /' "$probe/log" >&2
+  if [ "${CI:-}" = true ]; then
+    say "clang or its fuzzer is not there, and CI=true forbids to skip the fuzz targets; install clang and libclang-rt-dev" \
+      "(scripts/setup.sh does)" >&2
+    exit 1
+  fi
+  say "clang or its fuzzer is not there: fuzzing is skipped (packages clang and libclang-rt-dev)"
+  exit 0
+fi
+
+build fuzz weft_fuzzers
+
+findings="$root/build/fuzz/findings"
+logs="$root/build/fuzz/logs"
+mkdir -p "$findings" "$logs"
+
+# fuzz TARGET: one run; its exit code.
+fuzz() {
+  local target=$1 options=(-close_fd_mask=1)
+  local seeds="$root/tests/fuzz/corpus/$target" grown="$root/build/fuzz/corpus/$target"
+  local dictionary="$root/tests/fuzz/dictionaries/$target.dict"
+  mkdir -p "$grown"
+  [ "$target" != options ] || options=(-close_fd_mask=3)  # the command line tells every error
+  [ ! -f "$dictionary" ] || options+=("-dict=$dictionary")
+  ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=0 UBSAN_OPTIONS=print_stacktrace=1 \
+    "$root/build/fuzz/bin/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+    -print_final_stats=1 -artifact_prefix="$findings/$target-" "${options[@]}" \
+    "$grown" "$seeds" >"$logs/$target.log" 2>&1
+}
+
+# Some at once: as many as there may be, the next when one has ended.
+declare -A status=()
+declare -A pid_of=()
+waiting=("${targets[@]}")
+running=()
+while [ "${#waiting[@]}" -ne 0 ] || [ "${#running[@]}" -ne 0 ]; do
+  while [ "${#waiting[@]}" -ne 0 ] && [ "${#running[@]}" -lt "$at_once" ]; do
+    target=${waiting[0]}
+    waiting=("${waiting[@]:1}")
+    say "fuzzing $target for $seconds s"
+    fuzz "$target" &
+    pid_of[$target]=$!
+    running+=("$target")
+  done
+  target=${running[0]}
+  running=("${running[@]:1}")
+  status[$target]=0
+  wait "${pid_of[$target]}" || status[$target]=$?
+done
+
+failed=0
+for target in "${targets[@]}"; do
+  log="$logs/$target.log"
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)
+  coverage=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log" | tail -n 1 || true)
+  if [ "${status[$target]}" -eq 0 ]; then
+    say "$target: ${runs:-?} executions, ${coverage:-no coverage}, no finding"
+  else
+    failed=1
+    say "$target: FINDING after ${runs:-?} executions; $log ends:" >&2
+    grep -vE '^(#[0-9]|stat::)' "$log" | tail -n 40 >&2 || true
+  fi
+done
+[ "$failed" -eq 0 ] || say "the inputs are in $findings" >&2
+exit "$failed"

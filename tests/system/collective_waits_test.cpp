@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Ranks that reach collectives in different orders (docs/collective_waits.md): whole jobs end without the
+// last resort (Job::rescue), and work beside them changes no collective's times.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "configs/loader.h"
+#include "sc_models/job.h"
+#include "tests/support/data_dir.h"
+#include "tests/support/isolated.h"
+#include "tests/trace/trace_files.h"
+
+namespace weft {
+namespace {
+
+using trace::test::PbNode;
+
+/// When every collective started and ended, and what the job says about it.
+std::string outcome(TraceJob& job) {
+  if (!job.finished()) return "stalled: " + job.stall_report();
+  const RunResult result = job.result();
+  std::vector<std::string> lines;
+  for (const CollectiveRow& row : result.collectives)
+    lines.push_back(fmt::format("{} {} {} to {}\n", row.group, row.name, row.started, row.finished));
+  std::sort(lines.begin(), lines.end());
+  std::string text = fmt::format("{} beyond the slots\n", result.out_of_order_starts);
+  for (const std::string& line : lines) text += line;
+  for (const std::string& line : result.broken_invariants) text += "broken: " + line + "\n";
+  for (const std::string& line : result.warnings) {
+    if (line.find("nothing in the machine moved") != std::string::npos) text += line + "\n";
+  }
+  return text;
+}
+
+std::string data_job(const std::string& config_file, const std::string& trace, const std::string& groups,
+                     const std::vector<std::string>& overrides) {
+  const std::string folder = test::data_dir() + "/defects/collective_waits/";
+  const auto result = test::isolated([&] {
+    const Config config = load_config(folder + config_file, overrides);
+    const trace::JobTrace traces =
+        trace::open_job(folder + trace, config.npus(), groups.empty() ? "" : folder + groups, false);
+    TraceJob job("job", config, traces);
+    job.start();
+    do sc_core::sc_start();
+    while (!job.finished() && job.rescue());
+    return outcome(job);
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+TEST(CollectiveWaits, UnrelatedComputeChangesNothing) {
+  WEFT_NEEDS_DATA();
+  for (const char* scheduling : {"lifo", "fifo"}) {
+    const std::vector<std::string> set{std::string("collectives.scheduling=") + scheduling};
+    const std::string alone = data_job("ring4.yaml", "alone", "groups.json", set);
+    EXPECT_EQ(alone, data_job("ring4.yaml", "beside_100ms", "groups.json", set));
+    // As docs/collective_waits.md works it out.
+    const bool lifo = set[0].find("lifo") != std::string::npos;
+    EXPECT_NE(alone.find(fmt::format("a A 0 to {}\n", lifo ? 1'104'000'000 : 1'140'000'000)),
+              std::string::npos)
+        << alone;
+    EXPECT_NE(alone.find(fmt::format("b B 0 to {}\n", lifo ? 1'140'000'000 : 1'104'000'000)),
+              std::string::npos)
+        << alone;
+    EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
+  }
+  const std::string alone = data_job("round_robin.yaml", "rr_alone", "", {});
+  EXPECT_EQ(alone, data_job("round_robin.yaml", "rr_beside_1s", "", {}));
+  EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
+}
+
+class Random {
+ public:
+  explicit Random(uint32_t seed) : engine(seed) {}
+  uint32_t pick(uint32_t n) { return static_cast<uint32_t>(engine() % n); }
+  std::mt19937 engine;
+};
+
+Config random_machine(Random& random) {
+  Config config;
+  const DimensionKind kinds[] = {DimensionKind::ring, DimensionKind::fully_connected, DimensionKind::switch_,
+                                 DimensionKind::mesh};
+  do {
+    config.dimensions.clear();
+    const uint32_t count = 1 + random.pick(3);
+    for (uint32_t i = 0; i < count; ++i) {
+      DimensionConfig d;
+      d.kind = kinds[random.pick(4)];
+      d.size = 2 + random.pick(count == 1 ? 6 : 3);
+      d.bandwidth = {1'000'000'000ull * (1 + random.pick(100)), 1};
+      d.latency = random.pick(4) == 0 ? random.pick(2) : random.pick(2'000'000);
+      d.fidelity = static_cast<Fidelity>(random.pick(8) == 0 ? 2 : random.pick(2));
+      config.dimensions.push_back(d);
+    }
+  } while (config.npus() > 12);
+  CollectivesConfig& c = config.collectives;
+  c.chunks = 1 + random.pick(4);
+  c.active_chunks_per_dimension = 1 + random.pick(2);
+  c.queues_per_dimension = 1 + random.pick(2);
+  c.order = static_cast<CollectiveOrder>(random.pick(kCollectiveOrders));
+  c.dispatch_batch = 1 + random.pick(2);
+  config.nmu.endpoint_delay = random.pick(3) == 0 ? random.pick(30'000) : 0;
+  return config;
+}
+
+/// Traces of several collectives over random groups, which every rank reaches in an order of its own.
+class RandomJob {
+ public:
+  RandomJob(Random& random, const Config& config) : npus_(config.npus()), traces_(npus_) {
+    const uint32_t groups = 1 + random.pick(4);
+    for (uint32_t g = 0; g < groups; ++g) {
+      std::vector<uint32_t> ranks;
+      for (uint32_t r = 0; r < npus_; ++r) {
+        if (random.pick(3) != 0) ranks.push_back(r);
+      }
+      if (ranks.size() < 2) ranks = {0, npus_ - 1};
+      if (random.pick(3) == 0) std::shuffle(ranks.begin(), ranks.end(), random.engine);
+      groups_.push_back(ranks);
+    }
+    const uint32_t count = 2 + random.pick(5);
+    std::vector<std::vector<uint32_t>> of_rank(npus_);
+    struct Made {
+      uint32_t group = 0;
+      ChakraProtoMsg::CollectiveCommType type = ChakraProtoMsg::ALL_REDUCE;
+      int64_t bytes = 0;
+      uint32_t root = 0;
+    };
+    std::vector<Made> made;
+    const ChakraProtoMsg::CollectiveCommType types[] = {
+        ChakraProtoMsg::ALL_REDUCE, ChakraProtoMsg::ALL_GATHER, ChakraProtoMsg::REDUCE_SCATTER,
+        ChakraProtoMsg::ALL_TO_ALL, ChakraProtoMsg::BROADCAST,  ChakraProtoMsg::REDUCE};
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t g = random.pick(groups);
+      const auto& ranks = groups_[g];
+      made.push_back({g, types[random.pick(6)],
+                      static_cast<int64_t>(64 * ranks.size() * (1 + random.pick(500))),
+                      ranks[random.pick(static_cast<uint32_t>(ranks.size()))]});
+      for (const uint32_t r : ranks) of_rank[r].push_back(i);
+    }
+    for (uint32_t r = 0; r < npus_; ++r) {
+      std::vector<uint32_t>& order = of_rank[r];
+      // The collectives of one group must come in one order: that is what makes them the same collective.
+      std::vector<uint32_t> slots = order;
+      std::shuffle(slots.begin(), slots.end(), random.engine);
+      std::map<uint32_t, std::vector<uint32_t>> by_group;
+      for (const uint32_t i : order) by_group[made[i].group].push_back(i);
+      std::map<uint32_t, size_t> next;
+      for (const uint32_t slot : slots) {
+        const uint32_t g = made[slot].group;
+        const uint32_t i = by_group[g][next[g]++];
+        PbNode node = trace::test::collective(i + 1, made[i].type, made[i].bytes, "g" + std::to_string(g));
+        trace::test::attribute(node, "root", made[i].root);
+        trace::test::attribute(node, "is_cpu_op", 0);
+        if (random.pick(2) == 0) {
+          PbNode before = trace::test::comp(100 + i, {}, 1 + random.pick(40));
+          trace::test::attribute(before, "is_cpu_op", 1);
+          traces_[r].push_back(before);
+          node.add_data_deps(100 + i);
+        }
+        traces_[r].push_back(node);
+      }
+    }
+  }
+  /// `beside`: a rank with a second of compute that has nothing to do with the rest; ~0u: none.
+  trace::JobTrace write(uint32_t beside) {
+    for (uint32_t r = 0; r < npus_; ++r) {
+      std::vector<PbNode> nodes = traces_[r];
+      if (r == beside || nodes.empty()) {
+        nodes.push_back(trace::test::comp(1000, {}, r == beside ? 1'000'000 : 1));
+        trace::test::attribute(nodes.back(), "is_cpu_op", 0);
+      }
+      trace::test::write_trace(folder_ / ("job." + std::to_string(r) + ".et"), nodes);
+    }
+    std::string json;
+    for (size_t g = 0; g < groups_.size(); ++g)
+      json += fmt::format("{}\"g{}\": [{}]", g == 0 ? "" : ", ", g, fmt::join(groups_[g], ", "));
+    trace::test::spit(folder_ / "groups.json", "{" + json + "}");
+    return trace::open_job(folder_ / "job", npus_, folder_ / "groups.json", false);
+  }
+
+ private:
+  trace::test::TempFolder folder_;
+  uint32_t npus_;
+  std::vector<std::vector<uint32_t>> groups_;
+  std::vector<std::vector<PbNode>> traces_;
+};
+
+constexpr int kSchedulings = 3;
+constexpr int kDimensionSchedulings = 4;
+
+/// The job under every scheduler, in one simulation.
+std::string every_scheduler(const Config& base, uint32_t threshold, const trace::JobTrace& traces) {
+  const auto result = test::isolated([&] {
+    std::vector<std::unique_ptr<Config>> configs;
+    std::vector<std::unique_ptr<TraceJob>> jobs;
+    for (int scheduling = 0; scheduling < kSchedulings; ++scheduling) {
+      for (int within = 0; within < kDimensionSchedulings; ++within) {
+        for (const bool dispatcher : {false, true}) {
+          configs.push_back(std::make_unique<Config>(base));
+          CollectivesConfig& c = configs.back()->collectives;
+          c.scheduling = static_cast<CollectiveScheduling>(scheduling);
+          c.dimension_scheduling = static_cast<DimensionScheduling>(within);
+          c.dispatch_threshold = dispatcher ? threshold : 0;
+          jobs.push_back(
+              std::make_unique<TraceJob>(fmt::format("job{}", jobs.size()).c_str(), *configs.back(), traces));
+        }
+      }
+    }
+    for (auto& job : jobs) job->start();
+    sc_core::sc_start();
+    std::string text;
+    for (size_t j = 0; j < jobs.size(); ++j) text += fmt::format("scheduler {}: {}", j, outcome(*jobs[j]));
+    return text;
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+TEST(CollectiveWaits, RandomJobsNeverComeToRestAndIgnoreWorkBesideThem) {
+  uint32_t conflicts = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Config config = random_machine(random);
+    RandomJob job(random, config);
+    const uint32_t threshold = 1 + random.pick(2);
+    const std::string alone = every_scheduler(config, threshold, job.write(~0u));
+    ASSERT_EQ(alone.find("stalled"), std::string::npos) << alone;
+    ASSERT_EQ(alone.find("broken"), std::string::npos) << alone;
+    ASSERT_EQ(alone, every_scheduler(config, threshold, job.write(random.pick(config.npus()))));
+    conflicts += alone.find(": 0 beyond") == std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(conflicts, 30u);  // they are hard enough
+}
+
+}  // namespace
+}  // namespace weft

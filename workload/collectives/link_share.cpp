@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/collectives/link_share.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace weft::collectives {
+namespace {
+
+/// Rounds that are looked at; those of longer algorithms are alike.
+constexpr uint32_t kRounds = 512;
+
+uint32_t links_of(const DimensionConfig& d) {
+  switch (d.kind) {
+    case DimensionKind::ring:
+      return 2;
+    case DimensionKind::mesh:
+      return d.size > 2 ? 2 : 1;
+    case DimensionKind::fully_connected:
+      return d.size - 1;
+    case DimensionKind::switch_:
+      return 1;
+  }
+  return 1;
+}
+
+/// The link by which a message leaves, numbered within the dimension.
+uint32_t link_to(const DimensionConfig& d, const Axis& axis, uint32_t from, uint32_t to, bool reverse) {
+  const uint32_t a = axis.value(from);
+  const uint32_t b = axis.value(to);
+  switch (d.kind) {
+    case DimensionKind::ring: {
+      const uint32_t up = b > a ? b - a : b + d.size - a;
+      return up * 2 == d.size || d.size == 2 ? (reverse ? 1 : 0) : up * 2 > d.size ? 1 : 0;
+    }
+    case DimensionKind::mesh:
+      return b > a ? 0 : 1;
+    case DimensionKind::fully_connected:
+      return b;
+    case DimensionKind::switch_:
+      return 0;
+  }
+  return 0;
+}
+
+/// Links that a member's chunks use in one phase.
+class PhaseLinks {
+ public:
+  PhaseLinks(const Config& config, const CollectivePlan& plan, const PhasePlan& phase)
+      : config_(config),
+        axis_(plan.axes()[phase.axis]),
+        dimension_(config.dimensions[axis_.dimension]),
+        phase_(phase) {}
+
+  /// At most so many at once: those that one chunk's rounds use, times the chunks at once, but no more than
+  /// there are.
+  uint32_t at_once(uint32_t chunks) const {
+    const bool line = dimension_.kind == DimensionKind::ring || dimension_.kind == DimensionKind::mesh;
+    const uint32_t queues = line ? config_.collectives.queues_per_dimension : 1;
+    std::set<uint32_t> all;
+    uint32_t most = 0;  // in one round
+    for (uint32_t chunk = 0; chunk < std::min(chunks, std::max(2u, queues)); ++chunk) {
+      const bool reverse = line && (chunk % queues & 1) != 0;
+      for (const uint32_t me : members()) most = std::max(most, links(me, reverse, chunk, all));
+    }
+    const uint32_t running = std::min(chunks, queues * config_.collectives.active_chunks_per_dimension);
+    return std::min<uint64_t>(all.size(), uint64_t{most} * running);
+  }
+
+ private:
+  std::vector<uint32_t> members() const {
+    // In the middle, where both directions of a line go on; the root of an operation that has one.
+    return {rooted(phase_.op) ? phase_.root : axis_.size / 2};
+  }
+
+  uint32_t links(uint32_t me, bool reverse, uint32_t chunk, std::set<uint32_t>& all) const {
+    const PhaseShape shape{phase_.op, axis_.size, me, phase_.root, reverse, chunk};
+    const uint32_t rounds = phase_.algorithm->rounds(shape);
+    const uint32_t looked = std::min(rounds, kRounds);
+    uint32_t most = 0;
+    Round round;
+    for (uint32_t i = 0; i < looked; ++i) {
+      phase_.algorithm->round(shape, static_cast<uint32_t>(uint64_t{i} * rounds / looked), round);
+      std::set<uint32_t> now;
+      for (const RoundSend& send : round.sends) now.insert(link_to(dimension_, axis_, me, send.to, reverse));
+      most = std::max(most, static_cast<uint32_t>(now.size()));
+      all.insert(now.begin(), now.end());
+    }
+    return most;
+  }
+
+  const Config& config_;
+  const Axis& axis_;
+  const DimensionConfig& dimension_;
+  const PhasePlan& phase_;
+};
+
+}  // namespace
+
+LinkShare link_share(const Config& config, const CollectivePlan& plan) {
+  LinkShare share;
+  if (plan.empty() || config.remapped() || !plan.along_dimensions()) return share;
+  for (uint32_t a = 0; a < plan.axes().size(); ++a) {
+    const Axis& axis = plan.axes()[a];
+    const DimensionConfig& d = config.dimensions[axis.dimension];
+    LinkShare::Dimension one{axis.dimension, links_of(d), 0, d.link_rate().value()};
+    for (const PhasePlan& phase : plan.phases()) {
+      if (phase.axis != a) continue;
+      one.used =
+          std::max(one.used,
+                   phase.algorithm->in_switch() ? 1 : PhaseLinks(config, plan, phase).at_once(plan.chunks()));
+    }
+    one.used = std::min(one.used, one.links);
+    share.available += one.rate * one.links;
+    share.dimensions.push_back(one);
+  }
+  // A chunk is in one dimension at a time.
+  std::vector<double> rates;
+  for (const LinkShare::Dimension& d : share.dimensions) rates.push_back(d.rate * d.used);
+  std::sort(rates.rbegin(), rates.rend());
+  for (size_t i = 0; i < rates.size() && i < plan.chunks(); ++i) share.used += rates[i];
+  return share;
+}
+
+namespace {
+
+/// The algorithms of the plan by name, with `direct` where NPUs have a link to every peer; empty: nothing
+/// changes.
+std::vector<std::string> direct_where_connected(const Config& config, const PlanSettings& own,
+                                                CollectiveOp op) {
+  std::vector<std::string> names =
+      !own.algorithms.empty() ? own.algorithms : config.collectives.algorithms[static_cast<size_t>(op)];
+  names.resize(config.dimensions.size());
+  bool changed = false;
+  for (size_t d = 0; d < names.size(); ++d) {
+    if (config.dimensions[d].kind != DimensionKind::fully_connected || names[d].empty() ||
+        names[d] == "direct")
+      continue;
+    names[d] = "direct";
+    changed = true;
+  }
+  if (!changed) names.clear();
+  return names;
+}
+
+std::string names_text(const std::vector<std::string>& names) {
+  std::vector<std::string> shown;
+  for (const std::string& name : names) shown.push_back(name.empty() ? "default" : name);
+  return shown.size() == 1 ? shown[0] : fmt::format("[{}]", fmt::join(shown, ", "));
+}
+
+}  // namespace
+
+ShareRemedy share_remedy(const PlanBuilder& plans, const CollectivePlan& plan) {
+  const Config& config = plans.config();
+  const PlanSettings& own = plans.settings(plan.request().settings);
+  const double now = link_share(config, plan).share();
+  const std::vector<std::string> direct = direct_where_connected(config, own, plan.request().op);
+  ShareRemedy best{{}, now};
+  size_t fewest = ~size_t{0};
+  for (uint32_t changes = 1; changes < 16; ++changes) {
+    Config other = config;
+    std::vector<std::string> keys;
+    PlanSettings settings = own;
+    settings.chunks = plan.chunks();  // as it is, even if `auto` would now choose otherwise
+    if (changes & 1) {
+      other.collectives.queues_per_dimension = std::max(2u, config.collectives.queues_per_dimension);
+      keys.emplace_back("`collectives.queues_per_dimension: 2`");
+    }
+    if (changes & 2) {
+      settings.chunks = std::max(4u, plan.chunks());
+      keys.emplace_back("`collectives.chunks: 4`");
+    }
+    if (changes & 4) {
+      if (direct.empty()) continue;
+      settings.algorithms = direct;
+      keys.push_back(fmt::format("`collectives.{}: {}`", to_string(plan.request().op), names_text(direct)));
+    }
+    if (changes & 8) {
+      other.collectives.active_chunks_per_dimension =
+          std::max(2u, config.collectives.active_chunks_per_dimension);
+      keys.emplace_back("`collectives.active_chunks_per_dimension: 2`");
+    }
+    PlanBuilder others(other);
+    CollectiveRequest request = plan.request();
+    request.settings = others.settings(settings);
+    const double share = link_share(other, *others.plan(request)).share();
+    // A change that adds nothing to another one is left out of both.
+    if (share < now + 0.005 || share < best.share + (keys.size() > 1 && fewest != ~size_t{0} ? 0.005 : 1e-9))
+      continue;
+    best = {fmt::format("{}", fmt::join(keys, " and ")), share};
+    fewest = keys.size();
+  }
+  return best;
+}
+
+}  // namespace weft::collectives

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/collectives/slot_waits.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "workload/collectives/slot_circles.h"
+
+namespace weft::collectives {
+
+namespace {
+
+uint64_t collective_key(uint32_t stream, const std::vector<AxisView>& views, uint32_t rank) {
+  // Lines of a dimension-restricted collective share a stream: the member at coordinate 0 tells them apart.
+  uint32_t first = rank;
+  for (const AxisView& view : views) {
+    if (view.axis->dimension == Axis::kFlat) {
+      first = view.base;
+      break;
+    }
+    first -= view.axis->value(view.me) * view.axis->stride;
+  }
+  return static_cast<uint64_t>(stream) << 32 | first;
+}
+
+}  // namespace
+
+uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase) {
+  const Axis& axis = plan.axes()[plan.phases(chunk)[phase].axis];
+  const size_t dimension = axis.dimension == Axis::kFlat ? config.dimensions.size() : axis.dimension;
+  const bool ring =
+      dimension < config.dimensions.size() && (config.dimensions[dimension].kind == DimensionKind::ring ||
+                                               config.dimensions[dimension].kind == DimensionKind::mesh);
+  const uint32_t directions = config.collectives.queues_per_dimension;
+  return static_cast<uint32_t>(dimension) * directions + (ring ? chunk % directions : 0);
+}
+
+SharedCollective::SharedCollective(const Config& config, uint32_t stream,
+                                   std::shared_ptr<const CollectivePlan> plan)
+    : stream_(stream), plan_(std::move(plan)) {
+  for (const Axis& axis : plan_->axes()) {
+    Line line;
+    line.size = axis.size;
+    line.inner = members_;
+    const bool flat = axis.dimension == Axis::kFlat;
+    for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
+      const bool used = !flat ? d == axis.dimension : axis.spans == 0 || (axis.spans >> d & 1) != 0;
+      if (used) line.latency = std::max(line.latency, config.dimensions[d].latency);
+    }
+    members_ *= axis.size;
+    axes_.push_back(line);
+  }
+  for (const Line& line : axes_) lines_ = std::max(lines_, members_ / line.size);
+  begun_.resize(size_t{plan_->chunks()} * plan_->phases().size() * lines_);
+  started_.resize((members_ + size_t{63}) / 64);
+}
+
+uint32_t SharedCollective::member(const std::vector<AxisView>& views) const {
+  uint32_t number = 0;
+  for (size_t a = 0; a < axes_.size(); ++a) number += views[a].me * axes_[a].inner;
+  return number;
+}
+
+size_t SharedCollective::index(const std::vector<AxisView>& views, uint32_t chunk, uint32_t phase) const {
+  // The member's number without its place on the phase's own axis numbers the lines along that axis.
+  const Line& own = axes_[plan_->phases(chunk)[phase].axis];
+  const uint32_t number = member(views);
+  const uint32_t line = number / (own.inner * own.size) * own.inner + number % own.inner;
+  return (size_t{chunk} * plan_->phases().size() + phase) * lines_ + line;
+}
+
+SlotWaits::SlotWaits(const Config& config, std::function<void()> ask)
+    : config_(config), ask_(std::move(ask)), circles_(std::make_unique<SlotCircles>(*this)) {}
+
+SlotWaits::~SlotWaits() = default;
+
+void SlotWaits::add(NpuId rank, SlotRank& who) {
+  const size_t needed = weft::index(rank) + size_t{1};
+  if (ranks_.size() < needed) {
+    ranks_.resize(needed);
+    missed_.resize(needed);
+    engaged_.resize(needed);
+    awaited_.resize(needed);
+    sources_.resize(needed);
+  }
+  ranks_[weft::index(rank)] = &who;
+}
+
+SharedCollective* SlotWaits::started(uint32_t stream, const std::shared_ptr<const CollectivePlan>& plan,
+                                     NpuId rank, const std::vector<AxisView>& views) {
+  const uint64_t key = collective_key(stream, views, weft::index(rank));
+  if (last_ == nullptr || last_key_ != key) {
+    auto& entry = collectives_[key];
+    if (entry == nullptr) entry = std::make_unique<SharedCollective>(config_, stream, plan);
+    last_ = entry.get();
+    last_key_ = key;
+    last_->key_ = key;
+  }
+  if (last_->plan_ != plan) return nullptr;
+  const uint32_t member = last_->member(views);
+  last_->started_[member / 64] |= uint64_t{1} << member % 64;
+  return last_;
+}
+
+void SlotWaits::finished(SharedCollective& collective) {
+  if (++collective.finished_ != collective.members_) return;
+  if (last_ == &collective) last_ = nullptr;
+  const auto it = collectives_.find(collective.key_);
+  over_.push_back(std::move(it->second));  // begins of this instant may still name it
+  collectives_.erase(it);
+}
+
+void SlotWaits::message_awaited(NpuId rank, NpuId source, Picoseconds now) {
+  if (now != now_) advance(now);
+  ++awaited_[weft::index(source)];
+  sources_[weft::index(rank)].push_back(weft::index(source));
+  if (wanted(weft::index(rank))) look_at(weft::index(rank));
+}
+
+void SlotWaits::message_came(NpuId rank, NpuId source) {
+  --awaited_[weft::index(source)];
+  std::vector<uint32_t>& sources = sources_[weft::index(rank)];
+  *std::find(sources.begin(), sources.end(), weft::index(source)) = sources.back();
+  sources.pop_back();
+}
+
+void SlotWaits::advance(Picoseconds now) {
+  book();
+  begins_.clear();
+  looked_at_.clear();
+  over_.clear();
+  asked_ = false;
+  now_ = now;
+}
+
+/// Is a circle possible that this begin closes? Then the end of the instant must be looked at.
+void SlotWaits::consider(const Begin& begin) {
+  const Begin& first = begins_.front();
+  const bool others = begin.collective != first.collective || begin.at != first.at;
+  const bool open = find(*begin.collective, begin.at) != nullptr;
+  if (others || missed_[begin.rank] > (open ? 1u : 0u) || awaited_[begin.rank] != 0) request();
+}
+
+void SlotWaits::look_at(uint32_t rank) {
+  looked_at_.push_back(rank);
+  request();
+}
+
+void SlotWaits::request() {
+  if (asked_) return;
+  asked_ = true;
+  ask_();
+}
+
+/// Brings the lists of open chunks up to date with the begins of the present instant.
+void SlotWaits::book() {
+  for (const Begin& begin : begins_) {
+    const SharedCollective& c = *begin.collective;
+    if (find(c, begin.at) == nullptr) {
+      if (c.begun_[begin.at] == c.plan_->axes()[c.plan_->phases(begin.chunk)[begin.phase].axis].size)
+        continue;
+      open(begin);
+    }
+    add_begin(begin);
+  }
+}
+
+void SlotWaits::open(const Begin& begin) {
+  uint32_t number = 0;
+  if (free_opens_.empty()) {
+    number = static_cast<uint32_t>(opens_.size());
+    opens_.push_back(std::make_unique<OpenChunk>());
+  } else {
+    number = free_opens_.back();
+    free_opens_.pop_back();
+  }
+  OpenChunk& o = *opens_[number];
+  SharedCollective& c = *begin.collective;
+  o.collective = &c;
+  o.index = begin.at;
+  o.axis = &c.plan_->axes()[c.plan_->phases(begin.chunk)[begin.phase].axis];
+  o.chunk = begin.chunk;
+  o.phase = begin.phase;
+  o.base = begin.base;
+  o.queue = queue_index(config_, *c.plan_, begin.chunk, begin.phase);
+  o.members = 0;
+  o.begun.assign((o.axis->size + size_t{63}) / 64, 0);
+  for (uint32_t i = 0; i < o.axis->size; ++i) ++missed_[o.rank(i)];
+  c.begun_[begin.at] = kOpen | number;
+}
+
+void SlotWaits::add_begin(const Begin& begin) {
+  OpenChunk& o = *find(*begin.collective, begin.at);
+  o.begun[begin.me / 64] |= uint64_t{1} << begin.me % 64;
+  --missed_[begin.rank];
+  ++engaged_[begin.rank];
+  if (++o.members != o.axis->size) return;
+  for (uint32_t i = 0; i < o.axis->size; ++i) --engaged_[o.rank(i)];
+  uint32_t& begun = begin.collective->begun_[begin.at];
+  free_opens_.push_back(begun & ~kOpen);
+  begun = o.members;
+}
+
+void SlotWaits::settled() {
+  asked_ = false;
+  book();
+  bool any = false;
+  for (const Begin& begin : begins_) {
+    OpenChunk* open = find(*begin.collective, begin.at);
+    if (open == nullptr || !wanted(begin.rank)) continue;
+    circles_->add_chunk(*open);
+    any = true;
+  }
+  for (const uint32_t rank : looked_at_) {
+    if (!wanted(rank)) continue;
+    circles_->add_rank(rank);
+    any = true;
+  }
+  begins_.clear();
+  looked_at_.clear();
+  over_.clear();
+  if (!any) return;
+  std::vector<SlotCircles::Decision> decisions = circles_->run();
+  std::sort(decisions.begin(), decisions.end(),
+            [](const SlotCircles::Decision& a, const SlotCircles::Decision& b) {
+              return std::make_tuple(a.rank, a.chunk.collective->stream(), a.chunk.chunk) <
+                     std::make_tuple(b.rank, b.chunk.collective->stream(), b.chunk.chunk);
+            });
+  for (const SlotCircles::Decision& d : decisions) decide(d.rank, d.chunk, now_ + d.latency);
+}
+
+void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at) {
+  SharedCollective& c = *chunk.collective;
+  std::vector<AxisView> views;
+  c.plan_->views(rank, views);
+  const AxisView& view = views[c.plan_->phases(chunk.chunk)[chunk.phase].axis];
+  if (find(c, chunk.index) == nullptr) ++c.begun_[chunk.index];
+  // It counts as begun from now on.
+  begins_.push_back({&c, chunk.index, chunk.chunk, chunk.phase, rank, view.me, view.base});
+  book();
+  begins_.clear();
+  ranks_[rank]->start_beyond(c, chunk.chunk, at);
+}
+
+}  // namespace weft::collectives
