@@ -14,7 +14,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 find_program(WEFT_CCACHE ccache)
 if(WEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${WEFT_CCACHE})
+  # Without this ccache does not keep what is compiled with a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${WEFT_CCACHE})
 endif()
 
 add_library(weft_flags INTERFACE)
@@ -41,6 +42,19 @@ if(WEFT_FUZZ)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+# SystemC's headers take longer to read than most files to compile: each room, and all tests together, read them once.
+# A file still includes what it uses; WEFT_PCH=OFF builds without.
+set(WEFT_PCH_STANDARD <algorithm> <array> <cstdint> <cstring> <deque> <functional> <limits> <map> <memory> <optional> <set>
+    <stdexcept> <string> <string_view> <tuple> <unordered_map> <utility> <vector>)
+set(WEFT_PCH_SYSTEMC <systemc> <tlm>)
+
+# weft_precompile(TARGET HEADERS...)
+function(weft_precompile target)
+  if(WEFT_PCH)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
 # weft_add_room(NAME SOURCES ... LINKS ...): one static library per top-level folder. LINKS are PUBLIC, so what a
 # room may include is exactly what it links. It is installed and exported as weft::NAME.
 function(weft_add_room name)
@@ -50,6 +64,11 @@ function(weft_add_room name)
   target_include_directories(weft_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/weft>)
   target_link_libraries(weft_${name} PUBLIC ${ARG_LINKS} PRIVATE $<BUILD_INTERFACE:weft_flags>)
   target_compile_features(weft_${name} PUBLIC cxx_std_17)
+  if(SystemC::systemc IN_LIST ARG_LINKS)
+    weft_precompile(weft_${name} ${WEFT_PCH_STANDARD} ${WEFT_PCH_SYSTEMC})
+  else()
+    weft_precompile(weft_${name} ${WEFT_PCH_STANDARD})
+  endif()
   set_target_properties(weft_${name} PROPERTIES EXPORT_NAME ${name})
   if(WEFT_CHECKS)
     # Headers look at it too, so who uses the installed libraries must see the same.
@@ -65,8 +84,29 @@ endfunction()
 # Builds every test with the label `unit`, the ones that also run under the sanitizers.
 add_custom_target(weft_unit_tests)
 
-# weft_add_test(NAME SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): one executable, one ctest entry.
-function(weft_add_test name)
+# What all tests share, compiled once: `plain` for tests of plain C++, `systemc` for tests that need a kernel and SystemC's
+# main. Tests are compiled with -O1: most of their time is the compiler's.
+function(weft_add_test_support)
+  foreach(kind plain systemc)
+    set(target weft_test_${kind})
+    if(kind STREQUAL plain)
+      file(WRITE ${PROJECT_BINARY_DIR}/test_plain.cpp "")
+      add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/test_plain.cpp)
+      target_link_libraries(${target} PUBLIC GTest::gtest_main fmt::fmt $<BUILD_INTERFACE:weft_flags>)
+      weft_precompile(${target} ${WEFT_PCH_STANDARD} <gtest/gtest.h> <fmt/format.h>)
+    else()
+      add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/tests/support/sc_test_main.cpp ${PROJECT_SOURCE_DIR}/tests/support/isolated.cpp)
+      target_link_libraries(${target} PUBLIC GTest::gtest fmt::fmt SystemC::systemc $<BUILD_INTERFACE:weft_flags>)
+      weft_precompile(${target} ${WEFT_PCH_STANDARD} ${WEFT_PCH_SYSTEMC} <gtest/gtest.h> <fmt/format.h>)
+    endif()
+    target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_compile_definitions(${target} PUBLIC WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WEFT_DATA_DIR="${WEFT_DATA_DIR}")
+    target_compile_options(${target} PUBLIC $<$<CONFIG:Release>:-O1>)
+  endforeach()
+endfunction()
+
+# weft_add_test_of(KIND NAME ...): what weft_add_test and weft_add_sc_test share.
+function(weft_add_test_of kind name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
@@ -75,33 +115,24 @@ function(weft_add_test name)
     math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 8") # the sanitizers slow tests down
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
-  target_link_libraries(test_${name} PRIVATE ${ARG_LINKS} GTest::gtest_main $<BUILD_INTERFACE:weft_flags>)
-  target_compile_definitions(test_${name} PRIVATE WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
-  if("unit" IN_LIST ARG_LABELS)
-    add_dependencies(weft_unit_tests test_${name})
+  target_link_libraries(test_${name} PRIVATE weft_test_${kind} ${ARG_LINKS})
+  if(WEFT_PCH)
+    target_precompile_headers(test_${name} REUSE_FROM weft_test_${kind})
   endif()
-endfunction()
-
-# weft_add_sc_test(NAME ...): like weft_add_test, with SystemC's main.
-function(weft_add_sc_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
-  if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
-  endif()
-  if(WEFT_SANITIZE)
-    math(EXPR ARG_TIMEOUT "${ARG_TIMEOUT} * 8") # the sanitizers slow tests down
-  endif()
-  add_executable(test_${name} ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/support/sc_test_main.cpp
-                              ${PROJECT_SOURCE_DIR}/tests/support/isolated.cpp)
-  target_link_libraries(test_${name} PRIVATE ${ARG_LINKS} GTest::gtest SystemC::systemc $<BUILD_INTERFACE:weft_flags>)
-  target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(test_${name} PRIVATE WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WEFT_DATA_DIR="${WEFT_DATA_DIR}")
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
                        ENVIRONMENT "SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1")
   if("unit" IN_LIST ARG_LABELS)
     add_dependencies(weft_unit_tests test_${name})
   endif()
+endfunction()
+
+# weft_add_test(NAME SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): one executable, one ctest entry.
+function(weft_add_test name)
+  weft_add_test_of(plain ${name} ${ARGN})
+endfunction()
+
+# weft_add_sc_test(NAME ...): like weft_add_test, with SystemC's main.
+function(weft_add_sc_test name)
+  weft_add_test_of(systemc ${name} ${ARGN})
 endfunction()

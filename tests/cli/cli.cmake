@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 weft_add_sc_test(cli_parts
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/parts_test.cpp ${PROJECT_SOURCE_DIR}/tests/support/isolated.cpp
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/parts_test.cpp
   LINKS weft_cli nlohmann_json::nlohmann_json
   LABELS unit)
 
@@ -16,7 +16,7 @@ foreach(topic usage collective run bad_input real_traces papers overflow signals
   add_dependencies(test_cli_${topic} weft)
 endforeach()
 
-weft_add_test(cli_traffic
+weft_add_sc_test(cli_traffic
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
           ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
   LINKS weft_cli nlohmann_json::nlohmann_json

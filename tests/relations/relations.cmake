@@ -15,6 +15,8 @@ target_sources(test_relations PRIVATE ${_relation_checks})
 target_include_directories(test_relations PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(test_relations PRIVATE weft_cli weft::workload nlohmann_json::nlohmann_json CLI11::CLI11 fmt::fmt
                                              SystemC::systemc $<BUILD_INTERFACE:weft_flags>)
+weft_precompile(test_relations ${WEFT_PCH_STANDARD} <fmt/format.h>)
+target_compile_options(test_relations PRIVATE $<$<CONFIG:Release>:-O1>)
 
 # The names of relations.cpp; test_relations --list prints them, and relations_list compares.
 set(WEFT_RELATIONS
