@@ -3,10 +3,16 @@
 
 #include "configs/algorithms.h"
 
-namespace weft {
+#include <fmt/format.h>
 
-const std::vector<AlgorithmInfo>& algorithm_table() {
-  static const std::vector<AlgorithmInfo> table = {
+#include "configs/extension.h"
+#include "configs/types.h"
+
+namespace weft {
+namespace {
+
+std::vector<AlgorithmInfo>& table() {
+  static std::vector<AlgorithmInfo> rows = {
       {"ring", true, false, nullptr, "neighbour to neighbour, n-1 steps a pass"},
       {"direct", true, false, nullptr, "one message to every peer at once"},
       {"halving_doubling", true, false, nullptr,
@@ -27,7 +33,22 @@ const std::vector<AlgorithmInfo>& algorithm_table() {
        "Switch dimensions only, all operations but all-to-all: NPUs send their contributions to the switch, "
        "whose collective unit reduces, gathers, scatters and multicasts"},
   };
-  return table;
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<AlgorithmInfo>& algorithm_table() {
+  return table();
+}
+
+void add_algorithm_name(const std::string& name, const std::string& description) {
+  for (const std::string& n : {name, "one_" + name})
+    for (const AlgorithmInfo& info : table())
+      if (n == info.name)
+        throw UserError(ExitCode::usage, fmt::format("there is a collective algorithm '{}' already", n));
+  table().push_back({name, true, false, nullptr, description});
+  table().push_back({"one_" + name, true, true, nullptr, fmt::format("one flat {} over all NPUs", name)});
 }
 
 const AlgorithmInfo* find_algorithm(std::string_view name) {

@@ -14,11 +14,11 @@
 namespace weft {
 
 struct AlgorithmInfo {
-  const char* name;
+  std::string name;
   bool available;        ///< false: known, but not in this version
   bool whole;            ///< runs a whole operation over all its members at once, not one dimension of it
   const char* argument;  ///< what follows the name and a colon; nullptr: nothing
-  const char* description;
+  std::string description;
 };
 
 /// All of them, available ones first.

@@ -379,6 +379,7 @@ std::optional<GraphSpec> read_graph(const DocumentEntry& entry, const ReportErro
                        ? Switching::cut_through
                        : Switching::store_and_forward;
   spec.npus_forward = section.value<bool>("npus_forward");
+  spec.implementation = section.value<std::string>("implementation");
   return spec;
 }
 
@@ -506,8 +507,9 @@ std::string print_graph(const GraphSpec& spec) {
   std::string out = "  graph:\n";
   out += fmt::format("    npus: {}\n", spec.npus);
   if (!spec.switches.empty()) out += fmt::format("    switches: [{}]\n", fmt::join(spec.switches, ", "));
-  out += fmt::format("    fidelity: {}\n    switching: {}\n    npus_forward: {}\n", to_string(spec.fidelity),
-                     to_string(spec.switching), spec.npus_forward);
+  out += fmt::format(
+      "    fidelity: {}\n    switching: {}\n    npus_forward: {}\n    implementation: \"{}\"\n",
+      to_string(spec.fidelity), to_string(spec.switching), spec.npus_forward, spec.implementation);
   if (!spec.links.empty()) out += "    links:\n";
   for (size_t i = 0; i < spec.links.size();) {
     // As many links as one entry can say: one end runs on, or both do.

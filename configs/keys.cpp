@@ -9,6 +9,8 @@
 #include <map>
 
 #include "configs/algorithms.h"
+#include "configs/extension.h"
+#include "configs/implementation.h"
 #include "configs/keys/key_table.h"
 #include "configs/notation.h"
 #include "configs/tree_notation.h"
@@ -30,6 +32,15 @@ std::vector<KeySpec> make_keys() {
     k.description = "Version of the configuration format.";
     k.set = [](Config&, size_t, const Value&) {};
     k.get = [](const Config&, size_t) -> Value { return kConfigVersion; };
+  }
+  {
+    KeySpec& k = table.add("plugins", ValueType::paths);
+    k.fallback = "[]";
+    k.description =
+        "Shared libraries that bring further models, routing policies and collective algorithms "
+        "(docs/plugins.md). Relative to the folder of the configuration file.";
+    k.set = [](Config& c, size_t, const Value& v) { c.plugins = std::get<std::vector<std::string>>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.plugins; };
   }
   add_topology_keys(table);
   add_npu_keys(table);
@@ -125,9 +136,29 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-const std::vector<KeySpec>& keys() {
-  static const std::vector<KeySpec> table = make_keys();
+namespace {
+
+std::vector<KeySpec>& key_table() {
+  static std::vector<KeySpec> table = make_keys();
   return table;
+}
+
+}  // namespace
+
+const std::vector<KeySpec>& keys() {
+  return key_table();
+}
+
+void add_choice(const std::string& path, const std::string& name, const std::string& description) {
+  for (KeySpec& key : key_table()) {
+    if (key.path != path) continue;
+    for (const Choice& c : key.choices)
+      if (c.name == name)
+        throw UserError(ExitCode::usage, fmt::format("`{}` has a '{}' already", path, name));
+    key.choices.push_back({name, true, description});
+    return;
+  }
+  throw std::logic_error("there is no key " + path);
 }
 
 const std::vector<SectionSpec>& sections() {
@@ -263,6 +294,14 @@ std::string allowed_values(const KeySpec& key) {
                          key.path == "packet.pfc_networks" ? "virtual networks" : "dimensions");
     case ValueType::ranks:
       return "a list of numbers and ranges, such as `[0, 2, 4..7]`";
+    case ValueType::implementation: {
+      std::vector<std::string> names;
+      for (const Choice& c : key.choices) names.push_back("`" + c.name + "`");
+      return fmt::format("{}, or what a plugin brings; with parameters `name(parameter=value, ..)`",
+                         fmt::join(names, ", "));
+    }
+    case ValueType::paths:
+      return "a path, or a list of paths";
     case ValueType::reduction:
       return fmt::format("`none`, `hbm` or `{{bandwidth: X}}` with X from {} to {}", key.min, key.max);
   }
@@ -293,8 +332,20 @@ Value parse_value(const KeySpec& key, const std::string& text) {
       fail(fmt::format("'{}' is unknown{}; allowed: {}", shown,
                        near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), allowed_values(key)));
     }
+    case ValueType::implementation: {
+      const Implementation implementation = parse_implementation(text);
+      std::vector<std::string> names;
+      for (const Choice& c : key.choices) names.push_back(c.name);
+      if (std::find(names.begin(), names.end(), implementation.model) != names.end())
+        return print_implementation(implementation);
+      const std::string near = nearest_name(implementation.model, names);
+      fail(fmt::format("there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:`",
+                       implementation.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),
+                       fmt::join(names, ", ")));
+    }
     case ValueType::text:
     case ValueType::path:
+    case ValueType::paths:
       if (text.find('\0') != std::string::npos) fail("the text holds a zero byte; remove it");
       if (!key.min.empty() && text.empty())
         fail(fmt::format("'' is empty; allowed: {}", allowed_values(key)));
@@ -348,6 +399,12 @@ std::string print_value(const KeySpec& key, const Value& value) {
       for (const std::string& n : names)
         out += (out.empty() ? "[" : ", ") + (n.empty() ? std::string(kDefaultAlgorithm) : quoted(n));
       return out + "]";
+    }
+    case ValueType::paths: {
+      std::string out;
+      for (const std::string& n : std::get<std::vector<std::string>>(value))
+        out += (out.empty() ? "[" : ", ") + quoted(n);
+      return out.empty() ? "[]" : out + "]";
     }
     case ValueType::dimensions: {
       std::string out;

@@ -121,7 +121,7 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
   size_t dimensions = 0;
   if (!o.config.empty()) {
     text = read_input(o.config, kConfigurationInput);
-    dimensions = parse_config(text, o.config).dimensions.size();
+    dimensions = parse_config(text, o.config, o.sets).dimensions.size();
   }
   if (!o.topology.empty() || o.config.empty()) {
     if (o.topology.empty())

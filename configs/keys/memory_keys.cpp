@@ -27,6 +27,14 @@ void add_memory_keys(KeyTable& table) {
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.model; };
   }
   {
+    KeySpec& k = add("hbm.implementation", ValueType::implementation);
+    k.fallback = "auto";
+    k.choices = {{"auto", true, "what `hbm.model` says"}};
+    k.description = "The model in place of `hbm.model`, for example a plugin's.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.implementation = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.implementation; };
+  }
+  {
     KeySpec& k = add("hbm.preset", ValueType::choice);
     k.fallback = "HBM3";
     for (const DramSpec& spec : dram_specs()) {
@@ -121,6 +129,17 @@ void add_memory_keys(KeyTable& table) {
     k.description = "Of one remote access.";
     k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->latency = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->latency; };
+  }
+
+  {
+    KeySpec& k = add("remote_memory.implementation", ValueType::implementation);
+    k.fallback = "auto";
+    k.choices = {{"auto", true, "latency + bytes / bandwidth"}};
+    k.description = "The model of the remote memory.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.remote_memory->implementation = std::get<std::string>(v);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->implementation; };
   }
 }
 

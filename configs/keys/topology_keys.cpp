@@ -106,6 +106,12 @@ void add_topology_keys(KeyTable& table) {
     k.description = "`true`: messages may pass through NPUs on their way; `false`: only through switches.";
   }
   {
+    KeySpec& k = add("topology.graph.implementation", ValueType::implementation);
+    k.fallback = "crossbar";
+    k.choices = {{"crossbar", true, "a non-blocking crossbar whose outputs are first come, first served"}};
+    k.description = "The model of the switches, at `message` fidelity.";
+  }
+  {
     KeySpec& k = add("topology.graph.links[].from", ValueType::nodes);
     k.required = true;
     k.description = "One end: a node, a range or a list of them.";
@@ -264,6 +270,16 @@ void add_topology_keys(KeyTable& table) {
     k.get = [](const Config& c, size_t i) -> Value {
       return std::string(to_string(c.fabric_dimensions()[i].switching));
     };
+  }
+  {
+    KeySpec& k = add("topology.dimensions[].implementation", ValueType::implementation);
+    k.fallback = "crossbar";
+    k.choices = {{"crossbar", true, "a non-blocking crossbar whose outputs are first come, first served"}};
+    k.description = "The model of a Switch's or a tree's switches, at `message` fidelity.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].implementation = std::get<std::string>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].implementation; };
   }
   {
     KeySpec& k = add("topology.dimensions[].credit_latency", ValueType::time);

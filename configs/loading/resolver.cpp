@@ -23,6 +23,8 @@
 #include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
+#include "configs/loading/implementations.h"
+#include "configs/loading/plugins.h"
 #include "configs/notation.h"
 #include "configs/tree.h"
 #include "configs/tree_notation.h"
@@ -35,13 +37,8 @@ namespace {
 Value default_of(const KeySpec& key) {
   if (key.type == ValueType::algorithms) return std::string();
   if (key.type == ValueType::reduction) return ReductionSetting{};
+  if (key.type == ValueType::paths) return std::vector<std::string>{};
   return parse_value(key, key.fallback == "\"\"" ? "" : key.fallback);
-}
-
-std::string absolute_path(const std::string& path, const std::string& config_file) {
-  namespace fs = std::filesystem;
-  if (path.empty()) return path;
-  return fs::absolute(fs::path(config_file).parent_path() / path).lexically_normal().string();
 }
 
 class Resolver {
@@ -66,6 +63,7 @@ class Resolver {
     }
     resolve_packet();
     resolve_hbm();
+    check_implementations(config_, raw_, end_, errors_);
     check_relations();
     errors_.check();
     return config_;
@@ -147,9 +145,12 @@ class Resolver {
                         config_.notation, levels.size()));
     if (!errors_.empty()) return;
     for (size_t level = 1; level < levels.size(); ++level)
-      if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching)
-        return errors_.add(raw_.dimension_origins[level], fmt::format("{}[{}]", kDimensionsPath, level),
-                           "a tree has one `fidelity` and one `switching`; write the same in every entry");
+      if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching ||
+          levels[level].implementation != levels[0].implementation)
+        return errors_.add(
+            raw_.dimension_origins[level], fmt::format("{}[{}]", kDimensionsPath, level),
+            "a tree has one `fidelity`, one `switching` and one `implementation`; write the same "
+            "in every entry");
     for (size_t level = 0; level < levels.size(); ++level)
       if (levels[level].flow_control != FlowControl::automatic)
         return errors_.add(raw_.dimension_origins[level],
@@ -300,6 +301,8 @@ class Resolver {
     if (const RawValue* raw = find(key)) {
       Value value = raw->value;
       if (key.type == ValueType::path) value = absolute_path(std::get<std::string>(value), file_);
+      if (key.type == ValueType::paths)
+        for (std::string& path : std::get<std::vector<std::string>>(value)) path = absolute_path(path, file_);
       key.set(config_, key.index, value);
     } else if (key.required) {
       if (raw_.broken.count(&key) == 0)

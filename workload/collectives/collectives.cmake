@@ -8,6 +8,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/double_binary_tree.cpp
   collectives/in_switch.cpp
   collectives/proof.cpp
+  collectives/proven_algorithm.cpp
   collectives/custom.cpp
   collectives/elements.cpp
   collectives/input_source.cpp
