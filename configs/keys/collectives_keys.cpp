@@ -27,7 +27,7 @@ void add_collectives_keys(KeyTable& table) {
         "Chunks a collective's data is split into: the unit of pipelining over dimensions. `auto`: as many, "
         "up "
         "to 4, as keep the serialisation of a chunk above the latency of its steps on the slowest dimension "
-        "(docs/user_guide.md has the formula); small collectives are one chunk.";
+        "(docs/guide/collective_settings.md has the formula); small collectives are one chunk.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.chunks = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.chunks}; };
   }
