@@ -83,6 +83,10 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.run_page(f"```console\n$ weft '{row}'\n{row[:-5]}9.125\n```\n")[0], 0)
         self.assertEqual(self.run_page(f"```console\n$ weft '{row}'\n{row.replace('144', '145')}\n```\n")[0], 1)
 
+    def test_progress_lines_are_not_compared(self):
+        line = "simulated 7 us, 3 of 9 cycles (33 %), 2 s so far, ETA 4 s"
+        self.assertEqual(self.run_page(f"```console\n$ weft a '{line}' b\na\nb\n```\n"), (0, ""))
+
     def test_update_rewrites_the_page_and_keeps_what_is_left_out(self):
         before = "```console\n$ weft one two three four five\nONE\n..\nfour\nFIVE\n$ weft a\n?\n```\n"
         self.assertEqual(self.run_page(before, "--update")[0], 0)
