@@ -67,6 +67,7 @@ MASKS = [
     (re.compile(r'"(wall_s|peak_rss_MiB)": [\d.]+'), r'"\1": #'),
     (re.compile(r"(packet-hops) in [\d.]+ s"), r"\1 in # s"),
     (re.compile(r"(events); [\d.]+ s, [\d.]+ [KMG]iB"), r"\1; # s, # MiB"),
+    (re.compile(r"[\d.]+ [KMGT]iB available on this machine"), "# available on this machine"),
     (re.compile(r"^(\d+(?:\.\d+)? ?[KMGT]?i?B +\d+ .*\S) +\d+\.\d{3}$"), r"\1 #"),  # weft collective: wall (s)
 ]
 #: Lines that appear only when a machine is slow.
