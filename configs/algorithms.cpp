@@ -16,13 +16,14 @@ std::vector<AlgorithmInfo>& table() {
       {"ring", true, false, nullptr, "neighbour to neighbour, n-1 steps a pass"},
       {"direct", true, false, nullptr, "one message to every peer at once"},
       {"halving_doubling", true, false, nullptr,
-       "partners at distance 1, 2, 4 ..; log2 n steps a pass; sizes that are no power of two fold the others "
-       "in "
-       "and out"},
+       "partners at distance 1, 2, 4 ..; log2 n steps a pass; if n is no power of two, the members beyond "
+       "one "
+       "join a partner before and after"},
       {"double_binary_tree", true, false, nullptr,
        "all-reduce, broadcast, reduce and barrier: chunks take turns on two complementary trees; in an "
-       "all-reduce over "
-       "several dimensions these run between reduce-scatter and all-gather of the others"},
+       "all-reduce over several dimensions the trees run between the reduce-scatters and the all-gathers of "
+       "the "
+       "others"},
       {"one_ring", true, true, nullptr, "one flat ring over all NPUs"},
       {"one_direct", true, true, nullptr, "one flat direct exchange over all NPUs"},
       {"one_halving_doubling", true, true, nullptr, "one flat halving-doubling over all NPUs"},

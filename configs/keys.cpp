@@ -165,49 +165,48 @@ const std::vector<SectionSpec>& sections() {
   static const std::vector<SectionSpec> table = {
       {"topology", false, "The machine's NPUs and how they are joined."},
       {"topology.dimensions[]", false,
-       "A list of mappings, one a dimension of the notation in the same order, or one for all dimensions."},
+       "A list of mappings: one for each dimension of the notation in the same order, or one for all "
+       "dimensions."},
       {"topology.dimensions[].collective_unit", false,
-       "What the switches of a Switch dimension do collectives with: the algorithm `in_switch` (other "
-       "dimensions and algorithms ignore it)."},
+       "The collective unit of a Switch dimension's switches, for the algorithm `in_switch`. Other "
+       "dimensions and algorithms ignore it."},
       {"topology.dimensions[].levels[]", true,
-       "A list of mappings: the links between the switches of a tree that is a dimension among others, from "
-       "the leaf switches up to the roots, one a level or one for all. Absent: like the NPUs' links, which "
-       "the "
-       "dimension's own keys describe. In the one entry for all dimensions it is for those that are trees."},
+       "A list of mappings for a tree that is one dimension among others: the links between its switches. "
+       "The entries go from the leaf switches up to the roots, one for each level or one for all. Absent: "
+       "like the NPUs' links, which the dimension's own keys describe. In an entry for all dimensions it "
+       "applies to those that are trees."},
       {"topology.fidelity_rules[]", true,
-       "A list of mappings: another fidelity for some messages. The first rule all of whose conditions hold "
-       "is for a collective, or a point-to-point message, when it starts; one that is for none is warned of. "
-       "Links of one dimension at two fidelities are models of their own: messages at one do not wait for "
-       "those at the other. Not for graphs."},
+       "A list of mappings: another fidelity for some messages. The first matching rule applies when a "
+       "collective, or a point-to-point message, starts. A rule that never matches gives a warning. Links "
+       "of one dimension at two fidelities are separate models: messages at one do not wait for those at "
+       "the other. Graphs have no rules."},
       {"topology.graph", true,
-       "The machine as an explicit graph, instead of `notation` and `dimensions`: NPUs and switches are "
-       "nodes, any of which may be joined. Nodes are named `npu3`; a range is `npu0..npu3`, a list "
-       "`[npu0, sw1]`. Collectives plan on `topology.logical`."},
-      {"topology.graph.links[]", true, "A list of mappings, one a link or a group of like links."},
+       "The machine as an explicit graph, instead of `notation` and `dimensions`. NPUs and switches are "
+       "nodes, and a link may join any two. Nodes are named `npu3`; a range is `npu0..npu3`, a list `[npu0, "
+       "sw1]`. Collectives plan on `topology.logical`."},
+      {"topology.graph.links[]", true, "A list of mappings: one for each link or group of identical links."},
       {"topology.routes[]", true,
-       "The next hops of `routing: table`: a list of mappings. Every node that a message comes to needs one "
-       "for its destination."},
+       "The next hops of `routing: table`, as a list of mappings. Every node that a message comes to needs "
+       "one for its destination."},
       {"npu", false, "The computing part of every NPU."},
       {"hbm", false, "The memory of every NPU."},
       {"remote_memory", true,
-       "A memory that every NPU reaches over a link of its own. Absent: remote accesses in a trace are "
-       "errors."},
+       "A memory that every NPU reaches over its own link. Absent: remote accesses in a trace are errors."},
       {"nmu", false, "The network messaging unit of every NPU."},
       {"packet", false,
-       "What dimensions at `packet` fidelity have in common: packets, flits, virtual channels, credits, "
+       "Settings of all dimensions at `packet` fidelity: packets, flits, virtual channels, credits, "
        "routers."},
       {"packet.ecn", false, "Marks that routers put on packets where queues are long."},
-      {"packet.dcqcn", false, "Rates of senders whose packets are marked."},
+      {"packet.dcqcn", false, "How senders change their rates when their packets are marked."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
       {"collectives.rules[]", true,
-       "A list of mappings: settings of some collectives in place of those above. The first rule that "
-       "matches a "
-       "collective holds; one that none matches is warned of. In a trace a node's string attribute "
-       "`algorithm` "
-       "(one name, or one a dimension between commas) comes before the rules' and all other algorithms."},
+       "A list of mappings: settings of some collectives, in place of those above. The first matching rule "
+       "applies. A rule that never matches gives a warning. A trace node's string attribute `algorithm` "
+       "(one name, or one for each dimension between commas) comes before the rules' and all other "
+       "algorithms."},
       {"workload", false, "What the machine runs."},
-      {"run", false, "How it is run."},
-      {"output", false, "What is written where."},
+      {"run", false, "Settings of the run."},
+      {"output", false, "What is written, and where."},
   };
   return table;
 }
