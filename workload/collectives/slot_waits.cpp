@@ -45,10 +45,8 @@ SharedCollective::SharedCollective(const Config& config, uint32_t stream,
     Line line;
     line.size = axis.size;
     line.inner = members_;
-    const bool flat = axis.dimension == Axis::kFlat;
     for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
-      const bool used = !flat ? d == axis.dimension : axis.spans == 0 || (axis.spans >> d & 1) != 0;
-      if (used) line.latency = std::max(line.latency, config.dimensions[d].latency);
+      if (axis.crosses >> d & 1) line.latency = std::max(line.latency, config.dimensions[d].latency);
     }
     members_ *= axis.size;
     axes_.push_back(line);
