@@ -449,7 +449,7 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1";  // characters
     k.description =
         "Only collectives and point-to-point messages whose trace nodes have such a name: `*` stands for any "
-        "text, `?` for one character. Of a collective the node that starts first tells.";
+        "text, `?` for one character. All members' nodes of a collective must fit the same rules.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].group", ValueType::text);
