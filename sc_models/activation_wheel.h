@@ -4,7 +4,8 @@
 // Runs the fabric's modules when they are due. Thousands of NMUs become due at the same instants, with a few
 // dozen nanoseconds of work each; one process for all of them spares the kernel's queue, and, since the next
 // module is known while the current one runs, its memory is fetched ahead. Modules due at one time run in the
-// order of their numbers, whichever the calls came in: results do not depend on the kernel's process order.
+// order of their numbers, whichever the calls came in, and after all that processes do at that time
+// (SettledCall): results do not depend on the kernel's process order.
 //
 // One wheel is what one thread or process runs: modules of different wheels must be at least a link's latency
 // apart.
@@ -18,6 +19,7 @@
 
 #include "configs/stop.h"
 #include "configs/types.h"
+#include "sc_models/settled_call.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
 namespace weft {
@@ -47,9 +49,10 @@ class Wakeable {
 
 class ActivationWheel : public sc_core::sc_module {
  public:
-  explicit ActivationWheel(sc_core::sc_module_name name) : sc_core::sc_module(name), wake_("wake") {
+  explicit ActivationWheel(sc_core::sc_module_name name)
+      : sc_core::sc_module(name), settled_("settled", InstantPart::fabric, [this] { run(); }), wake_("wake") {
     SC_HAS_PROCESS(ActivationWheel);
-    SC_METHOD(run);
+    SC_METHOD(due);
     sensitive << wake_;
     dont_initialize();
   }
@@ -65,11 +68,18 @@ class ActivationWheel : public sc_core::sc_module {
     queue_.push(time, number, 0);
     if (time < next_ && !running_) {
       next_ = time;
-      wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
+      const Picoseconds now = sc_core::sc_time_stamp().value();
+      if (time == now) {
+        settled_.request();
+      } else {
+        wake_.notify(sc_core::sc_time::from_value(time - now));
+      }
     }
   }
 
  private:
+  void due() { settled_.call(); }
+
   void run() {
     const Picoseconds now = sc_core::sc_time_stamp().value();
     running_ = true;
@@ -78,7 +88,7 @@ class ActivationWheel : public sc_core::sc_module {
         running_ = false;
         next_ = now;
         sc_core::sc_pause();
-        wake_.notify(sc_core::SC_ZERO_TIME);  // goes on here, if anybody goes on
+        settled_.request();  // goes on here, if anybody goes on
         return;
       }
       Wakeable& module = *modules_[queue_.pop().order];
@@ -103,6 +113,7 @@ class ActivationWheel : public sc_core::sc_module {
 
   fabric::TimedQueue<uint32_t, uint32_t> queue_;  ///< order: the module's number
   std::vector<Wakeable*> modules_;
+  SettledCall settled_;
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;
   bool running_ = false;

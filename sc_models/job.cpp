@@ -97,6 +97,7 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   row.ranks = plan.members();
   row.chunks = plan.empty() ? 0 : plan.chunks();
   const Picoseconds now = sc_core::sc_time_stamp().value();
+  row.started = now;
   in_time(
       [&] {
         row.lower_bound = collectives::lower_bound(config, plan);
@@ -494,6 +495,7 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
     groups_[g].name = groups.name(g);
     if (g != trace::kWorld) groups_[g].ranks = groups.ranks(g);
   }
+  row_of_.resize(traces.collectives().size());
   compute_bounds();
   if (system_->data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*system_->data());
   for (uint32_t r = 0; r < system_->npus(); ++r) {
@@ -501,8 +503,8 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
     feeders_[r] = traces.feeder(r);
     system_->npu(r).load(*feeders_[r], *this, &layers_);
     if (folding_.of(r) == nullptr && folding_.along_dimensions(r) && after_starts_ == nullptr) {
-      after_starts_ =
-          std::make_unique<DeltaCall>(fmt::format("{}_starts", name).c_str(), [this] { start_held(); });
+      after_starts_ = std::make_unique<SettledCall>(fmt::format("{}_starts", name).c_str(),
+                                                    InstantPart::starts, [this] { start_held(); });
     }
   }
 }
@@ -540,23 +542,36 @@ collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Nod
 }
 
 void TraceJob::check_rules(uint32_t rank, const trace::Node& node) {
-  if (!rules_.any()) return;
+  graph::FidelityRules& fidelity = system_->fidelity();
+  if (!rules_.any() && !fidelity.any()) return;
   const collectives::CollectiveRequest wanted = request(rank, node);
-  const uint32_t rule = rules_.find(wanted, node.name);
-  const auto [it, fresh] =
-      ruled_.try_emplace(key(wanted.group->id, node.ordinal), Ruled{rule, rank, node.index});
-  if (fresh || it->second.rule == rule) return;
-  const auto say = [&](uint32_t r) {
-    return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
-  };
-  const trace::TraceIndex& other = traces_.index(it->second.rank);
+  Ruled own{rules_.find(wanted, node.name), 0, rank, node.index};
+  if (fidelity.any()) own.fidelity = fidelity.fitting(node, wanted.group->name);
+  const uint32_t number = traces_.collectives().number(wanted.group->id, node.ordinal);
+  const auto [it, fresh] = ruled_.try_emplace(number, own);
+  const Ruled& first = it->second;
+  if (fresh || (first.rule == own.rule && first.fidelity == own.fidelity)) return;
+  std::string what;
+  if (first.rule != own.rule) {
+    const auto say = [&](uint32_t r) {
+      return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
+    };
+    what = fmt::format("{} is for it, but {} for", say(own.rule), say(first.rule));
+  } else {
+    const uint32_t rule = fidelity.first_difference(own.fidelity, first.fidelity);
+    what = fmt::format("{} is{} for it, but{} for", fidelity.origin(rule),
+                       fidelity.in_set(own.fidelity, rule) ? "" : " not",
+                       fidelity.in_set(own.fidelity, rule) ? " not" : "");
+  }
+  const trace::TraceIndex& other = traces_.index(first.rank);
   trace::NodeCache cache = other.open_cache(16u << 10);
   throw UserError(
       ExitCode::usage,
-      fmt::format("{}: rank {}, node {} (`{}`): {} is for it, but {} for the same collective on rank {}: {}; "
-                  "choose collectives by group or operation, or by names that all members' nodes have",
-                  traces_.index(rank).path(), rank, node.id, node.name, say(rule), say(it->second.rule),
-                  it->second.rank, other.describe(cache, it->second.node)));
+      fmt::format("{}: rank {}, node {} (`{}`): {} the same collective on rank {}: {}; choose "
+                  "collectives by group or operation, or by names and iterations that all members' "
+                  "nodes have",
+                  traces_.index(rank).path(), rank, node.id, node.name, what, first.rank,
+                  other.describe(cache, first.node)));
 }
 
 void TraceJob::compute_bounds() {
@@ -679,33 +694,48 @@ uint64_t TraceJob::total_count() const {
   return traces_.node_count();
 }
 
-uint32_t TraceJob::stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
-                          const collectives::CollectivePlan& plan) {
+CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                                   const collectives::CollectivePlan& plan) {
   // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
   // and needs no number of its own: its messages stay on the line.
-  const auto [it, fresh] = streams_.try_emplace(key(group, node.ordinal), 0);
-  if (fresh) {
-    it->second = static_cast<uint32_t>(rows_.size() + 1);
-    rows_.push_back(make_row(config_, plan, it->second, [&] {
+  const uint32_t stream = traces_.collectives().number(group, node.ordinal);
+  uint32_t& position = row_of_[stream - 1];
+  if (position == 0) {
+    rows_.push_back(make_row(config_, plan, stream, [&] {
       return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
     }));
-    rows_.back().group = groups_[group].name;
-    rows_.back().name = node.name;
-    rows_.back().fidelity_rule =
+    CollectiveRow& fresh = rows_.back();
+    fresh.group = groups_[group].name;
+    fresh.name = node.name;
+    fresh.fidelity_rule =
         system_->fidelity().for_collective(node, groups_[group].name, sc_core::sc_time_stamp().value());
+    named_by_.push_back(rank);
+    position = static_cast<uint32_t>(rows_.size());
+  } else if (rank < named_by_[position - 1]) {
+    named_by_[position - 1] = rank;
+    rows_[position - 1].name = node.name;
   }
-  return it->second;
+  return rows_[position - 1];
+}
+
+std::vector<CollectiveRow> TraceJob::sorted_rows() const {
+  std::vector<CollectiveRow> rows = rows_;
+  std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+    return a.started != b.started ? a.started < b.started : a.stream < b.stream;
+  });
+  return rows;
 }
 
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   int32_t priority = 0;
   const collectives::CollectiveRequest wanted = request(rank, node, &priority);
   const auto plan = plans_->plan(wanted);
-  const uint32_t number = stream(rank, wanted.group->id, node, *plan);
+  const CollectiveRow& own = start_row(rank, wanted.group->id, node, *plan);
+  const uint32_t number = own.stream;
+  const uint8_t plane = system_->fidelity().plane_of(own.fidelity_rule);
   if (const auto* c = folding_.of(rank)) {
-    for (const auto& share : c->like(wanted.group->id)) stream(rank, share.group, node, *plan);
+    for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *plan);
   }
-  const uint8_t plane = system_->fidelity().plane_of(rows_[number - 1].fidelity_rule);
   running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (const auto before = held_of_.find(rank); before != held_of_.end()) {
     // Not alone: both in messages, in this order.
@@ -746,23 +776,21 @@ const TraceJob::Mirrorable& TraceJob::mirrorable(const collectives::CollectivePl
 void TraceJob::start_held() {
   const std::vector<Held> held = std::move(held_);
   held_.clear();
-  // By collective and line, in the order of the first start.
+  // By collective and line; of a line by rank.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const Held*>> lines;
-  std::vector<std::vector<const Held*>*> order;
   for (const Held& start : held) {
     if (start.plan == nullptr) continue;  // it has not stayed alone
     uint32_t base = start.rank;
     for (const collectives::Axis& axis : start.plan->axes()) {
       base -= base / axis.stride % axis.size * axis.stride;
     }
-    auto& line = lines[{start.stream, base}];
-    if (line.empty()) order.push_back(&line);
-    line.push_back(&start);
+    lines[{start.stream, base}].push_back(&start);
   }
   held_of_.clear();
-  for (const auto* line : order) {
-    if (start_mirrored(*line)) continue;
-    for (const Held* start : *line) {
+  for (auto& [where, members] : lines) {
+    std::sort(members.begin(), members.end(), [](const Held* a, const Held* b) { return a->rank < b->rank; });
+    if (start_mirrored(members)) continue;
+    for (const Held* start : members) {
       system_->nmu(start->rank).start_collective(start->stream, start->plan, start->priority);
     }
   }
@@ -789,15 +817,15 @@ bool TraceJob::start_mirrored(const std::vector<const Held*>& members) {
 }
 
 void TraceJob::mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part) {
-  CollectiveRow& row = rows_[done.stream - 1];
+  CollectiveRow& of = row(done.stream);
   system_->nmu(index(rank)).end_mirrored(done.stream);
   for (const uint32_t member : part.ranks) {
     if (member != index(rank)) {
       system_->adopt_links(member, index(rank), part.before, part.dimensions, part.exchanges);
       mirrored_messages_ += done.messages;
     }
-    record(NpuId{member}, done, row);
-    ++row.folded_members;
+    record(NpuId{member}, done, of);
+    ++of.folded_members;
     const auto it = running_.find(key(member, done.stream));
     const trace::NodeIndex node = it->second.node;
     running_.erase(it);
@@ -817,12 +845,12 @@ void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& do
   running_.erase(it);
   if (const auto* c = folding_.of(index(rank))) {
     for (const auto& share : c->like(part.group)) {
-      CollectiveRow& row = rows_[streams_.at(key(share.group, part.ordinal)) - 1];
-      for (uint32_t i = 0; i < share.ranks; ++i) record(rank, done, row);
-      row.folded_members += share.ranks;
+      CollectiveRow& of = row(traces_.collectives().number(share.group, part.ordinal));
+      for (uint32_t i = 0; i < share.ranks; ++i) record(rank, done, of);
+      of.folded_members += share.ranks;
     }
   } else {
-    record(rank, done, rows_[done.stream - 1]);
+    record(rank, done, row(done.stream));
   }
   system_->npu(index(rank)).collective_done(part.node);
 }
@@ -858,7 +886,7 @@ std::string TraceJob::stall_report() const {
   constexpr uint32_t kRanks = 8;
   std::string report;
   uint32_t stalled = 0;
-  std::unordered_map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
+  std::map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     if (!folding_.built(r)) continue;
     const Npu& npu = system_->npu(r);
@@ -879,7 +907,7 @@ std::string TraceJob::stall_report() const {
   }
   for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
   // Members of a collective that have reached it wait for those that have not.
-  for (const CollectiveRow& row : rows_) {
+  for (const CollectiveRow& row : sorted_rows()) {
     if (row.members_done == row.ranks) continue;
     std::string missing;
     uint32_t named = 0;
@@ -950,8 +978,8 @@ RunResult TraceJob::result() const {
     if (folding_.built(r)) engines.emplace_back(&engine, folding_.times(r));
   }
   if (p2p_data_) result.data_messages = p2p_data_->messages();
-  result.layers = layer_rows(layers_, engines, rows_, result.time);
-  result.collectives = rows_;
+  result.collectives = sorted_rows();
+  result.layers = layer_rows(layers_, engines, result.collectives, result.time);
   result.nodes = total_count();
   result.lower_bound = lower_bound_;
   for (const CollectiveRow& row : rows_) {

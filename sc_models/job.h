@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "configs/config.h"
-#include "sc_models/delta_call.h"
 #include "sc_models/npu.h"
+#include "sc_models/settled_call.h"
 #include "sc_models/system.h"
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
@@ -41,10 +41,10 @@ namespace weft {
 
 /// One collective that ran. Times are of the job's clock, ps.
 struct CollectiveRow {
-  uint32_t stream = 0;
+  uint32_t stream = 0;  ///< its number: of a trace trace::CollectiveNumbers', else as started
   CollectiveOp op = CollectiveOp::all_reduce;
   std::string group;   ///< communicator group, "" for all ranks
-  std::string name;    ///< of the first member's trace node; "" without a trace
+  std::string name;    ///< of the trace node of the lowest rank that has started it; "" without a trace
   uint64_t bytes = 0;  ///< comm_size
   uint32_t ranks = 0;
   uint32_t chunks = 0;
@@ -296,10 +296,14 @@ class TraceJob : public Job, private CollectiveHost {
   void compute_bounds();
   TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
            graph::Folding folding);
-  /// The number of the collective that this node of a member of the group is part of; a new one gets a row
-  /// like `plan`'s.
-  uint32_t stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
-                  const collectives::CollectivePlan& plan);
+  /// The row of the collective that this node of a member of the group is part of; a new one is made for
+  /// `plan`.
+  CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                           const collectives::CollectivePlan& plan);
+  /// Of a collective that some member has started.
+  CollectiveRow& row(uint32_t stream) { return rows_[row_of_[stream - 1] - 1]; }
+  /// Rows in an order that does not depend on who started first: by time, then by number.
+  std::vector<CollectiveRow> sorted_rows() const;
 
   /// A start that may be one of a collective that all members start at this instant and that none of them
   /// does anything beside: it is then told from one member.
@@ -329,7 +333,7 @@ class TraceJob : public Job, private CollectiveHost {
   void mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part);
 
   graph::Folding folding_;
-  std::unique_ptr<DeltaCall> after_starts_;  ///< null: all collectives run in messages
+  std::unique_ptr<SettledCall> after_starts_;  ///< null: all collectives run in messages
   std::vector<Held> held_;
   std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
   std::unordered_map<const collectives::CollectivePlan*, Mirrorable> mirrorable_;
@@ -337,15 +341,17 @@ class TraceJob : public Job, private CollectiveHost {
   uint64_t mirrored_messages_ = 0;                   ///< of members that were told from another
   const trace::JobTrace& traces_;
   std::vector<collectives::Group> groups_;
-  /// With rules: the member that each collective was found at first (group, ordinal), and its rule.
+  /// With rules: the member that each collective was found at first (by its number), and its rules.
   struct Ruled {
     uint32_t rule = 0;
+    uint32_t fidelity = 0;  ///< FidelityRules::fitting()
     uint32_t rank = 0;
     trace::NodeIndex node = 0;
   };
-  std::unordered_map<uint64_t, Ruled> ruled_;
-  std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
-  std::vector<CollectiveRow> rows_;
+  std::unordered_map<uint32_t, Ruled> ruled_;
+  std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
+  std::vector<CollectiveRow> rows_;    ///< as they were started
+  std::vector<uint32_t> named_by_;     ///< by row: the rank whose node has given its name
   std::vector<uint64_t> ruled_sends_;  ///< by fidelity rule
   struct Running {
     trace::NodeIndex node = 0;

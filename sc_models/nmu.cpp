@@ -282,14 +282,14 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   port_ = ports_.data();
 }
 
-bool Nmu::Port::sends(uint32_t i) const {
+bool Nmu::Port::sends(uint32_t i, uint32_t place) const {
   if (nmu->graph_ == nullptr) {
     // At both ends of a line nothing leads on. Elsewhere a port that leads nowhere is not built.
     if (nmu->dimensions_[dimension].kind != DimensionKind::mesh || links() != 2) return true;
-    const uint32_t here = nmu->geometry_.coordinate(nmu->place_, dimension);
+    const uint32_t here = nmu->geometry_.coordinate(place, dimension);
     return here != (i == 0 ? nmu->geometry_.size(dimension) - 1 : 0);
   }
-  const auto& ends = nmu->graph_->ports(nmu->place_);
+  const auto& ends = nmu->graph_->ports(place);
   const size_t end = analytical != Analytical::no ? i : number;
   return end < ends.size() && ends[end].sends;
 }

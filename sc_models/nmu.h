@@ -64,8 +64,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     fabric::Link& link(uint32_t i) { return i == 0 ? first : more[i - 1]; }
     const fabric::Link& link(uint32_t i) const { return i == 0 ? first : more[i - 1]; }
     uint32_t links() const { return static_cast<uint32_t>(more.size()) + 1; }
-    /// Does link i carry what this NMU sends? Of a graph, a one-way link's receiving end does not.
-    bool sends(uint32_t i) const;
+    /// Does link i carry what the NPU at `place` sends, of which this NMU is or tells? Of a graph, a one-way
+    /// link's receiving end does not; at the ends of a Mesh nothing leads on.
+    bool sends(uint32_t i, uint32_t place) const;
 
     /// Analytical: link i of those that end here.
     fabric::LastLink& last(uint32_t i) { return i < 2 ? near_last[i] : more_last[i - 2]; }

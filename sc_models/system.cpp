@@ -66,7 +66,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       wheel_("wheel"),
-      end_of_instant_("end_of_instant", [this] { slot_waits_.settled(); }),
+      end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
       slot_waits_(config, [this] { end_of_instant_.request(); }),
       folded_(!options.mirrored.empty()),
       whole_(options.whole),

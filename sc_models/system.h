@@ -112,7 +112,7 @@ class System : public sc_core::sc_module {
     for (const Nmu::Port& port : nmu.ports()) {
       if (port.nmu == nullptr) continue;
       for (uint32_t i = 0; i < port.links(); ++i) {
-        if (port.sends(i)) f(report(nmu, rank, port, i, exchanges));
+        if (port.sends(i, geometry_.place(index(rank)))) f(report(nmu, rank, port, i, exchanges));
       }
     }
   }

@@ -54,13 +54,9 @@ set(WEFT_RELATIONS
   traffic)
 # Relations that are not true yet: docs/testing.md says of each what was found. scripts/relations.sh runs them, too.
 set(WEFT_OPEN_RELATIONS
-  unrelated
-  fold_jobs
   sizes
   after_another
   pairs
-  bigger_machine
-  mapped
   validated
   custom_programs)
 foreach(relation ${WEFT_RELATIONS})

@@ -25,6 +25,10 @@ weft_add_sc_test(folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/folding_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(instant_parts
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/instant_parts_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)
 weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit)

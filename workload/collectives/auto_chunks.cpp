@@ -42,7 +42,7 @@ Ways ways_of(const Config& config, const Axis& axis, bool to_neighbour) {
   // A line that runs over several dimensions: the slowest links, the longest way.
   for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
     const DimensionConfig& dimension = config.dimensions[d];
-    if (dimension.size < 2 || (axis.spans != 0 && (axis.spans >> d & 1) == 0)) continue;
+    if ((axis.crosses >> d & 1) == 0) continue;
     const double latency = way_latency(dimension);
     ++ways.ports;
     ways.latency = to_neighbour ? std::max(ways.latency, latency) : ways.latency + latency;

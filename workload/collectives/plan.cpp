@@ -265,7 +265,7 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
   if (group.ranks.empty()) {
     for (uint32_t d = 0; d < dims; ++d) {
       if (config_.dimensions[d].size > 1 && (plan.request_.involved_dimensions >> d & 1)) {
-        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}, 0});
+        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}, 0, 1u << d});
       }
     }
     return;
@@ -283,14 +283,17 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
     points *= values[d].size();
   }
   if (points != group.ranks.size()) {
-    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks, 0});
+    uint32_t crosses = 0;
+    for (uint32_t d = 0; d < dims; ++d) crosses |= values[d].size() > 1 ? 1u << d : 0;
+    plan.axes_.push_back(
+        {Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks, 0, crosses});
     return;
   }
   for (uint32_t d = 0; d < dims; ++d) {
     const auto n = static_cast<uint32_t>(values[d].size());
     if (n <= 1 || !(plan.request_.involved_dimensions >> d & 1)) continue;
     const bool whole = n == config_.dimensions[d].size;
-    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d], 0});
+    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d], 0, 1u << d});
   }
 }
 
@@ -310,9 +313,10 @@ const std::string* PlanBuilder::whole_algorithm(const CollectiveRequest& request
 
 void PlanBuilder::flatten(CollectivePlan& plan) const {
   if (plan.axes_.size() < 2) return;  // flat already
-  Axis flat{Axis::kFlat, 1, 1, {0}, 0};
+  Axis flat{Axis::kFlat, 1, 1, {0}, 0, 0};
   for (const Axis& axis : plan.axes_) {
     flat.spans |= 1u << axis.dimension;
+    flat.crosses |= axis.crosses;
     std::vector<uint32_t> values;
     values.reserve(flat.values.size() * axis.size);
     for (uint32_t i = 0; i < axis.size; ++i) {

@@ -64,6 +64,7 @@ struct Axis {
   uint32_t size = 1;             ///< members along the axis
   std::vector<uint32_t> values;  ///< coordinates (or ranks) by index; empty: coordinate i is index i
   uint32_t spans = 0;            ///< kFlat, bit d: it runs over dimension d, and `values` ascend
+  uint32_t crosses = 0;          ///< bit d: members differ in dimension d, so that messages may use its links
 
   uint32_t value(uint32_t i) const { return values.empty() ? i : values[i]; }
   /// The rank at index i of the line whose coordinate 0 is rank `base`.
