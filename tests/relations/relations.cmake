@@ -58,11 +58,9 @@ set(WEFT_OPEN_RELATIONS
   fold_jobs
   sizes
   after_another
-  pairs
   bigger_machine
   mapped
-  validated
-  custom_programs)
+  validated)
 foreach(relation ${WEFT_RELATIONS})
   if(relation IN_LIST WEFT_OPEN_RELATIONS)
     continue()

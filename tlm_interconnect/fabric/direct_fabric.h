@@ -36,7 +36,14 @@ class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
     hint.module = module;
     hint.port = port;
   }
+  /// Stays where it is.
   const Hint* hint(uint32_t target) const { return &hints_[slot(target)]; }
+  /// What a transfer to that member does that is sent over the socket. Not before the simulation starts.
+  static void deliver(const Hint& hint, Transfer& transfer) {
+    FabricPhase phase = FabricPhase::transfer;
+    sc_core::sc_time zero;
+    hint.interface->nb_transport_bw(transfer, phase, zero);
+  }
   /// A transfer to that member may come soon.
   static void prefetch(const Hint* hint) {
     if (hint == nullptr) return;

@@ -26,11 +26,13 @@ class alignas(64) LastLink {
   /// `message` from `source` would arrive with its head at `head` and its tail at `tail`; it needs the link
   /// for `time`. Equal heads are taken in the order of the sources.
   void expect(uint32_t message, uint32_t source, Picoseconds head, Picoseconds tail, Picoseconds time) {
-    if (size_ == (outside_ == nullptr ? 1 : outside_->size())) grow();
     const Expected entry{head, tail, time, message, source};
-    uint32_t at = size_++;
-    for (; at > settled_ && entry.before(expected_[at - 1]); --at) expected_[at] = expected_[at - 1];
-    expected_[at] = entry;
+    if (size_ == 0) {
+      expected_[0] = entry;
+      size_ = 1;
+      return;
+    }
+    insert(entry);
   }
 
   struct Wait {
@@ -39,6 +41,11 @@ class alignas(64) LastLink {
   };
   /// Not before its head is due. Forgets the message.
   Wait take(uint32_t message) {
+    if (size_ == 1 && settled_ == 0) {
+      size_ = 0;
+      settle(expected_[0]);
+      return {expected_[0].head, expected_[0].tail};
+    }
     uint32_t at = 0;
     while (expected_[at].message != message) ++at;
     for (; settled_ <= at; ++settled_) settle(expected_[settled_]);
@@ -69,6 +76,12 @@ class alignas(64) LastLink {
     if (free_at_ < e.tail) free_at_ = e.tail;  // some link of its way is slower
     e.head = start - e.head;
     e.tail = free_at_ - e.tail;
+  }
+  void insert(const Expected& entry) {
+    if (size_ == (outside_ == nullptr ? 1 : outside_->size())) grow();
+    uint32_t at = size_++;
+    for (; at > settled_ && entry.before(expected_[at - 1]); --at) expected_[at] = expected_[at - 1];
+    expected_[at] = entry;
   }
   void grow() {
     auto larger = std::make_unique<std::vector<Expected>>(size_t{4} * size_);
