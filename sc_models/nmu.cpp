@@ -37,15 +37,28 @@ void Nmu::Port::send(fabric::Transfer& transfer) {
 }
 
 void Nmu::Port::send_on(uint32_t links, fabric::LinkType& link_type) {
-  type = &link_type;
   more_links = links - 1;
   if (more_links != 0) more = std::make_unique<fabric::Link[]>(more_links);
   for (uint32_t i = 0; i < links; ++i) link(i) = fabric::Link(link_type);
 }
 
-void Nmu::Port::expect_on(uint32_t links) {
+void Nmu::Port::expect_on(uint32_t links, fabric::LinkType& link_type) {
+  if (links == 0) return;
   last_count = links;
-  if (links != 0) last_links = std::make_unique<fabric::LastLink[]>(links);
+  own_last_links = std::make_unique<fabric::LastLink[]>(links);
+  last_links = own_last_links.get();
+  for (uint32_t i = 0; i < links; ++i) last(i).set_type(link_type);
+}
+
+void Nmu::Port::fetch_peer() const {
+  if (analytical != Analytical::no) {
+    __builtin_prefetch(last_links);
+    if (direct != nullptr && neighbour != ~0u) fabric::DirectFabric::prefetch(direct->hint(neighbour));
+    return;
+  }
+  const char* peer = static_cast<const char*>(peer_hint);
+  __builtin_prefetch(forward != nullptr ? static_cast<const void*>(forward) : backward);
+  for (int line = 0; line < 4; ++line) __builtin_prefetch(peer + 64 * line);
 }
 
 void Nmu::Port::resolve() {
@@ -190,7 +203,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
                                                                          : Port::Analytical::shared;
     port.cut_through = dimension.switching == Switching::cut_through;
     port.send_on(static_cast<uint32_t>(links), link_type);
-    port.expect_on(static_cast<uint32_t>(in_links));
+    port.expect_on(static_cast<uint32_t>(in_links), link_type);
     const char plain[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
                           descending ? 'm' : 'p', 0};
     const std::string lifted =
@@ -271,7 +284,8 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
     port.analytical = Port::Analytical::shared;
     if (!ends.empty()) port.send_on(static_cast<uint32_t>(ends.size()), link_types.front());
     for (uint32_t p = 0; p < ends.size(); ++p) port.link(p) = fabric::Link(link_types[ends[p].link]);
-    port.expect_on(static_cast<uint32_t>(ends.size()));
+    if (!ends.empty()) port.expect_on(static_cast<uint32_t>(ends.size()), link_types.front());
+    for (uint32_t p = 0; p < ends.size(); ++p) port.last(p).set_type(link_types[ends[p].link]);
     port.initiator = std::make_unique<fabric::fabric_initiator_socket>("graph");
     port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
   } else {
@@ -313,8 +327,7 @@ void Nmu::end_of_elaboration() {
     port.resolve();
     if (port.nmu != nullptr && port.analytical == Port::Analytical::no) opposite_ = 1;
     if (port.analytical == Port::Analytical::no || port.direct == nullptr) continue;
-    const char* me = reinterpret_cast<const char*>(static_cast<const Wakeable*>(this));
-    port.direct->hint(place_, me, reinterpret_cast<const char*>(port.last_links.get()));
+    port.direct->hint(place_, static_cast<const Wakeable*>(this), port.last_links);
   }
 }
 
@@ -529,14 +542,7 @@ void Nmu::prepare(bool near) const {
     return;
   }
   engine_.prefetch_chunk(static_cast<uint16_t>(packet.id_low >> 32));
-  if (out->analytical != Port::Analytical::no) {
-    __builtin_prefetch(out->last_links.get());
-    fabric::DirectFabric::prefetch(static_cast<const fabric::DirectFabric::Hint*>(out->peer_hint));
-    return;
-  }
-  const char* peer = static_cast<const char*>(out->peer_hint);
-  __builtin_prefetch(out->forward != nullptr ? static_cast<const void*>(out->forward) : out->backward);
-  for (int line = 0; line < 4; ++line) __builtin_prefetch(peer + 64 * line);
+  out->fetch_peer();
 }
 
 void Nmu::activate(Picoseconds t) {
@@ -595,13 +601,12 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
   Port* last = &port;  // analytical: that of the last dimension on the way
   if (port.analytical != Port::Analytical::no) {
     if (transfer.last_link != 0) last = port_ + (transfer.last_link >> 16);
-    if (last->last_count != 0) {
+    if (last->last_links != nullptr) {
       const uint32_t link = last->last_of(packet, transfer.last_link & 0xffff);
       packet.flags =
           static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn | (link == 1 ? kTurnSecond : 0));
-      const Picoseconds time =
-          on_graph_ ? last->link(link).time_of(packet.bytes) : last->type->time_of(packet.bytes);
-      last->last(link).expect(transfer.packet, packet.source, head, tail, time);
+      fabric::LastLink& last_link = last->last(link);
+      last_link.expect(transfer.packet, packet.source, head, tail, last_link.time_of(packet.bytes));
     }
   }
   if (packet.destination == place_) {
@@ -920,7 +925,7 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
                                                                Picoseconds latency, Rate rate,
                                                                Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
-  return timed(packet, [&] {
+  try {
     const fabric::Link::Slot slot = link.occupy_analytical(head, packet.bytes, tail, packet.id_low);
     packet.queued += slot.start - head;
     packet.latency += latency;
@@ -931,7 +936,9 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
     transfer.packet = ref;
     if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
     return transfer;
-  });
+  } catch (const TimeOverflow& e) {
+    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
+  }
 }
 
 void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
@@ -996,9 +1003,7 @@ inline void Nmu::hand_over(fabric::PacketRef ref, Port& port, fabric::Transfer& 
     port.send(transfer);
     return;
   }
-  const fabric::DirectFabric::Hint* peer = port.direct->hint(transfer.target);
-  port.peer_hint = peer;
-  fabric::DirectFabric::deliver(*peer, transfer);
+  port.direct->deliver(transfer);
 }
 
 uint8_t Nmu::plane_of(uint32_t stream) const {

@@ -73,8 +73,10 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     fabric::LastLink& last(uint32_t i) { return last_links[i]; }
     const fabric::LastLink& last(uint32_t i) const { return last_links[i]; }
     uint32_t lasts() const { return last_count; }
+    /// Where the next message over it probably goes: what is to be fetched of the receiver.
+    void fetch_peer() const;
     /// Analytical: so many links end here that messages queue for.
-    void expect_on(uint32_t links);
+    void expect_on(uint32_t links, fabric::LinkType& link_type);
     enum class Analytical : uint8_t { no, pairs, shared };
     /// Which of the last links a message from that NMU takes: those of `pairs` are known by their other end.
     uint32_t last_of(const fabric::Packet& packet, uint32_t link) const {
@@ -88,9 +90,12 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
       fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
       fabric::DirectFabric* direct;              ///< analytical: what `forward` is; null: a mirror
     };
-    /// Where the peer NMU keeps what a message touches: prefetched, never read. Analytical: the
-    /// DirectFabric::Hint of the last message's receiver.
-    const void* peer_hint = nullptr;
+    union {
+      const void* peer_hint = nullptr;  ///< where the peer NMU keeps what a message touches: only prefetched
+      fabric::LastLink*
+          last_links;  ///< analytical; ring and mesh: ascending, descending; FullyConnected: one a
+                       ///< peer; null: only neighbours' messages end here, and nobody waits
+    };
     uint32_t neighbour = ~0u;  ///< ring and mesh: the rank at the other side, if only this port leads there
     uint16_t dimension = 0;
     uint8_t number = 0;
@@ -104,13 +109,11 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     bool cut_through = false;        ///< what comes in is forwarded on its head
     uint8_t plane = 0;               ///< the first one that uses it; 0: at its dimension's own fidelity
     uint32_t more_links = 0;
-    uint32_t last_count = 0;  ///< 0: only neighbours' messages end here, and nobody waits for a last link
+    uint32_t last_count = 0;
     /// FullyConnected: one a further peer; analytical ring: descending; analytical graph: one a further port
     /// of the node.
     std::unique_ptr<fabric::Link[]> more;
-    std::unique_ptr<fabric::LastLink[]> last_links;  ///< analytical; ring and mesh: ascending, descending;
-                                                     ///< FullyConnected: one a peer
-    fabric::LinkType* type = nullptr;                ///< of all its links, unless on a graph
+    std::unique_ptr<fabric::LastLink[]> own_last_links;
     std::unique_ptr<fabric::fabric_initiator_socket> initiator;
     std::unique_ptr<fabric::fabric_target_socket> target;
   };

@@ -30,7 +30,7 @@ void DirectFabric::end_of_elaboration() {
 
 void DirectFabric::receive(const Transfer& transfer) {
   Transfer copy = transfer;
-  deliver(hints_[slot(transfer.target)], copy);
+  deliver(copy);
 }
 
 }  // namespace weft::fabric

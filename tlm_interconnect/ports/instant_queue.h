@@ -24,13 +24,14 @@ class InstantQueue {
   /// Numbers below `count` may be pushed. Before the first of them.
   void resize(uint32_t count) { present_.resize(count); }
 
-  bool empty() const { return present_.empty() && later_.empty(); }
+  bool empty() const { return least_ == kNone && later_.empty(); }
   /// The earliest time; kNever if the queue is empty.
-  Picoseconds next() const { return present_.empty() ? later_.next() : now_; }
+  Picoseconds next() const { return least_ == kNone ? later_.next() : now_; }
 
   void push(Picoseconds time, uint32_t number) {
     if (time == now_) {
       present_.insert(number);
+      if (number < least_) least_ = number;
       return;
     }
     if (time < now_) put_back();
@@ -39,14 +40,15 @@ class InstantQueue {
 
   /// The least number of the earliest time. Not of an empty queue.
   uint32_t pop() {
-    if (present_.empty()) begin_instant();
-    const uint32_t number = present_.least();
+    if (least_ == kNone) begin_instant();
+    const uint32_t number = least_;
     present_.erase(number);
+    least_ = present_.after(number);
     return number;
   }
 
   /// Those that will probably be popped next at the present time: kNone where it is not known.
-  uint32_t peek() const { return present_.empty() ? kNone : present_.least(); }
+  uint32_t peek() const { return least_; }
   uint32_t peek_after(uint32_t number) const { return number == kNone ? kNone : present_.after(number); }
 
  private:
@@ -88,6 +90,7 @@ class InstantQueue {
     present_.insert(instant.number);
     for (const uint32_t number : instant.more) present_.insert(number);
     instant.more.clear();
+    least_ = present_.least();
     free_.push_back(i);
   }
 
@@ -95,10 +98,9 @@ class InstantQueue {
   void put_back() {
     const Picoseconds time = now_;
     now_ = kNever;
-    while (!present_.empty()) {
-      const uint32_t number = present_.least();
-      present_.erase(number);
-      push_later(time, number);
+    for (; least_ != kNone; least_ = present_.after(least_)) {
+      present_.erase(least_);
+      push_later(time, least_);
     }
   }
 
@@ -131,7 +133,8 @@ class InstantQueue {
     }
   }
 
-  NumberSet present_;  ///< due at now_
+  NumberSet present_;       ///< due at now_
+  uint32_t least_ = kNone;  ///< of them; kNone: there are none
   Picoseconds now_ = kNever;
   TimedQueue<uint32_t, uint32_t> later_;  ///< order: the instant
   std::vector<Instant> instants_;
