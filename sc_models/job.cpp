@@ -249,10 +249,11 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   result.packet_hops = totals.packet_hops;
   result.flits = totals.flits;
   if (config_.packet.ecn.enabled) result.congestion = system_->congestion();
-  const auto add_link = [&](const LinkReport& report) {
-    result.links.push_back({report.name, report.to, report.dimension, report.bytes, report.messages,
-                            report.busy, report.queued, report.fidelity, report.packets, report.marked,
-                            report.pauses, report.paused, report.overruns});
+  if (folding == nullptr) result.links.reserve(totals.links);
+  const auto add_link = [&](LinkReport report) {
+    result.links.push_back({std::move(report.name), std::move(report.to), report.dimension, report.bytes,
+                            report.messages, report.busy, report.queued, report.fidelity, report.packets,
+                            report.marked, report.pauses, report.paused, report.overruns});
   };
   if (folding == nullptr) {
     system_->for_each_link(add_link);

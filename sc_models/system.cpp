@@ -588,6 +588,7 @@ System::Totals System::totals() const {
     t.out_of_order_starts += nmu->engine().out_of_order_starts();
     for (const Nmu::Port& port : nmu->ports()) {
       for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
+        ++t.links;
         t.link_bytes += port.link(i).bytes();
         t.link_messages += port.link(i).messages();
       }

@@ -157,6 +157,7 @@ class System : public sc_core::sc_module {
     uint64_t messages_delivered = 0;
     uint64_t bytes_submitted = 0;
     uint64_t bytes_delivered = 0;
+    uint64_t links = 0;  ///< at least so many
     uint64_t link_bytes = 0;
     uint64_t link_messages = 0;
     uint64_t activations = 0;

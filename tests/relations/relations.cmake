@@ -56,9 +56,7 @@ set(WEFT_RELATIONS
 set(WEFT_OPEN_RELATIONS
   sizes
   after_another
-  pairs
-  validated
-  custom_programs)
+  validated)
 foreach(relation ${WEFT_RELATIONS})
   if(relation IN_LIST WEFT_OPEN_RELATIONS)
     continue()

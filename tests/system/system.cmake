@@ -66,3 +66,8 @@ weft_add_sc_test(bounds_system
           ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(instant_queue SOURCES ${CMAKE_CURRENT_LIST_DIR}/instant_queue_test.cpp LINKS weft::tlm_interconnect LABELS unit)
+weft_add_sc_test(fabric_sockets
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabric_sockets_test.cpp
+  LINKS weft::tlm_interconnect
+  LABELS unit)

@@ -11,7 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "configs/types.h"
 
@@ -73,10 +74,10 @@ class TimedQueue {
 
  private:
   void grow() {
-    std::vector<Entry> larger(2 * capacity_);
+    auto larger = std::make_unique<Entry[]>(2 * size_t{capacity_});
     for (uint32_t i = 0; i < size_; ++i) larger[i] = heap_[i];
-    outside_.swap(larger);
-    heap_ = outside_.data();
+    outside_ = std::move(larger);
+    heap_ = outside_.get();
     capacity_ *= 2;
   }
 
@@ -86,7 +87,7 @@ class TimedQueue {
   uint32_t capacity_ = kInside;
   Entry* heap_ = inside_;
   Entry inside_[kInside];
-  std::vector<Entry> outside_;
+  std::unique_ptr<Entry[]> outside_;
 };
 
 }  // namespace weft::fabric

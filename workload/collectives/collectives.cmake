@@ -4,6 +4,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/registry.cpp
   collectives/ring.cpp
   collectives/direct.cpp
+  collectives/exchange.cpp
   collectives/halving_doubling.cpp
   collectives/double_binary_tree.cpp
   collectives/in_switch.cpp
@@ -27,5 +28,6 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/traffic_estimate.cpp
   collectives/slot_circles.cpp
   collectives/engine.cpp
+  collectives/engine_waits.cpp
   collectives/bounds.cpp
 )

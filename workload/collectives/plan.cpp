@@ -408,11 +408,25 @@ void PlanBuilder::refuse_disproven(const CollectivePlan& plan, const PhasePlan& 
   throw UserError(ExitCode::trace, why);
 }
 
+void PlanBuilder::find_exchanges(const CollectivePlan& plan, PhasePlan& phase) const {
+  const Axis& axis = plan.axes_[phase.axis];
+  if (axis.dimension == Axis::kFlat || !axis.values.empty()) return;
+  if (config_.dimensions[axis.dimension].kind != DimensionKind::ring) return;
+  const PhaseShape shape{phase.op, axis.size, 0, phase.root, false, 0};
+  const uint32_t rounds = phase.algorithm->rounds(shape);
+  for (uint32_t r = 0; r < rounds; ++r) {
+    const Exchange exchange = phase.algorithm->exchange(shape, r);
+    if (exchange == Exchange::none) continue;
+    phase.exchanges.resize(rounds, Exchange::none);
+    phase.exchanges[r] = exchange;
+  }
+}
+
 std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
                                                const std::vector<uint32_t>& gathers, bool two_phases) const {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0, {}};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
@@ -550,9 +564,10 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy, bool final)
     }
   }
   if (!final) return;
-  for (const auto& phases : plan.orders_) {
-    for (const PhasePlan& phase : phases) {
+  for (auto& phases : plan.orders_) {
+    for (PhasePlan& phase : phases) {
       refuse_disproven(plan, phase);
+      find_exchanges(plan, phase);
       plan.uses_units_ = plan.uses_units_ || phase.algorithm->in_switch();
     }
   }

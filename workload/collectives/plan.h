@@ -88,6 +88,8 @@ struct PhasePlan {
   const Algorithm* algorithm = nullptr;
   uint32_t root = 0;         ///< index of the root along the axis
   Picoseconds duration = 0;  ///< of a full chunk alone, for schedulers that compare phases
+  /// Full exchanges of the phase, by round; empty: there is none on a whole line of a Ring.
+  std::vector<Exchange> exchanges;
 };
 
 class CollectivePlan {
@@ -213,6 +215,7 @@ class PlanBuilder {
     greedy,     ///< in an order of their own, as the loads are then
     levelling   ///< likewise, where that lowers the highest load
   };
+  void find_exchanges(const CollectivePlan& plan, PhasePlan& phase) const;
   /// `final`: not only to look at; checked, and with durations if the schedulers want them.
   void order_phases(CollectivePlan& plan, Gathers policy, bool final = true) const;
   /// Of `chunks: auto`.
