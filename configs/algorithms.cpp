@@ -3,7 +3,21 @@
 
 #include "configs/algorithms.h"
 
+#include <fmt/format.h>
+
 namespace weft {
+namespace {
+
+constexpr uint32_t bit(CollectiveOp op) {
+  return 1u << static_cast<uint32_t>(op);
+}
+
+constexpr uint32_t kAllToAll = bit(CollectiveOp::all_to_all);
+constexpr uint32_t kNotInTrees = kAllToAll | bit(CollectiveOp::all_gather) |
+                                 bit(CollectiveOp::reduce_scatter) | bit(CollectiveOp::gather) |
+                                 bit(CollectiveOp::scatter);
+
+}  // namespace
 
 const std::vector<AlgorithmInfo>& algorithm_table() {
   static const std::vector<AlgorithmInfo> table = {
@@ -12,20 +26,25 @@ const std::vector<AlgorithmInfo>& algorithm_table() {
       {"halving_doubling", true, false, nullptr,
        "partners at distance 1, 2, 4 ..; log2 n steps a pass; sizes that are no power of two fold the others "
        "in "
-       "and out"},
+       "and out",
+       kAllToAll, "direct or ring"},
       {"double_binary_tree", true, false, nullptr,
        "all-reduce, broadcast, reduce and barrier: chunks take turns on two complementary trees; in an "
        "all-reduce over "
-       "several dimensions these run between reduce-scatter and all-gather of the others"},
+       "several dimensions these run between reduce-scatter and all-gather of the others",
+       kNotInTrees, "ring or direct"},
       {"one_ring", true, true, nullptr, "one flat ring over all NPUs"},
       {"one_direct", true, true, nullptr, "one flat direct exchange over all NPUs"},
-      {"one_halving_doubling", true, true, nullptr, "one flat halving-doubling over all NPUs"},
-      {"one_double_binary_tree", true, true, nullptr, "one flat double binary tree over all NPUs"},
+      {"one_halving_doubling", true, true, nullptr, "one flat halving-doubling over all NPUs", kAllToAll,
+       "one_direct or one_ring"},
+      {"one_double_binary_tree", true, true, nullptr, "one flat double binary tree over all NPUs",
+       kNotInTrees, "one_ring or one_direct"},
       {"custom", true, true, "PREFIX",
        "programs of sends and receives read from `PREFIX.<member>.et`, see docs/custom_collectives.md"},
       {"in_switch", true, false, nullptr,
        "Switch dimensions only, all operations but all-to-all: NPUs send their contributions to the switch, "
-       "whose collective unit reduces, gathers, scatters and multicasts"},
+       "whose collective unit reduces, gathers, scatters and multicasts",
+       kAllToAll, "direct: a switch cannot reduce or multicast its bytes"},
   };
   return table;
 }
@@ -39,6 +58,11 @@ const AlgorithmInfo* find_algorithm(std::string_view name) {
     return has_argument == (info.argument != nullptr) && (has_argument || word == name) ? &info : nullptr;
   }
   return nullptr;
+}
+
+std::string lacking(const AlgorithmInfo& algorithm, CollectiveOp op) {
+  if ((algorithm.lacks & bit(op)) == 0) return {};
+  return fmt::format("{} has no {}; use {}", algorithm.name, to_string(op), algorithm.instead);
 }
 
 std::string_view algorithm_argument(std::string_view name) {

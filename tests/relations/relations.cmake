@@ -61,7 +61,6 @@ set(WEFT_OPEN_RELATIONS
   pairs
   bigger_machine
   mapped
-  validated
   custom_programs)
 foreach(relation ${WEFT_RELATIONS})
   if(relation IN_LIST WEFT_OPEN_RELATIONS)
