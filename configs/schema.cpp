@@ -4,6 +4,7 @@
 #include "configs/schema.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -314,11 +315,17 @@ std::string reference_markdown() {
       "| `{}` | the dimension's own: Ring `ring`, FullyConnected `direct`, Switch `halving_doubling` "
       "(all-to-all: `direct`) |\n",
       kDefaultAlgorithm);
-  for (const AlgorithmInfo& info : algorithm_table())
-    if (info.available)
-      out += fmt::format("| `{}{}` | {}{} |\n", info.name,
-                         info.argument == nullptr ? std::string{} : fmt::format(":{}", info.argument),
-                         info.description, info.whole ? "; for whole operations only" : "");
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    if (!info.available) continue;
+    std::vector<std::string> lacks;
+    for (int op = 0; op < kCollectiveOps; ++op)
+      if (!lacking(info, static_cast<CollectiveOp>(op)).empty())
+        lacks.emplace_back(fmt::format("`{}`", to_string(static_cast<CollectiveOp>(op))));
+    out += fmt::format("| `{}{}` | {}{}{} |\n", info.name,
+                       info.argument == nullptr ? std::string{} : fmt::format(":{}", info.argument),
+                       info.description, info.whole ? "; for whole operations only" : "",
+                       lacks.empty() ? "" : fmt::format(". It has no {}", fmt::join(lacks, ", ")));
+  }
   return out;
 }
 

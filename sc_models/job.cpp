@@ -5,17 +5,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "configs/dram_spec.h"
 #include "sc_models/layer_rows.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
-#include "workload/graph/bounds.h"
-#include "workload/trace/longest_path.h"
+#include "workload/collectives/whole_elements.h"
 
 namespace weft {
 namespace {
@@ -78,11 +75,27 @@ System::Options options(vcd::Waves* waves, const graph::Folding& folding) {
   return options;
 }
 
-graph::Folding fold_traces(const Config& config, const trace::JobTrace& traces, const vcd::Waves* waves,
-                           bool fold) {
-  if (!fold) return graph::Folding(traces, "folding is off");
-  if (waves != nullptr && waves->on()) return graph::Folding(traces, "waveforms are recorded");
-  return graph::Folding(config, traces);
+/// The lower bound. `where` begins the message of the UserError if it cannot end in simulated time.
+Picoseconds bound_in_time(const Config& config, const collectives::CollectivePlan& plan, Picoseconds now,
+                          const std::function<std::string()>& where) {
+  Picoseconds bound = 0;
+  in_time(
+      [&] {
+        bound = collectives::lower_bound(config, plan);
+        return later(now, bound);
+      },
+      [&] {
+        return fmt::format("{}: {} of {} B, which starts at {} ps,", where(), to_string(plan.request().op),
+                           plan.request().bytes, now);
+      },
+      "use a smaller size or higher bandwidths");
+  return bound;
+}
+
+/// What messages about a collective without a trace begin with.
+std::string collective_name(const Config& config, size_t number, CollectiveOp op) {
+  return fmt::format("{}: collective {} ({})", config.file.empty() ? "configuration" : config.file, number,
+                     to_string(op));
 }
 
 /// A row for a collective that some member has reached first. `where` begins the message of the UserError if
@@ -96,18 +109,8 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   row.bytes = plan.request().bytes;
   row.ranks = plan.members();
   row.chunks = plan.empty() ? 0 : plan.chunks();
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  row.started = now;
-  in_time(
-      [&] {
-        row.lower_bound = collectives::lower_bound(config, plan);
-        return later(now, row.lower_bound);
-      },
-      [&] {
-        return fmt::format("{}: {} of {} B, which starts at {} ps,", where(), to_string(row.op), row.bytes,
-                           now);
-      },
-      "use a smaller size or higher bandwidths");
+  row.started = sc_core::sc_time_stamp().value();
+  row.lower_bound = bound_in_time(config, plan, row.started, where);
   for (size_t p = 0; p < plan.phases().size(); ++p) row.phases.push_back(describe_phase(plan, p));
   return row;
 }
@@ -148,10 +151,10 @@ double CollectiveRow::efficiency() const {
 }
 
 Job::Job(const char* name, const Config& config, const System::Options& options,
-         std::shared_ptr<collectives::PlanBuilder> plans)
+         std::shared_ptr<collectives::PlanBuilder> plans, std::shared_ptr<collectives::Rules> rules)
     : config_(config),
       plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config)),
-      rules_(config, *plans_) {
+      rules_(rules != nullptr ? std::move(rules) : std::make_shared<collectives::Rules>(config, *plans_)) {
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -208,36 +211,6 @@ void Job::verify(const collectives::CollectiveDone& done, const CollectiveRow& r
 
 void Job::note_wrong_data(const std::string& line) {
   if (++wrong_lines_ <= kLines) wrong_data_.push_back(line);
-}
-
-void Job::set_elements(collectives::CollectiveRequest& request, ExitCode code,
-                       const std::string& where) const {
-  if (system_->data() == nullptr || request.op == CollectiveOp::barrier) return;
-  const ElementType type = system_->data()->type();
-  request.element_bytes = collectives::element_bytes(type);
-  if (request.bytes % request.element_bytes == 0) return;
-  throw UserError(code,
-                  fmt::format("{}: {} B are not a whole number of {} elements ({} B each), which "
-                              "`run.data: functional` carries; change the size, `run.element`, or set "
-                              "`run.data: none`",
-                              where, request.bytes, collectives::to_string(type), request.element_bytes));
-}
-
-void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const {
-  if (system_->data() == nullptr) return;
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return;
-  const double memory = static_cast<double>(pages) * static_cast<double>(page);
-  const double needed = collectives::data_footprint(plan);
-  if (needed <= memory) return;
-  throw UserError(
-      ExitCode::usage,
-      fmt::format("{}: with `run.data: functional` a {} of {} B on {} ranks holds about {:.1f} GiB "
-                  "of elements and this machine has {:.1f} GiB; use a smaller size, or "
-                  "`run.data: none`",
-                  where, to_string(plan.request().op), plan.request().bytes, plan.members(),
-                  needed / (1 << 30), memory / (1 << 30)));
 }
 
 void Job::add_machine_results(RunResult& result, const graph::Folding* folding) const {
@@ -362,7 +335,7 @@ void Job::add_fidelity_results(RunResult& result, const std::vector<uint64_t>& s
 }
 
 std::vector<std::string> Job::unmatched_rules() const {
-  std::vector<std::string> lines = rules_.unmatched();
+  std::vector<std::string> lines = rules_->unmatched();
   for (std::string& line : system_->fidelity().unmatched()) lines.push_back(std::move(line));
   return lines;
 }
@@ -376,6 +349,16 @@ std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, Collect
   if (std::string why = graph::folding_refusal(config); !why.empty()) return why;
   if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
   return plan_of(plans, op, bytes)->asymmetry(config);
+}
+
+void CollectiveJob::check(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes, uint32_t root,
+                          size_t number) {
+  const auto where = [&] { return collective_name(plans.config(), number, op); };
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  collectives::set_elements(plans.config(), request, ExitCode::usage, where);
+  bound_in_time(plans.config(), *plan_of(plans, op, bytes, root), 0, where);
 }
 
 std::shared_ptr<const collectives::CollectivePlan> CollectiveJob::plan_of(collectives::PlanBuilder& plans,
@@ -401,13 +384,10 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   request.bytes = bytes;
   request.group = &kWorldGroup;
   request.root = root;
-  const std::string where =
-      fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
-                  rows_.size() + 1, to_string(op));
-  set_elements(request, ExitCode::usage, where);
-  rules_.apply(request, {}, 0);
+  const std::string where = collective_name(config_, rows_.size() + 1, op);
+  collectives::set_elements(config_, request, ExitCode::usage, [&] { return where; });
+  rules_->apply(request, {}, 0);
   const auto plan = plans_->plan(request);
-  refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream, [&] { return where; }));
   const uint32_t rule = system_->fidelity().for_collective(op, sc_core::sc_time_stamp().value());
@@ -480,28 +460,24 @@ RunResult CollectiveJob::result() const {
 
 TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
                    bool fold)
-    : TraceJob(name, config, traces, waves, fold_traces(config, traces, waves, fold)) {}
+    : TraceJob(name, config,
+               std::make_unique<graph::CheckedJob>(
+                   config, traces, graph::fold_job(config, traces, waves != nullptr && waves->on(), fold)),
+               waves) {}
 
-TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
-                   graph::Folding folding)
-    : Job(name, config, options(waves, folding)),
-      folding_(std::move(folding)),
-      traces_(traces),
-      feeders_(traces.npus()),
-      warnings_(traces.warnings()) {
-  const trace::Groups& groups = traces.groups();
-  groups_.resize(groups.size());
-  for (uint32_t g = 0; g < groups.size(); ++g) {
-    groups_[g].id = g;
-    groups_[g].name = groups.name(g);
-    if (g != trace::kWorld) groups_[g].ranks = groups.ranks(g);
-  }
-  row_of_.resize(traces.collectives().size());
-  compute_bounds();
+TraceJob::TraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked,
+                   vcd::Waves* waves)
+    : Job(name, config, options(waves, checked->folding()), checked->plans(), checked->rules()),
+      checked_(std::move(checked)),
+      folding_(checked_->folding()),
+      traces_(checked_->traces()),
+      groups_(checked_->groups()),
+      row_of_(traces_.collectives().size()),
+      feeders_(traces_.npus()) {
   if (system_->data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*system_->data());
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     if (!folding_.built(r)) continue;
-    feeders_[r] = traces.feeder(r);
+    feeders_[r] = traces_.feeder(r);
     system_->npu(r).load(*feeders_[r], *this, &layers_);
     if (folding_.of(r) == nullptr && folding_.along_dimensions(r) && after_starts_ == nullptr) {
       after_starts_ = std::make_unique<SettledCall>(fmt::format("{}_starts", name).c_str(),
@@ -511,164 +487,6 @@ TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace
 }
 
 TraceJob::~TraceJob() = default;
-
-collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node, int32_t* priority) {
-  collectives::CollectiveRequest request;
-  request.op = node.op;
-  request.bytes = node.comm_size;
-  const auto group = traces_.groups().find(node.pg_name);
-  request.group = &groups_[*group];  // open_job() has refused unknown groups
-  request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
-  if (system_->data() != nullptr) {
-    set_elements(
-        request, ExitCode::trace,
-        fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name));
-  }
-  const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
-  const auto& involved = node.involved_dim;
-  if (std::find(involved.begin(), involved.end(), false) != involved.end()) {
-    if (involved.size() != dimensions) {
-      throw UserError(
-          ExitCode::trace,
-          fmt::format("{}: rank {}, node {} (`{}`): involved_dim has {} entries and the topology {} "
-                      "dimensions; give one entry a dimension, or leave the attribute out",
-                      traces_.index(rank).path(), rank, node.id, node.name, involved.size(), dimensions));
-    }
-    request.involved_dimensions = 0;
-    for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
-  }
-  const int32_t ruled = rules_.apply(request, node, rank, traces_.index(rank).path());
-  if (priority != nullptr) *priority = ruled;
-  return request;
-}
-
-void TraceJob::check_rules(uint32_t rank, const trace::Node& node) {
-  graph::FidelityRules& fidelity = system_->fidelity();
-  if (!rules_.any() && !fidelity.any()) return;
-  const collectives::CollectiveRequest wanted = request(rank, node);
-  Ruled own{rules_.find(wanted, node.name), 0, rank, node.index};
-  if (fidelity.any()) own.fidelity = fidelity.fitting(node, wanted.group->name);
-  const uint32_t number = traces_.collectives().number(wanted.group->id, node.ordinal);
-  const auto [it, fresh] = ruled_.try_emplace(number, own);
-  const Ruled& first = it->second;
-  if (fresh || (first.rule == own.rule && first.fidelity == own.fidelity)) return;
-  std::string what;
-  if (first.rule != own.rule) {
-    const auto say = [&](uint32_t r) {
-      return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
-    };
-    what = fmt::format("{} is for it, but {} for", say(own.rule), say(first.rule));
-  } else {
-    const uint32_t rule = fidelity.first_difference(own.fidelity, first.fidelity);
-    what = fmt::format("{} is{} for it, but{} for", fidelity.origin(rule),
-                       fidelity.in_set(own.fidelity, rule) ? "" : " not",
-                       fidelity.in_set(own.fidelity, rule) ? " not" : "");
-  }
-  const trace::TraceIndex& other = traces_.index(first.rank);
-  trace::NodeCache cache = other.open_cache(16u << 10);
-  throw UserError(
-      ExitCode::usage,
-      fmt::format("{}: rank {}, node {} (`{}`): {} the same collective on rank {}: {}; choose "
-                  "collectives by group or operation, or by names and iterations that all members' "
-                  "nodes have",
-                  traces_.index(rank).path(), rank, node.id, node.name, what, first.rank,
-                  other.describe(cache, first.node)));
-}
-
-void TraceJob::compute_bounds() {
-  // Every collective's plan is made here, so that what cannot run is refused before anything does.
-  graph::CostModel minimal;
-  graph::CostModel serial;
-  const auto memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    if (node.tensor_size == 0 || (node.remote && !config_.remote_memory)) return 0;
-    const Rate bandwidth = node.remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
-    const Picoseconds latency = node.remote ? config_.remote_memory->latency : config_.hbm.latency;
-    return in_time([&] { return later(transfer_time(node.tensor_size, bandwidth), latency); },
-                   [&] {
-                     return fmt::format("{}: rank {}, node {} (`{}`): its access of {} B to {}",
-                                        traces_.index(rank).path(), rank, node.id, node.name,
-                                        node.tensor_size, node.remote ? "remote memory" : "memory");
-                   },
-                   "check its tensor_size, and the memory's bandwidth");
-  };
-  minimal.memory = memory;
-  serial.memory = [this, memory](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
-    return saturated(static_cast<Wide>(memory(rank, node)) + 1000);
-  };
-  const Picoseconds hop = collectives::nearest_link(config_);
-  // A member that comes last may find everybody else's messages there already: of most collectives it then
-  // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
-  std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
-  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
-    if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
-    return 2 * hop + config_.nmu.endpoint_delay;
-  };
-  std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
-  serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
-    auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
-    if (fresh) it->second = collectives::serial_time(config_, *plan);
-    return it->second;
-  };
-  minimal.send = [this](uint32_t, const trace::Node&) -> Picoseconds { return config_.nmu.endpoint_delay; };
-  serial.send = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    return collectives::message_time(config_, rank, node.peer, node.comm_size);
-  };
-  graph::Bounds bounds(config_.npu, minimal, serial);
-  uint64_t reduced = 0;
-  for (uint32_t r = 0; r < traces_.npus(); ++r) {
-    if (!folding_.built(r)) continue;
-    const uint32_t times = folding_.times(r);
-    const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
-      uint32_t groups = 1;
-      if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
-        check_rules(r, node);
-        const collectives::CollectiveRequest wanted = request(r, node);
-        plan = rules_.plan(wanted, node, r, traces_.index(r).path());
-        if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
-        if (plan->chunks_reduced()) reduced += times;
-        if (system_->data() != nullptr) {
-          refuse_oversized(*plan, fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(r).path(), r,
-                                              node.id, node.name));
-        }
-      }
-      if ((node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) &&
-          node.remote && node.tensor_size != 0 && !config_.remote_memory) {
-        throw UserError(
-            ExitCode::usage,
-            fmt::format("{}: rank {}, node {} (`{}`): it accesses remote memory and the configuration has "
-                        "none; add `remote_memory: {{bandwidth: ..., latency: ...}}`",
-                        traces_.index(r).path(), r, node.id, node.name));
-      }
-      if (node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) {
-        if (!node.remote && config_.hbm.capacity != 0 && node.tensor_size > config_.hbm.capacity) {
-          throw UserError(
-              ExitCode::trace,
-              fmt::format("{}: rank {}, node {} (`{}`): tensor_size {} B is more than hbm.capacity ({} B); "
-                          "mend the trace or raise hbm.capacity",
-                          traces_.index(r).path(), r, node.id, node.name, node.tensor_size,
-                          config_.hbm.capacity));
-        }
-      }
-      bounds.add(r, node, times, groups);
-      return bounds.minimal_cost(r, node);
-    });
-    bounds.path(r, path.time);
-  }
-  ruled_.clear();
-  lower_bound_ = bounds.lower();
-  upper_bound_ = bounds.upper();
-  if (reduced != 0) {
-    warnings_.push_back(
-        fmt::format("{} collective nodes have fewer {} than their chunks{}: they use one "
-                    "chunk {}",
-                    reduced, system_->data() == nullptr ? "bytes" : "elements",
-                    config_.collectives.chunks == kAutoChunks
-                        ? std::string{}
-                        : fmt::format(" (collectives.chunks: {})", config_.collectives.chunks),
-                    system_->data() == nullptr ? "a byte" : "an element"));
-  }
-}
 
 void TraceJob::start() {
   for (uint32_t r = 0; r < system_->npus(); ++r) {
@@ -729,7 +547,7 @@ std::vector<CollectiveRow> TraceJob::sorted_rows() const {
 
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   int32_t priority = 0;
-  const collectives::CollectiveRequest wanted = request(rank, node, &priority);
+  const collectives::CollectiveRequest wanted = checked_->request(rank, node, &priority);
   const auto plan = plans_->plan(wanted);
   const CollectiveRow& own = start_row(rank, wanted.group->id, node, *plan);
   const uint32_t number = own.stream;
@@ -982,12 +800,12 @@ RunResult TraceJob::result() const {
   result.collectives = sorted_rows();
   result.layers = layer_rows(layers_, engines, result.collectives, result.time);
   result.nodes = total_count();
-  result.lower_bound = lower_bound_;
+  result.lower_bound = checked_->lower_bound();
   for (const CollectiveRow& row : rows_) {
     if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
-  result.upper_bound = upper_bound_;
-  result.warnings = warnings_;
+  result.upper_bound = checked_->upper_bound();
+  result.warnings = checked_->warnings();
   if (costless != 0) {
     result.warnings.push_back(
         fmt::format("{} COMP nodes have neither a recorded duration nor num_ops or tensor_size "
@@ -1001,16 +819,16 @@ RunResult TraceJob::result() const {
   result.folded =
       result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();
-  if (finished() && result.time < lower_bound_) {
-    result.broken_invariants.push_back(
-        fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
+  if (finished() && result.time < checked_->lower_bound()) {
+    result.broken_invariants.push_back(fmt::format("the job took {} ps, less than its lower bound of {} ps",
+                                                   result.time, checked_->lower_bound()));
   }
   // The upper bound is that of the dimensions' own fidelities.
-  if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
+  if (finished() && result.time > checked_->upper_bound() && system_->fidelity().planes() == 1) {
     result.warnings.push_back(fmt::format(
         "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
         "should hold whatever the contention: please report it with effective.yaml and the traces",
-        result.time, upper_bound_));
+        result.time, checked_->upper_bound()));
   }
   return result;
 }

@@ -31,6 +31,7 @@
 #include "workload/collectives/p2p_data.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
+#include "workload/graph/checked_job.h"
 #include "workload/graph/folding.h"
 #include "workload/graph/layers.h"
 #include "workload/graph/rank_engine.h"
@@ -183,26 +184,22 @@ class Job : public NmuClient {
   virtual uint64_t total_count() const = 0;
 
  protected:
-  /// `plans`: some that were made before; null: the job makes its own.
+  /// `plans`, `rules`: some that were made before; null: the job makes its own.
   Job(const char* name, const Config& config, const System::Options& options,
-      std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
+      std::shared_ptr<collectives::PlanBuilder> plans = nullptr,
+      std::shared_ptr<collectives::Rules> rules = nullptr);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
   /// `folding`: of a trace; null: no rank stands for others, or (CollectiveJob) all links told are its own.
   void add_machine_results(RunResult& result, const graph::Folding* folding = nullptr) const;
-  /// Makes the request one of run.element's elements (`run.data: functional`; else it stays one of bytes) and
-  /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
-  /// message.
-  void set_elements(collectives::CollectiveRequest& request, ExitCode code, const std::string& where) const;
   /// Keeps the line for RunResult::broken_invariants; of many, the first ones.
   void note_wrong_data(const std::string& line);
   /// `sends`: point-to-point messages by rule. Last, when the messages are known.
   void add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const;
-  void refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const;
 
   const Config& config_;
   std::unique_ptr<System> system_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
-  collectives::Rules rules_;
+  std::shared_ptr<collectives::Rules> rules_;
 
  private:
   std::vector<std::string> slot_warnings(uint64_t beyond) const;
@@ -235,6 +232,11 @@ class CollectiveJob : public Job {
 
   /// Can this collective of all ranks be folded? Otherwise why not.
   static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);
+
+  /// Throws UserError for what start() would refuse of it as the `number`-th collective, but for what only
+  /// the simulated time can show.
+  static void check(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes, uint32_t root,
+                    size_t number);
 
   /// What start() runs, but for the data it may carry.
   static std::shared_ptr<const collectives::CollectivePlan> plan_of(collectives::PlanBuilder& plans,
@@ -270,6 +272,9 @@ class TraceJob : public Job, private CollectiveHost {
   /// when a plan cannot be made (algorithm and size).
   TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr,
            bool fold = false);
+  /// The same of traces that were checked before.
+  TraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked,
+           vcd::Waves* waves = nullptr);
   ~TraceJob() override;
 
   const graph::Folding& folding() const { return folding_; }
@@ -290,12 +295,6 @@ class TraceJob : public Job, private CollectiveHost {
   uint8_t send_plane(const trace::Node& node) override;
   uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) override;
   /// `priority`, if given: the collective's.
-  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
-  /// Throws UserError when another member's node of the same collective has another rule.
-  void check_rules(uint32_t rank, const trace::Node& node);
-  void compute_bounds();
-  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
-           graph::Folding folding);
   /// The row of the collective that this node of a member of the group is part of; a new one is made for
   /// `plan`.
   CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
@@ -332,7 +331,8 @@ class TraceJob : public Job, private CollectiveHost {
   bool start_mirrored(const std::vector<const Held*>& members);
   void mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part);
 
-  graph::Folding folding_;
+  const std::unique_ptr<graph::CheckedJob> checked_;
+  const graph::Folding& folding_;
   std::unique_ptr<SettledCall> after_starts_;  ///< null: all collectives run in messages
   std::vector<Held> held_;
   std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
@@ -340,15 +340,7 @@ class TraceJob : public Job, private CollectiveHost {
   std::unordered_map<uint64_t, Mirrored> mirrored_;  ///< (rank, stream)
   uint64_t mirrored_messages_ = 0;                   ///< of members that were told from another
   const trace::JobTrace& traces_;
-  std::vector<collectives::Group> groups_;
-  /// With rules: the member that each collective was found at first (by its number), and its rules.
-  struct Ruled {
-    uint32_t rule = 0;
-    uint32_t fidelity = 0;  ///< FidelityRules::fitting()
-    uint32_t rank = 0;
-    trace::NodeIndex node = 0;
-  };
-  std::unordered_map<uint32_t, Ruled> ruled_;
+  const std::vector<collectives::Group>& groups_;
   std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
   std::vector<CollectiveRow> rows_;    ///< as they were started
   std::vector<uint32_t> named_by_;     ///< by row: the rank whose node has given its name
@@ -362,9 +354,6 @@ class TraceJob : public Job, private CollectiveHost {
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   graph::LayerTable layers_;
   std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
-  Picoseconds lower_bound_ = 0;
-  Picoseconds upper_bound_ = 0;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace weft

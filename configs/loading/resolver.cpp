@@ -627,11 +627,14 @@ class Resolver {
   void resolve_algorithms(const KeySpec& key) {
     const RawValue* raw = find(key);
     const RawValue value = raw != nullptr ? *raw : RawValue{default_of(key), end_};
-    if (const auto names = algorithm_list(value, key.path)) key.set(config_, key.index, *names);
+    const auto op = static_cast<CollectiveOp>(key.index);
+    if (const auto names = algorithm_list(value, key.path, op)) key.set(config_, key.index, *names);
   }
 
-  /// One name a dimension, with absolute paths. Nothing after an error, which has been reported.
-  std::optional<std::vector<std::string>> algorithm_list(const RawValue& raw, const std::string& path) {
+  /// One name a dimension, with absolute paths. `op`: the operation that they are for; nothing: any. Nothing
+  /// after an error, which has been reported.
+  std::optional<std::vector<std::string>> algorithm_list(const RawValue& raw, const std::string& path,
+                                                         std::optional<CollectiveOp> op) {
     const size_t dimensions = config_.dimensions.size();
     std::vector<std::string> names;
     if (const auto* one = std::get_if<std::string>(&raw.value))
@@ -653,6 +656,16 @@ class Resolver {
       if (info->argument != nullptr)
         names[d] =
             fmt::format("{}:{}", info->name, absolute_path(std::string(algorithm_argument(names[d])), file_));
+    }
+    for (size_t d = 0; op && d < dimensions; ++d) {
+      const AlgorithmInfo* info = find_algorithm(names[d]);
+      if (info == nullptr || config_.dimensions[d].size < 2) continue;
+      const std::string why = lacking(*info, *op);
+      if (why.empty()) continue;
+      errors_.add(raw.origin,
+                  std::holds_alternative<std::string>(raw.value) ? path : fmt::format("{}[{}]", path, d),
+                  why);
+      break;
     }
     for (size_t d = 0; d < dimensions; ++d) {
       if (names[d] != "in_switch" || config_.dimensions[d].size < 2) continue;
@@ -707,7 +720,8 @@ class Resolver {
       if (const RawValue* v = get("priority"))
         rule.priority = static_cast<int32_t>(std::get<uint64_t>(v->value));
       if (const RawValue* v = get("algorithms"))
-        if (auto names = algorithm_list(*v, path + ".algorithms")) rule.algorithms = std::move(*names);
+        if (auto names = algorithm_list(*v, path + ".algorithms", rule.operation))
+          rule.algorithms = std::move(*names);
       const bool complete = raw_.rules.broken.count(i) == 0;
       if (complete && get("algorithms") == nullptr && !rule.order && !rule.chunks && !rule.priority)
         errors_.add(raw_.rules.origins[i], path,

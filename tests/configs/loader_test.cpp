@@ -716,6 +716,13 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {"weft: 1\ntopology:\n  notation: Ring(8)\n  logical: Switch(8)\n  dimensions: [{bandwidth: 1 GB/s}]\n"
        "collectives: {all_reduce: in_switch}\n",
        {"machine.yaml:6: key `collectives.all_reduce[0]`", "the logical topology does not say which switch"}},
+      // operations that an algorithm lacks
+      {with("collectives: {gather: double_binary_tree}\n"),
+       {"machine.yaml:6: key `collectives.gather`: double_binary_tree has no gather; use ring or direct"}},
+      {with("collectives: {all_to_all: [ring, direct, halving_doubling]}\n"),
+       {"machine.yaml:6: key `collectives.all_to_all[2]`: halving_doubling has no all_to_all"}},
+      {with("collectives:\n  rules:\n    - {operation: scatter, algorithms: one_double_binary_tree}\n"),
+       {"machine.yaml:8: key `collectives.rules[0].algorithms`: one_double_binary_tree has no scatter"}},
       {with("collectives: {all_gather: in_switch}\n"),
        {"machine.yaml:6: key `collectives.all_gather[0]`: 'in_switch' needs a switch, and dimension 0 is "
         "Ring(4)",

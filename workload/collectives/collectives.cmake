@@ -19,6 +19,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_check.cpp
   collectives/p2p_data.cpp
   collectives/plan.cpp
+  collectives/plan_size.cpp
   collectives/auto_chunks.cpp
   collectives/link_share.cpp
   collectives/pipeline.cpp
@@ -26,6 +27,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/rules.cpp
   collectives/slot_waits.cpp
   collectives/traffic_estimate.cpp
+  collectives/whole_elements.cpp
   collectives/slot_circles.cpp
   collectives/engine.cpp
   collectives/engine_waits.cpp
