@@ -291,6 +291,8 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
 
 std::vector<std::string> Job::slot_warnings(uint64_t beyond) const {
   std::vector<std::string> lines;
+  // What the last resort has started is told by its own line.
+  beyond -= std::min(beyond, rescues_.chunks);
   if (beyond != 0) {
     lines.push_back(
         fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "

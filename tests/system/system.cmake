@@ -31,6 +31,7 @@ weft_add_sc_test(instant_parts
   LABELS unit)
 weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(arrival_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/arrival_order_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(auto_chunks
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/auto_chunks_test.cpp
