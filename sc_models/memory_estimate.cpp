@@ -43,7 +43,8 @@ constexpr double kPacket = 160;             // a packet on its way
 constexpr double kChunk = 235;              // a chunk at a rank
 constexpr double kBlock = 200;              // a block in a collective unit
 constexpr double kFoldedRank = 8;           // a rank that another one stands for
-constexpr double kTraceRank = 2500;         // the trace of a rank, besides its nodes
+constexpr double kTraces = 3e6;             // what every run of traces has
+constexpr double kTraceRank = 6500;         // .. for the trace of a rank, besides its nodes
 constexpr double kTraceNode = 130;          // a node of a built rank: what is read of it
 constexpr double kTraceWindow = 128e6;      // .. of all ranks together at most
 constexpr double kRankRow = 250;            // rows of results
@@ -71,7 +72,7 @@ class Parts {
 constexpr const char* kNpus = "NPUs";
 constexpr const char* kSwitches = "switches";
 constexpr const char* kPackets = "packet networks";
-constexpr const char* kTraces = "traces";
+constexpr const char* kOfTraces = "traces";
 constexpr const char* kResults = "results";
 
 double ports_of(const Graph& graph, bool npus) {
@@ -297,7 +298,7 @@ MemoryEstimate least_memory(const Config& config, bool fold) {
   const bool folds = fold && config.output.waves.empty() && graph::folding_refusal(config).empty();
   Parts parts;
   add_machine(parts, config, folds ? 1 : config.npus(), folds ? 1 : 0, true);
-  parts.add(kTraces, config.npus() * kTraceRank);
+  parts.add(kOfTraces, kTraces + config.npus() * kTraceRank);
   parts.add(kResults, config.npus() * kRankRow + link_rows(config) * kLinkRow);
   return parts.get();
 }
@@ -314,8 +315,8 @@ MemoryEstimate job_memory(const Config& config, const graph::CheckedJob& job) {
   double nodes = 0;  // of built ranks
   for (uint32_t r = 0; r < traces.npus(); ++r)
     if (folding.built(r)) nodes += traces.index(r).size();
-  parts.add(kTraces, static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
-                         std::min(nodes * kTraceNode, kTraceWindow));
+  parts.add(kOfTraces, kTraces + static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
+                           std::min(nodes * kTraceNode, kTraceWindow));
   parts.add(kResults, traces.npus() * kRankRow + link_rows(config) * kLinkRow +
                           size.collectives * kCollectiveRow + size.phases * kPhase);
   parts.add("elements (run.data)", size.data_bytes);

@@ -662,9 +662,8 @@ class Resolver {
       if (info == nullptr || config_.dimensions[d].size < 2) continue;
       const std::string why = lacking(*info, *op);
       if (why.empty()) continue;
-      errors_.add(raw.origin,
-                  std::holds_alternative<std::string>(raw.value) ? path : fmt::format("{}[{}]", path, d),
-                  why);
+      errors_.add(raw.origin, path,
+                  fmt::format("dimension {} ({}): {}", d, print_dimension(config_.dimensions[d]), why));
       break;
     }
     for (size_t d = 0; d < dimensions; ++d) {

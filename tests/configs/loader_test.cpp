@@ -718,11 +718,15 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
        {"machine.yaml:6: key `collectives.all_reduce[0]`", "the logical topology does not say which switch"}},
       // operations that an algorithm lacks
       {with("collectives: {gather: double_binary_tree}\n"),
-       {"machine.yaml:6: key `collectives.gather`: double_binary_tree has no gather; use ring or direct"}},
+       {"machine.yaml:6: key `collectives.gather`: dimension 0 (Ring(4)): double_binary_tree has no gather; "
+        "use ring or direct"}},
       {with("collectives: {all_to_all: [ring, direct, halving_doubling]}\n"),
-       {"machine.yaml:6: key `collectives.all_to_all[2]`: halving_doubling has no all_to_all"}},
+       {"machine.yaml:6: key `collectives.all_to_all`: dimension 2 (Switch(4)): halving_doubling has no "
+        "all_to_all"}},
       {with("collectives:\n  rules:\n    - {operation: scatter, algorithms: one_double_binary_tree}\n"),
-       {"machine.yaml:8: key `collectives.rules[0].algorithms`: one_double_binary_tree has no scatter"}},
+       {"machine.yaml:8: key `collectives.rules[0].algorithms`: dimension 0 (Ring(4)): "
+        "one_double_binary_tree has no "
+        "scatter"}},
       {with("collectives: {all_gather: in_switch}\n"),
        {"machine.yaml:6: key `collectives.all_gather[0]`: 'in_switch' needs a switch, and dimension 0 is "
         "Ring(4)",
