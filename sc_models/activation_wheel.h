@@ -111,17 +111,18 @@ class ActivationWheel : public sc_core::sc_module {
     if (next_ != kNever) wake_.notify(sc_core::sc_time::from_value(next_ - now));
   }
 
-  /// The memory of the three modules that probably come next: a step each, since what one asks for stands in
-  /// lines that it has asked for before.
+  /// The memory of the modules that probably come next: a step each, since what one asks for stands in lines
+  /// that it has asked for before. The next one of all has been through all steps; memory takes longer than
+  /// it runs.
   void fetch_ahead() const {
-    const uint32_t first = queue_.peek();
-    if (first == fabric::InstantQueue::kNone) return;
-    modules_[first]->prepare(true);
-    const uint32_t second = queue_.peek_after(first);
+    const uint32_t second = queue_.peek_after(queue_.peek());
     if (second == fabric::InstantQueue::kNone) return;
-    modules_[second]->prepare(false);
+    modules_[second]->prepare(true);
     const uint32_t third = queue_.peek_after(second);
-    if (third != fabric::InstantQueue::kNone) fetch(modules_[third]);
+    if (third == fabric::InstantQueue::kNone) return;
+    modules_[third]->prepare(false);
+    const uint32_t fourth = queue_.peek_after(third);
+    if (fourth != fabric::InstantQueue::kNone) fetch(modules_[fourth]);
   }
   /// The lines that follow a Wakeable are the ones its module keeps its hottest data in.
   static void fetch(const Wakeable* module) {

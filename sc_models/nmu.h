@@ -44,7 +44,7 @@ class NmuClient {
   virtual void message_arrived(NpuId rank, const Completion& completion) = 0;
 };
 
-class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeable {
+class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePort {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,

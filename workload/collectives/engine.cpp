@@ -14,6 +14,7 @@ namespace weft::collectives {
 CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
                                    DataContext* data, SlotWaits* waits)
     : port_(port),
+      has_window_(config.collectives.direct_window != 0),
       rank_(rank),
       config_(config),
       done_(std::move(done)),
@@ -355,7 +356,7 @@ void CollectiveEngine::contribute(Active& active, uint32_t chunk_index) {
 }
 
 bool CollectiveEngine::windowed(const PhasePlan& phase) const {
-  return config_.collectives.direct_window != 0 && phase.algorithm == direct_algorithm();
+  return has_window_ && phase.algorithm == direct_algorithm();
 }
 
 void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const RoundSend& send,
@@ -414,8 +415,7 @@ void CollectiveEngine::completed(const Completion& completion) {
   Chunk& chunk = active->chunks[completion.id.chunk];
   if (chunk.status == Status::running && chunk.phase == completion.id.phase &&
       chunk.round == completion.id.round) {
-    if (config_.collectives.direct_window != 0 &&
-        windowed(active->plan->phases(completion.id.chunk)[chunk.phase])) {
+    if (has_window_ && windowed(active->plan->phases(completion.id.chunk)[chunk.phase])) {
       send_more(*active, completion.id.chunk);
     }
     if (--chunk.waiting_for != 0) return;

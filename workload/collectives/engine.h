@@ -225,8 +225,9 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   const Chunk* last_chunks_ = nullptr;
   MessagePort& port_;
   uint32_t last_stream_ = 0;
-  bool unsettled_ = false;  ///< decided_ or dirty_ is not empty
-  bool has_early_ = false;  ///< early_ is not empty
+  bool has_window_ = false;  ///< collectives.direct_window is set
+  bool unsettled_ = false;   ///< decided_ or dirty_ is not empty
+  bool has_early_ = false;   ///< early_ is not empty
   Position position_;
   std::vector<Queue*> dirty_;
   NpuId rank_;
