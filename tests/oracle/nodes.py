@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+"""Trace nodes: dependencies, compute slots, point-to-point messages, and where a rank's time goes.
+
+Times are picoseconds. Sources: docs/oracle.md, "Nodes"; docs/user_guide.md, "summary.json".
+"""
+
+import collections
+
+import network
+from chakra import COLL, COMP, METADATA, RECV, SEND
+
+MICROSECOND = 1_000_000  # ps
+
+
+class Intervals:
+    """The union of time intervals, as a list of (begin, end) in ps that may overlap until asked."""
+
+    def __init__(self):
+        self.items = []
+
+    def add(self, begin, end):
+        if end > begin:
+            self.items.append((begin, end))
+
+    def merged(self):
+        out = []
+        for begin, end in sorted(self.items):
+            if out and begin <= out[-1][1]:
+                out[-1][1] = max(out[-1][1], end)
+            else:
+                out.append([begin, end])
+        return out
+
+
+def total(intervals):
+    return sum(end - begin for begin, end in intervals)
+
+
+def outside(intervals, covers):
+    """The time in `intervals` that is not in `covers`; both merged."""
+    covered = 0
+    for begin, end in intervals:
+        covered += sum(max(0, min(end, e) - max(begin, b)) for b, e in covers)
+    return total(intervals) - covered
+
+
+class Nodes:
+    """The nodes of one rank, in the order of its file."""
+
+    def __init__(self, job, rank, nodes):
+        self.job = job
+        self.rank = rank
+        self.place = {node.id: i for i, node in enumerate(nodes)}
+        self.nodes = {node.id: node for node in nodes}
+        self.missing = {node.id: len(set(node.deps)) for node in nodes}
+        self.children = collections.defaultdict(list)
+        for node in nodes:
+            for dep in dict.fromkeys(node.deps):
+                self.children[dep].append(node.id)
+        self.slots = {False: [0, collections.deque()], True: [0, collections.deque()]}  # by is_cpu_op: busy, waiting
+        self.started = {}
+        self.ended = {}
+        self.compute, self.communication = Intervals(), Intervals()
+
+    def begin(self):
+        for ident in [n for n in self.nodes if not self.missing[n]]:
+            self.start(ident)
+
+    def start(self, ident):
+        """A node whose dependencies are done starts, or waits for a slot."""
+        node, simulator = self.nodes[ident], self.job.simulator
+        if node.kind == COMP:
+            if not node.duration_us:
+                self.started[ident] = simulator.now
+                self.finish(ident)
+                return
+            slot = self.slots[bool(node.attributes.get("is_cpu_op", False))]
+            slot[1].append(ident)
+            self._fill(slot)
+            return
+        self.started[ident] = simulator.now
+        if node.kind == METADATA:
+            self.finish(ident)
+        elif node.kind == COLL:
+            self.job.start_collective(self.rank, node)
+        elif node.kind == SEND:
+            self.job.start_send(self.rank, node)
+        elif node.kind == RECV:
+            self.job.start_receive(self.rank, node)
+
+    def _fill(self, slot):
+        """One slot of each kind; first ready, first served."""
+        simulator = self.job.simulator
+        while slot[1] and slot[0] < 1:
+            ident = slot[1].popleft()
+            slot[0] += 1
+            self.started[ident] = simulator.now
+            simulator.at(simulator.now + self.nodes[ident].duration_us * MICROSECOND, self._computed, ident, slot,
+                         order=(network.NODE,))
+
+    def _computed(self, ident, slot):
+        slot[0] -= 1
+        self.finish(ident)
+        self._fill(slot)
+
+    def finish_later(self, ident):
+        """A message or collective has ended: its node ends when all that arrives in this instant has been seen."""
+        simulator = self.job.simulator
+        simulator.at(simulator.now, self.finish, ident, order=(network.NODE,))
+
+    def finish(self, ident):
+        now = self.job.simulator.now
+        node = self.nodes[ident]
+        self.ended[ident] = now
+        if node.kind == COMP:
+            self.compute.add(self.started[ident], now)
+        elif node.kind in (COLL, SEND, RECV):
+            self.communication.add(self.started[ident], now)
+        for child in self.children[ident]:
+            self.missing[child] -= 1
+            if not self.missing[child]:
+                self.start(child)
+
+    def times(self):
+        """(compute, exposed communication) in ps: compute comes first."""
+        compute, communication = self.compute.merged(), self.communication.merged()
+        return total(compute), outside(communication, compute)
