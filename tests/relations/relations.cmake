@@ -56,8 +56,6 @@ set(WEFT_RELATIONS
 set(WEFT_OPEN_RELATIONS
   unrelated
   fold_jobs
-  sizes
-  after_another
   pairs
   bigger_machine
   mapped
