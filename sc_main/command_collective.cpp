@@ -322,7 +322,8 @@ Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, Collecti
   return ahead;
 }
 
-/// Runs one size after the other on the same machine.
+/// Runs one size after the other on the same machine, each as if it were alone: the one before it has left
+/// nothing behind.
 class Runner {
  public:
   /// `ahead`: the work of every size.
@@ -335,6 +336,7 @@ class Runner {
   std::optional<Measured> run(uint64_t bytes) {
     const System::Totals before = job_.system().totals();
     const auto begin = std::chrono::steady_clock::now();
+    if (number_ > 0) job_.system().restart_networks();
     job_.start(op_, bytes, root_);
     const auto work = [&] {
       return progress(job_.system().totals().messages_delivered - before.messages_delivered);

@@ -374,6 +374,12 @@ uint32_t System::rescue() {
   return started;
 }
 
+void System::restart_networks() {
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).restart();
+  }
+}
+
 std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
                                                vcd::Waves* waves) const {
   if (config_.hbm.implementation != HbmConfig{}.implementation) {

@@ -90,6 +90,10 @@ class System : public sc_core::sc_module {
   /// many.
   uint32_t rescue();
 
+  /// The packet networks are as they were in the beginning, but for what has been counted
+  /// (PacketNetwork::restart()). Call between two steps of the simulation, when nothing is on its way.
+  void restart_networks();
+
   /// The links of a rank's ports, in and out, as they are now.
   std::vector<fabric::Link> links(uint32_t rank) const;
   /// `rank` has used its links of these dimensions as `like` has since they were `before`. `exchanges`:

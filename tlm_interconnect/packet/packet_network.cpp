@@ -143,6 +143,19 @@ PacketNetwork::PfcFigures PacketNetwork::pfc() const {
   return sum;
 }
 
+void PacketNetwork::restart() {
+  if (messages_in_flight() != 0 || packets_in_flight() != 0) {
+    SC_REPORT_FATAL("weft/tlm_interconnect/packet",
+                    fmt::format("{}: restarted with {} messages and {} packets on their way", name(),
+                                messages_in_flight(), packets_in_flight())
+                        .c_str());
+  }
+  const Ticks now = kernel_time();
+  if (trains_) trains_->restart(now);
+  for (auto& r : routers_) r->restart(now);
+  for (auto& ni : nis_) ni->restart(now);
+}
+
 uint64_t PacketNetwork::flits_received() const {
   uint64_t n = 0;
   for (const auto& ni : nis_) n += ni->flits_received();
