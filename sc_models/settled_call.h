@@ -20,8 +20,8 @@ namespace weft {
 /// The parts of an instant, in order. Before them: the processes of the kernel (execution engines, memories,
 /// routers and interfaces of packet networks), until they rest.
 enum class InstantPart : unsigned {
-  starts,    ///< collectives that all members have started by now (TraceJob)
   fabric,    ///< NMUs and switches (ActivationWheel)
+  starts,    ///< collectives that one member may run for all, if all have started them by now (TraceJob)
   decisions  ///< who starts a chunk beyond the slots (SlotWaits)
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The parts of an instant (settled_call.h): what the kernel's processes do, then what starts, then the
-// fabric, then decisions, whatever the order in which the kernel runs processes.
+// The parts of an instant (settled_call.h): what the kernel's processes do, then the fabric, then what starts
+// for all, then decisions, whatever the order in which the kernel runs processes.
 
 #include <gtest/gtest.h>
 
