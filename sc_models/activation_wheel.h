@@ -3,9 +3,9 @@
 //
 // Runs the fabric's modules when they are due. Thousands of NMUs become due at the same instants, with a few
 // dozen nanoseconds of work each; one process for all of them spares the kernel's queue, and, since the next
-// modules are known while one runs, their memory is fetched ahead. Modules due at one time run in the order of
-// their numbers, whichever the calls came in, and after all that processes do at that time (SettledCall): results
-// do not depend on the kernel's process order.
+// modules are known while one runs, their memory is fetched ahead. Modules due at one time run in the order
+// of their numbers, whichever the calls came in, and after all that processes do at that time (SettledCall):
+// results do not depend on the kernel's process order.
 //
 // One wheel is what one thread or process runs: modules of different wheels must be at least a link's latency
 // apart.

@@ -463,7 +463,8 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1";  // characters
     k.description =
         "The rule matches collectives and point-to-point messages whose trace nodes have such a name. `*` "
-        "stands for any text, `?` for one character. All members' nodes of a collective must match the same rules.";
+        "stands for any text, `?` for one character. All members' nodes of a collective must match the same "
+        "rules.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].group", ValueType::text);

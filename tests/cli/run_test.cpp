@@ -711,7 +711,8 @@ TEST_F(Run, WavesOfPatternsWithAndWithoutTheModuleOfEverything) {
   EXPECT_EQ(signals("job.npu[0-3].*"), 8u);
   EXPECT_EQ(signals("npu0"), 2u);
   const Ran help = weft({"run", "--help"});
-  for (const std::string& text : {help.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/guide/waveforms.md")}) {
+  for (const std::string& text :
+       {help.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/guide/waveforms.md")}) {
     size_t found = 0;
     for (size_t at = text.find("--waves '"); at != std::string::npos; at = text.find("--waves '", at + 1)) {
       const size_t begin = at + 9;

@@ -91,7 +91,8 @@ void CheckedJob::check_rules(uint32_t rank, const trace::Node& node) {
   } else {
     const uint32_t rule = fidelity_.first_difference(own.fidelity, first.fidelity);
     const bool here = fidelity_.in_set(own.fidelity, rule);
-    what = fmt::format("{} is{} for it, but{} for", fidelity_.origin(rule), here ? "" : " not", here ? " not" : "");
+    what = fmt::format("{} is{} for it, but{} for", fidelity_.origin(rule), here ? "" : " not",
+                       here ? " not" : "");
   }
   const trace::TraceIndex& other = traces_.index(first.rank);
   trace::NodeCache cache = other.open_cache(16u << 10);
