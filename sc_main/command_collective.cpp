@@ -36,6 +36,7 @@
 #include "sc_models/job.h"
 #include "sc_models/machine_check.h"
 #include "workload/collectives/data_layout.h"
+#include "workload/collectives/program_check.h"
 #include "workload/collectives/traffic_estimate.h"
 
 namespace weft::cli {
@@ -428,6 +429,7 @@ bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilde
     size.raise(collectives::plan_size(config, *plan));
     if (config.run.data != "none") data = std::max(data, collectives::data_footprint(*plan));
   }
+  collectives::check_programs(config);
   room.check(config, collective_memory(config, folded, size, data));
   return folded;
 }

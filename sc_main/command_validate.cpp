@@ -15,6 +15,7 @@
 #include "sc_main/memory_check.h"
 #include "sc_main/workload.h"
 #include "sc_models/machine_check.h"
+#include "workload/collectives/program_check.h"
 
 namespace weft::cli {
 namespace {
@@ -39,6 +40,7 @@ ExitCode validate(const WorkloadOptions& options) {
   if (config.workload.trace.empty()) {
     memory = machine_memory_text(config, options);
     check_run(config);
+    collectives::check_programs(config);
     text = "; no trace (workload.trace is not set)";
   } else {
     const Workload workload = open_workload(config, options);

@@ -80,10 +80,12 @@ Workload open_workload(const Config& config, const WorkloadOptions& options) {
   Workload workload;
   workload.traces = std::make_unique<const trace::JobTrace>(
       trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict));
-  collectives::check_programs(config, *workload.traces);
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,
       graph::fold_job(config, *workload.traces, !config.output.waves.empty(), !options.no_fold));
+  // Of plans the words above say more: these are the programs that no collective of the job uses.
+  collectives::check_programs(config);
+  collectives::check_programs(config, *workload.traces);
   workload.memory = job_memory(config, *workload.job);
   room.check(config, workload.memory);
   return workload;

@@ -4,7 +4,6 @@
 #include "sc_models/machine_check.h"
 
 #include "sc_models/packet_region.h"
-#include "workload/collectives/program_check.h"
 #include "workload/graph/fidelity_rules.h"
 
 namespace weft {
@@ -12,7 +11,6 @@ namespace weft {
 void check_machine(const Config& config) {
   const graph::FidelityRules rules(config);
   for (uint32_t p = 0; p < rules.planes(); ++p) packet_regions_of(rules.plane(p));
-  collectives::check_programs(config);
 }
 
 std::vector<std::string> machine_warnings(const Config& config) {

@@ -12,7 +12,7 @@
 namespace weft {
 
 /// Throws UserError for a machine that cannot be built, whatever runs on it: rules of fidelity that it cannot
-/// follow, packet networks that cannot be, custom programs that are missing or wrong. Builds none of it.
+/// follow, packet networks that cannot be. Builds none of it.
 void check_machine(const Config& config);
 
 /// What can be built and is not as it should be. Throws what check_machine() does of packet networks.
