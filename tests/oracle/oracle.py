@@ -153,6 +153,7 @@ def main():
     numbers = range(arguments.cases) if arguments.case is None else [arguments.case]
     counts, failed, beyond, known, possible, agree = {}, {}, 0, {}, {}, 0
     listed = known_cases(arguments.seed) if arguments.listed and not arguments.kind else {}
+    listed = {number: name for number, name in listed.items() if number in numbers}
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
         todo = [pool.submit(check, arguments.weft, arguments.seed, n, arguments.kind, arguments.keep,
                             arguments.smaller)
@@ -167,7 +168,7 @@ def main():
             if number in listed:
                 agree += not report
                 excuses = [listed[number]]
-            if report and excuses:
+            if report and excuses and "(ps)" in report:  # other times, not a run that failed
                 known[excuses[0]] = known.get(excuses[0], 0) + 1
             elif report:
                 failed[kind] = failed.get(kind, 0) + 1
