@@ -6,8 +6,8 @@
 // teardown included) and its peak memory.
 //
 //   bench_scale [--repeat N] [--gate NAME] [--weft PATH]     measure, print a table
-//   bench_scale --run NAME                                   one run of the gate in this process, one line of
-//   facts
+//   bench_scale --run NAME [--fidelity message|analytical]   one run of the gate in this process, one line of
+//                                                            facts
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -40,6 +40,7 @@ struct Gate {
 
 const std::vector<Gate>& gates() {
   static const std::vector<Gate> table{
+      {"4096x1", {16, 16, 16}, 1, 0.4, 150, 5},
       {"4096x4", {16, 16, 16}, 4, 0.6, 150, 5},
       {"4096x64", {16, 16, 16}, 64, 8, 0, 5},
       {"65536x4", {64, 32, 32}, 4, 60, 2048, 3},
@@ -62,7 +63,7 @@ double resident() {
 }
 
 /// Runs the gate here. Leaves without teardown, as `weft` does: SystemC's registries remove linearly.
-[[noreturn]] void run_here(const Gate& gate) {
+[[noreturn]] void run_here(const Gate& gate, weft::Fidelity fidelity) {
   const auto start = Clock::now();
   const double before = resident();
   weft::Config config;
@@ -72,6 +73,7 @@ double resident() {
     d.size = size;
     d.bandwidth = {50'000'000'000ull, 1};
     d.latency = 500'000;
+    d.fidelity = fidelity;
     config.dimensions.push_back(d);
   }
   config.collectives.chunks = gate.chunks;
@@ -200,7 +202,8 @@ int table(const std::string& self, const std::string& weft, const std::string& o
 
 int usage() {
   std::fprintf(stderr,
-               "bench_scale [--repeat N] [--gate NAME] [--weft PATH] | bench_scale --run NAME\n"
+               "bench_scale [--repeat N] [--gate NAME] [--weft PATH] | bench_scale --run NAME "
+               "[--fidelity message|analytical]\n"
                "gates:");
   for (const Gate& gate : gates()) std::fprintf(stderr, " %s", gate.name);
   std::fprintf(stderr, "\n");
@@ -213,6 +216,7 @@ int sc_main(int argc, char** argv) {
   std::string weft;
   std::string only;
   std::string run;
+  weft::Fidelity fidelity = weft::Fidelity::message;
   int repeat = 0;
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) return usage();
@@ -225,6 +229,10 @@ int sc_main(int argc, char** argv) {
       weft = argv[i + 1];
     } else if (option == "--run") {
       run = argv[i + 1];
+    } else if (option == "--fidelity" && std::strcmp(argv[i + 1], "analytical") == 0) {
+      fidelity = weft::Fidelity::analytical;
+    } else if (option == "--fidelity" && std::strcmp(argv[i + 1], "message") == 0) {
+      fidelity = weft::Fidelity::message;
     } else {
       return usage();
     }
@@ -233,6 +241,6 @@ int sc_main(int argc, char** argv) {
   const auto gate =
       std::find_if(gates().begin(), gates().end(), [&](const Gate& g) { return name == g.name; });
   if (!name.empty() && gate == gates().end()) return usage();
-  if (!run.empty()) run_here(*gate);
+  if (!run.empty()) run_here(*gate, fidelity);
   return table("/proc/self/exe", weft, only, repeat);
 }

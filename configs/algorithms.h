@@ -7,18 +7,23 @@
 #ifndef WEFT_CONFIGS_ALGORITHMS_H
 #define WEFT_CONFIGS_ALGORITHMS_H
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "configs/types.h"
+
 namespace weft {
 
 struct AlgorithmInfo {
-  const char* name;
+  std::string name;
   bool available;        ///< false: known, but not in this version
   bool whole;            ///< runs a whole operation over all its members at once, not one dimension of it
   const char* argument;  ///< what follows the name and a colon; nullptr: nothing
-  const char* description;
+  std::string description;
+  uint32_t lacks = 0;             ///< bit i: operation i does not exist in it, whatever the dimension
+  const char* instead = nullptr;  ///< what to use for those, to follow "use"
 };
 
 /// All of them, available ones first.
@@ -27,6 +32,10 @@ const std::vector<AlgorithmInfo>& algorithm_table();
 /// The row of a name as a configuration writes it (with its argument, if the algorithm takes one); nullptr
 /// when there is none.
 const AlgorithmInfo* find_algorithm(std::string_view name);
+
+/// Why the algorithm cannot run an operation, and what can: "double_binary_tree has no gather; use ring or
+/// direct". Empty: it can.
+std::string lacking(const AlgorithmInfo& algorithm, CollectiveOp op);
 
 /// What follows the colon of `custom:path/prefix`; empty for a name without.
 std::string_view algorithm_argument(std::string_view name);

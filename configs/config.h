@@ -53,6 +53,7 @@ struct DimensionConfig {
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
   Picoseconds replay = 0;          ///< what a repetition costs; 0: a round trip
   FlowControl flow_control = FlowControl::automatic;
+  std::string implementation = "crossbar";  ///< of a Switch's or a tree's switches, at message fidelity
 
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
@@ -78,7 +79,8 @@ struct HbmConfig {
   Picoseconds latency = 0;           ///< banked: of a column command to an open row
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
-  uint32_t outstanding = 8;  ///< requests in flight an NPU
+  uint32_t outstanding = 8;             ///< requests in flight an NPU
+  std::string implementation = "auto";  ///< `auto`: what `model` says
 
   bool banked() const { return model == "banked"; }
 };
@@ -88,6 +90,7 @@ struct HbmConfig {
 struct RemoteMemoryConfig {
   Rate bandwidth;
   Picoseconds latency = 0;
+  std::string implementation = "auto";  ///< `auto`: latency + bytes / bandwidth
 };
 
 enum class FlitSwitchingKind : uint8_t { packet_held, flit_interleaved };
@@ -261,8 +264,9 @@ struct OutputConfig {
 };
 
 struct Config {
-  std::string file;      ///< where it was read from; "" when built by a program
-  std::string notation;  ///< of the physical machine; "" for an explicit graph
+  std::string file;                  ///< where it was read from; "" when built by a program
+  std::vector<std::string> plugins;  ///< shared libraries, absolute paths
+  std::string notation;              ///< of the physical machine; "" for an explicit graph
   /// What collectives plan on: the logical topology. Without `logical` and without a graph it is the physical
   /// one too; otherwise the rates and latencies here are nominal (the slowest link's rate, the shortest
   /// link's latency) and messages travel on what `fabric_dimensions()` or `graph` say.

@@ -126,11 +126,12 @@ void Graph::find_routes() {
   if (policy == nullptr) fail(fmt::format("there is no routing `{}`", spec_.routing));
   const uint32_t n = nodes();
   const bool explicit_table = std::string_view(spec_.routing) == "table";
+  const RouteIndex routes(*this);
   NextPorts ports;
   offsets_.push_back(0);
   for (uint32_t destination = 0; destination < spec_.npus; ++destination) {
     ports.assign(n, {});
-    policy->next_ports(*this, destination, ports);
+    policy->next_ports(*this, routes, destination, ports);
     // From every NPU every way must end at the destination. 0: not looked at, 1: on the way, 2: good.
     std::vector<uint8_t> state(n, 0);
     state[destination] = 2;

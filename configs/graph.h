@@ -53,9 +53,10 @@ struct GraphSpec {
   std::vector<GraphLink> links;
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::cut_through;
-  bool npus_forward = true;               ///< messages may pass through NPUs
-  std::string routing = "shortest_path";  ///< a row of routing_policies()
-  std::vector<GraphRoute> routes;         ///< of `table`
+  bool npus_forward = true;                 ///< messages may pass through NPUs
+  std::string routing = "shortest_path";    ///< a row of routing_policies()
+  std::vector<GraphRoute> routes;           ///< of `table`
+  std::string implementation = "crossbar";  ///< of the switches, at message fidelity
 };
 
 class Graph {

@@ -21,6 +21,11 @@ using Nodes = std::vector<uint32_t>;
   throw UserError(ExitCode::usage, message);
 }
 
+/// For messages: the beginning of a long one.
+std::string shown_name(const std::string& name) {
+  return name.size() > 60 ? name.substr(0, 60) + "..." : name;
+}
+
 /// A name that ends in a number, for ranges. No number: `digits` is empty.
 struct Numbered {
   std::string prefix;
@@ -32,29 +37,43 @@ Numbered numbered(const std::string& name) {
   size_t at = name.size();
   while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') --at;
   Numbered out{name.substr(0, at), name.substr(at), 0};
-  if (out.digits.size() > 9) fail(fmt::format("'{}' has a number that is too long", name));
+  if (out.digits.size() > 9) fail(fmt::format("'{}' has a number that is too long", shown_name(name)));
   if (!out.digits.empty()) out.number = std::stoull(out.digits);
   return out;
 }
 
-/// The names of `a..b`, or the name itself. Errors: fail().
-std::vector<std::string> range_names(const std::string& text) {
-  const size_t dots = text.find("..");
-  if (dots == std::string::npos) return {text};
-  const Numbered first = numbered(text.substr(0, dots));
-  const Numbered last = numbered(text.substr(dots + 2));
-  const bool leading_zero = (first.digits.size() > 1 && first.digits[0] == '0') ||
-                            (last.digits.size() > 1 && last.digits[0] == '0');
-  if (first.digits.empty() || last.digits.empty() || leading_zero || first.prefix != last.prefix)
-    fail(fmt::format("'{}' is no range; write the same word with two numbers, for example `npu0..npu3`",
-                     text));
-  if (first.number > last.number) fail(fmt::format("the range '{}' runs backwards", text));
-  if (last.number - first.number >= kMaxGraphNodes)
-    fail(fmt::format("the range '{}' has more than {} nodes", text, kMaxGraphNodes));
-  std::vector<std::string> out;
-  for (uint64_t i = first.number; i <= last.number; ++i) out.push_back(fmt::format("{}{}", first.prefix, i));
-  return out;
-}
+/// The nodes of `a..b`, or of one name. Names are made one at a time: a range of 8,192 names in a file of a
+/// few bytes must not cost more than the nodes that exist.
+class NameRange {
+ public:
+  /// Errors: fail().
+  explicit NameRange(const std::string& text) : name_(text) {
+    const size_t dots = text.find("..");
+    if (dots == std::string::npos) return;
+    const Numbered first = numbered(text.substr(0, dots));
+    const Numbered last = numbered(text.substr(dots + 2));
+    const bool leading_zero = (first.digits.size() > 1 && first.digits[0] == '0') ||
+                              (last.digits.size() > 1 && last.digits[0] == '0');
+    if (first.digits.empty() || last.digits.empty() || leading_zero || first.prefix != last.prefix)
+      fail(fmt::format("'{}' is no range; write the same word with two numbers, for example `npu0..npu3`",
+                       shown_name(text)));
+    if (first.number > last.number) fail(fmt::format("the range '{}' runs backwards", shown_name(text)));
+    if (last.number - first.number >= kMaxGraphNodes)
+      fail(fmt::format("the range '{}' has more than {} nodes", shown_name(text), kMaxGraphNodes));
+    name_ = first.prefix;
+    first_ = first.number;
+    size_ = last.number - first.number + 1;
+    numbered_ = true;
+  }
+  uint64_t size() const { return size_; }
+  std::string name(uint64_t i) const { return numbered_ ? fmt::format("{}{}", name_, first_ + i) : name_; }
+
+ private:
+  std::string name_;  ///< of a range: without the number
+  uint64_t first_ = 0;
+  uint64_t size_ = 1;
+  bool numbered_ = false;
+};
 
 bool is_npu_name(const std::string& name) {
   return name.size() > 3 && name.compare(0, 3, "npu") == 0 &&
@@ -193,13 +212,14 @@ class NodeNames {
   static constexpr const char* kWant = "allowed: a node (`npu3`), a range (`npu0..npu3`) or a list of them";
 
   void add(const std::string& text, Nodes& out) const {
-    for (const std::string& name : range_names(text)) out.push_back(find(name));
+    const NameRange range(text);
+    for (uint64_t i = 0; i < range.size(); ++i) out.push_back(find(range.name(i)));
   }
   uint32_t find(const std::string& name) const {
     if (is_npu_name(name)) {
       const Numbered n = numbered(name);
       if (n.number < npus_ && fmt::format("npu{}", n.number) == name) return static_cast<uint32_t>(n.number);
-      fail(fmt::format("unknown node '{}'; the NPUs are npu0 to npu{}", name, npus_ - 1));
+      fail(fmt::format("unknown node '{}'; the NPUs are npu0 to npu{}", shown_name(name), npus_ - 1));
     }
     const auto it = switches_.find(name);
     if (it != switches_.end()) return it->second;
@@ -207,7 +227,7 @@ class NodeNames {
     for (const auto& s : switches_)
       if (names.size() < 1000) names.push_back(s.first);
     const std::string near = nearest_name(name, names);
-    fail(fmt::format("unknown node '{}'{}; nodes are npu0 to npu{}{}", name.substr(0, 60),
+    fail(fmt::format("unknown node '{}'{}; nodes are npu0 to npu{}{}", shown_name(name),
                      near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), npus_ - 1,
                      switches_.empty() ? ", and no switches are declared" : " and the names in `switches`"));
   }
@@ -232,13 +252,16 @@ std::vector<std::string> read_switches(const DocumentNode& node) {
   for (const DocumentNode& item : node.items) {
     if (item.kind != DocumentNode::Kind::scalar)
       fail(fmt::format("holds {}; allowed: {}", describe_node(item), allowed_values(key)));
-    for (const std::string& name : range_names(item.scalar)) {
+    const NameRange range(item.scalar);
+    for (uint64_t i = 0; i < range.size(); ++i) {
+      const std::string name = range.name(i);
       const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
       const auto word = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
       if (name.empty() || name.size() > 64 || !letter(name[0]) ||
           !std::all_of(name.begin(), name.end(), word))
         fail(fmt::format("'{}' is no name; use letters, digits and `_`, a letter first", name.substr(0, 70)));
-      if (is_npu_name(name)) fail(fmt::format("'{}' is the name of an NPU; call the switch otherwise", name));
+      if (is_npu_name(name))
+        fail(fmt::format("'{}' is the name of an NPU; call the switch otherwise", shown_name(name)));
       if (!seen.emplace(name, true).second)
         fail(fmt::format("two switches are called '{}'; rename one", name));
       out.push_back(name);
@@ -315,6 +338,18 @@ void read_link(const DocumentNode& node, const std::string& shown, const NodeNam
   good = good && section.good();
 }
 
+/// Entry `next` of `count` is not read any more when so many before it are wrong: each can cost as much as
+/// the graph is large.
+bool stop_after(uint32_t wrong, const std::string& origin, const std::string& key, size_t next, size_t count,
+                const ReportError& report) {
+  constexpr uint32_t kMostWrong = 20;
+  if (wrong < kMostWrong) return false;
+  report(
+      origin, key,
+      fmt::format("{} entries are wrong; the other {} are not read: mend these first", wrong, count - next));
+  return true;
+}
+
 /// Consecutive nodes as a range or a single name; "" when their names make no range.
 std::string range_text(const GraphSpec& spec, uint32_t first, uint32_t last) {
   const auto name = [&spec](uint32_t n) {
@@ -322,15 +357,14 @@ std::string range_text(const GraphSpec& spec, uint32_t first, uint32_t last) {
   };
   if (first == last) return name(first);
   const std::string text = name(first) + ".." + name(last);
-  std::vector<std::string> names;
   try {
-    names = range_names(text);
+    const NameRange range(text);
+    if (range.size() != last - first + 1) return "";
+    for (uint32_t i = 0; i < range.size(); ++i)
+      if (range.name(i) != name(first + i)) return "";
   } catch (const UserError&) {
     return "";
   }
-  if (names.size() != last - first + 1) return "";
-  for (uint32_t i = 0; i < names.size(); ++i)
-    if (names[i] != name(first + i)) return "";
   return text;
 }
 
@@ -366,8 +400,14 @@ std::optional<GraphSpec> read_graph(const DocumentEntry& entry, const ReportErro
                                 describe_node(links->value)));
     } else {
       const NodeNames names(spec);
-      for (size_t i = 0; i < links->value.items.size(); ++i)
-        read_link(links->value.items[i], fmt::format("{}[{}]", name, i), names, spec, good, report);
+      const size_t count = links->value.items.size();
+      uint32_t wrong = 0;
+      for (size_t i = 0; i < count && !stop_after(wrong, links->origin, name, i, count, report); ++i) {
+        bool right = true;
+        read_link(links->value.items[i], fmt::format("{}[{}]", name, i), names, spec, right, report);
+        wrong += right ? 0 : 1;
+      }
+      good = wrong == 0;
     }
   }
   if (!good || !section.good()) return std::nullopt;
@@ -379,6 +419,7 @@ std::optional<GraphSpec> read_graph(const DocumentEntry& entry, const ReportErro
                        ? Switching::cut_through
                        : Switching::store_and_forward;
   spec.npus_forward = section.value<bool>("npus_forward");
+  spec.implementation = section.value<std::string>("implementation");
   return spec;
 }
 
@@ -393,15 +434,23 @@ bool read_routes(const DocumentNode& list, const std::string& key, GraphSpec& sp
   }
   constexpr size_t kMaxRoutes = size_t{1} << 24;
   const NodeNames names(spec);
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> known;  // (at, to) -> via
+  constexpr uint32_t kNone = ~0u;
+  std::vector<std::vector<uint32_t>> known(spec.npus +
+                                           spec.switches.size());  // by node, then NPU: the next hop
+  const auto next_hop = [&](uint32_t at, uint32_t to) -> uint32_t& {
+    if (known[at].empty()) known[at].assign(spec.npus + size_t{1}, kNone);
+    return known[at][to == GraphRoute::kAnywhere ? spec.npus : to];
+  };
+  uint64_t stated = 0;
   std::vector<std::vector<uint32_t>> neighbours(spec.npus + spec.switches.size());
   for (const GraphLink& link : spec.links) {
     neighbours[link.from].push_back(link.to);
     if (link.bidirectional) neighbours[link.to].push_back(link.from);
   }
   const auto name = [&spec](uint32_t n) { return range_text(spec, n, n); };
-  bool good = true;
-  for (size_t i = 0; i < list.items.size(); ++i) {
+  uint32_t wrong = 0;
+  const size_t count = list.items.size();
+  for (size_t i = 0; i < count && !stop_after(wrong, list.origin, key, i, count, report); ++i) {
     const DocumentNode& node = list.items[i];
     const std::string shown = fmt::format("{}[{}]", key, i);
     Section section(node, kRoutePrefix, shown, report);
@@ -425,6 +474,11 @@ bool read_routes(const DocumentNode& list, const std::string& key, GraphSpec& sp
       if (to[t] != GraphRoute::kAnywhere && to[t] >= spec.npus)
         section.error(node.origin, shown + ".to",
                       fmt::format("'{}' is a switch; messages go to NPUs", name(to[t])));
+    stated += section.good() ? at.size() * to.size() : 0;
+    if (stated > kMaxRoutes) {
+      section.error(node.origin, shown, fmt::format("more than {} routes", kMaxRoutes));
+      return false;
+    }
     for (size_t a = 0; section.good() && a < at.size(); ++a) {
       const auto& near = neighbours[at[a]];
       if (std::find(near.begin(), near.end(), via[0]) == near.end()) {
@@ -435,25 +489,22 @@ bool read_routes(const DocumentNode& list, const std::string& key, GraphSpec& sp
       }
       for (const uint32_t t : to) {
         if (t == at[a]) continue;  // in a range: nothing to route
-        const auto found = known.emplace(std::make_pair(at[a], t), via[0]);
-        if (!found.second && found.first->second != via[0]) {
+        uint32_t& next = next_hop(at[a], t);
+        if (next != kNone && next != via[0]) {
           section.error(
               node.origin, shown,
               fmt::format("a second next hop at {} {}: {}, after {}; keep one", name(at[a]),
                           t == GraphRoute::kAnywhere ? std::string("for all others") : "for " + name(t),
-                          name(via[0]), name(found.first->second)));
+                          name(via[0]), name(next)));
           break;
         }
-        if (found.second) spec.routes.push_back({at[a], t, via[0]});
-        if (spec.routes.size() > kMaxRoutes) {
-          section.error(node.origin, shown, fmt::format("more than {} routes", kMaxRoutes));
-          return false;
-        }
+        if (next == kNone) spec.routes.push_back({at[a], t, via[0]});
+        next = via[0];
       }
     }
-    good = good && section.good();
+    wrong += section.good() ? 0 : 1;
   }
-  return good;
+  return wrong == 0;
 }
 
 std::optional<std::vector<uint32_t>> read_mapping(const DocumentEntry& entry, uint32_t npus,
@@ -506,8 +557,9 @@ std::string print_graph(const GraphSpec& spec) {
   std::string out = "  graph:\n";
   out += fmt::format("    npus: {}\n", spec.npus);
   if (!spec.switches.empty()) out += fmt::format("    switches: [{}]\n", fmt::join(spec.switches, ", "));
-  out += fmt::format("    fidelity: {}\n    switching: {}\n    npus_forward: {}\n", to_string(spec.fidelity),
-                     to_string(spec.switching), spec.npus_forward);
+  out += fmt::format(
+      "    fidelity: {}\n    switching: {}\n    npus_forward: {}\n    implementation: \"{}\"\n",
+      to_string(spec.fidelity), to_string(spec.switching), spec.npus_forward, spec.implementation);
   if (!spec.links.empty()) out += "    links:\n";
   for (size_t i = 0; i < spec.links.size();) {
     // As many links as one entry can say: one end runs on, or both do.

@@ -40,7 +40,7 @@ std::vector<Distance> distances_to(const Graph& graph, uint32_t destination) {
 }
 
 /// Every port on a way of fewest hops and least latency.
-void equal_cost(const Graph& graph, uint32_t destination, NextPorts& out) {
+void equal_cost(const Graph& graph, const RouteIndex&, uint32_t destination, NextPorts& out) {
   const std::vector<Distance> distance = distances_to(graph, destination);
   for (uint32_t node = 0; node < graph.nodes(); ++node) {
     if (node == destination || distance[node].hops == kUnreached) continue;
@@ -57,8 +57,8 @@ void equal_cost(const Graph& graph, uint32_t destination, NextPorts& out) {
   }
 }
 
-void shortest_path(const Graph& graph, uint32_t destination, NextPorts& out) {
-  equal_cost(graph, destination, out);
+void shortest_path(const Graph& graph, const RouteIndex& routes, uint32_t destination, NextPorts& out) {
+  equal_cost(graph, routes, destination, out);
   for (uint32_t node = 0; node < graph.nodes(); ++node) {
     auto& ports = out[node];
     if (ports.size() < 2) continue;
@@ -68,10 +68,10 @@ void shortest_path(const Graph& graph, uint32_t destination, NextPorts& out) {
   }
 }
 
-void table(const Graph& graph, uint32_t destination, NextPorts& out) {
-  for (const bool defaults : {false, true}) {
-    for (const GraphRoute& route : graph.spec().routes) {
-      if (route.to != (defaults ? GraphRoute::kAnywhere : destination)) continue;
+void table(const Graph& graph, const RouteIndex& routes, uint32_t destination, NextPorts& out) {
+  for (const uint32_t to : {destination, GraphRoute::kAnywhere}) {
+    for (const uint32_t line : routes.of(to)) {
+      const GraphRoute& route = graph.spec().routes[line];
       if (route.at == destination || !out[route.at].empty()) continue;
       const auto& ports = graph.ports(route.at);
       for (uint32_t p = 0; p < ports.size() && out[route.at].empty(); ++p) {
@@ -82,6 +82,13 @@ void table(const Graph& graph, uint32_t destination, NextPorts& out) {
 }
 
 }  // namespace
+
+RouteIndex::RouteIndex(const Graph& graph) : by_destination_(graph.npus() + size_t{1}) {
+  const auto& routes = graph.spec().routes;
+  for (uint32_t line = 0; line < routes.size(); ++line)
+    by_destination_[routes[line].to == GraphRoute::kAnywhere ? graph.npus() : routes[line].to].push_back(
+        line);
+}
 
 const std::vector<RoutingPolicy>& routing_policies() {
   static const std::vector<RoutingPolicy> rows = {

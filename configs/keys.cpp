@@ -9,6 +9,8 @@
 #include <map>
 
 #include "configs/algorithms.h"
+#include "configs/extension.h"
+#include "configs/implementation.h"
 #include "configs/keys/key_table.h"
 #include "configs/notation.h"
 #include "configs/tree_notation.h"
@@ -30,6 +32,15 @@ std::vector<KeySpec> make_keys() {
     k.description = "Version of the configuration format.";
     k.set = [](Config&, size_t, const Value&) {};
     k.get = [](const Config&, size_t) -> Value { return kConfigVersion; };
+  }
+  {
+    KeySpec& k = table.add("plugins", ValueType::paths);
+    k.fallback = "[]";
+    k.description =
+        "Shared libraries that bring further models, routing policies and collective algorithms "
+        "(docs/plugins.md). Relative to the folder of the configuration file.";
+    k.set = [](Config& c, size_t, const Value& v) { c.plugins = std::get<std::vector<std::string>>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.plugins; };
   }
   add_topology_keys(table);
   add_npu_keys(table);
@@ -125,58 +136,77 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-const std::vector<KeySpec>& keys() {
-  static const std::vector<KeySpec> table = make_keys();
+namespace {
+
+std::vector<KeySpec>& key_table() {
+  static std::vector<KeySpec> table = make_keys();
   return table;
+}
+
+}  // namespace
+
+const std::vector<KeySpec>& keys() {
+  return key_table();
+}
+
+void add_choice(const std::string& path, const std::string& name, const std::string& description) {
+  for (KeySpec& key : key_table()) {
+    if (key.path != path) continue;
+    for (const Choice& c : key.choices)
+      if (c.name == name)
+        throw UserError(ExitCode::usage, fmt::format("`{}` has a '{}' already", path, name));
+    key.choices.push_back({name, true, description});
+    return;
+  }
+  throw std::logic_error("there is no key " + path);
 }
 
 const std::vector<SectionSpec>& sections() {
   static const std::vector<SectionSpec> table = {
       {"topology", false, "The machine's NPUs and how they are joined."},
       {"topology.dimensions[]", false,
-       "A list of mappings, one a dimension of the notation in the same order, or one for all dimensions."},
+       "A list of mappings: one for each dimension of the notation in the same order, or one for all "
+       "dimensions."},
       {"topology.dimensions[].collective_unit", false,
-       "What the switches of a Switch dimension do collectives with: the algorithm `in_switch` (other "
-       "dimensions and algorithms ignore it)."},
+       "The collective unit of a Switch dimension's switches, for the algorithm `in_switch`. Other "
+       "dimensions and algorithms ignore it."},
       {"topology.dimensions[].levels[]", true,
-       "A list of mappings: the links between the switches of a tree that is a dimension among others, from "
-       "the leaf switches up to the roots, one a level or one for all. Absent: like the NPUs' links, which "
-       "the "
-       "dimension's own keys describe. In the one entry for all dimensions it is for those that are trees."},
+       "A list of mappings for a tree that is one dimension among others: the links between its switches. "
+       "The entries go from the leaf switches up to the roots, one for each level or one for all. Absent: "
+       "like the NPUs' links, which the dimension's own keys describe. In an entry for all dimensions it "
+       "applies to those that are trees."},
       {"topology.fidelity_rules[]", true,
-       "A list of mappings: another fidelity for some messages. The first rule all of whose conditions hold "
-       "is for a collective, or a point-to-point message, when it starts; one that is for none is warned of. "
-       "Links of one dimension at two fidelities are models of their own: messages at one do not wait for "
-       "those at the other. Not for graphs."},
+       "A list of mappings: another fidelity for some messages. The first matching rule applies when a "
+       "collective, or a point-to-point message, starts. A rule that never matches gives a warning. Links "
+       "of one dimension at two fidelities are separate models: messages at one do not wait for those at "
+       "the other. Graphs have no rules."},
       {"topology.graph", true,
-       "The machine as an explicit graph, instead of `notation` and `dimensions`: NPUs and switches are "
-       "nodes, any of which may be joined. Nodes are named `npu3`; a range is `npu0..npu3`, a list "
-       "`[npu0, sw1]`. Collectives plan on `topology.logical`."},
-      {"topology.graph.links[]", true, "A list of mappings, one a link or a group of like links."},
+       "The machine as an explicit graph, instead of `notation` and `dimensions`. NPUs and switches are "
+       "nodes, and a link may join any two. Nodes are named `npu3`; a range is `npu0..npu3`, a list `[npu0, "
+       "sw1]`. Collectives plan on `topology.logical`."},
+      {"topology.graph.links[]", true, "A list of mappings: one for each link or group of identical links."},
       {"topology.routes[]", true,
-       "The next hops of `routing: table`: a list of mappings. Every node that a message comes to needs one "
-       "for its destination."},
+       "The next hops of `routing: table`, as a list of mappings. Every node that a message comes to needs "
+       "one for its destination."},
       {"npu", false, "The computing part of every NPU."},
       {"hbm", false, "The memory of every NPU."},
       {"remote_memory", true,
-       "A memory that every NPU reaches over a link of its own. Absent: remote accesses in a trace are "
-       "errors."},
+       "A memory that every NPU reaches over its own link. Absent: remote accesses in a trace are errors."},
       {"nmu", false, "The network messaging unit of every NPU."},
       {"packet", false,
-       "What dimensions at `packet` fidelity have in common: packets, flits, virtual channels, credits, "
+       "Settings of all dimensions at `packet` fidelity: packets, flits, virtual channels, credits, "
        "routers."},
       {"packet.ecn", false, "Marks that routers put on packets where queues are long."},
-      {"packet.dcqcn", false, "Rates of senders whose packets are marked."},
+      {"packet.dcqcn", false, "How senders change their rates when their packets are marked."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
       {"collectives.rules[]", true,
-       "A list of mappings: settings of some collectives in place of those above. The first rule that "
-       "matches a "
-       "collective holds; one that none matches is warned of. In a trace a node's string attribute "
-       "`algorithm` "
-       "(one name, or one a dimension between commas) comes before the rules' and all other algorithms."},
+       "A list of mappings: settings of some collectives, in place of those above. The first matching rule "
+       "applies. A rule that never matches gives a warning. A trace node's string attribute `algorithm` "
+       "(one name, or one for each dimension between commas) comes before the rules' and all other "
+       "algorithms."},
       {"workload", false, "What the machine runs."},
-      {"run", false, "How it is run."},
-      {"output", false, "What is written where."},
+      {"run", false, "Settings of the run."},
+      {"output", false, "What is written, and where."},
   };
   return table;
 }
@@ -263,6 +293,14 @@ std::string allowed_values(const KeySpec& key) {
                          key.path == "packet.pfc_networks" ? "virtual networks" : "dimensions");
     case ValueType::ranks:
       return "a list of numbers and ranges, such as `[0, 2, 4..7]`";
+    case ValueType::implementation: {
+      std::vector<std::string> names;
+      for (const Choice& c : key.choices) names.push_back("`" + c.name + "`");
+      return fmt::format("{}, or what a plugin brings; with parameters `name(parameter=value, ..)`",
+                         fmt::join(names, ", "));
+    }
+    case ValueType::paths:
+      return "a path, or a list of paths";
     case ValueType::reduction:
       return fmt::format("`none`, `hbm` or `{{bandwidth: X}}` with X from {} to {}", key.min, key.max);
   }
@@ -293,8 +331,20 @@ Value parse_value(const KeySpec& key, const std::string& text) {
       fail(fmt::format("'{}' is unknown{}; allowed: {}", shown,
                        near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), allowed_values(key)));
     }
+    case ValueType::implementation: {
+      const Implementation implementation = parse_implementation(text);
+      std::vector<std::string> names;
+      for (const Choice& c : key.choices) names.push_back(c.name);
+      if (std::find(names.begin(), names.end(), implementation.model) != names.end())
+        return print_implementation(implementation);
+      const std::string near = nearest_name(implementation.model, names);
+      fail(fmt::format("there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:`",
+                       implementation.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),
+                       fmt::join(names, ", ")));
+    }
     case ValueType::text:
     case ValueType::path:
+    case ValueType::paths:
       if (text.find('\0') != std::string::npos) fail("the text holds a zero byte; remove it");
       if (!key.min.empty() && text.empty())
         fail(fmt::format("'' is empty; allowed: {}", allowed_values(key)));
@@ -348,6 +398,12 @@ std::string print_value(const KeySpec& key, const Value& value) {
       for (const std::string& n : names)
         out += (out.empty() ? "[" : ", ") + (n.empty() ? std::string(kDefaultAlgorithm) : quoted(n));
       return out + "]";
+    }
+    case ValueType::paths: {
+      std::string out;
+      for (const std::string& n : std::get<std::vector<std::string>>(value))
+        out += (out.empty() ? "[" : ", ") + quoted(n);
+      return out.empty() ? "[]" : out + "]";
     }
     case ValueType::dimensions: {
       std::string out;

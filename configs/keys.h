@@ -36,7 +36,9 @@ enum class ValueType : uint8_t {
   nodes,            ///< graph_reader.h: a node of the graph, a range or a list of them
   switches,         ///< graph_reader.h: a count, or a list of names
   dimensions,       ///< std::vector<std::string>: numbers (of virtual networks, too); empty: all
-  ranks             ///< graph_reader.h: a list of numbers and ranges
+  ranks,            ///< graph_reader.h: a list of numbers and ranges
+  implementation,   ///< std::string: one of `choices`, with parameters in parentheses (implementation.h)
+  paths             ///< std::vector<std::string>: one path or a list of them, as `path`
 };
 
 struct ReductionSetting {

@@ -13,6 +13,7 @@
 #include "configs/input_file.h"
 #include "configs/loading/errors.h"
 #include "configs/loading/overrides.h"
+#include "configs/loading/plugins.h"
 #include "configs/loading/raw_config.h"
 #include "configs/loading/resolver.h"
 
@@ -68,6 +69,7 @@ Config build_config(const std::string& text, const std::string& filename,
     for (const Override& o : overrides)
       if ((o.path == "topology.notation") == notation) loading::apply_override(root, o);
 
+  loading::load_plugins(root, filename);
   loading::Errors errors;
   const loading::RawConfig raw = loading::read_raw(root, errors);
   return loading::resolve(raw, filename, errors);

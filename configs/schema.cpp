@@ -4,6 +4,7 @@
 #include "configs/schema.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -53,6 +54,16 @@ Json type_of(const KeySpec& key) {
         if (c.available) names.push_back(c.name);
       return {{"enum", names}};
     }
+    case ValueType::implementation: {
+      std::string names;
+      for (const Choice& c : key.choices) names += (names.empty() ? "" : "|") + c.name;
+      // A plugin's names are not known here.
+      return {{"anyOf",
+               {{{"type", "string"}, {"pattern", fmt::format("^({})$", names)}},
+                {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_-]*([(].*[)])?$"}}}}};
+    }
+    case ValueType::paths:
+      return {{"oneOf", {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}}}}};
     case ValueType::size:
       return quantity(UnitKind::size, true);
     case ValueType::time:
@@ -264,10 +275,10 @@ std::string reference_markdown() {
       "<!-- Made from the tables in configs/keys; a test compares. To renew: WEFT_UPDATE_DOCS=1 ctest -R "
       "configs -->\n\n"
       "One YAML file describes a machine, its workload and the run. Unknown keys, missing units and values "
-      "out of range "
-      "are errors that name file, line, key, value and what is allowed; `--set a.b=c` on the command line "
-      "replaces a "
-      "key. A minimal file:\n\n"
+      "out\n"
+      "of range are errors that name file, line, key, value and what is allowed. `--set a.b=c` on the "
+      "command\n"
+      "line replaces a key. A minimal file:\n\n"
       "```yaml\nweft: 1\ntopology:\n  notation: Ring(8)\n  dimensions:\n    - {bandwidth: 100 GB/s, latency: "
       "500 ns}\n"
       "```\n\n"
@@ -278,16 +289,15 @@ std::string reference_markdown() {
       "      - {from: leaf0, to: leaf1, bandwidth: 50 GB/s, latency: 1 us, count: 2}\n"
       "  routing: ecmp\n  logical: Ring(2)_Ring(2)      # what collectives plan on\n"
       "  mapping: [0, 2, 1, 3]         # the NPU of rank 0, 1, ..\n```\n\n"
-      "`--set topology.dimensions[1].latency=\"1 us\"` sets it for dimension 1 only, `dimensions[*]` for "
-      "every entry; "
-      "setting one of `bandwidth` and `bandwidth_per_npu` replaces the other. `effective.yaml`, written "
-      "beside every "
-      "result, holds every key with the value that was used.\n\n"
+      "`--set topology.dimensions[1].latency=\"1 us\"` sets the key for dimension 1 only, `dimensions[*]` "
+      "for\n"
+      "every entry. Setting one of `bandwidth` and `bandwidth_per_npu` replaces the other. Every run writes\n"
+      "`effective.yaml` beside its results: every key with the value that was used.\n\n"
       "## Values\n\n"
-      "A value is a decimal number (also a fraction, `200/7 GiB/s`) and a unit; it is held exactly, and one "
-      "that does not "
-      "come out as whole picoseconds or bytes is an error. A bandwidth with more digits than that allows is "
-      "rounded to the nearest.\n\n| kind | units |\n|---|---|\n";
+      "A value is a decimal number (also a fraction, `200/7 GiB/s`) and a unit. It is held exactly; one "
+      "that\n"
+      "does not come out as whole picoseconds or bytes is an error. A bandwidth with more digits than that\n"
+      "allows is rounded to the nearest.\n\n| kind | units |\n|---|---|\n";
   out += "| bandwidth | " + short_unit_list(UnitKind::bandwidth) +
          " (`B` bytes, `b` bits; `k`, `M`, `G` .. are powers of "
          "1000, `Ki`, `Mi`, `Gi` .. of 1024) |\n";
@@ -305,11 +315,17 @@ std::string reference_markdown() {
       "| `{}` | the dimension's own: Ring `ring`, FullyConnected `direct`, Switch `halving_doubling` "
       "(all-to-all: `direct`) |\n",
       kDefaultAlgorithm);
-  for (const AlgorithmInfo& info : algorithm_table())
-    if (info.available)
-      out += fmt::format("| `{}{}` | {}{} |\n", info.name,
-                         info.argument == nullptr ? std::string{} : fmt::format(":{}", info.argument),
-                         info.description, info.whole ? "; for whole operations only" : "");
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    if (!info.available) continue;
+    std::vector<std::string> lacks;
+    for (int op = 0; op < kCollectiveOps; ++op)
+      if (!lacking(info, static_cast<CollectiveOp>(op)).empty())
+        lacks.emplace_back(fmt::format("`{}`", to_string(static_cast<CollectiveOp>(op))));
+    out += fmt::format("| `{}{}` | {}{}{} |\n", info.name,
+                       info.argument == nullptr ? std::string{} : fmt::format(":{}", info.argument),
+                       info.description, info.whole ? "; for whole operations only" : "",
+                       lacks.empty() ? "" : fmt::format(". It has no {}", fmt::join(lacks, ", ")));
+  }
   return out;
 }
 

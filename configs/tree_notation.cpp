@@ -149,6 +149,7 @@ GraphSpec tree_graph(const TreeNotation& tree, const std::vector<DimensionConfig
   spec.npus = tree.npus();
   spec.fidelity = levels.front().fidelity;
   spec.switching = levels.front().switching;
+  spec.implementation = levels.front().implementation;
   spec.npus_forward = false;
   spec.routing = "ecmp";
   const auto join = [&](uint32_t from, uint32_t to, uint32_t level) {

@@ -71,7 +71,7 @@ struct Rate {
   bool operator!=(const Rate& o) const { return !(*this == o); }
 };
 
-/// Process exit codes of every Weft program (documented in docs/user_guide.md).
+/// Process exit codes of every Weft program (documented in docs/guide/errors.md).
 enum class ExitCode : int {
   done = 0,
   internal = 1,

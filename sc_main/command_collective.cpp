@@ -25,14 +25,18 @@
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
+#include "sc_main/memory_check.h"
 #include "sc_main/plan_text.h"
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
+#include "sc_main/workload.h"
 #include "sc_models/job.h"
+#include "sc_models/machine_check.h"
 #include "workload/collectives/data_layout.h"
+#include "workload/collectives/program_check.h"
 #include "workload/collectives/traffic_estimate.h"
 
 namespace weft::cli {
@@ -48,6 +52,7 @@ struct CollectiveOptions {
   SizeRange range;
   bool json = false;
   bool no_fold = false;
+  bool force = false;
   std::string data, reduce;
   bool phases = false;
   std::string out;
@@ -121,7 +126,7 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
   size_t dimensions = 0;
   if (!o.config.empty()) {
     text = read_input(o.config, kConfigurationInput);
-    dimensions = parse_config(text, o.config).dimensions.size();
+    dimensions = parse_config(text, o.config, o.sets).dimensions.size();
   }
   if (!o.topology.empty() || o.config.empty()) {
     if (o.topology.empty())
@@ -318,7 +323,8 @@ Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, Collecti
   return ahead;
 }
 
-/// Runs one size after the other on the same machine.
+/// Runs one size after the other on the same machine, each as if it were alone: the one before it has left
+/// nothing behind.
 class Runner {
  public:
   /// `ahead`: the work of every size.
@@ -331,6 +337,7 @@ class Runner {
   std::optional<Measured> run(uint64_t bytes) {
     const System::Totals before = job_.system().totals();
     const auto begin = std::chrono::steady_clock::now();
+    if (number_ > 0) job_.system().restart_networks();
     job_.start(op_, bytes, root_);
     const auto work = [&] {
       return progress(job_.system().totals().messages_delivered - before.messages_delivered);
@@ -403,6 +410,30 @@ std::string plan_lines(const Config& config, const CollectiveOptions& options, C
   return lines;
 }
 
+/// Throws UserError for what keeps one of the sizes from being run. True: they are folded.
+bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilder& plans, CollectiveOp op,
+                       const std::vector<uint64_t>& sizes, uint32_t root) {
+  const Config& config = plans.config();
+  const MemoryRoom room(options.force);
+  // What no folding can be below: before any plan for a machine of that size is made.
+  const bool may_fold = !options.no_fold && graph::folding_refusal(config).empty();
+  room.check(config, machine_memory(config, may_fold ? 1 : config.npus(), may_fold ? 1 : 0, false));
+  check_machine(config);
+  bool folded = may_fold;
+  collectives::PlanSize size;
+  double data = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    CollectiveJob::check(plans, op, sizes[i], root, i + 1);
+    folded = folded && CollectiveJob::not_foldable(plans, op, sizes[i]).empty();
+    const auto plan = CollectiveJob::plan_of(plans, op, sizes[i], root);
+    size.raise(collectives::plan_size(config, *plan));
+    if (config.run.data != "none") data = std::max(data, collectives::data_footprint(*plan));
+  }
+  collectives::check_programs(config);
+  room.check(config, collective_memory(config, folded, size, data));
+  return folded;
+}
+
 constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
 
 ExitCode collective(const CollectiveOptions& options) {
@@ -416,13 +447,11 @@ ExitCode collective(const CollectiveOptions& options) {
                        config->collectives.chunks));
   const std::string head = fmt::format("# {} on {} ({} NPUs); size: {}\n", to_string(op),
                                        machine_name(*config), grouped(config->npus()), size_meaning(op));
+  const auto plans = std::make_shared<collectives::PlanBuilder>(*config);
+  const bool folded = check_collectives(options, *plans, op, sizes, root);
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
-  const auto plans = std::make_shared<collectives::PlanBuilder>(*config);
-  bool folded = !options.no_fold;
-  for (const uint64_t bytes : sizes)
-    folded = folded && CollectiveJob::not_foldable(*plans, op, bytes).empty();
   if (folded)
     note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
   std::unique_ptr<CollectiveJob, NoTeardown> job;
@@ -543,6 +572,7 @@ void add_collective_command(CLI::App& app, Action& action) {
       "Before the first send and after every receive (default: 0 ns)");
   command->add_flag("--no-fold", o.no_fold,
                     "Simulate every rank of a symmetric analytical collective instead of one for all");
+  add_force_option(*command, o.force);
   add("--data", o.data, "ELEMENT",
       "Carry elements (fp32, bf16 or int32), compute with them, and compare every result with the "
       "definition");

@@ -16,7 +16,6 @@
 
 #include "configs/effective.h"
 #include "configs/keys.h"
-#include "configs/loader.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -26,28 +25,21 @@
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
 #include "sc_main/text_options.h"
+#include "sc_main/workload.h"
 #include "sc_models/job.h"
 #include "vcd/waves.h"
-#include "workload/trace/workload_check.h"
 
 namespace weft::cli {
 namespace {
 
 struct RunOptions {
-  std::string config;
-  std::vector<std::string> sets;
-  std::string out, trace, groups, waves, waves_window, waves_budget;
-  bool has_out = false, has_waves = false, has_groups = false;
-  bool strict = false;
+  WorkloadOptions workload;
+  std::string out, waves, waves_window, waves_budget;
+  bool has_out = false, has_waves = false;
   bool json = false;
   bool per_layer = false;
-  bool no_fold = false;
   bool waves_flits = false;
 };
-
-std::string absolute(const std::string& path) {
-  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
-}
 
 /// "FROM:TO", either of which may be left out.
 void set_window(const std::string& text, OutputConfig& output) {
@@ -80,27 +72,18 @@ void set_budget(const std::string& text, OutputConfig& output) {
 }
 
 Config load(const RunOptions& options) {
-  Config config = load_config(options.config, options.sets);
-  if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
-  if (options.has_groups) config.workload.groups = absolute(options.groups);
+  Config config = load_workload(options.workload);
   if (options.has_out) config.output.dir = options.out;
   if (options.has_waves) config.output.waves = options.waves;
   if (!options.waves_window.empty()) set_window(options.waves_window, config.output);
   if (!options.waves_budget.empty()) set_budget(options.waves_budget, config.output);
-  if (config.output.waves_to != 0 && config.output.waves_from > config.output.waves_to)
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: the waveform would begin at {} and end at {} before that; mend "
-                                "--waves-window, or `output.waves_from` and `output.waves_to`",
-                                options.config, print_time(config.output.waves_from),
-                                print_time(config.output.waves_to)));
-  if (options.strict) config.workload.strict = true;
   if (config.workload.trace.empty())
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `workload.trace` is not set, so there is nothing to run; set it to the prefix "
                     "of the traces (rank r reads PREFIX.r.et), in the file, with `--set "
                     "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces",
-                    options.config));
+                    options.workload.config));
   return config;
 }
 
@@ -178,8 +161,8 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
 
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
-  const trace::JobTrace traces =
-      trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
+  Workload workload = open_workload(config, options.workload);
+  const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(config.output.dir,
                             {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",
                              "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "effective.yaml"});
@@ -193,7 +176,7 @@ ExitCode run(const RunOptions& options) {
   {
     // Not by an exception, which would take down what is built.
     const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
-    job.reset(new TraceJob("job", config, traces, waves.get(), !options.no_fold));
+    job.reset(new TraceJob("job", config, std::move(workload.job), waves.get()));
   }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   for (const std::string& warning : job->system().warnings()) warn(warning);
@@ -256,9 +239,7 @@ ExitCode run(const RunOptions& options) {
 void add_run_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "Run the workload of a configuration and write its results");
-  add_config_option(*command, options->config, "The configuration, a YAML file", true);
-  add_set_option(*command, options->sets,
-                 "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
+  add_workload_options(*command, options->workload);
   auto* out = command->add_option("--out", options->out, "Folder of the results (output.dir; default: out)")
                   ->type_name("DIR");
   command->add_flag("--json", options->json,
@@ -275,16 +256,6 @@ void add_run_command(CLI::App& app, Action& action) {
       "Size that waves.vcd never exceeds (output.waves_budget; default: 2 GiB)");
   command->add_flag("--waves-flits", options->waves_flits,
                     "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
-  command
-      ->add_option("--trace", options->trace,
-                   "Prefix of the traces (workload.trace), from the working directory")
-      ->type_name("PREFIX");
-  auto* groups =
-      command->add_option("--groups", options->groups, "Communicator groups (workload.groups), JSON")
-          ->type_name("FILE");
-  command->add_flag("--strict", options->strict,
-                    "Dangling dependencies in a trace are errors (workload.strict)");
-  command->add_flag("--no-fold", options->no_fold, "Simulate every rank, also those that do as others do");
   command->footer(
       "Examples:\n"
       "  weft run machine.yaml --out out\n"
@@ -293,10 +264,9 @@ void add_run_command(CLI::App& app, Action& action) {
       "'topology.dimensions[*].fidelity=analytical'\n"
       "  weft run machine.yaml --waves 'npu[0-3].*' --out out && gtkwave out/waves.gtkw\n"
       "  weft run machine.yaml --json | jq .time_ns");
-  command->callback([options, out, waves, groups, &action] {
+  command->callback([options, out, waves, &action] {
     options->has_out = out->count() != 0;
     options->has_waves = waves->count() != 0;
-    options->has_groups = groups->count() != 0;
     action = [options] { return run(*options); };
   });
 }

@@ -27,11 +27,13 @@
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/load_list.h"
+#include "sc_main/memory_check.h"
 #include "sc_main/progress.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
+#include "sc_main/workload.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/config_topology.h"
@@ -73,6 +75,7 @@ struct TrafficOptions {
   bool pfc = false;
   std::string seeds = "3", warmup, measure, jobs;
   bool no_self = false;
+  bool force = false;
   bool json = false;
 };
 
@@ -515,8 +518,21 @@ TrafficResult run(TrafficConfig config) {
   }
 }
 
+/// Every process has a network of its own.
+void check_memory(const TrafficOptions& options, const TrafficConfig& config) {
+  const auto points = static_cast<double>(config.loads.size()) * config.seeds;
+  const double processes = std::min<double>(config.jobs, points);
+  const MemoryEstimate estimate =
+      network_memory(config.topology, config.network, config.packet_flits, processes);
+  MemoryRoom(options.force)
+      .check(fmt::format("{} ({} NPUs), {} processes at a time", config.topology.name,
+                         grouped(config.topology.ranks()), processes),
+             estimate, [] { return std::string("use fewer of --jobs or --vcs, or fewer NPUs"); });
+}
+
 ExitCode traffic(const TrafficOptions& options) {
   const TrafficConfig config = make_traffic(options);
+  check_memory(options, config);
   warn_beforehand(config);
   set_up_kernel();
   const TrafficResult result = run(config);
@@ -589,6 +605,7 @@ void add_traffic_command(CLI::App& app, Action& action) {
   add("--warmup", o.warmup, "CYCLES", "Before the measurement (default: 5000 and twice the longest way)");
   add("--measure", o.measure, "CYCLES", "Packets created in it are measured (default: 20000 and the same)");
   add("--jobs", o.jobs, "N", "Processes at a time (default: one a processor)");
+  add_force_option(*command, o.force);
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
   command->footer(

@@ -8,62 +8,66 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "configs/describe.h"
-#include "configs/loader.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
-#include "sc_main/text_options.h"
-#include "sc_models/packet_region.h"
+#include "sc_main/memory_check.h"
+#include "sc_main/workload.h"
+#include "sc_models/machine_check.h"
 #include "workload/collectives/program_check.h"
-#include "workload/graph/fidelity_rules.h"
-#include "workload/trace/workload_check.h"
 
 namespace weft::cli {
 namespace {
 
-struct ValidateOptions {
-  std::string config;
-  std::vector<std::string> sets;
-};
+/// Without a trace: a machine may be folded for a collective, or built whole.
+std::string machine_memory_text(const Config& config, const WorkloadOptions& options) {
+  const MemoryRoom room(options.force);
+  const MemoryEstimate whole = machine_memory(config, config.npus(), 0, false);
+  if (options.no_fold || !graph::folding_refusal(config).empty()) {
+    room.check(config, whole);
+    return memory_text(whole);
+  }
+  const MemoryEstimate folded = machine_memory(config, 1, 1, false);
+  room.check(config, folded);
+  return fmt::format("{}; folded about {}", memory_text(whole), memory_size(folded.bytes()));
+}
 
-ExitCode validate(const ValidateOptions& options) {
-  const Config config = load_config(options.config, options.sets);
-  for (const std::string& warning : packet_warnings(config, packet_regions_of(config))) warn(warning);
-  const graph::FidelityRules rules(config);
-  for (uint32_t p = 1; p < rules.planes(); ++p) {
-    const Config& plane = rules.plane(p);
-    for (const std::string& warning : packet_warnings(plane, packet_regions_of(plane))) warn(warning);
-  }
-  collectives::check_programs(config);
-  std::string text =
-      fmt::format("{}: valid; {}, {} NPUs", options.config, machine_name(config), grouped(config.npus()));
+ExitCode validate(const WorkloadOptions& options) {
+  const Config config = load_workload(options);
+  std::string text;
+  std::string memory;
   if (config.workload.trace.empty()) {
-    text += "; no trace (workload.trace is not set)";
+    memory = machine_memory_text(config, options);
+    check_run(config);
+    collectives::check_programs(config);
+    text = "; no trace (workload.trace is not set)";
   } else {
-    const trace::JobTrace traces =
-        trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict);
-    for (const std::string& warning : traces.warnings()) warn(warning);
-    collectives::check_programs(config, traces);
-    text += fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
-                        grouped(traces.node_count()), traces.groups().size());
+    const Workload workload = open_workload(config, options);
+    for (const std::string& warning : workload.job->warnings()) warn(warning);
+    text = fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
+                       grouped(workload.traces->node_count()), workload.traces->groups().size());
+    memory = memory_text(workload.memory);
   }
-  print(text + "\n");
+  for (const std::string& warning : machine_warnings(config)) warn(warning);
+  const std::string room = MemoryRoom(true).text();
+  print(fmt::format("{}: valid; {}, {} NPUs{}\n", options.config, machine_name(config),
+                    grouped(config.npus()), text));
+  print(fmt::format("memory: {}{}{}\n", memory, room.empty() ? "" : "; ", room));
   return ExitCode::done;
 }
 
 }  // namespace
 
 void add_validate_command(CLI::App& app, Action& action) {
-  auto options = std::make_shared<ValidateOptions>();
-  CLI::App* command = app.add_subcommand("validate", "Check a configuration, and its traces if it names any");
-  add_config_option(*command, options->config, "The configuration, a YAML file", true);
-  add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
+  auto options = std::make_shared<WorkloadOptions>();
+  CLI::App* command = app.add_subcommand(
+      "validate", "Check a configuration, its traces if it names any, and the memory that a run needs");
+  add_workload_options(*command, *options);
   command->footer(
       "Examples:\n"
       "  weft validate machine.yaml\n"
-      "  weft validate machine.yaml --set workload.trace=traces/llm --set workload.strict=true");
+      "  weft validate machine.yaml --trace traces/llm --groups traces/llm.groups.json --strict");
   command->callback([options, &action] { action = [options] { return validate(*options); }; });
 }
 

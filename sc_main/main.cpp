@@ -8,6 +8,7 @@
 #include "sc_main/command_line.h"
 #include "sc_main/console.h"
 #include "sc_main/interruption.h"
+#include "sc_models/plugin.h"
 
 namespace {
 
@@ -22,5 +23,6 @@ __attribute__((constructor)) void no_banner() {
 int sc_main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the user's limit is an error like a full disk
   weft::cli::catch_signals();
+  weft::enable_plugins();
   weft::cli::leave(weft::cli::run_command_line(argc, argv));
 }

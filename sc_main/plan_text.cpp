@@ -63,7 +63,10 @@ std::string share_text(const collectives::PlanBuilder& plans, const collectives:
                                 share.dimensions.size()));
   text += fmt::format(": {}", fmt::join(parts, ", "));
   const collectives::ShareRemedy remedy = collectives::share_remedy(plans, plan);
-  if (!remedy.keys.empty()) text += fmt::format("; {} lifts it to {}", remedy.keys, percent(remedy.share));
+  if (!remedy.keys.empty()) {
+    const bool several = remedy.keys.find(" and ") != std::string::npos;
+    text += fmt::format("; {} {} it to {}", remedy.keys, several ? "lift" : "lifts", percent(remedy.share));
+  }
   return text;
 }
 

@@ -3,8 +3,9 @@
 //
 // Runs the fabric's modules when they are due. Thousands of NMUs become due at the same instants, with a few
 // dozen nanoseconds of work each; one process for all of them spares the kernel's queue, and, since the next
-// module is known while the current one runs, its memory is fetched ahead. Modules due at one time run in the
-// order of their numbers, whichever the calls came in: results do not depend on the kernel's process order.
+// modules are known while one runs, their memory is fetched ahead. Modules due at one time run in the order
+// of their numbers, whichever the calls came in, and after all that processes do at that time (SettledCall):
+// results do not depend on the kernel's process order.
 //
 // One wheel is what one thread or process runs: modules of different wheels must be at least a link's latency
 // apart.
@@ -18,18 +19,22 @@
 
 #include "configs/stop.h"
 #include "configs/types.h"
-#include "tlm_interconnect/ports/timed_queue.h"
+#include "sc_models/settled_call.h"
+#include "tlm_interconnect/ports/instant_queue.h"
 
 namespace weft {
 
 class ActivationWheel;
 
 /// A module that is run by a wheel.
-class Wakeable {
+class alignas(128) Wakeable {
  public:
   virtual ~Wakeable() = default;
   /// It is due: `now` is the time it asked for.
   virtual void activate(Picoseconds now) = 0;
+  /// It is due soon, and the lines that follow its Wakeable are here: it may ask for others. First not
+  /// `near`; when another module has run, so that those are here, too, `near`. No effect on results.
+  virtual void prepare(bool near) const { (void)near; }
 
  protected:
   Wakeable() = default;
@@ -47,9 +52,10 @@ class Wakeable {
 
 class ActivationWheel : public sc_core::sc_module {
  public:
-  explicit ActivationWheel(sc_core::sc_module_name name) : sc_core::sc_module(name), wake_("wake") {
+  explicit ActivationWheel(sc_core::sc_module_name name)
+      : sc_core::sc_module(name), settled_("settled", InstantPart::fabric, [this] { run(); }), wake_("wake") {
     SC_HAS_PROCESS(ActivationWheel);
-    SC_METHOD(run);
+    SC_METHOD(due);
     sensitive << wake_;
     dont_initialize();
   }
@@ -59,17 +65,28 @@ class ActivationWheel : public sc_core::sc_module {
     module.wheel_ = this;
     module.number_ = static_cast<uint32_t>(modules_.size());
     modules_.push_back(&module);
+    if (modules_.size() > room_) {
+      room_ = 2 * modules_.size();
+      queue_.resize(static_cast<uint32_t>(room_));
+    }
   }
 
   void wake(uint32_t number, Picoseconds time) {
-    queue_.push(time, number, 0);
+    queue_.push(time, number);
     if (time < next_ && !running_) {
       next_ = time;
-      wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
+      const Picoseconds now = sc_core::sc_time_stamp().value();
+      if (time == now) {
+        settled_.request();
+      } else {
+        wake_.notify(sc_core::sc_time::from_value(time - now));
+      }
     }
   }
 
  private:
+  void due() { settled_.call(); }
+
   void run() {
     const Picoseconds now = sc_core::sc_time_stamp().value();
     running_ = true;
@@ -78,11 +95,11 @@ class ActivationWheel : public sc_core::sc_module {
         running_ = false;
         next_ = now;
         sc_core::sc_pause();
-        wake_.notify(sc_core::SC_ZERO_TIME);  // goes on here, if anybody goes on
+        settled_.request();  // goes on here, if anybody goes on
         return;
       }
-      Wakeable& module = *modules_[queue_.pop().order];
-      if (!queue_.empty()) fetch(modules_[queue_.top().order]);
+      Wakeable& module = *modules_[queue_.pop()];
+      fetch_ahead();
       if (module.due_ > now) continue;  // it has asked for an earlier time since, and was run then
       module.due_ = kNever;
       module.running_ = true;
@@ -94,15 +111,30 @@ class ActivationWheel : public sc_core::sc_module {
     if (next_ != kNever) wake_.notify(sc_core::sc_time::from_value(next_ - now));
   }
 
+  /// The memory of the modules that probably come next: a step each, since what one asks for stands in lines
+  /// that it has asked for before. The next one of all has been through all steps; memory takes longer than
+  /// it runs.
+  void fetch_ahead() const {
+    const uint32_t second = queue_.peek_after(queue_.peek());
+    if (second == fabric::InstantQueue::kNone) return;
+    modules_[second]->prepare(true);
+    const uint32_t third = queue_.peek_after(second);
+    if (third == fabric::InstantQueue::kNone) return;
+    modules_[third]->prepare(false);
+    const uint32_t fourth = queue_.peek_after(third);
+    if (fourth != fabric::InstantQueue::kNone) fetch(modules_[fourth]);
+  }
   /// The lines that follow a Wakeable are the ones its module keeps its hottest data in.
   static void fetch(const Wakeable* module) {
     const char* at = reinterpret_cast<const char*>(module);
     for (int line = 0; line < kFetchLines; ++line) __builtin_prefetch(at + 64 * line);
   }
-  static constexpr int kFetchLines = 8;
+  static constexpr int kFetchLines = 5;
 
-  fabric::TimedQueue<uint32_t, uint32_t> queue_;  ///< order: the module's number
+  fabric::InstantQueue queue_;  ///< of modules' numbers
   std::vector<Wakeable*> modules_;
+  SettledCall settled_;
+  size_t room_ = 0;  ///< for so many
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;
   bool running_ = false;

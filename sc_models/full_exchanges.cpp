@@ -12,20 +12,10 @@ namespace {
 /// On smaller rings all messages go to neighbours.
 constexpr uint32_t kLeast = 4;
 
-/// The phase's rounds are full exchanges.
-bool exchanges(const collectives::CollectivePlan& plan, const collectives::PhasePlan& phase,
-               const std::vector<DimensionConfig>& dimensions) {
-  const collectives::Axis& axis = plan.axes()[phase.axis];
-  if (axis.dimension == collectives::Axis::kFlat || !axis.values.empty() || axis.size < kLeast) return false;
-  if (phase.algorithm != collectives::direct_algorithm() || !collectives::rootless(phase.op)) return false;
-  const DimensionConfig& dimension = dimensions[axis.dimension];
-  return dimension.kind == DimensionKind::ring && dimension.fidelity == Fidelity::analytical;
-}
-
 }  // namespace
 
 bool FullExchanges::possible(const Config& config) {
-  if (config.remapped() || config.collectives.direct_window != 0 || config.nmu.injection_queue != 0 ||
+  if (config.remapped() || config.nmu.injection_queue != 0 ||
       config.nmu.injection_bandwidth.bytes_per_second != 0) {
     return false;
   }
@@ -34,12 +24,22 @@ bool FullExchanges::possible(const Config& config) {
   });
 }
 
+bool FullExchanges::has_exchanges(const collectives::CollectivePlan& plan,
+                                  const collectives::PhasePlan& phase,
+                                  const std::vector<DimensionConfig>& dimensions) const {
+  if (phase.exchanges.empty()) return false;
+  const collectives::Axis& axis = plan.axes()[phase.axis];
+  if (axis.size < kLeast || dimensions[axis.dimension].fidelity != Fidelity::analytical) return false;
+  // What a window holds back is not sent at once.
+  return config_.collectives.direct_window == 0 || phase.algorithm != collectives::direct_algorithm();
+}
+
 bool FullExchanges::begin(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                           const std::vector<DimensionConfig>& dimensions) {
   if (plan->empty()) return false;
   bool any = false;
   for (const auto& phases : plan->orders()) {
-    for (const collectives::PhasePlan& phase : phases) any = any || exchanges(*plan, phase, dimensions);
+    for (const collectives::PhasePlan& phase : phases) any = any || has_exchanges(*plan, phase, dimensions);
   }
   if (!any) return false;
   Running running;
@@ -64,13 +64,16 @@ FullExchanges::Running* FullExchanges::find(uint32_t stream) {
 }
 
 uint32_t FullExchanges::members(Running& running, const MessageId& id) const {
-  if (running.chunk == id.chunk && running.phase == id.phase) return running.members;
-  running.chunk = id.chunk;
-  running.phase = id.phase;
-  const collectives::PhasePlan& phase = running.plan->phases(id.chunk)[id.phase];
-  const bool all = exchanges(*running.plan, phase, *running.dimensions);
-  running.members = all ? running.plan->axes()[phase.axis].size : 0;
-  return running.members;
+  if (running.chunk != id.chunk || running.phase != id.phase) {
+    running.chunk = id.chunk;
+    running.phase = id.phase;
+    const collectives::PhasePlan& phase = running.plan->phases(id.chunk)[id.phase];
+    running.rounds = has_exchanges(*running.plan, phase, *running.dimensions) ? &phase.exchanges : nullptr;
+    running.members = running.plan->axes()[phase.axis].size;
+  }
+  const bool exchange = running.rounds != nullptr && id.round < running.rounds->size() &&
+                        (*running.rounds)[id.round] != collectives::Exchange::none;
+  return exchange ? running.members : 0;
 }
 
 FullExchanges::Exchange& FullExchanges::exchange(const MessageId& id) {
@@ -129,10 +132,8 @@ Picoseconds FullExchanges::carried(const Running& running, const MessageId& id) 
   const DimensionConfig& dimension = (*running.dimensions)[view.axis->dimension];
   const uint32_t n = view.axis->size;
   const uint32_t me = view.me;
-  // A message holds the block of its receiver, or, where blocks are gathered, of its sender.
-  const bool senders =
-      phase.op == CollectiveOp::all_gather ||
-      ((phase.op == CollectiveOp::all_reduce || phase.op == CollectiveOp::barrier) && id.round == 1);
+  const collectives::Exchange kind = phase.exchanges[id.round];
+  const bool senders = kind == collectives::Exchange::gathered;
   const bool reverse = (id.chunk % config_.collectives.queues_per_dimension & 1) != 0;
   const uint32_t upwards = reverse ? (n - 1) / 2 : n / 2;
   // The receivers of what passes member i's upward last link are i and those above; q above there are as many
@@ -147,7 +148,25 @@ Picoseconds FullExchanges::carried(const Running& running, const MessageId& id) 
     }
     return bytes;
   };
-  const uint64_t most = std::max(passes(upwards, true), passes(n - 1 - upwards, false));
+  // The same, told from the sends of the members before this one.
+  collectives::PhaseShape shape{phase.op, n, 0, phase.root, reverse, id.chunk};
+  const auto told = [&](uint32_t reach, bool up) {
+    uint64_t bytes = 0;
+    collectives::Round round;
+    for (uint32_t d = 1; d <= reach; ++d) {
+      shape.me = up ? collectives::minus_mod(me, d, n) : collectives::plus_mod(me, d, n);
+      phase.algorithm->round(shape, id.round, round);
+      for (const collectives::RoundSend& send : round.sends) {
+        const uint32_t away =
+            up ? collectives::minus_mod(send.to, shape.me, n) : collectives::minus_mod(shape.me, send.to, n);
+        if (away >= d && away <= reach) bytes += send.blocks.bytes(n, split);
+      }
+    }
+    return bytes;
+  };
+  const bool other = kind == collectives::Exchange::other;
+  const auto bytes = [&](uint32_t reach, bool up) { return other ? told(reach, up) : passes(reach, up); };
+  const uint64_t most = std::max(bytes(upwards, true), bytes(n - 1 - upwards, false));
   return transfer_time(most, dimension.link_rate()) + dimension.latency;
 }
 

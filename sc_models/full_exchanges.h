@@ -2,9 +2,10 @@
 // Copyright the Weft authors
 //
 // Full exchanges on a Ring at `analytical` fidelity, as one member sees them: rounds in which every member of
-// a whole line sends a message to every other one (`direct`). Most of them pass links that other members'
-// messages pass, too, so that a member's last link carries more than what is for the member; when all members
-// enter together the round is not over before it has. docs/analytical.md has the rule and why it holds.
+// a whole line sends a message to every other one (`direct`, and programs that do the like). Most of them
+// pass links that other members' messages pass, too, so that a member's last link carries more than what is
+// for the member; when all members enter together the round is not over before it has. docs/analytical.md has
+// the rule and why it holds.
 
 #ifndef WEFT_SC_MODELS_FULL_EXCHANGES_H
 #define WEFT_SC_MODELS_FULL_EXCHANGES_H
@@ -46,7 +47,8 @@ class FullExchanges {
     // Of the phase asked for last:
     uint32_t chunk = ~0u;
     uint32_t phase = 0;
-    uint32_t members = 0;  ///< 0: its rounds are no full exchanges
+    uint32_t members = 0;
+    const std::vector<collectives::Exchange>* rounds = nullptr;  ///< null: none is a full exchange
   };
   struct Exchange {
     MessageId id;
@@ -57,6 +59,9 @@ class FullExchanges {
     Picoseconds last = 0;
     bool over() const { return members != 0 && sent + 1 == members && received + 1 == members; }
   };
+  /// Rounds of the phase are full exchanges for which the rule holds.
+  bool has_exchanges(const collectives::CollectivePlan& plan, const collectives::PhasePlan& phase,
+                     const std::vector<DimensionConfig>& dimensions) const;
   Running* find(uint32_t stream);
   uint32_t members(Running& running, const MessageId& id) const;
   Exchange& exchange(const MessageId& id);

@@ -5,17 +5,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
 
-#include "configs/dram_spec.h"
 #include "sc_models/layer_rows.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
-#include "workload/graph/bounds.h"
-#include "workload/trace/longest_path.h"
+#include "workload/collectives/whole_elements.h"
 
 namespace weft {
 namespace {
@@ -78,11 +75,27 @@ System::Options options(vcd::Waves* waves, const graph::Folding& folding) {
   return options;
 }
 
-graph::Folding fold_traces(const Config& config, const trace::JobTrace& traces, const vcd::Waves* waves,
-                           bool fold) {
-  if (!fold) return graph::Folding(traces, "folding is off");
-  if (waves != nullptr && waves->on()) return graph::Folding(traces, "waveforms are recorded");
-  return graph::Folding(config, traces);
+/// The lower bound. `where` begins the message of the UserError if it cannot end in simulated time.
+Picoseconds bound_in_time(const Config& config, const collectives::CollectivePlan& plan, Picoseconds now,
+                          const std::function<std::string()>& where) {
+  Picoseconds bound = 0;
+  in_time(
+      [&] {
+        bound = collectives::lower_bound(config, plan);
+        return later(now, bound);
+      },
+      [&] {
+        return fmt::format("{}: {} of {} B, which starts at {} ps,", where(), to_string(plan.request().op),
+                           plan.request().bytes, now);
+      },
+      "use a smaller size or higher bandwidths");
+  return bound;
+}
+
+/// What messages about a collective without a trace begin with.
+std::string collective_name(const Config& config, size_t number, CollectiveOp op) {
+  return fmt::format("{}: collective {} ({})", config.file.empty() ? "configuration" : config.file, number,
+                     to_string(op));
 }
 
 /// A row for a collective that some member has reached first. `where` begins the message of the UserError if
@@ -96,17 +109,8 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   row.bytes = plan.request().bytes;
   row.ranks = plan.members();
   row.chunks = plan.empty() ? 0 : plan.chunks();
-  const Picoseconds now = sc_core::sc_time_stamp().value();
-  in_time(
-      [&] {
-        row.lower_bound = collectives::lower_bound(config, plan);
-        return later(now, row.lower_bound);
-      },
-      [&] {
-        return fmt::format("{}: {} of {} B, which starts at {} ps,", where(), to_string(row.op), row.bytes,
-                           now);
-      },
-      "use a smaller size or higher bandwidths");
+  row.started = sc_core::sc_time_stamp().value();
+  row.lower_bound = bound_in_time(config, plan, row.started, where);
   for (size_t p = 0; p < plan.phases().size(); ++p) row.phases.push_back(describe_phase(plan, p));
   return row;
 }
@@ -147,10 +151,10 @@ double CollectiveRow::efficiency() const {
 }
 
 Job::Job(const char* name, const Config& config, const System::Options& options,
-         std::shared_ptr<collectives::PlanBuilder> plans)
+         std::shared_ptr<collectives::PlanBuilder> plans, std::shared_ptr<collectives::Rules> rules)
     : config_(config),
       plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config)),
-      rules_(config, *plans_) {
+      rules_(rules != nullptr ? std::move(rules) : std::make_shared<collectives::Rules>(config, *plans_)) {
   system_ = std::make_unique<System>(name, config, *this, options);
 }
 
@@ -209,36 +213,6 @@ void Job::note_wrong_data(const std::string& line) {
   if (++wrong_lines_ <= kLines) wrong_data_.push_back(line);
 }
 
-void Job::set_elements(collectives::CollectiveRequest& request, ExitCode code,
-                       const std::string& where) const {
-  if (system_->data() == nullptr || request.op == CollectiveOp::barrier) return;
-  const ElementType type = system_->data()->type();
-  request.element_bytes = collectives::element_bytes(type);
-  if (request.bytes % request.element_bytes == 0) return;
-  throw UserError(code,
-                  fmt::format("{}: {} B are not a whole number of {} elements ({} B each), which "
-                              "`run.data: functional` carries; change the size, `run.element`, or set "
-                              "`run.data: none`",
-                              where, request.bytes, collectives::to_string(type), request.element_bytes));
-}
-
-void Job::refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const {
-  if (system_->data() == nullptr) return;
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return;
-  const double memory = static_cast<double>(pages) * static_cast<double>(page);
-  const double needed = collectives::data_footprint(plan);
-  if (needed <= memory) return;
-  throw UserError(
-      ExitCode::usage,
-      fmt::format("{}: with `run.data: functional` a {} of {} B on {} ranks holds about {:.1f} GiB "
-                  "of elements and this machine has {:.1f} GiB; use a smaller size, or "
-                  "`run.data: none`",
-                  where, to_string(plan.request().op), plan.request().bytes, plan.members(),
-                  needed / (1 << 30), memory / (1 << 30)));
-}
-
 void Job::add_machine_results(RunResult& result, const graph::Folding* folding) const {
   const System::Totals totals = system_->totals();
   result.messages = totals.messages_delivered;
@@ -248,10 +222,11 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
   result.packet_hops = totals.packet_hops;
   result.flits = totals.flits;
   if (config_.packet.ecn.enabled) result.congestion = system_->congestion();
-  const auto add_link = [&](const LinkReport& report) {
-    result.links.push_back({report.name, report.to, report.dimension, report.bytes, report.messages,
-                            report.busy, report.queued, report.fidelity, report.packets, report.marked,
-                            report.pauses, report.paused, report.overruns});
+  if (folding == nullptr) result.links.reserve(totals.links);
+  const auto add_link = [&](LinkReport report) {
+    result.links.push_back({std::move(report.name), std::move(report.to), report.dimension, report.bytes,
+                            report.messages, report.busy, report.queued, report.fidelity, report.packets,
+                            report.marked, report.pauses, report.paused, report.overruns});
   };
   if (folding == nullptr) {
     system_->for_each_link(add_link);
@@ -316,6 +291,8 @@ void Job::add_machine_results(RunResult& result, const graph::Folding* folding) 
 
 std::vector<std::string> Job::slot_warnings(uint64_t beyond) const {
   std::vector<std::string> lines;
+  // What the last resort has started is told by its own line.
+  beyond -= std::min(beyond, rescues_.chunks);
   if (beyond != 0) {
     lines.push_back(
         fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
@@ -360,7 +337,7 @@ void Job::add_fidelity_results(RunResult& result, const std::vector<uint64_t>& s
 }
 
 std::vector<std::string> Job::unmatched_rules() const {
-  std::vector<std::string> lines = rules_.unmatched();
+  std::vector<std::string> lines = rules_->unmatched();
   for (std::string& line : system_->fidelity().unmatched()) lines.push_back(std::move(line));
   return lines;
 }
@@ -374,6 +351,16 @@ std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, Collect
   if (std::string why = graph::folding_refusal(config); !why.empty()) return why;
   if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
   return plan_of(plans, op, bytes)->asymmetry(config);
+}
+
+void CollectiveJob::check(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes, uint32_t root,
+                          size_t number) {
+  const auto where = [&] { return collective_name(plans.config(), number, op); };
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  collectives::set_elements(plans.config(), request, ExitCode::usage, where);
+  bound_in_time(plans.config(), *plan_of(plans, op, bytes, root), 0, where);
 }
 
 std::shared_ptr<const collectives::CollectivePlan> CollectiveJob::plan_of(collectives::PlanBuilder& plans,
@@ -399,13 +386,10 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   request.bytes = bytes;
   request.group = &kWorldGroup;
   request.root = root;
-  const std::string where =
-      fmt::format("{}: collective {} ({})", config_.file.empty() ? "configuration" : config_.file,
-                  rows_.size() + 1, to_string(op));
-  set_elements(request, ExitCode::usage, where);
-  rules_.apply(request, {}, 0);
+  const std::string where = collective_name(config_, rows_.size() + 1, op);
+  collectives::set_elements(config_, request, ExitCode::usage, [&] { return where; });
+  rules_->apply(request, {}, 0);
   const auto plan = plans_->plan(request);
-  refuse_oversized(*plan, where);
   const auto stream = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(make_row(config_, *plan, stream, [&] { return where; }));
   const uint32_t rule = system_->fidelity().for_collective(op, sc_core::sc_time_stamp().value());
@@ -478,181 +462,33 @@ RunResult CollectiveJob::result() const {
 
 TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
                    bool fold)
-    : TraceJob(name, config, traces, waves, fold_traces(config, traces, waves, fold)) {}
+    : TraceJob(name, config,
+               std::make_unique<graph::CheckedJob>(
+                   config, traces, graph::fold_job(config, traces, waves != nullptr && waves->on(), fold)),
+               waves) {}
 
-TraceJob::TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
-                   graph::Folding folding)
-    : Job(name, config, options(waves, folding)),
-      folding_(std::move(folding)),
-      traces_(traces),
-      feeders_(traces.npus()),
-      warnings_(traces.warnings()) {
-  const trace::Groups& groups = traces.groups();
-  groups_.resize(groups.size());
-  for (uint32_t g = 0; g < groups.size(); ++g) {
-    groups_[g].id = g;
-    groups_[g].name = groups.name(g);
-    if (g != trace::kWorld) groups_[g].ranks = groups.ranks(g);
-  }
-  compute_bounds();
+TraceJob::TraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked,
+                   vcd::Waves* waves)
+    : Job(name, config, options(waves, checked->folding()), checked->plans(), checked->rules()),
+      checked_(std::move(checked)),
+      folding_(checked_->folding()),
+      traces_(checked_->traces()),
+      groups_(checked_->groups()),
+      row_of_(traces_.collectives().size()),
+      feeders_(traces_.npus()) {
   if (system_->data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*system_->data());
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     if (!folding_.built(r)) continue;
-    feeders_[r] = traces.feeder(r);
+    feeders_[r] = traces_.feeder(r);
     system_->npu(r).load(*feeders_[r], *this, &layers_);
     if (folding_.of(r) == nullptr && folding_.along_dimensions(r) && after_starts_ == nullptr) {
-      after_starts_ =
-          std::make_unique<DeltaCall>(fmt::format("{}_starts", name).c_str(), [this] { start_held(); });
+      after_starts_ = std::make_unique<SettledCall>(fmt::format("{}_starts", name).c_str(),
+                                                    InstantPart::starts, [this] { start_held(); });
     }
   }
 }
 
 TraceJob::~TraceJob() = default;
-
-collectives::CollectiveRequest TraceJob::request(uint32_t rank, const trace::Node& node, int32_t* priority) {
-  collectives::CollectiveRequest request;
-  request.op = node.op;
-  request.bytes = node.comm_size;
-  const auto group = traces_.groups().find(node.pg_name);
-  request.group = &groups_[*group];  // open_job() has refused unknown groups
-  request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
-  if (system_->data() != nullptr) {
-    set_elements(
-        request, ExitCode::trace,
-        fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name));
-  }
-  const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
-  const auto& involved = node.involved_dim;
-  if (std::find(involved.begin(), involved.end(), false) != involved.end()) {
-    if (involved.size() != dimensions) {
-      throw UserError(
-          ExitCode::trace,
-          fmt::format("{}: rank {}, node {} (`{}`): involved_dim has {} entries and the topology {} "
-                      "dimensions; give one entry a dimension, or leave the attribute out",
-                      traces_.index(rank).path(), rank, node.id, node.name, involved.size(), dimensions));
-    }
-    request.involved_dimensions = 0;
-    for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
-  }
-  const int32_t ruled = rules_.apply(request, node, rank, traces_.index(rank).path());
-  if (priority != nullptr) *priority = ruled;
-  return request;
-}
-
-void TraceJob::check_rules(uint32_t rank, const trace::Node& node) {
-  if (!rules_.any()) return;
-  const collectives::CollectiveRequest wanted = request(rank, node);
-  const uint32_t rule = rules_.find(wanted, node.name);
-  const auto [it, fresh] =
-      ruled_.try_emplace(key(wanted.group->id, node.ordinal), Ruled{rule, rank, node.index});
-  if (fresh || it->second.rule == rule) return;
-  const auto say = [&](uint32_t r) {
-    return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
-  };
-  const trace::TraceIndex& other = traces_.index(it->second.rank);
-  trace::NodeCache cache = other.open_cache(16u << 10);
-  throw UserError(
-      ExitCode::usage,
-      fmt::format("{}: rank {}, node {} (`{}`): {} is for it, but {} for the same collective on rank {}: {}; "
-                  "choose collectives by group or operation, or by names that all members' nodes have",
-                  traces_.index(rank).path(), rank, node.id, node.name, say(rule), say(it->second.rule),
-                  it->second.rank, other.describe(cache, it->second.node)));
-}
-
-void TraceJob::compute_bounds() {
-  // Every collective's plan is made here, so that what cannot run is refused before anything does.
-  graph::CostModel minimal;
-  graph::CostModel serial;
-  const auto memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    if (node.tensor_size == 0 || (node.remote && !config_.remote_memory)) return 0;
-    const Rate bandwidth = node.remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
-    const Picoseconds latency = node.remote ? config_.remote_memory->latency : config_.hbm.latency;
-    return in_time([&] { return later(transfer_time(node.tensor_size, bandwidth), latency); },
-                   [&] {
-                     return fmt::format("{}: rank {}, node {} (`{}`): its access of {} B to {}",
-                                        traces_.index(rank).path(), rank, node.id, node.name,
-                                        node.tensor_size, node.remote ? "remote memory" : "memory");
-                   },
-                   "check its tensor_size, and the memory's bandwidth");
-  };
-  minimal.memory = memory;
-  serial.memory = [this, memory](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
-    return saturated(static_cast<Wide>(memory(rank, node)) + 1000);
-  };
-  const Picoseconds hop = collectives::nearest_link(config_);
-  // A member that comes last may find everybody else's messages there already: of most collectives it then
-  // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
-  std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
-  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
-    if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
-    return 2 * hop + config_.nmu.endpoint_delay;
-  };
-  std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
-  serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
-    auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
-    if (fresh) it->second = collectives::serial_time(config_, *plan);
-    return it->second;
-  };
-  minimal.send = [this](uint32_t, const trace::Node&) -> Picoseconds { return config_.nmu.endpoint_delay; };
-  serial.send = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    return collectives::message_time(config_, rank, node.peer, node.comm_size);
-  };
-  graph::Bounds bounds(config_.npu, minimal, serial);
-  uint64_t reduced = 0;
-  for (uint32_t r = 0; r < traces_.npus(); ++r) {
-    if (!folding_.built(r)) continue;
-    const uint32_t times = folding_.times(r);
-    const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
-      uint32_t groups = 1;
-      if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
-        check_rules(r, node);
-        const collectives::CollectiveRequest wanted = request(r, node);
-        plan = rules_.plan(wanted, node, r, traces_.index(r).path());
-        if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
-        if (plan->chunks_reduced()) reduced += times;
-        if (system_->data() != nullptr) {
-          refuse_oversized(*plan, fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(r).path(), r,
-                                              node.id, node.name));
-        }
-      }
-      if ((node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) &&
-          node.remote && node.tensor_size != 0 && !config_.remote_memory) {
-        throw UserError(
-            ExitCode::usage,
-            fmt::format("{}: rank {}, node {} (`{}`): it accesses remote memory and the configuration has "
-                        "none; add `remote_memory: {{bandwidth: ..., latency: ...}}`",
-                        traces_.index(r).path(), r, node.id, node.name));
-      }
-      if (node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) {
-        if (!node.remote && config_.hbm.capacity != 0 && node.tensor_size > config_.hbm.capacity) {
-          throw UserError(
-              ExitCode::trace,
-              fmt::format("{}: rank {}, node {} (`{}`): tensor_size {} B is more than hbm.capacity ({} B); "
-                          "mend the trace or raise hbm.capacity",
-                          traces_.index(r).path(), r, node.id, node.name, node.tensor_size,
-                          config_.hbm.capacity));
-        }
-      }
-      bounds.add(r, node, times, groups);
-      return bounds.minimal_cost(r, node);
-    });
-    bounds.path(r, path.time);
-  }
-  ruled_.clear();
-  lower_bound_ = bounds.lower();
-  upper_bound_ = bounds.upper();
-  if (reduced != 0) {
-    warnings_.push_back(
-        fmt::format("{} collective nodes have fewer {} than their chunks{}: they use one "
-                    "chunk {}",
-                    reduced, system_->data() == nullptr ? "bytes" : "elements",
-                    config_.collectives.chunks == kAutoChunks
-                        ? std::string{}
-                        : fmt::format(" (collectives.chunks: {})", config_.collectives.chunks),
-                    system_->data() == nullptr ? "a byte" : "an element"));
-  }
-}
 
 void TraceJob::start() {
   for (uint32_t r = 0; r < system_->npus(); ++r) {
@@ -679,33 +515,48 @@ uint64_t TraceJob::total_count() const {
   return traces_.node_count();
 }
 
-uint32_t TraceJob::stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
-                          const collectives::CollectivePlan& plan) {
+CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                                   const collectives::CollectivePlan& plan) {
   // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
   // and needs no number of its own: its messages stay on the line.
-  const auto [it, fresh] = streams_.try_emplace(key(group, node.ordinal), 0);
-  if (fresh) {
-    it->second = static_cast<uint32_t>(rows_.size() + 1);
-    rows_.push_back(make_row(config_, plan, it->second, [&] {
+  const uint32_t stream = traces_.collectives().number(group, node.ordinal);
+  uint32_t& position = row_of_[stream - 1];
+  if (position == 0) {
+    rows_.push_back(make_row(config_, plan, stream, [&] {
       return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
     }));
-    rows_.back().group = groups_[group].name;
-    rows_.back().name = node.name;
-    rows_.back().fidelity_rule =
+    CollectiveRow& fresh = rows_.back();
+    fresh.group = groups_[group].name;
+    fresh.name = node.name;
+    fresh.fidelity_rule =
         system_->fidelity().for_collective(node, groups_[group].name, sc_core::sc_time_stamp().value());
+    named_by_.push_back(rank);
+    position = static_cast<uint32_t>(rows_.size());
+  } else if (rank < named_by_[position - 1]) {
+    named_by_[position - 1] = rank;
+    rows_[position - 1].name = node.name;
   }
-  return it->second;
+  return rows_[position - 1];
+}
+
+std::vector<CollectiveRow> TraceJob::sorted_rows() const {
+  std::vector<CollectiveRow> rows = rows_;
+  std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+    return a.started != b.started ? a.started < b.started : a.stream < b.stream;
+  });
+  return rows;
 }
 
 void TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   int32_t priority = 0;
-  const collectives::CollectiveRequest wanted = request(rank, node, &priority);
+  const collectives::CollectiveRequest wanted = checked_->request(rank, node, &priority);
   const auto plan = plans_->plan(wanted);
-  const uint32_t number = stream(rank, wanted.group->id, node, *plan);
+  const CollectiveRow& own = start_row(rank, wanted.group->id, node, *plan);
+  const uint32_t number = own.stream;
+  const uint8_t plane = system_->fidelity().plane_of(own.fidelity_rule);
   if (const auto* c = folding_.of(rank)) {
-    for (const auto& share : c->like(wanted.group->id)) stream(rank, share.group, node, *plan);
+    for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *plan);
   }
-  const uint8_t plane = system_->fidelity().plane_of(rows_[number - 1].fidelity_rule);
   running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (const auto before = held_of_.find(rank); before != held_of_.end()) {
     // Not alone: both in messages, in this order.
@@ -746,23 +597,21 @@ const TraceJob::Mirrorable& TraceJob::mirrorable(const collectives::CollectivePl
 void TraceJob::start_held() {
   const std::vector<Held> held = std::move(held_);
   held_.clear();
-  // By collective and line, in the order of the first start.
+  // By collective and line; of a line by rank.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<const Held*>> lines;
-  std::vector<std::vector<const Held*>*> order;
   for (const Held& start : held) {
     if (start.plan == nullptr) continue;  // it has not stayed alone
     uint32_t base = start.rank;
     for (const collectives::Axis& axis : start.plan->axes()) {
       base -= base / axis.stride % axis.size * axis.stride;
     }
-    auto& line = lines[{start.stream, base}];
-    if (line.empty()) order.push_back(&line);
-    line.push_back(&start);
+    lines[{start.stream, base}].push_back(&start);
   }
   held_of_.clear();
-  for (const auto* line : order) {
-    if (start_mirrored(*line)) continue;
-    for (const Held* start : *line) {
+  for (auto& [where, members] : lines) {
+    std::sort(members.begin(), members.end(), [](const Held* a, const Held* b) { return a->rank < b->rank; });
+    if (start_mirrored(members)) continue;
+    for (const Held* start : members) {
       system_->nmu(start->rank).start_collective(start->stream, start->plan, start->priority);
     }
   }
@@ -789,15 +638,15 @@ bool TraceJob::start_mirrored(const std::vector<const Held*>& members) {
 }
 
 void TraceJob::mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part) {
-  CollectiveRow& row = rows_[done.stream - 1];
+  CollectiveRow& of = row(done.stream);
   system_->nmu(index(rank)).end_mirrored(done.stream);
   for (const uint32_t member : part.ranks) {
     if (member != index(rank)) {
       system_->adopt_links(member, index(rank), part.before, part.dimensions, part.exchanges);
       mirrored_messages_ += done.messages;
     }
-    record(NpuId{member}, done, row);
-    ++row.folded_members;
+    record(NpuId{member}, done, of);
+    ++of.folded_members;
     const auto it = running_.find(key(member, done.stream));
     const trace::NodeIndex node = it->second.node;
     running_.erase(it);
@@ -817,12 +666,12 @@ void TraceJob::collective_done(NpuId rank, const collectives::CollectiveDone& do
   running_.erase(it);
   if (const auto* c = folding_.of(index(rank))) {
     for (const auto& share : c->like(part.group)) {
-      CollectiveRow& row = rows_[streams_.at(key(share.group, part.ordinal)) - 1];
-      for (uint32_t i = 0; i < share.ranks; ++i) record(rank, done, row);
-      row.folded_members += share.ranks;
+      CollectiveRow& of = row(traces_.collectives().number(share.group, part.ordinal));
+      for (uint32_t i = 0; i < share.ranks; ++i) record(rank, done, of);
+      of.folded_members += share.ranks;
     }
   } else {
-    record(rank, done, rows_[done.stream - 1]);
+    record(rank, done, row(done.stream));
   }
   system_->npu(index(rank)).collective_done(part.node);
 }
@@ -858,7 +707,7 @@ std::string TraceJob::stall_report() const {
   constexpr uint32_t kRanks = 8;
   std::string report;
   uint32_t stalled = 0;
-  std::unordered_map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
+  std::map<uint32_t, std::vector<uint32_t>> waits;  // rank -> ranks it waits for
   for (uint32_t r = 0; r < system_->npus(); ++r) {
     if (!folding_.built(r)) continue;
     const Npu& npu = system_->npu(r);
@@ -879,7 +728,7 @@ std::string TraceJob::stall_report() const {
   }
   for (const std::string& line : system_->describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
   // Members of a collective that have reached it wait for those that have not.
-  for (const CollectiveRow& row : rows_) {
+  for (const CollectiveRow& row : sorted_rows()) {
     if (row.members_done == row.ranks) continue;
     std::string missing;
     uint32_t named = 0;
@@ -950,15 +799,15 @@ RunResult TraceJob::result() const {
     if (folding_.built(r)) engines.emplace_back(&engine, folding_.times(r));
   }
   if (p2p_data_) result.data_messages = p2p_data_->messages();
-  result.layers = layer_rows(layers_, engines, rows_, result.time);
-  result.collectives = rows_;
+  result.collectives = sorted_rows();
+  result.layers = layer_rows(layers_, engines, result.collectives, result.time);
   result.nodes = total_count();
-  result.lower_bound = lower_bound_;
+  result.lower_bound = checked_->lower_bound();
   for (const CollectiveRow& row : rows_) {
     if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
-  result.upper_bound = upper_bound_;
-  result.warnings = warnings_;
+  result.upper_bound = checked_->upper_bound();
+  result.warnings = checked_->warnings();
   if (costless != 0) {
     result.warnings.push_back(
         fmt::format("{} COMP nodes have neither a recorded duration nor num_ops or tensor_size "
@@ -972,16 +821,16 @@ RunResult TraceJob::result() const {
   result.folded =
       result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();
-  if (finished() && result.time < lower_bound_) {
-    result.broken_invariants.push_back(
-        fmt::format("the job took {} ps, less than its lower bound of {} ps", result.time, lower_bound_));
+  if (finished() && result.time < checked_->lower_bound()) {
+    result.broken_invariants.push_back(fmt::format("the job took {} ps, less than its lower bound of {} ps",
+                                                   result.time, checked_->lower_bound()));
   }
   // The upper bound is that of the dimensions' own fidelities.
-  if (finished() && result.time > upper_bound_ && system_->fidelity().planes() == 1) {
+  if (finished() && result.time > checked_->upper_bound() && system_->fidelity().planes() == 1) {
     result.warnings.push_back(fmt::format(
         "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
         "should hold whatever the contention: please report it with effective.yaml and the traces",
-        result.time, upper_bound_));
+        result.time, checked_->upper_bound()));
   }
   return result;
 }

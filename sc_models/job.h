@@ -23,14 +23,15 @@
 #include <vector>
 
 #include "configs/config.h"
-#include "sc_models/delta_call.h"
 #include "sc_models/npu.h"
+#include "sc_models/settled_call.h"
 #include "sc_models/system.h"
 #include "vcd/waves.h"
 #include "workload/collectives/data_check.h"
 #include "workload/collectives/p2p_data.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
+#include "workload/graph/checked_job.h"
 #include "workload/graph/folding.h"
 #include "workload/graph/layers.h"
 #include "workload/graph/rank_engine.h"
@@ -41,10 +42,10 @@ namespace weft {
 
 /// One collective that ran. Times are of the job's clock, ps.
 struct CollectiveRow {
-  uint32_t stream = 0;
+  uint32_t stream = 0;  ///< its number: of a trace trace::CollectiveNumbers', else as started
   CollectiveOp op = CollectiveOp::all_reduce;
   std::string group;   ///< communicator group, "" for all ranks
-  std::string name;    ///< of the first member's trace node; "" without a trace
+  std::string name;    ///< of the trace node of the lowest rank that has started it; "" without a trace
   uint64_t bytes = 0;  ///< comm_size
   uint32_t ranks = 0;
   uint32_t chunks = 0;
@@ -183,26 +184,22 @@ class Job : public NmuClient {
   virtual uint64_t total_count() const = 0;
 
  protected:
-  /// `plans`: some that were made before; null: the job makes its own.
+  /// `plans`, `rules`: some that were made before; null: the job makes its own.
   Job(const char* name, const Config& config, const System::Options& options,
-      std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
+      std::shared_ptr<collectives::PlanBuilder> plans = nullptr,
+      std::shared_ptr<collectives::Rules> rules = nullptr);
   void record(NpuId rank, const collectives::CollectiveDone& done, CollectiveRow& row);
   /// `folding`: of a trace; null: no rank stands for others, or (CollectiveJob) all links told are its own.
   void add_machine_results(RunResult& result, const graph::Folding* folding = nullptr) const;
-  /// Makes the request one of run.element's elements (`run.data: functional`; else it stays one of bytes) and
-  /// refuses what does not hold whole elements or does not fit this machine's memory. `where` begins the
-  /// message.
-  void set_elements(collectives::CollectiveRequest& request, ExitCode code, const std::string& where) const;
   /// Keeps the line for RunResult::broken_invariants; of many, the first ones.
   void note_wrong_data(const std::string& line);
   /// `sends`: point-to-point messages by rule. Last, when the messages are known.
   void add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const;
-  void refuse_oversized(const collectives::CollectivePlan& plan, const std::string& where) const;
 
   const Config& config_;
   std::unique_ptr<System> system_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
-  collectives::Rules rules_;
+  std::shared_ptr<collectives::Rules> rules_;
 
  private:
   std::vector<std::string> slot_warnings(uint64_t beyond) const;
@@ -235,6 +232,11 @@ class CollectiveJob : public Job {
 
   /// Can this collective of all ranks be folded? Otherwise why not.
   static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);
+
+  /// Throws UserError for what start() would refuse of it as the `number`-th collective, but for what only
+  /// the simulated time can show.
+  static void check(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes, uint32_t root,
+                    size_t number);
 
   /// What start() runs, but for the data it may carry.
   static std::shared_ptr<const collectives::CollectivePlan> plan_of(collectives::PlanBuilder& plans,
@@ -270,6 +272,9 @@ class TraceJob : public Job, private CollectiveHost {
   /// when a plan cannot be made (algorithm and size).
   TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves = nullptr,
            bool fold = false);
+  /// The same of traces that were checked before.
+  TraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked,
+           vcd::Waves* waves = nullptr);
   ~TraceJob() override;
 
   const graph::Folding& folding() const { return folding_; }
@@ -290,16 +295,14 @@ class TraceJob : public Job, private CollectiveHost {
   uint8_t send_plane(const trace::Node& node) override;
   uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) override;
   /// `priority`, if given: the collective's.
-  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node, int32_t* priority = nullptr);
-  /// Throws UserError when another member's node of the same collective has another rule.
-  void check_rules(uint32_t rank, const trace::Node& node);
-  void compute_bounds();
-  TraceJob(const char* name, const Config& config, const trace::JobTrace& traces, vcd::Waves* waves,
-           graph::Folding folding);
-  /// The number of the collective that this node of a member of the group is part of; a new one gets a row
-  /// like `plan`'s.
-  uint32_t stream(uint32_t rank, trace::GroupId group, const trace::Node& node,
-                  const collectives::CollectivePlan& plan);
+  /// The row of the collective that this node of a member of the group is part of; a new one is made for
+  /// `plan`.
+  CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                           const collectives::CollectivePlan& plan);
+  /// Of a collective that some member has started.
+  CollectiveRow& row(uint32_t stream) { return rows_[row_of_[stream - 1] - 1]; }
+  /// Rows in an order that does not depend on who started first: by time, then by number.
+  std::vector<CollectiveRow> sorted_rows() const;
 
   /// A start that may be one of a collective that all members start at this instant and that none of them
   /// does anything beside: it is then told from one member.
@@ -328,24 +331,19 @@ class TraceJob : public Job, private CollectiveHost {
   bool start_mirrored(const std::vector<const Held*>& members);
   void mirrored_done(NpuId rank, const collectives::CollectiveDone& done, const Mirrored& part);
 
-  graph::Folding folding_;
-  std::unique_ptr<DeltaCall> after_starts_;  ///< null: all collectives run in messages
+  const std::unique_ptr<graph::CheckedJob> checked_;
+  const graph::Folding& folding_;
+  std::unique_ptr<SettledCall> after_starts_;  ///< null: all collectives run in messages
   std::vector<Held> held_;
   std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
   std::unordered_map<const collectives::CollectivePlan*, Mirrorable> mirrorable_;
   std::unordered_map<uint64_t, Mirrored> mirrored_;  ///< (rank, stream)
   uint64_t mirrored_messages_ = 0;                   ///< of members that were told from another
   const trace::JobTrace& traces_;
-  std::vector<collectives::Group> groups_;
-  /// With rules: the member that each collective was found at first (group, ordinal), and its rule.
-  struct Ruled {
-    uint32_t rule = 0;
-    uint32_t rank = 0;
-    trace::NodeIndex node = 0;
-  };
-  std::unordered_map<uint64_t, Ruled> ruled_;
-  std::unordered_map<uint64_t, uint32_t> streams_;  ///< (group, ordinal) -> row
-  std::vector<CollectiveRow> rows_;
+  const std::vector<collectives::Group>& groups_;
+  std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
+  std::vector<CollectiveRow> rows_;    ///< as they were started
+  std::vector<uint32_t> named_by_;     ///< by row: the rank whose node has given its name
   std::vector<uint64_t> ruled_sends_;  ///< by fidelity rule
   struct Running {
     trace::NodeIndex node = 0;
@@ -356,9 +354,6 @@ class TraceJob : public Job, private CollectiveHost {
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   graph::LayerTable layers_;
   std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
-  Picoseconds lower_bound_ = 0;
-  Picoseconds upper_bound_ = 0;
-  std::vector<std::string> warnings_;
 };
 
 }  // namespace weft

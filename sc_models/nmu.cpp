@@ -36,6 +36,31 @@ void Nmu::Port::send(fabric::Transfer& transfer) {
   }
 }
 
+void Nmu::Port::send_on(uint32_t links, fabric::LinkType& link_type) {
+  more_links = links - 1;
+  if (more_links != 0) more = std::make_unique<fabric::Link[]>(more_links);
+  for (uint32_t i = 0; i < links; ++i) link(i) = fabric::Link(link_type);
+}
+
+void Nmu::Port::expect_on(uint32_t links, fabric::LinkType& link_type) {
+  if (links == 0) return;
+  last_count = links;
+  own_last_links = std::make_unique<fabric::LastLink[]>(links);
+  last_links = own_last_links.get();
+  for (uint32_t i = 0; i < links; ++i) last(i).set_type(link_type);
+}
+
+void Nmu::Port::fetch_peer() const {
+  if (analytical != Analytical::no) {
+    __builtin_prefetch(last_links);
+    if (direct != nullptr && neighbour != ~0u) fabric::DirectFabric::prefetch(direct->hint(neighbour));
+    return;
+  }
+  const char* peer = static_cast<const char*>(peer_hint);
+  __builtin_prefetch(forward != nullptr ? static_cast<const void*>(forward) : backward);
+  for (int line = 0; line < 4; ++line) __builtin_prefetch(peer + 64 * line);
+}
+
 void Nmu::Port::resolve() {
   if (initiator) forward = initiator->operator->();
   if (analytical != Analytical::no) direct = dynamic_cast<fabric::DirectFabric*>(forward);
@@ -55,20 +80,22 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
       exchanges_in_full_(FullExchanges::possible(config)),
       placed_(!config.mapping.empty()),
       reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
+      on_graph_(config.graph != nullptr),
+      in_memory_(config.collectives.reduction == ReductionKind::hbm),
       engine_(
           rank, config, *this,
           [this](const collectives::CollectiveDone& done) {
             if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
             if (exchanging_) exchanging_ = exchanges_.end(done.stream);
-            if (!lifted_.empty()) {
+            if (lifting_) {
               lifted_.erase(std::remove_if(lifted_.begin(), lifted_.end(),
                                            [&](const Lifted& l) { return l.stream == done.stream; }),
                             lifted_.end());
+              lifting_ = !lifted_.empty();
             }
             client_.collective_done(rank_, done);
           },
           data, waits),
-      link_types_(link_types),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
@@ -90,7 +117,8 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
     limited_injection_ = true;
   }
   limited_injection_ = limited_injection_ || config.nmu.injection_queue != 0;
-  if (config.collectives.reduction == ReductionKind::hbm) {
+  if (limited_injection_) injection_ = std::make_unique<std::deque<fabric::PacketRef>>();
+  if (in_memory_) {
     memory_ = std::make_unique<MemoryDma>(
         "memory", config.hbm.outstanding, config.hbm.capacity,
         [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
@@ -101,6 +129,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
   }
   if (waves != nullptr && waves->on()) {
     const std::string prefix = name();
+    probed_ = true;
     probes_ = std::make_unique<Probes>();
     probes_->state = waves->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
     probes_->outstanding = waves->number(prefix + ".outstanding", 16);
@@ -170,11 +199,11 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     port.descending = descending;
     port.plane = static_cast<uint8_t>(p);
     if (dimension.fidelity == Fidelity::analytical)
-      port.analytical = in_links != 0 ? Port::Analytical::shared : Port::Analytical::pairs;
+      port.analytical = dimension.kind == DimensionKind::fully_connected ? Port::Analytical::pairs
+                                                                         : Port::Analytical::shared;
     port.cut_through = dimension.switching == Switching::cut_through;
-    port.first = fabric::Link(link_type);
-    port.more.assign(links - 1, fabric::Link(link_type));
-    port.last_links = static_cast<uint32_t>(in_links);
+    port.send_on(static_cast<uint32_t>(links), link_type);
+    port.expect_on(static_cast<uint32_t>(in_links), link_type);
     const char plain[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
                           descending ? 'm' : 'p', 0};
     const std::string lifted =
@@ -218,9 +247,13 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
   }
   const bool analytical = dimension.fidelity == Fidelity::analytical;
   switch (dimension.kind) {
-    case DimensionKind::fully_connected:
-      add(false, dimension.size - 1, 0, false);
+    case DimensionKind::fully_connected: {
+      // What comes along this dimension alone has waited for the same link at its other end.
+      const auto along = [](const DimensionConfig& other) { return other.size > 1; };
+      const bool others = std::count_if(dimensions_.begin(), dimensions_.end(), along) > 1;
+      add(false, dimension.size - 1, analytical && others ? dimension.size - 1 : 0, false);
       break;
+    }
     case DimensionKind::switch_:
       add(false, 1, analytical ? 1 : 0, false);
       break;
@@ -249,16 +282,10 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
     Port& port = ports_[0];
     port.nmu = this;
     port.analytical = Port::Analytical::shared;
-    for (size_t p = 0; p < ends.size(); ++p) {
-      fabric::Link link(link_types[ends[p].link]);
-      if (p == 0) {
-        port.first = link;
-      } else {
-        port.more.push_back(link);
-      }
-      if (p >= 2) port.more_last.emplace_back();
-    }
-    port.last_links = static_cast<uint32_t>(ends.size());
+    if (!ends.empty()) port.send_on(static_cast<uint32_t>(ends.size()), link_types.front());
+    for (uint32_t p = 0; p < ends.size(); ++p) port.link(p) = fabric::Link(link_types[ends[p].link]);
+    if (!ends.empty()) port.expect_on(static_cast<uint32_t>(ends.size()), link_types.front());
+    for (uint32_t p = 0; p < ends.size(); ++p) port.last(p).set_type(link_types[ends[p].link]);
     port.initiator = std::make_unique<fabric::fabric_initiator_socket>("graph");
     port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
   } else {
@@ -282,14 +309,14 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   port_ = ports_.data();
 }
 
-bool Nmu::Port::sends(uint32_t i) const {
+bool Nmu::Port::sends(uint32_t i, uint32_t place) const {
   if (nmu->graph_ == nullptr) {
     // At both ends of a line nothing leads on. Elsewhere a port that leads nowhere is not built.
     if (nmu->dimensions_[dimension].kind != DimensionKind::mesh || links() != 2) return true;
-    const uint32_t here = nmu->geometry_.coordinate(nmu->place_, dimension);
+    const uint32_t here = nmu->geometry_.coordinate(place, dimension);
     return here != (i == 0 ? nmu->geometry_.size(dimension) - 1 : 0);
   }
-  const auto& ends = nmu->graph_->ports(nmu->place_);
+  const auto& ends = nmu->graph_->ports(place);
   const size_t end = analytical != Analytical::no ? i : number;
   return end < ends.size() && ends[end].sends;
 }
@@ -299,9 +326,8 @@ void Nmu::end_of_elaboration() {
   for (Port& port : ports_) {
     port.resolve();
     if (port.nmu != nullptr && port.analytical == Port::Analytical::no) opposite_ = 1;
-    if (port.direct == nullptr) continue;
-    const char* me = reinterpret_cast<const char*>(static_cast<const Wakeable*>(this));
-    port.direct->hint(place_, me, reinterpret_cast<const char*>(&port.near_last[0]));
+    if (port.analytical == Port::Analytical::no || port.direct == nullptr) continue;
+    port.direct->hint(place_, static_cast<const Wakeable*>(this), port.last_links);
   }
 }
 
@@ -354,7 +380,10 @@ void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::C
 
 void Nmu::start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                      int32_t priority, uint8_t plane, bool for_all) {
-  if (plane != 0) lifted_.push_back({stream, plane});
+  if (plane != 0) {
+    lifted_.push_back({stream, plane});
+    lifting_ = true;
+  }
   if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
   if (exchanges_in_full_ && exchanges_.begin(stream, plan, *planes_[plane].dimensions)) exchanging_ = true;
   engine_.start(stream, std::move(plan), priority, for_all);
@@ -364,15 +393,17 @@ void Nmu::start_part(uint32_t stream, std::shared_ptr<const collectives::Collect
 
 void Nmu::start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan) {
   mirrored_.push_back(stream);
+  mirroring_ = true;
   start_part(stream, std::move(plan), 0, 0, true);
 }
 
 void Nmu::end_mirrored(uint32_t stream) {
   mirrored_.erase(std::remove(mirrored_.begin(), mirrored_.end(), stream), mirrored_.end());
+  mirroring_ = !mirrored_.empty();
 }
 
 bool Nmu::quiet(uint32_t dimensions) const {
-  if (!engine_.idle() || !injection_.empty()) return false;
+  if (!engine_.idle() || (limited_injection_ && !injection_->empty())) return false;
   const Picoseconds t = now();
   for (const Port& port : ports_) {
     if (port.nmu == nullptr || (dimensions >> port.dimension & 1) == 0) continue;
@@ -406,9 +437,9 @@ void Nmu::submit(const Message& message) {
   const bool exchange = exchanging_ && message.symmetric && exchanges_.sends(message.id, now());
   const auto flags = static_cast<uint8_t>((message.op != ReduceOp::none ? kReduce : 0) |
                                           (exchange ? kExchange : 0) | (message.reverse ? kReverse : 0) |
-                                          (mirrored_.empty() ? 0 : mirror_flag(message.id.stream)));
+                                          (mirroring_ ? mirror_flag(message.id.stream) : 0));
   const fabric::PacketRef ref = make_packet(message, flags);
-  if (!lifted_.empty()) pool_[ref].plane = plane_of(message.id.stream);
+  if (lifting_) pool_[ref].plane = plane_of(message.id.stream);
   if (limited_injection_) {
     inject(ref);
     return;
@@ -418,14 +449,14 @@ void Nmu::submit(const Message& message) {
 }
 
 void Nmu::inject(fabric::PacketRef ref) {
-  injection_.push_back(ref);
-  if (injection_.size() == 1) inject_next();
+  injection_->push_back(ref);
+  if (injection_->size() == 1) inject_next();
 }
 
 void Nmu::inject_next() {
   const Picoseconds t = now();
-  while (!injection_.empty()) {
-    const fabric::PacketRef ref = injection_.front();
+  while (!injection_->empty()) {
+    const fabric::PacketRef ref = injection_->front();
     fabric::Packet& packet = pool_[ref];
     if (config_.nmu.injection_queue != 0) {
       Port& port = port_[first_port(packet)];
@@ -433,7 +464,7 @@ void Nmu::inject_next() {
       ++port.held;
       packet.flags |= kHolds;
     }
-    injection_.pop_front();
+    injection_->pop_front();
     if (dma_type_.rate().bytes_per_second == 0) {
       transmit(ref, t, t);
       continue;
@@ -494,20 +525,32 @@ Picoseconds Nmu::take_tail(fabric::PacketRef ref) {
   return 0;
 }
 
+void Nmu::prepare(bool near) const {
+  if (queue_.empty()) return;
+  const auto& entry = queue_.top();
+  if (!received(entry.order.due)) {
+    engine_.prefetch();
+    return;
+  }
+  const Port* out = opposite(entry.order.due);
+  const fabric::Packet& packet = pool_[entry.payload];
+  if (!near) {
+    engine_.prefetch();
+    __builtin_prefetch(&packet);
+    __builtin_prefetch(&out->forward);
+    __builtin_prefetch(&out->first);
+    return;
+  }
+  engine_.prefetch_chunk(static_cast<uint16_t>(packet.id_low >> 32));
+  out->fetch_peer();
+}
+
 void Nmu::activate(Picoseconds t) {
   ++activations_;
   time_ = t;
-  engine_.prefetch();
   while (queue_.next() <= t) {
     const auto entry = queue_.pop();
-    if (entry.order.due >= kFirstPort && entry.order.due < kInject) {
-      // On a ring what comes in at one side makes the next message leave at the other.
-      likely_ = port_ + ((entry.order.due - kFirstPort) ^ opposite_);
-      __builtin_prefetch(likely_);
-      __builtin_prefetch(&likely_->first);
-      if (opposite_ == 0) __builtin_prefetch(&likely_->near_last[0]);
-      engine_.prefetch_chunk(static_cast<uint16_t>(pool_[entry.payload].id_low >> 32));
-    }
+    if (received(entry.order.due)) likely_ = opposite(entry.order.due);
     const fabric::PacketRef ref = entry.payload;
     switch (entry.order.due) {
       case kWake:
@@ -535,7 +578,7 @@ void Nmu::activate(Picoseconds t) {
         if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order.due) - kFirstPort], ref)) break;
         if (pool_[ref].destination == place_) {
           if ((pool_[ref].flags & kExchange) && !end_exchange(entry.order.due, ref)) break;
-          if (memory_ && (pool_[ref].flags & kReduce)) {
+          if (in_memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
           } else {
             deliver(ref, reduces_ && (pool_[ref].flags & kReduce) ? reduction_time(pool_[ref].bytes) : 0);
@@ -547,7 +590,7 @@ void Nmu::activate(Picoseconds t) {
     }
   }
   engine_.settled();
-  if (probes_) probe_state(t);
+  if (probed_) probe_state(t);
   wake_at(queue_.next());
 }
 
@@ -558,13 +601,12 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
   Port* last = &port;  // analytical: that of the last dimension on the way
   if (port.analytical != Port::Analytical::no) {
     if (transfer.last_link != 0) last = port_ + (transfer.last_link >> 16);
-    if (last->analytical == Port::Analytical::shared) {
-      const uint32_t link = transfer.last_link & 0xffff;
+    if (last->last_links != nullptr) {
+      const uint32_t link = last->last_of(packet, transfer.last_link & 0xffff);
       packet.flags =
           static_cast<uint8_t>((packet.flags & ~kTurnSecond) | kTurn | (link == 1 ? kTurnSecond : 0));
-      const Picoseconds time = graph_ != nullptr ? last->link(link).time_of(packet.bytes)
-                                                 : link_types_[last->dimension].time_of(packet.bytes);
-      last->last(link).expect(transfer.packet, packet.source, head, tail, time);
+      fabric::LastLink& last_link = last->last(link);
+      last_link.expect(transfer.packet, packet.source, head, tail, last_link.time_of(packet.bytes));
     }
   }
   if (packet.destination == place_) {
@@ -608,16 +650,21 @@ void Nmu::PacketEnd::message_sent(const packet::Message& message, Picoseconds at
   if (nmu.pool_[ref].flags & (kNotifyInjected | kHolds)) nmu.announce_injection(ref, at);
 }
 
+/// The link of a FullyConnected dimension by which a message from that rank comes here. Ways go through the
+/// dimensions in ascending order: before its last step it had its source's coordinate in this one.
+uint32_t Nmu::pair_link(uint32_t d, uint32_t source) const {
+  const uint32_t peer = geometry_.coordinate(geometry_.place(source), d);
+  return peer < geometry_.coordinate(place_, d) ? peer : peer - 1;
+}
+
 /// Analytical: a message that would be through by now takes the last link of its way. False: others are
 /// before it, and it comes back later.
 bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   fabric::Packet& packet = pool_[ref];
   const bool second = (packet.flags & kTurnSecond) != 0;
   packet.flags = static_cast<uint8_t>(packet.flags & ~(kTurn | kTurnSecond));
-  const fabric::LastLink::Wait wait = port.last(graph_ != nullptr ? last_port(packet)
-                                                : second          ? 1u
-                                                                  : 0u)
-                                          .take(ref);
+  const uint32_t link = on_graph_ ? last_port(packet) : port.last_of(packet, second ? 1 : 0);
+  const fabric::LastLink::Wait wait = port.last(link).take(ref);
   const bool on_head = packet.destination != place_ && port.cut_through;
   if (on_head) {
     for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait.tail : 0;
@@ -874,10 +921,11 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
 
 /// Analytical: the message takes the first link of its way, and passes the rest as if it were alone. The
 /// receiver makes it queue for the last link. `rate`: of the slowest link, 0: like the first.
-fabric::Transfer Nmu::take_first(fabric::PacketRef ref, fabric::Link& link, Picoseconds latency, Rate rate,
-                                 Picoseconds head, Picoseconds tail) {
+[[gnu::always_inline]] inline fabric::Transfer Nmu::take_first(fabric::PacketRef ref, fabric::Link& link,
+                                                               Picoseconds latency, Rate rate,
+                                                               Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
-  return timed(packet, [&] {
+  try {
     const fabric::Link::Slot slot = link.occupy_analytical(head, packet.bytes, tail, packet.id_low);
     packet.queued += slot.start - head;
     packet.latency += latency;
@@ -888,7 +936,9 @@ fabric::Transfer Nmu::take_first(fabric::PacketRef ref, fabric::Link& link, Pico
     transfer.packet = ref;
     if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
     return transfer;
-  });
+  } catch (const TimeOverflow& e) {
+    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
+  }
 }
 
 void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
@@ -949,8 +999,11 @@ inline void Nmu::hand_over(fabric::PacketRef ref, Port& port, fabric::Transfer& 
     receive(port, transfer);
     return;
   }
-  if (port.direct != nullptr) port.peer_hint = port.direct->hint(transfer.target);
-  port.send(transfer);
+  if (port.direct == nullptr) {
+    port.send(transfer);
+    return;
+  }
+  port.direct->deliver(transfer);
 }
 
 uint8_t Nmu::plane_of(uint32_t stream) const {
@@ -993,17 +1046,6 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   ++delivered_;
   bytes_delivered_ += packet.bytes;
   pool_.release(ref);
-  if (likely_ != nullptr && likely_->analytical != Port::Analytical::no) {
-    fabric::DirectFabric::prefetch(static_cast<const fabric::DirectFabric::Hint*>(likely_->peer_hint));
-  } else if (likely_ != nullptr) {
-    const char* peer = static_cast<const char*>(likely_->peer_hint);
-    __builtin_prefetch(likely_->forward != nullptr ? static_cast<const void*>(likely_->forward)
-                                                   : likely_->backward);
-    __builtin_prefetch(peer);
-    __builtin_prefetch(peer + 64);
-    __builtin_prefetch(peer + 128);
-    __builtin_prefetch(peer + 192);
-  }
   if (completion.id.kind == MessageId::Kind::collective) {
     engine_.completed(completion);
   } else {

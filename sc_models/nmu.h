@@ -44,7 +44,7 @@ class NmuClient {
   virtual void message_arrived(NpuId rank, const Completion& completion) = 0;
 };
 
-class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeable {
+class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePort {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
@@ -55,7 +55,7 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
   /// peer.
-  class Port final : public fabric::FabricEndpoint {
+  class alignas(128) Port final : public fabric::FabricEndpoint {
    public:
     void receive(const fabric::Transfer& transfer) override { nmu->receive(*this, transfer); }
     void send(fabric::Transfer& transfer);
@@ -63,40 +63,58 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
     void resolve();
     fabric::Link& link(uint32_t i) { return i == 0 ? first : more[i - 1]; }
     const fabric::Link& link(uint32_t i) const { return i == 0 ? first : more[i - 1]; }
-    uint32_t links() const { return static_cast<uint32_t>(more.size()) + 1; }
-    /// Does link i carry what this NMU sends? Of a graph, a one-way link's receiving end does not.
-    bool sends(uint32_t i) const;
+    uint32_t links() const { return more_links + 1; }
+    /// It has so many links.
+    void send_on(uint32_t links, fabric::LinkType& link_type);
+    /// Does link i carry what the NPU at `place` sends, of which this NMU is or tells? Of a graph, a one-way
+    /// link's receiving end does not; at the ends of a Mesh nothing leads on.
+    bool sends(uint32_t i, uint32_t place) const;
 
     /// Analytical: link i of those that end here.
-    fabric::LastLink& last(uint32_t i) { return i < 2 ? near_last[i] : more_last[i - 2]; }
-    const fabric::LastLink& last(uint32_t i) const { return i < 2 ? near_last[i] : more_last[i - 2]; }
-    uint32_t lasts() const { return analytical == Analytical::shared ? last_links : 0; }
+    fabric::LastLink& last(uint32_t i) { return last_links[i]; }
+    const fabric::LastLink& last(uint32_t i) const { return last_links[i]; }
+    uint32_t lasts() const { return last_count; }
+    /// Where the next message over it probably goes: what is to be fetched of the receiver.
+    void fetch_peer() const;
+    /// Analytical: so many links end here that messages queue for.
+    void expect_on(uint32_t links, fabric::LinkType& link_type);
     enum class Analytical : uint8_t { no, pairs, shared };
+    /// Which of the last links a message from that NMU takes: those of `pairs` are known by their other end.
+    uint32_t last_of(const fabric::Packet& packet, uint32_t link) const {
+      return analytical == Analytical::pairs ? nmu->pair_link(dimension, packet.source) : link;
+    }
 
-    // A line with what every message reads.
+    // With the base class, one line with what every message reads; `first` is the next one.
     Nmu* nmu = nullptr;
-    fabric::fabric_fw_if* forward = nullptr;   ///< this side is the initiator
-    fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
-    /// Where the peer NMU keeps what a message touches: prefetched, never read. Analytical: the
-    /// DirectFabric::Hint of the last message's receiver.
-    const void* peer_hint = nullptr;
+    fabric::fabric_fw_if* forward = nullptr;  ///< this side is the initiator
+    union {
+      fabric::fabric_bw_if* backward = nullptr;  ///< this side is the target
+      fabric::DirectFabric* direct;              ///< analytical: what `forward` is; null: a mirror
+    };
+    union {
+      const void* peer_hint = nullptr;  ///< where the peer NMU keeps what a message touches: only prefetched
+      fabric::LastLink*
+          last_links;  ///< analytical; ring and mesh: ascending, descending; FullyConnected: one a
+                       ///< peer; null: only neighbours' messages end here, and nobody waits
+    };
     uint32_t neighbour = ~0u;  ///< ring and mesh: the rank at the other side, if only this port leads there
     uint16_t dimension = 0;
     uint8_t number = 0;
-    Analytical analytical = Analytical::no;  ///< at this fidelity; `shared`: messages queue for last links
+    Analytical analytical = Analytical::no;  ///< at this fidelity; `pairs`: a link for every peer
 
-    uint32_t held = 0;         ///< own messages waiting or being sent (with an injection queue)
-    bool descending = false;   ///< ring and mesh: towards smaller coordinates
-    bool cut_through = false;  ///< what comes in is forwarded on its head
-    uint8_t plane = 0;         ///< the first one that uses it; 0: at its dimension's own fidelity
-    uint32_t last_links = 0;
-    uint32_t lower_neighbour = ~0u;          ///< analytical ring and mesh: `neighbour` is the upper one
-    fabric::DirectFabric* direct = nullptr;  ///< analytical: what `forward` is
-    fabric::LastLink near_last[2];           ///< ring and mesh: ascending and descending; Switch: the first
     fabric::Link first;
-    std::vector<fabric::Link> more;  ///< FullyConnected: one a further peer; analytical ring: descending;
-                                     ///< analytical graph: one a further port of the node
-    std::deque<fabric::LastLink> more_last;  ///< analytical graph: of the node's ports from 2 on
+
+    uint32_t lower_neighbour = ~0u;  ///< analytical ring and mesh: `neighbour` is the upper one
+    uint32_t held = 0;               ///< own messages waiting or being sent (with an injection queue)
+    bool descending = false;         ///< ring and mesh: towards smaller coordinates
+    bool cut_through = false;        ///< what comes in is forwarded on its head
+    uint8_t plane = 0;               ///< the first one that uses it; 0: at its dimension's own fidelity
+    uint32_t more_links = 0;
+    uint32_t last_count = 0;
+    /// FullyConnected: one a further peer; analytical ring: descending; analytical graph: one a further port
+    /// of the node.
+    std::unique_ptr<fabric::Link[]> more;
+    std::unique_ptr<fabric::LastLink[]> own_last_links;
     std::unique_ptr<fabric::fabric_initiator_socket> initiator;
     std::unique_ptr<fabric::fabric_target_socket> target;
   };
@@ -215,10 +233,12 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void build_graph_ports(std::vector<fabric::LinkType>& link_types);
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
+  void prepare(bool near) const override;
   void receive(Port& port, const fabric::Transfer& transfer);
   void receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at);
   void transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
   bool take_turn(Port& port, fabric::PacketRef ref);
+  uint32_t pair_link(uint32_t dimension, uint32_t source) const;
   bool end_exchange(uint32_t due, fabric::PacketRef ref);
   fabric::Transfer take_first(fabric::PacketRef ref, fabric::Link& link, Picoseconds latency, Rate rate,
                               Picoseconds head, Picoseconds tail);
@@ -251,6 +271,11 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   void reduce_in_memory(fabric::PacketRef ref);
   void reduced_in_memory(fabric::PacketRef ref);
   void probe_state(Picoseconds t);
+  /// Due is what came by a port.
+  static bool received(uint32_t due) { return due >= kFirstPort && due < kInject; }
+  /// The port by which the next message probably goes out: on a ring what comes in at one side makes the next
+  /// one leave at the other.
+  Port* opposite(uint32_t due) const { return port_ + ((due - kFirstPort) ^ opposite_); }
   void push(Picoseconds time, uint32_t due, uint32_t ref);
   void push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref);
   void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
@@ -267,8 +292,8 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   std::string describe(const fabric::Packet& packet) const;
   fabric::PacketRef make_packet(const Message& message, uint8_t flags);
 
-  // Touched by every message, in this order: a job's NMUs do not fit a cache, so lines count, and process()
-  // fetches those it will need ahead.
+  // Touched by every message: with Wakeable and the first line of the engine they are what ActivationWheel
+  // fetches. A job's NMUs do not fit a cache, so lines count, and what is rarely needed has a flag here.
   Picoseconds endpoint_delay_ = 0;
   fabric::PacketPool& pool_;
   Port* port_ = nullptr;    ///< ports_.data()
@@ -283,18 +308,22 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
   bool cut_through_tails_ = false;  ///< tails_ is not empty
+  bool on_graph_ = false;           ///< graph_ is not null
+  bool in_memory_ = false;          ///< memory_ is not null
+  bool probed_ = false;             ///< probes_ is not null
+  bool mirroring_ = false;          ///< mirrored_ is not empty
+  bool lifting_ = false;            ///< lifted_ is not empty
   Picoseconds time_ = 0;            ///< of the activation, while running_
   uint64_t activations_ = 0;
-  fabric::TimedQueue<uint32_t, Order> queue_;
   uint64_t submitted_ = 0;
   uint64_t delivered_ = 0;
   uint64_t bytes_submitted_ = 0;
   uint64_t bytes_delivered_ = 0;
+  fabric::TimedQueue<uint32_t, Order> queue_;
   collectives::CollectiveEngine engine_;
   Route routes_[kRoutes];
 
   std::vector<Port> ports_;
-  std::vector<fabric::LinkType>& link_types_;  ///< by dimension, or of a graph's links
   const Config& config_;
   const std::vector<DimensionConfig>& dimensions_;  ///< physical
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
@@ -311,7 +340,9 @@ class Nmu final : public sc_core::sc_module, public MessagePort, private Wakeabl
   std::vector<Tail> tails_;    ///< of messages forwarded on their heads
   fabric::LinkType dma_type_;  ///< nmu.injection_bandwidth
   fabric::Link dma_;
-  std::deque<fabric::PacketRef> injection_;  ///< own messages in order, the first one waiting for its port
+  std::unique_ptr<std::deque<fabric::PacketRef>>
+      injection_;  ///< own messages in order, the first one waiting
+                   ///< for its port; null: nothing limits them
   std::vector<std::unique_ptr<PacketEnd>> packet_ends_;
   std::unique_ptr<MemoryDma> memory_;
   FullExchanges exchanges_;

@@ -13,29 +13,6 @@
 #include "workload/seam.h"
 
 namespace weft {
-namespace {
-
-/// A packet that is on its way for longer would pass the end of the time that packets can have.
-void check_latencies(const Config& config, const std::vector<uint32_t>& dimensions) {
-  Wide way = 0;
-  for (const uint32_t d : dimensions) {
-    const DimensionConfig& dimension = config.fabric_dimensions()[d];
-    way += static_cast<Wide>(dimension.latency) * (dimension.size + 1);
-  }
-  if (config.graph != nullptr && dimensions.empty()) {
-    Picoseconds longest = 0;
-    for (const GraphLink& link : config.graph->spec().links) longest = std::max(longest, link.latency);
-    way = static_cast<Wide>(longest) * config.graph->spec().links.size();
-  }
-  if (way <= kLongestTickTime) return;
-  throw UserError(
-      ExitCode::usage,
-      fmt::format("{}: the latencies of the links at packet fidelity add up to more than {}, up to "
-                  "which packet fidelity counts; lower them, or use message or analytical fidelity",
-                  config.file.empty() ? "configuration" : config.file, print_time(kLongestTickTime)));
-}
-
-}  // namespace
 
 PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
                            const std::string& suffix)
@@ -45,7 +22,6 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
       cycle_(region.config.cycle),
       network_(geometry.npus(), 0),
       local_(geometry.npus(), 0) {
-  check_latencies(config, dimensions_);
   if (dimensions_.empty()) {  // a graph: one network, ranks are places
     places_.emplace_back();
     for (uint32_t place = 0; place < geometry.npus(); ++place) {

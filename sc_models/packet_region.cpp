@@ -14,6 +14,7 @@
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
+#include "tlm_interconnect/packet/network_check.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "workload/collectives/in_switch.h"
 
@@ -72,6 +73,34 @@ bool anything_at_packet_fidelity(const Config& config) {
          (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet) ||
          std::any_of(rules.begin(), rules.end(),
                      [](const FidelityRule& rule) { return rule.fidelity == Fidelity::packet; });
+}
+
+/// A packet that is on its way for longer would pass the end of the time that packets can have.
+void check_latencies(const Config& config, const std::vector<uint32_t>& dimensions) {
+  Wide way = 0;
+  for (const uint32_t d : dimensions) {
+    const DimensionConfig& dimension = config.fabric_dimensions()[d];
+    way += static_cast<Wide>(dimension.latency) * (dimension.size + 1);
+  }
+  if (config.graph != nullptr && dimensions.empty()) {
+    Picoseconds longest = 0;
+    for (const GraphLink& link : config.graph->spec().links) longest = std::max(longest, link.latency);
+    way = static_cast<Wide>(longest) * config.graph->spec().links.size();
+  }
+  if (way <= kLongestTickTime) return;
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: the latencies of the links at packet fidelity add up to more than {}, up to "
+                  "which packet fidelity counts; lower them, or use message or analytical fidelity",
+                  where(config), print_time(kLongestTickTime)));
+}
+
+void check_network(const Config& config, const PacketRegion& region) {
+  try {
+    packet::check_network(region.config, region.topology, region.segmentation);
+  } catch (const UserError& error) {
+    throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
 }
 
 void check_routing(const Config& config, const PacketRegion& region) {
@@ -160,8 +189,10 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
       region.topology.add_unit(r);
     }
   }
+  check_latencies(config, region.dimensions);
   check_routing(config, region);
   check_bubble(config, region, flits);
+  check_network(config, region);
   return region;
 }
 
@@ -238,7 +269,9 @@ PacketRegion make_graph_region(const Config& config) {
     }
   }
   t.add_lanes();
+  check_latencies(config, {});
   check_routing(config, region);
+  check_network(config, region);
   return region;
 }
 

@@ -8,10 +8,11 @@
 
 namespace weft {
 
-std::vector<SettledCall*> SettledCall::waiting_;
+std::vector<SettledCall*> SettledCall::waiting_[SettledCall::kParts];
+SettledCall* SettledCall::poller_ = nullptr;
 
-SettledCall::SettledCall(sc_core::sc_module_name module_name, std::function<void()> call)
-    : sc_core::sc_module(module_name), call_(std::move(call)), wake_("wake") {
+SettledCall::SettledCall(sc_core::sc_module_name module_name, InstantPart part, std::function<void()> call)
+    : sc_core::sc_module(module_name), part_(part), call_(std::move(call)), wake_("wake") {
   SC_HAS_PROCESS(SettledCall);
   SC_METHOD(run);
   sensitive << wake_;
@@ -19,13 +20,34 @@ SettledCall::SettledCall(sc_core::sc_module_name module_name, std::function<void
 }
 
 SettledCall::~SettledCall() {
-  waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), this), waiting_.end());
+  for (auto& calls : waiting_) calls.erase(std::remove(calls.begin(), calls.end(), this), calls.end());
+  if (poller_ != this) return;
+  poller_ = nullptr;
+  for (const auto& calls : waiting_) {
+    if (!calls.empty()) calls.front()->poll();
+  }
 }
 
 void SettledCall::request() {
-  if (std::find(waiting_.begin(), waiting_.end(), this) != waiting_.end()) return;
-  waiting_.push_back(this);
-  if (waiting_.size() == 1) wake_.notify(sc_core::SC_ZERO_TIME);
+  if (waits_) return;
+  waits_ = true;
+  waiting_[static_cast<size_t>(part_)].push_back(this);
+  poll();
+}
+
+void SettledCall::call() {
+  if (poller_ == nullptr && !waits_ && !sc_core::sc_pending_activity_at_current_time()) {
+    call_();
+  } else {
+    request();
+  }
+}
+
+/// Some process must look on.
+void SettledCall::poll() {
+  if (poller_ != nullptr) return;
+  poller_ = this;
+  wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void SettledCall::run() {
@@ -33,8 +55,25 @@ void SettledCall::run() {
     wake_.notify(sc_core::SC_ZERO_TIME);
     return;
   }
-  const std::vector<SettledCall*> calls = std::exchange(waiting_, {});
-  for (SettledCall* call : calls) call->call_();
+  const auto next =
+      std::find_if(std::begin(waiting_), std::end(waiting_), [](const auto& c) { return !c.empty(); });
+  if (next == std::end(waiting_)) {
+    poller_ = nullptr;
+    return;
+  }
+  try {
+    for (SettledCall* call : std::exchange(*next, {})) {
+      call->waits_ = false;
+      call->call_();
+    }
+  } catch (...) {
+    poller_ = nullptr;
+    throw;
+  }
+  const bool more =
+      std::any_of(std::begin(waiting_), std::end(waiting_), [](const auto& c) { return !c.empty(); });
+  poller_ = more ? this : nullptr;
+  if (more) wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 }  // namespace weft

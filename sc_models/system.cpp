@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "configs/stop.h"
+#include "sc_models/memory_model.h"
 
 namespace weft {
 
@@ -65,7 +66,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       wheel_("wheel"),
-      end_of_instant_("end_of_instant", [this] { slot_waits_.settled(); }),
+      end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
       slot_waits_(config, [this] { end_of_instant_.request(); }),
       folded_(!options.mirrored.empty()),
       whole_(options.whole),
@@ -140,7 +141,11 @@ void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   } else if (dimension.tree != nullptr) {
     build_trees(p, d);
   } else if (dimension.kind == DimensionKind::switch_) {
-    build_switches(p, d, waves);
+    if (dimension.implementation == DimensionConfig{}.implementation) {
+      build_switches(p, d, waves);
+    } else {
+      build_line_switches(p, d);
+    }
   } else {
     build_ring(p, d);
   }
@@ -213,15 +218,20 @@ std::string System::tree_prefix(uint32_t p, uint32_t d, uint32_t base) const {
 }
 
 /// The switches of a graph, joined with each other and with NPUs: `npu_port(n, i)` is port i of NPU n in it.
-void System::join_switches(const Graph& graph, const GraphSwitch::Line& line, const std::string& prefix,
-                           Switching switching, const std::vector<fabric::LinkType*>& types,
+void System::join_switches(const Graph& graph, const GraphLine& line, const std::string& prefix,
+                           const SwitchKind& kind, const std::vector<fabric::LinkType*>& types,
                            const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port) {
-  const size_t first = graph_switches_.size();
+  const size_t first = placed_switches_.size();
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
-    graph_switches_.push_back(std::make_unique<GraphSwitch>((prefix + graph.name(n)).c_str(), n, graph, line,
-                                                            switching, types, pool_, wheel_));
+    SwitchContext context{{}, std::make_shared<GraphWays>(graph, line, n), kind.switching, pool_, wheel_};
+    for (const Graph::Port& port : graph.ports(n)) context.ports.push_back({types[port.link], port.at_from});
+    placed_switches_.push_back(
+        {make_switch(kind.implementation, kind.key, (prefix + graph.name(n)).c_str(), std::move(context)),
+         &graph, line, n});
   }
-  const auto at_node = [&](uint32_t n) -> GraphSwitch& { return *graph_switches_[first + n - graph.npus()]; };
+  const auto at_node = [&](uint32_t n) -> SwitchModel& {
+    return *placed_switches_[first + n - graph.npus()].module;
+  };
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
     for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
       const Graph::Port& end = graph.ports(n)[i];
@@ -236,6 +246,11 @@ void System::join_switches(const Graph& graph, const GraphSwitch::Line& line, co
   }
 }
 
+/// The key of a dimension's switch model.
+static std::string implementation_key(uint32_t d) {
+  return fmt::format("topology.dimensions[{}].implementation", d);
+}
+
 /// Every line's switches.
 void System::build_trees(uint32_t p, uint32_t d) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -247,9 +262,35 @@ void System::build_trees(uint32_t p, uint32_t d) {
   }
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
-    const GraphSwitch::Line line{d, r, geometry_.stride(d), dimension.size};
-    join_switches(graph, line, tree_prefix(p, d, r), dimension.switching, types,
+    const GraphLine line{d, r, geometry_.stride(d), dimension.size};
+    join_switches(graph, line, tree_prefix(p, d, r),
+                  {dimension.implementation, implementation_key(d), dimension.switching}, types,
                   [&](uint32_t n, uint32_t) -> Nmu::Port& { return *at(line.npu(n)).port(d, false, p); });
+  }
+}
+
+/// The switches of a Switch dimension whose model is not the crossbar.
+void System::build_line_switches(uint32_t p, uint32_t d) {
+  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
+  if (collectives::uses_unit(config_, d))
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: switches of the model '{}' have no collective unit, which the algorithm "
+                                "`in_switch` of this dimension needs; use `crossbar`, or another algorithm",
+                                implementation_key(d), dimension.implementation));
+  const auto ways = std::make_shared<LineWays>(geometry_, d);
+  for (uint32_t r = 0; r < npus(); ++r) {
+    if (geometry_.coordinate(r, d) != 0) continue;
+    SwitchContext context{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
+                          ways, dimension.switching, pool_, wheel_};
+    const std::string name = fmt::format("switch{}_{}{}", d, geometry_.line(r, d), suffix(p, d));
+    placed_switches_.push_back(
+        {make_switch(dimension.implementation, implementation_key(d), name.c_str(), std::move(context)),
+         nullptr,
+         {d, r, geometry_.stride(d), dimension.size},
+         0});
+    SwitchModel& module = *placed_switches_.back().module;
+    for (uint32_t c = 0; c < dimension.size; ++c)
+      at(geometry_.with_coordinate(r, d, c)).port(d, false, p)->initiator->bind(*module.ports()[c].target);
   }
 }
 
@@ -263,7 +304,8 @@ void System::build_graph() {
   }
   std::vector<fabric::LinkType*> types;
   for (fabric::LinkType& type : link_types_) types.push_back(&type);
-  join_switches(graph, GraphSwitch::Line{}, "switch_", graph.spec().switching, types,
+  join_switches(graph, GraphLine{}, "switch_",
+                {graph.spec().implementation, "topology.graph.implementation", graph.spec().switching}, types,
                 [&](uint32_t n, uint32_t i) -> Nmu::Port& { return at(n).ports()[i]; });
 }
 
@@ -319,6 +361,10 @@ std::string System::explain_stall() const {
       if (!why.empty()) text += fmt::format("{}: {}", fabric->network(n).name(), why);
     }
   }
+  for (const PlacedSwitch& s : placed_switches_) {
+    const std::string why = s.module->explain_stall();
+    if (!why.empty()) text += fmt::format("{}: {}", s.module->name(), why);
+  }
   return text;
 }
 
@@ -328,8 +374,18 @@ uint32_t System::rescue() {
   return started;
 }
 
+void System::restart_networks() {
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).restart();
+  }
+}
+
 std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
                                                vcd::Waves* waves) const {
+  if (config_.hbm.implementation != HbmConfig{}.implementation) {
+    const MemoryContext context{hbm_timing(config_.hbm), sockets, waves};
+    return make_memory(config_.hbm.implementation, "hbm.implementation", name.c_str(), context);
+  }
   if (config_.hbm.banked()) {
     return std::make_unique<BankedHbm>(name.c_str(), dram_, config_.hbm.stacks, config_.hbm.capacity, sockets,
                                        waves);
@@ -351,7 +407,10 @@ void System::build_npus(const Options& options, const std::vector<uint32_t>& bui
     if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
       const MemoryTiming timing{config_.remote_memory->bandwidth, config_.remote_memory->latency, 0, 1.0};
-      memories_.push_back(std::make_unique<Hbm>(("remote" + suffix).c_str(), timing, 1, options.waves));
+      const std::string& model = config_.remote_memory->implementation;
+      memories_.push_back(make_memory(model == RemoteMemoryConfig{}.implementation ? "bandwidth" : model,
+                                      "remote_memory.implementation", ("remote" + suffix).c_str(),
+                                      {timing, 1, options.waves}));
       memory_ranks_.push_back(r);
       remote->socket.bind(memories_.back()->socket(0));
     }
@@ -466,20 +525,30 @@ std::vector<std::string> System::describe_unit_waits(size_t limit) const {
   return lines;
 }
 
-LinkReport System::report(const GraphSwitch& s, const GraphSwitch::Port& port) const {
-  if (s.line().stride == 0)
-    return report_end(s.name(), s.graph(), {}, "switch_", s.node(), port.number, port.link);
+LinkReport System::report(const PlacedSwitch& s, const SwitchModel::Port& port) const {
+  const SwitchModel& module = *s.module;
+  if (s.graph == nullptr) {
+    const uint32_t peer =
+        geometry_.rank_at(geometry_.with_coordinate(s.line.base, s.line.dimension, port.number));
+    LinkReport report = of_link(port.link);
+    report.name = fmt::format("{}.to{}", module.name(), peer);
+    report.to = nmus_[peer]->basename();
+    report.dimension = s.line.dimension;
+    return report;
+  }
+  if (s.line.stride == 0)
+    return report_end(module.name(), *s.graph, {}, "switch_", s.node, port.number, port.link);
   // The switch's own name is that of its line and then its node's.
-  std::string prefix = s.basename();
-  prefix.resize(prefix.size() - s.graph().name(s.node()).size());
-  LinkReport report = report_end(s.name(), s.graph(), s.line(), prefix, s.node(), port.number, port.link);
+  std::string prefix = module.basename();
+  prefix.resize(prefix.size() - s.graph->name(s.node).size());
+  LinkReport report = report_end(module.name(), *s.graph, s.line, prefix, s.node, port.number, port.link);
   report.fidelity = Fidelity::message;
-  report.dimension = s.line().dimension;
+  report.dimension = s.line.dimension;
   return report;
 }
 
 /// The link that leaves a node of the graph at one of its ends. Parallel links are numbered.
-LinkReport System::report_end(const char* owner, const Graph& graph, const GraphSwitch::Line& line,
+LinkReport System::report_end(const char* owner, const Graph& graph, const GraphLine& line,
                               const std::string& switch_prefix, uint32_t node, uint32_t end,
                               const fabric::Link& link) const {
   const uint32_t peer = graph.ports(node)[end].peer;
@@ -525,6 +594,7 @@ System::Totals System::totals() const {
     t.out_of_order_starts += nmu->engine().out_of_order_starts();
     for (const Nmu::Port& port : nmu->ports()) {
       for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
+        ++t.links;
         t.link_bytes += port.link(i).bytes();
         t.link_messages += port.link(i).messages();
       }
@@ -571,10 +641,10 @@ System::Totals System::totals() const {
     t.unit_bytes_in += unit.bytes_in();
     t.unit_bytes_out += unit.bytes_out();
   });
-  for (const auto& s : graph_switches_) {
-    t.activations += s->activations();
-    t.in_flight += s->in_flight();
-    for (const GraphSwitch::Port& port : s->ports()) {
+  for (const PlacedSwitch& s : placed_switches_) {
+    t.activations += s.module->activations();
+    t.in_flight += s.module->in_flight();
+    for (const SwitchModel::Port& port : s.module->ports()) {
       t.link_bytes += port.link.bytes();
       t.link_messages += port.link.messages();
     }

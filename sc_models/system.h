@@ -19,13 +19,14 @@
 #include "sc_models/analytical_switch.h"
 #include "sc_models/banked_hbm.h"
 #include "sc_models/fabric_switch.h"
-#include "sc_models/graph_switch.h"
 #include "sc_models/hbm.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
 #include "sc_models/packet_switch.h"
 #include "sc_models/settled_call.h"
+#include "sc_models/switch_model.h"
+#include "sc_models/switch_ways.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/waves.h"
@@ -89,6 +90,10 @@ class System : public sc_core::sc_module {
   /// many.
   uint32_t rescue();
 
+  /// The packet networks are as they were in the beginning, but for what has been counted
+  /// (PacketNetwork::restart()). Call between two steps of the simulation, when nothing is on its way.
+  void restart_networks();
+
   /// The links of a rank's ports, in and out, as they are now.
   std::vector<fabric::Link> links(uint32_t rank) const;
   /// `rank` has used its links of these dimensions as `like` has since they were `before`. `exchanges`:
@@ -111,7 +116,7 @@ class System : public sc_core::sc_module {
     for (const Nmu::Port& port : nmu.ports()) {
       if (port.nmu == nullptr) continue;
       for (uint32_t i = 0; i < port.links(); ++i) {
-        if (port.sends(i)) f(report(nmu, rank, port, i, exchanges));
+        if (port.sends(i, geometry_.place(index(rank)))) f(report(nmu, rank, port, i, exchanges));
       }
     }
   }
@@ -124,9 +129,9 @@ class System : public sc_core::sc_module {
     for (const auto& s : analytical_switches_) {
       for (uint32_t i = 0; i < s.module->links().size(); ++i) f(report(s, i));
     }
-    for (const auto& s : graph_switches_) {
-      for (const GraphSwitch::Port& port : s->ports()) {
-        if (s->graph().ports(s->node())[port.number].sends) f(report(*s, port));
+    for (const PlacedSwitch& s : placed_switches_) {
+      for (const SwitchModel::Port& port : s.module->ports()) {
+        if (s.graph == nullptr || s.graph->ports(s.node)[port.number].sends) f(report(s, port));
       }
     }
     for (const auto& p : packets_) {
@@ -156,6 +161,7 @@ class System : public sc_core::sc_module {
     uint64_t messages_delivered = 0;
     uint64_t bytes_submitted = 0;
     uint64_t bytes_delivered = 0;
+    uint64_t links = 0;  ///< at least so many
     uint64_t link_bytes = 0;
     uint64_t link_messages = 0;
     uint64_t activations = 0;
@@ -210,9 +216,16 @@ class System : public sc_core::sc_module {
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
   void build_trees(uint32_t plane, uint32_t dimension);
-  void join_switches(const Graph& graph, const GraphSwitch::Line& line, const std::string& prefix,
-                     Switching switching, const std::vector<fabric::LinkType*>& types,
+  /// How the switches of a graph are made.
+  struct SwitchKind {
+    std::string implementation;
+    std::string key;  ///< where that is written
+    Switching switching = Switching::cut_through;
+  };
+  void join_switches(const Graph& graph, const GraphLine& line, const std::string& prefix,
+                     const SwitchKind& kind, const std::vector<fabric::LinkType*>& types,
                      const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port);
+  void build_line_switches(uint32_t plane, uint32_t dimension);
   void build_graph();
   void build_packets(vcd::Waves* waves);
   void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);
@@ -229,8 +242,16 @@ class System : public sc_core::sc_module {
     uint32_t base = 0;  ///< NPU at coordinate 0 of its line
   };
   LinkReport report(const LineSwitch& s, uint32_t i) const;
-  LinkReport report(const GraphSwitch& s, const GraphSwitch::Port& port) const;
-  LinkReport report_end(const char* owner, const Graph& graph, const GraphSwitch::Line& line,
+  /// A switch made by its model's name, and what it is of: a node of a graph or tree, or (null) the switch of
+  /// a line of a Switch dimension.
+  struct PlacedSwitch {
+    std::unique_ptr<SwitchModel> module;
+    const Graph* graph = nullptr;
+    GraphLine line;
+    uint32_t node = 0;
+  };
+  LinkReport report(const PlacedSwitch& s, const SwitchModel::Port& port) const;
+  LinkReport report_end(const char* owner, const Graph& graph, const GraphLine& line,
                         const std::string& switch_prefix, uint32_t node, uint32_t end,
                         const fabric::Link& link) const;
   std::string tree_prefix(uint32_t plane, uint32_t dimension, uint32_t base) const;
@@ -252,8 +273,8 @@ class System : public sc_core::sc_module {
   collectives::UnitDirectory directory_;
   std::vector<std::unique_ptr<FabricSwitch>> switches_;
   std::vector<LineSwitch> analytical_switches_;  ///< where there are collective units
-  std::vector<std::unique_ptr<GraphSwitch>>
-      graph_switches_;  ///< of the graph, or of dimensions that are trees
+  std::vector<PlacedSwitch>
+      placed_switches_;  ///< of the graph, of dimensions that are trees, of other models
   std::vector<uint32_t> switch_dimensions_;
   std::vector<uint32_t> switch_lines_;  ///< NPU at coordinate 0 of the switch's line
   std::vector<std::unique_ptr<PacketFabric>> packets_;

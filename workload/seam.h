@@ -33,8 +33,6 @@ enum class ReduceOp : uint8_t { none, sum, max, min };
 
 /// No data travels with the message.
 constexpr uint32_t kNoData = 0;
-/// The cause of a message or completion that nothing but the start of the run caused.
-constexpr uint32_t kNoCause = 0;
 
 /// Message::peer, and the source of completions, of the collective unit in the switch that joins the sender's
 /// line of dimension d: kUnitPeer | d. MessageId::round is then the block's slot (UnitLayout).
@@ -51,9 +49,8 @@ struct Message {
   ReduceOp op = ReduceOp::none;  ///< what the receiver does with it; != none charges the reduction cost
   bool symmetric =
       false;  ///< every rank of the dimension sends the like at the same time (a whole-line collective)
-  bool reverse = false;       ///< Ring: prefer the descending direction when both are as short
-  uint32_t data = kNoData;    ///< handle of the carried elements
-  uint32_t cause = kNoCause;  ///< id of the completion that allowed this message
+  bool reverse = false;     ///< Ring: prefer the descending direction when both are as short
+  uint32_t data = kNoData;  ///< handle of the carried elements
 };
 
 /// Where a message's time went, in picoseconds. The five add up to completed - submitted.
@@ -73,14 +70,35 @@ struct TimeSums {
   Wide endpoint = 0;
   Wide reduce = 0;
 
-  template <typename Split>
-  void add(const Split& split) {
+  void add(const TimeSums& split) {
     queue += split.queue;
     serialise += split.serialise;
     latency += split.latency;
     endpoint += split.endpoint;
     reduce += split.reduce;
   }
+};
+
+/// TimeSums as they are summed up: the upper halves, which change almost never, apart.
+class RunningSums {
+ public:
+  void add(const TimeSplit& split) {
+    add(0, split.queue);
+    add(1, split.serialise);
+    add(2, split.latency);
+    add(3, split.endpoint);
+    add(4, split.reduce);
+  }
+  TimeSums sums() const { return {sum(0), sum(1), sum(2), sum(3), sum(4)}; }
+
+ private:
+  void add(uint32_t part, Picoseconds time) {
+    if (__builtin_add_overflow(low_[part], time, &low_[part])) ++high_[part];
+  }
+  Wide sum(uint32_t part) const { return static_cast<Wide>(high_[part]) << 64 | low_[part]; }
+
+  uint64_t low_[5] = {};
+  uint32_t high_[5] = {};
 };
 
 /// Delivered to the receiver when the message is there, its endpoint delay is over and its reduction is done.
@@ -90,7 +108,6 @@ struct Completion {
   uint64_t bytes = 0;
   TimeSplit split;
   uint32_t data = kNoData;
-  uint32_t cause = kNoCause;  ///< id of the last event this completion waited for
   Picoseconds submitted = 0;
 };
 

@@ -3,10 +3,13 @@
 //
 // The packet fabric against its goldens and the clock:
 //   packet_bench speed                     packet-hops/s on the 8x8 mesh at 30 % and 60 % of saturation
+//   packet_bench pfc [cycles]              the same with priority flow control beside credits alone
 //   packet_bench gate DATA [seeds]         golden/network_gate.json: latency, p99, overload throughput
 //   packet_bench curves DATA [seeds]       golden/network_load_latency.json, mean error per topology
 //   packet_bench dumbbell DATA             golden/credit_round_trip.json
-//   packet_bench trains [MiB] [ranks] [ring|direct|halving_doubling] [ps a flit]
+//   packet_bench trains [pairs]            long messages with and without packet trains: where they help, and
+//                                          where they cannot
+//   packet_bench trains MiB ranks [ring|direct|halving_doubling] [ps a flit]
 //                                          an all-reduce on a switch with and without packet trains
 
 #include <fmt/format.h>
@@ -111,24 +114,82 @@ int dumbbell(const std::string& data) {
   return bad == 0 ? 0 : 1;
 }
 
+TrafficConfig speed_config(double load, uint64_t cycles) {
+  TrafficConfig c;
+  c.topology = make_from_notation("Mesh(8)_Mesh(8)", {}, {});
+  c.loads = {load};
+  c.find_saturation = false;
+  c.pattern.self_destinations = true;
+  c.warmup_cycles = 2000;
+  c.measure_cycles = cycles;
+  c.seeds = 3;
+  c.jobs = 1;
+  return c;
+}
+
+/// Packet-hops a second of the fastest run.
+double best_of(const TrafficResult& r) {
+  double best = 0;
+  for (const TrafficPoint& p : r.runs) best = std::max(best, static_cast<double>(p.packet_hops) / p.cpu_s);
+  return best;
+}
+
 int speed(uint64_t cycles) {
   for (const double load : {0.3 * 0.4222, 0.6 * 0.4222}) {
-    TrafficConfig c;
-    c.topology = make_from_notation("Mesh(8)_Mesh(8)", {}, {});
-    c.loads = {load};
-    c.find_saturation = false;
-    c.pattern.self_destinations = true;
-    c.warmup_cycles = 2000;
-    c.measure_cycles = cycles;
-    c.seeds = 3;
-    c.jobs = 1;
-    const TrafficResult r = run_traffic(c, advance);
-    double best = 0;
-    for (const TrafficPoint& p : r.runs) best = std::max(best, static_cast<double>(p.packet_hops) / p.cpu_s);
+    const TrafficResult r = run_traffic(speed_config(load, cycles), advance);
     const TrafficPoint& p = r.points[0];
     fmt::print("mesh8x8 load {:.3f}: {:.2f} M packet-hops/s (mean {:.2f}), {:.2f} activations a packet-hop\n",
-               load, best / 1e6, static_cast<double>(p.packet_hops) / p.cpu_s / 1e6,
+               load, best_of(r) / 1e6, static_cast<double>(p.packet_hops) / p.cpu_s / 1e6,
                static_cast<double>(p.activations) / static_cast<double>(p.packet_hops));
+  }
+  return 0;
+}
+
+// The same network, buffers and packets with priority flow control on every link, and without.
+int pfc(uint64_t cycles) {
+  struct Case {
+    const char* name;
+    const char* notation;
+    double load;
+    uint32_t packet_flits;
+    uint32_t vcs;
+    uint32_t buffer;
+    Picoseconds latency;
+  };
+  for (const Case& k : {Case{"8x8 mesh, 30 % load", "Mesh(8)_Mesh(8)", 0.127, 8, 4, 64, 0},
+                        Case{"8x8 mesh, 60 % load", "Mesh(8)_Mesh(8)", 0.253, 8, 4, 64, 0},
+                        Case{"8x8 mesh, full", "Mesh(8)_Mesh(8)", 1, 8, 4, 64, 0},
+                        Case{"Clos, 70 % load, 64 flits, 1 VC, 600 cycles", "Clos(hosts=8,leaves=8,spines=8)",
+                             0.7, 64, 1, 2048, 600000},
+                        Case{"Clos, full, 64 flits, 1 VC, 600 cycles", "Clos(hosts=8,leaves=8,spines=8)", 1,
+                             64, 1, 2048, 600000}}) {
+    double rate[2] = {0, 0};
+    uint64_t pauses = 0;
+    double activations[2] = {0, 0};
+    for (int pair = 0; pair < 3; ++pair) {
+      for (const size_t on : {pair % 2, (pair + 1) % 2}) {
+        TrafficConfig c = speed_config(k.load, cycles);
+        LinkTiming link;
+        link.latency = ticks(k.latency);
+        link.pfc = on == 1;
+        c.topology = make_from_notation(k.notation, link, link);
+        c.packet_flits = k.packet_flits;
+        c.network.vcs = k.vcs;
+        c.network.buffer_flits = k.buffer;
+        c.seeds = 1;
+        c.measure_cycles = k.latency == 0 ? cycles : cycles / 2;
+        const TrafficResult r = run_traffic(c, advance);
+        rate[on] = std::max(rate[on], best_of(r));
+        if (on == 1) pauses = r.runs[0].pauses;
+        activations[on] =
+            static_cast<double>(r.points[0].activations) / static_cast<double>(r.points[0].packet_hops);
+      }
+    }
+    fmt::print(
+        "{:46} credits {:5.2f}, with PFC {:5.2f} M packet-hops/s: {:.2f} x; activations a packet-hop "
+        "{:.2f} and {:.2f}; {} pauses\n",
+        k.name, rate[0] / 1e6, rate[1] / 1e6, rate[0] / rate[1], activations[0], activations[1], pauses);
+    std::fflush(stdout);
   }
   return 0;
 }
@@ -145,17 +206,21 @@ int sc_main(int argc, char* argv[]) {
     if (what == "curves") return curves(data, argc > 3 ? seeds : 2, only);
     if (what == "dumbbell") return dumbbell(data);
     if (what == "trains") {
+      if (argc <= 3)
+        return bench::compare_all_trains(argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 3);
       bench::TrainBench b;
-      if (argc > 2) b.bytes = std::strtoull(argv[2], nullptr, 10) << 20;
-      if (argc > 3) b.ranks = static_cast<uint32_t>(std::atoi(argv[3]));
-      if (argc > 4) b.algorithm = argv[4];
-      if (argc > 5) b.flit_time = std::strtoull(argv[5], nullptr, 10);
-      return bench::compare_trains(b);
+      b.bytes = std::strtoull(argv[2], nullptr, 10) << 20;
+      b.notation = fmt::format("Switch({})", argv[3]);
+      if (argc > 4) b.traffic = argv[4];
+      if (argc > 5) b.flit_time = ticks(std::strtoull(argv[5], nullptr, 10));
+      return bench::compare_trains(b, 1);
     }
     if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
+    if (what == "pfc") return pfc(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
     fmt::print(stderr,
-               "usage: packet_bench speed | gate DATA [seeds] | curves DATA [seeds] | dumbbell DATA | trains "
-               "[MiB] [ranks] [algorithm] [ps a flit]\n");
+               "usage: packet_bench speed [cycles] | pfc [cycles] | gate DATA [seeds] | curves DATA [seeds] "
+               "| dumbbell DATA | trains "
+               "[pairs] | trains MiB ranks [algorithm] [ps a flit]\n");
     return 2;
   } catch (const UserError& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -4,12 +4,13 @@
 #include "bench/packet/train_bench.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
+#include <numeric>
 #include <systemc>
 #include <vector>
 
@@ -20,14 +21,19 @@ namespace {
 
 using packet::Message;
 
-/// Who sends what after what: a rank goes on to step s + 1 when it has received everything of step s.
-class AllReduce final : public packet::PacketSink {
+/// Who sends what after what: in an all-reduce a rank goes on to step s + 1 when it has received everything
+/// of step s; otherwise all messages of a rank wait at its interface from the beginning.
+class Traffic final : public packet::PacketSink {
  public:
-  AllReduce(const TrainBench& bench, packet::PacketNetwork& network)
-      : bench_(bench), network_(network), ranks_(bench.ranks) {
-    for (uint32_t n = 1; n < bench.ranks; n *= 2) ++rounds_;
-    for (uint32_t r = 0; r < bench.ranks; ++r) network.ni(r).set_sink(this);
-    for (uint32_t r = 0; r < bench.ranks; ++r) send(r, 0, 0);
+  Traffic(const TrainBench& bench, packet::PacketNetwork& network)
+      : bench_(bench), network_(network), ranks_(network.ranks()), received_(network.ranks()) {
+    for (uint32_t n = 1; n < ranks_; n *= 2) ++rounds_;
+    for (uint32_t r = 0; r < ranks_; ++r) network.ni(r).set_sink(this);
+    if (all_reduce()) {
+      for (uint32_t r = 0; r < ranks_; ++r) send(r, 0, 0);
+    } else {
+      send_at_once();
+    }
   }
 
   bool takes_trains() const override { return true; }
@@ -36,95 +42,135 @@ class AllReduce final : public packet::PacketSink {
   void message_arrives(const Message& message, Picoseconds at) override {
     ++messages;
     finished = std::max(finished, at);
-    sum += at;
+    hash += packet::hash64(packet::hash64(at) ^ packet::hash64(message.injected) ^ message.id_low << 40 ^
+                           uint64_t{message.source} << 20 ^ message.destination);
+    if (!all_reduce()) return;
     const auto step = static_cast<uint32_t>(message.id_low);
-    Step& s = ranks_[message.destination][step];
+    Step& s = received_[message.destination][step];
     s.last = std::max(s.last, at);
-    if (++s.received == partners()) send(message.destination, step + 1, s.last);
+    if (++s.messages == partners()) send(message.destination, step + 1, s.last);
   }
 
-  uint32_t steps() const {
-    if (bench_.algorithm == "ring") return 2 * (bench_.ranks - 1);
-    return bench_.algorithm == "direct" ? 2 : 2 * rounds_;
+  uint64_t expected() const {
+    if (bench_.traffic == "incast") return uint64_t{ranks_ - 1} * bench_.steps;
+    if (bench_.traffic == "permutation") return uint64_t{ranks_} * bench_.steps;
+    return uint64_t{ranks_} * steps() * partners();
   }
-  /// Messages a rank receives in a step.
-  uint32_t partners() const { return bench_.algorithm == "direct" ? bench_.ranks - 1 : 1; }
 
   uint64_t messages = 0;
   Picoseconds finished = 0;
-  uint64_t sum = 0;  ///< of all arrival times: any difference shows
+  uint64_t hash = 0;  ///< of every message's times: any difference shows
 
  private:
   struct Step {
-    uint32_t received = 0;
+    uint32_t messages = 0;
     Picoseconds last = 0;
   };
+
+  bool all_reduce() const { return bench_.traffic != "incast" && bench_.traffic != "permutation"; }
+  uint32_t steps() const {
+    const uint32_t all = bench_.traffic == "ring"     ? 2 * (ranks_ - 1)
+                         : bench_.traffic == "direct" ? 2
+                                                      : 2 * rounds_;
+    return std::min(bench_.steps, all);
+  }
+  /// Messages a rank receives in a step.
+  uint32_t partners() const { return bench_.traffic == "direct" ? ranks_ - 1 : 1; }
+
+  void send_at_once() {
+    std::vector<uint32_t> to(ranks_, 0);
+    if (bench_.traffic == "permutation") {
+      std::iota(to.begin(), to.end(), 0u);
+      packet::Random random(1, 1);
+      // Sattolo's: one cycle, so that nobody sends to itself.
+      for (uint32_t i = ranks_ - 1; i > 0; --i) std::swap(to[i], to[random.below(i)]);
+    }
+    for (uint32_t r = 0; r < ranks_; ++r) {
+      if (to[r] == r) continue;
+      Message m;
+      m.submitted = r * Picoseconds{137777};
+      m.destination = to[r];
+      m.bytes = bench_.bytes;
+      for (uint32_t step = 0; step < bench_.steps; ++step) {
+        m.id_low = step;
+        network_.ni(r).submit(m);
+      }
+    }
+  }
 
   void send(uint32_t rank, uint32_t step, Picoseconds at) {
     if (step == steps()) return;
     Message m;
     m.id_low = step;
     m.submitted = at;
-    m.bytes = bench_.bytes / bench_.ranks;
-    if (bench_.algorithm == "halving_doubling") {
+    m.bytes = bench_.bytes / ranks_;
+    if (bench_.traffic == "halving_doubling") {
       const uint32_t round = step < rounds_ ? step : 2 * rounds_ - 1 - step;
-      m.destination = rank ^ (bench_.ranks >> (round + 1));
+      m.destination = rank ^ (ranks_ >> (round + 1));
       m.bytes = bench_.bytes >> (round + 1);
       network_.ni(rank).submit(m);
       return;
     }
     for (uint32_t k = 1; k <= partners(); ++k) {
-      m.destination = (rank + k) % bench_.ranks;
+      m.destination = (rank + k) % ranks_;
       network_.ni(rank).submit(m);
     }
   }
 
   const TrainBench bench_;
   packet::PacketNetwork& network_;
-  std::vector<std::map<uint32_t, Step>> ranks_;
+  const uint32_t ranks_;
+  std::vector<std::map<uint32_t, Step>> received_;
   uint32_t rounds_ = 0;
 };
 
 struct Answer {
   Picoseconds finished = 0;
-  uint64_t sum = 0;
+  uint64_t hash = 0;
   uint64_t messages = 0;
   uint64_t hops = 0;
-  uint64_t trains = 0;
-  uint64_t splits = 0;
-  uint64_t by_train = 0;
-  double wall = 0;
+  packet::PacketTrains::Counters trains;
+  double cpu = 0;
   bool sound = false;
 };
+
+double user_seconds() {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  return static_cast<double>(use.ru_utime.tv_sec) + static_cast<double>(use.ru_utime.tv_usec) * 1e-6;
+}
 
 Answer simulate(const TrainBench& bench, bool trains) {
   packet::PacketConfig config;
   config.trains = trains;
-  config.buffer_flits = 256;
+  config.buffer_flits = bench.buffer_flits;
+  config.vcs = bench.vcs;
+  config.cycle = bench.cycle;
   packet::LinkTiming link;
-  link.latency = ticks(50000);
-  link.flit_time = ticks(bench.flit_time);
+  link.latency = ticks(bench.latency);
+  link.flit_time = bench.flit_time;
   packet::Segmentation cut;
-  cut.packet_bytes = 4096;
+  cut.packet_bytes = bench.packet_bytes;
   cut.flit_bytes = 64;
-  packet::PacketNetwork network(
-      "network", config, packet::make_from_notation(fmt::format("Switch({})", bench.ranks), link, link), cut);
-  const auto start = std::chrono::steady_clock::now();
-  AllReduce run(bench, network);
+  packet::PacketNetwork network("network", config, packet::make_from_notation(bench.notation, link, link),
+                                cut);
+  const double begin = user_seconds();
+  Traffic run(bench, network);
   while (network.messages_in_flight() > 0) sc_core::sc_start(sc_core::sc_time::from_value(1000000000));
   Answer a;
-  a.wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  a.cpu = user_seconds() - begin;
   a.finished = run.finished;
-  a.sum = run.sum;
+  a.hash = run.hash;
   a.messages = run.messages;
   a.hops = network.packet_hops();
-  a.sound = network.broken_invariant(true).empty() &&
-            run.messages == static_cast<uint64_t>(bench.ranks) * run.steps() * run.partners();
-  if (network.trains() != nullptr) {
-    a.trains = network.trains()->counters().trains;
-    a.splits = network.trains()->counters().splits;
-    a.by_train = network.trains()->counters().hops;
+  for (uint32_t r = 0; r < network.routers(); ++r) {
+    const packet::Router& router = network.router(r);
+    for (uint32_t p = 0; p < router.ports(); ++p)
+      a.hash += packet::hash64(packet::hash64(uint64_t{r} << 32 | p) ^ packet::hash64(router.flits_sent(p)) ^
+                               router.queued(p));
   }
+  a.sound = network.broken_invariant(true).empty() && run.messages == run.expected();
+  if (network.trains() != nullptr) a.trains = network.trains()->counters();
   return a;
 }
 
@@ -144,38 +190,111 @@ bool in_child(const TrainBench& bench, bool trains, Answer& answer) {
   return ok;
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+void check(const TrainBench& bench) {
+  const std::vector<std::string> known = {"ring", "direct", "halving_doubling", "permutation", "incast"};
+  if (std::find(known.begin(), known.end(), bench.traffic) == known.end())
+    throw UserError(ExitCode::usage,
+                    fmt::format("trains: '{}': one of {}", bench.traffic, fmt::join(known, ", ")));
+  const packet::PacketTopology topology = packet::make_from_notation(bench.notation, {}, {});
+  const uint32_t ranks = topology.ranks();
+  if (ranks < 2) throw UserError(ExitCode::usage, "trains: at least 2 ranks");
+  if (bench.traffic == "halving_doubling" && (ranks & (ranks - 1)) != 0)
+    throw UserError(ExitCode::usage, "trains: halving_doubling needs a power of two of ranks");
+}
+
 }  // namespace
 
-int compare_trains(const TrainBench& bench) {
-  if (bench.ranks < 2 ||
-      (bench.algorithm != "ring" && bench.algorithm != "direct" && bench.algorithm != "halving_doubling")) {
-    throw UserError(ExitCode::usage, "trains: at least 2 ranks; ring, direct or halving_doubling");
-  }
-  if (bench.algorithm == "halving_doubling" && (bench.ranks & (bench.ranks - 1)) != 0) {
-    throw UserError(ExitCode::usage, "trains: halving_doubling needs a power of two of ranks");
-  }
-  fmt::print("{} all-reduce of {:.0f} MiB on Switch({}), 4 KiB packets of 64 flits, {} ps a flit\n",
-             bench.algorithm, static_cast<double>(bench.bytes) / (1 << 20), bench.ranks, bench.flit_time);
+int compare_trains(const TrainBench& bench, uint32_t pairs) {
+  check(bench);
+  fmt::print("{} of {:.3g} MiB on {}, {} B packets, {} a flit of 64 B, {} ns, {} VCs{}\n", bench.traffic,
+             static_cast<double>(bench.bytes) / (1 << 20), bench.notation, bench.packet_bytes,
+             print_ticks(bench.flit_time), bench.latency / 1000, bench.vcs,
+             bench.steps == ~0u ? "" : fmt::format(", {} messages a rank", bench.steps));
+  std::vector<double> cpu[2];
+  std::vector<double> ratios;
+  bool same = true;
   Answer a[2];
-  for (const bool trains : {true, false}) {
-    Answer& answer = a[trains ? 1 : 0];
-    if (!in_child(bench, trains, answer)) throw UserError(ExitCode::internal, "trains: a run failed");
-    fmt::print(
-        "{:8} {:.6f} ms simulated, {} packet-hops in {:.3f} s: {:.1f} M packet-hops/s; {} trains, {} split, "
-        "{:.2f} % of the hops{}\n",
-        trains ? "with" : "without", static_cast<double>(answer.finished) / 1e9, answer.hops, answer.wall,
-        static_cast<double>(answer.hops) / answer.wall / 1e6, answer.trains, answer.splits,
-        100.0 * static_cast<double>(answer.by_train) / static_cast<double>(answer.hops),
-        answer.sound ? "" : "  UNSOUND");
-    std::fflush(stdout);
+  for (uint32_t pair = 0; pair < pairs; ++pair) {
+    for (const size_t trains : {(pair + 1) % 2, pair % 2}) {
+      const Answer before = a[trains];
+      if (!in_child(bench, trains == 1, a[trains]))
+        throw UserError(ExitCode::internal, "trains: a run failed");
+      cpu[trains].push_back(a[trains].cpu);
+      same = same && a[trains].sound && (pair == 0 || before.hash == a[trains].hash);
+    }
+    ratios.push_back(cpu[1].back() / cpu[0].back());
+    same = same && a[0].finished == a[1].finished && a[0].hash == a[1].hash && a[0].hops == a[1].hops &&
+           a[0].messages == a[1].messages;
   }
-  const bool same = a[0].finished == a[1].finished && a[0].sum == a[1].sum && a[0].hops == a[1].hops &&
-                    a[0].messages == a[1].messages && a[0].sound && a[1].sound;
-  fmt::print(
-      "difference in time: {} ps at the end, {} ps summed over the {} messages; {:.0f} times as fast\n",
-      static_cast<int64_t>(a[1].finished - a[0].finished), static_cast<int64_t>(a[1].sum - a[0].sum),
-      a[0].messages, a[0].wall / a[1].wall);
+  for (const size_t trains : {1, 0}) {
+    const double seconds = median(cpu[trains]);
+    fmt::print("  {:8}{:10.3f} s: {:7.2f} M packet-hops/s", trains == 1 ? "with" : "without", seconds,
+               static_cast<double>(a[trains].hops) / seconds / 1e6);
+    if (trains == 1) {
+      const packet::PacketTrains::Counters& t = a[1].trains;
+      fmt::print("; {} trains, {} split, {:.1f} % of {} hops; {} records, {:.1f} words a hop", t.trains,
+                 t.splits, 100.0 * static_cast<double>(t.hops) / static_cast<double>(a[1].hops), a[1].hops,
+                 t.looks, static_cast<double>(t.work) / static_cast<double>(a[1].hops));
+    }
+    fmt::print("\n");
+  }
+  fmt::print("  processor time with / without: {:.3f} (median of {}); {:.6f} ms simulated: {}\n",
+             median(ratios), pairs, static_cast<double>(a[1].finished) / 1e9,
+             same ? "every time and counter is the same" : "RESULTS DIFFER");
+  std::fflush(stdout);
   return same ? 0 : 1;
+}
+
+int compare_all_trains(uint32_t pairs) {
+  TrainBench good;
+  good.bytes = uint64_t{128} << 20;
+  TrainBench far = good;  // 900 GB/s and 250 ns
+  far.bytes = uint64_t{256} << 20;
+  far.packet_bytes = 256;
+  far.latency = 250000;
+  far.cycle = far.flit_time = ticks(640) / 9;
+  far.buffer_flits = 16384;
+  far.steps = 2;
+  TrainBench far_direct = far;
+  far_direct.traffic = "direct";
+  far_direct.bytes = uint64_t{2} << 20;
+  TrainBench clos = far;  // 50 GB/s and 600 ns
+  clos.notation = "Clos(hosts=8,leaves=16,spines=8)";
+  clos.traffic = "permutation";
+  clos.steps = 4;
+  clos.bytes = uint64_t{2} << 20;
+  clos.packet_bytes = 4096;
+  clos.latency = 600000;
+  clos.cycle = clos.flit_time = ticks(1280);
+  clos.buffer_flits = 2048;
+  TrainBench clos_one = clos;
+  clos_one.vcs = 1;
+  TrainBench clos_small = clos;
+  clos_small.bytes = uint64_t{128} << 10;
+  clos_small.packet_bytes = 256;
+  TrainBench near = clos;  // the same, but of 20 ns
+  near.latency = 20000;
+  near.buffer_flits = 128;
+  TrainBench incast = far;
+  incast.notation = "Switch(16)";
+  incast.traffic = "incast";
+  incast.steps = 4;
+  incast.bytes = uint64_t{4} << 20;
+  TrainBench incast_near = incast;
+  incast_near.packet_bytes = 4096;
+  incast_near.latency = 50000;
+  incast_near.bytes = uint64_t{32} << 20;
+  int status = 0;
+  for (const TrainBench& bench :
+       {good, far, far_direct, clos, clos_one, clos_small, near, incast, incast_near})
+    status |= compare_trains(bench, pairs);
+  return status;
 }
 
 }  // namespace weft::bench

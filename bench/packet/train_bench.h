@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The messages of an all-reduce on one packet switch, with and without packet trains.
+// Long messages on one packet network, with and without packet trains.
 
 #ifndef WEFT_BENCH_PACKET_TRAIN_BENCH_H
 #define WEFT_BENCH_PACKET_TRAIN_BENCH_H
@@ -9,19 +9,32 @@
 #include <cstdint>
 #include <string>
 
+#include "configs/ticks.h"
 #include "configs/types.h"
 
 namespace weft::bench {
 
 struct TrainBench {
-  uint64_t bytes = uint64_t{1} << 30;  ///< of the all-reduce, per rank
-  uint32_t ranks = 72;
-  std::string algorithm = "ring";  ///< ring | direct | halving_doubling (ranks a power of two)
-  Picoseconds flit_time = 1000;    ///< of 64 B flits; the clock is 1 ns
+  std::string notation = "Switch(72)";
+  /// An all-reduce: ring | direct | halving_doubling (ranks a power of two). Or permutation: every rank sends
+  /// to one other, drawn; incast: all send to rank 0.
+  std::string traffic = "ring";
+  uint64_t bytes = uint64_t{1} << 30;  ///< of the all-reduce per rank, or of a message
+  uint32_t steps = ~0u;                ///< of the all-reduce at most, or messages of a rank
+  uint32_t packet_bytes = 4096;
+  Picoseconds latency = 50000;
+  Ticks flit_time = ticks(1000);  ///< of 64 B flits
+  Ticks cycle = ticks(1000);
+  uint32_t vcs = 4;
+  uint32_t buffer_flits = 256;
 };
 
-/// Runs it both ways, each in a process of its own, and prints both. Not 0 if any time differs.
-int compare_trains(const TrainBench& bench);
+/// Runs it both ways, each in a process of its own, `pairs` times, and prints both. Not 0 if any time or
+/// counter differs.
+int compare_trains(const TrainBench& bench, uint32_t pairs);
+
+/// Cases in which trains help, and in which they cannot.
+int compare_all_trains(uint32_t pairs);
 
 }  // namespace weft::bench
 

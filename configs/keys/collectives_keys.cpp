@@ -24,10 +24,10 @@ void add_collectives_keys(KeyTable& table) {
     k.max = "65535";
     k.zero_word = "auto";
     k.description =
-        "Chunks a collective's data is split into: the unit of pipelining over dimensions. `auto`: as many, "
-        "up "
-        "to 4, as keep the serialisation of a chunk above the latency of its steps on the slowest dimension "
-        "(docs/user_guide.md has the formula); small collectives are one chunk.";
+        "Pieces that a collective's data is split into. Chunks follow each other through the dimensions, "
+        "like a pipeline. `auto`: as many, up to 4, as keep the serialisation of a chunk above the latency "
+        "of its steps on the slowest dimension (docs/guide/collective_settings.md has the formula). Small "
+        "collectives are then one chunk.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.chunks = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.chunks}; };
   }
@@ -36,7 +36,8 @@ void add_collectives_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "1";
     k.max = "1048576";
-    k.description = "Chunks of a collective that run at once in one dimension; they share its links.";
+    k.description =
+        "Chunks of a collective that run in one dimension at the same time. They share its links.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.active_chunks_per_dimension = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value {
       return uint64_t{c.collectives.active_chunks_per_dimension};
@@ -48,8 +49,8 @@ void add_collectives_keys(KeyTable& table) {
     k.min = "1";
     k.max = "64";
     k.description =
-        "Scheduling queues of a dimension. On a ring each is a ring of one direction, so 1 uses one "
-        "direction and 2 use both.";
+        "Scheduling queues of a dimension. On a ring each queue uses one direction: 1 uses one direction, 2 "
+        "use both.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.queues_per_dimension = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.queues_per_dimension}; };
   }
@@ -59,7 +60,7 @@ void add_collectives_keys(KeyTable& table) {
     k.min = "1";
     k.max = std::to_string(kMaxNpus);
     k.zero_word = "unlimited";
-    k.description = "Messages of one round of the direct algorithm that an NPU has in flight.";
+    k.description = "Messages that an NPU has in flight in one round of the direct algorithm.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.direct_window = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.direct_window}; };
   }
@@ -72,14 +73,14 @@ void add_collectives_keys(KeyTable& table) {
         {to_string(CollectiveOrder::local_bw_aware), true,
          "reduce-scatter inwards to outwards, all-reduce on the last dimension, all-gather back"},
         {to_string(CollectiveOrder::round_robin), true,
-         "as local_bw_aware, chunk c beginning with dimension c"},
+         "as local_bw_aware, but chunk c begins with dimension c"},
         {to_string(CollectiveOrder::themis), true,
          "greedy, per chunk: the least loaded dimension takes the largest part (all-reduce, reduce-scatter, "
          "all-gather)"},
         {to_string(CollectiveOrder::themis_flex), true,
-         "as themis, the all-gathers of an all-reduce in a greedy order of their own instead of the "
-         "reduce-scatters' backwards (chunks that divide evenly over the members)"}};
-    k.description = "Order of a collective's phases over the dimensions.";
+         "as themis, but the all-gathers of an all-reduce have a greedy order of their own instead "
+         "of the reverse of the reduce-scatters (for chunks that divide evenly over the members)"}};
+    k.description = "Order in which a collective's phases visit the dimensions.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.collectives.order = named<CollectiveOrder>(std::get<std::string>(v), to_string, kCollectiveOrders);
     };
@@ -105,7 +106,7 @@ void add_collectives_keys(KeyTable& table) {
                  {to_string(DimensionScheduling::smallest_first), true, "the shortest phase first"},
                  {to_string(DimensionScheduling::less_remaining_phase_first), true,
                   "the chunk with the fewest phases to go first"}};
-    k.description = "Which of the chunks that wait for a dimension runs first (within one collective).";
+    k.description = "Which of the chunks that wait for a dimension runs first, within one collective.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.collectives.dimension_scheduling = named<DimensionScheduling>(std::get<std::string>(v), to_string, 4);
     };
@@ -120,8 +121,8 @@ void add_collectives_keys(KeyTable& table) {
     k.max = "65535";
     k.zero_word = "unlimited";
     k.description =
-        "The dispatcher's T: while fewer chunks than this are in their first phase, waiting collectives "
-        "issue new ones.";
+        "The dispatcher's T: waiting collectives issue new chunks while fewer chunks than this are in their "
+        "first phase.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.dispatch_threshold = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.dispatch_threshold}; };
   }
@@ -130,7 +131,7 @@ void add_collectives_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "1";
     k.max = "65535";
-    k.description = "The dispatcher's P: chunks issued at once.";
+    k.description = "The dispatcher's P: chunks that are issued at once.";
     k.set = [](Config& c, size_t, const Value& v) { c.collectives.dispatch_batch = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.collectives.dispatch_batch}; };
   }
@@ -140,8 +141,8 @@ void add_collectives_keys(KeyTable& table) {
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
     k.description =
-        "Cost of reducing a received block (2 reads, 1 write): `none`; `{bandwidth: X}`, a delay of "
-        "3 x bytes / X; `hbm`, real accesses that contend in the HBM.";
+        "Cost of reducing a received block (2 reads, 1 write). `none`: no cost; `{bandwidth: X}`: a delay "
+        "of 3 x bytes / X; `hbm`: real accesses that contend in the HBM.";
     k.set = [](Config& c, size_t, const Value& v) {
       const auto& r = std::get<ReductionSetting>(v);
       c.collectives.reduction = r.kind;
@@ -160,8 +161,8 @@ void add_collectives_keys(KeyTable& table) {
     std::replace(words.begin(), words.end(), '_', '-');
     k.description =
         "Algorithm of " + words +
-        ": a list with one name a dimension, or one name for all. `custom` and the `one_` algorithms run the "
-        "whole operation and are named for all dimensions.";
+        ": a list with one name for each dimension, or one name for all. `custom` and the `one_` algorithms "
+        "run the whole operation and are named once for all dimensions.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.collectives.algorithms[i] = std::get<std::vector<std::string>>(v);
     };
@@ -171,38 +172,36 @@ void add_collectives_keys(KeyTable& table) {
     KeySpec& k = add("collectives.rules[].group", ValueType::text);
     k.optional = true;
     k.min = "1";  // characters
-    k.description = "Only collectives of this communicator group; `0` is the group of all ranks.";
+    k.description = "The rule matches collectives of this communicator group. `0` is the group of all ranks.";
   }
   {
     KeySpec& k = add("collectives.rules[].name", ValueType::text);
     k.optional = true;
     k.min = "1";  // characters
     k.description =
-        "Only collectives whose trace nodes have such a name: `*` stands for any text, `?` for one "
-        "character. "
-        "The nodes of all members must match the same rule.";
+        "The rule matches collectives whose trace nodes have such a name. `*` stands for any text, `?` for "
+        "one character. The nodes of all members must match the same rule.";
   }
   {
     KeySpec& k = add("collectives.rules[].operation", ValueType::choice);
     k.optional = true;
     for (int op = 0; op < kCollectiveOps; ++op)
       k.choices.push_back({to_string(static_cast<CollectiveOp>(op)), true, ""});
-    k.description = "Only this operation.";
+    k.description = "The rule matches this operation.";
   }
   {
     KeySpec& k = add("collectives.rules[].algorithms", ValueType::algorithms);
     k.optional = true;
     k.description =
-        "Their algorithms, as for `collectives.all_reduce`: a list with one name a dimension, or one name "
-        "for "
-        "all.";
+        "Algorithms, as in `collectives.all_reduce`: a list with one name for each dimension, or one name "
+        "for all.";
   }
   {
     KeySpec& k = add("collectives.rules[].order", ValueType::choice);
     k.optional = true;
     for (int order = 0; order < kCollectiveOrders; ++order)
       k.choices.push_back({to_string(static_cast<CollectiveOrder>(order)), true, ""});
-    k.description = "Their order of phases, as `collectives.order`.";
+    k.description = "Order of phases, as `collectives.order`.";
   }
   {
     KeySpec& k = add("collectives.rules[].chunks", ValueType::integer);
@@ -210,14 +209,14 @@ void add_collectives_keys(KeyTable& table) {
     k.min = "1";
     k.max = "65535";
     k.zero_word = "auto";
-    k.description = "Their chunks, as `collectives.chunks`.";
+    k.description = "Chunks, as `collectives.chunks`.";
   }
   {
     KeySpec& k = add("collectives.rules[].priority", ValueType::integer);
     k.optional = true;
     k.min = "0";
     k.max = "2147483647";
-    k.description = "Their priority in place of the trace's; for `scheduling: priority`.";
+    k.description = "Priority, in place of the trace's. For `scheduling: priority`.";
   }
 }
 

@@ -22,9 +22,17 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "bandwidth";
     k.choices = {{"bandwidth", true, "latency + bytes / (efficiency x bandwidth)"},
                  {"banked", true, "channels, banks, rows and refresh of `hbm.preset`"}};
-    k.description = "The memory model of an NPU's HBM.";
+    k.description = "Model of an NPU's HBM.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.model = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.model; };
+  }
+  {
+    KeySpec& k = add("hbm.implementation", ValueType::implementation);
+    k.fallback = "auto";
+    k.choices = {{"auto", true, "what `hbm.model` says"}};
+    k.description = "The model in place of `hbm.model`, for example a plugin's.";
+    k.set = [](Config& c, size_t, const Value& v) { c.hbm.implementation = std::get<std::string>(v); };
+    k.get = [](const Config& c, size_t) -> Value { return c.hbm.implementation; };
   }
   {
     KeySpec& k = add("hbm.preset", ValueType::choice);
@@ -34,8 +42,7 @@ void add_memory_keys(KeyTable& table) {
           {std::string(spec.name), true, fmt::format("{:.6g} GB/s a stack", spec.stack_peak() * 1e-9)});
     }
     k.description =
-        "The device of model `banked`: geometry and timing (configs/dram_spec.cpp has them with their "
-        "sources).";
+        "Device of model `banked`: geometry and timing. configs/dram_spec.cpp has them with their sources.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.preset = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.preset; };
   }
@@ -44,7 +51,7 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "5";
     k.min = "1";
     k.max = "64";
-    k.description = "Stacks an NPU has, of model `banked`.";
+    k.description = "Stacks of an NPU, for model `banked`.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.stacks = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.hbm.stacks}; };
   }
@@ -53,7 +60,7 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "all_bank";
     k.choices = {{"all_bank", true, "every tREFI all banks of a pseudo-channel for tRFC"},
                  {"per_bank", true, "one bank after the other, while the others go on"},
-                 {"none", true, "never: to see what it costs"}};
+                 {"none", true, "never, to see what refresh costs"}};
     k.description = "Refresh of model `banked`.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.refresh = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.refresh; };
@@ -63,7 +70,8 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "2 TB/s";
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
-    k.description = "Peak bandwidth of an NPU's HBM. Model `banked`: that of its stacks; leave it out.";
+    k.description =
+        "Peak bandwidth of an NPU's HBM. Leave it out with model `banked`: there it follows from the stacks.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.bandwidth = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.bandwidth; };
   }
@@ -72,7 +80,8 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "100 ns";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Of one access. Model `banked`: follows from the device; leave it out.";
+    k.description =
+        "Latency of one access. Leave it out with model `banked`: there it follows from the device.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.latency = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.latency; };
   }
@@ -91,7 +100,7 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "0.001";
     k.max = "1";
-    k.description = "Fraction of the peak bandwidth that is reached, by model `bandwidth`.";
+    k.description = "Fraction of the peak bandwidth that accesses reach, for model `bandwidth`.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.efficiency = std::get<double>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.efficiency; };
   }
@@ -100,7 +109,7 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "8";
     k.min = "1";
     k.max = "65536";
-    k.description = "Requests an NPU has in flight.";
+    k.description = "Requests that an NPU has in flight.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.outstanding = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.hbm.outstanding}; };
   }
@@ -109,7 +118,7 @@ void add_memory_keys(KeyTable& table) {
     k.required = true;
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
-    k.description = "Of an NPU's link to the remote memory.";
+    k.description = "Bandwidth of an NPU's link to the remote memory.";
     k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->bandwidth = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->bandwidth; };
   }
@@ -118,9 +127,20 @@ void add_memory_keys(KeyTable& table) {
     k.fallback = "1 us";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Of one remote access.";
+    k.description = "Latency of one remote access.";
     k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->latency = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->latency; };
+  }
+
+  {
+    KeySpec& k = add("remote_memory.implementation", ValueType::implementation);
+    k.fallback = "auto";
+    k.choices = {{"auto", true, "latency + bytes / bandwidth"}};
+    k.description = "The model of the remote memory.";
+    k.set = [](Config& c, size_t, const Value& v) {
+      c.remote_memory->implementation = std::get<std::string>(v);
+    };
+    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->implementation; };
   }
 }
 

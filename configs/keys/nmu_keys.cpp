@@ -19,7 +19,7 @@ void add_nmu_keys(KeyTable& table) {
     k.fallback = "0 ns";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Before the first send and after every receive of a collective's step.";
+    k.description = "Delay before the first send and after every receive of a collective's step.";
     k.set = [](Config& c, size_t, const Value& v) { c.nmu.endpoint_delay = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.nmu.endpoint_delay; };
   }
@@ -30,9 +30,8 @@ void add_nmu_keys(KeyTable& table) {
     k.max = "1048576";
     k.zero_word = "unlimited";
     k.description =
-        "Own messages a fabric port may hold, waiting or being sent. While the port of the next message is "
-        "full, the "
-        "NMU injects nothing (messages leave in order).";
+        "Own messages that a fabric port may hold, waiting or being sent. Messages leave in order: while "
+        "the port of the next message is full, the NMU injects nothing.";
     k.set = [](Config& c, size_t, const Value& v) { c.nmu.injection_queue = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.nmu.injection_queue}; };
   }
@@ -43,9 +42,8 @@ void add_nmu_keys(KeyTable& table) {
     k.max = kMaxBandwidth;
     k.zero_word = "unlimited";
     k.description =
-        "Rate at which the NMU's DMA feeds all its ports together (a NIC's or a memory's limit). Messages "
-        "pass through it "
-        "in order, and their ports send while they are still arriving.";
+        "Rate at which the NMU's DMA feeds all its ports together, such as the limit of a NIC or a memory. "
+        "Messages pass through the DMA in order. A port sends a message while it is still arriving.";
     k.set = [](Config& c, size_t, const Value& v) { c.nmu.injection_bandwidth = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.nmu.injection_bandwidth; };
   }

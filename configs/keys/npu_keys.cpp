@@ -21,8 +21,8 @@ void add_npu_keys(KeyTable& table) {
     k.max = "1000 EFLOPS";
     k.zero_word = "none";
     k.description =
-        "Peak compute rate for the roofline (the default is an A100-class NPU in dense 16-bit "
-        "arithmetic, as sustained); `none` leaves only the memory side.";
+        "Peak compute rate for the roofline. The default is an A100-class NPU in dense 16-bit arithmetic, "
+        "as sustained. `none` leaves only the memory side.";
     k.set = [](Config& c, size_t, const Value& v) { c.npu.peak_flops = std::get<double>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.npu.peak_flops; };
   }
@@ -32,7 +32,7 @@ void add_npu_keys(KeyTable& table) {
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
     k.zero_word = "none";
-    k.description = "Memory bandwidth for the roofline; `none` leaves only the compute side.";
+    k.description = "Memory bandwidth for the roofline. `none` leaves only the compute side.";
     k.set = [](Config& c, size_t, const Value& v) { c.npu.memory_bandwidth = std::get<double>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.npu.memory_bandwidth; };
   }
@@ -40,8 +40,8 @@ void add_npu_keys(KeyTable& table) {
     KeySpec& k = add("npu.roofline", ValueType::boolean);
     k.fallback = "false";
     k.description =
-        "`true`: the roofline times every compute node that has operations or bytes; `false`: recorded "
-        "durations win, and only nodes without one use the roofline.";
+        "`true`: the roofline times every compute node that has operations or bytes; `false`: the recorded "
+        "duration counts, and the roofline times only nodes without one.";
     k.set = [](Config& c, size_t, const Value& v) { c.npu.roofline = std::get<bool>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.npu.roofline; };
   }
@@ -50,7 +50,7 @@ void add_npu_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "1";
     k.max = "4096";
-    k.description = "CPU operations an NPU's host runs at once.";
+    k.description = "CPU operations that an NPU's host runs at the same time.";
     k.set = [](Config& c, size_t, const Value& v) { c.npu.cpu_slots = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.npu.cpu_slots}; };
   }
@@ -59,7 +59,7 @@ void add_npu_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "1";
     k.max = "4096";
-    k.description = "GPU compute operations an NPU runs at once.";
+    k.description = "GPU compute operations that an NPU runs at the same time.";
     k.set = [](Config& c, size_t, const Value& v) { c.npu.compute_slots = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.npu.compute_slots}; };
   }

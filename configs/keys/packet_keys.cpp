@@ -19,7 +19,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "256 B";
     k.min = "1 B";
     k.max = "1 MiB";
-    k.description = "Payload of a full packet; the last packet of a message carries the rest.";
+    k.description = "Payload of a full packet. The last packet of a message carries the rest.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.packet_bytes = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.packet_bytes; };
   }
@@ -28,8 +28,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "16 B";
     k.min = "1 B";
     k.max = "64 KiB";
-    k.description =
-        "What a flit carries of payload and header. A flit is what buffers, credits and arbitration count.";
+    k.description = "Bytes of a flit, for payload and header. Buffers, credits and arbitration count flits.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.flit_bytes = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.flit_bytes; };
   }
@@ -39,7 +38,7 @@ void add_packet_keys(KeyTable& table) {
     k.min = "1 B";
     k.max = "64 KiB";
     k.zero_word = "flit";
-    k.description = "What a link moves at once: a flit takes whole phits.";
+    k.description = "Bytes that a link moves at once. A flit takes whole phits.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.phit_bytes = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.phit_bytes; };
   }
@@ -48,7 +47,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "0 B";
     k.min = "0 B";
     k.max = "64 KiB";
-    k.description = "Header bytes of every packet, in its flits with the payload.";
+    k.description = "Header bytes of every packet. They share its flits with the payload.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.header_bytes = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.header_bytes; };
   }
@@ -58,7 +57,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "0.01";
     k.max = "1";
     k.description =
-        "Share of a link's bandwidth that is left for flits, where headers are not modelled byte by byte.";
+        "Share of a link's bandwidth that is left for flits. Use it where headers are not modelled byte by "
+        "byte.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.header_efficiency = std::get<double>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.header_efficiency; };
   }
@@ -69,7 +69,7 @@ void add_packet_keys(KeyTable& table) {
     k.max = "1 ms";
     k.zero_word = "auto";
     k.description =
-        "Clock period of routers: a port moves at most one flit a cycle. `auto`: the time of a flit on the "
+        "Clock period of routers. A port moves at most one flit a cycle. `auto`: the time of a flit on the "
         "fastest of the adjacent packet dimensions.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.cycle = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.cycle; };
@@ -80,8 +80,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "1";
     k.max = "32";
     k.description =
-        "Virtual channels per virtual network. Rings need two for their dateline classes, which share them "
-        "equally.";
+        "Virtual channels (VCs) of each virtual network. Rings need two: their two dateline classes share "
+        "the VCs equally.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.vcs = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.vcs}; };
   }
@@ -98,8 +98,8 @@ void add_packet_keys(KeyTable& table) {
     KeySpec& k = add("packet.strict_priority", ValueType::boolean);
     k.fallback = "false";
     k.description =
-        "`true`: the virtual network with the highest number goes first wherever several ask; `false`: they "
-        "take turns.";
+        "`true`: of several virtual networks that ask, the one with the highest number goes first; `false`: "
+        "they take turns.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.strict_priority = std::get<bool>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.strict_priority; };
   }
@@ -108,7 +108,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "0";
     k.min = "0";
     k.max = "31";
-    k.description = "Virtual network that messages of collectives take.";
+    k.description = "Virtual network of the messages of collectives.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.collectives_network = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.collectives_network}; };
   }
@@ -117,7 +117,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "0";
     k.min = "0";
     k.max = "31";
-    k.description = "Virtual network that point-to-point messages take.";
+    k.description = "Virtual network of point-to-point messages.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.point_to_point_network = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.point_to_point_network}; };
   }
@@ -137,14 +137,14 @@ void add_packet_keys(KeyTable& table) {
     k.optional = true;
     k.min = "1 B";
     k.max = "1 TiB";
-    k.description = "The same in bytes, in whole flits (rounded down), instead of `buffer_flits`.";
+    k.description = "The same in bytes, instead of `buffer_flits`. It is rounded down to whole flits.";
   }
   {
     KeySpec& k = add("packet.route_cycles", ValueType::integer);
     k.fallback = "0";
     k.min = "0";
     k.max = "1000000";
-    k.description = "Router stage: routing of a head; 0: done ahead by the router before.";
+    k.description = "Router stage: routing of a head. 0: the router before has done it ahead.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.route_cycles = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.route_cycles}; };
   }
@@ -180,7 +180,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "0";
     k.max = "1000000";
-    k.description = "From the arrival of a credit to its use.";
+    k.description = "Cycles from the arrival of a credit to its use.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.credit_cycles = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.credit_cycles}; };
   }
@@ -189,7 +189,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "packet_held";
     k.choices = {{"packet_held", true, "a packet keeps its path through a crossbar while its flits come"},
                  {"flit_interleaved", true, "every flit is arbitrated anew"}};
-    k.description = "What holds an output.";
+    k.description = "How long a packet holds an output.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.switching = named<FlitSwitchingKind>(std::get<std::string>(v), to_string, 2);
     };
@@ -198,7 +198,7 @@ void add_packet_keys(KeyTable& table) {
   {
     KeySpec& k = add("packet.strict_cut_through", ValueType::boolean);
     k.fallback = "false";
-    k.description = "`true`: a head moves only with credit for its whole packet.";
+    k.description = "`true`: a head moves only when there is credit for its whole packet.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.strict_cut_through = std::get<bool>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.strict_cut_through; };
   }
@@ -233,7 +233,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "islip";
     k.choices = {{"islip", true, "round-robin pointers that move on when a grant is taken"},
                  {"round_robin", true, "separable, input first"}};
-    k.description = "Who crosses the crossbar.";
+    k.description = "Which flits cross the crossbar.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.switch_allocator = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.switch_allocator; };
   }
@@ -241,7 +241,7 @@ void add_packet_keys(KeyTable& table) {
     KeySpec& k = add("packet.vc_allocator", ValueType::choice);
     k.fallback = "islip";
     k.choices = {{"islip", true, "round-robin pointers that move on when a grant is taken"}};
-    k.description = "Who gets an output VC.";
+    k.description = "Which packet gets an output VC.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_allocator = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.vc_allocator; };
   }
@@ -281,7 +281,7 @@ void add_packet_keys(KeyTable& table) {
                  {"bubble", true,
                   "one class; a packet enters a ring only if room for another stays free (needs "
                   "`strict_cut_through` and buffers of two packets)"},
-                 {"none", true, "nothing: to study deadlock"}};
+                 {"none", true, "no protection, to study deadlock"}};
     k.description = "What keeps rings free of deadlock.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.vc_classes = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.vc_classes; };
@@ -293,7 +293,7 @@ void add_packet_keys(KeyTable& table) {
                  {"software", true,
                   "the NMU of every NPU on the way: it receives the whole message and sends it again after "
                   "`nmu.endpoint_delay`"}};
-    k.description = "Who passes on what is for another NPU.";
+    k.description = "Which part passes on messages for another NPU.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.forwarding = named<PacketForwarding>(std::get<std::string>(v), to_string, 2);
     };
@@ -303,11 +303,11 @@ void add_packet_keys(KeyTable& table) {
     KeySpec& k = add("packet.flow_control", ValueType::choice);
     k.fallback = "credits";
     k.choices = {
-        {"credits", true, "a flit goes when there is room for it"},
+        {"credits", true, "a flit leaves when the receiver has room for it"},
         {"pfc", true,
          "priority flow control: a receiver whose buffers fill up pauses the virtual network, and no "
          "packet of it begins"}};
-    k.description = "How links keep buffers from running over, where a dimension does not say.";
+    k.description = "How links keep buffers from running over. A dimension's own `flow_control` replaces it.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.flow_control = named<FlowControl>(std::get<std::string>(v), to_string, 2);
     };
@@ -317,8 +317,8 @@ void add_packet_keys(KeyTable& table) {
     KeySpec& k = add("packet.pfc_networks", ValueType::dimensions);
     k.optional = true;
     k.description =
-        "With priority flow control: the virtual networks (priorities) that are paused; the others go by "
-        "credits. Absent: all.";
+        "Virtual networks (priorities) that priority flow control pauses. The others use credits. Absent: "
+        "all.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.pfc_networks.clear();
       for (const std::string& n : std::get<std::vector<std::string>>(v))
@@ -337,8 +337,8 @@ void add_packet_keys(KeyTable& table) {
     k.max = "16777216";
     k.zero_word = "auto";
     k.description =
-        "Flits of a virtual network in the buffers of an input, all its VCs together, at which the sender is "
-        "paused. `auto`: a VC's buffer less the headroom for what can still come.";
+        "Level at which an input pauses its sender: flits of a virtual network in the input's buffers, all "
+        "its VCs together. `auto`: a VC's buffer less the headroom for what can still come.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.pfc_xoff = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.pfc_xoff}; };
   }
@@ -348,7 +348,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "1";
     k.max = "16777215";
     k.zero_word = "auto";
-    k.description = ".. and at which it resumes, below `pfc_xoff`. `auto`: a packet below, or half.";
+    k.description =
+        "Level at which a paused sender resumes, below `pfc_xoff`. `auto`: a packet below, or half.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.pfc_xon = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.pfc_xon}; };
   }
@@ -358,9 +359,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "0 ps";
     k.max = "1 ms";
     k.description =
-        "Of a pause or resume, besides the time of a credit: it waits for the end of a frame on the way "
-        "back, "
-        "and is processed.";
+        "Delay of a pause or resume, on top of the time of a credit. It stands for the end of a frame on "
+        "the way back, and for processing.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.pfc_delay = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.pfc_delay; };
   }
@@ -370,11 +370,10 @@ void add_packet_keys(KeyTable& table) {
     k.choices = {{"normal", true, "one after the other"},
                  {"aggressive", true, "all at once: they take turns, packet by packet"}};
     k.description =
-        "How the messages that wait for one link are injected (each virtual network by itself). With "
-        "`aggressive` "
-        "the one whose last turn is longest ago sends its next packet; one that comes is behind all others, "
-        "but "
-        "before the one whose packet begins in that very cycle. No packet trains.";
+        "How the messages that wait for one link are injected, in each virtual network by itself. With "
+        "`aggressive` the message whose last turn is longest ago sends its next packet. A new message goes "
+        "behind all others, but before the one whose packet begins in that very cycle. There are no packet "
+        "trains then.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.packet.injection = named<PacketInjection>(std::get<std::string>(v), to_string, 2);
     };
@@ -384,9 +383,10 @@ void add_packet_keys(KeyTable& table) {
     KeySpec& k = add("packet.ecn.enabled", ValueType::boolean);
     k.fallback = "false";
     k.description =
-        "`true`: a packet that starts on an output of a router whose queue is long is marked (explicit "
-        "congestion notification, RFC 3168). The queue: bytes in the flits that wait in the router for this "
-        "output, in the same virtual network. There are no packet trains then.";
+        "`true`: routers mark packets where queues are long (explicit congestion notification, RFC 3168). A "
+        "packet is marked when it starts on an output whose queue is long. The queue is the bytes in the "
+        "flits that wait in the router for this output, in the same virtual network. There are no packet "
+        "trains then.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.ecn.enabled = std::get<bool>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.ecn.enabled; };
   }
@@ -407,8 +407,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "0 B";
     k.max = "1 TiB";
     k.description =
-        "Queue above which every packet is marked; from `k_min` to here the chance rises in a straight line "
-        "from 0 to `p_max`. Default: as `k_min`.";
+        "Queue above which every packet is marked. From `k_min` to `k_max` the chance rises in a straight "
+        "line from 0 to `p_max`. Default: as `k_min`.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.ecn.k_max = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.ecn.k_max; };
   }
@@ -425,8 +425,8 @@ void add_packet_keys(KeyTable& table) {
     KeySpec& k = add("packet.dcqcn.enabled", ValueType::boolean);
     k.fallback = "false";
     k.description =
-        "`true`: the receiver of marked packets notifies the sender, which slows that flow down (DCQCN, Zhu "
-        "et al., \"Congestion Control for Large-Scale RDMA Deployments\", SIGCOMM 2015). Needs "
+        "`true`: the receiver of marked packets notifies the sender, and the sender slows that flow down "
+        "(DCQCN, Zhu et al., \"Congestion Control for Large-Scale RDMA Deployments\", SIGCOMM 2015). Needs "
         "`packet.ecn.enabled`. A flow is what one interface sends to one NPU.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.enabled = std::get<bool>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.enabled; };
@@ -437,8 +437,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "1 ps";
     k.max = "1 s";
     k.description =
-        "A receiver notifies a sender (by a CNP, a congestion notification packet) at most once in this "
-        "time. Default: the paper.";
+        "Shortest time between two notifications (CNPs, congestion notification packets) from a receiver to "
+        "a sender. Default: the paper.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.cnp_interval = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.cnp_interval; };
   }
@@ -448,8 +448,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "1 ns";
     k.max = "1 s";
     k.description =
-        "A flow without a notification for this long lowers its estimate of the congestion, alpha, to (1 - "
-        "g) alpha, and again after every further one. Default: the paper.";
+        "Time without a notification after which a flow lowers its estimate of the congestion, alpha, to (1 "
+        "- g) alpha. It does so again after every further one. Default: the paper.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.alpha_timer = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.alpha_timer; };
   }
@@ -458,7 +458,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "55 us";
     k.min = "1 ns";
     k.max = "1 s";
-    k.description = "A flow that has been slowed down raises its rate once in this time. Default: the paper.";
+    k.description = "Time after which a slowed flow raises its rate, again and again. Default: the paper.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.rate_timer = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.rate_timer; };
   }
@@ -467,7 +467,8 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "10 MB";
     k.min = "1 B";
     k.max = "1 TiB";
-    k.description = ".. and once for every so many bytes on the wire. Default: the paper.";
+    k.description =
+        "Bytes on the wire after which a slowed flow raises its rate, again and again. Default: the paper.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.byte_counter = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.byte_counter; };
   }
@@ -478,8 +479,8 @@ void add_packet_keys(KeyTable& table) {
     k.max = "1000000";
     k.description =
         "Increases by the timer, and by the byte counter, that only halve the distance to the rate before "
-        "the notification; then additive increase, and hyper increase when both have had so many. Default: "
-        "the paper.";
+        "the notification. Additive increase follows. Hyper increase follows when both have had so many. "
+        "Default: the paper.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.fast_recovery = as_u32(v); };
     k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.packet.dcqcn.fast_recovery}; };
   }
@@ -497,7 +498,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "40 Mb/s";
     k.min = "1 kb/s";
     k.max = "1000 PB/s";
-    k.description = "What additive increase adds to the target rate. Default: the paper, for 40 Gb/s.";
+    k.description = "Rate that additive increase adds to the target rate. Default: the paper, for 40 Gb/s.";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.rate_ai = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.rate_ai; };
   }
@@ -507,8 +508,8 @@ void add_packet_keys(KeyTable& table) {
     k.min = "1 kb/s";
     k.max = "1000 PB/s";
     k.description =
-        "What hyper increase adds. Default: ten times `rate_ai`, as in IEEE 802.1Qau (50 and 5 Mb/s), since "
-        "the paper does not say.";
+        "Rate that hyper increase adds. The paper does not say. Default: ten times `rate_ai`, as in IEEE "
+        "802.1Qau (50 and 5 Mb/s).";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.rate_hai = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.rate_hai; };
   }
@@ -517,7 +518,7 @@ void add_packet_keys(KeyTable& table) {
     k.fallback = "5 Mb/s";
     k.min = "1 kb/s";
     k.max = "1000 PB/s";
-    k.description = "No flow is made slower. Default: IEEE 802.1Qau (ieee8021CnRpgMinRate).";
+    k.description = "Lowest rate of a flow. Default: IEEE 802.1Qau (ieee8021CnRpgMinRate).";
     k.set = [](Config& c, size_t, const Value& v) { c.packet.dcqcn.min_rate = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.packet.dcqcn.min_rate; };
   }

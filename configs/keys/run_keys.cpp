@@ -18,8 +18,8 @@ void add_run_keys(KeyTable& table) {
     KeySpec& k = add("workload.trace", ValueType::path);
     k.fallback = "\"\"";
     k.description =
-        "Prefix of the Chakra execution traces: rank r reads `<prefix>.<r>.et`. Relative to the folder of "
-        "the configuration file. Empty: no trace.";
+        "Prefix of the Chakra execution traces: rank r reads `<prefix>.<r>.et`. The path is relative to the "
+        "folder of the configuration file. Empty: no trace.";
     k.set = [](Config& c, size_t, const Value& v) { c.workload.trace = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.workload.trace; };
   }
@@ -27,8 +27,8 @@ void add_run_keys(KeyTable& table) {
     KeySpec& k = add("workload.groups", ValueType::path);
     k.fallback = "\"\"";
     k.description =
-        "JSON file of the communicator groups, `{\"name\": [rank, ..], ..}`. Relative to the folder of the "
-        "configuration file. Empty: none.";
+        "JSON file of the communicator groups, `{\"name\": [rank, ..], ..}`. The path is relative to the "
+        "folder of the configuration file. Empty: none.";
     k.set = [](Config& c, size_t, const Value& v) { c.workload.groups = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.workload.groups; };
   }
@@ -36,8 +36,8 @@ void add_run_keys(KeyTable& table) {
     KeySpec& k = add("workload.strict", ValueType::boolean);
     k.fallback = "false";
     k.description =
-        "`true`: a dependency on a node that the trace does not hold is an error; `false`: it counts as "
-        "met, with a warning.";
+        "`true`: a dependency on a node that the trace does not have is an error; `false`: it counts as "
+        "met, and a warning says so.";
     k.set = [](Config& c, size_t, const Value& v) { c.workload.strict = std::get<bool>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.workload.strict; };
   }
@@ -45,7 +45,7 @@ void add_run_keys(KeyTable& table) {
     KeySpec& k = add("run.seed", ValueType::integer);
     k.fallback = "1";
     k.min = "0";
-    k.description = "Of every random number of the run.";
+    k.description = "Seed of every random number of the run.";
     k.set = [](Config& c, size_t, const Value& v) { c.run.seed = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.run.seed; };
   }
@@ -67,7 +67,7 @@ void add_run_keys(KeyTable& table) {
                  {"int32", true, "32-bit integers; sums wrap"}};
     k.description =
         "Type of the elements that `run.data: functional` carries. The bytes of every collective must be a "
-        "multiple of its size.";
+        "multiple of the type's size.";
     k.set = [](Config& c, size_t, const Value& v) { c.run.element = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.run.element; };
   }
@@ -90,7 +90,7 @@ void add_run_keys(KeyTable& table) {
   {
     KeySpec& k = add("output.waves", ValueType::text);
     k.fallback = "\"\"";
-    k.description = "Glob of the signals to record as a waveform. Empty: none.";
+    k.description = "Pattern of the signals to record as a waveform. Empty: none.";
     k.set = [](Config& c, size_t, const Value& v) { c.output.waves = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.output.waves; };
   }
@@ -114,7 +114,8 @@ void add_run_keys(KeyTable& table) {
     k.fallback = "2 GiB";
     k.min = "1 KiB";
     k.max = "1 PiB";
-    k.description = "The waveform file never grows beyond this: recording stops then, and the run says so.";
+    k.description =
+        "Size that the waveform file never exceeds. The recording stops there, and the run says so.";
     k.set = [](Config& c, size_t, const Value& v) { c.output.waves_budget = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.output.waves_budget; };
   }

@@ -23,15 +23,14 @@ void add_topology_keys(KeyTable& table) {
     k.optional = true;
     k.description =
         "The hierarchical topology, innermost dimension first: `Ring(n)`, `FullyConnected(n)`, `Switch(n)`, "
-        "`Mesh(n)` "
-        "(short `R`, `FC`, `SW`, `M`) joined by `_`. For machines of packages `Local(n)`, `Horizontal(n)` "
-        "and "
-        "`Vertical(n)` are rings and `Global(n)` is a switch. `FatTree(k=4,n=3)`, the k-ary n-tree, and "
-        "`Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, are trees of switches. Among "
-        "other dimensions every line of NPUs has such a tree in place of a switch, with `levels` in the "
-        "dimension's entry; for collectives it is a Switch. Alone a tree is a graph (routing `ecmp`, planned "
-        "on as `Switch(npus)`), with one entry of `dimensions` for all links or one a level from the NPUs up "
-        "(n; Clos: two). Either this or `graph` is required. At most " +
+        "`Mesh(n)` (short `R`, `FC`, `SW`, `M`) joined by `_`. For machines of packages `Local(n)`, "
+        "`Horizontal(n)` and `Vertical(n)` are rings and `Global(n)` is a switch. `FatTree(k=4,n=3)`, the "
+        "k-ary n-tree, and `Clos(hosts=8,leaves=4,spines=2)`, every leaf joined to every spine, are trees "
+        "of switches. Among other dimensions every line of NPUs has such a tree in place of a switch, with "
+        "`levels` in the dimension's entry; collectives see it as a Switch. Alone a tree is a graph: its "
+        "routing is `ecmp`, collectives plan on `Switch(npus)`, and `dimensions` has one entry for all "
+        "links or one for each level from the NPUs up (n; Clos: two). Either this or `graph` is required. "
+        "At most " +
         std::to_string(kMaxNpus) + " NPUs and " + std::to_string(kMaxDimensions) + " dimensions.";
     // The dimensions' kinds and sizes are resolved by the loader, which also matches them with the entries.
     k.set = [](Config& c, size_t, const Value& v) { c.notation = std::get<std::string>(v); };
@@ -41,8 +40,8 @@ void add_topology_keys(KeyTable& table) {
     KeySpec& k = add("topology.logical", ValueType::notation);
     k.optional = true;
     k.description =
-        "The topology that collectives plan on, where it is not the physical one; the NPUs must be as many. "
-        "Lists with one entry a dimension outside `topology` then mean its dimensions. Default: the "
+        "Topology that collectives plan on, where it is not the physical one. It must have as many NPUs. "
+        "Lists outside `topology` with one entry for each dimension then mean its dimensions. Default: the "
         "notation; for a graph `Ring(npus)`, for a tree `Switch(npus)`.";
     k.set = [](Config& c, size_t, const Value& v) { c.logical = std::get<std::string>(v); };
   }
@@ -50,7 +49,7 @@ void add_topology_keys(KeyTable& table) {
     KeySpec& k = add("topology.mapping", ValueType::ranks);
     k.optional = true;
     k.description =
-        "The physical NPU of rank 0, 1, ..: every NPU once. Ranges run up or down: `[0..3, 7..4]`. Default: "
+        "Physical NPU of rank 0, 1, ..: every NPU once. Ranges run up or down: `[0..3, 7..4]`. Default: "
         "rank r is NPU r.";
   }
   {
@@ -59,36 +58,35 @@ void add_topology_keys(KeyTable& table) {
     for (const RoutingPolicy& policy : routing_policies())
       k.choices.push_back({policy.name, true, policy.description});
     k.description =
-        "How messages find their way through a `graph` (default `shortest_path`) or a tree (default `ecmp`); "
-        "a notation of dimensions has its own, in "
-        "their order.";
+        "How messages find their way through a `graph` (default `shortest_path`) or a tree (default "
+        "`ecmp`). Through a notation of dimensions they take the dimensions in order.";
   }
   {
     KeySpec& k = add("topology.routes_file", ValueType::path);
     k.optional = true;
     k.description =
-        "A YAML file with a list of routes, instead of `topology.routes`. Relative to the folder of the "
-        "configuration file.";
+        "YAML file with a list of routes, instead of `topology.routes`. The path is relative to the folder "
+        "of the configuration file.";
   }
   {
     KeySpec& k = add("topology.graph.npus", ValueType::integer);
     k.required = true;
     k.min = "1";
     k.max = std::to_string(kMaxGraphNodes);
-    k.description = "How many NPUs: `npu0`, `npu1`, ..";
+    k.description = "Number of NPUs: `npu0`, `npu1`, ..";
   }
   {
     KeySpec& k = add("topology.graph.switches", ValueType::switches);
     k.fallback = "0";
     k.max = std::to_string(kMaxGraphNodes);
-    k.description = "The switches: how many (`sw0`, `sw1`, ..), or a list of names and ranges of names.";
+    k.description = "Number of switches (`sw0`, `sw1`, ..), or a list of names and ranges of names.";
   }
   {
     KeySpec& k = add("topology.graph.fidelity", ValueType::choice);
     k.fallback = to_string(Fidelity::message);
     k.choices = {{to_string(Fidelity::analytical), true,
                   "latency of the way + bytes / its slowest link; only the ports of NPUs queue"},
-                 {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
+                 {to_string(Fidelity::message), true, "one transfer over each link, with queueing"},
                  {to_string(Fidelity::packet), true, "packets, virtual channels and credits"}};
     k.description = "How a message crosses the graph.";
   }
@@ -106,6 +104,12 @@ void add_topology_keys(KeyTable& table) {
     k.description = "`true`: messages may pass through NPUs on their way; `false`: only through switches.";
   }
   {
+    KeySpec& k = add("topology.graph.implementation", ValueType::implementation);
+    k.fallback = "crossbar";
+    k.choices = {{"crossbar", true, "a non-blocking crossbar whose outputs are first come, first served"}};
+    k.description = "The model of the switches, at `message` fidelity.";
+  }
+  {
     KeySpec& k = add("topology.graph.links[].from", ValueType::nodes);
     k.required = true;
     k.description = "One end: a node, a range or a list of them.";
@@ -113,7 +117,7 @@ void add_topology_keys(KeyTable& table) {
   {
     KeySpec& k = add("topology.graph.links[].to", ValueType::nodes);
     k.required = true;
-    k.description = "The other end, likewise.";
+    k.description = "The other end: a node, a range or a list of them.";
   }
   {
     KeySpec& k = add("topology.graph.links[].pattern", ValueType::choice);
@@ -121,22 +125,22 @@ void add_topology_keys(KeyTable& table) {
     k.choices = {{"all", true, "every node of `from` with every node of `to`"},
                  {"one_to_one", true, "the first with the first, the second with the second, .."}};
     k.description =
-        "Which of several nodes are joined. A group given on both sides is joined pair by pair, each pair "
-        "once.";
+        "Which nodes of two groups are joined. A group that is on both sides is joined pair by pair, each "
+        "pair once.";
   }
   {
     KeySpec& k = add("topology.graph.links[].bandwidth", ValueType::bandwidth);
     k.required = true;
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
-    k.description = "Per direction, of one of `count`.";
+    k.description = "Bandwidth of one of the `count` links, in each direction.";
   }
   {
     KeySpec& k = add("topology.graph.links[].latency", ValueType::time);
     k.fallback = "500 ns";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Of the link.";
+    k.description = "Latency of the link.";
   }
   {
     KeySpec& k = add("topology.graph.links[].count", ValueType::integer);
@@ -144,14 +148,13 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1";
     k.max = "1024";
     k.description =
-        "Parallel links that work as one: they multiply `bandwidth`. (Two entries that join the same nodes "
-        "are "
-        "two links, which only `ecmp` uses both.)";
+        "Parallel links that work as one. They multiply `bandwidth`. Two entries that join the same nodes "
+        "are two links instead, and only `ecmp` uses both.";
   }
   {
     KeySpec& k = add("topology.graph.links[].bidirectional", ValueType::boolean);
     k.fallback = "true";
-    k.description = "`false`: only from `from` to `to`.";
+    k.description = "`false`: the link leads only from `from` to `to`.";
   }
   {
     KeySpec& k = add("topology.graph.links[].credit_latency", ValueType::time);
@@ -160,7 +163,8 @@ void add_topology_keys(KeyTable& table) {
     k.max = "1 s";
     k.zero_word = "auto";
     k.description =
-        "Of a credit on its way back, at `packet` fidelity (of a one-way link, too). `auto`: as `latency`.";
+        "Latency of a credit on its way back, at `packet` fidelity (of a one-way link, too). `auto`: as "
+        "`latency`.";
   }
   {
     KeySpec& k = add("topology.graph.links[].flit_error_rate", ValueType::number);
@@ -168,8 +172,8 @@ void add_topology_keys(KeyTable& table) {
     k.min = "0";
     k.max = "0.5";
     k.description =
-        "Chance that a flit is damaged on this link, at `packet` fidelity; its burst is then sent again "
-        "(link-level retry).";
+        "Chance that a flit is damaged on this link, at `packet` fidelity. The link then sends its burst "
+        "again (link-level retry).";
   }
   {
     KeySpec& k = add("topology.graph.links[].replay", ValueType::time);
@@ -177,12 +181,12 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1 ps";
     k.max = "1 s";
     k.zero_word = "auto";
-    k.description = "What a repetition costs. `auto`: a round trip of the link.";
+    k.description = "Time that a repetition costs. `auto`: a round trip of the link.";
   }
   {
     KeySpec& k = add("topology.routes[].at", ValueType::nodes);
     k.required = true;
-    k.description = "The nodes this is for.";
+    k.description = "Nodes that the route applies to.";
   }
   {
     KeySpec& k = add("topology.routes[].to", ValueType::nodes);
@@ -192,7 +196,7 @@ void add_topology_keys(KeyTable& table) {
   {
     KeySpec& k = add("topology.routes[].via", ValueType::nodes);
     k.required = true;
-    k.description = "The next node, to which each of `at` has a link.";
+    k.description = "Next node. Each node of `at` has a link to it.";
   }
   {
     KeySpec& k = add("topology.dimensions[].bandwidth", ValueType::bandwidth);
@@ -200,9 +204,8 @@ void add_topology_keys(KeyTable& table) {
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
     k.description =
-        "Per link and direction. Ring and Mesh: a neighbour link; FullyConnected: a pair link; Switch: the "
-        "NPU's port. "
-        "Either this or `bandwidth_per_npu` is required.";
+        "Bandwidth of a link in each direction. Ring and Mesh: a neighbour link; FullyConnected: a pair "
+        "link; Switch: the NPU's port. Either this or `bandwidth_per_npu` is required.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].bandwidth = std::get<Rate>(v); };
     k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].bandwidth; };
   }
@@ -212,17 +215,16 @@ void add_topology_keys(KeyTable& table) {
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
     k.description =
-        "Of all links of an NPU in the dimension together, instead of `bandwidth`: the link's bandwidth "
-        "times "
-        "`links_per_npu` times (Ring and Mesh: `collectives.queues_per_dimension`; FullyConnected(n): n-1; "
-        "Switch: 1).";
+        "Bandwidth of all links of an NPU in the dimension together, instead of `bandwidth`. It is the "
+        "link's bandwidth times `links_per_npu` times (Ring and Mesh: `collectives.queues_per_dimension`; "
+        "FullyConnected(n): n-1; Switch: 1).";
   }
   {
     KeySpec& k = add("topology.dimensions[].latency", ValueType::time);
     k.fallback = "500 ns";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Per hop. Ring, Mesh and FullyConnected: NPU to NPU is one hop; Switch: two.";
+    k.description = "Latency of a hop. From NPU to NPU: Ring, Mesh and FullyConnected one hop; Switch two.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].latency = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].latency; };
   }
@@ -231,7 +233,7 @@ void add_topology_keys(KeyTable& table) {
     k.fallback = "1";
     k.min = "1";
     k.max = "1024";
-    k.description = "Parallel links in place of each link: they multiply `bandwidth`.";
+    k.description = "Parallel links in place of each link. They multiply `bandwidth`.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].links_per_npu = as_u32(v); };
     k.get = [](const Config& c, size_t i) -> Value {
       return uint64_t{c.fabric_dimensions()[i].links_per_npu};
@@ -240,8 +242,10 @@ void add_topology_keys(KeyTable& table) {
   {
     KeySpec& k = add("topology.dimensions[].fidelity", ValueType::choice);
     k.fallback = to_string(Fidelity::message);
-    k.choices = {{to_string(Fidelity::analytical), true, "hops x latency + bytes / bandwidth, no contention"},
-                 {to_string(Fidelity::message), true, "one transfer a link, queueing per link"},
+    k.choices = {{to_string(Fidelity::analytical), true,
+                  "latency of the way + bytes / its slowest link; only the first and the last link of the "
+                  "way queue"},
+                 {to_string(Fidelity::message), true, "one transfer over each link, with queueing"},
                  {to_string(Fidelity::packet), true, "packets, virtual channels and credits"}};
     k.description = "How a message crosses the dimension.";
     k.set = [](Config& c, size_t i, const Value& v) {
@@ -266,12 +270,22 @@ void add_topology_keys(KeyTable& table) {
     };
   }
   {
+    KeySpec& k = add("topology.dimensions[].implementation", ValueType::implementation);
+    k.fallback = "crossbar";
+    k.choices = {{"crossbar", true, "a non-blocking crossbar whose outputs are first come, first served"}};
+    k.description = "The model of a Switch's or a tree's switches, at `message` fidelity.";
+    k.set = [](Config& c, size_t i, const Value& v) {
+      c.dimensions[i].implementation = std::get<std::string>(v);
+    };
+    k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].implementation; };
+  }
+  {
     KeySpec& k = add("topology.dimensions[].credit_latency", ValueType::time);
     k.fallback = "auto";
     k.min = "1 ps";
     k.max = "1 s";
     k.zero_word = "auto";
-    k.description = "Of a credit on its way back, at `packet` fidelity. `auto`: as `latency`.";
+    k.description = "Latency of a credit on its way back, at `packet` fidelity. `auto`: as `latency`.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].credit_latency = std::get<uint64_t>(v);
     };
@@ -283,7 +297,7 @@ void add_topology_keys(KeyTable& table) {
     k.min = "0";
     k.max = "0.5";
     k.description =
-        "Chance that a flit is damaged on a link, at `packet` fidelity; its burst is then sent again "
+        "Chance that a flit is damaged on a link, at `packet` fidelity. The link then sends its burst again "
         "(link-level retry).";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].flit_error_rate = std::get<double>(v);
@@ -296,7 +310,7 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1 ps";
     k.max = "1 s";
     k.zero_word = "auto";
-    k.description = "What a repetition costs. `auto`: a round trip of the link.";
+    k.description = "Time that a repetition costs. `auto`: a round trip of the link.";
     k.set = [](Config& c, size_t i, const Value& v) { c.dimensions[i].replay = std::get<uint64_t>(v); };
     k.get = [](const Config& c, size_t i) -> Value { return c.fabric_dimensions()[i].replay; };
   }
@@ -304,7 +318,7 @@ void add_topology_keys(KeyTable& table) {
     KeySpec& k = add("topology.dimensions[].flow_control", ValueType::choice);
     k.fallback = "auto";
     k.choices = {{"auto", true, "as `packet.flow_control`"},
-                 {"credits", true, "a flit goes when there is room for it"},
+                 {"credits", true, "a flit leaves when the receiver has room for it"},
                  {"pfc", true, "priority flow control, by the `pfc_` keys of `packet`"}};
     k.description = "How the dimension's links keep buffers from running over, at `packet` fidelity.";
     k.set = [](Config& c, size_t i, const Value& v) {
@@ -321,7 +335,7 @@ void add_topology_keys(KeyTable& table) {
     k.max = kMaxBandwidth;
     k.zero_word = "unlimited";
     k.description =
-        "Rate at which one input port feeds the unit, while a contribution is still arriving; `unlimited`: "
+        "Rate at which one input port feeds the unit, while a contribution is still arriving. `unlimited`: "
         "the port's own rate.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].collective_unit.ingress_bandwidth = std::get<Rate>(v);
@@ -337,7 +351,7 @@ void add_topology_keys(KeyTable& table) {
     k.max = kMaxBandwidth;
     k.zero_word = "unlimited";
     k.description =
-        "Bytes of contributions that the unit reduces in a second, those of all ports together, one "
+        "Bytes of contributions that the unit reduces in a second, from all ports together. It reduces one "
         "contribution after the other.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].collective_unit.reduction_bandwidth = std::get<Rate>(v);
@@ -351,7 +365,7 @@ void add_topology_keys(KeyTable& table) {
     k.fallback = "0 ns";
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "From a block's last contribution to its result at the output ports.";
+    k.description = "Time from a block's last contribution to its result at the output ports.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].collective_unit.latency = std::get<uint64_t>(v);
     };
@@ -366,9 +380,10 @@ void add_topology_keys(KeyTable& table) {
     k.max = "1 PiB";
     k.zero_word = "unlimited";
     k.description =
-        "Partial sums that the unit holds at once. A block's one is held from its first contribution until "
-        "its result has left; without a place contributions wait at the inputs. At least `segment`, of which "
-        "the last one is kept for blocks whose contributions are all there, so that nothing deadlocks.";
+        "Bytes of partial sums that the unit holds at once. It holds a block's partial sum from its first "
+        "contribution until its result has left. Without a place contributions wait at the inputs. At least "
+        "`segment`: the last segment is kept for blocks whose contributions are all there, so that nothing "
+        "deadlocks.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].collective_unit.buffer = std::get<uint64_t>(v);
     };
@@ -382,10 +397,9 @@ void add_topology_keys(KeyTable& table) {
     k.min = "64 B";
     k.max = "1 TiB";
     k.description =
-        "Blocks are cut into segments of at most this many bytes, each contributed, reduced and sent on its "
-        "own. At packet fidelity the default is `packet.packet_size`, so that every packet is combined by "
-        "itself; "
-        "larger segments are put together at the unit.";
+        "Blocks are cut into segments of at most this many bytes. Each is contributed, reduced and sent on "
+        "its own. At packet fidelity the default is `packet.packet_size`, so that every packet is combined "
+        "by itself. The unit puts larger segments together first.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].collective_unit.segment = std::get<uint64_t>(v);
     };
@@ -399,14 +413,14 @@ void add_topology_keys(KeyTable& table) {
     k.optional = true;
     k.min = kMinBandwidth;
     k.max = kMaxBandwidth;
-    k.description = "Per direction, of one of `count`. Absent: as the NPUs' links.";
+    k.description = "Bandwidth of one of the `count` links, in each direction. Absent: as the NPUs' links.";
   }
   {
     KeySpec& k = add("topology.dimensions[].levels[].latency", ValueType::time);
     k.optional = true;
     k.min = "0 ns";
     k.max = "1 s";
-    k.description = "Of the link. Absent: as the NPUs' links.";
+    k.description = "Latency of the link. Absent: as the NPUs' links.";
   }
   {
     KeySpec& k = add("topology.dimensions[].levels[].count", ValueType::integer);
@@ -414,9 +428,8 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1";
     k.max = "1024";
     k.description =
-        "Parallel links that work as one: they multiply `bandwidth`. Absent: `links_per_npu`, and 1 where "
-        "the "
-        "level has a `bandwidth`.";
+        "Parallel links that work as one. They multiply `bandwidth`. Absent: `links_per_npu`, and 1 where "
+        "the level has a `bandwidth`.";
   }
   {
     KeySpec& k = add("topology.dimensions[].levels[].credit_latency", ValueType::time);
@@ -425,8 +438,8 @@ void add_topology_keys(KeyTable& table) {
     k.max = "1 s";
     k.zero_word = "auto";
     k.description =
-        "Of a credit on its way back, at `packet` fidelity. `auto`: as `latency`. Absent: as the NPUs' "
-        "links.";
+        "Latency of a credit on its way back, at `packet` fidelity. `auto`: as `latency`. Absent: as the "
+        "NPUs' links.";
   }
   {
     KeySpec& k = add("topology.dimensions[].levels[].flit_error_rate", ValueType::number);
@@ -441,21 +454,23 @@ void add_topology_keys(KeyTable& table) {
     k.min = "1 ps";
     k.max = "1 s";
     k.zero_word = "auto";
-    k.description = "What a repetition costs. `auto`: a round trip of the link. Absent: as the NPUs' links.";
+    k.description =
+        "Time that a repetition costs. `auto`: a round trip of the link. Absent: as the NPUs' links.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].name", ValueType::text);
     k.optional = true;
     k.min = "1";  // characters
     k.description =
-        "Only collectives and point-to-point messages whose trace nodes have such a name: `*` stands for any "
-        "text, `?` for one character. Of a collective the node that starts first tells.";
+        "The rule matches collectives and point-to-point messages whose trace nodes have such a name. `*` "
+        "stands for any text, `?` for one character. All members' nodes of a collective must match the same "
+        "rules.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].group", ValueType::text);
     k.optional = true;
     k.min = "1";  // characters
-    k.description = "Only collectives of this communicator group; `0` is the group of all ranks.";
+    k.description = "The rule matches collectives of this communicator group. `0` is the group of all ranks.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].operation", ValueType::choice);
@@ -463,7 +478,7 @@ void add_topology_keys(KeyTable& table) {
     for (int op = 0; op < kCollectiveOps; ++op)
       k.choices.push_back({to_string(static_cast<CollectiveOp>(op)), true, ""});
     k.choices.push_back({kPointToPoint, true, ""});
-    k.description = "Only this operation, or only point-to-point messages.";
+    k.description = "The rule matches this operation, or point-to-point messages.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].iteration", ValueType::integer);
@@ -471,27 +486,28 @@ void add_topology_keys(KeyTable& table) {
     k.min = "0";
     k.max = "4294967295";
     k.description =
-        "Only this iteration of the trace: the node's attribute `iteration`, else the number in its name "
-        "after `iteration`, `iter` or `step`.";
+        "The rule matches this iteration of the trace: the node's attribute `iteration`, or else the number "
+        "in its name after `iteration`, `iter` or `step`.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].from", ValueType::time);
     k.optional = true;
     k.min = "0 ps";
     k.max = "10000000 s";
-    k.description = "Only what starts at this time or later.";
+    k.description = "The rule matches what starts at this time or later.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].to", ValueType::time);
     k.optional = true;
     k.min = "1 ps";
     k.max = "10000000 s";
-    k.description = "Only what starts before this time. It keeps its fidelity until it ends.";
+    k.description = "The rule matches what starts before this time. It keeps its fidelity until it ends.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].dimensions", ValueType::dimensions);
     k.optional = true;
-    k.description = "The dimensions whose fidelity it is, by number; the others keep their own. Absent: all.";
+    k.description =
+        "Numbers of the dimensions whose fidelity changes. The others keep their own. Absent: all.";
   }
   {
     KeySpec& k = add("topology.fidelity_rules[].fidelity", ValueType::choice);
@@ -499,7 +515,7 @@ void add_topology_keys(KeyTable& table) {
     for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
       k.choices.push_back({to_string(f), true, ""});
     k.description =
-        "Their fidelity, finer or coarser than the dimensions' own, or the same: an exception from later "
+        "New fidelity: finer or coarser than the dimensions' own, or the same as an exception from later "
         "rules.";
   }
 }

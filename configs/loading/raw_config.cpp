@@ -190,6 +190,7 @@ class Reader {
     if (key.type == ValueType::algorithms) return algorithms_of(key, node);
     if (key.type == ValueType::dimensions) return dimensions_of(key, node);
     if (key.type == ValueType::reduction) return reduction_of(key, node);
+    if (key.type == ValueType::paths) return paths_of(key, node);
     return parse_value(key, scalar_of(key, node));
   }
 
@@ -246,6 +247,19 @@ class Reader {
       numbers.push_back(std::to_string(std::stoul(item.scalar)));
     }
     return numbers;
+  }
+
+  static Value paths_of(const KeySpec& key, const DocumentNode& node) {
+    std::vector<std::string> paths;
+    if (node.kind != DocumentNode::Kind::sequence) {
+      paths.push_back(std::get<std::string>(parse_value(key, scalar_of(key, node))));
+    } else {
+      for (const DocumentNode& item : node.items)
+        paths.push_back(std::get<std::string>(parse_value(key, scalar_of(key, item))));
+    }
+    if (std::find(paths.begin(), paths.end(), std::string()) != paths.end())
+      fail(fmt::format("holds an empty path; allowed: {}", allowed_values(key)));
+    return paths;
   }
 
   static Value reduction_of(const KeySpec& key, const DocumentNode& node) {

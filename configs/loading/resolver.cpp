@@ -23,6 +23,8 @@
 #include "configs/input_file.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
+#include "configs/loading/implementations.h"
+#include "configs/loading/plugins.h"
 #include "configs/notation.h"
 #include "configs/tree.h"
 #include "configs/tree_notation.h"
@@ -35,13 +37,8 @@ namespace {
 Value default_of(const KeySpec& key) {
   if (key.type == ValueType::algorithms) return std::string();
   if (key.type == ValueType::reduction) return ReductionSetting{};
+  if (key.type == ValueType::paths) return std::vector<std::string>{};
   return parse_value(key, key.fallback == "\"\"" ? "" : key.fallback);
-}
-
-std::string absolute_path(const std::string& path, const std::string& config_file) {
-  namespace fs = std::filesystem;
-  if (path.empty()) return path;
-  return fs::absolute(fs::path(config_file).parent_path() / path).lexically_normal().string();
 }
 
 class Resolver {
@@ -66,6 +63,7 @@ class Resolver {
     }
     resolve_packet();
     resolve_hbm();
+    check_implementations(config_, raw_, end_, errors_);
     check_relations();
     errors_.check();
     return config_;
@@ -147,9 +145,12 @@ class Resolver {
                         config_.notation, levels.size()));
     if (!errors_.empty()) return;
     for (size_t level = 1; level < levels.size(); ++level)
-      if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching)
-        return errors_.add(raw_.dimension_origins[level], fmt::format("{}[{}]", kDimensionsPath, level),
-                           "a tree has one `fidelity` and one `switching`; write the same in every entry");
+      if (levels[level].fidelity != levels[0].fidelity || levels[level].switching != levels[0].switching ||
+          levels[level].implementation != levels[0].implementation)
+        return errors_.add(
+            raw_.dimension_origins[level], fmt::format("{}[{}]", kDimensionsPath, level),
+            "a tree has one `fidelity`, one `switching` and one `implementation`; write the same "
+            "in every entry");
     for (size_t level = 0; level < levels.size(); ++level)
       if (levels[level].flow_control != FlowControl::automatic)
         return errors_.add(raw_.dimension_origins[level],
@@ -300,6 +301,8 @@ class Resolver {
     if (const RawValue* raw = find(key)) {
       Value value = raw->value;
       if (key.type == ValueType::path) value = absolute_path(std::get<std::string>(value), file_);
+      if (key.type == ValueType::paths)
+        for (std::string& path : std::get<std::vector<std::string>>(value)) path = absolute_path(path, file_);
       key.set(config_, key.index, value);
     } else if (key.required) {
       if (raw_.broken.count(&key) == 0)
@@ -624,11 +627,14 @@ class Resolver {
   void resolve_algorithms(const KeySpec& key) {
     const RawValue* raw = find(key);
     const RawValue value = raw != nullptr ? *raw : RawValue{default_of(key), end_};
-    if (const auto names = algorithm_list(value, key.path)) key.set(config_, key.index, *names);
+    const auto op = static_cast<CollectiveOp>(key.index);
+    if (const auto names = algorithm_list(value, key.path, op)) key.set(config_, key.index, *names);
   }
 
-  /// One name a dimension, with absolute paths. Nothing after an error, which has been reported.
-  std::optional<std::vector<std::string>> algorithm_list(const RawValue& raw, const std::string& path) {
+  /// One name a dimension, with absolute paths. `op`: the operation that they are for; nothing: any. Nothing
+  /// after an error, which has been reported.
+  std::optional<std::vector<std::string>> algorithm_list(const RawValue& raw, const std::string& path,
+                                                         std::optional<CollectiveOp> op) {
     const size_t dimensions = config_.dimensions.size();
     std::vector<std::string> names;
     if (const auto* one = std::get_if<std::string>(&raw.value))
@@ -650,6 +656,15 @@ class Resolver {
       if (info->argument != nullptr)
         names[d] =
             fmt::format("{}:{}", info->name, absolute_path(std::string(algorithm_argument(names[d])), file_));
+    }
+    for (size_t d = 0; op && d < dimensions; ++d) {
+      const AlgorithmInfo* info = find_algorithm(names[d]);
+      if (info == nullptr || config_.dimensions[d].size < 2) continue;
+      const std::string why = lacking(*info, *op);
+      if (why.empty()) continue;
+      errors_.add(raw.origin, path,
+                  fmt::format("dimension {} ({}): {}", d, print_dimension(config_.dimensions[d]), why));
+      break;
     }
     for (size_t d = 0; d < dimensions; ++d) {
       if (names[d] != "in_switch" || config_.dimensions[d].size < 2) continue;
@@ -704,7 +719,8 @@ class Resolver {
       if (const RawValue* v = get("priority"))
         rule.priority = static_cast<int32_t>(std::get<uint64_t>(v->value));
       if (const RawValue* v = get("algorithms"))
-        if (auto names = algorithm_list(*v, path + ".algorithms")) rule.algorithms = std::move(*names);
+        if (auto names = algorithm_list(*v, path + ".algorithms", rule.operation))
+          rule.algorithms = std::move(*names);
       const bool complete = raw_.rules.broken.count(i) == 0;
       if (complete && get("algorithms") == nullptr && !rule.order && !rule.chunks && !rule.priority)
         errors_.add(raw_.rules.origins[i], path,

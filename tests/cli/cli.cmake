@@ -5,7 +5,7 @@ weft_add_sc_test(cli_parts
   LABELS unit)
 
 set(_cli_collective_sources ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
-foreach(topic usage collective run bad_input real_traces papers overflow signals)
+foreach(topic usage collective run bad_input real_traces papers overflow signals validate)
   weft_add_test(cli_${topic}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
             ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp ${_cli_${topic}_sources}
@@ -33,3 +33,17 @@ weft_add_test(cli_traffic_rates
   TIMEOUT 3600)
 target_compile_definitions(test_cli_traffic_rates PRIVATE WEFT_BINARY="$<TARGET_FILE:weft>")
 add_dependencies(test_cli_traffic_rates weft)
+
+weft_add_sc_test(cli_memory_estimate
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_estimate_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
+          ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
+  LINKS weft_cli nlohmann_json::nlohmann_json
+  LABELS cli
+  TIMEOUT 900)
+target_compile_definitions(test_cli_memory_estimate PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
+add_dependencies(test_cli_memory_estimate weft)
+
+weft_add_test(cli_machine_memory
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/machine_memory_test.cpp
+  LINKS weft_cli
+  LABELS unit)

@@ -335,10 +335,44 @@ TEST_F(RunRules, MembersMustAgree) {
       << ran.err;
   // One rule for both names is agreement.
   EXPECT_EQ(run_with(rules, {all_reduce(1, "a")}, {all_reduce(1, "abc")}).status, 0);
+  // The same holds for rules of fidelity: which member starts first must not matter.
+  const std::string fidelity = "  fidelity_rules:\n    - {name: 'a*', fidelity: analytical}\n";
+  ran = run_with(fidelity, {all_reduce(1, "a")}, {all_reduce(1, "other")});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(
+      ran.says({"t.1.et: rank 1, node 1 (`other`)", "m.yaml:7: key `topology.fidelity_rules[0]`",
+                "is not for it, but for the same collective on rank 0", "t.0.et: rank 0, node 1 \"a\""}))
+      << ran.err;
+  ran = run_with(fidelity, {all_reduce(1, "other")}, {all_reduce(1, "a")});
+  EXPECT_TRUE(ran.says({"is for it, but not for the same collective on rank 0"})) << ran.err;
+  EXPECT_EQ(run_with(fidelity, {all_reduce(1, "a")}, {all_reduce(1, "abc")}).status, 0);
   ran = run_with("", {all_reduce(1, "a", "ring")}, {all_reduce(1, "a", "direct")});
   EXPECT_EQ(ran.status, 3);
   EXPECT_TRUE(ran.says({"t.1.et: rank 1", "algorithm \"direct\"", "algorithm \"ring\"", "t.0.et: rank 0"}))
       << ran.err;
+}
+
+// `stream` and the order of the rows follow from the traces, not from the rank that starts a collective
+// first.
+TEST_F(RunRules, CollectivesHaveNumbersOfTheirOwn) {
+  PbNode late = all_reduce(1, "late");
+  late.add_data_deps(9);
+  PbNode early = trace::test::collective(2, ChakraProtoMsg::ALL_GATHER, 1000, "b");
+  PbNode first = trace::test::collective(3, ChakraProtoMsg::ALL_GATHER, 1000, "a");
+  first.set_name("of_rank_0");
+  const std::vector<PbNode> rank0 = {trace::test::comp(9, {}, 50), late, early, first};
+  first.set_name("of_rank_1");
+  // Rank 1 starts them in another order, and `late` before rank 0 does.
+  const std::vector<PbNode> rank1 = {first, early, all_reduce(1, "late")};
+  write(folder_.file("groups.json"), R"({"b": [0, 1], "a": [1, 0]})");
+  run_with("", rank0, rank1);
+  const Ran ran = weft({"run", folder_.file("m.yaml"), "--trace", folder_.file("t"), "--groups",
+                        folder_.file("groups.json"), "--out", out("")});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  std::string rows;
+  for (const auto& row : read_csv(out("collectives.csv")))
+    rows += row.at("stream") + " " + row.at("group") + " " + row.at("name") + " " + row.at("start_ns") + "\n";
+  EXPECT_EQ(rows, "1  late 0\n2 a of_rank_0 0\n3 b coll2 0\n");
 }
 
 TEST_F(RunRules, AnUnknownAlgorithmOfANodeIsNamed) {
@@ -582,7 +616,7 @@ TEST_F(Run, CongestionControlIsReported) {
 
 TEST_F(Run, TheUserGuideNamesEveryKeyAndColumn) {
   ASSERT_EQ(run(kCongested).status, 0);
-  const std::string guide = read(std::string(WEFT_SOURCE_DIR) + "/docs/user_guide.md");
+  const std::string guide = read(std::string(WEFT_SOURCE_DIR) + "/docs/guide/results.md");
   const auto documented = [&](const std::string& name) {
     EXPECT_NE(guide.find("`" + name + "`"), std::string::npos) << name;
   };
@@ -677,7 +711,8 @@ TEST_F(Run, WavesOfPatternsWithAndWithoutTheModuleOfEverything) {
   EXPECT_EQ(signals("job.npu[0-3].*"), 8u);
   EXPECT_EQ(signals("npu0"), 2u);
   const Ran help = weft({"run", "--help"});
-  for (const std::string& text : {help.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/user_guide.md")}) {
+  for (const std::string& text :
+       {help.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/guide/waveforms.md")}) {
     size_t found = 0;
     for (size_t at = text.find("--waves '"); at != std::string::npos; at = text.find("--waves '", at + 1)) {
       const size_t begin = at + 9;
@@ -767,6 +802,24 @@ TEST_F(Run, AnEmptyTraceAndSingleNodes) {
                         folder_.file("c"), "--out", out("")});
   EXPECT_EQ(one.status, 0) << one.err;
   EXPECT_EQ(read_csv(out("ranks.csv"))[0].at("compute_ns"), "5000");
+}
+
+TEST_F(Run, TheLinksOfAFoldedMeshAreThoseThatThereAre) {
+  for (const char* rank : {"0", "1", "2"})
+    write_trace(folder_.file(std::string("i.") + rank + ".et"), {trace::test::comp(1, {}, 5)});
+  write(folder_.file("mesh.yaml"),
+        "weft: 1\ntopology: {notation: Mesh(3), dimensions: [{bandwidth: 1 GB/s, fidelity: analytical}]}\n");
+  const std::vector<std::string> words = {
+      "run", folder_.file("mesh.yaml"), "--trace", folder_.file("i"), "--out", out("")};
+  ASSERT_EQ(weft(words).status, 0);
+  EXPECT_EQ(json::parse(read(out("summary.json")))["folded"], true);
+  const std::string folded = read(out("links.csv"));
+  std::vector<std::string> whole = words;
+  whole.push_back("--no-fold");
+  ASSERT_EQ(weft(whole).status, 0);
+  EXPECT_EQ(folded, read(out("links.csv")));
+  EXPECT_NE(folded.find("nmu2.d0_minus,nmu1"), std::string::npos) << folded;
+  EXPECT_EQ(folded.find("nmu2.d0_plus"), std::string::npos) << folded;
 }
 
 TEST_F(Run, MemoryIsExposedWhereNothingHidesIt) {

@@ -450,7 +450,7 @@ TEST(LoadList, RangesHitTheirLastLoad) {
 
 // -- configs/links
 
-/// A preset as a dimension of a machine, as docs/user_guide.md shows it.
+/// A preset as a dimension of a machine, as docs/guide/traffic.md shows it.
 std::string machine_with(const std::string& preset) {
   std::string text = "weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions:\n    -\n";
   size_t at = 0;
@@ -463,7 +463,7 @@ std::string machine_with(const std::string& preset) {
 }
 
 TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
-  const std::string guide = read(WEFT_SOURCE_DIR "/docs/user_guide.md");
+  const std::string guide = read(WEFT_SOURCE_DIR "/docs/guide/traffic.md");
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(WEFT_SOURCE_DIR "/configs/links")) {
     const std::string name = entry.path().stem().string();
@@ -494,7 +494,7 @@ TEST(LinkPresets, EveryOneLoadsSaysItsSourcesAndItsBufferIsDocumented) {
         static_cast<double>(packet::credit_round_trip(network, link)) / static_cast<double>(ticks(1000)),
         warning.substr(share, warning.find(" %", share) - share).c_str(),
         warning.substr(enough, warning.find(' ', enough) - enough).c_str());
-    EXPECT_NE(guide.find(row), std::string::npos) << "docs/user_guide.md lacks the row\n" << row;
+    EXPECT_NE(guide.find(row), std::string::npos) << "docs/guide/traffic.md lacks the row\n" << row;
   }
   EXPECT_EQ(names, (std::set<std::string>{"cxl3_x16", "infiniband_ndr", "nvlink4", "nvlink5", "roce_400g",
                                           "ualink_200g_x4", "xgmi_mi300x"}));

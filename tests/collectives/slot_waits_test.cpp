@@ -109,9 +109,10 @@ TEST(SlotWaits, TwoThatWaitForEachOtherStartALatencyLater) {
 }
 
 TEST(SlotWaits, TheLargestLatencyOfTheCircleCounts) {
-  // Flat lines run over all dimensions; a line along dimension 0 does not.
+  // A flat line runs over the dimensions in which its members differ; a line along dimension 0 does not.
   Config config = one_slot({2, 2, 2});
-  config.dimensions[2].latency = 7000;
+  config.dimensions[1].latency = 7000;
+  config.dimensions[2].latency = 9000;
   for (const bool flat : {true, false}) {
     const std::vector<uint32_t> ranks = flat ? std::vector<uint32_t>{0, 3} : std::vector<uint32_t>{0, 1};
     Jobs jobs(config);

@@ -43,13 +43,14 @@ std::string error_of(const std::string& text, const std::vector<std::string>& ov
 }
 
 void expect_same_graph(const GraphSpec& a, const GraphSpec& b) {
-  const auto& [npus, switches, links, fidelity, switching, npus_forward, routing, routes] = a;
+  const auto& [npus, switches, links, fidelity, switching, npus_forward, routing, routes, implementation] = a;
   EXPECT_EQ(npus, b.npus);
   EXPECT_EQ(switches, b.switches);
   EXPECT_EQ(fidelity, b.fidelity);
   EXPECT_EQ(switching, b.switching);
   EXPECT_EQ(npus_forward, b.npus_forward);
   EXPECT_EQ(routing, b.routing);
+  EXPECT_EQ(implementation, b.implementation);
   ASSERT_EQ(links.size(), b.links.size());
   for (size_t i = 0; i < links.size(); ++i) {
     const auto& [from, to, bandwidth, latency, count, bidirectional, credit_latency, flit_error_rate,
@@ -138,8 +139,8 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
-    const auto& [file, notation, dimensions, npu, hbm, remote, nmu, packets, collectives, workload, run,
-                 output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
+    const auto& [file, plugins, notation, dimensions, npu, hbm, remote, nmu, packets, collectives, workload,
+                 run, output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
     ASSERT_EQ(fidelity_rules.size(), b.fidelity_rules.size());
     for (size_t r = 0; r < fidelity_rules.size(); ++r) {
       const auto& [name, group, operation, point_to_point, iteration, from, to, lifted, fidelity, origin] =
@@ -156,6 +157,7 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(fidelity, o.fidelity);
     }
     (void)file;
+    EXPECT_EQ(plugins, b.plugins);
     expect_same_packets(packets, b.packet);
     EXPECT_EQ(logical, b.logical);
     EXPECT_EQ(mapping, b.mapping);
@@ -178,7 +180,7 @@ void expect_same(const Config& a, const Config& b) {
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
       const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, tree, credit_latency,
-                   flit_error_rate, replay, flow_control] = dimensions[d];
+                   flit_error_rate, replay, flow_control, implementation] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
       EXPECT_EQ(kind, o.kind);
       EXPECT_EQ(size, o.size);
@@ -206,6 +208,7 @@ void expect_same(const Config& a, const Config& b) {
         }
       }
       EXPECT_EQ(flow_control, o.flow_control);
+      EXPECT_EQ(implementation, o.implementation);
       const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
       EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
       EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);
@@ -215,7 +218,8 @@ void expect_same(const Config& a, const Config& b) {
     }
     EXPECT_EQ(remote.has_value(), b.remote_memory.has_value());
     if (remote && b.remote_memory) {
-      const auto& [bandwidth, latency] = *remote;
+      const auto& [bandwidth, latency, implementation] = *remote;
+      EXPECT_EQ(implementation, b.remote_memory->implementation);
       EXPECT_EQ(bandwidth, b.remote_memory->bandwidth);
       EXPECT_EQ(latency, b.remote_memory->latency);
     }
@@ -226,7 +230,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
     EXPECT_EQ(compute_slots, b.npu.compute_slots);
     const auto& [model, preset, stacks, refresh, hbm_bandwidth, hbm_latency, capacity, efficiency,
-                 outstanding] = hbm;
+                 outstanding, implementation] = hbm;
+    EXPECT_EQ(implementation, b.hbm.implementation);
     EXPECT_EQ(model, b.hbm.model);
     EXPECT_EQ(preset, b.hbm.preset);
     EXPECT_EQ(stacks, b.hbm.stacks);
@@ -716,6 +721,17 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {"weft: 1\ntopology:\n  notation: Ring(8)\n  logical: Switch(8)\n  dimensions: [{bandwidth: 1 GB/s}]\n"
        "collectives: {all_reduce: in_switch}\n",
        {"machine.yaml:6: key `collectives.all_reduce[0]`", "the logical topology does not say which switch"}},
+      // operations that an algorithm lacks
+      {with("collectives: {gather: double_binary_tree}\n"),
+       {"machine.yaml:6: key `collectives.gather`: dimension 0 (Ring(4)): double_binary_tree has no gather; "
+        "use ring or direct"}},
+      {with("collectives: {all_to_all: [ring, direct, halving_doubling]}\n"),
+       {"machine.yaml:6: key `collectives.all_to_all`: dimension 2 (Switch(4)): halving_doubling has no "
+        "all_to_all"}},
+      {with("collectives:\n  rules:\n    - {operation: scatter, algorithms: one_double_binary_tree}\n"),
+       {"machine.yaml:8: key `collectives.rules[0].algorithms`: dimension 0 (Ring(4)): "
+        "one_double_binary_tree has no "
+        "scatter"}},
       {with("collectives: {all_gather: in_switch}\n"),
        {"machine.yaml:6: key `collectives.all_gather[0]`: 'in_switch' needs a switch, and dimension 0 is "
         "Ring(4)",

@@ -8,6 +8,8 @@ weft_add_sc_test(dram_channel SOURCES ${CMAKE_CURRENT_LIST_DIR}/dram_channel_tes
                  LINKS weft::sc_models nlohmann_json::nlohmann_json LABELS unit)
 weft_add_sc_test(dram_relations SOURCES ${CMAKE_CURRENT_LIST_DIR}/dram_relations_test.cpp
                  LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(dram_presets SOURCES ${CMAKE_CURRENT_LIST_DIR}/dram_presets_test.cpp
+                 LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(memory_relations SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_relations_test.cpp
                  LINKS weft::sc_models LABELS unit)
 target_compile_definitions(test_dram_channel PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}")

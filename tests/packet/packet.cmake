@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(_packet_dir ${CMAKE_CURRENT_LIST_DIR})
 set(_packet_links weft::tlm_interconnect nlohmann_json::nlohmann_json)
-foreach(_name policies network trains rates congestion pfc golden)
+foreach(_name policies network restart trains rates congestion pfc golden)
   if(EXISTS ${_packet_dir}/${_name}_test.cpp)
     weft_add_test(packet_${_name} SOURCES ${_packet_dir}/${_name}_test.cpp ${_packet_dir}/in_child.cpp LINKS ${_packet_links}
                   LABELS packet TIMEOUT 600)

@@ -92,16 +92,21 @@ Node make(const Job& job, size_t index, uint32_t rank) {
   return node;
 }
 
-/// The nodes of a rank in the order of its file.
+/// The nodes of a rank in the order of its file. That is also the order in which the rank issues what becomes
+/// ready at one instant. A random order is drawn for each node by itself, so that it stays when another node
+/// goes.
 std::vector<size_t> file_order(const Job& job, uint32_t rank) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < job.works.size(); ++i)
-    if (job.works[i].has(rank)) order.push_back(i);
-  if (job.order != 0) {
-    Random random(job.order, "file", rank);
-    random.shuffle(order);
+  std::vector<std::pair<uint64_t, size_t>> order;
+  for (size_t i = 0; i < job.works.size(); ++i) {
+    if (!job.works[i].has(rank)) continue;
+    const uint64_t place =
+        job.order == 0 ? 0 : Random(job.order, job.works[i].name, rank).below(~uint64_t{0});
+    order.emplace_back(place, i);
   }
-  return order;
+  std::sort(order.begin(), order.end());
+  std::vector<size_t> works;
+  for (const auto& entry : order) works.push_back(entry.second);
+  return works;
 }
 
 }  // namespace

@@ -53,16 +53,7 @@ set(WEFT_RELATIONS
   custom_programs
   traffic)
 # Relations that are not true yet: docs/testing.md says of each what was found. scripts/relations.sh runs them, too.
-set(WEFT_OPEN_RELATIONS
-  unrelated
-  fold_jobs
-  sizes
-  after_another
-  pairs
-  bigger_machine
-  mapped
-  validated
-  custom_programs)
+set(WEFT_OPEN_RELATIONS)
 foreach(relation ${WEFT_RELATIONS})
   if(relation IN_LIST WEFT_OPEN_RELATIONS)
     continue()

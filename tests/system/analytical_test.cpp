@@ -20,6 +20,7 @@
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
 #include "tests/trace/trace_files.h"
+#include "workload/generate/collective.h"
 
 namespace weft {
 namespace {
@@ -294,6 +295,110 @@ TEST(Analytical, AFullExchangeOnARingTakesWhatMessagesTake) {
         }
       }
     }
+  }
+}
+
+/// Every member sends all it has to every other one: an all-reduce of one round, in the program of each
+/// member.
+std::string write_one_round(const trace::test::TempFolder& folder, uint32_t n) {
+  using trace::test::attribute;
+  for (uint32_t me = 0; me < n; ++me) {
+    std::vector<trace::test::PbNode> nodes;
+    for (uint32_t k = 1; k < n; ++k) {
+      nodes.push_back(trace::test::make(2 * k, "s", ChakraProtoMsg::COMM_SEND_NODE, {}));
+      attribute(nodes.back(), "comm_dst", int64_t{(me + k) % n});
+      attribute(nodes.back(), "block_first", int64_t{0});
+      attribute(nodes.back(), "block_count", int64_t{n});
+      nodes.push_back(trace::test::make(2 * k + 1, "r", ChakraProtoMsg::COMM_RECV_NODE, {}));
+      attribute(nodes.back(), "comm_src", int64_t{(me + n - k) % n});
+      attribute(nodes.back(), "reduce", int64_t{1});
+    }
+    trace::test::write_trace(folder / ("one." + std::to_string(me) + ".et"), nodes);
+  }
+  return folder / "one";
+}
+
+Case on_ring(uint32_t n, CollectiveOp op, uint64_t bytes, const std::string& algorithm) {
+  Case c;
+  DimensionConfig d;
+  d.kind = DimensionKind::ring;
+  d.size = n;
+  d.bandwidth = {50'000'000'000ull, 1};
+  d.latency = 500'000;
+  d.switching = Switching::cut_through;
+  c.config.dimensions = {d};
+  c.config.collectives.chunks = 1;
+  c.config.collectives.algorithms[static_cast<size_t>(op)] = {algorithm};
+  c.op = op;
+  c.bytes = bytes;
+  return c;
+}
+
+TEST(Analytical, AProgramThatIsAFullExchangeIsOne) {
+  const trace::test::TempFolder folder;
+  for (const uint32_t n : {4u, 5u, 8u}) {
+    for (const CollectiveOp op : {CollectiveOp::all_gather, CollectiveOp::all_to_all,
+                                  CollectiveOp::all_reduce, CollectiveOp::reduce_scatter}) {
+      const std::string prefix = generate::generate_collective(
+                                     {op, "direct", n, 0}, folder / ("x" + std::to_string(n)), to_string(op))
+                                     .prefix;
+      for (const uint64_t bytes : {64ull, (1ull << 20) + 3}) {
+        const Case direct = on_ring(n, op, bytes, "direct");
+        const Case program = on_ring(n, op, bytes, "custom:" + prefix);
+        const Outcome a = run(direct, Fidelity::analytical, {bytes});
+        const Outcome b = run(program, Fidelity::analytical, {bytes});
+        EXPECT_EQ(a.wrong + b.wrong, "") << direct.text();
+        EXPECT_EQ(a.time, b.time) << direct.text();
+      }
+    }
+    // Neither a receiver's nor a sender's block: what passes a link is told from the sends.
+    const uint64_t bytes = 1 << 20;
+    const Case whole = on_ring(n, CollectiveOp::all_reduce, bytes, "custom:" + write_one_round(folder, n));
+    const Outcome analytical = run(whole, Fidelity::analytical, {bytes});
+    const Outcome message = run(whole, Fidelity::message, {bytes});
+    EXPECT_EQ(analytical.wrong + message.wrong, "");
+    EXPECT_EQ(analytical.time, message.time) << n << " members";
+    const uint64_t passing = bytes * (n / 2) * (n / 2 + 1) / 2;
+    EXPECT_EQ(analytical.time, transfer_time(passing, {50'000'000'000ull, 1}) + 500'000);
+  }
+}
+
+TEST(Analytical, TwoNpusAreAlikeAsEveryKind) {
+  for (uint64_t seed = 1; seed <= draws(60); ++seed) {
+    Random random(seed);
+    Case c;
+    DimensionConfig pair;
+    pair.size = 2;
+    pair.bandwidth = {bandwidth(random), 1};
+    pair.latency = latency(random);
+    DimensionConfig other = pair;
+    other.kind = random.of(
+        {DimensionKind::ring, DimensionKind::mesh, DimensionKind::switch_, DimensionKind::fully_connected});
+    other.size = 2 + static_cast<uint32_t>(random.below(4));
+    other.bandwidth = {bandwidth(random), 1};
+    other.latency = latency(random);
+    c.config.dimensions = {other, other};
+    const uint64_t at = random.below(2);
+    c.op = random.of(
+        {CollectiveOp::all_reduce, CollectiveOp::all_to_all, CollectiveOp::gather, CollectiveOp::broadcast});
+    c.bytes = 1 + random.below(1 << 20);
+    c.config.collectives.chunks = 1;
+    // Ways through both dimensions.
+    const bool halves = c.op == CollectiveOp::all_reduce || c.op == CollectiveOp::broadcast;
+    const std::string algorithm = halves && random.one_in(2) ? "one_halving_doubling" : "one_direct";
+    c.config.collectives.algorithms[static_cast<size_t>(c.op)] = {algorithm, algorithm};
+    std::vector<Picoseconds> times;
+    for (const DimensionKind kind :
+         {DimensionKind::ring, DimensionKind::fully_connected, DimensionKind::mesh}) {
+      pair.kind = kind;
+      c.config.dimensions[at] = pair;
+      const Outcome o = run(c, Fidelity::analytical, {c.bytes});
+      EXPECT_EQ(o.wrong, "") << "seed " << seed << ": " << c.text();
+      times.push_back(o.time);
+    }
+    EXPECT_EQ(times[0], times[1]) << "seed " << seed << ": " << c.text();
+    EXPECT_EQ(times[0], times[2]) << "seed " << seed << ": " << c.text();
+    if (HasFailure()) break;
   }
 }
 

@@ -162,5 +162,39 @@ TEST(AutoChunks, AreNeverMuchSlowerThanFour) {
   if (more != nullptr) fmt::print("{} collectives, {} faster, {} in fewer chunks\n", all, faster, fewer);
 }
 
+/// "chunks, lower bound, serial time" of a collective of three ranks, which are no product of coordinates.
+std::string of_three_ranks(const std::vector<DimensionConfig>& dimensions, CollectiveOp op, uint64_t bytes) {
+  Config config;
+  config.dimensions = dimensions;
+  collectives::PlanBuilder plans(config);
+  const Group group{1, "three", {0, 1, 2}};
+  collectives::CollectiveRequest request;
+  request.op = op;
+  request.bytes = bytes;
+  request.group = &group;
+  const auto plan = plans.plan(request);
+  return fmt::format("{} chunks, {} to {} ps", plan->chunks(), collectives::lower_bound(config, *plan),
+                     collectives::serial_time(config, *plan));
+}
+
+TEST(AutoChunks, ADimensionThatNoMessageUsesDoesNotMatter) {
+  DimensionConfig near;
+  near.kind = DimensionKind::ring;
+  near.size = 2;
+  near.bandwidth = {100'000'000'000, 1};
+  near.latency = 0;
+  near.fidelity = Fidelity::message;
+  DimensionConfig far = near;
+  far.kind = DimensionKind::switch_;
+  far.bandwidth = {1'000'000'000, 1};
+  far.latency = 5'000'000;
+  for (const CollectiveOp op : test::kEveryOp) {
+    for (const uint64_t bytes : {2, 65536, 1 << 20}) {
+      SCOPED_TRACE(fmt::format("{} of {} B", to_string(op), bytes));
+      EXPECT_EQ(of_three_ranks({near, near}, op, bytes), of_three_ranks({near, near, far}, op, bytes));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft

@@ -80,6 +80,56 @@ TEST(CollectiveWaits, UnrelatedComputeChangesNothing) {
   EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
 }
 
+/// Five ranks on a ring that start three collectives at once; g0 leaves rank 3 out. `beside`: rank 4
+/// computes, too.
+std::string three_at_once(bool beside) {
+  const auto result = test::isolated([&] {
+    const trace::test::TempFolder folder;
+    trace::test::spit(
+        folder / "machine.yaml",
+        "weft: 1\n"
+        "topology:\n"
+        "  notation: Ring(5)\n"
+        "  dimensions: [{bandwidth: 70369 MB/s, links_per_npu: 2, latency: 23 ns, fidelity: message,\n"
+        "                switching: store_and_forward}]\n"
+        "npu: {compute_slots: 2}\n"
+        "nmu: {endpoint_delay: 24 ns}\n"
+        "collectives: {scheduling: lifo, chunks: 2,\n"
+        "              rules: [{operation: all_gather, chunks: 4},\n"
+        "                      {operation: reduce_scatter, chunks: 1}]}\n");
+    trace::test::spit(folder / "groups.json", "{\"g0\": [0, 1, 2, 4], \"line\": [0, 1, 2, 3, 4]}");
+    for (uint32_t rank = 0; rank < 5; ++rank) {
+      std::vector<PbNode> nodes;
+      if (rank != 3) nodes.push_back(trace::test::collective(1, ChakraProtoMsg::ALL_TO_ALL, 65536, "g0"));
+      nodes.push_back(trace::test::collective(2, ChakraProtoMsg::REDUCE_SCATTER, 65536, "line"));
+      nodes.push_back(trace::test::collective(3, ChakraProtoMsg::ALL_GATHER, 38361, "line"));
+      PbNode last = trace::test::collective(4, ChakraProtoMsg::GATHER, 64);
+      if (rank != 3) last.add_data_deps(1);
+      nodes.push_back(last);
+      if (beside && rank == 4) nodes.push_back(trace::test::comp(5, {}, 107));
+      trace::test::write_trace(folder / ("job." + std::to_string(rank) + ".et"), nodes);
+    }
+    const Config config = load_config(folder / "machine.yaml");
+    const trace::JobTrace traces = trace::open_job(folder / "job", 5, folder / "groups.json", false);
+    TraceJob job("job", config, traces);
+    job.start();
+    do sc_core::sc_start();
+    while (!job.finished() && job.rescue());
+    return outcome(job);
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  return result.text;
+}
+
+// A chunk whose start is decided counts as begun from then on. That closes further circles at the same
+// instant.
+TEST(CollectiveWaits, ADecisionMayCloseAFurtherCircle) {
+  const std::string alone = three_at_once(false);
+  EXPECT_EQ(alone.find("moved any more"), std::string::npos) << alone;
+  EXPECT_EQ(alone.find(": 0 beyond"), std::string::npos) << alone;
+  EXPECT_EQ(alone, three_at_once(true));
+}
+
 class Random {
  public:
   explicit Random(uint32_t seed) : engine(seed) {}

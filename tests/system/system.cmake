@@ -25,8 +25,13 @@ weft_add_sc_test(folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/folding_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(instant_parts
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/instant_parts_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)
 weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(arrival_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/arrival_order_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(auto_chunks
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/auto_chunks_test.cpp
@@ -62,3 +67,8 @@ weft_add_sc_test(bounds_system
           ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
   LINKS weft::sc_models
   TIMEOUT 300)
+weft_add_sc_test(instant_queue SOURCES ${CMAKE_CURRENT_LIST_DIR}/instant_queue_test.cpp LINKS weft::tlm_interconnect LABELS unit)
+weft_add_sc_test(fabric_sockets
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabric_sockets_test.cpp
+  LINKS weft::tlm_interconnect
+  LABELS unit)

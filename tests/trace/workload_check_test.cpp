@@ -194,6 +194,27 @@ TEST_F(WorkloadCheck, CollectivesMatchByAscendingId) {
       {"node 10", "number 1 of group", "all_gather", "all_reduce"});
 }
 
+// All ranks' first, then by the names of the groups; the order of the groups in their file says nothing.
+TEST_F(WorkloadCheck, CollectivesAreNumberedByGroupAndOrdinal) {
+  const std::vector<std::vector<PbNode>> ranks(
+      2, {collective(1, ALL_REDUCE, 8, "g10"), collective(2, ALL_GATHER, 8, "g2"), collective(3, BARRIER, 0),
+          collective(4, ALL_REDUCE, 8, "g10"), collective(5, BARRIER, 0)});
+  for (const char* groups :
+       {R"({"g10": [0, 1], "g2": [1, 0], "idle": [0]})", R"({"idle": [0], "g2": [1, 0], "g10": [0, 1]})"}) {
+    const JobTrace job = open(ranks, groups);
+    const CollectiveNumbers& numbers = job.collectives();
+    EXPECT_EQ(numbers.size(), 5u);
+    EXPECT_EQ(numbers.number(kWorld, 0), 1u);
+    EXPECT_EQ(numbers.number(kWorld, 1), 2u);
+    EXPECT_EQ(numbers.number(*job.groups().find("g2"), 0), 3u);
+    EXPECT_EQ(numbers.number(*job.groups().find("g10"), 0), 4u);
+    EXPECT_EQ(numbers.number(*job.groups().find("g10"), 1), 5u);
+  }
+  const Groups all(2);
+  EXPECT_EQ(CollectiveNumbers(all, {CollectiveNumbers::kMost}).size(), CollectiveNumbers::kMost);
+  expect_error([&] { CollectiveNumbers(all, {CollectiveNumbers::kMost + 1}); }, {"2147483647 collectives"});
+}
+
 TEST_F(WorkloadCheck, SendsAndReceives) {
   EXPECT_NO_THROW(open({{send(1, 1, 10, 0), send(2, 1, 20, 0), receive(3, 1, 5, 7)},
                         {receive(1, 0, 20, 0), receive(2, 0, 10, 0), send(9, 0, 5, 7)}}));

@@ -30,9 +30,7 @@ void DirectFabric::end_of_elaboration() {
 
 void DirectFabric::receive(const Transfer& transfer) {
   Transfer copy = transfer;
-  FabricPhase phase = FabricPhase::transfer;
-  sc_core::sc_time zero;
-  hints_[slot(transfer.target)].interface->nb_transport_bw(copy, phase, zero);
+  deliver(copy);
 }
 
 }  // namespace weft::fabric

@@ -16,7 +16,8 @@
 
 namespace weft::fabric {
 
-class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
+/// A public endpoint: who holds its interface may ask whether it is one (Nmu::Port).
+class DirectFabric : public sc_core::sc_module, public FabricEndpoint {
  public:
   /// `members` initiator sockets will be bound, in rank order, with bind_member(). `slots`: where ranks are
   /// among them, if not all of the machine's are; empty: rank r is the r-th.
@@ -28,21 +29,27 @@ class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
   /// Where a member keeps what a transfer to it touches; fetched ahead, never read.
   struct Hint {
     fabric_bw_if* interface = nullptr;
-    const char* module = nullptr;
-    const char* port = nullptr;
+    const void* module = nullptr;
+    const void* link = nullptr;
   };
-  void hint(uint32_t target, const char* module, const char* port) {
+  void hint(uint32_t target, const void* module, const void* link) {
     Hint& hint = hints_[slot(target)];
     hint.module = module;
-    hint.port = port;
+    hint.link = link;
   }
   const Hint* hint(uint32_t target) const { return &hints_[slot(target)]; }
+  /// What sending it over the socket does. Not before the simulation starts.
+  void deliver(Transfer& transfer) {
+    FabricPhase phase = FabricPhase::transfer;
+    sc_core::sc_time zero;
+    hints_[slot(transfer.target)].interface->nb_transport_bw(transfer, phase, zero);
+  }
   /// A transfer to that member may come soon.
   static void prefetch(const Hint* hint) {
-    if (hint == nullptr) return;
     __builtin_prefetch(hint->interface);
-    __builtin_prefetch(hint->port);
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(hint->module + line * 64);
+    __builtin_prefetch(hint->link);
+    const char* module = static_cast<const char*>(hint->module);
+    for (int line = 0; line < 4; ++line) __builtin_prefetch(module + line * 64);
   }
 
  private:
@@ -51,7 +58,7 @@ class DirectFabric : public sc_core::sc_module, private FabricEndpoint {
   uint32_t slot(uint32_t target) const { return slots_.empty() ? target : slots_[target]; }
 
   // sc_port looks for duplicates in all it has bound: banks keep elaboration linear.
-  static constexpr uint32_t kBank = 1024;
+  static constexpr uint32_t kBank = 128;
   std::vector<std::unique_ptr<fabric_multi_target_socket>> banks_;
   std::vector<uint32_t> slots_;
   std::vector<Hint> hints_;  ///< by slot

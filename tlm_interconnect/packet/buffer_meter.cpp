@@ -119,7 +119,7 @@ void BufferMeter::Runs::write(StateRecord& state) const {
     state.number(run.count);
   };
   for (const Run& run : begun_) put(run);
-  for (uint32_t i = 0; i < waiting_.size(); ++i) put(waiting_[i]);
+  for (uint32_t i = 0; i < waiting_.size() && !state.differs(); ++i) put(waiting_[i]);
 }
 
 void BufferMeter::Runs::shift(Ticks by) {

@@ -84,11 +84,12 @@ void fill_table(const Graph& graph, const std::vector<uint32_t>& router,
   std::vector<uint32_t> node_of(t.routers.size());
   for (uint32_t node = 0; node < graph.nodes(); ++node)
     if (router[node] != ~0u) node_of[router[node]] = node;
+  const RouteIndex routes(graph);
   NextPorts next;
   t.table_first.push_back(0);
   for (uint32_t npu = 0; npu < graph.npus(); ++npu) {
     next.assign(graph.nodes(), {});
-    policy->next_ports(graph, npu, next);
+    policy->next_ports(graph, routes, npu, next);
     for (uint32_t r = 0; r < t.routers.size(); ++r) {
       // At the switch of an NPU without a router the way ends: its interface is there.
       if (r != t.nis[npu].router)

@@ -50,6 +50,11 @@ uint64_t EcnMarker::queued(uint32_t output, uint32_t network, Ticks t) {
   return static_cast<uint64_t>(meter.occupancy(t));
 }
 
+void EcnMarker::restart() {
+  queues_ = std::vector<BufferMeter>(queues_.size());
+  for (Output& output : outputs_) output.begun = 0;
+}
+
 bool EcnMarker::marks(uint32_t output, uint32_t network, Ticks t) {
   Output& out = outputs_[output];
   const uint64_t number = out.begun++;

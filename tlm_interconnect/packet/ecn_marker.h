@@ -36,6 +36,9 @@ class EcnMarker {
   /// Flits that have come by `t` and have not left before. Calls for one queue must not go back in time.
   uint64_t queued(uint32_t output, uint32_t network, Ticks t);
 
+  /// Queues are empty, and packets are numbered from the beginning; what has been counted stays.
+  void restart();
+
   /// Draws for the next packet that starts on an output, at `t`: true, it is marked.
   bool marks(uint32_t output, uint32_t network, Ticks t);
   uint64_t marked(uint32_t output) const { return outputs_[output].marked; }

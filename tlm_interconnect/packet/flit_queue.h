@@ -35,6 +35,10 @@ class Ring {
   T& front() { return items_[head_]; }
   const T& front() const { return items_[head_]; }
   T& back() { return items_[(head_ + size_ - 1) & mask_]; }
+  void clear() {
+    head_ = 0;
+    size_ = 0;
+  }
   T& operator[](uint32_t i) { return items_[(head_ + i) & mask_]; }
   const T& operator[](uint32_t i) const { return items_[(head_ + i) & mask_]; }
   void pop_front() {
@@ -90,6 +94,12 @@ class CreditAccount {
     now_ = static_cast<int32_t>(depth);
   }
   uint32_t depth() const { return depth_; }
+  /// As it was in the beginning: all credits are here.
+  void restart() {
+    trains_.clear();
+    coming_ = 0;
+    now_ = static_cast<int32_t>(depth_);
+  }
 
   /// Credits usable at `t`; calls must not go back in time.
   int32_t at(Ticks t) {
@@ -173,7 +183,7 @@ class CreditAccount {
     at(state.now());
     state.number(static_cast<uint64_t>(now_));
     state.number(trains_.size());
-    for (uint32_t k = 0; k < trains_.size(); ++k) {
+    for (uint32_t k = 0; k < trains_.size() && !state.differs(); ++k) {
       state.time(trains_[k].first);
       state.number(trains_[k].stride);
       state.number(trains_[k].count);

@@ -62,6 +62,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketCon
       rank_(rank),
       vcs_(config.total_vcs()),
       cycle_(config.cycle),
+      edges_(config.cycle),
       flit_delay_(std::max(config.cycle, port.flit_time) + port.latency),
       credit_delay_(config.cycle + port.credit_latency),
       flit_time_(port.flit_time),
@@ -122,6 +123,25 @@ void NetworkInterface::set_source(PacketSource* source) {
 // How far ahead cycles are decided already depends on how long bursts are; what is sent must not.
 void NetworkInterface::close_source() {
   source_ends_ = kernel_time() + lookahead_;
+}
+
+void NetworkInterface::restart(Ticks now) {
+  event_.cancel();
+  edges_.start_at(now);
+  vc_ = 0;
+  busy_ = now;
+  std::fill(last_vc_.begin(), last_vc_.end(), kNoVcYet);
+  for (CreditAccount& account : out_) account.restart();
+  watched_ = 0;
+  draining_ = 0;
+  for (PauseAccount& account : pausing_) account.restart(now);
+  overrun_ = 0;
+  last_network_ = 0;
+  if (reaction_) reaction_->restart(now);
+  if (notification_) notification_->restart();
+  last_message_ = 0;
+  next_ = kNever;
+  notified_ = kNever;
 }
 
 void NetworkInterface::submit(const Message& message) {

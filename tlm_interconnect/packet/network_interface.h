@@ -20,6 +20,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/clock_edges.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
@@ -198,6 +199,9 @@ class NetworkInterface final : public sc_core::sc_module {
   uint32_t paused_by() const { return paused_by_; }  ///< virtual networks that may be, as a mask
   /// As Router::overruns().
   uint64_t overruns() const { return overruns_; }
+  /// As it was in the beginning, with a clock edge at `now`; what has been counted stays. Nothing may be on
+  /// its way, and there is no source.
+  void restart(Ticks now);
   bool idle() const { return packet_ == fabric::kNoPacket && messages_open() == 0; }
   int64_t credits(uint32_t vc) const { return out_[vc].outstanding(); }
   /// The packet that is being injected, or none, and how much of it is out.
@@ -320,13 +324,14 @@ class NetworkInterface final : public sc_core::sc_module {
   }
   [[noreturn]] void too_late() const;
   /// The cycle in which the next flit may go.
-  Ticks free_from() const { return busy_ - busy_ % cycle_; }
-  Ticks on_cycle(Ticks t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
+  Ticks free_from() const { return edges_.before(busy_); }
+  Ticks on_cycle(Ticks t) const { return edges_.from(t); }
 
   const PacketConfig config_;
   const uint32_t rank_;
   const uint32_t vcs_;
   const Ticks cycle_;
+  ClockEdges edges_;
   const Ticks flit_delay_;
   const Ticks credit_delay_;
   const Ticks flit_time_;

@@ -7,6 +7,7 @@ set(WEFT_PACKET_SOURCES
   packet/dependency_check.cpp
   packet/ecn_marker.cpp
   packet/link_port.cpp
+  packet/network_check.cpp
   packet/network_interface.cpp
   packet/packet_network.cpp
   packet/packet_trains.cpp

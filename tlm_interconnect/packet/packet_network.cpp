@@ -11,39 +11,10 @@
 
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/dependency_check.h"
+#include "tlm_interconnect/packet/network_check.h"
 
 namespace weft::packet {
 namespace {
-
-void check(const PacketConfig& c) {
-  const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
-  if (c.cycle < kTicksPerPicosecond) {
-    fail(fmt::format("packet network: a cycle of {}: give at least 1 ps", print_ticks(c.cycle)));
-  }
-  if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > 32 || c.virtual_networks > 32 || c.total_vcs() > 32) {
-    fail(
-        fmt::format("packet network: {} VCs in {} virtual networks: between 1 and 32 VCs a port are possible",
-                    c.vcs, c.virtual_networks));
-  }
-  if (c.buffer_flits == 0 || c.buffer_flits > (1u << 24)) {
-    fail(fmt::format("packet network: a buffer of {} flits per VC: between 1 and {} are possible",
-                     c.buffer_flits, 1u << 24));
-  }
-  if (c.pipeline.switch_alloc == 0) fail("packet network: switch allocation takes at least 1 cycle");
-  const EcnConfig& e = c.ecn;
-  if (e.k_min > e.k_max) {
-    fail(fmt::format("packet network: ECN's k_min of {} B is above its k_max of {} B", e.k_min, e.k_max));
-  }
-  if (!(e.p_max >= 0 && e.p_max <= 1)) {
-    fail(fmt::format("packet network: ECN's p_max of {}: from 0 to 1", e.p_max));
-  }
-  const DcqcnConfig& d = c.dcqcn;
-  if (d.enabled && !e.enabled) fail("packet network: DCQCN needs ECN, which marks what it reacts to");
-  if (d.alpha_timer == 0 || d.rate_timer == 0 || d.byte_counter == 0 || d.min_rate == 0) {
-    fail("packet network: DCQCN's timers, byte counter and smallest rate must be more than 0");
-  }
-  if (!(d.g > 0 && d.g <= 1)) fail(fmt::format("packet network: DCQCN's g of {}: above 0, up to 1", d.g));
-}
 
 /// With what ECN needs to know of the network.
 PacketConfig completed(PacketConfig config, const PacketTopology& topology, const Segmentation& cut) {
@@ -60,16 +31,7 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
       config_(completed(config, topology, segmentation)),
       topology_(std::move(topology)),
       packet_flits_(segmentation.flits(segmentation.packet_bytes)) {
-  check(config_);
-  topology_.check();
-  check_pfc();
-  for (const LinkTiming& link : topology_.links) {
-    if (!(link.flit_error >= 0) || link.flit_error >= 1) {
-      throw UserError(
-          ExitCode::usage,
-          fmt::format("packet network: a flit error rate of {}: from 0 to below 1", link.flit_error));
-    }
-  }
+  check_network(config_, topology_, segmentation);
   for (const LinkTiming& link : topology_.links) {
     for (const Ticks t : {link.latency, link.credit_latency, link.flit_time}) {
       if (t % config_.cycle != 0) on_cycle_ = false;
@@ -148,14 +110,6 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
     const uint32_t networks = config_.pfc.networks & low_bits(config_.virtual_networks);
     if (at_router) {
       const PfcThresholds at = pfc_thresholds(config_, link, port.ni, packet_flits_);
-      if (at.xon >= at.xoff) {
-        throw UserError(
-            ExitCode::usage,
-            fmt::format("packet network: priority flow control resumes at {} flits, but with buffers "
-                        "of {} and the headroom that a link needs it pauses at {}: give an XON below "
-                        "that, or larger buffers",
-                        at.xon, config_.buffer_flits, at.xoff));
-      }
       result.pauses = networks;
       result.xoff = at.xoff;
       result.xon = at.xon;
@@ -175,35 +129,6 @@ PortConfig PacketNetwork::port_config(const TopologyPort& port, bool at_router) 
   return result;
 }
 
-void PacketNetwork::check_pfc() const {
-  if (!topology_.has_pfc()) return;
-  const auto fail = [](const std::string& message) { throw UserError(ExitCode::usage, message); };
-  const PfcConfig& c = config_.pfc;
-  const uint32_t none = ~low_bits(config_.virtual_networks);
-  if (c.networks != ~0u && (c.networks & none) != 0) {
-    fail(fmt::format(
-        "packet network: priority flow control of virtual network {}, but there are {}: name 0 to {}",
-        __builtin_ctz(c.networks & none), config_.virtual_networks, config_.virtual_networks - 1));
-  }
-  if (c.xoff != PfcConfig::kAuto && (c.xoff == 0 || c.xoff > config_.buffer_flits)) {
-    fail(
-        fmt::format("packet network: priority flow control pauses at {} flits, but a buffer has {}: give an "
-                    "XOFF from 1 to {}, or a larger buffer",
-                    c.xoff, config_.buffer_flits, config_.buffer_flits));
-  }
-  if (c.xon != PfcConfig::kAuto && c.xoff != PfcConfig::kAuto && c.xon >= c.xoff) {
-    fail(
-        fmt::format("packet network: priority flow control pauses at {} flits and resumes at {}: give an XON "
-                    "below XOFF",
-                    c.xoff, c.xon));
-  }
-  if (config_.vc_classes == "bubble") {
-    fail(
-        "packet network: vc_classes bubble keeps a ring moving by the room it leaves free, and a pause stops "
-        "packets that have room: use other classes, or credits in place of priority flow control");
-  }
-}
-
 PacketNetwork::PfcFigures PacketNetwork::pfc() const {
   PfcFigures sum;
   const auto add = [&](bool pausable, const PauseAccount::Figures& figures, uint64_t overruns) {
@@ -216,6 +141,19 @@ PacketNetwork::PfcFigures PacketNetwork::pfc() const {
     for (uint32_t p = 0; p < r->ports(); ++p) add(r->paused_by(p) != 0, r->pauses(p), r->overruns(p));
   for (const auto& ni : nis_) add(ni->paused_by() != 0, ni->pauses(), ni->overruns());
   return sum;
+}
+
+void PacketNetwork::restart() {
+  if (messages_in_flight() != 0 || packets_in_flight() != 0) {
+    SC_REPORT_FATAL("weft/tlm_interconnect/packet",
+                    fmt::format("{}: restarted with {} messages and {} packets on their way", name(),
+                                messages_in_flight(), packets_in_flight())
+                        .c_str());
+  }
+  const Ticks now = kernel_time();
+  if (trains_) trains_->restart(now);
+  for (auto& r : routers_) r->restart(now);
+  for (auto& ni : nis_) ni->restart(now);
 }
 
 uint64_t PacketNetwork::flits_received() const {

@@ -73,6 +73,11 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
     if (trains_) trains_->resume_all();
   }
 
+  /// Everything is as it was in the beginning, but for what has been counted: all credits are back, arbiters,
+  /// rates and numbers that are drawn by begin anew, and a clock edge is now. So what follows takes the time
+  /// that it would take alone. Call between two steps of the simulation, when no message is on its way.
+  void restart();
+
   /// Empty: all hold. At any time: credits here and on their way + flits announced at the other end = depth,
   /// per link and VC. With `drained`: nothing is left anywhere, flits in = flits out.
   std::string broken_invariant(bool drained) const;
@@ -91,7 +96,6 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// Time of one flit from interface `from` to the rank `to` through an empty network.
   Ticks unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_network) const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
-  void check_pfc() const;
   Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
 

@@ -8,11 +8,23 @@
 namespace weft::packet {
 namespace {
 
-constexpr uint64_t kShortest = 16;    ///< packets for which a train is worth while
-constexpr uint64_t kFirstTry = 2;     ///< packets begun before the first record
-constexpr uint64_t kRetry = 16;       ///< packets to wait after a disturbance
+constexpr uint64_t kShortest = 16;  ///< packets for which a train is worth while
+constexpr uint64_t kFirstTry = 2;   ///< packets begun before the first record
+constexpr uint64_t kRetry = 16;     ///< packets to wait after a disturbance; doubles from one to the next
+constexpr uint64_t kLongestRetry = 4096;
 constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
+
+// The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
+// packet-hop at least 300.
+constexpr int64_t kInAdvance = 16384;
+constexpr uint64_t kEarnedPerHop = 6;     ///< a simulated packet-hop: 2 to 4 per cent
+constexpr uint64_t kEarnedByTrain = 100;  ///< a packet-hop that went by train
+constexpr int64_t kMostEarned = 1 << 20;
+constexpr uint64_t kWayOfHop = 100;    ///< to find the next router of a path
+constexpr uint64_t kLookAtPacket = 4;  ///< whose it is
+constexpr uint64_t kCompare = 4;       ///< besides the words
+constexpr uint64_t kSetAside = 2000;   ///< a train, and to resume it
 
 }  // namespace
 
@@ -25,6 +37,7 @@ PacketTrains::PacketTrains(const PacketTopology& topology,
       nis_(nis),
       messages_(messages),
       cycle_(cycle),
+      edges_(cycle),
       trains_(nis.size()) {}
 
 PacketTrains::~PacketTrains() = default;
@@ -32,77 +45,98 @@ PacketTrains::~PacketTrains() = default;
 // The present as the modules see it: in the middle of an activation the cycle that it is for.
 Ticks PacketTrains::now() const {
   if (cycle_ % kTicksPerPicosecond == 0) return kernel_time();
-  return (kernel_decided() + cycle_ - 1) / cycle_ * cycle_;
+  return edges_.from(kernel_decided());
+}
+
+void PacketTrains::earn(Train& train, uint64_t words) const {
+  train.balance = std::min(train.balance + static_cast<int64_t>(words), kMostEarned);
+}
+
+void PacketTrains::spend(Train& train, uint64_t words) {
+  train.balance -= static_cast<int64_t>(words);
+  counters_.work += words;
 }
 
 bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t) {
-  const NetworkInterface::Progress progress = ni.progress(virtual_network);
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
     ++slot->begun;
     return false;
   }
+  const NetworkInterface::Progress progress = ni.progress(virtual_network);
   // All but the last packet of a message are alike; the last one goes by itself.
   const uint64_t left = (progress.bytes - progress.cut - 1) / progress.packet_bytes;
   if (left < kShortest || progress.bytes == progress.cut) {
     if (slot && slot->phase != Phase::idle) forget(*slot);
     return false;
   }
-  if (!slot) slot = std::make_unique<Train>();
+  if (!slot) {
+    slot = std::make_unique<Train>();
+    slot->from = &ni;
+    slot->balance = kInAdvance;
+    slot->retry = kRetry;
+  }
   Train& train = *slot;
   if (train.message != progress.message || train.virtual_network != virtual_network || progress.cut == 0) {
     if (train.phase != Phase::idle) forget(train);
-    train.message = progress.message;
     train.virtual_network = static_cast<uint8_t>(virtual_network);
-    train.from = &ni;
-    train.begun = 0;
-    train.next_try = kFirstTry;
-    train.window = kFirstWindow;
-    train.path.clear();
+    begin_message(train, messages_[progress.message].message, progress.message);
   }
   ++train.begun;
+  earn(train, kEarnedPerHop * std::max<uint64_t>(1, train.path.size()));
   if (train.phase == Phase::idle) {
-    if (train.begun < train.next_try) return false;
-    if (train.path.empty()) {
-      if (!find_path(train, messages_[progress.message].message)) {
-        train.next_try = ~uint64_t{0};
-        return false;
-      }
-      const uint64_t first = packets_until_full(train);
-      if (train.begun < first) {
-        train.next_try = left < first - train.begun + kShortest ? ~uint64_t{0} : first;
-        return false;
-      }
-    }
-    if (!ni.sends_nothing_else(virtual_network) || !exclusive(train)) {
-      train.next_try = train.begun + kRetry;
-      return false;
-    }
-    for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, ni.number());
-    train.phase = Phase::observed;
-    observe(train, t);
+    if (train.possible && train.begun >= train.next_try && train.balance >= 0) try_to_observe(train, t, left);
     return false;
   }
-  write_sender(train, t);
-  if (state_.words().size() == train.sender_words &&
-      std::equal(state_.words().begin(), state_.words().end(), train.record.begin())) {
-    write_path(train);
-    if (state_.words() == train.record) {
-      const uint64_t packets = train.begun - train.packet_of_record;
-      // A last packet that is shorter needs fewer credits to begin, where it needs them all.
-      const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (t - train.time_of_record);
-      const uint64_t repeats =
-          std::min((ni.begins_with_all_credits() ? left - 1 : left) / packets, countable);
-      if (packets * repeats < kShortest) return false;
-      set_aside(train, t, packets, repeats);
-      return true;
-    }
+  if (train.balance < 0) return false;
+  if (recurs(train, t)) {
+    const uint64_t packets = train.begun - train.packet_of_record;
+    // A last packet that is shorter needs fewer credits to begin, where it needs them all.
+    const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (t - train.time_of_record);
+    const uint64_t repeats = std::min((ni.begins_with_all_credits() ? left - 1 : left) / packets, countable);
+    if (packets * repeats < kShortest) return false;
+    set_aside(train, t, packets, repeats);
+    return true;
   }
   if (train.begun - train.packet_of_record >= train.window) {
     train.window = std::min(2 * train.window, kLongestWindow);
     observe(train, t);
   }
   return false;
+}
+
+void PacketTrains::begin_message(Train& train, const Message& message, uint32_t handle) {
+  train.message = handle;
+  train.begun = 0;
+  train.next_try = kFirstTry;
+  train.window = kFirstWindow;
+  if (train.path.empty() || train.destination != message.destination ||
+      train.path_network != train.virtual_network) {
+    train.path.clear();
+    train.possible = true;
+  }
+  train.destination = message.destination;
+  train.path_network = train.virtual_network;
+}
+
+void PacketTrains::try_to_observe(Train& train, Ticks t, uint64_t left) {
+  if (train.path.empty()) {
+    train.possible = find_path(train, messages_[train.message].message);
+    spend(train, kWayOfHop * train.path.size());
+    if (!train.possible) return;
+    train.first_full = packets_until_full(train);
+  }
+  if (train.begun < train.first_full) {
+    train.next_try = left < train.first_full - train.begun + kShortest ? ~uint64_t{0} : train.first_full;
+    return;
+  }
+  if (!train.from->sends_nothing_else(train.virtual_network) || !exclusive(train)) {
+    back_off(train);
+    return;
+  }
+  for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, train.from->number());
+  train.phase = Phase::observed;
+  observe(train, t);
 }
 
 // The ports on the way, if it is certain.
@@ -160,38 +194,66 @@ uint64_t PacketTrains::packets_until_full(const Train& train) const {
   return full / (flit * train.from->packet_flits_of_trains());
 }
 
-bool PacketTrains::exclusive(const Train& train) const {
-  return std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
-    return hop.router->exclusive(hop.input, hop.output, train.message);
+bool PacketTrains::exclusive(Train& train) {
+  // A long link has thousands of packets on it. Whose they are is only asked if that can be paid.
+  const uint64_t packet = train.from->packet_flits_of_trains();
+  uint64_t looked_at = 0;
+  for (const Hop& hop : train.path) {
+    uint64_t flits = 0;
+    for (uint32_t p = 0; p < hop.router->ports(); ++p)
+      for (uint32_t v = 0; v < hop.router->vcs(); ++v) flits += hop.router->pending(p, v);
+    looked_at += flits / packet;
+    spend(train, hop.router->ports() * hop.router->vcs() / 4);
+  }
+  if (static_cast<int64_t>(kLookAtPacket * looked_at) > train.balance) return false;
+  looked_at = 0;
+  const bool alone = std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
+    return hop.router->exclusive(hop.input, hop.output, train.message, looked_at);
   });
+  spend(train, kLookAtPacket * looked_at);
+  return alone;
 }
 
 void PacketTrains::observe(Train& train, Ticks t) {
-  write_sender(train, t);
-  train.sender_words = state_.words().size();
+  state_.begin(now(), t);
   write_path(train);
   train.record = state_.words();
+  spend(train, state_.written());
+  ++counters_.looks;
   train.packet_of_record = train.begun;
   train.time_of_record = t;
   train.bursts.clear();
   train.to->record_arrivals(&train.bursts);
 }
 
+// The same state as that of the record, but for the time.
+bool PacketTrains::recurs(Train& train, Ticks t) {
+  state_.compare(now(), t, train.record);
+  write_path(train);
+  spend(train, kCompare + state_.written());
+  return state_.equal();
+}
+
 void PacketTrains::forget(Train& train) {
   for (const Hop& hop : train.path) hop.router->release(hop.input, hop.output);
   train.to->record_arrivals(nullptr);
   train.phase = Phase::idle;
-  train.next_try = train.begun + kRetry;
+  train.next_try = train.begun + train.retry;
   train.window = kFirstWindow;
 }
 
-void PacketTrains::write_sender(const Train& train, Ticks t) {
-  state_.begin(now(), t);
-  train.from->write_sender(state_);
+void PacketTrains::back_off(Train& train) {
+  train.retry = std::min(2 * train.retry, kLongestRetry);
+  train.next_try = train.begun + train.retry;
 }
 
+// The sender first: it differs soonest.
 void PacketTrains::write_path(const Train& train) {
-  for (const Hop& hop : train.path) hop.router->write_state(hop.input, hop.output, state_);
+  train.from->write_sender(state_);
+  for (const Hop& hop : train.path) {
+    if (state_.differs()) return;
+    hop.router->write_state(hop.input, hop.output, state_);
+  }
   train.to->write_receiver(state_);
 }
 
@@ -206,6 +268,7 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t r
   for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input, train.since);
   train.from->set_aside(train.since + train.repeats * train.period);
   ++counters_.trains;
+  spend(train, kSetAside);
 }
 
 bool PacketTrains::disturb(uint32_t ni) {
@@ -214,6 +277,7 @@ bool PacketTrains::disturb(uint32_t ni) {
   if (train->phase == Phase::carried) return true;
   // At once: the other packet may go on along this path to where another train is.
   forget(*train);
+  back_off(*train);
   return false;
 }
 
@@ -232,6 +296,7 @@ void PacketTrains::resume(uint32_t ni) {
   counters_.splits += present < train.since + train.repeats * train.period;
   counters_.packets += packets;
   counters_.hops += packets * train.path.size();
+  earn(train, kEarnedByTrain * packets * train.path.size());
 
   if (passed > 0) {
     const uint64_t flits = packets * train.from->packet_flits_of_trains();
@@ -270,6 +335,20 @@ void PacketTrains::resume(uint32_t ni) {
   for (const Hop& hop : train.path) hop.router->end_replay(hop.input);
   train.from->end_replay();
   forget(train);
+  if (packets * train.path.size() * kEarnedByTrain > kSetAside) {
+    train.retry = kRetry;
+  } else {
+    back_off(train);
+  }
+}
+
+void PacketTrains::restart(Ticks now) {
+  edges_.start_at(now);
+  for (const auto& train : trains_) {
+    if (!train) continue;
+    if (train->phase != Phase::idle) forget(*train);
+    train->message = 0;
+  }
 }
 
 void PacketTrains::resume_all() {

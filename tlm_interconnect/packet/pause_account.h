@@ -58,6 +58,13 @@ class PauseAccount {
     return result;
   }
 
+  /// Nothing is paused any more; what has been counted up to `t` stays.
+  void restart(Ticks t) {
+    figures_ = figures(t);
+    paused_ = false;
+    changes_.clear();
+  }
+
   /// For packet trains. Nothing is to be shifted: while a pause is on its way or lasts no two records agree.
   void write(StateRecord& state) {
     at(state.now());

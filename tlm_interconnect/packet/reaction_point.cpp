@@ -115,6 +115,11 @@ std::map<uint32_t, FlowRecord> ReactionPoint::records(Ticks t) const {
   return all;
 }
 
+void ReactionPoint::restart(Ticks t) {
+  records_ = records(t);
+  flows_.clear();
+}
+
 // What is known up to now may be counted: notifications that have not been told arrive later.
 void ReactionPoint::sweep(Ticks t) {
   for (auto& [destination, flow] : flows_) update(flow, records_[destination], t);

@@ -50,6 +50,8 @@ class ReactionPoint {
   uint64_t rate(uint32_t destination, Ticks t);
   /// By destination: every flow that was ever held back, up to `t`.
   std::map<uint32_t, FlowRecord> records(Ticks t) const;
+  /// No flow is held back any more; what has been recorded up to `t` stays.
+  void restart(Ticks t);
 
  private:
   struct Flow {
@@ -79,6 +81,8 @@ class NotificationPoint {
   /// A marked packet of `sender` arrives at `at`, not before the one before it: true, it is to be told.
   bool notifies(uint32_t sender, Ticks at);
   uint64_t sent() const { return sent_; }
+  /// No sender has been told yet.
+  void restart() { last_.clear(); }
 
  private:
   const Ticks interval_;

@@ -46,11 +46,13 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
       id_(id),
       vcs_(config.total_vcs()),
       cycle_(config.cycle),
+      edges_(config.cycle),
       quantum_(largest_burst(config)),
       hold_(config.switching == FlitSwitching::packet_held),
       aligned_(all_on_cycle(config, ports)),
       eager_(routing.adaptive() || config.pipeline.vc_alloc == 0),
       routing_(routing),
+      selection_name_(selection),
       selection_(make_selection_policy(selection)),
       switch_allocator_(make_switch_allocator(config.switch_allocator, static_cast<uint32_t>(ports.size()),
                                               config.allocator_iterations)),
@@ -111,6 +113,41 @@ Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_
 }
 
 Router::~Router() = default;
+
+void Router::restart(Ticks now) {
+  event_.cancel();
+  edges_.start_at(now);
+  const auto ports = static_cast<uint32_t>(ports_.size());
+  selection_ = make_selection_policy(selection_name_);
+  switch_allocator_ = make_switch_allocator(config_.switch_allocator, ports, config_.allocator_iterations);
+  vc_allocator_ = make_vc_allocator(config_.vc_allocator, ports, vcs_);
+  random_ = Random(config_.seed, id_);
+  for (Port& port : ports_) {
+    port.input_busy = port.output_busy = now;
+    port.vc_pointer = 0;
+    port.flits_before = port.flits;
+    port.last_end = 0;
+    port.last_input = kFree;
+  }
+  for (InputVc& in : inputs_) in.ready = in.free_at = in.eligible = now;
+  for (OutputVc& out : outputs_) {
+    out.credit.restart();
+    out.free_at = now;
+    out.draining = false;
+    out.watched = false;
+  }
+  std::fill(gone_.begin(), gone_.end(), 0);
+  levels_ = std::vector<Level>(levels_.size());
+  for (PauseAccount& account : pausing_) account.restart(now);
+  level_due_ = kNever;
+  if (ecn_) {
+    ecn_->restart();
+    std::fill(counted_for_.begin(), counted_for_.end(), kFree);
+  }
+  next_ = kNever;
+  notified_ = kNever;
+  decided_ = now;
+}
 
 void Router::end_of_elaboration() {
   for (auto& link : links_) link->resolve();
@@ -242,7 +279,7 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
 void Router::receive_pause(uint32_t p, const fabric::Transfer& transfer) {
   const uint32_t network = index(transfer.vc) / config_.vcs;
   PauseAccount& account = pausing_[p * config_.virtual_networks + network];
-  const Ticks from = round_up(transfer.first + config_.pipeline.credit * cycle_);
+  const Ticks from = edges_.from(transfer.first + config_.pipeline.credit * cycle_);
   const bool on = transfer.kind == fabric::Transfer::Kind::pause;
   if (((ports_[p].paused_by >> network) & 1) == 0 || account.expects_resume() == on) {
     SC_REPORT_FATAL(kReport, fmt::format("{} port {} virtual network {}: a {} that nobody can have sent",
@@ -286,7 +323,7 @@ void Router::missed_credit(InputVc& in) {
 void Router::predict(uint32_t p, uint32_t network) {
   Level& l = level(p, network);
   const Ticks t = l.pausing ? l.meter.when_at_most(ports_[p].xon) : l.meter.when_at_least(ports_[p].xoff);
-  l.due = t == kNever ? kNever : round_up(t);
+  l.due = t == kNever ? kNever : edges_.from(t);
   level_due_ = std::min(level_due_, l.due);
 }
 
@@ -391,7 +428,8 @@ void Router::continue_held(Ticks t) {
 bool Router::damaged(uint32_t output, uint64_t flit) const {
   const double chance = ports_[output].flit_error;
   if (!(chance > 0)) return false;
-  const uint64_t draw = hash64(hash64(hash64(config_.seed) ^ hash64(uint64_t{id_} << 32 | output)) ^ flit);
+  const uint64_t number = flit - ports_[output].flits_before;
+  const uint64_t draw = hash64(hash64(hash64(config_.seed) ^ hash64(uint64_t{id_} << 32 | output)) ^ number);
   return static_cast<double>(draw >> 11) * 0x1.0p-53 < chance;
 }
 
@@ -446,7 +484,7 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
         }
         const Ticks busy = ports_[in.out_port].output_busy;
         if (busy >= next_cycle) {
-          wake(aligned_ ? busy : busy - busy % cycle_);
+          wake(aligned_ ? busy : edges_.before(busy));
           continue;
         }
         const uint32_t paused_by = ports_[in.out_port].paused_by;
@@ -490,7 +528,7 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
       for (uint32_t m = port.sa_mask; m != 0; m &= m - 1) {
         const InputVc& in = inputs_[p * vcs_ + static_cast<uint32_t>(__builtin_ctz(m))];
         const Ticks busy = ports_[in.out_port].output_busy;
-        wake(std::max({next_cycle, in.ready, aligned_ ? busy : busy - busy % cycle_}));
+        wake(std::max({next_cycle, in.ready, aligned_ ? busy : edges_.before(busy)}));
       }
     });
   }
@@ -677,18 +715,24 @@ void Router::allocate_vcs(Ticks t) {
 // arrival, and the train is resumed before that.
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
   if (reserved_inputs_[p] != kFree) return;  // the train's own
-  const RouteQuery query = query_of(p, v, packet);
-  candidates_.clear();
-  routing_.route(query, candidates_);
-  uint32_t only = ~0u;
-  if (candidates_.size() > 1 && selection_->certain()) {
-    only = selection_->select(query, candidates_, random_, *this);
-  }
-  for (uint32_t i = 0; i < candidates_.size(); ++i) {
-    if (only != ~0u && i != only) continue;
-    const uint32_t rank = reserved_outputs_[candidates_[i].port];
+  const auto disturb = [this](uint32_t output) {
+    const uint32_t rank = reserved_outputs_[output];
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
+  };
+  const RouteQuery query = query_of(p, v, packet);
+  KnownWay& known = known_ways_[p * vcs_ + v];
+  if (known.source == query.source && known.destination == query.destination &&
+      known.virtual_network == query.virtual_network) {
+    disturb(known.output);
+    return;
   }
+  RouteCandidate route{};
+  if (certain_route(query, route)) {
+    known = {query.source, query.destination, query.virtual_network, route.port};
+    disturb(route.port);
+    return;
+  }
+  for (const RouteCandidate& candidate : candidates_) disturb(candidate.port);
 }
 
 // A packet counts in the queue of its output from its arrival on, if that is the only one it can take; else
@@ -845,7 +889,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   if (probes_) {
     probes_->sent(p, v, in.out_port, in.out_vc, start, n, stride);
   }
-  const Ticks done = aligned_ ? end : end - end % cycle_;
+  const Ticks done = aligned_ ? end : edges_.before(end);
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
   const Ticks last = end - stride;
   // A link slower than the crossbar leaves it free between the flits, for the other VCs of this input.
@@ -856,7 +900,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     ++out_port.packets;
     if (in.last) ++out_port.messages;
     out.owner = kFree;
-    const Ticks free_at = stride < cycle_ ? last - last % cycle_ + cycle_ : done;
+    const Ticks free_at = stride < cycle_ ? edges_.before(last) + cycle_ : done;
     out.free_at = free_at;
     out.draining = config_.release_on_credit;
     in.packet = fabric::kNoPacket;
@@ -941,7 +985,7 @@ bool Router::may_want(uint32_t output, const RouteQuery& query) {
                      [&](const RouteCandidate& c) { return c.port == output; });
 }
 
-bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
   if (!reserved_inputs_.empty() && (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
     return false;
   }
@@ -950,35 +994,49 @@ bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message) {
     const uint32_t owner = outputs_[output * vcs_ + v].owner;
     if (owner != kFree && owner / vcs_ != input) return false;
   }
-  for (uint32_t p = 0; p < ports(); ++p) {
-    RouteQuery last{};
-    bool known = false;  // `last` does not want the output: packets of one flow come one after the other
-    const auto foreign = [&](uint32_t v, fabric::PacketRef ref) {
-      if (p == input) return static_cast<uint32_t>(pool_[ref].id_high) != message;
-      const RouteQuery query = query_of(p, v, ref);
-      if (known && query.source == last.source && query.destination == last.destination &&
-          query.virtual_network == last.virtual_network)
-        return false;
-      last = query;
-      known = true;
-      return may_want(output, query);
-    };
-    for (uint32_t v = 0; v < vcs_; ++v) {
-      known = false;
-      const InputVc& in = inputs_[p * vcs_ + v];
-      if (in.packet != fabric::kNoPacket && foreign(v, in.packet)) return false;
-      for (uint32_t k = 0; k < in.queue.size(); ++k) {
-        if (in.queue[k].packet != in.packet && foreign(v, in.queue[k].packet)) return false;
-      }
-    }
+  // Those at the front, of which much is known, before all that is announced.
+  for (uint32_t i = 0; i < inputs_.size(); ++i) {
+    const InputVc& in = inputs_[i];
+    if (in.packet == fabric::kNoPacket) continue;
+    ++looked_at;
+    if (i / vcs_ == input ? static_cast<uint32_t>(pool_[in.packet].id_high) != message
+                          : in.routed && in.out_port == output)
+      return false;
   }
+  for (uint32_t i = 0; i < inputs_.size(); ++i)
+    if (foreign(input, output, message, i / vcs_, i % vcs_, looked_at)) return false;
   return true;
+}
+
+// An input VC holds, or will by what is announced, what does not belong to a train from `input` to `output`.
+bool Router::foreign(uint32_t input, uint32_t output, uint32_t message, uint32_t p, uint32_t v,
+                     uint64_t& looked_at) {
+  const InputVc& in = inputs_[p * vcs_ + v];
+  RouteQuery last{};
+  bool known = false;  // `last` does not want the output: packets of one flow come one after the other
+  const auto foreign = [&](fabric::PacketRef ref) {
+    ++looked_at;
+    if (p == input) return static_cast<uint32_t>(pool_[ref].id_high) != message;
+    const RouteQuery query = query_of(p, v, ref);
+    if (known && query.source == last.source && query.destination == last.destination &&
+        query.virtual_network == last.virtual_network)
+      return false;
+    last = query;
+    known = true;
+    return may_want(output, query);
+  };
+  if (in.packet != fabric::kNoPacket && foreign(in.packet)) return true;
+  for (uint32_t k = 0; k < in.queue.size(); ++k) {
+    if (in.queue[k].packet != in.packet && foreign(in.queue[k].packet)) return true;
+  }
+  return false;
 }
 
 void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
   if (reserved_inputs_.empty()) {
     reserved_inputs_.assign(ports_.size(), kFree);
     reserved_outputs_.assign(ports_.size(), kFree);
+    known_ways_.resize(inputs_.size());
   }
   reserved_inputs_[input] = rank;
   reserved_outputs_[output] = rank;
@@ -1000,10 +1058,10 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
   // A held burst looks back at it for a cycle.
   state.deadline(ports_[output].output_busy + 2 * cycle_);
   state.number(switch_allocator_->memory(input, output));
-  for (uint32_t v = 0; v < vcs_; ++v) {
+  for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
     const InputVc& in = inputs_[input * vcs_ + v];
     state.number((uint64_t{in.pending} << 32) | in.queue.size());
-    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+    for (uint32_t k = 0; k < in.queue.size() && !state.differs(); ++k) {
       const FlitRun& run = in.queue[k];
       state.time(run.first);
       state.packet(run.packet);

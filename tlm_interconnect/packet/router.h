@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "tlm_interconnect/packet/buffer_meter.h"
+#include "tlm_interconnect/packet/clock_edges.h"
 #include "tlm_interconnect/packet/ecn_marker.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
@@ -120,6 +121,10 @@ class Router final : public sc_core::sc_module, private OutputView {
   /// Input VC (port x VCs + VC) that holds an output VC, or ~0.
   uint32_t holder(uint32_t output, uint32_t vc) const { return outputs_[output * vcs_ + vc].owner; }
 
+  /// As it was in the beginning, with a clock edge at `now`; what has been counted stays. No packet may be
+  /// here or on its way.
+  void restart(Ticks now);
+
   /// Call at elaboration. True if anything of this router is selected.
   bool record(vcd::Waves& waves);
 
@@ -130,8 +135,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   /// Where a packet goes, if that depends on nothing but the query.
   bool certain_route(const RouteQuery& query, RouteCandidate& route);
   /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
-  /// a packet that is announced already.
-  bool exclusive(uint32_t input, uint32_t output, uint32_t message);
+  /// a packet that is announced already. `looked_at` grows by the packets that this took a look at.
+  bool exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at);
   /// Until released, a head announced at another input that may want `output` disturbs the train of `rank`.
   void reserve(uint32_t input, uint32_t output, uint32_t rank);
   void release(uint32_t input, uint32_t output);
@@ -204,7 +209,8 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t held_mask = 0;   ///< input VCs whose burst may go on without arbitration
     uint32_t vc_pointer = 0;  ///< round-robin among the VCs of this input
     uint64_t flits = 0;
-    uint64_t packets = 0;  ///< whole ones
+    uint64_t flits_before = 0;  ///< of these before the network was last restarted
+    uint64_t packets = 0;       ///< whole ones
     uint64_t messages = 0;
     Wide queued = 0;              ///< ticks: their sum is more than 64 bits hold, perhaps
     Ticks last_end = 0;           ///< of the last flit that left by this output
@@ -253,6 +259,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   void mark_head(const InputVc& input, Ticks t);
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
   bool may_want(uint32_t output, const RouteQuery& query);
+  bool foreign(uint32_t input, uint32_t output, uint32_t message, uint32_t port, uint32_t vc,
+               uint64_t& looked_at);
   void start_head(uint32_t port, uint32_t vc);
   bool any_open(Ticks t, Ticks& soonest);
   bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
@@ -268,23 +276,24 @@ class Router final : public sc_core::sc_module, private OutputView {
   void look_at_levels(Ticks t);
   void pause(uint32_t input, uint32_t network, bool on, Ticks t);
   Ticks next_level(uint32_t input) const;
-  Ticks round_up(Ticks t) const { return (t + cycle_ - 1) / cycle_ * cycle_; }
   uint32_t arrived_run(const InputVc& input, Ticks t, uint32_t wanted, Ticks stride) const;
   uint32_t free_vcs(uint32_t port, uint32_t mask, Ticks t, Ticks& soonest);
   uint32_t with_bubble(const InputVc& input, uint32_t free, Ticks t, Ticks& soonest);
   uint32_t free_credits(uint32_t port, uint32_t vc_mask) override;
-  Ticks on_cycle(Ticks t) const { return aligned_ ? t : round_up(t); }
+  Ticks on_cycle(Ticks t) const { return aligned_ ? t : edges_.from(t); }
 
   const PacketConfig config_;
   const uint32_t id_;
   const uint32_t vcs_;
   const Ticks cycle_;
+  ClockEdges edges_;
   const uint32_t quantum_;
   const bool hold_;
   const bool aligned_;  ///< every time on every link of the network is a multiple of the cycle
   const bool eager_;    ///< heads may wait for more than the one output they chose
   Ticks lookahead_ = 0;
   const RoutingPolicy& routing_;
+  const std::string selection_name_;
   std::unique_ptr<SelectionPolicy> selection_;
   std::unique_ptr<SwitchAllocator> switch_allocator_;
   std::unique_ptr<VcAllocator> vc_allocator_;
@@ -332,6 +341,14 @@ class Router final : public sc_core::sc_module, private OutputView {
   std::vector<uint32_t> reserved_outputs_;  ///< the same
   uint32_t reserved_ = 0;                   ///< how many
   std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle
+  /// Where the newest head of an input VC goes, if that is certain: those of one flow follow each other.
+  struct KnownWay {
+    uint32_t source = kFree;
+    uint32_t destination = kFree;
+    uint32_t virtual_network = kFree;
+    uint32_t output = kFree;
+  };
+  std::vector<KnownWay> known_ways_;  ///< per input VC; empty until something is reserved
   struct Live {
     PortSet va_ports, sa_ports, held_ports;
     uint32_t held_count = 0;

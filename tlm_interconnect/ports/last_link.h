@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "tlm_interconnect/ports/link.h"
 
 namespace weft::fabric {
 
@@ -22,15 +23,20 @@ class alignas(64) LastLink {
  public:
   LastLink() = default;
   LastLink(LastLink&&) = delete;
+  void set_type(LinkType& type) { type_ = &type; }
+  /// Of `bytes` on it.
+  Picoseconds time_of(uint64_t bytes) const { return type_->time_of(bytes); }
 
   /// `message` from `source` would arrive with its head at `head` and its tail at `tail`; it needs the link
   /// for `time`. Equal heads are taken in the order of the sources.
   void expect(uint32_t message, uint32_t source, Picoseconds head, Picoseconds tail, Picoseconds time) {
-    if (size_ == (outside_ == nullptr ? 1 : outside_->size())) grow();
     const Expected entry{head, tail, time, message, source};
-    uint32_t at = size_++;
-    for (; at > settled_ && entry.before(expected_[at - 1]); --at) expected_[at] = expected_[at - 1];
-    expected_[at] = entry;
+    if (size_ == 0) {
+      expected()[0] = entry;
+      size_ = 1;
+      return;
+    }
+    insert(entry);
   }
 
   struct Wait {
@@ -39,14 +45,13 @@ class alignas(64) LastLink {
   };
   /// Not before its head is due. Forgets the message.
   Wait take(uint32_t message) {
-    uint32_t at = 0;
-    while (expected_[at].message != message) ++at;
-    for (; settled_ <= at; ++settled_) settle(expected_[settled_]);
-    const Wait wait{expected_[at].head, expected_[at].tail};
-    --size_;
-    --settled_;
-    for (; at < size_; ++at) expected_[at] = expected_[at + 1];
-    return wait;
+    if (size_ == 1 && settled_ == 0) {
+      size_ = 0;
+      Expected& only = expected()[0];
+      settle(only);
+      return {only.head, only.tail};
+    }
+    return take_of_several(message);
   }
 
   /// Nothing is on this link or on its way to it at `now`.
@@ -70,18 +75,36 @@ class alignas(64) LastLink {
     e.head = start - e.head;
     e.tail = free_at_ - e.tail;
   }
+  Expected* expected() { return outside_ == nullptr ? &inside_ : outside_->data(); }
+  void insert(const Expected& entry) {
+    if (size_ == (outside_ == nullptr ? 1 : outside_->size())) grow();
+    Expected* const all = expected();
+    uint32_t at = size_++;
+    for (; at > settled_ && entry.before(all[at - 1]); --at) all[at] = all[at - 1];
+    all[at] = entry;
+  }
+  Wait take_of_several(uint32_t message) {
+    Expected* const all = expected();
+    uint32_t at = 0;
+    while (all[at].message != message) ++at;
+    for (; settled_ <= at; ++settled_) settle(all[settled_]);
+    const Wait wait{all[at].head, all[at].tail};
+    --size_;
+    --settled_;
+    for (; at < size_; ++at) all[at] = all[at + 1];
+    return wait;
+  }
   void grow() {
     auto larger = std::make_unique<std::vector<Expected>>(size_t{4} * size_);
-    for (uint32_t i = 0; i < size_; ++i) (*larger)[i] = expected_[i];
+    for (uint32_t i = 0; i < size_; ++i) (*larger)[i] = expected()[i];
     outside_ = std::move(larger);
-    expected_ = outside_->data();
   }
 
   Picoseconds free_at_ = 0;
   uint32_t size_ = 0;
-  uint32_t settled_ = 0;           ///< the first so many have taken the link
-  Expected* expected_ = &inside_;  ///< in order
-  std::unique_ptr<std::vector<Expected>> outside_;
+  uint32_t settled_ = 0;  ///< the first so many have taken the link
+  LinkType* type_ = nullptr;
+  std::unique_ptr<std::vector<Expected>> outside_;  ///< in order; null: inside_
   Expected inside_;
 };
 static_assert(sizeof(LastLink) == 64, "a link is touched for every message: keep it one cache line");

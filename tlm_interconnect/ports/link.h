@@ -107,8 +107,8 @@ class alignas(64) Link {
   }
 
   /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry.
-  Slot occupy_analytical(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0,
-                         uint64_t id_low = 0) {
+  [[gnu::always_inline]] Slot occupy_analytical(Picoseconds ready, uint64_t bytes,
+                                                Picoseconds not_before_end = 0, uint64_t id_low = 0) {
     Slot slot;
     slot.start = ready > free_at_ ? ready : free_at_;
     waited(slot.start - ready);

@@ -11,7 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "configs/types.h"
 
@@ -29,8 +30,8 @@ class TimedQueue {
 
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
-  Picoseconds next() const { return size_ == 0 ? kNever : heap_[0].time; }
-  const Entry& top() const { return heap_[0]; }
+  Picoseconds next() const { return size_ == 0 ? kNever : top().time; }
+  const Entry& top() const { return *heap(); }
 
   TimedQueue() = default;
   TimedQueue(const TimedQueue&) = delete;
@@ -39,54 +40,57 @@ class TimedQueue {
   void push(Picoseconds time, Order order, const Payload& payload) {
     if (size_ == capacity_) grow();
     const Entry entry{time, order, payload};
+    Entry* const heap = this->heap();
     uint32_t hole = size_++;
     while (hole > 0) {
       const uint32_t parent = (hole - 1) / 2;
-      if (!entry.before(heap_[parent])) break;
-      heap_[hole] = heap_[parent];
+      if (!entry.before(heap[parent])) break;
+      heap[hole] = heap[parent];
       hole = parent;
     }
-    heap_[hole] = entry;
+    heap[hole] = entry;
   }
 
   Entry pop() {
-    const Entry result = heap_[0];
+    Entry* const heap = this->heap();
+    const Entry result = heap[0];
     const uint32_t n = --size_;
     if (n != 0) {
-      const Entry last = heap_[n];
+      const Entry last = heap[n];
       uint32_t hole = 0;
       for (uint32_t child = 1; child < n; child = 2 * hole + 1) {
-        if (child + 1 < n && heap_[child + 1].before(heap_[child])) ++child;
-        if (!heap_[child].before(last)) break;
-        heap_[hole] = heap_[child];
+        if (child + 1 < n && heap[child + 1].before(heap[child])) ++child;
+        if (!heap[child].before(last)) break;
+        heap[hole] = heap[child];
         hole = child;
       }
-      heap_[hole] = last;
+      heap[hole] = last;
     }
     return result;
   }
 
   template <typename F>
   void for_each(F&& f) const {
-    for (uint32_t i = 0; i < size_; ++i) f(heap_[i]);
+    for (uint32_t i = 0; i < size_; ++i) f(heap()[i]);
   }
 
  private:
   void grow() {
-    std::vector<Entry> larger(2 * capacity_);
-    for (uint32_t i = 0; i < size_; ++i) larger[i] = heap_[i];
-    outside_.swap(larger);
-    heap_ = outside_.data();
+    auto larger = std::make_unique<Entry[]>(2 * size_t{capacity_});
+    for (uint32_t i = 0; i < size_; ++i) larger[i] = heap()[i];
+    outside_ = std::move(larger);
     capacity_ *= 2;
   }
+
+  Entry* heap() { return outside_ == nullptr ? inside_ : outside_.get(); }
+  const Entry* heap() const { return outside_ == nullptr ? inside_ : outside_.get(); }
 
   // A few entries live in the object itself: most modules never have more.
   static constexpr uint32_t kInside = 4;
   uint32_t size_ = 0;
   uint32_t capacity_ = kInside;
-  Entry* heap_ = inside_;
+  std::unique_ptr<Entry[]> outside_;  ///< null: inside_
   Entry inside_[kInside];
-  std::vector<Entry> outside_;
 };
 
 }  // namespace weft::fabric

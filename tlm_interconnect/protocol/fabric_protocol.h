@@ -40,6 +40,7 @@
 #include <tlm>
 
 #include "configs/types.h"
+#include "tlm_interconnect/protocol/fabric_sockets.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 
 namespace weft::fabric {
@@ -57,7 +58,6 @@ struct Transfer {
   };
   uint32_t flits = 1;  ///< how many flits (credits)
   uint32_t data = 0;   ///< handle of the carried elements, 0: none
-  uint32_t cause = 0;  ///< id of what released this transfer, for the critical path
   union {
     uint32_t target = 0;    ///< DirectFabric only: the receiving member
     uint32_t packet_flits;  ///< `packet` fidelity only: flits of the whole packet, so that a tail is known
@@ -85,8 +85,8 @@ using fabric_bw_if = tlm::tlm_bw_transport_if<fabric_protocol>;
 
 constexpr unsigned kFabricBusWidth = 32;  ///< a type tag only: bytes are in the transfer
 
-using fabric_initiator_socket = tlm::tlm_base_initiator_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
-using fabric_target_socket = tlm::tlm_base_target_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
+using fabric_initiator_socket = InitiatorSocket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
+using fabric_target_socket = TargetSocket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
 /// Bound by any number of initiators; operator[](i) answers the i-th one bound.
 using fabric_multi_target_socket = tlm::tlm_base_target_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if, 0,
                                                                sc_core::SC_ZERO_OR_MORE_BOUND>;

@@ -98,6 +98,14 @@ struct PhaseShape {
   uint32_t variant = 0;  ///< chunk index: the trees of double_binary_tree take turns
 };
 
+/// What a round is to all members together.
+enum class Exchange : uint8_t {
+  none,
+  scattered,  ///< every member sends every other one a message: the receiver's block,
+  gathered,   ///< its own block,
+  other       ///< or something else
+};
+
 /// Operations in which one member, the root, stands out.
 constexpr bool rooted(CollectiveOp op) {
   return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
@@ -127,6 +135,11 @@ class Algorithm {
   virtual uint32_t rounds(const PhaseShape& shape) const = 0;
   virtual void round(const PhaseShape& shape, uint32_t r, Round& out) const = 0;
 
+  /// Is round r of all members a full exchange, in which each sends every other one a message and waits in
+  /// its own round r for theirs? Told from the rounds; an algorithm that knows may say so at once. `shape.me`
+  /// does not matter.
+  virtual Exchange exchange(const PhaseShape& shape, uint32_t r) const;
+
   /// Why the rounds would not give what the operation is defined to give; empty: they do. Algorithms of this
   /// library are proven by their tests, those that a user brings are proven here. `block`: the first block
   /// that is wrong, if it is one.
@@ -144,6 +157,11 @@ class Algorithm {
 const Algorithm* find_algorithm(const std::string& name);
 /// Those by which members exchange messages with each other: all but `in_switch`.
 const std::vector<const Algorithm*>& all_algorithms();
+
+/// Adds a plugin's algorithm, which must live as long as the program, under its name(), and `one_<name>` for
+/// whole operations. Its rounds are proven for every operation and number of members that it runs
+/// (disproof()). Errors: UserError(usage) when there is one of that name.
+void add_algorithm(const Algorithm& algorithm, const std::string& description);
 
 /// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
 /// name that is none.

@@ -37,12 +37,16 @@ Ways ways_of(const Config& config, const Axis& axis, bool to_neighbour) {
   if (axis.dimension != Axis::kFlat) {
     const DimensionConfig& d = config.dimensions[axis.dimension];
     ways = {way_latency(d), ps_per_byte(d.link_rate()), d.kind, d.size, 1};
+    // Two NPUs have one wire each way, whatever joins them: there is no long way round and no second
+    // direction.
+    if (d.size == 2 && (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh))
+      ways.kind = DimensionKind::fully_connected;
     return ways;
   }
   // A line that runs over several dimensions: the slowest links, the longest way.
   for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
     const DimensionConfig& dimension = config.dimensions[d];
-    if (dimension.size < 2 || (axis.spans != 0 && (axis.spans >> d & 1) == 0)) continue;
+    if ((axis.crosses >> d & 1) == 0) continue;
     const double latency = way_latency(dimension);
     ++ways.ports;
     ways.latency = to_neighbour ? std::max(ways.latency, latency) : ways.latency + latency;

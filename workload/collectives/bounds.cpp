@@ -392,9 +392,10 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
   for (size_t a = 0; a < plan.axes().size(); ++a) {
     const Axis& axis = plan.axes()[a];
     if (axis.dimension == Axis::kFlat) {
-      // Any dimension may carry it.
-      for (const DimensionConfig& d : config.dimensions) {
-        if (d.size <= 1) continue;
+      // Any dimension in which members differ may carry it.
+      for (uint32_t i = 0; i < config.dimensions.size(); ++i) {
+        if ((axis.crosses >> i & 1) == 0) continue;
+        const DimensionConfig& d = config.dimensions[i];
         const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
                                : d.kind == DimensionKind::switch_       ? 1
                                                                         : 2;
@@ -537,13 +538,14 @@ class Serial {
     return total * static_cast<uint64_t>(members / axis.size);
   }
 
-  Wide flight(uint32_t from, uint32_t to, uint64_t bytes, bool flat) const {
-    if (!flat) return flight_time(config_, geometry_, from, to, bytes);
+  Wide flight(uint32_t from, uint32_t to, uint64_t bytes, const Axis& axis) const {
+    if (axis.dimension != Axis::kFlat || config_.remapped())
+      return flight_time(config_, geometry_, from, to, bytes);
     Wide time = 0;  // every hop of a flat line may be the longest there is
     if (config_.nmu.injection_bandwidth.bytes_per_second != 0)
       time += any_transfer_time(bytes, config_.nmu.injection_bandwidth);
     for (size_t d = 0; d < ways_.size(); ++d) {
-      if (ways_[d] != 0) time += way_time(config_, config_.dimensions[d], ways_[d], bytes);
+      if (axis.crosses >> d & 1) time += way_time(config_, config_.dimensions[d], ways_[d], bytes);
     }
     return time;
   }
@@ -561,14 +563,13 @@ class Serial {
       return 2 * e + unit_phase_time(config_, config_.dimensions[view.axis->dimension],
                                      UnitLayout::of(config_, plan_, chunk, p, split));
     }
-    const bool flat = view.axis->dimension == Axis::kFlat && !config_.remapped();
     Wide time = e;
     for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
       phase.algorithm->round(shape, r, round_);
       for (const RoundSend& send : round_.sends) {
         const uint64_t bytes = send.blocks.bytes(shape.n, split) +
                                (split.extra != 0 ? split.unit : 0);  // another line's may be larger
-        time += flight(rank, view.rank(send.to), bytes, flat) + e;
+        time += flight(rank, view.rank(send.to), bytes, *view.axis) + e;
         if (send.reduce && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
           time += any_transfer_time(3 * static_cast<Wide>(bytes), config_.collectives.reduction_bandwidth);
         } else if (send.reduce && config_.collectives.reduction == ReductionKind::hbm) {

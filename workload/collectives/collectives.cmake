@@ -4,10 +4,12 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/registry.cpp
   collectives/ring.cpp
   collectives/direct.cpp
+  collectives/exchange.cpp
   collectives/halving_doubling.cpp
   collectives/double_binary_tree.cpp
   collectives/in_switch.cpp
   collectives/proof.cpp
+  collectives/proven_algorithm.cpp
   collectives/custom.cpp
   collectives/elements.cpp
   collectives/input_source.cpp
@@ -17,6 +19,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_check.cpp
   collectives/p2p_data.cpp
   collectives/plan.cpp
+  collectives/plan_size.cpp
   collectives/auto_chunks.cpp
   collectives/link_share.cpp
   collectives/pipeline.cpp
@@ -24,7 +27,9 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/rules.cpp
   collectives/slot_waits.cpp
   collectives/traffic_estimate.cpp
+  collectives/whole_elements.cpp
   collectives/slot_circles.cpp
   collectives/engine.cpp
+  collectives/engine_waits.cpp
   collectives/bounds.cpp
 )

@@ -65,6 +65,12 @@ class Direct final : public Algorithm {
     }
   }
 
+  Exchange exchange(const PhaseShape& s, uint32_t r) const override {
+    if (!rootless(s.op)) return Algorithm::exchange(s, r);
+    const bool gathers = s.op == CollectiveOp::all_gather || (rounds(s) == 2 && r == 1);
+    return gathers ? Exchange::gathered : Exchange::scattered;
+  }
+
   bool expects(const PhaseShape& s, uint32_t r, uint32_t from) const override {
     switch (s.op) {
       case CollectiveOp::broadcast:

@@ -28,6 +28,7 @@
 
 #include <algorithm>
 
+#include "configs/algorithms.h"
 #include "workload/collectives/algorithm.h"
 
 namespace weft::collectives {
@@ -66,15 +67,7 @@ class DoubleBinaryTree final : public Algorithm {
   const char* name() const override { return "double_binary_tree"; }
 
   std::string refuses(CollectiveOp op, uint32_t) const override {
-    switch (op) {
-      case CollectiveOp::all_reduce:
-      case CollectiveOp::broadcast:
-      case CollectiveOp::reduce:
-      case CollectiveOp::barrier:
-        return {};
-      default:
-        return std::string("double_binary_tree has no ") + to_string(op) + "; use ring or direct";
-    }
+    return lacking(*weft::find_algorithm(name()), op);
   }
 
   uint32_t rounds(const PhaseShape& s) const override {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "workload/collectives/in_switch.h"
 
@@ -15,6 +14,7 @@ namespace weft::collectives {
 CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort& port, Done done,
                                    DataContext* data, SlotWaits* waits)
     : port_(port),
+      has_window_(config.collectives.direct_window != 0),
       rank_(rank),
       config_(config),
       done_(std::move(done)),
@@ -188,9 +188,10 @@ void CollectiveEngine::mark(Queue& queue) {
   if (queue.dirty) return;
   queue.dirty = true;
   dirty_.push_back(&queue);
+  unsettled_ = true;
 }
 
-void CollectiveEngine::settled() {
+void CollectiveEngine::settle() {
   if (!decided_.empty()) start_decided();
   // Starting a chunk can finish it (rounds without receives), which marks queues again: go on until none is
   // left.
@@ -202,6 +203,7 @@ void CollectiveEngine::settled() {
     queue->dirty = false;
     serve(*queue);
   }
+  unsettled_ = !decided_.empty();
 }
 
 void CollectiveEngine::serve(Queue& queue) {
@@ -305,7 +307,7 @@ void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
     position_.stream = active.stream;
     position_.phase = chunk.phase;
     position_.round = chunk.round;
-    if (chunk.waiting_for != 0 && !early_.empty()) {
+    if (chunk.waiting_for != 0 && has_early_) {
       const uint32_t early = take_early(active, chunk_index, chunk.phase, chunk.round);
       chunk.waiting_for -= early;
       for (uint32_t i = 0; i < early && chunk.sent < round.sends.size(); ++i) {
@@ -327,7 +329,6 @@ void CollectiveEngine::contribute(Active& active, uint32_t chunk_index) {
   chunk.waiting_for = layout.results(chunk.me);
   Message message;
   message.peer = NpuId{kUnitPeer | active.plan->axes()[phase.axis].dimension};
-  message.cause = completions_;
   for (uint64_t slot = 0; slot < layout.slots(); ++slot) {
     if (!layout.used(slot) || !layout.contributes(slot, chunk.me)) continue;
     const UnitLayout::Piece piece = layout.piece(slot);
@@ -345,7 +346,7 @@ void CollectiveEngine::contribute(Active& active, uint32_t chunk_index) {
   position_.stream = active.stream;
   position_.phase = chunk.phase;
   position_.round = 0;
-  if (chunk.waiting_for != 0 && !early_.empty()) {
+  if (chunk.waiting_for != 0 && has_early_) {
     chunk.waiting_for -= take_early(active, chunk_index, chunk.phase, 0);
   }
   if (chunk.waiting_for != 0) return;
@@ -355,7 +356,7 @@ void CollectiveEngine::contribute(Active& active, uint32_t chunk_index) {
 }
 
 bool CollectiveEngine::windowed(const PhasePlan& phase) const {
-  return config_.collectives.direct_window != 0 && phase.algorithm == direct_algorithm();
+  return has_window_ && phase.algorithm == direct_algorithm();
 }
 
 void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const RoundSend& send,
@@ -370,7 +371,6 @@ void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const Ro
   message.op = send.reduce ? ReduceOp::sum : ReduceOp::none;
   message.symmetric = axis.values.empty();
   message.reverse = shape.reverse;
-  message.cause = completions_;
   if (active.data) {
     message.type = data_->type();
     if (send.reduce) message.op = data_->op();
@@ -401,7 +401,6 @@ void CollectiveEngine::send_more(Active& active, uint32_t chunk_index) {
 }
 
 void CollectiveEngine::completed(const Completion& completion) {
-  ++completions_;
   if (completion.data != kNoData) {
     payloads_[early_key(completion.id.stream, completion.id.chunk, completion.id.phase, completion.id.round)]
         .push_back(completion.data);
@@ -416,8 +415,7 @@ void CollectiveEngine::completed(const Completion& completion) {
   Chunk& chunk = active->chunks[completion.id.chunk];
   if (chunk.status == Status::running && chunk.phase == completion.id.phase &&
       chunk.round == completion.id.round) {
-    if (config_.collectives.direct_window != 0 &&
-        windowed(active->plan->phases(completion.id.chunk)[chunk.phase])) {
+    if (has_window_ && windowed(active->plan->phases(completion.id.chunk)[chunk.phase])) {
       send_more(*active, completion.id.chunk);
     }
     if (--chunk.waiting_for != 0) return;
@@ -434,6 +432,7 @@ void CollectiveEngine::completed(const Completion& completion) {
 
 void CollectiveEngine::early(const Completion& completion) {
   ++early_[early_key(completion.id.stream, completion.id.chunk, completion.id.phase, completion.id.round)];
+  has_early_ = true;
 }
 
 uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint32_t phase, uint32_t round) {
@@ -441,84 +440,8 @@ uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint
   if (it == early_.end()) return 0;
   const uint32_t count = it->second;
   early_.erase(it);
+  has_early_ = !early_.empty();
   return count;
-}
-
-void CollectiveEngine::message_awaited(NpuId source, bool awaited) {
-  if (waits_ == nullptr) return;
-  if (awaited) {
-    waits_->message_awaited(rank_, source, port_.now());
-  } else {
-    waits_->message_came(rank_, source);
-  }
-}
-
-void CollectiveEngine::current_chunks(std::vector<CurrentChunk>& out) const {
-  for (const auto& active : actives_) {
-    if (active->unfinished == 0 || active->shared == nullptr) continue;
-    for (uint32_t c = 0; c < active->chunks.size(); ++c) {
-      Chunk chunk = active->chunks[c];
-      if (chunk.status == Status::finished) continue;
-      CurrentChunk current;
-      current.collective = active->shared;
-      current.chunk = c;
-      current.first_phase = chunk.first_phase;
-      current.state =
-          chunk.status == Status::not_issued ? CurrentChunk::State::not_issued : CurrentChunk::State::waits;
-      if (chunk.status == Status::not_issued) skip_phases(*active, chunk);
-      if (chunk.phase == active->plan->phases().size()) continue;  // not issued, and it takes part in none
-      if (chunk.decided || chunk.status == Status::starting || chunk.status == Status::running) {
-        current.state = CurrentChunk::State::holds;
-      }
-      current.phase = chunk.phase;
-      current.queue = queue_index(config_, *active->plan, c, chunk.phase);
-      current.index = active->shared->index(active->views, c, chunk.phase);
-      out.push_back(current);
-    }
-  }
-}
-
-void CollectiveEngine::start_beyond(const SharedCollective& collective, uint32_t chunk, Picoseconds at) {
-  Active& active = *find(collective.stream());
-  active.chunks[chunk].decided = true;
-  skip_phases(active, active.chunks[chunk]);
-  const Decided decided{at, collective.stream(), chunk, active.chunks[chunk].phase};
-  decided_.insert(std::upper_bound(decided_.begin(), decided_.end(), decided,
-                                   [](const Decided& a, const Decided& b) {
-                                     return std::tie(a.at, a.stream, a.chunk) <
-                                            std::tie(b.at, b.stream, b.chunk);
-                                   }),
-                  decided);
-  port_.schedule(at, take_token({}));
-}
-
-/// Starts what SlotWaits has decided for now, unless it has got a slot by itself.
-void CollectiveEngine::start_decided() {
-  while (!decided_.empty() && decided_.front().at <= port_.now()) {
-    const Decided due = decided_.front();
-    decided_.erase(decided_.begin());
-    Active* active = find(due.stream);
-    if (active == nullptr) continue;
-    const Chunk& chunk = active->chunks[due.chunk];
-    if (!chunk.decided || chunk.phase != due.phase) continue;
-    if (chunk.status == Status::not_issued) issue(*active, due.chunk);
-    Queue& queue = queue_of(*active, due.chunk, due.phase);
-    const auto entry =
-        std::find_if(queue.waiting.begin() + static_cast<std::ptrdiff_t>(queue.head), queue.waiting.end(),
-                     [&](const Waiting& w) { return w.active == active && w.chunk == due.chunk; });
-    queue.waiting.erase(entry);
-    if (queue.running.size() >= slots_) ++out_of_order_;
-    begin(*active, due.chunk, queue);
-  }
-}
-
-/// The dispatcher issues this chunk, whether its turn has come or not.
-void CollectiveEngine::issue(Active& active, uint32_t chunk) {
-  undispatched_.erase(std::find_if(undispatched_.begin(), undispatched_.end(), [&](const Waiting& w) {
-    return w.active == &active && w.chunk == chunk;
-  }));
-  ++in_first_phase_;
-  enqueue(active, chunk);
 }
 
 void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
@@ -560,59 +483,11 @@ void CollectiveEngine::finish(Active& active) {
   done.phases = std::move(active.phases);
   done.messages = active.received.messages;
   done.bytes = active.received.bytes;
-  done.split = active.received.split;
+  done.split = active.received.split.sums();
   done.data = std::move(active.data);
   if (active.shared != nullptr) waits_->finished(*active.shared);
   const std::shared_ptr<const CollectivePlan> keep = std::move(active.plan);
   done_(done);
-}
-
-uint32_t CollectiveEngine::rescue() {
-  uint32_t started = 0;
-  for (Queue& queue : queues_) {
-    if (queue.head == queue.waiting.size()) continue;
-    const Waiting next = queue.waiting[queue.head++];
-    ++out_of_order_;
-    begin(*next.active, next.chunk, queue);
-    ++started;
-  }
-  settled();
-  return started;
-}
-
-std::vector<std::string> CollectiveEngine::describe_waits(size_t limit) const {
-  std::vector<std::string> lines;
-  for (const auto& active : actives_) {
-    if (active->unfinished == 0) continue;
-    const CollectivePlan& plan = *active->plan;
-    for (uint32_t c = 0; c < active->chunks.size() && lines.size() < limit; ++c) {
-      const Chunk& chunk = active->chunks[c];
-      if (chunk.status == Status::finished) continue;
-      const PhasePlan& phase = plan.phases(c)[chunk.phase];
-      const Axis& axis = plan.axes()[phase.axis];
-      const std::string where =
-          fmt::format("collective {} ({}, {} B, group `{}`) chunk {} phase {} ({} {} on {})", active->stream,
-                      to_string(plan.request().op), plan.request().bytes, plan.request().group->name, c,
-                      chunk.phase, phase.algorithm->name(), to_string(phase.op),
-                      axis.dimension == Axis::kFlat ? std::string("the whole group")
-                                                    : fmt::format("dimension {}", axis.dimension));
-      if (chunk.status != Status::running) {
-        lines.push_back(where + (chunk.status == Status::not_issued ? " waits for the dispatcher"
-                                                                    : " waits for a slot of its queue"));
-        continue;
-      }
-      const PhaseShape shape = plan.shape(active->views, chunk.phase, chunk.reverse, c);
-      std::string peers;
-      int named = 0;
-      for (uint32_t i = 0; i < shape.n && named < 4; ++i) {
-        if (i == shape.me || !phase.algorithm->expects(shape, chunk.round, i)) continue;
-        peers += fmt::format("{}{}", named++ == 0 ? "" : ", ", active->views[phase.axis].rank(i));
-      }
-      lines.push_back(fmt::format("{} round {} of {} waits for {} message(s) of rank(s) {}", where,
-                                  chunk.round, chunk.rounds, chunk.waiting_for, peers));
-    }
-  }
-  return lines;
 }
 
 }  // namespace weft::collectives

@@ -51,7 +51,7 @@ struct CollectiveDone {
   std::shared_ptr<const CollectiveData> data;
 };
 
-class CollectiveEngine final : public MessageSink, private SlotRank {
+class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank {
  public:
   using Done = std::function<void(const CollectiveDone&)>;
 
@@ -75,7 +75,9 @@ class CollectiveEngine final : public MessageSink, private SlotRank {
 
   void completed(const Completion& completion) override;
   void wake(uint32_t token) override;
-  void settled() override;
+  void settled() override {
+    if (unsettled_) settle();
+  }
 
   /// Starts the first waiting chunk of every queue, slots or not. Returns how many there were.
   uint32_t rescue();
@@ -127,21 +129,22 @@ class CollectiveEngine final : public MessageSink, private SlotRank {
   struct Received {
     uint64_t messages = 0;
     uint64_t bytes = 0;
-    TimeSums split;
+    RunningSums split;
     void add(const Completion& c) {
       ++messages;
       bytes += c.bytes;
       split.add(c.split);
     }
   };
-  struct alignas(64) Active {
+  /// The first two lines are what a message needs.
+  struct alignas(128) Active {
     std::vector<Chunk> chunks;
     std::shared_ptr<const CollectivePlan> plan;
+    std::shared_ptr<CollectiveData> data;  ///< null: sizes only
+    SharedCollective* shared = nullptr;    ///< null: stands for all members
     Received received;
     std::vector<AxisView> views;
     std::vector<PhaseTime> phases;
-    std::shared_ptr<CollectiveData> data;  ///< null: sizes only
-    SharedCollective* shared = nullptr;    ///< null: stands for all members
     Picoseconds started = 0;
     uint64_t sequence = 0;  ///< order of issue at this rank
     uint32_t stream = 0;
@@ -189,6 +192,7 @@ class CollectiveEngine final : public MessageSink, private SlotRank {
   Queue& queue_of(const Active& active, uint32_t chunk, uint32_t phase);
   bool reversed(const Active& active, uint32_t chunk, uint32_t phase) const;
   void enqueue(Active& active, uint32_t chunk);
+  void settle();
   void serve(Queue& queue);
   void begin(Active& active, uint32_t chunk, Queue& queue);
   void enter_round(Active& active, uint32_t chunk);
@@ -216,12 +220,14 @@ class CollectiveEngine final : public MessageSink, private SlotRank {
     return {stream, static_cast<uint64_t>(chunk) << 40 | static_cast<uint64_t>(phase) << 32 | round};
   }
 
-  // Touched by every message first.
-  alignas(64) Active* last_ = nullptr;
+  // Touched by every message: the first line.
+  Active* last_ = nullptr;
   const Chunk* last_chunks_ = nullptr;
-  uint32_t last_stream_ = 0;
-  uint32_t completions_ = 0;
   MessagePort& port_;
+  uint32_t last_stream_ = 0;
+  bool has_window_ = false;  ///< collectives.direct_window is set
+  bool unsettled_ = false;   ///< decided_ or dirty_ is not empty
+  bool has_early_ = false;   ///< early_ is not empty
   Position position_;
   std::vector<Queue*> dirty_;
   NpuId rank_;

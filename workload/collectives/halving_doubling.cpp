@@ -17,6 +17,7 @@
 // For reduce-scatter and all-gather this is an upper bound unless n - p > p / 2: only then is there an extra
 // member whose data goes through every step to another one.
 
+#include "configs/algorithms.h"
 #include "workload/collectives/algorithm.h"
 
 namespace weft::collectives {
@@ -31,10 +32,7 @@ class HalvingDoubling final : public Algorithm {
   const char* name() const override { return "halving_doubling"; }
 
   std::string refuses(CollectiveOp op, uint32_t) const override {
-    if (op == CollectiveOp::all_to_all) {
-      return "halving_doubling has no all_to_all; use direct or ring";
-    }
-    return {};
+    return lacking(*weft::find_algorithm(name()), op);
   }
 
   bool symmetric(CollectiveOp op, uint32_t n) const override { return rootless(op) && power_of_two(n); }

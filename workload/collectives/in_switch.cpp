@@ -9,6 +9,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "configs/algorithms.h"
 #include "workload/collectives/algorithm.h"
 
 namespace weft::collectives {
@@ -18,8 +19,7 @@ class InSwitch final : public Algorithm {
  public:
   const char* name() const override { return "in_switch"; }
   std::string refuses(CollectiveOp op, uint32_t) const override {
-    if (op != CollectiveOp::all_to_all) return {};
-    return "in_switch has no all_to_all, whose bytes a switch cannot reduce or multicast; use direct";
+    return lacking(*weft::find_algorithm(name()), op);
   }
   bool in_switch() const override { return true; }
   uint32_t rounds(const PhaseShape&) const override { return 1; }

@@ -49,6 +49,13 @@ uint32_t link_to(const DimensionConfig& d, const Axis& axis, uint32_t from, uint
   return 0;
 }
 
+/// The root of a reduction or a gather sends nothing. What it receives, the root of the mirrored operation
+/// sends by the same links: all algorithms run the one as the other backwards.
+CollectiveOp sent_by_root(CollectiveOp op) {
+  if (op == CollectiveOp::reduce) return CollectiveOp::broadcast;
+  return op == CollectiveOp::gather ? CollectiveOp::scatter : op;
+}
+
 /// Links that a member's chunks use in one phase.
 class PhaseLinks {
  public:
@@ -80,7 +87,7 @@ class PhaseLinks {
   }
 
   uint32_t links(uint32_t me, bool reverse, uint32_t chunk, std::set<uint32_t>& all) const {
-    const PhaseShape shape{phase_.op, axis_.size, me, phase_.root, reverse, chunk};
+    const PhaseShape shape{sent_by_root(phase_.op), axis_.size, me, phase_.root, reverse, chunk};
     const uint32_t rounds = phase_.algorithm->rounds(shape);
     const uint32_t looked = std::min(rounds, kRounds);
     uint32_t most = 0;

@@ -265,7 +265,7 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
   if (group.ranks.empty()) {
     for (uint32_t d = 0; d < dims; ++d) {
       if (config_.dimensions[d].size > 1 && (plan.request_.involved_dimensions >> d & 1)) {
-        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}, 0});
+        plan.axes_.push_back({d, strides_[d], config_.dimensions[d].size, {}, 0, 1u << d});
       }
     }
     return;
@@ -283,14 +283,17 @@ void PlanBuilder::find_axes(CollectivePlan& plan) const {
     points *= values[d].size();
   }
   if (points != group.ranks.size()) {
-    plan.axes_.push_back({Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks, 0});
+    uint32_t crosses = 0;
+    for (uint32_t d = 0; d < dims; ++d) crosses |= values[d].size() > 1 ? 1u << d : 0;
+    plan.axes_.push_back(
+        {Axis::kFlat, 1, static_cast<uint32_t>(group.ranks.size()), group.ranks, 0, crosses});
     return;
   }
   for (uint32_t d = 0; d < dims; ++d) {
     const auto n = static_cast<uint32_t>(values[d].size());
     if (n <= 1 || !(plan.request_.involved_dimensions >> d & 1)) continue;
     const bool whole = n == config_.dimensions[d].size;
-    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d], 0});
+    plan.axes_.push_back({d, strides_[d], n, whole ? std::vector<uint32_t>{} : values[d], 0, 1u << d});
   }
 }
 
@@ -310,9 +313,10 @@ const std::string* PlanBuilder::whole_algorithm(const CollectiveRequest& request
 
 void PlanBuilder::flatten(CollectivePlan& plan) const {
   if (plan.axes_.size() < 2) return;  // flat already
-  Axis flat{Axis::kFlat, 1, 1, {0}, 0};
+  Axis flat{Axis::kFlat, 1, 1, {0}, 0, 0};
   for (const Axis& axis : plan.axes_) {
     flat.spans |= 1u << axis.dimension;
+    flat.crosses |= axis.crosses;
     std::vector<uint32_t> values;
     values.reserve(flat.values.size() * axis.size);
     for (uint32_t i = 0; i < axis.size; ++i) {
@@ -404,11 +408,25 @@ void PlanBuilder::refuse_disproven(const CollectivePlan& plan, const PhasePlan& 
   throw UserError(ExitCode::trace, why);
 }
 
+void PlanBuilder::find_exchanges(const CollectivePlan& plan, PhasePlan& phase) const {
+  const Axis& axis = plan.axes_[phase.axis];
+  if (axis.dimension == Axis::kFlat || !axis.values.empty()) return;
+  if (config_.dimensions[axis.dimension].kind != DimensionKind::ring) return;
+  const PhaseShape shape{phase.op, axis.size, 0, phase.root, false, 0};
+  const uint32_t rounds = phase.algorithm->rounds(shape);
+  for (uint32_t r = 0; r < rounds; ++r) {
+    const Exchange exchange = phase.algorithm->exchange(shape, r);
+    if (exchange == Exchange::none) continue;
+    phase.exchanges.resize(rounds, Exchange::none);
+    phase.exchanges[r] = exchange;
+  }
+}
+
 std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const std::vector<uint32_t>& order,
                                                const std::vector<uint32_t>& gathers, bool two_phases) const {
   std::vector<PhasePlan> phases;
   const auto add = [&](CollectiveOp op, uint32_t a) {
-    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0};
+    PhasePlan phase{op, static_cast<uint16_t>(a), algorithm(plan, op, plan.axes_[a]), 0, 0, {}};
     if (rooted(op)) {
       std::vector<AxisView> views;
       plan.views(plan.request_.root, views);
@@ -546,9 +564,10 @@ void PlanBuilder::order_phases(CollectivePlan& plan, Gathers policy, bool final)
     }
   }
   if (!final) return;
-  for (const auto& phases : plan.orders_) {
-    for (const PhasePlan& phase : phases) {
+  for (auto& phases : plan.orders_) {
+    for (PhasePlan& phase : phases) {
       refuse_disproven(plan, phase);
+      find_exchanges(plan, phase);
       plan.uses_units_ = plan.uses_units_ || phase.algorithm->in_switch();
     }
   }

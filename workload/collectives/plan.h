@@ -64,6 +64,7 @@ struct Axis {
   uint32_t size = 1;             ///< members along the axis
   std::vector<uint32_t> values;  ///< coordinates (or ranks) by index; empty: coordinate i is index i
   uint32_t spans = 0;            ///< kFlat, bit d: it runs over dimension d, and `values` ascend
+  uint32_t crosses = 0;          ///< bit d: members differ in dimension d, so that messages may use its links
 
   uint32_t value(uint32_t i) const { return values.empty() ? i : values[i]; }
   /// The rank at index i of the line whose coordinate 0 is rank `base`.
@@ -87,6 +88,8 @@ struct PhasePlan {
   const Algorithm* algorithm = nullptr;
   uint32_t root = 0;         ///< index of the root along the axis
   Picoseconds duration = 0;  ///< of a full chunk alone, for schedulers that compare phases
+  /// Full exchanges of the phase, by round; empty: there is none on a whole line of a Ring.
+  std::vector<Exchange> exchanges;
 };
 
 class CollectivePlan {
@@ -212,6 +215,7 @@ class PlanBuilder {
     greedy,     ///< in an order of their own, as the loads are then
     levelling   ///< likewise, where that lowers the highest load
   };
+  void find_exchanges(const CollectivePlan& plan, PhasePlan& phase) const;
   /// `final`: not only to look at; checked, and with durations if the schedulers want them.
   void order_phases(CollectivePlan& plan, Gathers policy, bool final = true) const;
   /// Of `chunks: auto`.

@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-#include <stdexcept>
+#include <deque>
 
+#include "configs/extension.h"
 #include "workload/collectives/algorithm.h"
+#include "workload/collectives/proven_algorithm.h"
 
 namespace weft::collectives {
 
+namespace {
+
+std::vector<const Algorithm*>& table() {
+  static std::vector<const Algorithm*> rows{
+      ring_algorithm(),
+      direct_algorithm(),
+      halving_doubling_algorithm(),
+      double_binary_tree_algorithm(),
+  };
+  return rows;
+}
+
+}  // namespace
+
 const std::vector<const Algorithm*>& all_algorithms() {
-  static const std::vector<const Algorithm*> table = [] {
-    std::vector<const Algorithm*> rows{
-        ring_algorithm(),
-        direct_algorithm(),
-        halving_doubling_algorithm(),
-        double_binary_tree_algorithm(),
-    };
-    for (size_t i = 0; i < rows.size(); ++i) {
-      for (size_t j = 0; j < i; ++j) {
-        if (std::string(rows[i]->name()) == rows[j]->name()) {
-          throw std::logic_error(std::string("two collective algorithms are called ") + rows[i]->name());
-        }
-      }
-    }
-    return rows;
-  }();
-  return table;
+  return table();
+}
+
+void add_algorithm(const Algorithm& algorithm, const std::string& description) {
+  // Data-carrying mode and folding trust algorithms; a plugin's is proven for every shape it is used in.
+  static std::deque<ProvenAlgorithm> added;
+  add_algorithm_name(algorithm.name(), description);
+  added.emplace_back(algorithm);
+  table().push_back(&added.back());
 }
 
 const Algorithm* find_algorithm(const std::string& name) {

@@ -45,10 +45,8 @@ SharedCollective::SharedCollective(const Config& config, uint32_t stream,
     Line line;
     line.size = axis.size;
     line.inner = members_;
-    const bool flat = axis.dimension == Axis::kFlat;
     for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
-      const bool used = !flat ? d == axis.dimension : axis.spans == 0 || (axis.spans >> d & 1) != 0;
-      if (used) line.latency = std::max(line.latency, config.dimensions[d].latency);
+      if (axis.crosses >> d & 1) line.latency = std::max(line.latency, config.dimensions[d].latency);
     }
     members_ *= axis.size;
     axes_.push_back(line);
@@ -222,14 +220,23 @@ void SlotWaits::settled() {
   begins_.clear();
   looked_at_.clear();
   over_.clear();
-  if (!any) return;
-  std::vector<SlotCircles::Decision> decisions = circles_->run();
-  std::sort(decisions.begin(), decisions.end(),
-            [](const SlotCircles::Decision& a, const SlotCircles::Decision& b) {
-              return std::make_tuple(a.rank, a.chunk.collective->stream(), a.chunk.chunk) <
-                     std::make_tuple(b.rank, b.chunk.collective->stream(), b.chunk.chunk);
-            });
-  for (const SlotCircles::Decision& d : decisions) decide(d.rank, d.chunk, now_ + d.latency);
+  while (any) {
+    std::vector<SlotCircles::Decision> decisions = circles_->run();
+    std::sort(decisions.begin(), decisions.end(),
+              [](const SlotCircles::Decision& a, const SlotCircles::Decision& b) {
+                return std::make_tuple(a.rank, a.chunk.collective->stream(), a.chunk.chunk) <
+                       std::make_tuple(b.rank, b.chunk.collective->stream(), b.chunk.chunk);
+              });
+    for (const SlotCircles::Decision& d : decisions) decide(d.rank, d.chunk, now_ + d.latency);
+    // What is decided counts as begun, and may close a further circle.
+    any = false;
+    for (const SlotCircles::Decision& d : decisions) {
+      OpenChunk* open = find(*d.chunk.collective, d.chunk.index);
+      if (open == nullptr || !wanted(d.rank)) continue;
+      circles_->add_chunk(*open);
+      any = true;
+    }
+  }
 }
 
 void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at) {

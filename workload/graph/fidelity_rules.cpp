@@ -158,6 +158,28 @@ bool FidelityRules::may_lift(const Subject& s) const {
   return false;
 }
 
+uint32_t FidelityRules::fitting(const trace::Node& node, std::string_view group) {
+  const Subject s = subject(node, group);
+  std::vector<uint32_t> set;
+  for (uint32_t i = 0; i < rules_.size(); ++i) {
+    if (fits(rules_[i], s)) set.push_back(i);
+  }
+  const auto known = std::find(sets_.begin(), sets_.end(), set);
+  const auto number = static_cast<uint32_t>(known - sets_.begin());
+  if (known == sets_.end()) sets_.push_back(std::move(set));
+  return number;
+}
+
+bool FidelityRules::in_set(uint32_t set, uint32_t rule) const {
+  return std::binary_search(sets_[set].begin(), sets_[set].end(), rule);
+}
+
+uint32_t FidelityRules::first_difference(uint32_t a, uint32_t b) const {
+  uint32_t rule = 0;
+  while (rule < rules_.size() && in_set(a, rule) == in_set(b, rule)) ++rule;
+  return rule;
+}
+
 uint32_t FidelityRules::for_collective(const trace::Node& node, std::string_view group, Picoseconds now) {
   return rules_.empty() ? kNone : find(subject(node, group), now);
 }

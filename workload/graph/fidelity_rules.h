@@ -41,6 +41,14 @@ class FidelityRules {
   /// kNone: 0.
   uint8_t plane_of(uint32_t rule) const { return rule == kNone ? uint8_t{0} : plane_of_[rule]; }
 
+  /// The set of rules that can be for the collective of `node`, whatever the time, as a number: of equal sets
+  /// the same. All members' nodes must agree, so that it does not matter which of them starts first.
+  uint32_t fitting(const trace::Node& node, std::string_view group);
+  /// Of two such numbers that differ: the first rule that is in one of the sets only.
+  uint32_t first_difference(uint32_t a, uint32_t b) const;
+  bool in_set(uint32_t set, uint32_t rule) const;
+  const std::string& origin(uint32_t rule) const { return rules_[rule].origin; }
+
   /// The rule for a collective of which `node` starts now, kNone: none. Counts as a match. `group`: its name.
   uint32_t for_collective(const trace::Node& node, std::string_view group, Picoseconds now);
   /// .. without a trace.
@@ -74,6 +82,7 @@ class FidelityRules {
   std::vector<std::unique_ptr<const Config>> planes_;
   std::vector<uint8_t> plane_of_;  ///< by rule
   std::vector<bool> matched_;
+  std::vector<std::vector<uint32_t>> sets_;  ///< of rules that fit some node; few
 };
 
 }  // namespace weft::graph

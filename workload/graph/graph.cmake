@@ -2,6 +2,7 @@
 # The sources of workload/graph; workload/CMakeLists.txt collects them into one library.
 set(WEFT_GRAPH_SOURCES
   graph/bounds.cpp
+  graph/checked_job.cpp
   graph/compute_cost.cpp
   graph/fidelity_rules.cpp
   graph/layers.cpp

@@ -235,6 +235,14 @@ class CommunicationCheck {
 
   std::vector<OwnAlgorithm> take_own_algorithms() { return std::move(own_algorithms_); }
 
+  /// When all ranks are in.
+  CollectiveNumbers collective_numbers() const {
+    std::vector<uint32_t> counts;
+    for (const Reference& reference : references_)
+      counts.push_back(static_cast<uint32_t>(reference.prints.size()));
+    return CollectiveNumbers(groups_, counts);
+  }
+
  private:
   struct Reference {
     uint32_t rank = 0;  ///< the group's lowest member
@@ -555,6 +563,7 @@ JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& g
     check.add(index, cache);
   }
   job.own_algorithms_ = check.take_own_algorithms();
+  job.collectives_ = check.collective_numbers();
   job.collect_warnings();
   return job;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "workload/trace/collective_numbers.h"
 #include "workload/trace/groups.h"
 #include "workload/trace/trace_feeder.h"
 #include "workload/trace/trace_index.h"
@@ -38,6 +39,8 @@ class JobTrace {
   /// At most one line for each kind of oddity, over all ranks.
   const std::vector<std::string>& warnings() const { return warnings_; }
   const std::vector<OwnAlgorithm>& own_algorithms() const { return own_algorithms_; }
+  /// Of the collectives of all ranks.
+  const CollectiveNumbers& collectives() const { return collectives_; }
   uint64_t node_count() const { return nodes_; }
   /// Bytes of all indices.
   uint64_t index_bytes() const;
@@ -52,6 +55,7 @@ class JobTrace {
   std::vector<std::unique_ptr<TraceIndex>> indices_;
   std::vector<std::string> warnings_;
   std::vector<OwnAlgorithm> own_algorithms_;
+  CollectiveNumbers collectives_;
   uint64_t nodes_ = 0;
   uint64_t cache_bytes_a_rank_ = 0;
 };

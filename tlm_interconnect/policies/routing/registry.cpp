@@ -17,44 +17,53 @@
 namespace weft::packet {
 namespace {
 
-struct Row {
-  const char* name;
-  std::unique_ptr<RoutingPolicy> (*make)(const PacketTopology& topology, const PacketConfig& config);
-};
-
 template <typename T>
 std::unique_ptr<RoutingPolicy> make(const PacketTopology& topology, const PacketConfig& config) {
   return std::make_unique<T>(topology, config);
 }
 
-const Row kRows[] = {
-    {"dimension_order", make<DimensionOrder>},
-    {"minimal_adaptive", make<MinimalAdaptive>},
-    {"nearest_common_ancestor", make<NearestCommonAncestor>},
-    {"shortest_path", make<ShortestPath>},
-    {"table", make<TableRoutes>},
-    {"up_down", make<UpDown>},
-};
+NamedRegistry<RoutingPolicyMaker>& table() {
+  static NamedRegistry<RoutingPolicyMaker> registry = [] {
+    NamedRegistry<RoutingPolicyMaker> r("routing policy");
+    const auto add = [&r](const char* name, const char* description, RoutingPolicyMaker maker) {
+      r.add({name, description, "weft", std::move(maker)});
+    };
+    add("dimension_order", "one dimension after the other", make<DimensionOrder>);
+    add("minimal_adaptive", "any shortest way, by credits", make<MinimalAdaptive>);
+    add("nearest_common_ancestor", "up a tree as far as needed, then down", make<NearestCommonAncestor>);
+    add("shortest_path", "fewest hops through a graph", make<ShortestPath>);
+    add("table", "the next hops of `topology.routes`", make<TableRoutes>);
+    add("up_down", "towards a root, then away from it", make<UpDown>);
+    return r;
+  }();
+  return registry;
+}
 
 }  // namespace
 
+const NamedRegistry<RoutingPolicyMaker>& routing_policy_registry() {
+  return table();
+}
+
+void add_routing_policy(const std::string& name, const std::string& description, const std::string& source,
+                        RoutingPolicyMaker maker) {
+  table().add({name, description, source, std::move(maker)});
+}
+
 std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,
                                                    const PacketConfig& config) {
-  std::string known;
-  for (const Row& row : kRows) {
-    if (name == row.name) {
-      auto policy = row.make(topology, config);
-      if (topology.units.empty()) return policy;
-      return std::make_unique<UnitRoutes>(topology, config, std::move(policy));
-    }
-    known += known.empty() ? row.name : std::string(", ") + row.name;
-  }
-  throw UserError(ExitCode::usage, fmt::format("unknown routing '{}': use one of {}", name, known));
+  const auto& entry = table().at(name);
+  auto policy = entry.make(topology, config);
+  if (policy == nullptr)
+    throw UserError(ExitCode::usage,
+                    fmt::format("routing policy '{}' of {} made nothing", name, entry.source));
+  if (topology.units.empty()) return policy;
+  return std::make_unique<UnitRoutes>(topology, config, std::move(policy));
 }
 
 std::vector<std::string> routing_policy_names() {
   std::vector<std::string> result;
-  for (const Row& row : kRows) result.emplace_back(row.name);
+  for (const auto& entry : table().entries()) result.push_back(entry.name);
   return result;
 }
 

@@ -9,10 +9,12 @@
 #define WEFT_TLM_INTERCONNECT_POLICIES_ROUTING_ROUTING_POLICY_H
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "configs/named_registry.h"
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/topology.h"
 
@@ -88,6 +90,14 @@ inline void prefer_lane(const PacketTopology& topology, const RouteQuery& query,
 std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,
                                                    const PacketConfig& config);
 std::vector<std::string> routing_policy_names();
+
+/// `topology` and `config` outlive what is made.
+using RoutingPolicyMaker =
+    std::function<std::unique_ptr<RoutingPolicy>(const PacketTopology& topology, const PacketConfig& config)>;
+const NamedRegistry<RoutingPolicyMaker>& routing_policy_registry();
+/// `source`: the plugin's file. Errors: UserError(usage) for a name that there is.
+void add_routing_policy(const std::string& name, const std::string& description, const std::string& source,
+                        RoutingPolicyMaker maker);
 
 }  // namespace weft::packet
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/loading/implementations.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "configs/graph.h"
+#include "configs/keys.h"
+
+namespace weft::loading {
+
+void check_implementations(Config& config, const RawConfig& raw, const std::string& end, Errors& errors) {
+  const std::string none = DimensionConfig{}.implementation;
+  const auto complain = [&](const std::string& origin, const std::string& key, const std::string& model,
+                            const std::string& why) {
+    errors.add(
+        origin, key,
+        fmt::format("'{}' would be the model of switches at `message` fidelity, and {}; take the key out",
+                    model, why));
+  };
+  if (config.graph != nullptr) {
+    const GraphSpec& spec = config.graph->spec();
+    if (spec.implementation != none && (spec.fidelity != Fidelity::message || spec.switches.empty()))
+      complain(end, "topology.graph.implementation", spec.implementation,
+               spec.switches.empty() ? "the graph has no switches"
+                                     : fmt::format("the graph is at `{}`", to_string(spec.fidelity)));
+    return;
+  }
+  std::vector<DimensionConfig>& dimensions = config.physical.empty() ? config.dimensions : config.physical;
+  const bool one_for_all = raw.dimensions.size() == 1 && dimensions.size() > 1;
+  bool used = false;
+  std::string unused;
+  for (size_t d = 0; d < dimensions.size() && !raw.dimension_origins.empty(); ++d) {
+    DimensionConfig& dimension = dimensions[d];
+    if (dimension.implementation == none) continue;
+    if (dimension.kind == DimensionKind::switch_ && dimension.fidelity == Fidelity::message) {
+      used = true;
+    } else if (one_for_all) {
+      unused = std::exchange(dimension.implementation, none);
+    } else {
+      complain(raw.dimension_origins[d], fmt::format("{}[{}].implementation", kDimensionsPath, d),
+               dimension.implementation,
+               dimension.kind == DimensionKind::switch_
+                   ? fmt::format("the dimension is at `{}`", to_string(dimension.fidelity))
+                   : fmt::format("{} has no switches", print_dimension(dimension)));
+    }
+  }
+  if (!used && !unused.empty())
+    complain(raw.dimension_origins[0], fmt::format("{}[0].implementation", kDimensionsPath), unused,
+             "no dimension has switches at it");
+}
+
+}  // namespace weft::loading

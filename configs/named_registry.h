@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Things made by name: models of modules, policies. A name is there once; one that is not there is an error
+// that lists those that are.
+
+#ifndef WEFT_CONFIGS_NAMED_REGISTRY_H
+#define WEFT_CONFIGS_NAMED_REGISTRY_H
+
+#include <fmt/format.h>
+
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "configs/types.h"
+
+namespace weft {
+
+/// What `Make` is, is the user's business: a function, or a pointer to something that lives forever.
+template <typename Make>
+class NamedRegistry {
+ public:
+  struct Entry {
+    std::string name;
+    std::string description;
+    std::string source;  ///< "weft", or the file of a plugin
+    Make make;
+  };
+
+  /// `what`: the noun of messages, "switch model".
+  explicit NamedRegistry(std::string what) : what_(std::move(what)) {}
+
+  /// Errors: UserError(usage) when the name is taken.
+  void add(Entry entry) {
+    if (const Entry* other = find(entry.name))
+      throw UserError(ExitCode::usage, fmt::format("there are two of the {} '{}': one of {}, one of {}",
+                                                   what_, entry.name, other->source, entry.source));
+    entries_.push_back(std::move(entry));
+  }
+  /// nullptr: there is none.
+  const Entry* find(const std::string& name) const {
+    for (const Entry& entry : entries_)
+      if (entry.name == name) return &entry;
+    return nullptr;
+  }
+  /// Errors: UserError(usage) with the names that there are.
+  const Entry& at(const std::string& name) const {
+    if (const Entry* entry = find(name)) return *entry;
+    std::string known;
+    for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
+    throw UserError(ExitCode::usage, fmt::format("there is no {} '{}'; known: {}", what_, name, known));
+  }
+  /// In the order in which they were added; references stay valid.
+  const std::deque<Entry>& entries() const { return entries_; }
+  const std::string& what() const { return what_; }
+
+ private:
+  std::string what_;
+  std::deque<Entry> entries_;
+};
+
+}  // namespace weft
+
+#endif

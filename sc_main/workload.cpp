@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/workload.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <utility>
+
+#include "configs/loader.h"
+#include "configs/units.h"
+#include "sc_main/memory_check.h"
+#include "sc_main/text_options.h"
+#include "sc_models/machine_check.h"
+#include "vcd/glob.h"
+#include "workload/collectives/program_check.h"
+
+namespace weft::cli {
+namespace {
+
+std::string absolute(const std::string& path) {
+  return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+}
+
+/// Of waveforms.
+void check_window(const Config& config) {
+  const OutputConfig& output = config.output;
+  if (output.waves_to == 0 || output.waves_from <= output.waves_to) return;
+  throw UserError(ExitCode::usage,
+                  fmt::format("{}: the waveform would begin at {} and end at {} before that; mend "
+                              "--waves-window, or `output.waves_from` and `output.waves_to`",
+                              config.file, print_time(output.waves_from), print_time(output.waves_to)));
+}
+
+}  // namespace
+
+void check_run(const Config& config) {
+  check_window(config);
+  if (!config.output.waves.empty()) vcd::Glob selection(config.output.waves);  // throws what is no pattern
+  check_machine(config);
+}
+
+void add_force_option(CLI::App& command, bool& force) {
+  command.add_flag("--force", force, "Go on if the memory that is needed, by estimate, is not there");
+}
+
+void add_workload_options(CLI::App& command, WorkloadOptions& options) {
+  add_config_option(command, options.config, "The configuration, a YAML file", true);
+  add_set_option(command, options.sets,
+                 "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
+  command
+      .add_option("--trace", options.trace,
+                  "Prefix of the traces (workload.trace), from the working directory")
+      ->type_name("PREFIX");
+  CLI::Option* const groups =
+      command.add_option("--groups", options.groups, "Communicator groups (workload.groups), JSON")
+          ->type_name("FILE");
+  groups->each([&options](const std::string&) { options.has_groups = true; });
+  command.add_flag("--strict", options.strict,
+                   "Dangling dependencies in a trace are errors (workload.strict)");
+  command.add_flag("--no-fold", options.no_fold, "Simulate every rank, also those that do as others do");
+  add_force_option(command, options.force);
+}
+
+Config load_workload(const WorkloadOptions& options) {
+  Config config = load_config(options.config, options.sets);
+  if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
+  if (options.has_groups) config.workload.groups = absolute(options.groups);
+  if (options.strict) config.workload.strict = true;
+  return config;
+}
+
+Workload open_workload(const Config& config, const WorkloadOptions& options) {
+  const MemoryRoom room(options.force);
+  // What no folding of the job can be below: before anything of that size is read or built.
+  room.check(config, least_memory(config, !options.no_fold));
+  check_run(config);
+  Workload workload;
+  workload.traces = std::make_unique<const trace::JobTrace>(
+      trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict));
+  workload.job = std::make_unique<graph::CheckedJob>(
+      config, *workload.traces,
+      graph::fold_job(config, *workload.traces, !config.output.waves.empty(), !options.no_fold));
+  // Of plans the words above say more: these are the programs that no collective of the job uses.
+  collectives::check_programs(config);
+  collectives::check_programs(config, *workload.traces);
+  workload.memory = job_memory(config, *workload.job);
+  room.check(config, workload.memory);
+  return workload;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A workload on its machine, checked: what `weft run` and `weft validate` do alike before anything is built.
+
+#ifndef WEFT_SC_MAIN_WORKLOAD_H
+#define WEFT_SC_MAIN_WORKLOAD_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_models/memory_estimate.h"
+#include "workload/graph/checked_job.h"
+#include "workload/trace/workload_check.h"
+
+namespace CLI {
+class App;
+}
+
+namespace weft::cli {
+
+struct WorkloadOptions {
+  std::string config;
+  std::vector<std::string> sets;
+  std::string trace, groups;
+  bool has_groups = false;
+  bool strict = false;
+  bool no_fold = false;
+  bool force = false;
+};
+
+/// Declares the options; they must outlive the parsing.
+void add_workload_options(CLI::App& command, WorkloadOptions& options);
+
+/// The configuration with what the options set. `workload.trace` may be empty.
+Config load_workload(const WorkloadOptions& options);
+
+/// What keeps any run from beginning, whatever its traces. Throws UserError.
+void check_run(const Config& config);
+
+/// `--force`, of every command that builds a machine.
+void add_force_option(CLI::App& command, bool& force);
+
+struct Workload {
+  std::unique_ptr<const trace::JobTrace> traces;
+  std::unique_ptr<graph::CheckedJob> job;
+  MemoryEstimate memory;
+};
+
+/// Reads the traces that the configuration names. Throws UserError for whatever keeps the run from beginning:
+/// the machine, its memory (unless `--force`), the traces, the plans.
+Workload open_workload(const Config& config, const WorkloadOptions& options);
+
+}  // namespace weft::cli
+
+#endif

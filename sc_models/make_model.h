@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Makes one module by its model's name, and says whose fault it is when that fails.
+
+#ifndef WEFT_SC_MODELS_MAKE_MODEL_H
+#define WEFT_SC_MODELS_MAKE_MODEL_H
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+
+#include "configs/implementation.h"
+#include "configs/named_registry.h"
+
+namespace weft {
+
+/// `call(maker, parameters)` makes the module `name`. `owner`: the key of `implementation`.
+template <typename Maker, typename Call>
+auto make_model(const NamedRegistry<Maker>& registry, const std::string& implementation,
+                const std::string& owner, const char* name, Call&& call) {
+  const Implementation wanted = parse_implementation(implementation);
+  const auto& entry = registry.at(wanted.model);
+  Parameters parameters(wanted, owner);
+  const auto whose = [&] {
+    return fmt::format("{}: {} '{}' of {}, module {}: ", owner, registry.what(), entry.name, entry.source,
+                       name);
+  };
+  try {
+    auto module = call(entry.make, parameters);
+    if (module == nullptr) throw UserError(ExitCode::usage, whose() + "it made nothing");
+    parameters.finish();
+    return module;
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::exception& e) {
+    throw UserError(ExitCode::usage, whose() + "its constructor failed: " + e.what());
+  } catch (...) {
+    throw UserError(
+        ExitCode::usage,
+        whose() + "its constructor threw something that is no std::exception; throw one with a text");
+  }
+}
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/memory_estimate.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "configs/graph.h"
+#include "configs/packet_timing.h"
+#include "configs/tree.h"
+#include "workload/collectives/in_switch.h"
+#include "workload/graph/checked_job.h"
+#include "workload/graph/fidelity_rules.h"
+
+namespace weft {
+namespace {
+
+// Bytes, measured as the slope of the peak resident memory over each count (docs/performance.md).
+constexpr double kProgram = 14.4e6;         // what every run has
+constexpr double kNmu = 2300;               // an NMU with its collective engine
+constexpr double kPort = 2300;              // .. a port with its socket
+constexpr double kPortSlot = 512;           // .. a port that stays empty, at packet fidelity
+constexpr double kLink = 64;                // a further link behind a port
+constexpr double kNpu = 9500;               // NPU and memory modules
+constexpr double kSwitch = 4000;            // a switch of a Switch dimension
+constexpr double kSwitchPort = 1950;        // .. a port of it, with what the NMU binds to it
+constexpr double kDirectMember = 1750;      // a port's place in a fabric without switches
+constexpr double kGraphSwitch = 4000;       // a switch of a tree or graph
+constexpr double kGraphPort = 1100;         // .. a port of it
+constexpr double kGraphWay = 9.5;           // .. its way to an NPU
+constexpr double kMirror = 3000;            // of a rank that stands for others, in a dimension
+constexpr double kRouter = 2000;            // packet fidelity
+constexpr double kRouterPort = 1600;        // .. a port
+constexpr double kRouterVc = 750;           // .. a virtual channel of a port
+constexpr double kRouterPair = 14;          // .. a pair of ports
+constexpr double kInterface = 1800;         // a network interface
+constexpr double kInterfaceVc = 300;        // .. a virtual channel of it
+constexpr double kMessage = 105;            // a message on its way
+constexpr double kAnalyticalMessage = 150;  // .. that queues for a last link
+constexpr double kPacket = 160;             // a packet on its way
+constexpr double kChunk = 235;              // a chunk at a rank
+constexpr double kBlock = 200;              // a block in a collective unit
+constexpr double kFoldedRank = 8;           // a rank that another one stands for
+constexpr double kTraces = 3e6;             // what every run of traces has
+constexpr double kTraceRank = 6500;         // .. for the trace of a rank, besides its nodes
+constexpr double kTraceNode = 130;          // a node of a built rank: what is read of it
+constexpr double kTraceWindow = 128e6;      // .. of all ranks together at most
+constexpr double kRankRow = 250;            // rows of results
+constexpr double kLinkRow = 420;
+constexpr double kCollectiveRow = 700;
+constexpr double kPhase = 260;
+
+/// Sums up by name, in any order.
+class Parts {
+ public:
+  void add(const std::string& what, double bytes) { bytes_[what] += bytes; }
+  MemoryEstimate get() const {
+    MemoryEstimate estimate;
+    for (const auto& [what, bytes] : bytes_)
+      if (bytes > 0) estimate.parts.push_back({what, bytes});
+    std::stable_sort(estimate.parts.begin(), estimate.parts.end(),
+                     [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+    return estimate;
+  }
+
+ private:
+  std::map<std::string, double> bytes_;
+};
+
+constexpr const char* kNpus = "NPUs";
+constexpr const char* kSwitches = "switches";
+constexpr const char* kPackets = "packet networks";
+constexpr const char* kOfTraces = "traces";
+constexpr const char* kResults = "results";
+
+double ports_of(const Graph& graph, bool npus) {
+  double ports = 0;
+  for (uint32_t n = npus ? 0 : graph.npus(); n < (npus ? graph.npus() : graph.nodes()); ++n)
+    ports += static_cast<double>(graph.ports(n).size());
+  return ports;
+}
+
+/// A dimension at analytical or message fidelity.
+void add_dimension(Parts& parts, const Config& config, const DimensionConfig& d, uint32_t number,
+                   double ranks, double folded) {
+  const double n = d.size;
+  const double lines = config.npus() / n;
+  const bool unit = collectives::uses_unit(config, number);
+  const bool pairs = d.kind == DimensionKind::fully_connected;
+  parts.add(kSwitches, folded * kMirror);
+  double port = kPort + (pairs ? (n - 2) * kLink : kLink);
+  if (d.fidelity == Fidelity::analytical || pairs) {
+    port += kDirectMember;
+  } else if (d.tree != nullptr) {
+    const Graph& graph = d.tree->graph();
+    parts.add(kSwitches,
+              lines * ((graph.nodes() - graph.npus()) * kGraphSwitch + ports_of(graph, false) * kGraphPort));
+  } else if (d.kind == DimensionKind::switch_) {
+    parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
+  } else {
+    port += kPort;  // one a direction
+  }
+  if (unit && d.fidelity != Fidelity::packet) parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
+  parts.add(kNpus, ranks * port);
+}
+
+struct PacketCounts {
+  double routers = 0;
+  double ports = 0;
+  double pairs = 0;  ///< of ports of one router
+  double interfaces = 0;
+
+  void add_router(double count, double ports_of_it) {
+    routers += count;
+    ports += count * ports_of_it;
+    pairs += count * ports_of_it * ports_of_it;
+  }
+};
+
+void add_counts(Parts& parts, double vcs, const PacketCounts& c) {
+  parts.add(kPackets, c.routers * kRouter + c.ports * (kRouterPort + vcs * kRouterVc) +
+                          c.pairs * kRouterPair + c.interfaces * (kInterface + vcs * kInterfaceVc));
+}
+
+double vcs_of(const Config& config) {
+  return double{1} * config.packet.vcs * config.packet.virtual_networks;
+}
+
+/// The ways of a tree or graph.
+void add_ways(Parts& parts, const Graph& graph) {
+  parts.add("ways of trees and graphs", kGraphWay * graph.nodes() * graph.npus());
+}
+
+/// Adjacent dimensions at packet fidelity: all networks of them.
+void add_region(Parts& parts, const Config& config, const std::vector<uint32_t>& dimensions) {
+  const std::vector<DimensionConfig>& all = config.fabric_dimensions();
+  const double npus = config.npus();
+  PacketCounts counts;
+  double links = 0;  // of an NPU
+  for (const uint32_t d : dimensions) {
+    const double n = all[d].size;
+    const bool alone = dimensions.size() == 1;
+    links += all[d].kind == DimensionKind::fully_connected ? n - 1
+             : all[d].kind == DimensionKind::switch_       ? 1
+                                                           : 2;
+    if (all[d].kind != DimensionKind::switch_) continue;
+    if (all[d].tree != nullptr) {
+      const Graph& graph = all[d].tree->graph();
+      for (uint32_t node = graph.npus(); node < graph.nodes(); ++node)
+        counts.add_router(npus / n, static_cast<double>(graph.ports(node).size()));
+      if (alone) counts.interfaces += npus;
+      continue;
+    }
+    const double lanes = collectives::uses_unit(config, d) ? n : 0;
+    counts.add_router(npus / n, n + lanes);
+    counts.interfaces += npus / n * lanes + (alone ? npus : 0);
+  }
+  if (dimensions.size() > 1 || all[dimensions[0]].kind != DimensionKind::switch_) {
+    counts.add_router(npus, 2 * links);
+    counts.interfaces += npus * links;
+  }
+  parts.add(kNpus, npus * static_cast<double>(dimensions.size()) * 2 * kPortSlot);
+  add_counts(parts, vcs_of(config), counts);
+}
+
+void add_graph(Parts& parts, const Config& config) {
+  const Graph& graph = *config.graph;
+  const double npu_ports = ports_of(graph, true);
+  if (graph.spec().fidelity == Fidelity::analytical) {
+    parts.add(kNpus, npu_ports * 2 * kLink + config.npus() * (kPort + kDirectMember));
+  } else if (graph.spec().fidelity == Fidelity::message) {
+    parts.add(kNpus, npu_ports * kPort);
+    parts.add(kSwitches, (graph.nodes() - graph.npus()) * kGraphSwitch + ports_of(graph, false) * kGraphPort);
+  } else {
+    PacketCounts counts;
+    for (uint32_t n = 0; n < graph.nodes(); ++n) {
+      const auto ports = static_cast<double>(graph.ports(n).size());
+      if (!graph.is_npu(n)) {
+        counts.add_router(1, ports);
+      } else if (ports == 1 && !graph.is_npu(graph.ports(n)[0].peer)) {
+        ++counts.interfaces;
+      } else {
+        counts.add_router(1, 2 * ports);
+        counts.interfaces += ports;
+      }
+    }
+    add_counts(parts, vcs_of(config), counts);
+  }
+}
+
+/// Directions of links, each of which has a row in the results.
+double link_rows(const Config& config) {
+  double rows = 0;
+  if (config.graph != nullptr) return 2.0 * static_cast<double>(config.graph->spec().links.size());
+  const double npus = config.npus();
+  for (const DimensionConfig& d : config.fabric_dimensions()) {
+    if (d.size <= 1) continue;
+    if (d.tree != nullptr) {
+      rows += npus / d.size * 2.0 * static_cast<double>(d.tree->graph().spec().links.size());
+    } else {
+      rows += npus * (d.kind == DimensionKind::fully_connected ? d.size - 1.0 : 2.0);
+    }
+  }
+  return rows;
+}
+
+void add_machine(Parts& parts, const Config& config, double ranks, double folded, bool npus) {
+  parts.add("the program", kProgram);
+  const bool memories = npus || config.collectives.reduction == ReductionKind::hbm;
+  parts.add(kNpus, ranks * (kNmu + (memories ? kNpu : 0)));
+  parts.add("folded ranks", (config.npus() - ranks) * kFoldedRank);
+  if (config.graph != nullptr) {
+    add_ways(parts, *config.graph);
+    add_graph(parts, config);
+  }
+  for (const DimensionConfig& d : config.fabric_dimensions())
+    if (d.tree != nullptr) add_ways(parts, d.tree->graph());
+  // Planes of rules share what they have alike.
+  const graph::FidelityRules rules(config);
+  std::vector<std::vector<uint32_t>> regions;
+  std::vector<std::pair<uint32_t, Fidelity>> built;
+  for (uint32_t p = 0; p < rules.planes(); ++p) {
+    const Config& plane = rules.plane(p);
+    const std::vector<DimensionConfig>& dimensions = plane.fabric_dimensions();
+    for (uint32_t d = 0; d < dimensions.size(); ++d) {
+      const std::pair<uint32_t, Fidelity> key{d, dimensions[d].fidelity};
+      if (dimensions[d].size <= 1 || dimensions[d].fidelity == Fidelity::packet ||
+          std::find(built.begin(), built.end(), key) != built.end())
+        continue;
+      built.push_back(key);
+      add_dimension(parts, plane, dimensions[d], d, ranks, folded);
+    }
+    for (const std::vector<uint32_t>& region : packet_regions(plane)) {
+      if (ranks == folded || std::find(regions.begin(), regions.end(), region) != regions.end()) continue;
+      regions.push_back(region);
+      add_region(parts, plane, region);
+    }
+  }
+}
+
+/// Packets that fit on the wires of an NPU's links, both directions.
+double packets_on_wires(const Config& config) {
+  const double packet = static_cast<double>(config.packet.packet_bytes);
+  const auto on_wire = [&](const Rate& rate, Picoseconds latency) {
+    return 2 * (1 + rate.value() * static_cast<double>(latency) * 1e-12 / packet);
+  };
+  double packets = 0;
+  if (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet) {
+    for (const GraphLink& link : config.graph->spec().links) packets += on_wire(link.rate(), link.latency);
+    packets /= config.npus();
+  }
+  const std::vector<DimensionConfig>& all = config.fabric_dimensions();
+  for (const std::vector<uint32_t>& region : packet_regions(config)) {
+    for (const uint32_t d : region) {
+      const double links = all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
+                           : all[d].kind == DimensionKind::switch_       ? 1
+                                                                         : 2;
+      const double levels = all[d].tree != nullptr ? all[d].tree->levels() : 1;
+      packets += links * levels * on_wire(all[d].link_rate(), all[d].latency);
+    }
+  }
+  return packets;
+}
+
+/// What runs: `ranks` of them at once.
+void add_size(Parts& parts, const Config& config, const collectives::PlanSize& size, double ranks) {
+  const auto& dimensions = config.fabric_dimensions();
+  const bool last_links = std::any_of(dimensions.begin(), dimensions.end(), [](const DimensionConfig& d) {
+    return d.fidelity == Fidelity::analytical && d.kind != DimensionKind::fully_connected && d.size > 1;
+  });
+  parts.add("chunks of collectives", ranks * size.chunks * kChunk);
+  parts.add("messages on their way", ranks * size.messages * (last_links ? kAnalyticalMessage : kMessage));
+  parts.add(kSwitches, ranks * size.blocks * kBlock);
+  const graph::FidelityRules rules(config);
+  double packets = 0;
+  for (uint32_t p = 0; p < rules.planes(); ++p) packets = std::max(packets, packets_on_wires(rules.plane(p)));
+  packets = std::min(packets, size.bytes / static_cast<double>(config.packet.packet_bytes));
+  parts.add("packets on their way", ranks * packets * kPacket);
+}
+
+}  // namespace
+
+double MemoryEstimate::bytes() const {
+  double sum = 0;
+  for (const Part& part : parts) sum += part.bytes;
+  return sum;
+}
+
+MemoryEstimate machine_memory(const Config& config, double ranks, double folded, bool npus) {
+  Parts parts;
+  add_machine(parts, config, ranks, folded, npus);
+  return parts.get();
+}
+
+MemoryEstimate least_memory(const Config& config, bool fold) {
+  const bool folds = fold && config.output.waves.empty() && graph::folding_refusal(config).empty();
+  Parts parts;
+  add_machine(parts, config, folds ? 1 : config.npus(), folds ? 1 : 0, true);
+  parts.add(kOfTraces, kTraces + config.npus() * kTraceRank);
+  parts.add(kResults, config.npus() * kRankRow + link_rows(config) * kLinkRow);
+  return parts.get();
+}
+
+MemoryEstimate job_memory(const Config& config, const graph::CheckedJob& job) {
+  const graph::Folding& folding = job.folding();
+  const trace::JobTrace& traces = job.traces();
+  const graph::JobSize& size = job.size();
+  const auto folded = static_cast<double>(folding.classes().size());
+  const double ranks = folded + static_cast<double>(folding.whole().size());
+  Parts parts;
+  add_machine(parts, config, ranks, folded, true);
+  add_size(parts, config, size.of_a_rank, ranks);
+  double nodes = 0;  // of built ranks
+  for (uint32_t r = 0; r < traces.npus(); ++r)
+    if (folding.built(r)) nodes += traces.index(r).size();
+  parts.add(kOfTraces, kTraces + static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
+                           std::min(nodes * kTraceNode, kTraceWindow));
+  parts.add(kResults, traces.npus() * kRankRow + link_rows(config) * kLinkRow +
+                          size.collectives * kCollectiveRow + size.phases * kPhase);
+  parts.add("elements (run.data)", size.data_bytes);
+  return parts.get();
+}
+
+MemoryEstimate collective_memory(const Config& config, bool folded, const collectives::PlanSize& size,
+                                 double data) {
+  const double ranks = folded ? 1 : config.npus();
+  Parts parts;
+  add_machine(parts, config, ranks, folded ? 1 : 0, false);
+  add_size(parts, config, size, ranks);
+  parts.add("elements (run.data)", data);
+  return parts.get();
+}
+
+MemoryEstimate network_memory(const packet::PacketTopology& topology, const packet::PacketConfig& network,
+                              uint32_t packet_flits, double copies) {
+  const double vcs = network.total_vcs();
+  PacketCounts counts;
+  double flits = 0;  // on wires and in buffers
+  for (const packet::TopologyRouter& router : topology.routers) {
+    counts.add_router(copies, static_cast<double>(router.ports.size()));
+    for (const packet::TopologyPort& port : router.ports) {
+      const packet::LinkTiming& link = topology.links[port.link];
+      const Ticks time = link.flit_time == 0 ? network.cycle : link.flit_time;
+      flits += vcs * network.buffer_flits + static_cast<double>(link.latency) / static_cast<double>(time);
+    }
+  }
+  counts.interfaces = copies * static_cast<double>(topology.nis.size());
+  Parts parts;
+  parts.add("packets on their way", copies * flits / packet_flits * kPacket);
+  parts.add("the program", kProgram * (1 + copies / 4));
+  add_counts(parts, vcs, counts);
+  return parts.get();
+}
+
+}  // namespace weft

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "configs/algorithms.h"
+#include "configs/extension.h"
+#include "configs/keys.h"
+
+namespace weft {
+namespace {
+
+/// The file that last added each algorithm: algorithms themselves know no source.
+std::map<std::string, std::string>& algorithm_sources() {
+  static std::map<std::string, std::string> sources;
+  return sources;
+}
+
+[[noreturn]] void refuse(const std::string& origin, const std::string& path, const std::string& why) {
+  throw UserError(ExitCode::usage, fmt::format("{}: {}: {}", origin, path, why));
+}
+
+/// A function that the plugin exports under a C name.
+template <typename Function>
+Function* exported(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+/// What a SystemC release is called by its own header, as WEFT_PLUGIN_BUILD has it.
+void check_versions(void* library, const std::string& origin, const std::string& path) {
+  auto* const interface = exported<uint32_t()>(library, "weft_plugin_interface");
+  auto* const build = exported<const char*()>(library, "weft_plugin_build");
+  if (interface == nullptr || build == nullptr || dlsym(library, "weft_plugin_register") == nullptr)
+    refuse(origin, path,
+           fmt::format(
+               "is no Weft plugin: it has no symbol {}; write WEFT_PLUGIN(registry) {{ .. }} in one of its "
+               "files (sc_models/plugin.h)",
+               interface == nullptr ? "weft_plugin_interface"
+               : build == nullptr   ? "weft_plugin_build"
+                                    : "weft_plugin_register"));
+  if (interface() != kPluginInterface)
+    refuse(origin, path,
+           fmt::format(
+               "was built for version {} of the plugin interface, and this program has version {}; build it "
+               "against the Weft that loads it",
+               interface(), kPluginInterface));
+  if (std::string(build()) != WEFT_PLUGIN_BUILD)
+    refuse(origin, path,
+           fmt::format("was built with {}, and this program with {}; build it with the same", build(),
+                       WEFT_PLUGIN_BUILD));
+}
+
+std::string hint(const std::string& why) {
+  if (why.find("undefined symbol") != std::string::npos)
+    return "; it uses something that this program does not have: build it against the Weft that loads it, "
+           "and "
+           "link its own libraries to it";
+  if (why.find("cannot open shared object file") != std::string::npos)
+    return "; relative paths begin at the configuration file's folder";
+  return "";
+}
+
+}  // namespace
+
+void PluginRegistry::add_switch(const std::string& name, const std::string& description, SwitchMaker maker) {
+  switch_models().add({name, description, source_, std::move(maker)});
+  for (const char* key : {"topology.dimensions[].implementation", "topology.graph.implementation"})
+    add_choice(key, name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
+  memory_models().add({name, description, source_, std::move(maker)});
+  for (const char* key : {"hbm.implementation", "remote_memory.implementation"})
+    add_choice(key, name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_routing_policy(const std::string& name, const std::string& description,
+                                        packet::RoutingPolicyMaker maker) {
+  packet::add_routing_policy(name, description, source_, std::move(maker));
+  add_choice("packet.routing", name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_algorithm(const collectives::Algorithm& algorithm, const std::string& description) {
+  collectives::add_algorithm(algorithm, description);
+  algorithm_sources()[algorithm.name()] = source_;
+  ++registered_;
+}
+
+void enable_plugins() {
+  set_plugin_loader(load_plugin);
+}
+
+void load_plugin(const std::string& path, const std::string& origin) {
+  static std::set<std::string> loaded;
+  std::error_code error;
+  const std::filesystem::path canonical = std::filesystem::canonical(path, error);
+  const std::string file = error ? path : canonical.string();
+  if (loaded.count(file) != 0) return;
+  if (!error && !std::filesystem::is_regular_file(canonical)) refuse(origin, path, "is no file");
+  // Never unloaded: its code and its names are used until the program ends.
+  void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const text = dlerror();
+    const std::string why = text == nullptr ? "unknown reason" : text;
+    refuse(origin, path, "cannot be loaded: " + why + hint(why));
+  }
+  check_versions(library, origin, path);
+  PluginRegistry registry(file);
+  try {
+    exported<void(PluginRegistry&)>(library, "weft_plugin_register")(registry);
+  } catch (const std::exception& e) {
+    refuse(origin, path, e.what());
+  } catch (...) {
+    refuse(origin, path, "its registration threw something that is no std::exception");
+  }
+  if (registry.registered() == 0)
+    refuse(origin, path, "registers nothing; add a model, a policy or an algorithm");
+  loaded.insert(file);
+}
+
+std::string list_models() {
+  std::string out;
+  const auto kind = [&out](const std::string& title) { out += (out.empty() ? "" : "\n") + title + "\n"; };
+  const auto row = [&out](const std::string& name, const std::string& source,
+                          const std::string& description) {
+    out += fmt::format("  {:<26} {:<6} {}\n", name, source, description);
+  };
+  const auto registry = [&](const std::string& title, const auto& entries) {
+    kind(title);
+    for (const auto& entry : entries) row(entry.name, entry.source, entry.description);
+  };
+  registry("switches at message fidelity (implementation:)", switch_models().entries());
+  registry("memories (hbm.implementation, remote_memory.implementation)", memory_models().entries());
+  kind("memories (hbm.model)");
+  for (const Choice& c : find_key("hbm.model")->choices) row(c.name, "weft", c.description);
+  registry("routing policies at packet fidelity (packet.routing)",
+           packet::routing_policy_registry().entries());
+  kind("collective algorithms (collectives.<operation>)");
+  for (const AlgorithmInfo& info : algorithm_table()) {
+    const std::string base = info.whole && info.name.rfind("one_", 0) == 0 ? info.name.substr(4) : info.name;
+    const auto source = algorithm_sources().find(base);
+    row(info.name, source == algorithm_sources().end() ? "weft" : source->second, info.description);
+  }
+  return out;
+}
+
+}  // namespace weft

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Plugins: shared libraries that bring models, routing policies and collective algorithms, which a
+// configuration then uses by name. docs/plugins.md shows each kind; examples/plugins holds them.
+//
+// A plugin is one or more source files, one of which says once:
+//
+//   WEFT_PLUGIN(registry) {
+//     registry.add_switch("shared_buffer", "all outputs share one buffer",
+//                         [](sc_core::sc_module_name name, weft::SwitchContext context, weft::Parameters& p)
+//                         {
+//                           return std::make_unique<SharedBuffer>(name, std::move(context), p);
+//                         });
+//   }
+//
+// It is built as a module that links no Weft library: the program that loads it has them (CMake:
+// weft_add_plugin).
+
+#ifndef WEFT_SC_MODELS_PLUGIN_H
+#define WEFT_SC_MODELS_PLUGIN_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "sc_models/memory_model.h"
+#include "sc_models/switch_model.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
+#include "workload/collectives/algorithm.h"
+
+namespace weft {
+
+/// Grows with every change that a plugin built before would not survive.
+constexpr uint32_t kPluginInterface = 1;
+
+/// What a plugin must share with the program besides: the SystemC release, and whether internal assertions
+/// are compiled in, which changes classes.
+#ifdef WEFT_CHECKS
+#define WEFT_PLUGIN_BUILD "SystemC " SC_VERSION ", with WEFT_CHECKS"
+#else
+#define WEFT_PLUGIN_BUILD "SystemC " SC_VERSION
+#endif
+
+/// What a plugin registers with. Every name is there once. Errors: UserError(usage) when it is taken.
+class PluginRegistry {
+ public:
+  /// `source`: the plugin's file.
+  explicit PluginRegistry(std::string source) : source_(std::move(source)) {}
+
+  /// A model of switches at `message` fidelity: `implementation:` of a dimension or a graph.
+  void add_switch(const std::string& name, const std::string& description, SwitchMaker maker);
+  /// A model of memories: `hbm.implementation`, `remote_memory.implementation`.
+  void add_memory(const std::string& name, const std::string& description, MemoryMaker maker);
+  /// A routing policy at `packet` fidelity: `packet.routing`.
+  void add_routing_policy(const std::string& name, const std::string& description,
+                          packet::RoutingPolicyMaker maker);
+  /// A collective algorithm: `collectives.<operation>`; also `one_<name>`. `algorithm` lives as long as the
+  /// program.
+  void add_algorithm(const collectives::Algorithm& algorithm, const std::string& description);
+
+  uint32_t registered() const { return registered_; }
+
+ private:
+  std::string source_;
+  uint32_t registered_ = 0;
+};
+
+/// Lets configurations of this program name plugins. A program that links Weft's libraries statically must
+/// export their symbols (CMake: ENABLE_EXPORTS, and the whole archives).
+void enable_plugins();
+
+/// Loads one plugin; a second time does nothing. `origin` begins messages. Errors: UserError(usage) when the
+/// file cannot be loaded (which symbol is missing), is no plugin, was built for another interface (both
+/// versions), brings a name that is taken, or throws.
+void load_plugin(const std::string& path, const std::string& origin);
+
+/// Everything that can be named, with its source: what `weft describe --models` prints.
+std::string list_models();
+
+}  // namespace weft
+
+#define WEFT_PLUGIN_EXPORT extern "C" __attribute__((visibility("default")))
+#define WEFT_PLUGIN(registry)                                               \
+  static void weft_plugin_body(::weft::PluginRegistry& registry);           \
+  WEFT_PLUGIN_EXPORT uint32_t weft_plugin_interface() {                     \
+    return ::weft::kPluginInterface;                                        \
+  }                                                                         \
+  WEFT_PLUGIN_EXPORT const char* weft_plugin_build() {                      \
+    return WEFT_PLUGIN_BUILD;                                               \
+  }                                                                         \
+  WEFT_PLUGIN_EXPORT void weft_plugin_register(::weft::PluginRegistry& r) { \
+    weft_plugin_body(r);                                                    \
+  }                                                                         \
+  static void weft_plugin_body(::weft::PluginRegistry& registry)
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/switch_model.h"
+
+#include <utility>
+
+#include "sc_models/graph_switch.h"
+#include "sc_models/make_model.h"
+#include "sc_models/message_time.h"
+
+namespace weft {
+
+SwitchModel::SwitchModel(sc_core::sc_module_name name, SwitchContext context)
+    : sc_core::sc_module(name),
+      pool_(context.pool),
+      ways_(std::move(context.ways)),
+      cut_through_(context.switching == Switching::cut_through),
+      ports_(context.ports.size()) {
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    Port& port = ports_[p];
+    port.owner = this;
+    port.number = p;
+    port.link = fabric::Link(*context.ports[p].link);
+    const std::string socket_name = "g" + std::to_string(p);
+    if (context.ports[p].initiator) {
+      port.initiator = std::make_unique<fabric::fabric_initiator_socket>(socket_name.c_str());
+      port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+    } else {
+      port.target = std::make_unique<fabric::fabric_target_socket>(socket_name.c_str());
+      port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
+    }
+  }
+  context.wheel.add(*this);
+}
+
+SwitchModel::~SwitchModel() = default;
+
+void SwitchModel::Port::receive(const fabric::Transfer& transfer) {
+  owner->arrive({number, transfer.first, transfer.first + transfer.flit_time, transfer.packet});
+}
+
+void SwitchModel::activate(Picoseconds now) {
+  ++activations_;
+  work(now);
+}
+
+fabric::Link::Slot SwitchModel::forward(fabric::PacketRef ref, uint32_t p, Picoseconds now,
+                                        Picoseconds tail) {
+  fabric::Packet& packet = pool_[ref];
+  Port& port = ports_[p];
+  return message_in_time(name(), packet, [&] {
+    const fabric::Link::Slot slot = port.link.occupy(now, packet.bytes, tail, packet.id_low);
+    packet.queued += slot.start - now;
+    packet.latency += port.link.latency();
+    fabric::Transfer transfer;
+    transfer.leave(slot.start, port.link.latency(), slot.end - slot.start);
+    transfer.packet = ref;
+    fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+    sc_core::sc_time zero;
+    if (port.initiator) {
+      (*port.initiator)->nb_transport_fw(transfer, phase, zero);
+    } else {
+      (*port.target)->nb_transport_bw(transfer, phase, zero);
+    }
+    return slot;
+  });
+}
+
+NamedRegistry<SwitchMaker>& switch_models() {
+  static NamedRegistry<SwitchMaker> registry = [] {
+    NamedRegistry<SwitchMaker> r("switch model");
+    r.add({"crossbar", "a non-blocking crossbar whose outputs are first come, first served", "weft",
+           [](sc_core::sc_module_name name, SwitchContext context, Parameters&) {
+             return std::make_unique<GraphSwitch>(name, std::move(context));
+           }});
+    return r;
+  }();
+  return registry;
+}
+
+std::unique_ptr<SwitchModel> make_switch(const std::string& implementation, const std::string& owner,
+                                         const char* name, SwitchContext context) {
+  return make_model(switch_models(), implementation, owner, name,
+                    [&](const SwitchMaker& make, Parameters& parameters) {
+                      return make(name, std::move(context), parameters);
+                    });
+}
+
+}  // namespace weft

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What every model of a switch at `message` fidelity has in common: the ports with their links and sockets,
+// and the way a message takes through the switch. A model says when a message goes on. GraphSwitch is the
+// crossbar of this library; plugins bring others (plugin.h).
+
+#ifndef WEFT_SC_MODELS_SWITCH_MODEL_H
+#define WEFT_SC_MODELS_SWITCH_MODEL_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/implementation.h"
+#include "configs/named_registry.h"
+#include "configs/types.h"
+#include "sc_models/activation_wheel.h"
+#include "tlm_interconnect/ports/link.h"
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+
+namespace weft {
+
+/// The ways through one switch.
+class SwitchWays {
+ public:
+  virtual ~SwitchWays() = default;
+  /// The port by which a packet leaves.
+  virtual uint32_t output(const fabric::Packet& packet) const = 0;
+};
+
+/// What a switch is made of.
+struct SwitchContext {
+  struct PortContext {
+    fabric::LinkType* link = nullptr;  ///< of what the switch sends there; outlives it
+    bool initiator = false;            ///< the switch has the initiator socket of the link
+  };
+  std::vector<PortContext> ports;
+  std::shared_ptr<const SwitchWays> ways;
+  Switching switching = Switching::cut_through;
+  fabric::PacketPool& pool;
+  ActivationWheel& wheel;
+};
+
+/// Every message has a time of its head and of its tail. A model keeps it until it goes on, and then calls
+/// forward(). What a model does at one instant must follow from (time, port, order of arrival at that port)
+/// alone.
+class SwitchModel : public sc_core::sc_module, private Wakeable {
+ public:
+  ~SwitchModel() override;
+
+  /// One end of a link: the socket of its kind and the link that this switch sends on.
+  class Port final : public fabric::FabricEndpoint {
+   public:
+    void receive(const fabric::Transfer& transfer) override;
+
+    SwitchModel* owner = nullptr;
+    uint32_t number = 0;
+    fabric::Link link;
+    std::unique_ptr<fabric::fabric_initiator_socket> initiator;  ///< at the link's `from` end
+    std::unique_ptr<fabric::fabric_target_socket> target;        ///< at its `to` end
+  };
+
+  std::vector<Port>& ports() { return ports_; }
+  const std::vector<Port>& ports() const { return ports_; }
+  /// Messages that are in the switch.
+  virtual size_t in_flight() const = 0;
+  uint64_t activations() const { return activations_; }
+  /// For the stall report: why messages do not go on, a line each; empty: none is held.
+  virtual std::string explain_stall() const { return {}; }
+
+ protected:
+  SwitchModel(sc_core::sc_module_name name, SwitchContext context);
+
+  /// A message that comes by a port.
+  struct Arrival {
+    uint32_t port = 0;
+    Picoseconds head = 0;  ///< of its first byte, >= now
+    Picoseconds tail = 0;  ///< of its last byte
+    fabric::PacketRef packet = fabric::kNoPacket;
+  };
+  /// Called when the sender commits the message: before its head is here.
+  virtual void arrive(const Arrival& arrival) = 0;
+  /// Called at the time that wake_at() has asked for.
+  virtual void work(Picoseconds now) = 0;
+  /// Asks for work() at `time` (>= now), or earlier if that has been asked for.
+  void wake_at(Picoseconds time) { Wakeable::wake_at(time); }
+  /// Within work(): a wake_at() of arrive() would be one too many.
+  bool working() const { return running(); }
+
+  const fabric::Packet& packet(fabric::PacketRef ref) const { return pool_[ref]; }
+  bool cut_through() const { return cut_through_; }
+  /// When a message can go on at the earliest: its head is there (cut-through), or its tail.
+  Picoseconds ready(const Arrival& arrival) const { return cut_through_ ? arrival.head : arrival.tail; }
+  uint32_t output(fabric::PacketRef ref) const { return ways_->output(pool_[ref]); }
+  /// Sends the message by a port: it takes the port's link when that is free, from `now` on, and its last
+  /// byte does not leave before `tail`. `now` is the current time. The packet is no longer this switch's.
+  fabric::Link::Slot forward(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
+
+ private:
+  void activate(Picoseconds now) final;
+
+  fabric::PacketPool& pool_;
+  std::shared_ptr<const SwitchWays> ways_;
+  bool cut_through_;
+  std::vector<Port> ports_;
+  uint64_t activations_ = 0;
+};
+
+using SwitchMaker = std::function<std::unique_ptr<SwitchModel>(
+    sc_core::sc_module_name name, SwitchContext context, Parameters& parameters)>;
+
+/// The switch models there are, by the names that `implementation:` takes.
+NamedRegistry<SwitchMaker>& switch_models();
+
+/// A switch of the model that `implementation` names. `owner` begins messages: the key. Errors:
+/// UserError(usage) for a name or parameter that there is not, and for whatever the model throws.
+std::unique_ptr<SwitchModel> make_switch(const std::string& implementation, const std::string& owner,
+                                         const char* name, SwitchContext context);
+
+}  // namespace weft
+
+#endif

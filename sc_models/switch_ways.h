@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The ways through switches: by the routes of a graph (the whole machine's, or a dimension's tree), and to
+// the NPUs of one line of a Switch dimension.
+
+#ifndef WEFT_SC_MODELS_SWITCH_WAYS_H
+#define WEFT_SC_MODELS_SWITCH_WAYS_H
+
+#include "configs/geometry.h"
+#include "configs/graph.h"
+#include "sc_models/message_bits.h"
+#include "sc_models/switch_model.h"
+
+namespace weft {
+
+/// Which NPUs a graph's are: all of the machine, or those of a line of a dimension.
+struct GraphLine {
+  uint32_t dimension = 0;
+  uint32_t base = 0;    ///< the line's NPU at coordinate 0
+  uint32_t stride = 0;  ///< from one coordinate to the next; 0: all, under their own numbers
+  uint32_t size = 1;
+
+  uint32_t node(uint32_t npu) const { return stride == 0 ? npu : npu / stride % size; }
+  uint32_t npu(uint32_t node) const { return stride == 0 ? node : base + node * stride; }
+};
+
+/// Through `node` of `graph`, which outlives it.
+class GraphWays final : public SwitchWays {
+ public:
+  GraphWays(const Graph& graph, const GraphLine& line, uint32_t node)
+      : graph_(graph), line_(line), node_(node) {}
+  uint32_t output(const fabric::Packet& packet) const override {
+    return graph_.next_port(node_, line_.node(packet.destination),
+                            Graph::flow(packet.source, packet.destination, flow_id(packet.id_low)));
+  }
+
+ private:
+  const Graph& graph_;
+  const GraphLine line_;
+  const uint32_t node_;
+};
+
+/// Port c leads to the NPU at coordinate c of the dimension. `geometry` outlives it.
+class LineWays final : public SwitchWays {
+ public:
+  LineWays(const Geometry& geometry, uint32_t dimension) : geometry_(geometry), dimension_(dimension) {}
+  uint32_t output(const fabric::Packet& packet) const override {
+    return geometry_.coordinate(packet.destination, dimension_);
+  }
+
+ private:
+  const Geometry& geometry_;
+  const uint32_t dimension_;
+};
+
+}  // namespace weft
+
+#endif

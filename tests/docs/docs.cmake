@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# The documentation: every command runs and prints what the page shows; lines and links.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME docs_commands
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run_docs.py $<TARGET_FILE:weft>)
+  add_test(NAME docs_text COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/check_docs.py)
+  add_test(NAME docs_scripts COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/test_docs_scripts.py)
+  set_tests_properties(docs_commands docs_text docs_scripts PROPERTIES LABELS cli TIMEOUT 300)
+else()
+  message(STATUS "Python 3 is missing: the tests of the documentation are left out")
+endif()

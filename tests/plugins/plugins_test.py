@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+"""Installs Weft, builds examples/plugins against the package as a user would, and uses each plugin by name.
+
+Then it builds what is wrong on purpose (another interface version, a symbol that is missing, a name that is
+taken, a constructor that throws, rounds that do not gather) and looks at the message and the exit code.
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+
+failures = []
+
+
+def check(good, what):
+    """Counts a failure and goes on: one run shows all."""
+    if not good:
+        failures.append(what)
+        print(f"FAILED: {what}")
+
+
+def command(args, **more):
+    """Runs a command that must succeed; its output."""
+    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, args))}\nfailed with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+WRONG = {
+    # An older interface: the number is all that is looked at.
+    "old_interface": """
+#include <cstdint>
+extern "C" uint32_t weft_plugin_interface() { return 99; }
+extern "C" const char* weft_plugin_build() { return "SystemC"; }
+extern "C" void weft_plugin_register(void*) {}
+""",
+    "other_build": """
+#include "sc_models/plugin.h"
+extern "C" uint32_t weft_plugin_interface() { return weft::kPluginInterface; }
+extern "C" const char* weft_plugin_build() { return "SystemC 9.8.7"; }
+extern "C" void weft_plugin_register(void*) {}
+""",
+    "no_plugin": "int nothing() { return 0; }\n",
+    "missing_symbol": """
+#include <cstdint>
+extern void nobody_has_this();
+extern "C" uint32_t weft_plugin_interface() { nobody_has_this(); return 1; }
+""",
+    "empty": '#include "sc_models/plugin.h"\nWEFT_PLUGIN(registry) { (void)registry; }\n',
+    "taken": """
+#include "sc_models/plugin.h"
+WEFT_PLUGIN(registry) {
+  registry.add_switch("crossbar", "again", [](sc_core::sc_module_name, weft::SwitchContext, weft::Parameters&) {
+    return std::unique_ptr<weft::SwitchModel>();
+  });
+}
+""",
+    "throws": """
+#include <stdexcept>
+#include "sc_models/plugin.h"
+WEFT_PLUGIN(registry) {
+  registry.add_switch("throwing", "its constructor throws",
+                      [](sc_core::sc_module_name, weft::SwitchContext, weft::Parameters&)
+                          -> std::unique_ptr<weft::SwitchModel> { throw std::runtime_error("no more cells"); });
+  registry.add_switch("absent", "its maker makes nothing",
+                      [](sc_core::sc_module_name, weft::SwitchContext, weft::Parameters&) {
+                        return std::unique_ptr<weft::SwitchModel>();
+                      });
+}
+""",
+    "lazy": """
+#include "sc_models/plugin.h"
+using namespace weft::collectives;
+class Lazy final : public Algorithm {
+  const char* name() const override { return "lazy"; }
+  std::string refuses(weft::CollectiveOp, uint32_t) const override { return ""; }
+  uint32_t rounds(const PhaseShape&) const override { return 1; }
+  void round(const PhaseShape& s, uint32_t, Round& out) const override {
+    out.clear();
+    out.sends.push_back({plus_mod(s.me, 1, s.n), 0, {s.me, 1, 1}, false});
+    out.receives = 1;
+  }
+  bool expects(const PhaseShape& s, uint32_t, uint32_t from) const override {
+    return from == minus_mod(s.me, 1, s.n);
+  }
+};
+const Lazy lazy;
+WEFT_PLUGIN(registry) { registry.add_algorithm(lazy, "one round, whatever n"); }
+""",
+}
+
+
+class Package:
+    """An installed Weft and the plugins that were built against it."""
+
+    def __init__(self, args):
+        self.work = pathlib.Path(args.work).resolve()
+        shutil.rmtree(self.work, ignore_errors=True)
+        self.prefix = self.work / "prefix"
+        command(["cmake", "--install", args.build, "--prefix", self.prefix])
+        self.weft = self.prefix / "bin" / "weft"
+        self.source = self.work / "source"
+        shutil.copytree(pathlib.Path(args.source) / "examples" / "plugins", self.source)
+        wrong = self.work / "wrong"
+        wrong.mkdir()
+        listing = ["cmake_minimum_required(VERSION 3.25)", "project(wrong LANGUAGES CXX)",
+                   "set(CMAKE_CXX_STANDARD 17)", "find_package(weft 0.1 REQUIRED)"]
+        for name, text in WRONG.items():
+            (wrong / f"{name}.cpp").write_text(text)
+            listing.append(f"weft_add_plugin({name} SOURCES {name}.cpp)")
+        (wrong / "CMakeLists.txt").write_text("\n".join(listing) + "\n")
+        self.plugins = self.build(self.source, "plugins", args)
+        self.wrong = self.build(wrong, "wrong_build", args)
+
+    def build(self, source, name, args):
+        folder = self.work / name
+        command(["cmake", "-S", source, "-B", folder, "-G", args.generator, f"-DCMAKE_CXX_COMPILER={args.cxx}",
+                 "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF",
+                 f"-DCMAKE_PREFIX_PATH={self.prefix};{args.prefix_path}"])
+        command(["cmake", "--build", folder])
+        return folder
+
+    def run(self, *args):
+        """(exit code, output, errors) of the installed weft."""
+        done = subprocess.run([str(self.weft), *map(str, args)], capture_output=True, text=True, cwd=self.work)
+        return done.returncode, done.stdout, done.stderr
+
+    def example(self, name, *args, command_name="collective"):
+        plugin = self.plugins / f"{name}.so"
+        return self.run(command_name, self.source / name / "machine.yaml", "--set", f"plugins={plugin}", *args)
+
+
+def microseconds(output):
+    """The time of the one size of `weft collective --json`; nan when there is none, which no check passes."""
+    try:
+        return json.loads(output)["results"][0]["time_ns"] / 1000
+    except (ValueError, KeyError, IndexError):
+        return float("nan")
+
+
+def used(package):
+    """Each plugin by the name in its YAML file."""
+    for name, op in [("input_queued_switch", "all_to_all"), ("paged_memory", "all_reduce"),
+                     ("highest_first_routing", "all_to_all"), ("bruck_algorithm", "all_gather")]:
+        code, out, err = package.example(name, "--op", op, "--size", "1MiB")
+        check(code == 0, f"{name}: exit {code}: {err}")
+        code, _, err = package.example(name, command_name="validate")
+        check(code == 0, f"{name}: validate: exit {code}: {err}")
+        code, out, err = package.example(name, "--models", command_name="describe")
+        check(code == 0 and f"{name}.so" in out, f"{name}: describe --models does not name its file: {out}{err}")
+        code, out, err = package.example(name, "--op", op, "--size", "1MiB", "--data", "int32")
+        check(code == 0, f"{name}: with data: exit {code}: {err}")
+
+
+def times(package):
+    """What the models do is what their source says."""
+    def of(name, op, *more):
+        code, out, err = package.example(name, "--op", op, "--size", "1MiB", "--json", *more)
+        check(code == 0, f"{name} {more}: exit {code}: {err}")
+        return microseconds(out)
+
+    # `delay` is met once a step: halving-doubling on 8 has three steps.
+    steps = ("--algorithm", "halving_doubling", "--set", "collectives.chunks=1")
+    implementation = "topology.dimensions[0].implementation"
+    none = of("input_queued_switch", "all_gather", "--set", f"{implementation}=input_queued(delay=0 ns)", *steps)
+    delayed = of("input_queued_switch", "all_gather", "--set", f"{implementation}=input_queued(delay=250 ns)", *steps)
+    crossbar = of("input_queued_switch", "all_gather", "--set", f"{implementation}=crossbar", *steps)
+    check(abs(none - crossbar) < 1e-3, f"no delay and no conflict: {none} us, crossbar {crossbar} us")
+    check(abs(delayed - none - 0.75) < 1e-3, f"three delays of 250 ns: {none} and {delayed} us")
+    # A page that is missed costs 60 ns more than one that is hit: more in all three reductions of four ranks.
+    hit = of("paged_memory", "reduce_scatter", "--set", "hbm.implementation=paged(hit=20 ns, miss=20 ns)")
+    miss = of("paged_memory", "reduce_scatter", "--set", "hbm.implementation=paged(hit=20 ns, miss=5 us)")
+    check(miss > hit, f"misses of 5 us cost nothing: {hit} and {miss} us")
+    # XY and YX are mirror images of each other on a square mesh.
+    yx = of("highest_first_routing", "all_to_all")
+    xy = of("highest_first_routing", "all_to_all", "--set", "packet.routing=dimension_order")
+    check(0.5 < yx / xy < 2, f"YX {yx} us, XY {xy} us")
+    # Six members, three rounds of 1, 2 and 2 blocks against five rounds of one: both bring five blocks.
+    bruck = of("bruck_algorithm", "all_gather", "--set", "collectives.chunks=1")
+    ring = of("bruck_algorithm", "all_gather", "--set", "collectives.chunks=1", "--algorithm", "ring")
+    check(bruck < ring, f"three rounds {bruck} us, five rounds {ring} us")
+    code, _, err = package.example("bruck_algorithm", "--op", "all_reduce", "--size", "1MiB", "--algorithm", "bruck")
+    check(code == 3 or code == 2, f"all_reduce by bruck: exit {code}: {err}")
+    check("runs all-gather only" in err, f"the algorithm's refusal is not told: {err}")
+
+
+def errors(package):
+    """Every mistake with the exit code 2, what is wrong, where, and what to do."""
+    machine = package.source / "input_queued_switch" / "machine.yaml"
+
+    def fails(what, words, *sets, code=2, op="all_gather"):
+        args = [a for s in sets for a in ("--set", s)]
+        got, _, err = package.run("collective", machine, "--op", op, "--size", "1MiB", *args)
+        check(got == code, f"{what}: exit {got}: {err}")
+        for word in words:
+            check(word in err, f"{what}: the message lacks '{word}': {err}")
+        check("internal error" not in err, f"{what}: {err}")
+
+    def wrong(name):
+        return f"plugins={package.wrong / name}.so"
+
+    crossbar = "topology.dimensions[0].implementation=crossbar"
+    fails("a file that is not there", ["machine.yaml:3", "input_queued_switch.so", "cannot be loaded"])
+    fails("another interface", ["was built for version 99", "has version 1"], wrong("old_interface"), crossbar)
+    fails("another SystemC", ["was built with SystemC 9.8.7", "this program with SystemC"], wrong("other_build"), crossbar)
+    fails("no plugin", ["is no Weft plugin", "weft_plugin_interface"], wrong("no_plugin"), crossbar)
+    fails("a missing symbol", ["cannot be loaded", "nobody_has_this", "build it against"], wrong("missing_symbol"), crossbar)
+    fails("nothing registered", ["registers nothing"], wrong("empty"), crossbar)
+    fails("a name that is taken", ["two of the switch model 'crossbar'", "one of weft", "taken.so"], wrong("taken"), crossbar)
+    good = package.plugins / "input_queued_switch.so"
+    twin = package.work / "twin.so"
+    shutil.copy(good, twin)
+    fails("two plugins of one name", ["two of the switch model 'input_queued'", "twin.so"], f"plugins=[{good}, {twin}]")
+    implementation = "topology.dimensions[0].implementation"
+    fails("a constructor that throws", ["throwing", "throws.so", "switch0_0", "no more cells"], wrong("throws"),
+          f"{implementation}=throwing")
+    fails("a maker that makes nothing", ["absent", "made nothing"], wrong("throws"), f"{implementation}=absent")
+    fails("an unknown model", ["there is no model 'input_cued'", "did you mean `input_queued`", "crossbar"],
+          f"plugins={good}", f"{implementation}=input_cued")
+    fails("an unknown parameter", ["has no parameter 'delya'", "it has delay"], f"plugins={good}",
+          f"{implementation}=input_queued(delya=1 ns)")
+    fails("a bad value", ["parameter `delay` of input_queued", "5"], f"plugins={good}",
+          f"{implementation}=input_queued(delay=5)")
+    fails("a model without switches", ["has no switches"], f"plugins={good}", "topology.notation=Ring(8)")
+    fails("in_switch on another model", ["no collective unit"], f"plugins={good}",
+          "collectives.all_gather=in_switch")
+    fails("rounds that do not gather", ["'lazy' does not do what all_gather"], wrong("lazy"), crossbar,
+          "collectives.all_gather=lazy", code=3)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, help="build folder to install")
+    parser.add_argument("--source", required=True, help="source folder")
+    parser.add_argument("--work", required=True, help="folder to work in; it is emptied")
+    parser.add_argument("--generator", default="Ninja")
+    parser.add_argument("--cxx", default="c++")
+    parser.add_argument("--prefix-path", default="")
+    package = Package(parser.parse_args())
+    for part in (used, times, errors):
+        part(package)
+    print(f"{len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()

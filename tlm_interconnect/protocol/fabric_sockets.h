@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The sockets of the fabric: TLM-2.0 sockets that are one object of the kernel. A
+// tlm::tlm_base_initiator_socket is two, a port and an export, and the second one's name is made by a stream
+// and looked up in tables: half of the time in which a machine is built, and a sixth of its memory. Here the
+// export exists only where a hierarchical bind asks for it. Binds to every socket of the same protocol, the
+// standard's own among them.
+
+#ifndef WEFT_TLM_INTERCONNECT_PROTOCOL_FABRIC_SOCKETS_H
+#define WEFT_TLM_INTERCONNECT_PROTOCOL_FABRIC_SOCKETS_H
+
+#include <memory>
+#include <string>
+#include <systemc>
+#include <tlm>
+
+namespace weft::fabric {
+
+/// The interface that a socket offers: bound to it, or to an export of it.
+template <typename IF>
+class Offered {
+ public:
+  void bind(IF& interface) {
+    interface_ = &interface;
+    if (export_) export_->bind(interface);
+  }
+  IF& interface(const sc_core::sc_object& socket) const {
+    if (interface_ != nullptr) return *interface_;
+    if (!export_)
+      SC_REPORT_FATAL("weft/tlm_interconnect/protocol",
+                      (std::string(socket.name()) + " is bound to no interface").c_str());
+    return *export_;
+  }
+  sc_core::sc_export<IF>& as_export(const sc_core::sc_object& socket) {
+    if (!export_) {
+      export_ =
+          std::make_unique<sc_core::sc_export<IF>>((std::string(socket.basename()) + "_export").c_str());
+      if (interface_ != nullptr) export_->bind(*interface_);
+    }
+    return *export_;
+  }
+
+ private:
+  IF* interface_ = nullptr;
+  std::unique_ptr<sc_core::sc_export<IF>> export_;
+};
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverloaded-virtual"
+#endif
+
+template <unsigned int kWidth, typename FW, typename BW>
+class InitiatorSocket final : public tlm::tlm_base_initiator_socket_b<kWidth, FW, BW>,
+                              public sc_core::sc_port<FW> {
+ public:
+  using Same = tlm::tlm_base_initiator_socket_b<kWidth, FW, BW>;
+  using Peer = tlm::tlm_base_target_socket_b<kWidth, FW, BW>;
+
+  explicit InitiatorSocket(const char* name) : sc_core::sc_port<FW>(name) {}
+  const char* kind() const override { return "fabric_initiator_socket"; }
+
+  /// What answers on the backward path.
+  void bind(BW& interface) { offered_.bind(interface); }
+  void bind(Peer& peer) {
+    get_base_port()(peer.get_base_interface());
+    peer.get_base_port()(get_base_interface());
+  }
+  /// Of the module that this one's module is in.
+  void bind(Same& outer) {
+    get_base_port()(outer.get_base_port());
+    outer.get_base_export()(get_base_export());
+  }
+
+  sc_core::sc_port_b<FW>& get_base_port() override { return *this; }
+  const sc_core::sc_port_b<FW>& get_base_port() const override { return *this; }
+  BW& get_base_interface() override { return offered_.interface(*this); }
+  const BW& get_base_interface() const override { return offered_.interface(*this); }
+  sc_core::sc_export<BW>& get_base_export() override { return offered_.as_export(*this); }
+  const sc_core::sc_export<BW>& get_base_export() const override { return offered_.as_export(*this); }
+  unsigned int get_bus_width() const override { return kWidth; }
+  sc_core::sc_type_index get_protocol_types() const override { return typeid(typename BW::protocol_types); }
+  tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_INITIATOR_SOCKET; }
+
+ private:
+  mutable Offered<BW> offered_;
+};
+
+template <unsigned int kWidth, typename FW, typename BW>
+class TargetSocket final : public tlm::tlm_base_target_socket_b<kWidth, FW, BW>, public sc_core::sc_port<BW> {
+ public:
+  using Same = tlm::tlm_base_target_socket_b<kWidth, FW, BW>;
+  using Peer = tlm::tlm_base_initiator_socket_b<kWidth, FW, BW>;
+
+  explicit TargetSocket(const char* name) : sc_core::sc_port<BW>(name) {}
+  const char* kind() const override { return "fabric_target_socket"; }
+
+  /// What answers on the forward path.
+  void bind(FW& interface) { offered_.bind(interface); }
+  void bind(Peer& peer) {
+    peer.get_base_port()(get_base_interface());
+    get_base_port()(peer.get_base_interface());
+  }
+  /// Of a module in this one's module.
+  void bind(Same& inner) {
+    get_base_export()(inner.get_base_export());
+    inner.get_base_port()(get_base_port());
+  }
+
+  sc_core::sc_port_b<BW>& get_base_port() override { return *this; }
+  const sc_core::sc_port_b<BW>& get_base_port() const override { return *this; }
+  FW& get_base_interface() override { return offered_.interface(*this); }
+  const FW& get_base_interface() const override { return offered_.interface(*this); }
+  sc_core::sc_export<FW>& get_base_export() override { return offered_.as_export(*this); }
+  const sc_core::sc_export<FW>& get_base_export() const override { return offered_.as_export(*this); }
+  unsigned int get_bus_width() const override { return kWidth; }
+  sc_core::sc_type_index get_protocol_types() const override { return typeid(typename FW::protocol_types); }
+  tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_TARGET_SOCKET; }
+
+ private:
+  mutable Offered<FW> offered_;
+};
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+
+}  // namespace weft::fabric
+
+#endif

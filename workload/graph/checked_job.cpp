@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/graph/checked_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "configs/dram_spec.h"
+#include "workload/collectives/bounds.h"
+#include "workload/collectives/data.h"
+#include "workload/collectives/whole_elements.h"
+#include "workload/graph/bounds.h"
+#include "workload/trace/longest_path.h"
+
+namespace weft::graph {
+namespace {
+
+bool accesses_memory(const trace::Node& node) {
+  return node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store;
+}
+
+}  // namespace
+
+CheckedJob::CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding)
+    : config_(config),
+      traces_(traces),
+      folding_(std::move(folding)),
+      plans_(std::make_shared<collectives::PlanBuilder>(config)),
+      rules_(std::make_shared<collectives::Rules>(config, *plans_)),
+      fidelity_(config),
+      groups_(traces.groups().size()),
+      warnings_(traces.warnings()) {
+  for (uint32_t g = 0; g < groups_.size(); ++g) {
+    groups_[g].id = g;
+    groups_[g].name = traces.groups().name(g);
+    if (g != trace::kWorld) groups_[g].ranks = traces.groups().ranks(g);
+  }
+  look_through();
+}
+
+std::string CheckedJob::where(uint32_t rank, const trace::Node& node) const {
+  return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
+}
+
+collectives::CollectiveRequest CheckedJob::request(uint32_t rank, const trace::Node& node,
+                                                   int32_t* priority) const {
+  collectives::CollectiveRequest request;
+  request.op = node.op;
+  request.bytes = node.comm_size;
+  const auto group = traces_.groups().find(node.pg_name);
+  request.group = &groups_[*group];  // open_job() has refused unknown groups
+  request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
+  if (config_.run.data != "none")
+    collectives::set_elements(config_, request, ExitCode::trace, [&] { return where(rank, node); });
+  const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
+  const auto& involved = node.involved_dim;
+  if (std::find(involved.begin(), involved.end(), false) != involved.end()) {
+    if (involved.size() != dimensions) {
+      throw UserError(
+          ExitCode::trace,
+          fmt::format("{}: involved_dim has {} entries and the topology {} dimensions; give one entry a "
+                      "dimension, or leave the attribute out",
+                      where(rank, node), involved.size(), dimensions));
+    }
+    request.involved_dimensions = 0;
+    for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
+  }
+  const int32_t ruled = rules_->apply(request, node, rank, traces_.index(rank).path());
+  if (priority != nullptr) *priority = ruled;
+  return request;
+}
+
+void CheckedJob::check_rules(uint32_t rank, const trace::Node& node) {
+  if (!rules_->any() && !fidelity_.any()) return;
+  const collectives::CollectiveRequest wanted = request(rank, node);
+  Ruled own{rules_->find(wanted, node.name), 0, rank, node.index};
+  if (fidelity_.any()) own.fidelity = fidelity_.fitting(node, wanted.group->name);
+  const uint32_t number = traces_.collectives().number(wanted.group->id, node.ordinal);
+  const auto [it, fresh] = ruled_.try_emplace(number, own);
+  const Ruled& first = it->second;
+  if (fresh || (first.rule == own.rule && first.fidelity == own.fidelity)) return;
+  std::string what;
+  if (first.rule != own.rule) {
+    const auto say = [&](uint32_t r) {
+      return r == ~0u ? std::string("no rule") : config_.collectives.rules[r].origin;
+    };
+    what = fmt::format("{} is for it, but {} for", say(own.rule), say(first.rule));
+  } else {
+    const uint32_t rule = fidelity_.first_difference(own.fidelity, first.fidelity);
+    const bool here = fidelity_.in_set(own.fidelity, rule);
+    what = fmt::format("{} is{} for it, but{} for", fidelity_.origin(rule), here ? "" : " not",
+                       here ? " not" : "");
+  }
+  const trace::TraceIndex& other = traces_.index(first.rank);
+  trace::NodeCache cache = other.open_cache(16u << 10);
+  throw UserError(ExitCode::usage,
+                  fmt::format("{}: {} the same collective on rank {}: {}; choose collectives by group or "
+                              "operation, or by names and iterations that all members' nodes have",
+                              where(rank, node), what, first.rank, other.describe(cache, first.node)));
+}
+
+void CheckedJob::check_memory(uint32_t rank, const trace::Node& node) const {
+  if (node.remote && node.tensor_size != 0 && !config_.remote_memory) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: it accesses remote memory and the configuration has none; add "
+                                "`remote_memory: {{bandwidth: ..., latency: ...}}`",
+                                where(rank, node)));
+  }
+  if (!node.remote && config_.hbm.capacity != 0 && node.tensor_size > config_.hbm.capacity) {
+    throw UserError(ExitCode::trace,
+                    fmt::format("{}: tensor_size {} B is more than hbm.capacity ({} B); mend the trace or "
+                                "raise hbm.capacity",
+                                where(rank, node), node.tensor_size, config_.hbm.capacity));
+  }
+}
+
+Picoseconds CheckedJob::access_time(uint32_t rank, const trace::Node& node) const {
+  if (node.tensor_size == 0 || (node.remote && !config_.remote_memory)) return 0;
+  const Rate bandwidth = node.remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
+  const Picoseconds latency = node.remote ? config_.remote_memory->latency : config_.hbm.latency;
+  return in_time([&] { return later(transfer_time(node.tensor_size, bandwidth), latency); },
+                 [&] {
+                   return fmt::format("{}: its access of {} B to {}", where(rank, node), node.tensor_size,
+                                      node.remote ? "remote memory" : "memory");
+                 },
+                 "check its tensor_size, and the memory's bandwidth");
+}
+
+void CheckedJob::measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,
+                         double& data_of_rank) {
+  const double share = static_cast<double>(times) / group_size;  // every member counts its part of the row
+  size_.collectives += share;
+  size_.phases += share * static_cast<double>(plan.phases().size());
+  const auto [it, fresh] = sizes_.try_emplace(&plan);
+  if (fresh) it->second = collectives::plan_size(config_, plan);
+  size_.of_a_rank.raise(it->second);
+  if (config_.run.data != "none")
+    data_of_rank = std::max(data_of_rank, collectives::data_footprint(plan) / plan.members());
+}
+
+void CheckedJob::look_through() {
+  // Every collective's plan is made here, so that what cannot run is refused before anything does.
+  CostModel minimal;
+  CostModel serial;
+  minimal.memory = [this](uint32_t rank, const trace::Node& node) { return access_time(rank, node); };
+  serial.memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
+    return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
+  };
+  const Picoseconds hop = collectives::nearest_link(config_);
+  // A member that comes last may find everybody else's messages there already: of most collectives it then
+  // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
+  std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
+  minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
+    if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
+    return 2 * hop + config_.nmu.endpoint_delay;
+  };
+  std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
+  serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
+    auto [it, fresh] = serial_times.try_emplace(plan.get(), 0);
+    if (fresh) it->second = collectives::serial_time(config_, *plan);
+    return it->second;
+  };
+  minimal.send = [this](uint32_t, const trace::Node&) -> Picoseconds { return config_.nmu.endpoint_delay; };
+  serial.send = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    return collectives::message_time(config_, rank, node.peer, node.comm_size);
+  };
+  Bounds bounds(config_.npu, minimal, serial);
+  uint64_t reduced = 0;
+  for (uint32_t r = 0; r < traces_.npus(); ++r) {
+    if (!folding_.built(r)) continue;
+    const uint32_t times = folding_.times(r);
+    double data = 0;
+    const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
+      uint32_t groups = 1;
+      if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
+        check_rules(r, node);
+        const collectives::CollectiveRequest wanted = request(r, node);
+        plan = rules_->plan(wanted, node, r, traces_.index(r).path());
+        if (const auto* c = folding_.of(r)) groups = static_cast<uint32_t>(c->like(wanted.group->id).size());
+        if (plan->chunks_reduced()) reduced += times;
+        measure(*plan, times, wanted.group->size(traces_.npus()), data);
+      }
+      if (node.type == trace::NodeType::comm_send) {
+        size_.of_a_rank.bytes = std::max(size_.of_a_rank.bytes, static_cast<double>(node.comm_size));
+        size_.of_a_rank.messages = std::max(size_.of_a_rank.messages, 1.0);
+      }
+      if (accesses_memory(node)) check_memory(r, node);
+      bounds.add(r, node, times, groups);
+      return bounds.minimal_cost(r, node);
+    });
+    bounds.path(r, path.time);
+    size_.data_bytes += data;
+  }
+  ruled_.clear();
+  lower_bound_ = bounds.lower();
+  upper_bound_ = bounds.upper();
+  if (reduced == 0) return;
+  const bool bytes = config_.run.data == "none";
+  warnings_.push_back(
+      fmt::format("{} collective nodes have fewer {} than their chunks{}: they use one "
+                  "chunk {}",
+                  reduced, bytes ? "bytes" : "elements",
+                  config_.collectives.chunks == kAutoChunks
+                      ? std::string{}
+                      : fmt::format(" (collectives.chunks: {})", config_.collectives.chunks),
+                  bytes ? "a byte" : "an element"));
+}
+
+Folding fold_job(const Config& config, const trace::JobTrace& traces, bool waves, bool fold) {
+  if (!fold) return Folding(traces, "folding is off");
+  if (waves) return Folding(traces, "waveforms are recorded");
+  return Folding(config, traces);
+}
+
+}  // namespace weft::graph

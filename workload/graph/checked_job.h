@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A job of traces, held against the machine it is to run on before any of it is built: every collective's
+// plan, every memory access, the bounds of the whole. What this accepts can begin.
+
+#ifndef WEFT_WORKLOAD_GRAPH_CHECKED_JOB_H
+#define WEFT_WORKLOAD_GRAPH_CHECKED_JOB_H
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "configs/config.h"
+#include "workload/collectives/plan.h"
+#include "workload/collectives/plan_size.h"
+#include "workload/collectives/rules.h"
+#include "workload/graph/fidelity_rules.h"
+#include "workload/graph/folding.h"
+#include "workload/trace/workload_check.h"
+
+namespace weft::graph {
+
+/// What a job needs besides its machine, for estimates of memory.
+struct JobSize {
+  double collectives = 0;  ///< rows of results
+  double phases = 0;       ///< of these, summed
+  collectives::PlanSize
+      of_a_rank;          ///< the most that a built rank has at once: of its largest collective or message
+  double data_bytes = 0;  ///< run.data: functional: elements that all ranks hold at once
+};
+
+class CheckedJob {
+ public:
+  /// Configuration and traces outlive the object. Throws UserError for what can never run: a collective
+  /// without a plan, one that rules treat unalike on its ranks, sizes that are no whole elements, remote
+  /// memory that the machine does not have, accesses larger than the memory, times beyond any clock.
+  CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding);
+
+  const trace::JobTrace& traces() const { return traces_; }
+  const Folding& folding() const { return folding_; }
+  const std::shared_ptr<collectives::PlanBuilder>& plans() const { return plans_; }
+  const std::shared_ptr<collectives::Rules>& rules() const { return rules_; }
+  /// By the traces' numbers.
+  const std::vector<collectives::Group>& groups() const { return groups_; }
+  const JobSize& size() const { return size_; }
+
+  /// The collective that a node starts. `priority`, if given: the collective's.
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node,
+                                         int32_t* priority = nullptr) const;
+
+  Picoseconds lower_bound() const { return lower_bound_; }
+  Picoseconds upper_bound() const { return upper_bound_; }
+  /// The traces' and those found here.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  /// With rules: the member that each collective was found at first (by its number), and its rules.
+  struct Ruled {
+    uint32_t rule = 0;
+    uint32_t fidelity = 0;  ///< FidelityRules::fitting()
+    uint32_t rank = 0;
+    trace::NodeIndex node = 0;
+  };
+  std::string where(uint32_t rank, const trace::Node& node) const;
+  void check_rules(uint32_t rank, const trace::Node& node);
+  void check_memory(uint32_t rank, const trace::Node& node) const;
+  Picoseconds access_time(uint32_t rank, const trace::Node& node) const;
+  void look_through();
+  void measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,
+               double& data_of_rank);
+
+  const Config& config_;
+  const trace::JobTrace& traces_;
+  Folding folding_;
+  std::shared_ptr<collectives::PlanBuilder> plans_;
+  std::shared_ptr<collectives::Rules> rules_;
+  FidelityRules fidelity_;
+  std::vector<collectives::Group> groups_;
+  std::unordered_map<uint32_t, Ruled> ruled_;
+  std::unordered_map<const collectives::CollectivePlan*, collectives::PlanSize> sizes_;
+  JobSize size_;
+  Picoseconds lower_bound_ = 0;
+  Picoseconds upper_bound_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+/// The folding of a job: of every rank, if `fold` is false or waveforms are recorded.
+Folding fold_job(const Config& config, const trace::JobTrace& traces, bool waves, bool fold);
+
+}  // namespace weft::graph
+
+#endif
