@@ -337,6 +337,34 @@ TEST(SlotWaits, TimesDoNotDependOnTheOrderWithinAnInstant) {
   }
 }
 
+TEST(SlotWaits, ABeginThatIsNotPartOfTheCircleCanCloseIt) {
+  // 6 and 7 wait for each other without a place, until 100,000. So 3 and 5 are stuck, which miss rank 1. When
+  // 3 takes the second slot of rank 0, its queue is jammed: 1 and 4 wait for each other at ranks 0 and 3. No
+  // arrow leads from 3 to them.
+  Config config = one_slot({5});
+  config.collectives.active_chunks_per_dimension = 2;
+  Jobs jobs(config);
+  jobs.add(1, CollectiveOp::all_gather, {0, 3});
+  jobs.add(2, CollectiveOp::all_gather, {0, 4});
+  jobs.add(3, CollectiveOp::all_gather, {0, 1});
+  jobs.add(4, CollectiveOp::all_gather, {0, 3});
+  jobs.add(5, CollectiveOp::all_gather, {1, 3});
+  jobs.add(6, CollectiveOp::all_gather, {1, 2});
+  jobs.add(7, CollectiveOp::all_gather, {1, 2});
+  jobs.start(0, {1, 2, 3, 4});
+  jobs.start(1, {6});
+  jobs.start(2, {7});
+  jobs.start(3, {5, 4, 1});
+  jobs.start(4, {2}, 5000);
+  jobs.start(1, {7, 3, 5}, 100'000);
+  jobs.start(2, {6}, 100'000);
+  jobs.run();
+  const Picoseconds closed = 5000 + kMessage;
+  EXPECT_EQ(jobs.first_message(0, 3), closed);
+  EXPECT_EQ(jobs.first_message(0, 4), closed + kLatency);
+  EXPECT_EQ(jobs.first_message(3, 1), closed + kLatency);
+}
+
 TEST(SlotWaits, ATrueDeadlockIsLeftAlone) {
   // Each rank starts the other collective when the first has ended: no slot could help.
   Config config = one_slot({2});

@@ -95,6 +95,7 @@ class Job:
         if waiting:
             rank, ident = waiting.pop(0)
             del self.simulator.ranks[rank].waits_for[ident]
+            self.simulator.waits.changed = True
             self.ranks[rank].finish_later(ident)
         else:
             self.arrived[key] = self.arrived.get(key, 0) + 1

@@ -172,7 +172,7 @@ class Simulator:
         queue = r.queue(chunk.line.queue)
         if beyond:
             queue.waiting.remove(chunk)
-            self.beyond += 1
+            self.beyond += len(queue.running) >= self.settings.active
         queue.running.add(chunk)
         chunk.state = RUNNING
         chunk.round = -1

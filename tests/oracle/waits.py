@@ -8,7 +8,7 @@
 
 import network
 
-WAITING, RUNNING = "waiting", "running"
+WAITING = "waiting"
 
 
 class Waits:
@@ -35,11 +35,9 @@ class Waits:
         if not self.changed:
             return
         self.changed = False
-        if len(self.open) < 1:
-            return
-        stuck = self._stuck()
-        if stuck:
-            self._decide(_State(self, stuck))
+        # What is decided counts as begun, and can close a further circle at the same instant.
+        while self._decide():
+            pass
 
     def _stuck(self):
         stuck = dict.fromkeys(self.open)
@@ -47,12 +45,15 @@ class Waits:
             state = _State(self, stuck)
             free = [line for line in stuck if not any(state.cannot_begin(line, q) for q in line.missing())]
             if not free:
-                return stuck
+                return state
             for line in free:
                 del stuck[line]
 
-    def _decide(self, state):
+    def _decide(self):
+        """Decides the places of the circles that exist. False: there are none."""
         simulator = self.simulator
+        state = self._stuck()
+        before = len(self.decided)
         for circle in _circles(state):
             lines = [node for node in circle if not isinstance(node, tuple)]
             lines += [node[0] for node in circle if isinstance(node, tuple)]
@@ -69,6 +70,7 @@ class Waits:
                                  order=(network.DECIDED, rank, line.collective.number, line.chunk, line.phase))
         for line in [x for x in self.open if not x.open()]:
             del self.open[line]
+        return len(self.decided) > before
 
     def _start(self, line, rank):
         """t + L: the chunk starts beyond the slots, unless it has got one by itself."""
@@ -110,7 +112,7 @@ class _State:
         if chunk.line is line:
             return False
         earlier = chunk.line
-        if chunk.state == RUNNING:
+        if q in earlier.begun:
             return earlier in self.stuck
         return self.jammed(q, earlier.queue)
 
@@ -142,7 +144,7 @@ class _State:
         out = self.holders(q, line.queue) if self.jammed(q, line.queue) else []
         if chunk is not None:
             earlier = chunk.line
-            if chunk.state == RUNNING:
+            if q in earlier.begun:
                 return out + ([earlier] if earlier in self.stuck else [])
             return out + ([(earlier, q)] if self.jammed(q, earlier.queue) else [])
         for p in self.waited_for(q):

@@ -18,7 +18,7 @@ void CollectiveEngine::message_awaited(NpuId source, bool awaited) {
   if (awaited) {
     waits_->message_awaited(rank_, source, port_.now());
   } else {
-    waits_->message_came(rank_, source);
+    waits_->message_came(rank_, source, port_.now());
   }
 }
 

@@ -37,10 +37,16 @@ void SlotCircles::add_rank(uint32_t rank) {
   }
 }
 
+bool SlotCircles::reaches_stuck() {
+  while (expanded_ < node_count_) expand(expanded_++);
+  return remove_unstuck();
+}
+
 std::vector<SlotCircles::Decision> SlotCircles::run() {
   std::vector<Decision> decisions;
-  for (uint32_t n = 0; n < node_count_; ++n) expand(n);
-  if (remove_unstuck()) {
+  some_stuck_ = reaches_stuck();
+  for (uint32_t n = 0; n < node_count_; ++n) nodes_[n].open->stuck = nodes_[n].stuck;
+  if (some_stuck_) {
     draw();
     find_circles(decisions);
   }
@@ -52,7 +58,7 @@ void SlotCircles::clear() {
   for (uint32_t n = 0; n < node_count_; ++n) nodes_[n].open->node = kNone;
   for (uint32_t s = 0; s < site_count_; ++s) site_of_[sites_[s].rank] = kNone;
   for (uint32_t v = 0; v < vertices_; ++v) arrows_[v].clear();
-  node_count_ = site_count_ = vertices_ = 0;
+  node_count_ = expanded_ = site_count_ = vertices_ = 0;
   place_at_.clear();
 }
 

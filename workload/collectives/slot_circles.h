@@ -33,8 +33,14 @@ class SlotCircles {
     CurrentChunk chunk;
     Picoseconds latency = 0;  ///< the largest of the circle's links
   };
+  /// Whether any chunk is stuck among what can be reached from the above.
+  bool reaches_stuck();
   /// Finds the circles among what can be reached from the above, and forgets all.
   std::vector<Decision> run();
+  /// Whether the last run has found anything stuck.
+  bool some_stuck() const { return some_stuck_; }
+  /// Forgets all.
+  void clear();
 
  private:
   static constexpr uint32_t kNone = ~0u;
@@ -85,7 +91,6 @@ class SlotCircles {
   void draw_to_all(uint32_t from, const Site& site);
   void find_circles(std::vector<Decision>& decisions);
   void add_circle(size_t from, std::vector<Decision>& decisions) const;
-  void clear();
 
   SlotWaits& waits_;
   const uint32_t slots_;
@@ -93,6 +98,8 @@ class SlotCircles {
   std::deque<Node> nodes_;  ///< the first node_count_ are used
   std::deque<Site> sites_;
   uint32_t node_count_ = 0;
+  uint32_t expanded_ = 0;  ///< the first of the nodes
+  bool some_stuck_ = false;
   uint32_t site_count_ = 0;
   std::vector<uint32_t> site_of_;  ///< by rank
   std::vector<AxisView> views_;

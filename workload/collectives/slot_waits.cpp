@@ -118,7 +118,12 @@ void SlotWaits::message_awaited(NpuId rank, NpuId source, Picoseconds now) {
   if (wanted(weft::index(rank))) look_at(weft::index(rank));
 }
 
-void SlotWaits::message_came(NpuId rank, NpuId source) {
+void SlotWaits::message_came(NpuId rank, NpuId source, Picoseconds now) {
+  if (now != now_) advance(now);
+  if (some_stuck_ && wanted(weft::index(rank))) {
+    less_stuck_ = true;
+    request();
+  }
   --awaited_[weft::index(source)];
   std::vector<uint32_t>& sources = sources_[weft::index(rank)];
   *std::find(sources.begin(), sources.end(), weft::index(source)) = sources.back();
@@ -138,12 +143,15 @@ void SlotWaits::advance(Picoseconds now) {
 void SlotWaits::consider(const Begin& begin) {
   const Begin& first = begins_.front();
   const bool others = begin.collective != first.collective || begin.at != first.at;
-  const bool open = find(*begin.collective, begin.at) != nullptr;
-  if (others || missed_[begin.rank] > (open ? 1u : 0u) || awaited_[begin.rank] != 0) request();
+  const OpenChunk* const open = find(*begin.collective, begin.at);
+  const bool stuck = open != nullptr && open->stuck;
+  const uint32_t own = open != nullptr ? 1 : 0;
+  if (others || stuck || missed_[begin.rank] > own || awaited_[begin.rank] != 0) request();
 }
 
 void SlotWaits::look_at(uint32_t rank) {
   looked_at_.push_back(rank);
+  if (some_stuck_) less_stuck_ = true;
   request();
 }
 
@@ -185,6 +193,7 @@ void SlotWaits::open(const Begin& begin) {
   o.base = begin.base;
   o.queue = queue_index(config_, *c.plan_, begin.chunk, begin.phase);
   o.members = 0;
+  o.stuck = false;
   o.begun.assign((o.axis->size + size_t{63}) / 64, 0);
   for (uint32_t i = 0; i < o.axis->size; ++i) ++missed_[o.rank(i)];
   c.begun_[begin.at] = kOpen | number;
@@ -195,16 +204,17 @@ void SlotWaits::add_begin(const Begin& begin) {
   o.begun[begin.me / 64] |= uint64_t{1} << begin.me % 64;
   --missed_[begin.rank];
   ++engaged_[begin.rank];
+  if (o.stuck) less_stuck_ = true;
   if (++o.members != o.axis->size) return;
   for (uint32_t i = 0; i < o.axis->size; ++i) --engaged_[o.rank(i)];
   uint32_t& begun = begin.collective->begun_[begin.at];
   free_opens_.push_back(begun & ~kOpen);
+  o.collective = nullptr;
   begun = o.members;
 }
 
-void SlotWaits::settled() {
-  asked_ = false;
-  book();
+/// Seeds the search with what may have closed a circle. False: nothing may.
+bool SlotWaits::add_changes() {
   bool any = false;
   for (const Begin& begin : begins_) {
     OpenChunk* open = find(*begin.collective, begin.at);
@@ -217,11 +227,32 @@ void SlotWaits::settled() {
     circles_->add_rank(rank);
     any = true;
   }
+  return any;
+}
+
+void SlotWaits::add_all() {
+  for (const auto& open : opens_) {
+    if (open->collective != nullptr) circles_->add_chunk(*open);
+  }
+}
+
+void SlotWaits::settled() {
+  asked_ = false;
+  book();
+  const bool any = add_changes();
   begins_.clear();
   looked_at_.clear();
   over_.clear();
-  while (any) {
+  // What has changed reaches no stuck chunk: then it has made none stuck, and closed no circle. Otherwise a
+  // circle may have closed elsewhere: among chunks that wait for those that are stuck now, or that no longer
+  // are.
+  const bool all = std::exchange(less_stuck_, false) || (any && circles_->reaches_stuck());
+  circles_->clear();
+  if (!all) return;
+  for (bool more = true; more;) {
+    add_all();
     std::vector<SlotCircles::Decision> decisions = circles_->run();
+    some_stuck_ = circles_->some_stuck();
     std::sort(decisions.begin(), decisions.end(),
               [](const SlotCircles::Decision& a, const SlotCircles::Decision& b) {
                 return std::make_tuple(a.rank, a.chunk.collective->stream(), a.chunk.chunk) <
@@ -229,14 +260,9 @@ void SlotWaits::settled() {
               });
     for (const SlotCircles::Decision& d : decisions) decide(d.rank, d.chunk, now_ + d.latency);
     // What is decided counts as begun, and may close a further circle.
-    any = false;
-    for (const SlotCircles::Decision& d : decisions) {
-      OpenChunk* open = find(*d.chunk.collective, d.chunk.index);
-      if (open == nullptr || !wanted(d.rank)) continue;
-      circles_->add_chunk(*open);
-      any = true;
-    }
+    more = !decisions.empty();
   }
+  less_stuck_ = false;
 }
 
 void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at) {

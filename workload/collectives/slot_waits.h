@@ -84,6 +84,7 @@ struct OpenChunk {
   uint32_t queue = 0;
   uint32_t members = 0;         ///< that have begun it
   uint32_t node = kNone;        ///< in the present search
+  bool stuck = false;           ///< in the last search of all
   std::vector<uint64_t> begun;  ///< by index along the axis, bits
 
   uint32_t rank(uint32_t i) const { return axis->rank(base, i); }
@@ -143,7 +144,7 @@ class SlotWaits {
   }
   /// The rank waits for a point-to-point message of `source`; it has come.
   void message_awaited(NpuId rank, NpuId source, Picoseconds now);
-  void message_came(NpuId rank, NpuId source);
+  void message_came(NpuId rank, NpuId source, Picoseconds now);
 
   /// The instant is over: finds circles that closed in it and decides starts.
   void settled();
@@ -180,6 +181,8 @@ class SlotWaits {
   void book();
   void open(const Begin& begin);
   void add_begin(const Begin& begin);
+  bool add_changes();
+  void add_all();
   void decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at);
   /// Some open chunk misses the rank, or a message of it: only then an arrow leads to what it holds.
   bool wanted(uint32_t rank) const { return (missed_[rank] | awaited_[rank]) != 0; }
@@ -195,6 +198,8 @@ class SlotWaits {
   std::vector<uint32_t> looked_at_;             ///< ranks, likewise
   Picoseconds now_ = 0;
   bool asked_ = false;
+  bool some_stuck_ = false;  ///< at the end of the last search of all open chunks
+  bool less_stuck_ = false;  ///< something has happened since by which a stuck chunk may have become unstuck
   std::vector<std::unique_ptr<OpenChunk>> opens_;
   std::vector<uint32_t> free_opens_;
   std::unordered_map<uint64_t, std::unique_ptr<SharedCollective>> collectives_;  ///< by stream, first member
