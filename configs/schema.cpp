@@ -54,14 +54,8 @@ Json type_of(const KeySpec& key) {
         if (c.available) names.push_back(c.name);
       return {{"enum", names}};
     }
-    case ValueType::implementation: {
-      std::string names;
-      for (const Choice& c : key.choices) names += (names.empty() ? "" : "|") + c.name;
-      // A plugin's names are not known here.
-      return {{"anyOf",
-               {{{"type", "string"}, {"pattern", fmt::format("^({})$", names)}},
-                {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_-]*([(].*[)])?$"}}}}};
-    }
+    case ValueType::implementation:  // a plugin's names are not known here
+      return {{"type", "string"}, {"pattern", "^[A-Za-z_][A-Za-z0-9_-]*([(].*[)])?$"}};
     case ValueType::paths:
       return {{"oneOf", {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}}}}};
     case ValueType::size:

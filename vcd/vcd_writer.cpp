@@ -19,6 +19,7 @@
 namespace weft::vcd {
 namespace {
 
+constexpr Time kNever = ~Time{0};
 constexpr size_t kBufferBytes = size_t{1} << 20;
 /// Kept free for the last comment and the last time stamp.
 constexpr uint64_t kReserve = 256;
@@ -376,23 +377,25 @@ void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
 void VcdWriter::look_at(uint32_t number, Time t) {
   if (t >= counts_[number].look) return;
   counts_[number].look = t;
-  heap_.push_back({t, ++sequence_, kOfCount | number});
-  std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+  queue_.push(t, kOfCount | number);
 }
 
 // All steps of a signal up to now, at once.
 void VcdWriter::count_now(uint32_t number) {
   Count& count = counts_[number];
-  Time look = ~Time{0};
+  State& state = state_[count_signals_[number]];
+  Time look = kNever;
+  uint64_t value = state.known ? state.value : 0;
   for (std::deque<Run>& waiting : count.waiting) {
-    while (!waiting.empty() && waiting.front().next <= now_) {
-      count.begun.push_back(waiting.front());
-      waiting.pop_front();
+    for (; !waiting.empty() && waiting.front().next <= now_; waiting.pop_front()) {
+      const Run& run = waiting.front();
+      if (run.last <= now_)
+        value += static_cast<uint64_t>(run.by * static_cast<int64_t>(run.steps.count));
+      else
+        count.begun.push_back(run);
     }
     if (!waiting.empty()) look = std::min(look, waiting.front().next);
   }
-  State& state = state_[count_signals_[number]];
-  uint64_t value = state.known ? state.value : 0;
   for (size_t i = 0; i < count.begun.size();) {
     Run& run = count.begun[i];
     Steps& steps = run.steps;
@@ -402,20 +405,21 @@ void VcdWriter::count_now(uint32_t number) {
       count.begun.pop_back();
       continue;
     }
-    if (run.next <= now_) {
-      const uint64_t span = now_ * steps.per_picosecond - steps.first;
+    // A step is at the later of two picoseconds, so it is due if its time is not after now_.
+    const uint64_t now = now_ * steps.per_picosecond;
+    if (steps.first <= now) {
+      const uint64_t span = now - steps.first;
       const uint64_t n = span < steps.stride ? 1 : span / steps.stride + 1;
       value += static_cast<uint64_t>(run.by * static_cast<int64_t>(n));
       steps.first += n * steps.stride;
       steps.count -= static_cast<uint32_t>(n);
-      run.next = time_of(steps);
     }
-    look = std::min(look, options_.every_step ? run.next : run.last);
+    look = std::min(look, options_.every_step ? time_of(steps) : run.last);
     ++i;
   }
   set_value(count_signals_[number], value, ++sequence_);
-  count.look = ~Time{0};
-  if (look != ~Time{0}) look_at(number, look);
+  count.look = kNever;
+  if (look != kNever) look_at(number, look);
 }
 
 FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
@@ -428,8 +432,7 @@ FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
     free_.pop_back();
   }
   futures_[slot] = {value, ++sequence_, index(signal), false};
-  heap_.push_back({t, sequence_, slot});
-  std::push_heap(heap_.begin(), heap_.end(), std::greater<>());
+  queue_.push(t, slot);
   return {slot, sequence_};
 }
 
@@ -441,14 +444,13 @@ bool VcdWriter::revoke(FutureHandle handle) {
   if (future.sequence != handle.sequence_ || future.revoked) return false;
   future.revoked = true;
   ++revoked_;
-  // A model that revokes nearly all it commits far ahead must not fill the heap.
-  if (revoked_ > 64 && revoked_ > heap_.size() / 2) {
-    const auto dead = std::partition(heap_.begin(), heap_.end(), [this](const HeapEntry& e) {
-      return (e.slot & kOfCount) != 0 || !futures_[e.slot].revoked;
+  // A model that revokes nearly all it commits far ahead must not fill the queue.
+  if (revoked_ > 64 && revoked_ > queue_.size() / 2) {
+    queue_.remove_if([this](uint32_t slot) {
+      if ((slot & kOfCount) != 0 || !futures_[slot].revoked) return false;
+      release(slot);
+      return true;
     });
-    for (auto it = dead; it != heap_.end(); ++it) release(it->slot);
-    heap_.erase(dead, heap_.end());
-    std::make_heap(heap_.begin(), heap_.end(), std::greater<>());
     revoked_ = 0;
   }
   return true;
@@ -460,25 +462,25 @@ void VcdWriter::release(uint32_t slot) {
 }
 
 void VcdWriter::take_futures() {
-  while (!heap_.empty() && heap_.front().time == now_) {
-    std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
-    const uint32_t slot = heap_.back().slot;
-    heap_.pop_back();
-    if ((slot & kOfCount) != 0) {
-      // Of another time: an earlier look has come in between.
-      if (counts_[slot & ~kOfCount].look == now_) count_now(slot & ~kOfCount);
-      continue;
+  while (!queue_.empty() && queue_.next() == now_) {
+    queue_.take(due_);
+    for (const uint32_t slot : due_) {
+      if ((slot & kOfCount) != 0) {
+        // Of another time: an earlier look has come in between.
+        if (counts_[slot & ~kOfCount].look == now_) count_now(slot & ~kOfCount);
+        continue;
+      }
+      const Future future = futures_[slot];
+      release(slot);
+      if (future.revoked) {
+        --revoked_;
+        continue;
+      }
+      // A dirty signal was probed at this very time; the later call of the two wins.
+      const State& s = state_[future.signal];
+      if (s.dirty && s.sequence > future.sequence) continue;
+      set_value(future.signal, future.value, future.sequence);
     }
-    const Future future = futures_[slot];
-    release(slot);
-    if (future.revoked) {
-      --revoked_;
-      continue;
-    }
-    // A dirty signal was probed at this very time; the later call of the two wins.
-    const State& s = state_[future.signal];
-    if (s.dirty && s.sequence > future.sequence) continue;
-    set_value(future.signal, future.value, future.sequence);
   }
 }
 
@@ -488,8 +490,8 @@ void VcdWriter::advance(Time now) {
     throw std::logic_error(fmt::format("waveform time moves from {} ps back to {} ps", now_, now));
   }
   if (open_) write_step();
-  while (open_ && !heap_.empty() && heap_.front().time < now && heap_.front().time <= options_.window.to) {
-    move(heap_.front().time);
+  while (open_ && !queue_.empty() && queue_.next() < now && queue_.next() <= options_.window.to) {
+    move(queue_.next());
     write_step();
   }
   if (open_) move(now);
@@ -724,7 +726,7 @@ void VcdWriter::stop() noexcept {
   open_ = false;
   if (file_ >= 0) ::close(file_);
   file_ = -1;
-  heap_.clear();
+  queue_.clear();
   futures_.clear();
   counts_.assign(1, {});
   count_signals_.assign(1, 0);

@@ -17,6 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "vcd/time_queue.h"
 #include "vcd/value.h"
 
 namespace weft::vcd {
@@ -56,7 +57,7 @@ struct WriterOptions {
 /// Writes one file. All times are picoseconds.
 ///
 /// Time: now() is the writer's time, moved by the clock or by advance(). probe() accepts any time >= now(): a
-/// value at now() waits in a dirty list, a later one in a heap. When time moves, everything before the new
+/// value at now() waits in a dirty list, a later one in a queue. When time moves, everything before the new
 /// time is written, one value a signal and time: the value that was probed last wins. What is not yet written
 /// can be revoked.
 ///
@@ -138,7 +139,7 @@ class VcdWriter {
   /// one.
   const std::optional<WriteError>& failure() const { return failure_; }
   /// Committed values that wait for their time.
-  size_t waiting() const { return heap_.size() - revoked_; }
+  size_t waiting() const { return queue_.size() - revoked_; }
 
   size_t signals() const { return declared_.size(); }
   const std::string& name(SignalId signal) const { return declared_[index(signal)].name; }
@@ -175,7 +176,7 @@ class VcdWriter {
     uint32_t signal = 0;
     bool revoked = false;
   };
-  static constexpr uint32_t kOfCount = 1u << 31;  ///< in HeapEntry::slot: the number of a count
+  static constexpr uint32_t kOfCount = 1u << 31;  ///< in a slot of queue_: the number of a count
   /// Of add(): some steps that are to come.
   struct Run {
     Steps steps;
@@ -187,15 +188,7 @@ class VcdWriter {
   struct Count {
     std::vector<Run> begun;
     std::deque<Run> waiting[2];  ///< upwards, downwards: each in order of their first steps
-    Time look = ~Time{0};        ///< when it is next to be counted: its entry in the heap
-  };
-  struct HeapEntry {
-    Time time;
-    uint64_t sequence;
-    uint32_t slot;
-    bool operator>(const HeapEntry& o) const {
-      return time != o.time ? time > o.time : sequence > o.sequence;
-    }
+    Time look = ~Time{0};        ///< when it is next to be counted: its entry in the queue
   };
   struct Scope {
     std::string name;
@@ -250,10 +243,11 @@ class VcdWriter {
 
   std::vector<State> state_;
   std::vector<uint32_t> dirty_;
-  std::vector<HeapEntry> heap_;
+  TimeQueue queue_;
+  TimeQueue::Slots due_;  ///< the instant that is being taken
   std::vector<Future> futures_;
   std::vector<uint32_t> free_;
-  size_t revoked_ = 0;  ///< entries of heap_ that were revoked
+  size_t revoked_ = 0;  ///< entries of queue_ that were revoked
 
   std::vector<Declared> declared_;
   std::vector<EnumTable> tables_;

@@ -182,7 +182,7 @@ TEST(Tree, WhatIsWrongIsNamed) {
       {"Clos(hosts=4,leaves=4,spines=-1)", kTreeLink, "'-1' is not a number for `spines`"},
       {"FatTree(2,3)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s}", "has 2 entries"},
       {"FatTree(2,2)", "{bandwidth: 1 GB/s}, {bandwidth: 2 GB/s, fidelity: analytical}",
-       "one `fidelity` and one `switching`"},
+       "one `fidelity`, one `switching` and one `implementation`"},
   };
   for (const auto& c : cases) {
     const std::string error = error_of("weft: 1\ntopology: {notation: '" + std::string(c.notation) +

@@ -9,6 +9,7 @@
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/large_machine.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace weft;
@@ -18,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     text += static_cast<char>(data[i]);
     if (data[i] == '\n') text += "  ";
   }
+  if (fuzz::large_machine(text)) return 0;
   Config config;
   if (!fuzz::tolerate([&] { config = parse_config(text, "graph.yaml"); }) || config.graph == nullptr)
     return 0;

@@ -15,6 +15,7 @@
 #include "sc_main/size_list.h"
 #include "sc_main/text_options.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/large_machine.h"
 #include "vcd/glob.h"
 
 namespace {
@@ -50,6 +51,7 @@ void read_values(const std::string& text) {
   fuzz::tolerate([&] { static_cast<void>(parse_number(text)); });
   fuzz::tolerate([&] {
     const Override set = parse_override(text);
+    if (fuzz::large_tree(set.value)) return;
     static_cast<void>(
         build_config("weft: 1\ntopology: {notation: Ring(4)_Switch(2), dimensions: [{bandwidth: 1 GB/s}]}\n",
                      "machine.yaml", {set}));

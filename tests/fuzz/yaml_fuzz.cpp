@@ -9,11 +9,13 @@
 #include "configs/loader.h"
 #include "sc_models/packet_region.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/large_machine.h"
 #include "workload/graph/fidelity_rules.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace weft;
   const std::string text(reinterpret_cast<const char*>(data), size);
+  if (fuzz::large_machine(text)) return 0;
   Config config;
   if (!fuzz::tolerate([&] { config = parse_config(text, "machine.yaml"); })) return 0;
   const std::string effective = effective_yaml(config);

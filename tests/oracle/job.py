@@ -103,7 +103,7 @@ class Job:
         key = (node.attributes["comm_src"], rank, node.attributes.get("comm_tag", 0))
         if self.arrived.get(key):
             self.arrived[key] -= 1
-            self.ranks[rank].finish(node.id)
+            self.ranks[rank].finish_later(node.id)
             return
         self.receives.setdefault(key, []).append((rank, node.id))
         self.simulator.ranks[rank].waits_for[node.id] = key[0]

@@ -20,7 +20,7 @@ TIMER, ARRIVAL, DECIDED, NODE = 0, 1, 2, 3
 class Message:
     """A message on its way. `done(message, time)` is called when its last byte has come; `order`: (sender, number)."""
 
-    __slots__ = ("order", "size", "parts", "part", "hop", "head", "tail", "done", "tag", "port", "left")
+    __slots__ = ("order", "size", "parts", "part", "hop", "head", "tail", "done", "tag", "port", "left", "cause")
 
     def __init__(self, order, size, parts, done, tag):
         self.order = order
@@ -33,6 +33,7 @@ class Message:
         self.done = done
         self.tag = tag
         self.port = ()
+        self.cause = None
 
 
 class Link:
@@ -66,7 +67,8 @@ class Network:
         self.first = {}       # links at which own messages queue
         self.last = {}        # analytical: links at which messages end
         self.requests = []
-        self.parts = {}
+        self.tie = False      # two messages of different causes asked for one link in one instant
+        self.asked = {}       # link -> (time, cause) of the last one that asked
 
     def send(self, message):
         """The NMU hands a message to its first link, now."""
@@ -83,6 +85,8 @@ class Network:
         requests, self.requests = self.requests, []
         for message in requests:
             analytical, hops = message.parts[message.part]
+            if not analytical or message.hop == 0:
+                self._note_tie(message, hops[0].link)
             if not analytical:
                 self._pass(message, hops[0])
             elif message.hop == 0:
@@ -90,6 +94,13 @@ class Network:
             else:
                 self._arrive(message, hops)
         return True
+
+    def _note_tie(self, message, link):
+        """Messages that one rank sends at once have one cause; every message that passes through has its own."""
+        time, cause = self.asked.get(link, (-1, None))
+        mine = message.cause if message.part == 0 else message
+        self.tie |= time == self.events.now and cause != mine
+        self.asked[link] = (self.events.now, mine)
 
     def _pass(self, message, hop):
         """One transfer over one link: first come first served; the remainder of a ps is carried while it is busy."""

@@ -237,6 +237,7 @@ class Simulator:
         r = self.ranks[source]
         r.sent += 1
         message = network.Message((source, r.sent), size, parts, done, tag)
+        message.cause = tag[:4]
         self.network.send(message)
         return message
 

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+"""What waveforms cost at packet fidelity: processor time and bytes of `weft run --waves '*'`.
+
+    waves_bench.py WEFT [--repeat N] [--latency "5 us"]...
+
+A step of a small transformer on a Switch of eight ranks, with credits and with priority flow control, at each latency
+of its links. One line each: user time of the run without and with waveforms (medians of pairs), their ratio (limit: 3),
+the changes of signals in waves.vcd, its bytes and bytes a change. Exit code 1 if a limit is missed: the ratio, or more
+than 40 bytes a change. The time of a change stands in the file once for all changes of an instant.
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+RATIO = 3
+BYTES = 40
+MACHINE = """weft: 1
+topology:
+  notation: Switch(8)
+  dimensions: [{{bandwidth: 400 Gb/s, latency: {latency}, fidelity: packet, flow_control: {flow}}}]
+packet: {{packet_size: 4 KiB, flit_size: 64 B, vcs: 1, virtual_networks: 2, point_to_point_network: 1}}
+"""
+
+
+def user_time(command):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    error = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if os.waitstatus_to_exitcode(status) != 0:
+        raise SystemExit(f"{' '.join(command)}: {error.decode()}")
+    return usage.ru_utime
+
+
+def changes(path):
+    """Changes of values: lines after the definitions that are no times and no commands."""
+    count, body = 0, False
+    with open(path, "rb") as file:
+        for line in file:
+            if body:
+                count += line[:1] not in (b"#", b"$")
+            elif line.startswith(b"$enddefinitions"):
+                body = True
+    return count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("weft")
+    parser.add_argument("--repeat", type=int, default=5, help="pairs of runs (default: 5)")
+    parser.add_argument("--latency", action="append", help="of a link (default: 600 ns, 5 us and 20 us)")
+    options = parser.parse_args()
+    weft, good = str(pathlib.Path(options.weft).resolve()), True
+    print(f"{'flow':8} {'latency':8} {'run s':>7} {'waves s':>8} {'ratio':>6} {'changes':>9} {'MB':>7} {'B/change':>9}")
+    with tempfile.TemporaryDirectory(prefix="weft_waves_") as folder:
+        work = pathlib.Path(folder)
+        subprocess.run([weft, "generate", "llm", "--tp", "8", "--layers", "2", "--hidden", "2048", "--heads", "16",
+                        "--seq", "1024", "--batch", "1", "--out", work, "--name", "t"], check=True,
+                       stdout=subprocess.DEVNULL)
+        for flow in ("credits", "pfc"):
+            for latency in options.latency or ["600 ns", "5 us", "20 us"]:
+                (work / "m.yaml").write_text(MACHINE.format(latency=latency, flow=flow))
+                run = [weft, "run", str(work / "m.yaml"), "--trace", str(work / "t"), "--groups",
+                       str(work / "t.groups.json"), "--no-fold", "--out", str(work / "out")]
+                pairs = [(user_time(run), user_time([*run, "--waves", "*"])) for _ in range(options.repeat)]
+                plain = statistics.median(p[0] for p in pairs)
+                waves = statistics.median(p[1] for p in pairs)
+                ratio = statistics.median(p[1] / max(p[0], 0.001) for p in pairs)
+                size = (work / "out/waves.vcd").stat().st_size
+                count = changes(work / "out/waves.vcd")
+                good = good and ratio <= RATIO and size <= BYTES * count
+                print(f"{flow:8} {latency:8} {plain:7.2f} {waves:8.2f} {ratio:6.2f} {count:9} {size / 1e6:7.1f} "
+                      f"{size / max(count, 1):9.1f}", flush=True)
+    print("within the limits" if good else f"a limit is missed: ratio {RATIO}, {BYTES} bytes a change")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
