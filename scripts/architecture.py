@@ -129,7 +129,7 @@ def draw_room(room, columns, x, y, height):
     width = columns * (CELL + GAP) + GAP
     out = [f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="8" fill="{COLORS[room]}" stroke="#555"/>',
            text(x + GAP, y + 21, room, 17, 'font-weight="bold"'),
-           text(x + GAP + 11 * len(room) + 8, y + 21, what, 13, 'fill="#333"'),
+           text(x + GAP + 12 * len(room) + 8, y + 21, what, 13, 'fill="#333"'),
            text(x + GAP, y + 39, "may include: " + (", ".join(includes) or "nothing"), 11, 'fill="#555"')]
     top = y + HEAD + 18
     for row in room_rows(room, columns):

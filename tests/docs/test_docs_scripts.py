@@ -174,17 +174,17 @@ class Scripts(unittest.TestCase):
             shutil.copytree(check_docs.ROOT / name, self.root / name, dirs_exist_ok=True)
         for name in ["CMakeLists.txt", architecture.PICTURE, architecture.PAGE]:
             shutil.copy(check_docs.ROOT / name, self.root / name)
+        self.before = architecture.check(self.root)
 
     def check_architecture(self, name, old, new):
         """The mistakes that a change of a file adds to those of the copied tree."""
         path = self.root / name
         kept = path.read_text()
-        before = architecture.check(self.root)
         self.assertIn(old, kept)
         path.write_text(kept.replace(old, new))
         wrong = architecture.check(self.root)
         path.write_text(kept)
-        return "; ".join(line for line in wrong if line not in before)
+        return "; ".join(line for line in wrong if line not in self.before)
 
     def test_the_picture_fits_the_tree(self):
         self.assertEqual(architecture.check(check_docs.ROOT), [])
