@@ -8,7 +8,7 @@ if(Python3_FOUND)
   add_test(NAME docs_scripts COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/test_docs_scripts.py)
   add_test(NAME docs_architecture
     COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/architecture.py --check)
-  set_tests_properties(docs_commands docs_text docs_scripts docs_architecture PROPERTIES LABELS cli TIMEOUT 300)
+  set_tests_properties(docs_commands docs_text docs_scripts docs_architecture PROPERTIES LABELS cli TIMEOUT 900)
 else()
   message(STATUS "Python 3 is missing: the tests of the documentation are left out")
 endif()
