@@ -19,14 +19,15 @@ namespace {
 
 // Bytes, measured as the slope of the peak resident memory over each count (docs/performance.md).
 constexpr double kProgram = 14.4e6;         // what every run has
-constexpr double kNmu = 2300;               // an NMU with its collective engine
-constexpr double kPort = 2300;              // .. a port with its socket
-constexpr double kPortSlot = 512;           // .. a port that stays empty, at packet fidelity
+constexpr double kNmu = 1500;               // an NMU with its collective engine
+constexpr double kPort = 1150;              // .. a port with its socket
+constexpr double kPortSlot = 256;           // .. a port that stays empty, at packet fidelity
 constexpr double kLink = 64;                // a further link behind a port
+constexpr double kLastLink = 64;            // .. a link that ends there, at analytical fidelity
 constexpr double kNpu = 9500;               // NPU and memory modules
 constexpr double kSwitch = 4000;            // a switch of a Switch dimension
-constexpr double kSwitchPort = 1950;        // .. a port of it, with what the NMU binds to it
-constexpr double kDirectMember = 1750;      // a port's place in a fabric without switches
+constexpr double kSwitchPort = 850;         // .. a port of it, with what the NMU binds to it
+constexpr double kDirectMember = 780;       // a port's place in a fabric without switches
 constexpr double kGraphSwitch = 4000;       // a switch of a tree or graph
 constexpr double kGraphPort = 1100;         // .. a port of it
 constexpr double kGraphWay = 9.5;           // .. its way to an NPU
@@ -93,6 +94,8 @@ void add_dimension(Parts& parts, const Config& config, const DimensionConfig& d,
   double port = kPort + (pairs ? (n - 2) * kLink : kLink);
   if (d.fidelity == Fidelity::analytical || pairs) {
     port += kDirectMember;
+    if (d.fidelity == Fidelity::analytical)
+      port += kLastLink * (pairs ? n - 1 : d.kind == DimensionKind::switch_ ? 1 : 2);
   } else if (d.tree != nullptr) {
     const Graph& graph = d.tree->graph();
     parts.add(kSwitches,
@@ -268,7 +271,7 @@ double packets_on_wires(const Config& config) {
 void add_size(Parts& parts, const Config& config, const collectives::PlanSize& size, double ranks) {
   const auto& dimensions = config.fabric_dimensions();
   const bool last_links = std::any_of(dimensions.begin(), dimensions.end(), [](const DimensionConfig& d) {
-    return d.fidelity == Fidelity::analytical && d.kind != DimensionKind::fully_connected && d.size > 1;
+    return d.fidelity == Fidelity::analytical && d.size > 1;
   });
   parts.add("chunks of collectives", ranks * size.chunks * kChunk);
   parts.add("messages on their way", ranks * size.messages * (last_links ? kAnalyticalMessage : kMessage));

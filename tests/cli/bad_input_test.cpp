@@ -10,9 +10,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "tests/cli/weft_process.h"
-#include "tests/trace/trace_files.h"
-#include "tests/vcd/vcd_parser.h"
+#include "tests/support/job_folder.h"
 
 namespace weft::test {
 namespace {
@@ -24,32 +22,20 @@ using trace::test::PbNode;
 using trace::test::receive;
 using trace::test::send;
 using trace::test::write_trace;
-using Nodes = std::vector<PbNode>;
 constexpr auto kAllReduce = ChakraProtoMsg::ALL_REDUCE;
 
 const char kTopology[] = "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions:\n";
 const char kDimension[] = "    - {bandwidth: 50 GB/s, latency: 500 ns}\n";
 
-class BadInput : public ::testing::Test {
+class BadInput : public JobFolder {
  protected:
-  std::string at(const std::string& name) const { return folder_.file(name); }
-
-  std::string config(const std::string& text) const {
-    write(at("machine.yaml"), text);
-    return at("machine.yaml");
-  }
-
   /// Two ranks with these nodes on a ring of two.
   Ran run(const Nodes& rank0, const Nodes& rank1, std::vector<std::string> more = {}) const {
-    write_trace(at("t.0.et"), rank0);
-    write_trace(at("t.1.et"), rank1);
+    traces({rank0, rank1});
     return run_files(std::move(more));
   }
   Ran run_files(std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {
-        "run", config(std::string(kTopology) + kDimension), "--trace", at("t"), "--out", at("out")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return weft(arguments);
+    return run_traces(std::string(kTopology) + kDimension, more);
   }
 
   void expect(const Ran& ran, int status, const std::vector<std::string>& parts) const {
@@ -60,8 +46,6 @@ class BadInput : public ::testing::Test {
       EXPECT_NE(ran.err.find(part), std::string::npos) << "no \"" << part << "\" in: " << ran.err;
     EXPECT_FALSE(fs::exists(at("out"))) << "nothing was run";
   }
-
-  vcd::test::TemporaryFolder folder_;
 };
 
 TEST_F(BadInput, TheGoodCaseIsGood) {

@@ -43,7 +43,7 @@ weft_add_sc_test(cli_memory_estimate
 target_compile_definitions(test_cli_memory_estimate PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
 add_dependencies(test_cli_memory_estimate weft)
 
-weft_add_test(cli_machine_memory
+weft_add_sc_test(cli_machine_memory
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/machine_memory_test.cpp
   LINKS weft_cli
   LABELS unit)

@@ -12,9 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/weft_process.h"
-#include "tests/trace/trace_files.h"
-#include "tests/vcd/vcd_parser.h"
+#include "tests/support/job_folder.h"
 
 namespace weft::test {
 namespace {
@@ -28,22 +26,18 @@ using trace::test::make;
 using trace::test::PbNode;
 using trace::test::receive;
 using trace::test::send;
-using trace::test::write_trace;
 
 constexpr uint64_t kLastMicros = 18446744073709;  // the last whole microsecond
 constexpr int64_t kHuge = int64_t{10} << 30;
 
-class Overflow : public ::testing::Test {
+class Overflow : public JobFolder {
  protected:
-  std::string at(const std::string& name) const { return folder_.file(name); }
-
   /// One NPU, or two on a ring, with these nodes.
   Ran run(const std::vector<std::vector<PbNode>>& ranks, const std::string& more = "",
           const std::string& dimension = "bandwidth: 100 GB/s") const {
-    for (size_t r = 0; r < ranks.size(); ++r) write_trace(at("t." + std::to_string(r) + ".et"), ranks[r]);
-    write(at("machine.yaml"), "weft: 1\ntopology: {notation: Ring(" + std::to_string(ranks.size()) +
-                                  "), dimensions: [{" + dimension + "}]}\n" + more);
-    return weft({"run", at("machine.yaml"), "--trace", at("t"), "--out", at("out")});
+    traces(ranks);
+    return run_traces("weft: 1\ntopology: {notation: Ring(" + std::to_string(ranks.size()) +
+                      "), dimensions: [{" + dimension + "}]}\n" + more);
   }
 
   static Ran measure(std::vector<std::string> more) {
@@ -59,8 +53,6 @@ class Overflow : public ::testing::Test {
       EXPECT_TRUE(ran.says({part})) << "no \"" << part << "\" in " << ran.err;
     EXPECT_EQ(ran.err.find("internal error"), std::string::npos) << ran.err;
   }
-
-  vcd::test::TemporaryFolder folder_;
 };
 
 PbNode memory(uint64_t id, int64_t bytes, bool remote = false) {

@@ -368,7 +368,7 @@ def p16_validate_refuses_what_always_fails(weft):
     weft("validate", custom).ends(3, "custom.yaml", "nowhere")
 
 
-@still_open("`weft validate` plans no operations, and has no --trace and --groups")
+@case
 def p16_validate_knows_algorithms_traces_and_groups(weft):
     weft("validate", weft.file("gather.yaml")).ends(2, "gather.yaml", "collectives.gather",
                                                     "double_binary_tree has no gather")
@@ -459,12 +459,13 @@ def p24_the_share_of_the_links_is_told(weft):
     near(one / two, 2, 0.01, "two directions against one")
 
 
-@still_open("nothing estimates memory")
+@case
 def p25_memory_is_estimated(weft):
     machine = weft.work / "huge.yaml"
     machine.write_text("weft: 1\ntopology: {notation: Ring(16777216), dimensions: [{bandwidth: 100 GB/s}]}\n")
-    text = weft("validate", machine).ends(0)
-    check(re.search(r"memory.*\d+ [GT]i?B|\d+ [GT]i?B.*memory", text.out + text.err), text.out + text.err)
+    for command in (["validate", machine], ["collective", machine, "--size", "1MiB", "--no-fold"]):
+        ran = weft(*command).ends(3, "memory", "--force")
+        check(re.search(r"\d+(\.\d+)? [GT]iB", ran.out + ran.err), ran.out + ran.err)
 
 
 @case

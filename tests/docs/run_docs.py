@@ -57,6 +57,7 @@ NOT_RUN = [
     (r"ctest ", "runs the tests"),
     (r"gtkwave ", "opens a window"),
     (r"vcd2fst ", "belongs to GTKWave, which not every machine has; the test cli_run calls it where it is there"),
+    (r"(WEFT_DATA_DIR=\S+ )?tests/", "the tests of the repository: run by ctest"),
     (r"(./)?bench/", "takes minutes: measures speed"),
     (r"build/release/bin/", "programs of bench and tests: take minutes, or need measurements that are not in the tree"),
     (r"weft generate llm --tp 8 --dp 512 ", "writes 4,096 files"),

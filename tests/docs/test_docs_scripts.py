@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Weft authors
-"""Tests of run_docs.py and check_docs.py on small trees of their own: each mistake in a page must be found."""
+"""Tests of run_docs.py, check_docs.py and scripts/architecture.py: each mistake in a page or tree must be found."""
 
 import contextlib
 import io
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
@@ -13,6 +14,9 @@ from unittest import mock
 
 import check_docs
 import run_docs
+
+sys.path.insert(0, str(check_docs.ROOT / "scripts"))
+import architecture  # noqa: E402
 
 #: Stands for the program: prints its arguments, one a line; `fail` ends with exit code 3.
 PROGRAM = """#!/bin/sh
@@ -162,6 +166,41 @@ class Scripts(unittest.TestCase):
             self.assertEqual(wrapped.count(whole), text.count(whole))
         self.assertIn("short\nlines\n", wrapped)
         self.assertEqual(check_docs.wrap(wrapped), wrapped)
+
+    # -- scripts/architecture.py
+
+    def copy_of_the_tree(self):
+        for name in [*architecture.ROOMS, "tests/system", "docs/guide"]:
+            shutil.copytree(check_docs.ROOT / name, self.root / name, dirs_exist_ok=True)
+        for name in ["CMakeLists.txt", architecture.PICTURE, architecture.PAGE]:
+            shutil.copy(check_docs.ROOT / name, self.root / name)
+        self.before = architecture.check(self.root)
+
+    def check_architecture(self, name, old, new):
+        """The mistakes that a change of a file adds to those of the copied tree."""
+        path = self.root / name
+        kept = path.read_text()
+        self.assertIn(old, kept)
+        path.write_text(kept.replace(old, new))
+        wrong = architecture.check(self.root)
+        path.write_text(kept)
+        return "; ".join(line for line in wrong if line not in self.before)
+
+    def test_the_picture_fits_the_tree(self):
+        self.assertEqual(architecture.check(check_docs.ROOT), [])
+
+    def test_what_the_picture_does_not_show_is_found(self):
+        self.copy_of_the_tree()
+        for name, old, new, found in (
+                ("sc_models/nmu.h", "class Nmu final", "class Other final", "names Nmu: sc_models/nmu.h"),
+                ("workload/seam.h", "class MessagePort {", "class MessagePort;", "names MessagePort"),
+                ("vcd/waves.h", '#include "vcd/', '#include "configs/config.h"\n#include "vcd/', "does not allow vcd"),
+                ("CMakeLists.txt", "add_subdirectory(vcd)", "add_subdirectory(wave)", "lacks the room wave"),
+                (architecture.PICTURE, "CollectiveEngine", "Engine", "is not what"),
+                (architecture.PAGE, "`sc_models/settled_call.h`", "`sc_models/settled.h`", "no sc_models/settled.h"),
+                (architecture.PAGE, "`Nmu::deliver`", "`Nmu::hand`", "names Nmu::hand"),
+                (architecture.PAGE, "| 9 |", "| 8 |", "not 1 to 10")):
+            self.assertIn(found, self.check_architecture(name, old, new), name)
 
 
 if __name__ == "__main__":

@@ -204,17 +204,11 @@ class Collective:
         return max(totals)
 
     def latency(self, line):
-        """L of collective_waits.md: of the dimension, or the largest of those that a flat line runs over."""
+        """L of collective_waits.md: of the dimension, or the largest of those in which a flat line's members differ."""
         machine = self.machine
         sequence = self.sequence(line.chunk)
         d = sequence[line.phase][1]
         if d is not None:
             return machine.dimensions[d].latency
-        sets = [{machine.coordinate(r, k) for r in self.members} for k in range(len(machine.dimensions))]
-        count = 1
-        for s in sets:
-            count *= len(s)
-        used = [k for k, s in enumerate(sets) if len(s) > 1]
-        if count != len(self.members):
-            used = range(len(machine.dimensions))
+        used = [k for k in range(len(machine.dimensions)) if len({machine.coordinate(r, k) for r in self.members}) > 1]
         return max(machine.dimensions[k].latency for k in used)

@@ -18,6 +18,8 @@ OPS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", 
        "barrier")
 ORDERS = ("local_bw_aware", "local_bw_aware", "baseline", "round_robin")
 KINDS = ("analytical", "message", "joins", "p2p", "jobs")
+#: Drawn only if asked for: one collective with equal latencies, rates and blocks, so that many messages meet at once.
+TIES = "ties"
 MB_PER_S = 1_000_000  # 1 B/ps in MB/s
 
 
@@ -82,7 +84,7 @@ def draw(seed, number, kind=None):
     _draw_settings(rng, case)
     npus = case.machine().npus
     case.traces = [[] for _ in range(npus)]
-    works = {"analytical": 1, "message": 1, "joins": rng.randint(2, 4), "p2p": rng.randint(2, 20),
+    works = {"analytical": 1, "message": 1, TIES: 1, "joins": rng.randint(2, 4), "p2p": rng.randint(2, 20),
              "jobs": rng.randint(4, 16)}[case.kind]
     builder = _Builder(rng, case, npus)
     for _ in range(works):
@@ -94,7 +96,7 @@ def draw(seed, number, kind=None):
 def _draw_machine(rng, case):
     count = rng.choice((1, 1, 2, 2, 3))
     npus = 1
-    fidelity = {"analytical": m.ANALYTICAL, "message": m.MESSAGE}.get(case.kind)
+    fidelity = {"analytical": m.ANALYTICAL, "message": m.MESSAGE, TIES: m.MESSAGE}.get(case.kind)
     for _ in range(count):
         kind = rng.choice((m.RING, m.MESH, m.FULL, m.SWITCH))
         size = rng.randint(2, 9 if count == 1 else 4)
@@ -105,10 +107,14 @@ def _draw_machine(rng, case):
         npus *= size
         rate = Fraction(rng.choice((1, 10, 50, 100, 300, 700, rng.randint(1, 999))), 1000)
         latency = rng.choice((1000, 10_000, 500_000, rng.randint(1, 50_000)))
+        if case.kind == TIES:
+            kind, rate, latency = rng.choice((m.MESH, m.MESH, m.RING, m.SWITCH)), Fraction(1), 1000
         case.dimensions.append(m.Dimension(kind, size, rate, latency, fidelity or rng.choice((m.ANALYTICAL, m.MESSAGE)),
                                            rng.choice((m.CUT_THROUGH, m.STORE_AND_FORWARD))))
     case.endpoint_delay = rng.choice((0, 0, 5000, rng.randint(1, 2000)))
     case.reduction = rng.choice((None, None, Fraction(rng.randint(1, 3000), 1000)))
+    if case.kind == TIES:
+        case.endpoint_delay, case.reduction = rng.choice((0, 1000)), None
 
 
 def _draw_settings(rng, case):
@@ -137,7 +143,7 @@ class _Builder:
 
     def add(self):
         kind = self.case.kind
-        if kind in ("analytical", "message"):
+        if kind in ("analytical", "message", TIES):
             self._collective(list(range(self.npus)), "")
             return
         turn = self.rng.random()
@@ -162,6 +168,8 @@ class _Builder:
                     self.rng.shuffle(nodes)
 
     def _size(self):
+        if self.case.kind == TIES:
+            return self.npus * self.rng.choice((24_000, 120_000))
         if self.rng.random() < 0.6:
             return self.npus * self.rng.choice((1, 24, 64)) * self.rng.randint(1, 9)
         return self.rng.randint(1, 3000)

@@ -39,12 +39,11 @@ class Message:
 class Link:
     """When a link is free: exactly (a fraction of ps) and rounded up."""
 
-    __slots__ = ("exact", "free", "count")
+    __slots__ = ("exact", "free")
 
     def __init__(self):
         self.exact = Fraction(0)
         self.free = 0
-        self.count = 0
 
 
 def parts_of(way):
@@ -114,9 +113,8 @@ class Network:
             end, exact = message.tail, Fraction(message.tail)
         link.exact, link.free = exact, end
         self._leaves(message, end)
-        link.count += 1
         d, source, to = hop.link
-        message.port = (d, to if to in (1, -1) and hop.dimension.directed() else source, link.count)
+        message.port = (d, to if to in (1, -1) and hop.dimension.directed() else source) + message.order
         self._next_part(message, start + hop.latency, end + hop.latency, hop.dimension)
 
     @staticmethod
@@ -141,15 +139,12 @@ class Network:
         self.events.at(message.head, self._enter, message, order=(ARRIVAL,) + message.order)
 
     def _arrive(self, message, hops):
-        """Analytical, step 3: the last link, in the order of heads. A pair link is not waited for."""
+        """Analytical, step 3: the last link, in the order of heads."""
         last = hops[-1]
-        if last.dimension.kind == m.FULL:
-            end = message.tail
-        else:
-            link = self.last.setdefault(last.link, Link())
-            begin = max(message.head, link.free)
-            end = max(begin + m.ceil_div(message.size, last.rate), message.tail)
-            link.free = end
+        link = self.last.setdefault(last.link, Link())
+        begin = max(message.head, link.free)
+        end = max(begin + m.ceil_div(message.size, last.rate), message.tail)
+        link.free = end
         message.port = (last.link[0],) + message.order
         self._next_part(message, message.head, end, last.dimension)
 

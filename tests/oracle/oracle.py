@@ -142,7 +142,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--case", type=int, help="only this one")
-    parser.add_argument("--kind", choices=jobs.KINDS, help="only cases of this kind")
+    parser.add_argument("--kind", choices=(*jobs.KINDS, jobs.TIES), help="only cases of this kind")
     parser.add_argument("--known", action="append", default=[], choices=(CIRCLE, TIE),
                         help="count cases that differ and in which this could be the cause, do not fail; repeatable")
     parser.add_argument("--listed", action="store_true", help=f"the cases of {LIST.name} may differ, no others")

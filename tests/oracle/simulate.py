@@ -142,8 +142,10 @@ class Simulator:
         self.waits.changed = True
 
     def serve_queues(self):
-        dirty, self.dirty = sorted(self.dirty), set()
-        for rank, key in dirty:
+        """The lowest queue first, again and again: a phase that ends at once brings its chunk into another queue."""
+        while self.dirty:
+            rank, key = min(self.dirty)
+            self.dirty.discard((rank, key))
             queue = self.ranks[rank].queues[key]
             while queue.waiting and len(queue.running) < self.settings.active:
                 chunk = self._choose(rank, queue)

@@ -18,11 +18,13 @@
 #include "sc_models/job.h"
 #include "tests/support/data_dir.h"
 #include "tests/support/isolated.h"
+#include "tests/support/random_machine.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft {
 namespace {
 
+using test::Random;
 using trace::test::PbNode;
 
 /// When every collective started and ended, and what the job says about it.
@@ -51,8 +53,7 @@ std::string data_job(const std::string& config_file, const std::string& trace, c
         trace::open_job(folder + trace, config.npus(), groups.empty() ? "" : folder + groups, false);
     TraceJob job("job", config, traces);
     job.start();
-    do sc_core::sc_start();
-    while (!job.finished() && job.rescue());
+    test::run_to_the_end(job);
     return outcome(job);
   });
   EXPECT_EQ(result.status, 0) << result.text;
@@ -130,30 +131,15 @@ TEST(CollectiveWaits, ADecisionMayCloseAFurtherCircle) {
   EXPECT_EQ(alone, three_at_once(true));
 }
 
-class Random {
- public:
-  explicit Random(uint32_t seed) : engine(seed) {}
-  uint32_t pick(uint32_t n) { return static_cast<uint32_t>(engine() % n); }
-  std::mt19937 engine;
-};
-
 Config random_machine(Random& random) {
   Config config;
-  const DimensionKind kinds[] = {DimensionKind::ring, DimensionKind::fully_connected, DimensionKind::switch_,
-                                 DimensionKind::mesh};
-  do {
-    config.dimensions.clear();
-    const uint32_t count = 1 + random.pick(3);
-    for (uint32_t i = 0; i < count; ++i) {
-      DimensionConfig d;
-      d.kind = kinds[random.pick(4)];
-      d.size = 2 + random.pick(count == 1 ? 6 : 3);
-      d.bandwidth = {1'000'000'000ull * (1 + random.pick(100)), 1};
-      d.latency = random.pick(4) == 0 ? random.pick(2) : random.pick(2'000'000);
-      d.fidelity = static_cast<Fidelity>(random.pick(8) == 0 ? 2 : random.pick(2));
-      config.dimensions.push_back(d);
-    }
-  } while (config.npus() > 12);
+  test::draw_dimensions(
+      random, config, 1, 12, [](Random& r, uint32_t count) { return 2 + r.pick(count == 1 ? 6 : 3); },
+      [](Random& r, DimensionConfig& d) {
+        d.bandwidth = {1'000'000'000ull * (1 + r.pick(100)), 1};
+        d.latency = r.pick(4) == 0 ? r.pick(2) : r.pick(2'000'000);
+        d.fidelity = static_cast<Fidelity>(r.pick(8) == 0 ? 2 : r.pick(2));
+      });
   CollectivesConfig& c = config.collectives;
   c.chunks = 1 + random.pick(4);
   c.active_chunks_per_dimension = 1 + random.pick(2);

@@ -14,9 +14,12 @@
 #include "sc_models/job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
+#include "tests/support/random_machine.h"
 
 namespace weft {
 namespace {
+
+using test::Random;
 
 std::string describe(const RunResult& run) {
   std::string text = std::to_string(run.time) + " ps, " + std::to_string(run.messages) + " messages, " +
@@ -35,45 +38,30 @@ std::string describe(const RunResult& run) {
   return text;
 }
 
-struct Random {
-  explicit Random(uint32_t seed) : engine(seed) {}
-  uint32_t pick(uint32_t n) { return static_cast<uint32_t>(engine() % n); }
-  std::mt19937 engine;
-};
-
 Config random_machine(Random& random) {
   Config config;
-  const DimensionKind kinds[] = {DimensionKind::ring, DimensionKind::fully_connected, DimensionKind::switch_,
-                                 DimensionKind::mesh};
   const bool equal_bandwidths = random.pick(3) == 0;
   const uint32_t fidelity = random.pick(4);  // all analytical, all message, all packet, mixed
   const uint64_t common = 1'000'000'000ull * (1 + random.pick(400));
-  do {
-    config.dimensions.clear();
-    const uint32_t count = 1 + random.pick(3);
-    for (uint32_t i = 0; i < count; ++i) {
-      DimensionConfig d;
-      d.kind = kinds[random.pick(4)];
-      d.size = 1 + random.pick(6);
-      d.bandwidth = {equal_bandwidths ? common : 1'000'000'000ull * (1 + random.pick(400)),
-                     1 + random.pick(7)};
-      if (equal_bandwidths) d.bandwidth.divisor = 1;
-      d.latency = random.pick(4) == 0 ? 0 : random.pick(2'000'000);
-      d.links_per_npu = 1 + random.pick(2);
-      d.fidelity = fidelity == 0   ? Fidelity::analytical
-                   : fidelity == 1 ? Fidelity::message
-                   : fidelity == 2 ? Fidelity::packet
-                                   : static_cast<Fidelity>(random.pick(3));
-      if (random.pick(4) == 0) d.credit_latency = 1 + random.pick(100'000);
-      if (random.pick(6) == 0) d.flit_error_rate = 0.001;
-      d.switching = static_cast<Switching>(random.pick(2));
-      if (d.kind == DimensionKind::switch_ && random.pick(2) != 0) {
-        std::mt19937_64 trees(random.pick(1u << 30));
-        test::make_random_tree(d, test::random_tree(8, trees), trees);
-      }
-      config.dimensions.push_back(d);
+  const auto fill = [&](Random&, DimensionConfig& d) {
+    d.bandwidth = {equal_bandwidths ? common : 1'000'000'000ull * (1 + random.pick(400)), 1 + random.pick(7)};
+    if (equal_bandwidths) d.bandwidth.divisor = 1;
+    d.latency = random.pick(4) == 0 ? 0 : random.pick(2'000'000);
+    d.links_per_npu = 1 + random.pick(2);
+    d.fidelity = fidelity == 0   ? Fidelity::analytical
+                 : fidelity == 1 ? Fidelity::message
+                 : fidelity == 2 ? Fidelity::packet
+                                 : static_cast<Fidelity>(random.pick(3));
+    if (random.pick(4) == 0) d.credit_latency = 1 + random.pick(100'000);
+    if (random.pick(6) == 0) d.flit_error_rate = 0.001;
+    d.switching = static_cast<Switching>(random.pick(2));
+    if (d.kind == DimensionKind::switch_ && random.pick(2) != 0) {
+      std::mt19937_64 trees(random.pick(1u << 30));
+      test::make_random_tree(d, test::random_tree(8, trees), trees);
     }
-  } while (config.npus() < 2);
+  };
+  test::draw_dimensions(
+      random, config, 2, ~0u, [](Random& r, uint32_t) { return 1 + r.pick(6); }, fill);
   config.collectives.chunks = 1 + random.pick(9);
   config.collectives.active_chunks_per_dimension = 1 + random.pick(3);
   config.collectives.queues_per_dimension = 1 + random.pick(2);
@@ -127,10 +115,7 @@ std::string run(uint32_t seed, bool facts) {
               random.pick(config.npus()));
     if (random.pick(2) != 0) sc_core::sc_start(sc_core::sc_time::from_value(random.pick(5'000'000)));
   }
-  do {
-    sc_core::sc_start();
-  } while (!job.finished() && job.rescue());
-  if (!job.finished()) text += job.stall_report();
+  if (!test::run_to_the_end(job)) text += job.stall_report();
   const RunResult result = job.result();
   for (const std::string& broken : result.broken_invariants) text += broken + "\n";
   for (const CollectiveRow& row : result.collectives) {

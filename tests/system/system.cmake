@@ -38,7 +38,7 @@ weft_add_sc_test(auto_chunks
   LINKS weft::sc_models
   TIMEOUT 300
   LABELS unit)
-weft_add_sc_test(schedulers SOURCES ${CMAKE_CURRENT_LIST_DIR}/schedulers_test.cpp LINKS weft::sc_models TIMEOUT 300)
+weft_add_sc_test(schedulers SOURCES ${CMAKE_CURRENT_LIST_DIR}/schedulers_test.cpp LINKS weft::sc_models TIMEOUT 900)
 weft_add_sc_test(packet_system SOURCES ${CMAKE_CURRENT_LIST_DIR}/packet_system_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(fidelity_rules
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/fidelity_rules_test.cpp
@@ -61,12 +61,12 @@ weft_add_sc_test(analytical
 weft_add_sc_test(collective_waits
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/collective_waits_test.cpp
   LINKS weft::sc_models
-  TIMEOUT 300)
+  TIMEOUT 900)
 weft_add_sc_test(bounds_system
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/bounds_system_test.cpp
           ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp
   LINKS weft::sc_models
-  TIMEOUT 300)
+  TIMEOUT 900)
 weft_add_sc_test(instant_queue SOURCES ${CMAKE_CURRENT_LIST_DIR}/instant_queue_test.cpp LINKS weft::tlm_interconnect LABELS unit)
 weft_add_sc_test(fabric_sockets
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabric_sockets_test.cpp
