@@ -112,6 +112,13 @@ constexpr bool rooted(CollectiveOp op) {
          op == CollectiveOp::scatter;
 }
 
+/// The root of a reduction or a gather sends nothing. What it receives, the root of the mirrored operation
+/// sends by the same links: all algorithms run the one as the other backwards.
+constexpr CollectiveOp sent_by_root(CollectiveOp op) {
+  if (op == CollectiveOp::reduce) return CollectiveOp::broadcast;
+  return op == CollectiveOp::gather ? CollectiveOp::scatter : op;
+}
+
 class Algorithm {
  public:
   virtual ~Algorithm() = default;

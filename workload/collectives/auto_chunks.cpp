@@ -7,6 +7,7 @@
 
 #include "configs/tree.h"
 #include "workload/collectives/in_switch.h"
+#include "workload/collectives/sample.h"
 
 namespace weft::collectives {
 namespace {
@@ -63,12 +64,6 @@ uint32_t hops(const Ways& ways, const Axis& axis, uint32_t from, uint32_t to) {
   return ways.kind == DimensionKind::ring ? std::min(apart, ways.size - apart) : apart;
 }
 
-/// What goes the other way costs the same and is told by those who send.
-CollectiveOp as_sent(CollectiveOp op) {
-  if (op == CollectiveOp::reduce) return CollectiveOp::broadcast;
-  return op == CollectiveOp::gather ? CollectiveOp::scatter : op;
-}
-
 /// A member's phase, every round as long as its links are busy with it.
 class MemberCost {
  public:
@@ -81,13 +76,12 @@ class MemberCost {
   AxisCost of(const PhasePlan& phase, CollectiveOp op, const Split& split, uint32_t me) const {
     const PhaseShape shape{op, axis_.size, me, phase.root, false, 0};
     const uint32_t rounds = phase.algorithm->rounds(shape);
-    const uint32_t looked = std::min(rounds, kRounds);
     AxisCost cost;
     Round round;
-    for (uint32_t i = 0; i < looked; ++i) {
-      phase.algorithm->round(shape, static_cast<uint32_t>(uint64_t{i} * rounds / looked), round);
+    const uint32_t looked = for_each_sample(rounds, kRounds, [&](uint32_t r) {
+      phase.algorithm->round(shape, r, round);
       add(round, split, me, cost);
-    }
+    });
     const double each = looked == 0 ? 0 : static_cast<double>(rounds) / looked;
     cost.latency = cost.latency * each + static_cast<double>(config_.nmu.endpoint_delay);
     cost.serialisation *= each;
@@ -190,7 +184,7 @@ AxisCost phase_cost(const Config& config, const CollectivePlan& plan, const std:
   const bool brought = phase.algorithm != ring_algorithm() && phase.algorithm != direct_algorithm() &&
                        phase.algorithm != halving_doubling_algorithm() &&
                        phase.algorithm != double_binary_tree_algorithm();
-  const CollectiveOp op = brought ? phase.op : as_sent(phase.op);
+  const CollectiveOp op = brought ? phase.op : sent_by_root(phase.op);
   const MemberCost member(config, axis, phase);
   // Where members differ some of them stand for the rest: the root, its neighbours and those at the ends.
   std::vector<uint32_t> members{phase.root % axis.size};

@@ -2,6 +2,7 @@
 // Copyright the Weft authors
 
 #include "workload/collectives/link_share.h"
+#include "workload/collectives/sample.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -49,13 +50,6 @@ uint32_t link_to(const DimensionConfig& d, const Axis& axis, uint32_t from, uint
   return 0;
 }
 
-/// The root of a reduction or a gather sends nothing. What it receives, the root of the mirrored operation
-/// sends by the same links: all algorithms run the one as the other backwards.
-CollectiveOp sent_by_root(CollectiveOp op) {
-  if (op == CollectiveOp::reduce) return CollectiveOp::broadcast;
-  return op == CollectiveOp::gather ? CollectiveOp::scatter : op;
-}
-
 /// Links that a member's chunks use in one phase.
 class PhaseLinks {
  public:
@@ -74,31 +68,26 @@ class PhaseLinks {
     uint32_t most = 0;  // in one round
     for (uint32_t chunk = 0; chunk < std::min(chunks, std::max(2u, queues)); ++chunk) {
       const bool reverse = line && (chunk % queues & 1) != 0;
-      for (const uint32_t me : members()) most = std::max(most, links(me, reverse, chunk, all));
+      most = std::max(most, links(reverse, chunk, all));
     }
     const uint32_t running = std::min(chunks, queues * config_.collectives.active_chunks_per_dimension);
     return std::min<uint64_t>(all.size(), uint64_t{most} * running);
   }
 
  private:
-  std::vector<uint32_t> members() const {
+  uint32_t links(bool reverse, uint32_t chunk, std::set<uint32_t>& all) const {
     // In the middle, where both directions of a line go on; the root of an operation that has one.
-    return {rooted(phase_.op) ? phase_.root : axis_.size / 2};
-  }
-
-  uint32_t links(uint32_t me, bool reverse, uint32_t chunk, std::set<uint32_t>& all) const {
+    const uint32_t me = rooted(phase_.op) ? phase_.root : axis_.size / 2;
     const PhaseShape shape{sent_by_root(phase_.op), axis_.size, me, phase_.root, reverse, chunk};
-    const uint32_t rounds = phase_.algorithm->rounds(shape);
-    const uint32_t looked = std::min(rounds, kRounds);
     uint32_t most = 0;
     Round round;
-    for (uint32_t i = 0; i < looked; ++i) {
-      phase_.algorithm->round(shape, static_cast<uint32_t>(uint64_t{i} * rounds / looked), round);
+    for_each_sample(phase_.algorithm->rounds(shape), kRounds, [&](uint32_t r) {
+      phase_.algorithm->round(shape, r, round);
       std::set<uint32_t> now;
       for (const RoundSend& send : round.sends) now.insert(link_to(dimension_, axis_, me, send.to, reverse));
       most = std::max(most, static_cast<uint32_t>(now.size()));
       all.insert(now.begin(), now.end());
-    }
+    });
     return most;
   }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "workload/collectives/in_switch.h"
+#include "workload/collectives/sample.h"
 
 namespace weft::collectives {
 namespace {
@@ -52,10 +53,8 @@ PlanSize plan_size(const Config& config, const CollectivePlan& plan) {
   result.chunks = plan.chunks();
   const CollectivesConfig& c = config.collectives;
   const std::vector<uint32_t>& group = plan.request().group->ranks;
-  const uint32_t looked_at = std::min(plan.members(), kMostMembers);
   std::vector<AxisView> views;
-  for (uint32_t i = 0; i < looked_at; ++i) {
-    const auto member = static_cast<uint32_t>(uint64_t{i} * plan.members() / looked_at);
+  for_each_sample(plan.members(), kMostMembers, [&](uint32_t member) {
     plan.views(group.empty() ? member : group[member], views);
     // Phases on one axis take turns; those on different axes run side by side, with different chunks.
     std::vector<PhaseSize> axes(plan.axes().size());
@@ -79,7 +78,7 @@ PlanSize plan_size(const Config& config, const CollectivePlan& plan) {
       one.bytes += side_by_side * axis.bytes;
     }
     result.raise(one);
-  }
+  });
   return result;
 }
 

@@ -9,6 +9,7 @@
 
 #include "configs/stop.h"
 #include "workload/collectives/in_switch.h"
+#include "workload/collectives/sample.h"
 
 namespace weft::collectives {
 namespace {
@@ -46,10 +47,8 @@ TrafficEstimate estimate_traffic(const Config& config, const CollectivePlan& pla
   TrafficEstimate total;
   if (plan.empty()) return total;
   const std::vector<uint32_t>& group = plan.request().group->ranks;
-  const uint32_t looked_at = std::min(plan.members(), kMostLookedAt);
   std::vector<AxisView> views;
-  for (uint32_t i = 0; i < looked_at; ++i) {
-    const auto member = static_cast<uint32_t>(uint64_t{i} * plan.members() / looked_at);
+  const uint32_t looked_at = for_each_sample(plan.members(), kMostLookedAt, [&](uint32_t member) {
     plan.views(group.empty() ? member : group[member], views);
     // Chunks of one order of phases are alike, but for the last one.
     std::map<const std::vector<PhasePlan>*, TrafficEstimate> known;
@@ -66,7 +65,7 @@ TrafficEstimate estimate_traffic(const Config& config, const CollectivePlan& pla
       total.messages += it->second.messages;
       total.bytes += it->second.bytes;
     }
-  }
+  });
   const double scale = static_cast<double>(plan.members()) / looked_at;
   return {total.messages * scale, total.bytes * scale};
 }
