@@ -57,14 +57,14 @@ const std::vector<AlgorithmInfo>& algorithm_table() {
   return table();
 }
 
-void add_algorithm_name(const std::string& name, const std::string& description) {
+void add_algorithm_name(const std::string& name, const std::string& description, const std::string& source) {
   for (const std::string& n : {name, "one_" + name})
     for (const AlgorithmInfo& info : table())
       if (n == info.name)
         throw UserError(ExitCode::usage, fmt::format("there is a collective algorithm '{}' already", n));
-  table().push_back({name, true, false, nullptr, description, 0, nullptr});
-  table().push_back(
-      {"one_" + name, true, true, nullptr, fmt::format("one flat {} over all NPUs", name), 0, nullptr});
+  table().push_back({name, true, false, nullptr, description, 0, nullptr, source});
+  table().push_back({"one_" + name, true, true, nullptr, fmt::format("one flat {} over all NPUs", name), 0, nullptr,
+                     source});
 }
 
 const AlgorithmInfo* find_algorithm(std::string_view name) {

@@ -24,6 +24,7 @@ struct AlgorithmInfo {
   std::string description;
   uint32_t lacks = 0;             ///< bit i: operation i does not exist in it, whatever the dimension
   const char* instead = nullptr;  ///< what to use for those, to follow "use"
+  std::string source = "weft";    ///< or the file of a plugin
 };
 
 /// All of them, available ones first.

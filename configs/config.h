@@ -36,6 +36,10 @@ enum class FlowControl : uint8_t { credits, pfc, automatic };
 
 const char* to_string(FlowControl control);
 
+/// The models that `implementation` means where nothing else is written.
+inline constexpr const char* kDefaultSwitchModel = "crossbar";
+inline constexpr const char* kDefaultMemoryModel = "auto";  ///< what the section's other keys say
+
 /// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
@@ -53,7 +57,7 @@ struct DimensionConfig {
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
   Picoseconds replay = 0;          ///< what a repetition costs; 0: a round trip
   FlowControl flow_control = FlowControl::automatic;
-  std::string implementation = "crossbar";  ///< of a Switch's or a tree's switches, at message fidelity
+  std::string implementation = kDefaultSwitchModel;  ///< of a Switch's or a tree's switches, at message fidelity
 
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
@@ -80,7 +84,7 @@ struct HbmConfig {
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
   uint32_t outstanding = 8;             ///< requests in flight an NPU
-  std::string implementation = "auto";  ///< `auto`: what `model` says
+  std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
 
   bool banked() const { return model == "banked"; }
 };
@@ -90,7 +94,7 @@ struct HbmConfig {
 struct RemoteMemoryConfig {
   Rate bandwidth;
   Picoseconds latency = 0;
-  std::string implementation = "auto";  ///< `auto`: latency + bytes / bandwidth
+  std::string implementation = kDefaultMemoryModel;  ///< `auto`: latency + bytes / bandwidth
 };
 
 enum class FlitSwitchingKind : uint8_t { packet_held, flit_interleaved };

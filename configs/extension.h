@@ -24,9 +24,9 @@ PluginLoader plugin_loader();
 /// key, UserError(usage) for a name that the key takes already.
 void add_choice(const std::string& key, const std::string& name, const std::string& description);
 
-/// A further collective algorithm `name`, and `one_<name>` for whole operations. Errors: UserError(usage) for
-/// a name that there is.
-void add_algorithm_name(const std::string& name, const std::string& description);
+/// A further collective algorithm `name`, and `one_<name>` for whole operations. `source`: the plugin's file.
+/// Errors: UserError(usage) for a name that there is.
+void add_algorithm_name(const std::string& name, const std::string& description, const std::string& source);
 
 }  // namespace weft
 

@@ -3,7 +3,10 @@
 
 #include "sc_models/machine_check.h"
 
+#include <fmt/format.h>
+
 #include "sc_models/packet_region.h"
+#include "workload/collectives/in_switch.h"
 #include "workload/graph/fidelity_rules.h"
 
 namespace weft {
@@ -11,6 +14,20 @@ namespace weft {
 void check_machine(const Config& config) {
   const graph::FidelityRules rules(config);
   for (uint32_t p = 0; p < rules.planes(); ++p) packet_regions_of(rules.plane(p));
+  for (uint32_t d = 0; d < config.fabric_dimensions().size(); ++d) check_switch_model(config, d);
+}
+
+std::string switch_model_key(uint32_t dimension) {
+  return fmt::format("topology.dimensions[{}].implementation", dimension);
+}
+
+void check_switch_model(const Config& config, uint32_t d) {
+  const std::string& model = config.fabric_dimensions()[d].implementation;
+  if (model == kDefaultSwitchModel || !collectives::uses_unit(config, d)) return;
+  throw UserError(ExitCode::usage,
+                  fmt::format("{}: switches of the model '{}' have no collective unit, which the algorithm "
+                              "`in_switch` of this dimension needs; use `{}`, or another algorithm",
+                              switch_model_key(d), model, kDefaultSwitchModel));
 }
 
 std::vector<std::string> machine_warnings(const Config& config) {

@@ -6,10 +6,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <set>
 
 #include "configs/algorithms.h"
@@ -18,12 +16,6 @@
 
 namespace weft {
 namespace {
-
-/// The file that last added each algorithm: algorithms themselves know no source.
-std::map<std::string, std::string>& algorithm_sources() {
-  static std::map<std::string, std::string> sources;
-  return sources;
-}
 
 [[noreturn]] void refuse(const std::string& origin, const std::string& path, const std::string& why) {
   throw UserError(ExitCode::usage, fmt::format("{}: {}: {}", origin, path, why));
@@ -35,7 +27,7 @@ Function* exported(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-/// What a SystemC release is called by its own header, as WEFT_PLUGIN_BUILD has it.
+/// Refuses a library that is no plugin, or one that was built for something else.
 void check_versions(void* library, const std::string& origin, const std::string& path) {
   auto* const interface = exported<uint32_t()>(library, "weft_plugin_interface");
   auto* const build = exported<const char*()>(library, "weft_plugin_build");
@@ -93,8 +85,7 @@ void PluginRegistry::add_routing_policy(const std::string& name, const std::stri
 }
 
 void PluginRegistry::add_algorithm(const collectives::Algorithm& algorithm, const std::string& description) {
-  collectives::add_algorithm(algorithm, description);
-  algorithm_sources()[algorithm.name()] = source_;
+  collectives::add_algorithm(algorithm, description, source_);
   ++registered_;
 }
 
@@ -148,11 +139,7 @@ std::string list_models() {
   registry("routing policies at packet fidelity (packet.routing)",
            packet::routing_policy_registry().entries());
   kind("collective algorithms (collectives.<operation>)");
-  for (const AlgorithmInfo& info : algorithm_table()) {
-    const std::string base = info.whole && info.name.rfind("one_", 0) == 0 ? info.name.substr(4) : info.name;
-    const auto source = algorithm_sources().find(base);
-    row(info.name, source == algorithm_sources().end() ? "weft" : source->second, info.description);
-  }
+  for (const AlgorithmInfo& info : algorithm_table()) row(info.name, info.source, info.description);
   return out;
 }
 

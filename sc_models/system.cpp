@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "configs/stop.h"
+#include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
 
 namespace weft {
@@ -141,7 +142,7 @@ void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   } else if (dimension.tree != nullptr) {
     build_trees(p, d);
   } else if (dimension.kind == DimensionKind::switch_) {
-    if (dimension.implementation == DimensionConfig{}.implementation) {
+    if (dimension.implementation == kDefaultSwitchModel) {
       build_switches(p, d, waves);
     } else {
       build_line_switches(p, d);
@@ -246,11 +247,6 @@ void System::join_switches(const Graph& graph, const GraphLine& line, const std:
   }
 }
 
-/// The key of a dimension's switch model.
-static std::string implementation_key(uint32_t d) {
-  return fmt::format("topology.dimensions[{}].implementation", d);
-}
-
 /// Every line's switches.
 void System::build_trees(uint32_t p, uint32_t d) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -264,7 +260,7 @@ void System::build_trees(uint32_t p, uint32_t d) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const GraphLine line{d, r, geometry_.stride(d), dimension.size};
     join_switches(graph, line, tree_prefix(p, d, r),
-                  {dimension.implementation, implementation_key(d), dimension.switching}, types,
+                  {dimension.implementation, switch_model_key(d), dimension.switching}, types,
                   [&](uint32_t n, uint32_t) -> Nmu::Port& { return *at(line.npu(n)).port(d, false, p); });
   }
 }
@@ -272,11 +268,7 @@ void System::build_trees(uint32_t p, uint32_t d) {
 /// The switches of a Switch dimension whose model is not the crossbar.
 void System::build_line_switches(uint32_t p, uint32_t d) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-  if (collectives::uses_unit(config_, d))
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: switches of the model '{}' have no collective unit, which the algorithm "
-                                "`in_switch` of this dimension needs; use `crossbar`, or another algorithm",
-                                implementation_key(d), dimension.implementation));
+  check_switch_model(config_, d);
   const auto ways = std::make_shared<LineWays>(geometry_, d);
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
@@ -284,7 +276,7 @@ void System::build_line_switches(uint32_t p, uint32_t d) {
                           ways, dimension.switching, pool_, wheel_};
     const std::string name = fmt::format("switch{}_{}{}", d, geometry_.line(r, d), suffix(p, d));
     placed_switches_.push_back(
-        {make_switch(dimension.implementation, implementation_key(d), name.c_str(), std::move(context)),
+        {make_switch(dimension.implementation, switch_model_key(d), name.c_str(), std::move(context)),
          nullptr,
          {d, r, geometry_.stride(d), dimension.size},
          0});
@@ -382,7 +374,7 @@ void System::restart_networks() {
 
 std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
                                                vcd::Waves* waves) const {
-  if (config_.hbm.implementation != HbmConfig{}.implementation) {
+  if (config_.hbm.implementation != kDefaultMemoryModel) {
     const MemoryContext context{hbm_timing(config_.hbm), sockets, waves};
     return make_memory(config_.hbm.implementation, "hbm.implementation", name.c_str(), context);
   }
@@ -408,7 +400,7 @@ void System::build_npus(const Options& options, const std::vector<uint32_t>& bui
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
       const MemoryTiming timing{config_.remote_memory->bandwidth, config_.remote_memory->latency, 0, 1.0};
       const std::string& model = config_.remote_memory->implementation;
-      memories_.push_back(make_memory(model == RemoteMemoryConfig{}.implementation ? "bandwidth" : model,
+      memories_.push_back(make_memory(model == kDefaultMemoryModel ? "bandwidth" : model,
                                       "remote_memory.implementation", ("remote" + suffix).c_str(),
                                       {timing, 1, options.waves}));
       memory_ranks_.push_back(r);

@@ -28,8 +28,8 @@ void add_memory_keys(KeyTable& table) {
   }
   {
     KeySpec& k = add("hbm.implementation", ValueType::implementation);
-    k.fallback = "auto";
-    k.choices = {{"auto", true, "what `hbm.model` says"}};
+    k.fallback = kDefaultMemoryModel;
+    k.choices = {{kDefaultMemoryModel, true, "what `hbm.model` says"}};
     k.description = "The model in place of `hbm.model`, for example a plugin's.";
     k.set = [](Config& c, size_t, const Value& v) { c.hbm.implementation = std::get<std::string>(v); };
     k.get = [](const Config& c, size_t) -> Value { return c.hbm.implementation; };
@@ -134,8 +134,8 @@ void add_memory_keys(KeyTable& table) {
 
   {
     KeySpec& k = add("remote_memory.implementation", ValueType::implementation);
-    k.fallback = "auto";
-    k.choices = {{"auto", true, "latency + bytes / bandwidth"}};
+    k.fallback = kDefaultMemoryModel;
+    k.choices = {{kDefaultMemoryModel, true, "latency + bytes / bandwidth"}};
     k.description = "The model of the remote memory.";
     k.set = [](Config& c, size_t, const Value& v) {
       c.remote_memory->implementation = std::get<std::string>(v);

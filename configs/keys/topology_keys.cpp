@@ -13,6 +13,15 @@
 
 namespace weft {
 
+namespace {
+
+/// The models of switches that need no plugin.
+std::vector<Choice> switch_choices() {
+  return {{kDefaultSwitchModel, true, "a non-blocking crossbar whose outputs are first come, first served"}};
+}
+
+}  // namespace
+
 void add_topology_keys(KeyTable& table) {
   const auto add = [&table](const std::string& path, ValueType type) -> KeySpec& {
     return table.add(path, type);
@@ -105,8 +114,8 @@ void add_topology_keys(KeyTable& table) {
   }
   {
     KeySpec& k = add("topology.graph.implementation", ValueType::implementation);
-    k.fallback = "crossbar";
-    k.choices = {{"crossbar", true, "a non-blocking crossbar whose outputs are first come, first served"}};
+    k.fallback = kDefaultSwitchModel;
+    k.choices = switch_choices();
     k.description = "The model of the switches, at `message` fidelity.";
   }
   {
@@ -271,8 +280,8 @@ void add_topology_keys(KeyTable& table) {
   }
   {
     KeySpec& k = add("topology.dimensions[].implementation", ValueType::implementation);
-    k.fallback = "crossbar";
-    k.choices = {{"crossbar", true, "a non-blocking crossbar whose outputs are first come, first served"}};
+    k.fallback = kDefaultSwitchModel;
+    k.choices = switch_choices();
     k.description = "The model of a Switch's or a tree's switches, at `message` fidelity.";
     k.set = [](Config& c, size_t i, const Value& v) {
       c.dimensions[i].implementation = std::get<std::string>(v);

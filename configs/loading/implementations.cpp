@@ -14,7 +14,7 @@
 namespace weft::loading {
 
 void check_implementations(Config& config, const RawConfig& raw, const std::string& end, Errors& errors) {
-  const std::string none = DimensionConfig{}.implementation;
+  const std::string none = kDefaultSwitchModel;
   const auto complain = [&](const std::string& origin, const std::string& key, const std::string& model,
                             const std::string& why) {
     errors.add(

@@ -230,6 +230,8 @@ def errors(package):
     fails("a model without switches", ["has no switches"], f"plugins={good}", "topology.notation=Ring(8)")
     fails("in_switch on another model", ["no collective unit"], f"plugins={good}",
           "collectives.all_gather=in_switch")
+    code, _, err = package.run("validate", machine, "--set", f"plugins={good}", "--set", "collectives.all_gather=in_switch")
+    check(code == 2 and "no collective unit" in err, f"validate accepts in_switch on another model: exit {code}: {err}")
     fails("rounds that do not gather", ["'lazy' does not do what all_gather"], wrong("lazy"), crossbar,
           "collectives.all_gather=lazy", code=3)
 

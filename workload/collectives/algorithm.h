@@ -165,10 +165,10 @@ const Algorithm* find_algorithm(const std::string& name);
 /// Those by which members exchange messages with each other: all but `in_switch`.
 const std::vector<const Algorithm*>& all_algorithms();
 
-/// Adds a plugin's algorithm, which must live as long as the program, under its name(), and `one_<name>` for
-/// whole operations. Its rounds are proven for every operation and number of members that it runs
+/// Adds the algorithm of a plugin (`source`: its file), which must live as long as the program, under its
+/// name(), and `one_<name>` for whole operations. Its rounds are proven for every operation and number of members that it runs
 /// (disproof()). Errors: UserError(usage) when there is one of that name.
-void add_algorithm(const Algorithm& algorithm, const std::string& description);
+void add_algorithm(const Algorithm& algorithm, const std::string& description, const std::string& source);
 
 /// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
 /// name that is none.

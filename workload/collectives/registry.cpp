@@ -27,10 +27,10 @@ const std::vector<const Algorithm*>& all_algorithms() {
   return table();
 }
 
-void add_algorithm(const Algorithm& algorithm, const std::string& description) {
-  // Data-carrying mode and folding trust algorithms; a plugin's is proven for every shape it is used in.
+void add_algorithm(const Algorithm& algorithm, const std::string& description, const std::string& source) {
+  // Data-carrying mode and folding trust algorithms: this one is proven before it is used, and never folded.
   static std::deque<ProvenAlgorithm> added;
-  add_algorithm_name(algorithm.name(), description);
+  add_algorithm_name(algorithm.name(), description, source);
   added.emplace_back(algorithm);
   table().push_back(&added.back());
 }
