@@ -4,44 +4,31 @@ weft_add_sc_test(cli_parts
   LINKS weft_cli nlohmann_json::nlohmann_json
   LABELS unit)
 
-set(_cli_collective_sources ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
-foreach(topic usage collective run bad_input real_traces papers overflow signals validate)
-  weft_add_test(cli_${topic}
-    SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
-            ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp ${_cli_${topic}_sources}
-    LINKS weft::workload nlohmann_json::nlohmann_json
+# weft_add_cli_test(TOPIC plain|systemc LINKS .. [SOURCES ..] [TIMEOUT seconds]): <TOPIC>_test.cpp calls the program.
+function(weft_add_cli_test topic kind)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "LINKS;SOURCES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  set(folder ${PROJECT_SOURCE_DIR}/tests/cli)
+  weft_add_test_of(${kind} cli_${topic}
+    SOURCES ${folder}/${topic}_test.cpp ${folder}/weft_process.cpp ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
+            ${ARG_SOURCES}
+    LINKS ${ARG_LINKS} nlohmann_json::nlohmann_json
     LABELS cli
-    TIMEOUT 300)
-  target_compile_definitions(test_cli_${topic} PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
+    TIMEOUT ${ARG_TIMEOUT})
+  target_compile_definitions(test_cli_${topic} PRIVATE WEFT_BINARY="$<TARGET_FILE:weft>")
   add_dependencies(test_cli_${topic} weft)
+endfunction()
+
+foreach(topic usage run bad_input real_traces papers overflow signals validate)
+  weft_add_cli_test(${topic} plain LINKS weft::workload)
 endforeach()
-
-weft_add_sc_test(cli_traffic
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
-          ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
-  LINKS weft_cli nlohmann_json::nlohmann_json
-  LABELS cli
-  TIMEOUT 300)
-target_compile_definitions(test_cli_traffic PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
-add_dependencies(test_cli_traffic weft)
-
-weft_add_test(cli_traffic_rates
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/traffic_rates_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
-          ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
-  LINKS weft_cli nlohmann_json::nlohmann_json
-  LABELS cli
-  TIMEOUT 3600)
-target_compile_definitions(test_cli_traffic_rates PRIVATE WEFT_BINARY="$<TARGET_FILE:weft>")
-add_dependencies(test_cli_traffic_rates weft)
-
-weft_add_sc_test(cli_memory_estimate
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_estimate_test.cpp ${CMAKE_CURRENT_LIST_DIR}/weft_process.cpp
-          ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
-  LINKS weft_cli nlohmann_json::nlohmann_json
-  LABELS cli
-  TIMEOUT 900)
-target_compile_definitions(test_cli_memory_estimate PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}" WEFT_BINARY="$<TARGET_FILE:weft>")
-add_dependencies(test_cli_memory_estimate weft)
+weft_add_cli_test(collective plain LINKS weft::workload
+  SOURCES ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
+weft_add_cli_test(traffic systemc LINKS weft_cli)
+weft_add_cli_test(traffic_rates plain LINKS weft_cli TIMEOUT 3600)
+weft_add_cli_test(memory_estimate systemc LINKS weft_cli TIMEOUT 900)
 
 weft_add_sc_test(cli_machine_memory
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/machine_memory_test.cpp

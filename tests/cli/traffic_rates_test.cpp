@@ -109,28 +109,31 @@ TEST(TrafficOfUnequalRates, ComesToItsEnd) {
                 longest.second, longest.first);
 }
 
+/// `weft traffic` on two dimensions whose links have these bandwidths.
+Ran traffic(const std::string& notation, const char* first, const char* second, const std::string& packet,
+            const std::vector<std::string>& more) {
+  const vcd::test::TemporaryFolder folder;
+  std::string machine = "weft: 1\ntopology:\n  notation: " + notation + "\n  dimensions:\n";
+  for (const char* bandwidth : {first, second})
+    machine += std::string("    - {bandwidth: ") + bandwidth + ", latency: 10 ns, fidelity: packet}\n";
+  write(folder.file("machine.yaml"), machine + "packet: {" + packet + "}\n");
+  std::vector<std::string> arguments = {"traffic", folder.file("machine.yaml"), "--seeds", "1"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return weft(arguments);
+}
+
 // Packets of 16 KiB take 2.6 us on the slow links, of 18 ps cycles: nothing arrives for 150,000 cycles.
 TEST(TrafficOfUnequalRates, WaitsForPacketsOfSlowLinks) {
-  const vcd::test::TemporaryFolder folder;
-  write(folder.file("machine.yaml"),
-        "weft: 1\ntopology:\n  notation: Switch(4)_Switch(2)\n  dimensions:\n"
-        "    - {bandwidth: 900 GB/s, latency: 10 ns, fidelity: packet}\n"
-        "    - {bandwidth: 6.25 GB/s, latency: 10 ns, fidelity: packet}\n"
-        "packet: {packet_size: 16 KiB, flit_size: 16 B}\n");
-  const Ran ran = weft({"traffic", folder.file("machine.yaml"), "--seeds", "1", "--load", "0.1,0.5"});
+  const Ran ran = traffic("Switch(4)_Switch(2)", "900 GB/s", "6.25 GB/s", "packet_size: 16 KiB, flit_size: 16 B",
+                          {"--load", "0.1,0.5"});
   EXPECT_EQ(ran.status, 0) << ran.err;
 }
 
 // A deadlock in earnest is still found, however slow the links are.
 TEST(TrafficOfUnequalRates, ADeadlockIsFound) {
-  const vcd::test::TemporaryFolder folder;
-  write(folder.file("machine.yaml"),
-        "weft: 1\ntopology:\n  notation: Ring(8)_Mesh(2)\n  dimensions:\n"
-        "    - {bandwidth: 10 GB/s, latency: 10 ns, fidelity: packet}\n"
-        "    - {bandwidth: 1000 GB/s, latency: 10 ns, fidelity: packet}\n"
-        "packet: {packet_size: 256 B, flit_size: 16 B, vcs: 1, vc_classes: none, buffer_flits: 4}\n");
-  const Ran ran =
-      weft({"traffic", folder.file("machine.yaml"), "--seeds", "1", "--load", "0.9", "--measure", "400000"});
+  const Ran ran = traffic("Ring(8)_Mesh(2)", "10 GB/s", "1000 GB/s",
+                          "packet_size: 256 B, flit_size: 16 B, vcs: 1, vc_classes: none, buffer_flits: 4",
+                          {"--load", "0.9", "--measure", "400000"});
   EXPECT_EQ(ran.status, 4) << ran.err;
   EXPECT_TRUE(ran.says({"Deadlock: a cycle of"})) << ran.err;
 }

@@ -10,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/weft_process.h"
-#include "tests/trace/trace_files.h"
-#include "tests/vcd/vcd_parser.h"
+#include "tests/support/job_folder.h"
 
 namespace weft::test {
 namespace {
@@ -28,17 +26,16 @@ using trace::test::write_trace;
 constexpr auto kAllReduce = ChakraProtoMsg::ALL_REDUCE;
 const char kMachine[] = "weft: 1\ntopology:\n  notation: Ring(4)\n  dimensions: [{bandwidth: 50 GB/s}]\n";
 
-class Validate : public ::testing::Test {
+class Validate : public JobFolder {
  protected:
   void SetUp() override {
-    write(at("machine.yaml"), kMachine);
+    config(kMachine);
     traces({comp(1), collective(2, kAllReduce, 4096)});
   }
-  std::string at(const std::string& name) const { return folder_.file(name); }
 
   /// The same nodes on every rank.
-  void traces(const std::vector<PbNode>& nodes, uint32_t ranks = 4) const {
-    for (uint32_t r = 0; r < ranks; ++r) write_trace(at("t." + std::to_string(r) + ".et"), nodes);
+  void traces(const Nodes& nodes, uint32_t ranks = 4) const {
+    JobFolder::traces(std::vector<Nodes>(ranks, nodes));
   }
 
   static std::vector<std::string> joined(std::vector<std::string> a, const std::vector<std::string>& b) {
@@ -64,8 +61,6 @@ class Validate : public ::testing::Test {
       EXPECT_NE(a.err.find(part), std::string::npos) << "no \"" << part << "\" in: " << a.err;
     EXPECT_FALSE(fs::exists(at("out"))) << "nothing was run";
   }
-
-  vcd::test::TemporaryFolder folder_;
 };
 
 TEST_F(Validate, TheGoodCaseIsGood) {

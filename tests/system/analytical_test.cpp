@@ -255,6 +255,22 @@ TEST(Analytical, ASizeTakesAsLongAfterOthersAsAlone) {
   }
 }
 
+Case on_ring(uint32_t n, CollectiveOp op, uint64_t bytes, const std::string& algorithm) {
+  Case c;
+  DimensionConfig d;
+  d.kind = DimensionKind::ring;
+  d.size = n;
+  d.bandwidth = {50'000'000'000ull, 1};
+  d.latency = 500'000;
+  d.switching = Switching::cut_through;
+  c.config.dimensions = {d};
+  c.config.collectives.chunks = 1;
+  c.config.collectives.algorithms[static_cast<size_t>(op)] = {algorithm};
+  c.op = op;
+  c.bytes = bytes;
+  return c;
+}
+
 TEST(Analytical, AFullExchangeOnARingTakesWhatMessagesTake) {
   // docs/analytical.md, example 1, and rings of every size: sizes at which the links are the limit, and small
   // ones at which the latency is.
@@ -264,24 +280,14 @@ TEST(Analytical, AFullExchangeOnARingTakesWhatMessagesTake) {
            {CollectiveOp::all_gather, CollectiveOp::all_to_all, CollectiveOp::all_reduce,
             CollectiveOp::reduce_scatter, CollectiveOp::barrier}) {
         for (const uint32_t queues : {1u, 2u}) {
-          Case c;
-          DimensionConfig d;
-          d.kind = DimensionKind::ring;
-          d.size = n;
-          d.bandwidth = {50'000'000'000ull, 1};
-          d.latency = 500'000;
-          d.switching = Switching::cut_through;
-          c.config.dimensions = {d};
-          c.op = op;
-          c.bytes = op == CollectiveOp::all_gather ? bytes : bytes * n + 5;
+          Case c = on_ring(n, op, op == CollectiveOp::all_gather ? bytes : bytes * n + 5, "direct");
           c.config.collectives.chunks = queues;
           c.config.collectives.queues_per_dimension = queues;
-          c.config.collectives.algorithms[static_cast<size_t>(op)] = {"direct"};
           const Outcome analytical = run(c, Fidelity::analytical, {c.bytes});
           const Outcome message = run(c, Fidelity::message, {c.bytes});
           EXPECT_EQ(analytical.wrong + message.wrong, "") << c.text();
           // Blocks differ by a byte, and a message's larger block need not be on the member's busier link.
-          const Picoseconds bytes_apart = 2 * transfer_time(n, d.bandwidth);
+          const Picoseconds bytes_apart = 2 * transfer_time(n, c.config.dimensions[0].bandwidth);
           if (queues == 1) {
             EXPECT_NEAR(static_cast<double>(analytical.time), static_cast<double>(message.time),
                         static_cast<double>(bytes_apart))
@@ -316,22 +322,6 @@ std::string write_one_round(const trace::test::TempFolder& folder, uint32_t n) {
     trace::test::write_trace(folder / ("one." + std::to_string(me) + ".et"), nodes);
   }
   return folder / "one";
-}
-
-Case on_ring(uint32_t n, CollectiveOp op, uint64_t bytes, const std::string& algorithm) {
-  Case c;
-  DimensionConfig d;
-  d.kind = DimensionKind::ring;
-  d.size = n;
-  d.bandwidth = {50'000'000'000ull, 1};
-  d.latency = 500'000;
-  d.switching = Switching::cut_through;
-  c.config.dimensions = {d};
-  c.config.collectives.chunks = 1;
-  c.config.collectives.algorithms[static_cast<size_t>(op)] = {algorithm};
-  c.op = op;
-  c.bytes = bytes;
-  return c;
 }
 
 TEST(Analytical, AProgramThatIsAFullExchangeIsOne) {
