@@ -26,7 +26,7 @@
 #include "sc_main/simulation.h"
 #include "sc_main/text_options.h"
 #include "sc_main/workload.h"
-#include "sc_models/job.h"
+#include "sc_models/trace_job.h"
 #include "vcd/waves.h"
 
 namespace weft::cli {
@@ -172,20 +172,24 @@ ExitCode run(const RunOptions& options) {
   set_up_kernel();
   std::vector<std::string> warnings;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits);
+  std::unique_ptr<System, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
     // Not by an exception, which would take down what is built.
     const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
-    job.reset(new TraceJob("job", config, std::move(workload.job), waves.get()));
+    machine.reset(new System("job", config, TraceJob::machine_options(*workload.job, waves.get())));
+    job.reset(new TraceJob(*machine, std::move(workload.job)));
   }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
-  for (const std::string& warning : job->system().warnings()) warn(warning);
+  for (const std::string& warning : machine->warnings()) warn(warning);
   if (waves->on()) {
     check_selection(*waves);
     waves->begin();
   }
   job->start();
-  const bool finished = simulate(*job, [&] { return Work{job->done_count(), job->total_count(), "", -1}; });
+  const bool finished = simulate(
+      *machine, [&] { return job->finished(); },
+      [&] { return Work{job->done_count(), job->total_count(), "", -1}; });
   const RunResult result = job->result();
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
@@ -194,7 +198,7 @@ ExitCode run(const RunOptions& options) {
     const auto told_early = [&](const std::vector<std::string>& early) {
       return std::find(early.begin(), early.end(), warnings[i]) != early.end();
     };
-    if (!told_early(traces.warnings()) && !told_early(job->system().warnings())) warn(warnings[i]);
+    if (!told_early(traces.warnings()) && !told_early(machine->warnings())) warn(warnings[i]);
   }
 
   const RunRecord record{config,         result,         finished,         warnings,

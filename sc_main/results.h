@@ -12,7 +12,7 @@
 #include "configs/config.h"
 #include "sc_main/json_text.h"
 #include "sc_main/output_folder.h"
-#include "sc_models/job.h"
+#include "sc_models/run_result.h"
 
 namespace weft::cli {
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "sc_models/message_bits.h"
@@ -69,7 +70,7 @@ void Nmu::Port::resolve() {
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
+         vcd::Waves* waves, collectives::DataContext* data,
          collectives::UnitDirectory* units, const graph::FidelityRules* fidelity,
          collectives::SlotWaits* waits)
     : sc_core::sc_module(module_name),
@@ -93,14 +94,13 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
                             lifted_.end());
               lifting_ = !lifted_.empty();
             }
-            client_.collective_done(rank_, done);
+            client_->collective_done(rank_, done);
           },
           data, waits),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
       geometry_(geometry),
-      client_(client),
       units_(units),
       planes_(fidelity == nullptr ? 1 : fidelity->planes()),
       exchanges_(rank, config) {
@@ -141,6 +141,11 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
 }
 
 Nmu::~Nmu() = default;
+
+void Nmu::attach(NmuClient& client) {
+  if (client_ != nullptr) throw std::logic_error(fmt::format("{} has two clients", name()));
+  client_ = &client;
+}
 
 bool Nmu::two_ways(const DimensionConfig& d) const {
   return (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh) &&
@@ -567,7 +572,7 @@ void Nmu::activate(Picoseconds t) {
         inject_next();
         break;
       case kInjected:
-        client_.message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
+        client_->message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
                                  unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
         break;
@@ -1049,7 +1054,7 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   if (completion.id.kind == MessageId::Kind::collective) {
     engine_.completed(completion);
   } else {
-    client_.message_arrived(rank_, completion);
+    client_->message_arrived(rank_, completion);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "configs/stop.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
+#include "workload/trace/collective_numbers.h"
 
 namespace weft {
 
@@ -60,7 +61,7 @@ LinkReport of_link(const fabric::Link& link) {
 
 }  // namespace
 
-System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
+System::System(sc_core::sc_module_name name, const Config& config, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
       fidelity_(config),
@@ -98,7 +99,7 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
     check_stop();
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
     nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
+                                     link_types_, pool_, wheel_, options.waves, data_.get(),
                                      units ? &directory_ : nullptr, whole ? &fidelity_ : nullptr,
                                      whole ? &slot_waits_ : nullptr);
   }
@@ -131,7 +132,33 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
 
+System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
+    : System(name, config, options) {
+  attach(client);
+}
+
 System::~System() = default;
+
+void System::attach(NmuClient& client) {
+  for (const auto& nmu : nmus_) {
+    if (nmu) nmu->attach(client);
+  }
+}
+
+void System::detach() {
+  for (const auto& nmu : nmus_) {
+    if (nmu) nmu->detach();
+  }
+}
+
+uint32_t System::take_streams(uint32_t count) {
+  if (count > trace::CollectiveNumbers::kMost - streams_)
+    throw UserError(ExitCode::trace, fmt::format("the jobs on this machine have more than {} collectives in all",
+                                                 trace::CollectiveNumbers::kMost));
+  const uint32_t first = streams_ + 1;
+  streams_ += count;
+  return first;
+}
 
 /// The links and switches that carry the plane's messages along dimension d.
 void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
@@ -360,10 +387,38 @@ std::string System::explain_stall() const {
   return text;
 }
 
-uint32_t System::rescue() {
-  uint32_t started = 0;
-  for (const auto& nmu : nmus_) started += nmu ? nmu->rescue() : 0;
-  return started;
+bool System::rescue() {
+  uint32_t chunks = 0;
+  for (const auto& nmu : nmus_) chunks += nmu ? nmu->rescue() : 0;
+  if (chunks == 0) return false;
+  rescues_.last = sc_core::sc_time_stamp().value();
+  if (rescues_.times++ == 0) rescues_.first = rescues_.last;
+  rescues_.chunks += chunks;
+  return true;
+}
+
+std::vector<std::string> System::slot_warnings(uint64_t beyond) const {
+  std::vector<std::string> lines;
+  // What the last resort has started is told by its own line.
+  beyond -= std::min(beyond, rescues_.chunks);
+  if (beyond != 0) {
+    lines.push_back(
+        fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
+                    "unequal situations had chosen different chunks and waited for each other",
+                    beyond));
+  }
+  if (rescues_.times != 0) {
+    lines.push_back(fmt::format(
+        "nothing in the machine moved any more ({} time{}, first at {} ps, last at {} ps), and {} chunks "
+        "that waited "
+        "for a slot were then started beyond collectives.active_chunks_per_dimension: ranks wait in a circle "
+        "of "
+        "slots and of messages or dependencies of the workload, so times depend on work that is unrelated; "
+        "raise "
+        "collectives.active_chunks_per_dimension, or let all ranks reach collectives in one order",
+        rescues_.times, rescues_.times == 1 ? "" : "s", rescues_.first, rescues_.last, rescues_.chunks));
+  }
+  return lines;
 }
 
 void System::restart_networks() {
