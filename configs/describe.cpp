@@ -11,6 +11,7 @@
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
+#include "configs/npu_list.h"
 #include "configs/rules_text.h"
 #include "configs/tree.h"
 #include "configs/units.h"
@@ -163,7 +164,7 @@ std::string logical_text(const Config& config) {
     planned += (planned.empty() ? "" : "_") + print_dimension(d);
   std::string out = fmt::format("logical topology: {}, which collectives plan on", planned);
   if (!config.mapping.empty())
-    out += fmt::format("; ranks are at NPUs {}", shortened(print_mapping(config.mapping)));
+    out += fmt::format("; ranks are at NPUs {}", shortened(print_npus(config.mapping)));
   return out + "\n";
 }
 

@@ -12,6 +12,7 @@
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
+#include "configs/npu_list.h"
 #include "configs/tree.h"
 #include "configs/units.h"
 
@@ -76,7 +77,7 @@ void print_tree(const Config& config, std::string& out) {
 
 void print_logical(const Config& config, std::string& out) {
   if (!config.logical.empty()) out += "  logical: " + config.logical + "\n";
-  if (!config.mapping.empty()) out += "  mapping: " + print_mapping(config.mapping) + "\n";
+  if (!config.mapping.empty()) out += "  mapping: " + print_npus(config.mapping) + "\n";
 }
 
 void print_rules(const std::vector<CollectiveRule>& rules, std::string& out) {
@@ -123,6 +124,23 @@ void print_fidelity_rules(const std::vector<FidelityRule>& rules, std::string& o
   }
 }
 
+std::string print_workload(const WorkloadConfig& workload) {
+  const auto value = [](const char* name, const Value& v) {
+    return print_value(*find_key(std::string(kJobPrefix) + name), v);
+  };
+  return fmt::format("trace: {}, groups: {}, strict: {}, npus: {}", value("trace", workload.trace),
+                     value("groups", workload.groups), value("strict", workload.strict),
+                     print_npus(workload.npus));
+}
+
+void print_jobs(const std::vector<JobConfig>& jobs, std::string& out) {
+  if (jobs.empty()) return;
+  out += "jobs:\n";
+  for (const JobConfig& job : jobs)
+    out += fmt::format("  - {{name: {}, {}}}\n", print_value(*find_key("jobs[].name"), job.name),
+                       print_workload(job.workload));
+}
+
 }  // namespace
 
 std::string effective_yaml(const Config& config) {
@@ -153,6 +171,10 @@ std::string effective_yaml(const Config& config) {
       continue;
     }
     if (parent != section && section == "collectives") print_rules(config.collectives.rules, out);
+    if (parent != section && section == "workload") {
+      if (!config.workload.npus.empty()) out += fmt::format("  npus: {}\n", print_npus(config.workload.npus));
+      print_jobs(config.jobs, out);
+    }
     if (parent != section) out += parent + ":\n";
     section = parent;
     const size_t last = key.path.rfind('.');

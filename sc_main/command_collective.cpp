@@ -342,7 +342,9 @@ class Runner {
     const auto work = [&] {
       return progress(job_.system().totals().messages_delivered - before.messages_delivered);
     };
-    if (!simulate(job_.system(), [&] { return job_.finished(); }, work)) return {};
+    if (!simulate(
+            job_.system(), [&] { return job_.finished(); }, work))
+      return {};
     passed_ += ahead_[number_++].work;
     Measured m;
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

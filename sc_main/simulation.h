@@ -14,8 +14,8 @@
 
 namespace weft::cli {
 
-/// Of machines and jobs: they stay until the process ends. Taking thousands of modules out of SystemC's registries is
-/// slow.
+/// Of machines and jobs: they stay until the process ends. Taking thousands of modules out of SystemC's
+/// registries is slow.
 struct NoTeardown {
   template <typename T>
   void operator()(const T*) const {}
@@ -31,9 +31,9 @@ void set_up_kernel();
 /// comes.
 void advance(const sc_core::sc_time& by, sc_core::sc_starvation_policy policy = sc_core::SC_RUN_TO_TIME);
 
-/// Runs the machine until nothing is left to do, with a progress line when that lasts. True if all is `finished`, false
-/// if it is stuck, or if a signal came (interrupted(); it is accepted then). `work` says how far the jobs are, for that
-/// line. Throws what advance() throws.
+/// Runs the machine until nothing is left to do, with a progress line when that lasts. True if all is
+/// `finished`, false if it is stuck, or if a signal came (interrupted(); it is accepted then). `work` says
+/// how far the jobs are, for that line. Throws what advance() throws.
 bool simulate(System& machine, const std::function<bool()>& finished, const std::function<Work()>& work);
 
 }  // namespace weft::cli

@@ -2,8 +2,8 @@
 // Copyright the Weft authors
 //
 // A job on a machine: a trace on every rank (TraceJob, trace_job.h) or single collectives (CollectiveJob,
-// collective_job.h). A machine may have several, each on NPUs of its own, and outlives them. A job never calls
-// sc_start: whoever owns the simulation does, in this order:
+// collective_job.h). A machine may have several, each on NPUs of its own, and outlives them. A job never
+// calls sc_start: whoever owns the simulation does, in this order:
 //
 //     System machine("job", config, machine_options(*checked));
 //     TraceJob job(machine, std::move(checked));
@@ -37,8 +37,8 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual bool finished() const = 0;
-  /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle if there
-  /// is one. Without what the machine says (System::explain_stall, describe_unit_waits).
+  /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle
+  /// if there is one. Without what the machine says (System::explain_stall, describe_unit_waits).
   virtual std::string stalled_ranks() const = 0;
   /// .. with it.
   std::string stall_report() const;

@@ -283,6 +283,22 @@ void add_size(Parts& parts, const Config& config, const collectives::PlanSize& s
   parts.add("packets on their way", ranks * packets * kPacket);
 }
 
+/// What a job needs beside its machine.
+void add_job(Parts& parts, const Config& config, const graph::CheckedJob& job) {
+  const graph::Folding& folding = job.folding();
+  const trace::JobTrace& traces = job.traces();
+  const graph::JobSize& size = job.size();
+  add_size(parts, config, size.of_a_rank,
+           static_cast<double>(folding.classes().size()) + static_cast<double>(folding.whole().size()));
+  double nodes = 0;  // of built ranks
+  for (uint32_t r = 0; r < traces.npus(); ++r)
+    if (folding.built(r)) nodes += traces.index(r).size();
+  parts.add(kOfTraces, static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
+                           std::min(nodes * kTraceNode, kTraceWindow));
+  parts.add(kResults, traces.npus() * kRankRow + size.collectives * kCollectiveRow + size.phases * kPhase);
+  parts.add("elements (run.data)", size.data_bytes);
+}
+
 }  // namespace
 
 double MemoryEstimate::bytes() const {
@@ -308,21 +324,22 @@ MemoryEstimate least_memory(const Config& config, bool fold) {
 
 MemoryEstimate job_memory(const Config& config, const graph::CheckedJob& job) {
   const graph::Folding& folding = job.folding();
-  const trace::JobTrace& traces = job.traces();
-  const graph::JobSize& size = job.size();
   const auto folded = static_cast<double>(folding.classes().size());
   const double ranks = folded + static_cast<double>(folding.whole().size());
   Parts parts;
-  add_machine(parts, config, ranks, folded, true);
-  add_size(parts, config, size.of_a_rank, ranks);
-  double nodes = 0;  // of built ranks
-  for (uint32_t r = 0; r < traces.npus(); ++r)
-    if (folding.built(r)) nodes += traces.index(r).size();
-  parts.add(kOfTraces, kTraces + static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
-                           std::min(nodes * kTraceNode, kTraceWindow));
-  parts.add(kResults, traces.npus() * kRankRow + link_rows(config) * kLinkRow +
-                          size.collectives * kCollectiveRow + size.phases * kPhase);
-  parts.add("elements (run.data)", size.data_bytes);
+  add_machine(parts, config, job.ranks().whole() ? ranks : config.npus(), folded, true);
+  parts.add(kOfTraces, kTraces);
+  parts.add(kResults, link_rows(config) * kLinkRow);
+  add_job(parts, config, job);
+  return parts.get();
+}
+
+MemoryEstimate jobs_memory(const Config& config, const std::vector<const graph::CheckedJob*>& jobs) {
+  Parts parts;
+  add_machine(parts, config, config.npus(), 0, true);
+  parts.add(kOfTraces, kTraces);
+  parts.add(kResults, link_rows(config) * kLinkRow);
+  for (const graph::CheckedJob* job : jobs) add_job(parts, config, *job);
   return parts.get();
 }
 

@@ -85,8 +85,8 @@ void MirroredStarts::start_held() {
   }
 }
 
-/// True: all members start now, none has anything else to do until the collective ends, and the first of them has
-/// started it for all.
+/// True: all members start now, none has anything else to do until the collective ends, and the first of them
+/// has started it for all.
 bool MirroredStarts::start_mirrored(const std::vector<const Held*>& members) {
   const Held& first = *members.front();
   const Mirrorable& how = mirrorable(*first.start.plan);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collectives that one member runs for all, at analytical fidelity. When all members of a line start a collective at
-// one instant and none of them does anything beside it, they do alike: the first one runs it, what it sends comes back
-// to it as what its peers send, and the others get its result (docs/folding.md).
+// Collectives that one member runs for all, at analytical fidelity. When all members of a line start a
+// collective at one instant and none of them does anything beside it, they do alike: the first one runs it,
+// what it sends comes back to it as what its peers send, and the others get its result (docs/folding.md).
 //
 // Only for a job on all NPUs of its machine, whose rank r is NPU r.
 
@@ -29,13 +29,14 @@ class MirroredStarts {
   /// `name`: of a module.
   MirroredStarts(const std::string& name, System& machine);
 
-  /// Keeps a start back until this instant has settled. False: it cannot be mirrored, or the rank has other work; start
-  /// it in messages.
+  /// Keeps a start back until this instant has settled. False: it cannot be mirrored, or the rank has other
+  /// work; start it in messages.
   bool hold(uint32_t rank, trace::NodeIndex node, const CollectiveStart& start);
-  /// The rank starts something else at this instant: what is held of it starts in messages. False: nothing was.
+  /// The rank starts something else at this instant: what is held of it starts in messages. False: nothing
+  /// was.
   bool release(uint32_t rank);
-  /// A collective of this rank is over. The members that it ran for, itself included; empty: itself alone. Their links
-  /// have been used as its own.
+  /// A collective of this rank is over. The members that it ran for, itself included; empty: itself alone.
+  /// Their links have been used as its own.
   std::vector<uint32_t> end(uint32_t rank, const collectives::CollectiveDone& done);
 
   /// Messages of members that did not run themselves.

@@ -70,9 +70,8 @@ void Nmu::Port::resolve() {
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         vcd::Waves* waves, collectives::DataContext* data,
-         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity,
-         collectives::SlotWaits* waits)
+         vcd::Waves* waves, collectives::DataContext* data, collectives::UnitDirectory* units,
+         const graph::FidelityRules* fidelity, collectives::SlotWaits* waits)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
@@ -573,7 +572,7 @@ void Nmu::activate(Picoseconds t) {
         break;
       case kInjected:
         client_->message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
-                                 unpack(pool_[ref].id_low, pool_[ref].id_high));
+                                  unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
         break;
       case kReduced:

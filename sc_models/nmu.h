@@ -34,10 +34,7 @@
 
 namespace weft {
 
-class Nmu final : public sc_core::sc_module,
-                  private Wakeable,
-                  public MessagePort,
-                  public FabricService {
+class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePort, public FabricService {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
@@ -325,8 +322,8 @@ class Nmu final : public sc_core::sc_module,
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
   const Geometry& geometry_;                        ///< of the fabric
   NmuClient* client_ = nullptr;                     ///< null: nobody drives it
-  collectives::UnitDirectory* units_ = nullptr;  ///< null: no switch has a collective unit
-  uint64_t reduction_bytes_ = 0;                 ///< cached: last size and its time
+  collectives::UnitDirectory* units_ = nullptr;     ///< null: no switch has a collective unit
+  uint64_t reduction_bytes_ = 0;                    ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;
   std::vector<Plane> planes_;
   struct Tail {

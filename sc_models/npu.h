@@ -63,8 +63,8 @@ class Npu : public sc_core::sc_module,
   MemoryDma& memory() { return memory_; }
   MemoryDma* remote_memory() { return remote_.get(); }
 
-  /// Gives the NPU the trace of a rank, before start(). All outlive the job. `ranks`: where the job's ranks are.
-  /// `layers`: its time is kept by layer, too. Throws std::logic_error when it has a trace.
+  /// Gives the NPU the trace of a rank, before start(). All outlive the job. `ranks`: where the job's ranks
+  /// are. `layers`: its time is kept by layer, too. Throws std::logic_error when it has a trace.
   void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
   /// The job is over: another one may be loaded.
   void unload();
@@ -111,7 +111,8 @@ class Npu : public sc_core::sc_module,
   std::unique_ptr<MemoryDma> remote_;
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
-  std::unordered_map<uint64_t, std::deque<trace::NodeIndex>> sending_;  ///< by destination NPU and tag, in order
+  std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>
+      sending_;  ///< by destination NPU and tag, in order
   fabric::TimedQueue<uint32_t, uint64_t> queue_;
   uint64_t pushed_ = 0;
   sc_core::sc_event wake_;

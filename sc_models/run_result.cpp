@@ -23,7 +23,8 @@ void add_links(RunResult& result, const System& machine, const graph::Folding* f
   }
   for (uint32_t r = 0; r < machine.npus(); ++r) {
     const graph::Folding::Class* c = folding->of(r);
-    machine.for_each_link_as(NpuId{r}, NpuId{folding->representative(r)}, c == nullptr ? 0 : c->exchanges, add);
+    machine.for_each_link_as(NpuId{r}, NpuId{folding->representative(r)}, c == nullptr ? 0 : c->exchanges,
+                             add);
   }
   machine.for_each_switch_link(add);
 }

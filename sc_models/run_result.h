@@ -62,8 +62,8 @@ struct RunResult {
   std::vector<std::string> warnings;
 };
 
-/// Adds what is the machine's: links, events, traffic, what does not balance, warnings. `folding`: of the one job on
-/// it; null: no rank stands for others, or all links are of built ranks.
+/// Adds what is the machine's: links, events, traffic, what does not balance, warnings. `folding`: of the one
+/// job on it; null: no rank stands for others, or all links are of built ranks.
 void add_machine_results(RunResult& result, const System& machine, const graph::Folding* folding = nullptr);
 
 }  // namespace weft

@@ -98,10 +98,10 @@ System::System(sc_core::sc_module_name name, const Config& config, const Options
   for (const uint32_t r : built) {
     check_stop();
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                     link_types_, pool_, wheel_, options.waves, data_.get(),
-                                     units ? &directory_ : nullptr, whole ? &fidelity_ : nullptr,
-                                     whole ? &slot_waits_ : nullptr);
+    nmus_[r] =
+        std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_,
+                              pool_, wheel_, options.waves, data_.get(), units ? &directory_ : nullptr,
+                              whole ? &fidelity_ : nullptr, whole ? &slot_waits_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -153,8 +153,9 @@ void System::detach() {
 
 uint32_t System::take_streams(uint32_t count) {
   if (count > trace::CollectiveNumbers::kMost - streams_)
-    throw UserError(ExitCode::trace, fmt::format("the jobs on this machine have more than {} collectives in all",
-                                                 trace::CollectiveNumbers::kMost));
+    throw UserError(ExitCode::trace,
+                    fmt::format("the jobs on this machine have more than {} collectives in all",
+                                trace::CollectiveNumbers::kMost));
   const uint32_t first = streams_ + 1;
   streams_ += count;
   return first;

@@ -96,11 +96,12 @@ class System : public sc_core::sc_module {
   /// So many numbers for collectives that no other job on this machine has: the first one.
   uint32_t take_streams(uint32_t count);
 
-  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there was one:
-  /// run the simulation again. Each use is a line of slot_warnings(): times then depend on the rest of the machine.
+  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there
+  /// was one: run the simulation again. Each use is a line of slot_warnings(): times then depend on the rest
+  /// of the machine.
   bool rescue();
-  /// About chunks that were started beyond the slots, and about uses of rescue(). `beyond`: how many such starts
-  /// there were.
+  /// About chunks that were started beyond the slots, and about uses of rescue(). `beyond`: how many such
+  /// starts there were.
   std::vector<std::string> slot_warnings(uint64_t beyond) const;
 
   /// The packet networks are as they were in the beginning, but for what has been counted

@@ -102,8 +102,7 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
     CollectiveRow& fresh = rows_.back();
     fresh.group = groups_[group].name;
     fresh.name = node.name;
-    fresh.fidelity_rule =
-        machine_.fidelity().for_collective(node, groups_[group].name, now);
+    fresh.fidelity_rule = machine_.fidelity().for_collective(node, groups_[group].name, now);
     named_by_.push_back(rank);
     position = static_cast<uint32_t>(rows_.size());
   } else if (rank < named_by_[position - 1]) {
@@ -133,8 +132,8 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
     for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *start.plan);
   }
   running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
-  if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr && folding_.along_dimensions(rank) &&
-      mirrored_->hold(rank, node.index, start))
+  if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
+      folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
   return start;
 }
@@ -247,7 +246,8 @@ void TraceJob::add_bounds(RunResult& result) const {
                                                    result.time, checked_->lower_bound()));
   }
   // The upper bound is that of the dimensions' own fidelities, and of a job that nobody else holds up.
-  if (finished() && result.time > checked_->upper_bound() && machine_.fidelity().planes() == 1 && ranks_.whole()) {
+  if (finished() && result.time > checked_->upper_bound() && machine_.fidelity().planes() == 1 &&
+      ranks_.whole()) {
     result.warnings.push_back(fmt::format(
         "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
         "should hold whatever the contention: please report it with effective.yaml and the traces",

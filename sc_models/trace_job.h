@@ -29,12 +29,13 @@ namespace weft {
 
 class TraceJob : public Job, private JobHost {
  public:
-  /// `checked` was made with the machine's configuration, and the machine with machine_options(*checked). The job's
-  /// NPUs have no other job.
+  /// `checked` was made with the machine's configuration, and the machine with machine_options(*checked). The
+  /// job's NPUs have no other job.
   TraceJob(System& machine, std::unique_ptr<graph::CheckedJob> checked);
   ~TraceJob() override;
 
-  /// Of a machine for this job alone. Of ranks that do alike only one is built (graph::Folding). `waves` may be null.
+  /// Of a machine for this job alone. Of ranks that do alike only one is built (graph::Folding). `waves` may
+  /// be null.
   static System::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
   /// .. for several jobs, none of which is folded.
   static System::Options machine_options(vcd::Waves* waves = nullptr);
@@ -80,10 +81,10 @@ class TraceJob : public Job, private JobHost {
   const std::vector<collectives::Group>& groups_;
   std::unique_ptr<MirroredStarts> mirrored_;  ///< null: all collectives run in messages
   uint32_t first_stream_ = 1;                 ///< the machine's number of the job's first collective
-  std::vector<uint32_t> row_of_;              ///< by number - 1: position in rows_ + 1; 0: nobody has started it
-  std::vector<CollectiveRow> rows_;           ///< as they were started
-  std::vector<uint32_t> named_by_;            ///< by row: the rank whose node has given its name
-  std::vector<uint64_t> ruled_sends_;         ///< by fidelity rule
+  std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
+  std::vector<CollectiveRow> rows_;    ///< as they were started
+  std::vector<uint32_t> named_by_;     ///< by row: the rank whose node has given its name
+  std::vector<uint64_t> ruled_sends_;  ///< by fidelity rule
   struct Running {
     trace::NodeIndex node = 0;
     trace::GroupId group = 0;

@@ -24,6 +24,7 @@
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/loading/implementations.h"
+#include "configs/loading/jobs.h"
 #include "configs/loading/plugins.h"
 #include "configs/notation.h"
 #include "configs/tree.h"
@@ -60,6 +61,7 @@ class Resolver {
         if (key.type == ValueType::algorithms && key.set != nullptr) resolve_algorithms(key);
       resolve_rules();
       resolve_fidelity_rules();
+      resolve_jobs(raw_, config_, errors_);
     }
     resolve_packet();
     resolve_hbm();

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "tests/support/solo_job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 #include "workload/collectives/elements.h"
 

@@ -15,9 +15,9 @@
 #include <set>
 #include <string>
 
-#include "tests/support/solo_job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "workload/collectives/data_check.h"
 
 namespace weft {

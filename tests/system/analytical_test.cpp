@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "configs/graph.h"
-#include "tests/support/solo_job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 #include "workload/generate/collective.h"
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "configs/loader.h"
-#include "tests/support/solo_job.h"
 #include "tests/support/data_dir.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_machine.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft {
@@ -247,8 +247,8 @@ std::string every_scheduler(const Config& base, uint32_t threshold, const trace:
           c.scheduling = static_cast<CollectiveScheduling>(scheduling);
           c.dimension_scheduling = static_cast<DimensionScheduling>(within);
           c.dispatch_threshold = dispatcher ? threshold : 0;
-          jobs.push_back(
-              std::make_unique<SoloTraceJob>(fmt::format("job{}", jobs.size()).c_str(), *configs.back(), traces));
+          jobs.push_back(std::make_unique<SoloTraceJob>(fmt::format("job{}", jobs.size()).c_str(),
+                                                        *configs.back(), traces));
         }
       }
     }

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/solo_job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {

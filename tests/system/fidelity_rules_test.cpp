@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/solo_job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 #include "workload/graph/fidelity_rules.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "configs/tree.h"
-#include "tests/support/solo_job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "configs/loader.h"
-#include "tests/support/solo_job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
 #include "workload/collectives/in_switch.h"

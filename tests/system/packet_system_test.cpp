@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "configs/loader.h"
-#include "tests/support/solo_job.h"
 #include "sc_models/packet_region.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {

@@ -11,10 +11,10 @@
 #include <random>
 #include <string>
 
-#include "tests/support/solo_job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_machine.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {

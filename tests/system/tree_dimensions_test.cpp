@@ -19,9 +19,9 @@
 #include "configs/loader.h"
 #include "configs/packet_timing.h"
 #include "configs/tree.h"
-#include "tests/support/solo_job.h"
 #include "tests/support/isolated.h"
 #include "tests/support/machine.h"
+#include "tests/support/solo_job.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 
 namespace weft {

@@ -57,7 +57,9 @@ collectives::CollectiveRequest CheckedJob::request(uint32_t rank, const trace::N
   request.bytes = node.comm_size;
   const auto group = traces_.groups().find(node.pg_name);
   request.group = &groups_[*group];  // open_job() has refused unknown groups
-  request.root = node.has_root ? ranks_.npu(node.root) : request.group->ranks.empty() ? 0 : request.group->ranks[0];
+  request.root = node.has_root                  ? ranks_.npu(node.root)
+                 : request.group->ranks.empty() ? 0
+                                                : request.group->ranks[0];
   if (config_.run.data != "none")
     collectives::set_elements(config_, request, ExitCode::trace, [&] { return where(rank, node); });
   const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());

@@ -127,7 +127,8 @@ void CollectiveBook::report_wrong_data(std::vector<std::string>& lines) const {
   if (wrong_messages_ > kLines)
     lines.push_back(fmt::format("{} further messages delivered wrong data", wrong_messages_ - kLines));
   if (wrong_streams_.size() > kLines)
-    lines.push_back(fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));
+    lines.push_back(
+        fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));
 }
 
 }  // namespace weft

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The book of a job's collectives: makes a row when the first member starts one, adds each member's part, and in
-// data-carrying mode compares what the members got with the definition.
+// The book of a job's collectives: makes a row when the first member starts one, adds each member's part, and
+// in data-carrying mode compares what the members got with the definition.
 
 #ifndef WEFT_WORKLOAD_JOB_COLLECTIVE_BOOK_H
 #define WEFT_WORKLOAD_JOB_COLLECTIVE_BOOK_H
@@ -22,8 +22,8 @@
 
 namespace weft {
 
-/// The lower bound of a collective that starts `now`. `where` begins the message of the UserError if it cannot end
-/// in simulated time.
+/// The lower bound of a collective that starts `now`. `where` begins the message of the UserError if it
+/// cannot end in simulated time.
 Picoseconds bound_in_time(const Config& config, const collectives::CollectivePlan& plan, Picoseconds now,
                           const std::function<std::string()>& where);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Where the ranks of a job are: a job has ranks 0, 1, .., a machine has NPUs 0, 1, ..; several jobs may share one
-// machine, each on NPUs of its own.
+// Where the ranks of a job are: a job has ranks 0, 1, .., a machine has NPUs 0, 1, ..; several jobs may share
+// one machine, each on NPUs of its own.
 
 #ifndef WEFT_WORKLOAD_JOB_RANK_MAP_H
 #define WEFT_WORKLOAD_JOB_RANK_MAP_H
@@ -16,8 +16,8 @@ class RankMap {
  public:
   /// A job on all NPUs of the machine: rank r is NPU r.
   explicit RankMap(uint32_t npus) : ranks_(npus), whole_(true) {}
-  /// Rank r is NPU `npus[r]`, of a machine with `machine` NPUs. Throws std::logic_error when an NPU is not on the
-  /// machine or occurs twice.
+  /// Rank r is NPU `npus[r]`, of a machine with `machine` NPUs. Throws std::logic_error when an NPU is not on
+  /// the machine or occurs twice.
   RankMap(std::vector<uint32_t> npus, uint32_t machine);
 
   uint32_t ranks() const { return ranks_; }
