@@ -259,7 +259,7 @@ Config four_by_two(const std::string& element) {
 }
 
 std::string run_job(const Config& config, const std::function<void(CollectiveJob&)>& start) {
-  SoloCollectiveJob job("job", config);
+  test::SoloCollectiveJob job("job", config);
   start(job);
   test::run_to_the_end(job);
   const RunResult result = job.result();

@@ -203,7 +203,7 @@ Outcome run(const Case& c, Fidelity fidelity, const std::vector<uint64_t>& sizes
   return outcome(test::isolated([&] {
     Config config = c.config;
     set_fidelity(config, fidelity);
-    SoloCollectiveJob job("job", config);
+    test::SoloCollectiveJob job("job", config);
     for (const uint64_t bytes : sizes) {
       job.start(c.op, bytes, c.root);
       test::run_to_the_end(job);
@@ -481,7 +481,7 @@ Outcome run(const Job& job, const std::string& prefix, Fidelity fidelity) {
     Config config = job.config;
     set_fidelity(config, fidelity);
     const trace::JobTrace traces = trace::open_job(prefix, config.npus(), "", false);
-    SoloTraceJob trace_job("job", config, traces);
+    test::SoloTraceJob trace_job("job", config, traces);
     trace_job.start();
     test::run_to_the_end(trace_job);
     if (!trace_job.finished()) return "0 " + trace_job.stall_report();

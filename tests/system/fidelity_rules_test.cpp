@@ -94,7 +94,7 @@ Json run(const Config& config, const std::vector<std::vector<PbNode>>& traces, b
     trace::test::write_trace(folder / fmt::format("job.{}.et", r), traces[r]);
   const auto result = test::isolated([&] {
     const auto open = trace::open_job(folder / "job", config.npus(), "", false);
-    SoloTraceJob job("job", config, open, fold);
+    test::SoloTraceJob job("job", config, open, fold);
     job.start();
     test::run_to_the_end(job);
     if (!job.finished()) return job.stall_report();
@@ -418,7 +418,7 @@ TEST(FidelityRules, ACollectiveBesidesOneInTheSwitch) {
 TEST(FidelityRules, ACollectiveWithoutATraceIsLiftedByOperationAndTime) {
   const auto time = [](Config config) {
     const auto result = test::isolated([&] {
-      SoloCollectiveJob job("job", config);
+      test::SoloCollectiveJob job("job", config);
       job.start(CollectiveOp::all_reduce, kBytes);
       sc_core::sc_start();
       const RunResult r = job.result();

@@ -65,7 +65,7 @@ std::string not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) 
 
 std::string time_of(const Config& config, CollectiveOp op, uint64_t bytes, bool folded) {
   const auto result = test::isolated([&] {
-    SoloCollectiveJob job("job", config, folded);
+    test::SoloCollectiveJob job("job", config, folded);
     job.start(op, bytes);
     test::run_to_the_end(job);
     if (!job.finished()) return job.stall_report();

@@ -117,7 +117,7 @@ struct Outcome {
 Outcome run(const Config& config, const JobFiles& files, bool fold) {
   const auto result = test::isolated([&] {
     const trace::JobTrace traces = files.open();
-    SoloTraceJob job("job", config, traces, fold);
+    test::SoloTraceJob job("job", config, traces, fold);
     job.start();
     test::run_to_the_end(job);
     if (!job.finished()) return job.stall_report();

@@ -382,7 +382,7 @@ TEST(TreeDimensions, NoCycleOfBuffers) {
 
 std::string time_of(const Config& config, CollectiveOp op, uint64_t bytes, bool folded = false) {
   const auto result = test::isolated([&] {
-    SoloCollectiveJob job("job", config, folded);
+    test::SoloCollectiveJob job("job", config, folded);
     job.start(op, bytes);
     test::run_to_the_end(job);
     const RunResult run = job.result();
