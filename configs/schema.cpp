@@ -232,7 +232,7 @@ std::string json_schema() {
   }
   Json dimension = object_of(kDimensionPrefix, "");
   dimension["properties"]["collective_unit"] =
-      object_of(std::string(kUnitPath) + ".", find_section(kUnitPath)->description);
+      object_of(kUnitPrefix, find_section(kUnitPath)->description);
   dimension["oneOf"] = {{{"required", Json::array({"bandwidth"})}},
                         {{"required", Json::array({"bandwidth_per_npu"})}}};
   const auto list_of = [](const std::string& prefix, const std::string& section) -> Json {
