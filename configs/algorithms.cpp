@@ -63,8 +63,8 @@ void add_algorithm_name(const std::string& name, const std::string& description,
       if (n == info.name)
         throw UserError(ExitCode::usage, fmt::format("there is a collective algorithm '{}' already", n));
   table().push_back({name, true, false, nullptr, description, 0, nullptr, source});
-  table().push_back({"one_" + name, true, true, nullptr, fmt::format("one flat {} over all NPUs", name), 0, nullptr,
-                     source});
+  table().push_back({"one_" + name, true, true, nullptr, fmt::format("one flat {} over all NPUs", name), 0,
+                     nullptr, source});
 }
 
 const AlgorithmInfo* find_algorithm(std::string_view name) {

@@ -124,8 +124,8 @@ Ran traffic(const std::string& notation, const char* first, const char* second, 
 
 // Packets of 16 KiB take 2.6 us on the slow links, of 18 ps cycles: nothing arrives for 150,000 cycles.
 TEST(TrafficOfUnequalRates, WaitsForPacketsOfSlowLinks) {
-  const Ran ran = traffic("Switch(4)_Switch(2)", "900 GB/s", "6.25 GB/s", "packet_size: 16 KiB, flit_size: 16 B",
-                          {"--load", "0.1,0.5"});
+  const Ran ran = traffic("Switch(4)_Switch(2)", "900 GB/s", "6.25 GB/s",
+                          "packet_size: 16 KiB, flit_size: 16 B", {"--load", "0.1,0.5"});
   EXPECT_EQ(ran.status, 0) << ran.err;
 }
 

@@ -64,7 +64,8 @@ TEST(Parameters, AreReadByTypeAndAllOfThem) {
 TEST(Extension, ANameIsThereOnce) {
   EXPECT_NE(error_of([] { add_choice("packet.routing", "dimension_order", "again"); }).find("already"),
             std::string::npos);
-  EXPECT_NE(error_of([] { add_algorithm_name("ring", "again", "a test"); }).find("already"), std::string::npos);
+  EXPECT_NE(error_of([] { add_algorithm_name("ring", "again", "a test"); }).find("already"),
+            std::string::npos);
   add_choice("topology.dimensions[].implementation", "of_a_test", "for this test");
   const char* const text =
       "weft: 1\ntopology:\n  notation: Ring(2)_Switch(4)\n  dimensions:\n"
