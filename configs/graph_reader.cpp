@@ -143,6 +143,12 @@ class Section {
     return std::get<T>(values_.at(name));
   }
   bool has_value(const char* name) const { return values_.count(name) != 0; }
+  /// Sets the fields of an object that the section's keys name.
+  template <typename Object>
+  void fill(Object& object) const {
+    for (const auto& [name, value] : values_)
+      if (const KeySpec& key = *find_key(prefix_ + name); key.is_of<Object>()) key.set(object, value);
+  }
   /// An entry that is no scalar of the table, or nullptr.
   const DocumentEntry* entry(const char* name) const {
     const auto it = nodes_.find(name);
@@ -317,13 +323,7 @@ void read_link(const DocumentNode& node, const std::string& shown, const NodeNam
   const Nodes to = ends("to");
   if (section.good()) {
     GraphLink link;
-    link.bandwidth = section.value<Rate>("bandwidth");
-    link.latency = section.value<uint64_t>("latency");
-    link.count = static_cast<uint32_t>(section.value<uint64_t>("count"));
-    link.bidirectional = section.value<bool>("bidirectional");
-    link.credit_latency = section.value<uint64_t>("credit_latency");
-    link.flit_error_rate = section.value<double>("flit_error_rate");
-    link.replay = section.value<uint64_t>("replay");
+    section.fill(link);
     try {
       join(from, to, section.value<std::string>("pattern") == "one_to_one", link.bidirectional, spec,
            [&](uint32_t a, uint32_t b) {
@@ -412,15 +412,7 @@ std::optional<GraphSpec> read_graph(const DocumentEntry& entry, const ReportErro
     }
   }
   if (!good || !section.good()) return std::nullopt;
-  const auto& fidelity = section.value<std::string>("fidelity");
-  spec.fidelity = fidelity == to_string(Fidelity::analytical) ? Fidelity::analytical
-                  : fidelity == to_string(Fidelity::packet)   ? Fidelity::packet
-                                                              : Fidelity::message;
-  spec.switching = section.value<std::string>("switching") == to_string(Switching::cut_through)
-                       ? Switching::cut_through
-                       : Switching::store_and_forward;
-  spec.npus_forward = section.value<bool>("npus_forward");
-  spec.implementation = section.value<std::string>("implementation");
+  section.fill(spec);
   return spec;
 }
 
@@ -542,11 +534,14 @@ std::optional<std::vector<uint32_t>> read_mapping(const DocumentEntry& entry, ui
 
 std::string print_graph(const GraphSpec& spec) {
   std::string out = "  graph:\n";
-  out += fmt::format("    npus: {}\n", spec.npus);
-  if (!spec.switches.empty()) out += fmt::format("    switches: [{}]\n", fmt::join(spec.switches, ", "));
-  out += fmt::format(
-      "    fidelity: {}\n    switching: {}\n    npus_forward: {}\n    implementation: \"{}\"\n",
-      to_string(spec.fidelity), to_string(spec.switching), spec.npus_forward, spec.implementation);
+  for (const KeySpec& key : keys()) {
+    if (!key.is_of<GraphSpec>()) continue;
+    const Value value = key.get(spec);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    std::string text = print_value(key, value);
+    if (key.type == ValueType::implementation) text = "\"" + spec.implementation + "\"";
+    out += fmt::format("    {}: {}\n", key.path.substr(std::string(kGraphPrefix).size()), text);
+  }
   if (!spec.links.empty()) out += "    links:\n";
   for (size_t i = 0; i < spec.links.size();) {
     // As many links as one entry can say: one end runs on, or both do.
@@ -566,12 +561,7 @@ std::string print_graph(const GraphSpec& spec) {
       next = j;
       ends = fmt::format("from: {}, to: {}{}", from, to, df == dt ? ", pattern: one_to_one" : "");
     }
-    const auto or_auto = [](Picoseconds t) { return t == 0 ? std::string("auto") : print_time(t); };
-    out += fmt::format(
-        "      - {{{}, bandwidth: {}, latency: {}, count: {}, bidirectional: {}, credit_latency: {}, "
-        "flit_error_rate: {}, replay: {}}}\n",
-        ends, print_bandwidth(first.bandwidth), print_time(first.latency), first.count, first.bidirectional,
-        or_auto(first.credit_latency), first.flit_error_rate, or_auto(first.replay));
+    out += fmt::format("      - {{{}, {}}}\n", ends, print_entry(first, kGraphLinkPrefix));
     i = next;
   }
   out += fmt::format("  routing: {}\n", spec.routing);

@@ -23,25 +23,23 @@ namespace {
   throw UserError(ExitCode::usage, message);
 }
 
+void set_version(Config&, const Value&) {}
+
+Value version(const Config&) {
+  return kConfigVersion;
+}
+
+constexpr KeyRow kTopLevelKeys[] = {
+    {"weft", Type::integer, kRequired, from(kConfigVersion, kConfigVersion),
+     custom_field<set_version, version>, "Version of the configuration format."},
+    {"plugins", Type::paths, "[]", kAny, field<&Config::plugins>,
+     "Shared libraries that bring further models, routing policies and collective algorithms "
+     "(docs/plugins.md). Relative to the folder of the configuration file."},
+};
+
 std::vector<KeySpec> make_keys() {
   KeyTable table;
-  {
-    KeySpec& k = table.add("weft", ValueType::integer);
-    k.required = true;
-    k.min = k.max = std::to_string(kConfigVersion);
-    k.description = "Version of the configuration format.";
-    k.set = [](Config&, size_t, const Value&) {};
-    k.get = [](const Config&, size_t) -> Value { return kConfigVersion; };
-  }
-  {
-    KeySpec& k = table.add("plugins", ValueType::paths);
-    k.fallback = "[]";
-    k.description =
-        "Shared libraries that bring further models, routing policies and collective algorithms "
-        "(docs/plugins.md). Relative to the folder of the configuration file.";
-    k.set = [](Config& c, size_t, const Value& v) { c.plugins = std::get<std::vector<std::string>>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.plugins; };
-  }
+  table.add("", kTopLevelKeys);
   add_topology_keys(table);
   add_npu_keys(table);
   add_memory_keys(table);
@@ -134,10 +132,6 @@ std::string quoted(const std::string& text) {
   }
   return out + "\"";
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<KeySpec>& key_table() {
   static std::vector<KeySpec> table = make_keys();
@@ -412,11 +406,11 @@ std::string print_value(const KeySpec& key, const Value& value) {
     }
     case ValueType::ranks:
     case ValueType::dimensions: {
-      std::string out;
-      for (const std::string& n : std::get<std::vector<std::string>>(value))
-        out += (out.empty() ? "[" : ", ") + n;
-      return out.empty() ? "all" : out + "]";
+      const auto& numbers = std::get<std::vector<std::string>>(value);
+      return numbers.empty() ? "all" : fmt::format("[{}]", fmt::join(numbers, ", "));
     }
+    case ValueType::switches:
+      return fmt::format("[{}]", fmt::join(std::get<std::vector<std::string>>(value), ", "));
     case ValueType::reduction: {
       const auto& r = std::get<ReductionSetting>(value);
       if (r.kind == ReductionKind::fixed_bandwidth)

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The one table of everything a configuration may say. The loader's checks, the JSON Schema, the reference
-// page and the effective configuration are all made from it: a new key is one row in the
-// section's file of configs/keys (and a field in config.h).
+// The table of all keys of a configuration. The loader's checks, the JSON Schema, the reference page and the
+// effective configuration are all made from it. A new key is a field in config.h and one row in its section's
+// table in configs/keys.
 
 #ifndef WEFT_CONFIGS_KEYS_H
 #define WEFT_CONFIGS_KEYS_H
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <variant>
 #include <vector>
 
@@ -55,8 +57,14 @@ struct Choice {
   std::string description;
 };
 
-/// One key. `set` and `get` take the dimension's number for keys of topology.dimensions[], `index` for all
-/// others; null where the loader itself resolves the key.
+/// Where a key's value is kept: a field of an object of config.h. configs/keys/key_table.h makes it.
+struct KeyField {
+  const std::type_info* object = nullptr;  ///< the object's type; null: the loader itself resolves the key
+  void (*set)(void* object, std::size_t index, const Value& value) = nullptr;
+  Value (*get)(const void* object, std::size_t index) = nullptr;  ///< null: the field is not printed
+};
+
+/// One key.
 struct KeySpec {
   std::string path;  ///< "npu.peak"; keys of a dimension's entry are "topology.dimensions[].latency"
   ValueType type = ValueType::text;
@@ -68,9 +76,33 @@ struct KeySpec {
       zero_word;  ///< the word that stands for the resolved value 0 ("none", "unlimited"); empty: none
   std::vector<Choice> choices;
   std::string description;
-  std::size_t index = 0;
-  void (*set)(Config&, std::size_t, const Value&) = nullptr;
-  Value (*get)(const Config&, std::size_t) = nullptr;
+  std::size_t index = 0;  ///< of the element, where the field is an array
+  KeyField field;
+
+  /// The value is kept in an `Object`: in Config, or in an entry of a list (DimensionConfig, CollectiveRule
+  /// ..).
+  template <typename Object>
+  bool is_of() const {
+    return field.object != nullptr && *field.object == typeid(Object);
+  }
+  template <typename Object>
+  void set(Object& object, const Value& value) const {
+    check<Object>(field.set != nullptr);
+    field.set(&object, index, value);
+  }
+  bool printed() const { return field.get != nullptr; }
+  /// std::monostate: the object has no value for the key.
+  template <typename Object>
+  Value get(const Object& object) const {
+    check<Object>(printed());
+    return field.get(&object, index);
+  }
+
+ private:
+  template <typename Object>
+  void check(bool possible) const {
+    if (!possible || !is_of<Object>()) throw std::logic_error("the key " + path + " is kept elsewhere");
+  }
 };
 
 /// A mapping of keys. `optional`: absent means "not there", not "all defaults".
@@ -90,6 +122,7 @@ constexpr uint64_t kConfigVersion = 1;  ///< of the format: the value of `weft:`
 inline constexpr const char* kDimensionsPath = "topology.dimensions";
 inline constexpr const char* kDimensionPrefix = "topology.dimensions[].";
 inline constexpr const char* kUnitPath = "topology.dimensions[].collective_unit";
+inline constexpr const char* kUnitPrefix = "topology.dimensions[].collective_unit.";
 inline constexpr const char* kLevelsPath = "topology.dimensions[].levels";
 inline constexpr const char* kLevelPrefix = "topology.dimensions[].levels[].";
 inline constexpr const char* kGraphPath = "topology.graph";
@@ -119,6 +152,11 @@ Value parse_value(const KeySpec& key, const std::string& text);
 /// value.
 std::string print_value(const KeySpec& key, const Value& value);
 
+/// `latency: 1 us, count: 2`: the keys directly in a section (its path ends in a dot) that an object has
+/// values of.
+template <typename Object>
+std::string print_entry(const Object& object, std::string_view section);
+
 /// What is allowed, in words: "a bandwidth with a unit, from 1 MB/s to 1000 PB/s, for example `100 GB/s`".
 std::string allowed_values(const KeySpec& key);
 
@@ -127,6 +165,20 @@ std::vector<std::string> available_algorithms();
 
 /// The candidate nearest to `word` by edit distance, or "" when none is near.
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+template <typename Object>
+std::string print_entry(const Object& object, std::string_view section) {
+  std::string out;
+  for (const KeySpec& key : keys()) {
+    const std::string_view path = key.path;
+    if (!key.is_of<Object>() || !key.printed() || path.substr(0, section.size()) != section) continue;
+    const std::string_view name = path.substr(section.size());
+    const Value value = key.get(object);
+    if (name.find('.') != name.npos || std::holds_alternative<std::monostate>(value)) continue;
+    out.append(out.empty() ? "" : ", ").append(name).append(": ").append(print_value(key, value));
+  }
+  return out;
+}
 
 }  // namespace weft
 

@@ -4,6 +4,7 @@
 #include "configs/npu_list.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "configs/types.h"
 #include "configs/units.h"
@@ -32,20 +33,24 @@ std::vector<uint32_t> expand_npus(const std::vector<std::string>& items, uint32_
   return list;
 }
 
-std::string print_npus(const std::vector<uint32_t>& npus) {
-  std::string out;
+std::vector<std::string> npu_items(const std::vector<uint32_t>& npus) {
+  std::vector<std::string> items;
   for (size_t i = 0; i < npus.size();) {
     size_t j = i + 1;
     while (j < npus.size() && npus[j] == npus[i] + (j - i)) ++j;
     if (j - i > 2) {
-      out += fmt::format("{}{}..{}", i == 0 ? "" : ", ", npus[i], npus[j - 1]);
+      items.push_back(fmt::format("{}..{}", npus[i], npus[j - 1]));
     } else {
-      out += fmt::format("{}{}", i == 0 ? "" : ", ", npus[i]);
+      items.push_back(std::to_string(npus[i]));
       j = i + 1;
     }
     i = j;
   }
-  return "[" + out + "]";
+  return items;
+}
+
+std::string print_npus(const std::vector<uint32_t>& npus) {
+  return fmt::format("[{}]", fmt::join(npu_items(npus), ", "));
 }
 
 }  // namespace weft

@@ -16,7 +16,9 @@ namespace weft {
 /// range, an NPU that a machine of `npus` does not have, and one that occurs twice.
 std::vector<uint32_t> expand_npus(const std::vector<std::string>& items, uint32_t npus);
 
-/// The list with ranges where numbers follow each other: "[0..3, 7, 5]".
+/// The other way: numbers, and ranges where more than two follow each other.
+std::vector<std::string> npu_items(const std::vector<uint32_t>& npus);
+/// The items as a list: "[0..3, 7, 5]".
 std::string print_npus(const std::vector<uint32_t>& npus);
 
 }  // namespace weft

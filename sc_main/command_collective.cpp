@@ -455,7 +455,7 @@ ExitCode collective(const CollectiveOptions& options) {
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
   if (folded)
-    note("weft: folded: every rank does alike, so one is simulated for all (--no-fold to simulate each)");
+    note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
   std::unique_ptr<System, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {

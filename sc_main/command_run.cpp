@@ -19,6 +19,7 @@
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
+#include "sc_main/memory_check.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/results.h"
 #include "sc_main/run_jobs.h"
@@ -90,10 +91,12 @@ Config load(const RunOptions& options) {
 std::string folding_text(const graph::Folding& folding) {
   size_t folded = 0;
   for (const auto& c : folding.classes()) folded += c.ranks.size();
+  const size_t simulated = folding.classes().size();
   return fmt::format(
-      "weft: folded: {} of {} ranks do as others do: {} are simulated for them (--no-fold to "
-      "simulate each)",
-      grouped(folded), grouped(folded + folding.whole().size()), grouped(folding.classes().size()));
+      "weft: folded: {} of {} ranks are identical to another; {} simulated for them (--no-fold simulates "
+      "each)",
+      grouped(folded), grouped(folded + folding.whole().size()),
+      simulated == 1 ? "1 rank is" : grouped(simulated) + " ranks are");
 }
 
 /// A signal came before anything ran: the results are those of a run of no time.
@@ -120,9 +123,10 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
 
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
+  const MemoryRoom room(options.workload.force);
   if (!config.jobs.empty())
-    return run_jobs(config, options.workload, {options.json, options.per_layer, options.waves_flits});
-  Workload workload = open_workload(config, options.workload);
+    return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits});
+  Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(config.output.dir,
                             {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",

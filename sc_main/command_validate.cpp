@@ -8,21 +8,21 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "configs/describe.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/workload.h"
-#include "sc_models/machine_check.h"
 #include "workload/collectives/program_check.h"
 
 namespace weft::cli {
 namespace {
 
 /// Without a trace: a machine may be folded for a collective, or built whole.
-std::string machine_memory_text(const Config& config, const WorkloadOptions& options) {
-  const MemoryRoom room(options.force);
+std::string machine_memory_text(const Config& config, const WorkloadOptions& options,
+                                const MemoryRoom& room) {
   const MemoryEstimate whole = machine_memory(config, config.npus(), 0, false);
   if (options.no_fold || !graph::folding_refusal(config).empty()) {
     room.check(config, whole);
@@ -35,10 +35,12 @@ std::string machine_memory_text(const Config& config, const WorkloadOptions& opt
 
 ExitCode validate(const WorkloadOptions& options) {
   const Config config = load_workload(options);
+  const MemoryRoom room(options.force);
+  std::vector<std::string> warnings;
   std::string text;
   std::string memory;
   if (!config.jobs.empty()) {
-    const Workloads workloads = open_workloads(config, options);
+    const Workloads workloads = open_workloads(config, room, &warnings);
     for (size_t i = 0; i < workloads.jobs.size(); ++i) {
       const Workload& job = workloads.jobs[i];
       const std::string& name = config.jobs[i].name;
@@ -48,23 +50,23 @@ ExitCode validate(const WorkloadOptions& options) {
     }
     memory = memory_text(workloads.memory);
   } else if (config.workload.trace.empty()) {
-    memory = machine_memory_text(config, options);
-    check_run(config);
+    memory = machine_memory_text(config, options, room);
+    check_run(config, &warnings);
     collectives::check_programs(config);
     text = "; no trace (workload.trace is not set)";
   } else {
-    const Workload workload = open_workload(config, options);
+    const Workload workload = open_workload(config, options, room, &warnings);
     for (const std::string& warning : workload.job->warnings()) warn(warning);
     text = fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
                        grouped(workload.traces->node_count()), workload.traces->groups().size());
     memory = memory_text(workload.memory);
   }
-  for (const std::string& warning : machine_warnings(config)) warn(warning);
-  const std::string room = MemoryRoom(true).text();
+  for (const std::string& warning : warnings) warn(warning);
+  const std::string available = room.text();
   print(fmt::format("{}: valid; {}, {} NPUs{}\n",
                     options.config.empty() ? options.jobs.front() : options.config, machine_name(config),
                     grouped(config.npus()), text));
-  print(fmt::format("memory: {}{}{}\n", memory, room.empty() ? "" : "; ", room));
+  print(fmt::format("memory: {}{}{}\n", memory, available.empty() ? "" : "; ", available));
   return ExitCode::done;
 }
 

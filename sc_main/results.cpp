@@ -327,58 +327,10 @@ std::string phase_table(const CollectiveRow& row) {
   return table.str(2);
 }
 
-void add_links(JsonText& json, const RunResult& result) {
-  const LinkSums links = sum_links(result);
-  json.key("links").begin_object();
-  json.key("count").number(uint64_t{result.links.size()});
-  json.key("bytes").number(whole(links.bytes));
-  json.key("busy_ns").number(nanoseconds(links.busy));
-  json.key("pauses").number(links.pauses);
-  json.key("paused_ns").number(nanoseconds(links.paused));
-  json.key("overruns").number(links.overruns);
-  json.end_object();
-}
+namespace {
 
-void add_verdict(JsonText& json, const std::vector<std::string>& broken_invariants,
-                 const std::vector<std::string>& warnings, double wall_s, double peak_rss_MiB) {
-  if (broken_invariants.empty()) {
-    json.key("invariants").text("ok");
-  } else {
-    json.key("invariants").begin_array();
-    for (const std::string& line : broken_invariants) json.text(line);
-    json.end_array();
-  }
-  json.key("warnings").begin_array();
-  for (const std::string& line : warnings) json.text(line);
-  json.end_array();
-  json.key("wall_s").number(fmt::format("{:.3f}", wall_s));
-  json.key("peak_rss_MiB").number(fmt::format("{:.1f}", peak_rss_MiB));
-}
-
-const char* program_version() {
-  return WEFT_VERSION;
-}
-
-std::string summary_json(const RunRecord& record) {
-  const RunResult& result = record.result;
-  JsonText json;
-  json.begin_object();
-  json.key("weft_summary").number(uint64_t{kSummaryVersion});
-  json.key("weft").text(program_version());
-  json.key("config").text(record.config.file);
-  json.key("notation").text(record.config.notation);
-  json.key("npus").number(uint64_t{record.config.npus()});
-  json.key("trace").text(record.config.workload.trace);
-  json.key("nodes").number(result.nodes);
-  json.key("finished").boolean(record.finished);
-  json.key("time_ns").number(nanoseconds(result.time));
-  json.key("lower_bound_ns").number(nanoseconds(result.lower_bound));
-  json.key("upper_bound_ns");
-  if (result.upper_bound == kNever) {
-    json.null();
-  } else {
-    json.number(nanoseconds(result.upper_bound));
-  }
+/// Time by category, of the slowest rank and on average.
+void add_categories(JsonText& json, const RunResult& result) {
   json.key("categories").begin_object();
   for (const Category& c : kCategories) {
     Picoseconds most = 0;
@@ -393,6 +345,9 @@ std::string summary_json(const RunRecord& record) {
     json.end_object();
   }
   json.end_object();
+}
+
+void add_operations(JsonText& json, const RunResult& result) {
   json.key("collectives").begin_object();
   const auto operations = by_operation(result);
   for (int op = 0; op < kCollectiveOps; ++op) {
@@ -419,24 +374,17 @@ std::string summary_json(const RunRecord& record) {
     json.end_object();
   }
   json.end_object();
-  if (!record.shared) add_links(json, result);
-  json.key("messages").number(result.messages);
-  if (!record.shared) {
-    json.key("events").number(result.events);
-    json.key("packet_hops").number(result.packet_hops);
-    json.key("flits").number(result.flits);
-    add_congestion(json, record.config, result.congestion);
-  }
-  json.key("memory_bytes").number(result.memory_bytes);
-  json.key("out_of_order_starts").number(result.out_of_order_starts);
+}
+
+/// What each fidelity rule applied to, and the dimensions' own fidelity.
+void add_fidelity(JsonText& json, const Config& config, const RunResult& result) {
   if (!result.fidelity_uses.empty()) {
     json.key("fidelity_rules").begin_array();
     for (const FidelityUse& use : result.fidelity_uses) {
       const bool none = use.rule == graph::FidelityRules::kNone;
       json.begin_object();
       if (!none) json.key("rule").number(uint64_t{use.rule});
-      json.key("fidelity")
-          .text(none ? "default" : to_string(record.config.fidelity_rules[use.rule].fidelity));
+      json.key("fidelity").text(none ? "default" : to_string(config.fidelity_rules[use.rule].fidelity));
       json.key("collectives").number(use.collectives);
       json.key("messages").number(use.messages);
       json.end_object();
@@ -444,8 +392,11 @@ std::string summary_json(const RunRecord& record) {
     json.end_array();
   }
   json.key("fidelity").begin_array();
-  for (const DimensionConfig& d : record.config.dimensions) json.text(to_string(d.fidelity));
+  for (const DimensionConfig& d : config.dimensions) json.text(to_string(d.fidelity));
   json.end_array();
+}
+
+void add_folding(JsonText& json, const RunResult& result) {
   json.key("folded").boolean(result.folded);
   json.key("folding").begin_object();
   json.key("simulated_ranks").number(uint64_t{result.simulated_ranks});
@@ -455,15 +406,92 @@ std::string summary_json(const RunRecord& record) {
   for (const auto& [reason, ranks] : result.unfolded) json.key(reason.c_str()).number(uint64_t{ranks});
   json.end_object();
   json.end_object();
-  if (record.config.run.data != "none") {
-    json.key("data").begin_object();
-    json.key("element").text(record.config.run.element);
-    json.key("reduce").text(record.config.run.reduce);
-    json.key("collectives_verified").number(result.data_collectives);
-    json.key("elements_verified").number(result.data_elements);
-    json.key("messages_verified").number(result.data_messages);
-    json.end_object();
+}
+
+/// The checks of `run.data: functional`; nothing without it.
+void add_data(JsonText& json, const Config& config, const RunResult& result) {
+  if (config.run.data == "none") return;
+  json.key("data").begin_object();
+  json.key("element").text(config.run.element);
+  json.key("reduce").text(config.run.reduce);
+  json.key("collectives_verified").number(result.data_collectives);
+  json.key("elements_verified").number(result.data_elements);
+  json.key("messages_verified").number(result.data_messages);
+  json.end_object();
+}
+
+void add_texts(JsonText& json, const char* key, const std::vector<std::string>& texts) {
+  json.key(key).begin_array();
+  for (const std::string& text : texts) json.text(text);
+  json.end_array();
+}
+
+}  // namespace
+
+void add_links(JsonText& json, const RunResult& result) {
+  const LinkSums links = sum_links(result);
+  json.key("links").begin_object();
+  json.key("count").number(uint64_t{result.links.size()});
+  json.key("bytes").number(whole(links.bytes));
+  json.key("busy_ns").number(nanoseconds(links.busy));
+  json.key("pauses").number(links.pauses);
+  json.key("paused_ns").number(nanoseconds(links.paused));
+  json.key("overruns").number(links.overruns);
+  json.end_object();
+}
+
+void add_verdict(JsonText& json, const std::vector<std::string>& broken_invariants,
+                 const std::vector<std::string>& warnings, double wall_s, double peak_rss_MiB) {
+  if (broken_invariants.empty()) {
+    json.key("invariants").text("ok");
+  } else {
+    add_texts(json, "invariants", broken_invariants);
   }
+  add_texts(json, "warnings", warnings);
+  json.key("wall_s").number(fmt::format("{:.3f}", wall_s));
+  json.key("peak_rss_MiB").number(fmt::format("{:.1f}", peak_rss_MiB));
+}
+
+const char* program_version() {
+  return WEFT_VERSION;
+}
+
+std::string summary_json(const RunRecord& record) {
+  const Config& config = record.config;
+  const RunResult& result = record.result;
+  JsonText json;
+  json.begin_object();
+  json.key("weft_summary").number(uint64_t{kSummaryVersion});
+  json.key("weft").text(program_version());
+  json.key("config").text(config.file);
+  json.key("notation").text(config.notation);
+  json.key("npus").number(uint64_t{config.npus()});
+  json.key("trace").text(config.workload.trace);
+  json.key("nodes").number(result.nodes);
+  json.key("finished").boolean(record.finished);
+  json.key("time_ns").number(nanoseconds(result.time));
+  json.key("lower_bound_ns").number(nanoseconds(result.lower_bound));
+  json.key("upper_bound_ns");
+  if (result.upper_bound == kNever) {
+    json.null();
+  } else {
+    json.number(nanoseconds(result.upper_bound));
+  }
+  add_categories(json, result);
+  add_operations(json, result);
+  if (!record.shared) add_links(json, result);
+  json.key("messages").number(result.messages);
+  if (!record.shared) {
+    json.key("events").number(result.events);
+    json.key("packet_hops").number(result.packet_hops);
+    json.key("flits").number(result.flits);
+    add_congestion(json, config, result.congestion);
+  }
+  json.key("memory_bytes").number(result.memory_bytes);
+  json.key("out_of_order_starts").number(result.out_of_order_starts);
+  add_fidelity(json, config, result);
+  add_folding(json, result);
+  add_data(json, config, result);
   add_verdict(json, result.broken_invariants, record.warnings, record.wall_s, record.peak_rss_MiB);
   json.end_object();
   return json.str();

@@ -204,8 +204,8 @@ class Run {
 
 }  // namespace
 
-ExitCode run_jobs(const Config& config, const WorkloadOptions& workload, const RunJobsOptions& options) {
-  Workloads workloads = open_workloads(config, workload);
+ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options) {
+  Workloads workloads = open_workloads(config, room);
   for (size_t i = 0; i < workloads.jobs.size(); ++i)
     for (const std::string& warning : workloads.jobs[i].traces->warnings())
       warn(fmt::format("job `{}`: {}", config.jobs[i].name, warning));

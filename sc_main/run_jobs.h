@@ -19,7 +19,7 @@ struct RunJobsOptions {
 
 /// Runs `config.jobs` together. The machine's results (links, traffic, waveforms, the jobs in one summary)
 /// are in `config.output.dir`, each job's in a folder of its name in there.
-ExitCode run_jobs(const Config& config, const WorkloadOptions& workload, const RunJobsOptions& options);
+ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options);
 
 }  // namespace weft::cli
 

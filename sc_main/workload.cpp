@@ -12,7 +12,6 @@
 #include "configs/loader.h"
 #include "configs/units.h"
 #include "sc_main/job_files.h"
-#include "sc_main/memory_check.h"
 #include "sc_main/text_options.h"
 #include "sc_models/machine_check.h"
 #include "vcd/glob.h"
@@ -52,10 +51,10 @@ Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fo
 
 }  // namespace
 
-void check_run(const Config& config) {
+void check_run(const Config& config, std::vector<std::string>* warnings) {
   check_window(config);
   if (!config.output.waves.empty()) vcd::Glob selection(config.output.waves);  // throws what is no pattern
-  check_machine(config);
+  check_machine(config, warnings);
 }
 
 void add_force_option(CLI::App& command, bool& force) {
@@ -86,7 +85,8 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
   groups->each([&options](const std::string&) { options.has_groups = true; });
   command.add_flag("--strict", options.strict,
                    "Dangling dependencies in a trace are errors (workload.strict)");
-  command.add_flag("--no-fold", options.no_fold, "Simulate every rank, also those that do as others do");
+  command.add_flag("--no-fold", options.no_fold,
+                   "Simulate every rank, also those that are identical to another");
   add_force_option(command, options.force);
 }
 
@@ -102,11 +102,11 @@ Config load_workload(const WorkloadOptions& options) {
   return config;
 }
 
-Workload open_workload(const Config& config, const WorkloadOptions& options) {
-  const MemoryRoom room(options.force);
+Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
+                       std::vector<std::string>* warnings) {
   // What no folding of the job can be below: before anything of that size is read or built.
   room.check(config, least_memory(config, !options.no_fold && config.workload.npus.empty()));
-  check_run(config);
+  check_run(config, warnings);
   Workload workload = read_workload(config, config.workload, [&](const trace::JobTrace& traces) {
     return graph::fold_job(config, traces, !config.output.waves.empty(), !options.no_fold);
   });
@@ -118,10 +118,9 @@ Workload open_workload(const Config& config, const WorkloadOptions& options) {
   return workload;
 }
 
-Workloads open_workloads(const Config& config, const WorkloadOptions& options) {
-  const MemoryRoom room(options.force);
+Workloads open_workloads(const Config& config, const MemoryRoom& room, std::vector<std::string>* warnings) {
   room.check(config, least_memory(config, false));
-  check_run(config);
+  check_run(config, warnings);
   Workloads workloads;
   std::vector<const graph::CheckedJob*> jobs;
   for (const JobConfig& job : config.jobs) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A workload on its machine, checked: what `weft run` and `weft validate` do alike before anything is built.
+// Reads and checks a workload and its machine, before anything is built: for `weft run` and `weft validate`.
 
 #ifndef WEFT_SC_MAIN_WORKLOAD_H
 #define WEFT_SC_MAIN_WORKLOAD_H
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_main/memory_check.h"
 #include "sc_models/memory_estimate.h"
 #include "workload/graph/checked_job.h"
 #include "workload/trace/workload_check.h"
@@ -38,8 +39,9 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options);
 /// The configuration with what the options set. `workload.trace` may be empty.
 Config load_workload(const WorkloadOptions& options);
 
-/// What keeps any run from beginning, whatever its traces. Throws UserError.
-void check_run(const Config& config);
+/// Throws UserError for whatever keeps any run from beginning, whatever its traces. `warnings`: of
+/// check_machine().
+void check_run(const Config& config, std::vector<std::string>* warnings = nullptr);
 
 /// `--force`, of every command that builds a machine.
 void add_force_option(CLI::App& command, bool& force);
@@ -51,8 +53,9 @@ struct Workload {
 };
 
 /// Reads the traces that `config.workload` names. Throws UserError for whatever keeps the run from beginning:
-/// the machine, its memory (unless `--force`), the traces, the plans.
-Workload open_workload(const Config& config, const WorkloadOptions& options);
+/// the machine, its memory (unless `--force`), the traces, the plans. `warnings`: of check_machine().
+Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
+                       std::vector<std::string>* warnings = nullptr);
 
 /// The same for every job of `config.jobs`, in their order. The memory is that of all of them, and of the
 /// machine.
@@ -60,7 +63,8 @@ struct Workloads {
   std::vector<Workload> jobs;
   MemoryEstimate memory;
 };
-Workloads open_workloads(const Config& config, const WorkloadOptions& options);
+Workloads open_workloads(const Config& config, const MemoryRoom& room,
+                         std::vector<std::string>* warnings = nullptr);
 
 }  // namespace weft::cli
 

@@ -5,15 +5,22 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sc_models/packet_region.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/graph/fidelity_rules.h"
 
 namespace weft {
 
-void check_machine(const Config& config) {
+void check_machine(const Config& config, std::vector<std::string>* warnings) {
   const graph::FidelityRules rules(config);
-  for (uint32_t p = 0; p < rules.planes(); ++p) packet_regions_of(rules.plane(p));
+  for (uint32_t p = 0; p < rules.planes(); ++p) {
+    const Config& plane = rules.plane(p);
+    const std::vector<PacketRegion> regions = packet_regions_of(plane);
+    if (warnings == nullptr) continue;
+    for (std::string& warning : packet_warnings(plane, regions)) warnings->push_back(std::move(warning));
+  }
   for (uint32_t d = 0; d < config.fabric_dimensions().size(); ++d) check_switch_model(config, d);
 }
 
@@ -28,17 +35,6 @@ void check_switch_model(const Config& config, uint32_t d) {
                   fmt::format("{}: switches of the model '{}' have no collective unit, which the algorithm "
                               "`in_switch` of this dimension needs; use `{}`, or another algorithm",
                               switch_model_key(d), model, kDefaultSwitchModel));
-}
-
-std::vector<std::string> machine_warnings(const Config& config) {
-  std::vector<std::string> warnings;
-  const graph::FidelityRules rules(config);
-  for (uint32_t p = 0; p < rules.planes(); ++p) {
-    const Config& plane = rules.plane(p);
-    for (std::string& warning : packet_warnings(plane, packet_regions_of(plane)))
-      warnings.push_back(std::move(warning));
-  }
-  return warnings;
 }
 
 }  // namespace weft

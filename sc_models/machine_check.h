@@ -13,16 +13,14 @@ namespace weft {
 
 /// Throws UserError for a machine that cannot be built, whatever runs on it: rules of fidelity that it cannot
 /// follow, packet networks that cannot be, models of switches that lack what they need. Builds none of it.
-void check_machine(const Config& config);
+/// `warnings` gets what can be built and is not as it should be; null spares the search for it.
+void check_machine(const Config& config, std::vector<std::string>* warnings = nullptr);
 
 /// The key of the model of a dimension's switches, for messages.
 std::string switch_model_key(uint32_t dimension);
 /// Throws UserError(usage) when the dimension's switches are of a model without the collective unit that the
 /// algorithm `in_switch` needs.
 void check_switch_model(const Config& config, uint32_t dimension);
-
-/// What can be built and is not as it should be. Throws what check_machine() does of packet networks.
-std::vector<std::string> machine_warnings(const Config& config);
 
 }  // namespace weft
 

@@ -5,143 +5,70 @@
 
 #include <fmt/format.h>
 
-#include <string>
-
 #include "configs/dram_spec.h"
 #include "configs/keys/key_table.h"
 
 namespace weft {
+namespace {
+
+template <auto Member>
+constexpr Field in_hbm = field<&Config::hbm, Member>;
+
+template <auto Member>
+constexpr Field in_remote_memory = field<&Config::remote_memory, Member>;
+
+std::vector<Choice> presets() {
+  std::vector<Choice> choices;
+  for (const DramSpec& spec : dram_specs())
+    choices.push_back(
+        {std::string(spec.name), true, fmt::format("{:.6g} GB/s a stack", spec.stack_peak() * 1e-9)});
+  return choices;
+}
+
+constexpr KeyRow kHbmKeys[] = {
+    {"model", Type::choice, "bandwidth",
+     one_of({{"bandwidth", "latency + bytes / (efficiency x bandwidth)"},
+             {"banked", "channels, banks, rows and refresh of `hbm.preset`"}}),
+     in_hbm<&HbmConfig::model>, "Model of an NPU's HBM."},
+    {"implementation", Type::implementation, kDefaultMemoryModel,
+     one_of({{kDefaultMemoryModel, "what `hbm.model` says"}}), in_hbm<&HbmConfig::implementation>,
+     "The model in place of `hbm.model`, for example a plugin's."},
+    {"preset", Type::choice, "HBM3", one_of(presets), in_hbm<&HbmConfig::preset>,
+     "Device of model `banked`: geometry and timing. configs/dram_spec.cpp has them with their sources."},
+    {"stacks", Type::integer, "5", from(1, 64), in_hbm<&HbmConfig::stacks>,
+     "Stacks of an NPU, for model `banked`."},
+    {"refresh", Type::choice, "all_bank",
+     one_of({{"all_bank", "every tREFI all banks of a pseudo-channel for tRFC"},
+             {"per_bank", "one bank after the other, while the others go on"},
+             {"none", "never, to see what refresh costs"}}),
+     in_hbm<&HbmConfig::refresh>, "Refresh of model `banked`."},
+    {"bandwidth", Type::bandwidth, "2 TB/s", kAnyBandwidth, in_hbm<&HbmConfig::bandwidth>,
+     "Peak bandwidth of an NPU's HBM. Leave it out with model `banked`: there it follows from the stacks."},
+    {"latency", Type::time, "100 ns", from("0 ns", "1 s"), in_hbm<&HbmConfig::latency>,
+     "Latency of one access. Leave it out with model `banked`: there it follows from the device."},
+    {"capacity", Type::size, "80 GiB", from("1 MiB", "1 PiB").or_word("unlimited"),
+     in_hbm<&HbmConfig::capacity>, "Bytes of an NPU's HBM."},
+    {"efficiency", Type::number, "1", from("0.001", "1"), in_hbm<&HbmConfig::efficiency>,
+     "Fraction of the peak bandwidth that accesses reach, for model `bandwidth`."},
+    {"outstanding", Type::integer, "8", from(1, 65536), in_hbm<&HbmConfig::outstanding>,
+     "Requests that an NPU has in flight."},
+};
+
+constexpr KeyRow kRemoteMemoryKeys[] = {
+    {"bandwidth", Type::bandwidth, kRequired, kAnyBandwidth, in_remote_memory<&RemoteMemoryConfig::bandwidth>,
+     "Bandwidth of an NPU's link to the remote memory."},
+    {"latency", Type::time, "1 us", from("0 ns", "1 s"), in_remote_memory<&RemoteMemoryConfig::latency>,
+     "Latency of one remote access."},
+    {"implementation", Type::implementation, kDefaultMemoryModel,
+     one_of({{kDefaultMemoryModel, "latency + bytes / bandwidth"}}),
+     in_remote_memory<&RemoteMemoryConfig::implementation>, "The model of the remote memory."},
+};
+
+}  // namespace
 
 void add_memory_keys(KeyTable& table) {
-  const auto add = [&table](const std::string& path, ValueType type) -> KeySpec& {
-    return table.add(path, type);
-  };
-
-  {
-    KeySpec& k = add("hbm.model", ValueType::choice);
-    k.fallback = "bandwidth";
-    k.choices = {{"bandwidth", true, "latency + bytes / (efficiency x bandwidth)"},
-                 {"banked", true, "channels, banks, rows and refresh of `hbm.preset`"}};
-    k.description = "Model of an NPU's HBM.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.model = std::get<std::string>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.model; };
-  }
-  {
-    KeySpec& k = add("hbm.implementation", ValueType::implementation);
-    k.fallback = kDefaultMemoryModel;
-    k.choices = {{kDefaultMemoryModel, true, "what `hbm.model` says"}};
-    k.description = "The model in place of `hbm.model`, for example a plugin's.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.implementation = std::get<std::string>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.implementation; };
-  }
-  {
-    KeySpec& k = add("hbm.preset", ValueType::choice);
-    k.fallback = "HBM3";
-    for (const DramSpec& spec : dram_specs()) {
-      k.choices.push_back(
-          {std::string(spec.name), true, fmt::format("{:.6g} GB/s a stack", spec.stack_peak() * 1e-9)});
-    }
-    k.description =
-        "Device of model `banked`: geometry and timing. configs/dram_spec.cpp has them with their sources.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.preset = std::get<std::string>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.preset; };
-  }
-  {
-    KeySpec& k = add("hbm.stacks", ValueType::integer);
-    k.fallback = "5";
-    k.min = "1";
-    k.max = "64";
-    k.description = "Stacks of an NPU, for model `banked`.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.stacks = as_u32(v); };
-    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.hbm.stacks}; };
-  }
-  {
-    KeySpec& k = add("hbm.refresh", ValueType::choice);
-    k.fallback = "all_bank";
-    k.choices = {{"all_bank", true, "every tREFI all banks of a pseudo-channel for tRFC"},
-                 {"per_bank", true, "one bank after the other, while the others go on"},
-                 {"none", true, "never, to see what refresh costs"}};
-    k.description = "Refresh of model `banked`.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.refresh = std::get<std::string>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.refresh; };
-  }
-  {
-    KeySpec& k = add("hbm.bandwidth", ValueType::bandwidth);
-    k.fallback = "2 TB/s";
-    k.min = kMinBandwidth;
-    k.max = kMaxBandwidth;
-    k.description =
-        "Peak bandwidth of an NPU's HBM. Leave it out with model `banked`: there it follows from the stacks.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.bandwidth = std::get<Rate>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.bandwidth; };
-  }
-  {
-    KeySpec& k = add("hbm.latency", ValueType::time);
-    k.fallback = "100 ns";
-    k.min = "0 ns";
-    k.max = "1 s";
-    k.description =
-        "Latency of one access. Leave it out with model `banked`: there it follows from the device.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.latency = std::get<uint64_t>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.latency; };
-  }
-  {
-    KeySpec& k = add("hbm.capacity", ValueType::size);
-    k.fallback = "80 GiB";
-    k.min = "1 MiB";
-    k.max = "1 PiB";
-    k.zero_word = "unlimited";
-    k.description = "Bytes of an NPU's HBM.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.capacity = std::get<uint64_t>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.capacity; };
-  }
-  {
-    KeySpec& k = add("hbm.efficiency", ValueType::number);
-    k.fallback = "1";
-    k.min = "0.001";
-    k.max = "1";
-    k.description = "Fraction of the peak bandwidth that accesses reach, for model `bandwidth`.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.efficiency = std::get<double>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.hbm.efficiency; };
-  }
-  {
-    KeySpec& k = add("hbm.outstanding", ValueType::integer);
-    k.fallback = "8";
-    k.min = "1";
-    k.max = "65536";
-    k.description = "Requests that an NPU has in flight.";
-    k.set = [](Config& c, size_t, const Value& v) { c.hbm.outstanding = as_u32(v); };
-    k.get = [](const Config& c, size_t) -> Value { return uint64_t{c.hbm.outstanding}; };
-  }
-  {
-    KeySpec& k = add("remote_memory.bandwidth", ValueType::bandwidth);
-    k.required = true;
-    k.min = kMinBandwidth;
-    k.max = kMaxBandwidth;
-    k.description = "Bandwidth of an NPU's link to the remote memory.";
-    k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->bandwidth = std::get<Rate>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->bandwidth; };
-  }
-  {
-    KeySpec& k = add("remote_memory.latency", ValueType::time);
-    k.fallback = "1 us";
-    k.min = "0 ns";
-    k.max = "1 s";
-    k.description = "Latency of one remote access.";
-    k.set = [](Config& c, size_t, const Value& v) { c.remote_memory->latency = std::get<uint64_t>(v); };
-    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->latency; };
-  }
-
-  {
-    KeySpec& k = add("remote_memory.implementation", ValueType::implementation);
-    k.fallback = kDefaultMemoryModel;
-    k.choices = {{kDefaultMemoryModel, true, "latency + bytes / bandwidth"}};
-    k.description = "The model of the remote memory.";
-    k.set = [](Config& c, size_t, const Value& v) {
-      c.remote_memory->implementation = std::get<std::string>(v);
-    };
-    k.get = [](const Config& c, size_t) -> Value { return c.remote_memory->implementation; };
-  }
+  table.add("hbm", kHbmKeys);
+  table.add("remote_memory", kRemoteMemoryKeys);
 }
 
 }  // namespace weft

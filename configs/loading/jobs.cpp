@@ -67,11 +67,11 @@ class JobsResolver {
     }
     if (const RawValue* v = get("name")) set_name(job, *v, path);
     names_.emplace(job.name, i);
-    if (const RawValue* v = get("trace"))
-      job.workload.trace = absolute_path(std::get<std::string>(v->value), config_.file);
-    if (const RawValue* v = get("groups"))
-      job.workload.groups = absolute_path(std::get<std::string>(v->value), config_.file);
-    if (const RawValue* v = get("strict")) job.workload.strict = std::get<bool>(v->value);
+    for (const auto& [key, written] : raw_.jobs.values[i]) {
+      Value value = written.value;
+      if (key->type == ValueType::path) value = absolute_path(std::get<std::string>(value), config_.file);
+      key->set(job, value);
+    }
     if (const RawValue* v = get("npus")) {
       job.workload.npus = npus(*v, path + ".npus");
       claim(job.workload.npus, i, *v, path + ".npus");

@@ -51,14 +51,13 @@ class Resolver {
     config_.file = file_;
     resolve_topology();
     for (const KeySpec& key : keys())
-      if (key.path.rfind(kDimensionPrefix, 0) != 0 && key.type != ValueType::algorithms && key.set != nullptr)
-        resolve_key(key);
+      if (key.is_of<Config>() && key.type != ValueType::algorithms) resolve_key(key);
     if (!config_.dimensions.empty() && raw_.graph == nullptr) resolve_dimensions();
     if (tree_) resolve_tree();
     if (!config_.dimensions.empty()) {
       resolve_logical();
       for (const KeySpec& key : keys())
-        if (key.type == ValueType::algorithms && key.set != nullptr) resolve_algorithms(key);
+        if (key.is_of<Config>() && key.type == ValueType::algorithms) resolve_algorithms(key);
       resolve_rules();
       resolve_fidelity_rules();
       resolve_jobs(raw_, config_, errors_);
@@ -305,7 +304,7 @@ class Resolver {
       if (key.type == ValueType::path) value = absolute_path(std::get<std::string>(value), file_);
       if (key.type == ValueType::paths)
         for (std::string& path : std::get<std::vector<std::string>>(value)) path = absolute_path(path, file_);
-      key.set(config_, key.index, value);
+      key.set(config_, value);
     } else if (key.required) {
       if (raw_.broken.count(&key) == 0)
         errors_.add(
@@ -313,7 +312,7 @@ class Resolver {
             fmt::format("missing; add it: {}", key.path == "weft" ? fmt::format("`weft: {}`", kConfigVersion)
                                                                   : allowed_values(key)));
     } else if (!key.optional) {
-      key.set(config_, key.index, default_of(key));
+      key.set(config_, default_of(key));
     }
   }
 
@@ -374,22 +373,8 @@ class Resolver {
       above.push_back(level);
       if (raw.values.empty()) continue;
       const size_t i = raw.values.size() == 1 ? 0 : l;
-      const auto get = [&](const char* key, auto& field) {
-        const auto it = raw.values[i].find(find_key(std::string(kLevelPrefix) + key));
-        if (it == raw.values[i].end()) return false;
-        using Field = std::remove_reference_t<decltype(field)>;
-        if constexpr (std::is_integral_v<Field>)
-          field = static_cast<Field>(std::get<uint64_t>(it->second.value));
-        else
-          field = std::get<Field>(it->second.value);
-        return true;
-      };
-      if (get("bandwidth", level.bandwidth)) level.count = 1;
-      get("latency", level.latency);
-      get("count", level.count);
-      get("credit_latency", level.credit_latency);
-      get("flit_error_rate", level.flit_error_rate);
-      get("replay", level.replay);
+      if (raw.values[i].count(find_key(std::string(kLevelPrefix) + "bandwidth")) != 0) level.count = 1;
+      for (const auto& [key, written] : raw.values[i]) key->set(level, written.value);
       if (level.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / level.count)
         errors_.add(raw.origins[i], fmt::format("{}[{}].bandwidth", name, i),
                     fmt::format("'{}' times count ({}) is too large or has too many digits to be held "
@@ -535,12 +520,12 @@ class Resolver {
     const KeySpec* const link = find_key("topology.dimensions[].bandwidth");
     const KeySpec* const per_npu = find_key("topology.dimensions[].bandwidth_per_npu");
     for (const KeySpec& key : keys()) {
-      if (key.path.rfind(kDimensionPrefix, 0) != 0 || key.set == nullptr) continue;
+      if (!key.is_of<DimensionConfig>()) continue;
       const auto it = raw.find(&key);
       if (it != raw.end())
-        key.set(config_, d, it->second.value);
+        key.set(config_.dimensions[d], it->second.value);
       else if (!key.optional)
-        key.set(config_, d, default_of(key));
+        key.set(config_.dimensions[d], default_of(key));
     }
     const bool has_link = raw.count(link) != 0;
     const bool has_per_npu = raw.count(per_npu) != 0;
@@ -630,7 +615,7 @@ class Resolver {
     const RawValue* raw = find(key);
     const RawValue value = raw != nullptr ? *raw : RawValue{default_of(key), end_};
     const auto op = static_cast<CollectiveOp>(key.index);
-    if (const auto names = algorithm_list(value, key.path, op)) key.set(config_, key.index, *names);
+    if (const auto names = algorithm_list(value, key.path, op)) key.set(config_, *names);
   }
 
   /// One name a dimension, with absolute paths. `op`: the operation that they are for; nothing: any. Nothing
@@ -704,22 +689,8 @@ class Resolver {
         const auto it = raw.find(find_key(std::string(kRulePrefix) + name));
         return it == raw.end() ? nullptr : &it->second;
       };
-      if (const RawValue* v = get("group")) rule.group = std::get<std::string>(v->value);
-      if (const RawValue* v = get("name")) rule.name = std::get<std::string>(v->value);
-      if (const RawValue* v = get("operation")) {
-        for (int op = 0; op < kCollectiveOps; ++op)
-          if (std::get<std::string>(v->value) == to_string(static_cast<CollectiveOp>(op)))
-            rule.operation = static_cast<CollectiveOp>(op);
-      }
-      if (const RawValue* v = get("order")) {
-        for (int order = 0; order < kCollectiveOrders; ++order)
-          if (std::get<std::string>(v->value) == to_string(static_cast<CollectiveOrder>(order)))
-            rule.order = static_cast<CollectiveOrder>(order);
-      }
-      if (const RawValue* v = get("chunks"))
-        rule.chunks = static_cast<uint32_t>(std::get<uint64_t>(v->value));
-      if (const RawValue* v = get("priority"))
-        rule.priority = static_cast<int32_t>(std::get<uint64_t>(v->value));
+      for (const auto& [key, written] : raw)
+        if (key->type != ValueType::algorithms) key->set(rule, written.value);
       if (const RawValue* v = get("algorithms"))
         if (auto names = algorithm_list(*v, path + ".algorithms", rule.operation))
           rule.algorithms = std::move(*names);
@@ -749,35 +720,20 @@ class Resolver {
         const auto it = raw.find(find_key(std::string(kFidelityRulePrefix) + name));
         return it == raw.end() ? nullptr : &it->second;
       };
-      if (const RawValue* v = get("name")) rule.name = std::get<std::string>(v->value);
-      if (const RawValue* v = get("group")) rule.group = std::get<std::string>(v->value);
-      if (const RawValue* v = get("operation")) {
-        const auto& operation = std::get<std::string>(v->value);
-        rule.point_to_point = operation == kPointToPoint;
-        for (int op = 0; op < kCollectiveOps; ++op)
-          if (operation == to_string(static_cast<CollectiveOp>(op)))
-            rule.operation = static_cast<CollectiveOp>(op);
-        if (rule.point_to_point && !rule.group.empty())
-          errors_.add(v->origin, path + ".operation",
-                      "point-to-point messages have no group; remove `group` from the rule");
-      }
-      if (const RawValue* v = get("iteration")) rule.iteration = std::get<uint64_t>(v->value);
-      if (const RawValue* v = get("from")) rule.from = std::get<uint64_t>(v->value);
-      if (const RawValue* v = get("to")) {
-        rule.to = std::get<uint64_t>(v->value);
-        if (rule.to <= rule.from)
-          errors_.add(v->origin, path + ".to",
-                      fmt::format("is {}, which is not after `from`, {}; make it later", print_time(rule.to),
-                                  print_time(rule.from)));
-      }
-      const RawValue* const fidelity = get("fidelity");
-      if (fidelity == nullptr) {
+      for (const auto& [key, written] : raw)
+        if (key->type != ValueType::dimensions) key->set(rule, written.value);
+      if (rule.point_to_point && !rule.group.empty())
+        errors_.add(get("operation")->origin, path + ".operation",
+                    "point-to-point messages have no group; remove `group` from the rule");
+      if (const RawValue* v = get("to"); v != nullptr && rule.to <= rule.from)
+        errors_.add(v->origin, path + ".to",
+                    fmt::format("is {}, which is not after `from`, {}; make it later", print_time(rule.to),
+                                print_time(rule.from)));
+      if (get("fidelity") == nullptr) {
         if (rules.broken.count(i) == 0)
           errors_.add(rules.origins[i], path, "has no `fidelity`; add one of analytical, message, packet");
         continue;
       }
-      for (const Fidelity f : {Fidelity::analytical, Fidelity::message, Fidelity::packet})
-        if (std::get<std::string>(fidelity->value) == to_string(f)) rule.fidelity = f;
       resolve_dimensions_of(rule, get("dimensions"), path);
       config_.fidelity_rules.push_back(std::move(rule));
     }

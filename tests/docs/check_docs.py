@@ -21,8 +21,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = ["README.md", "CONTRIBUTING.md", "bench/README.md", "docs/**/*.md"]
 #: Pages whose links are checked as well; their lines keep the width in which they were written.
 LINKS_ONLY = ["CHANGELOG.md"]
-#: Pages with long lines: the reference is generated, and a section's description is one line there.
-NOT_WRAPPED = {"docs/configuration_reference.md"}
 WIDTH = 120
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
@@ -147,7 +145,7 @@ def main():
         lines = path.read_text().split("\n")
         what = kinds(lines)
         wrong += check_links(path, root, lines, what)
-        if path in paths and str(path.relative_to(root)) not in NOT_WRAPPED:
+        if path in paths:
             wrong += check_width(path, root, lines, what)
     if not paths:
         wrong.append(f"{root} has no pages")

@@ -243,9 +243,11 @@ def renewed(shown, lines):
 
 
 def shorten(shown, line):
-    """`line`, cut off where the page cuts it off."""
+    """`line`, cut off where the page cuts it off; as the page shows it, where that is right."""
     if not shown.endswith(" .."):
         return line
+    if same_line(shown, line):
+        return shown
     kept = line[:len(shown) - 3]
     return (kept if line[len(kept):len(kept) + 1] in ("", " ") else kept.rpartition(" ")[0]).rstrip() + " .."
 

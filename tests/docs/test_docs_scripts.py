@@ -102,6 +102,11 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.run_page("```console\n$ weft 'size 2 of 9 in all'\nsize 1 of ..\n```\n", "--update")[0], 0)
         self.assertIn("\nsize 2 of ..\n", (self.root / "docs/page.md").read_text())
 
+    def test_update_keeps_a_cut_line_that_is_right(self):
+        page = "```console\n$ weft 'size (2), of 9' new\nsize (2) ..\nold\n```\n"
+        self.assertEqual(self.run_page(page, "--update")[0], 0)
+        self.assertIn("\nsize (2) ..\nnew\n", (self.root / "docs/page.md").read_text())
+
     def test_a_page_shares_one_folder_and_gets_its_files(self):
         (self.root / "configs").mkdir()
         (self.root / "configs" / "a.yaml").write_text("known\n")

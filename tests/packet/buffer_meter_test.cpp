@@ -41,6 +41,15 @@ class Plain {
   std::map<Ticks, int64_t> changes_;
 };
 
+/// The meter names the times at which the level is reached from below and from above.
+void expect_same_times(const BufferMeter& meter, const Plain& plain, int64_t level) {
+  ASSERT_EQ(meter.when_at_least(level), plain.when(meter.settled(), [level](int64_t n) {
+    return n >= level;
+  })) << level;
+  ASSERT_EQ(meter.when_at_most(level), plain.when(meter.settled(), [level](int64_t n) { return n <= level; }))
+      << level;
+}
+
 TEST(BufferMeter, CountsByHand) {
   BufferMeter meter;
   meter.arrive(10, 4, 2);  // 10 12 14 16
@@ -89,14 +98,8 @@ TEST(BufferMeter, IsTheListOfItsFlits) {
       for (Ticks t = now; t < now + 40; t += 1 + random.below(4)) {
         ASSERT_EQ(meter.occupancy(t), plain.at(t)) << seed << ' ' << t;
       }
-      for (int64_t level = -12; level <= 12; ++level) {
-        ASSERT_EQ(meter.when_at_least(level),
-                  plain.when(meter.settled(), [level](int64_t n) { return n >= level; }))
-            << seed << ' ' << level;
-        ASSERT_EQ(meter.when_at_most(level),
-                  plain.when(meter.settled(), [level](int64_t n) { return n <= level; }))
-            << seed << ' ' << level;
-      }
+      for (int64_t level = -12; level <= 12; ++level)
+        ASSERT_NO_FATAL_FAILURE(expect_same_times(meter, plain, level)) << seed;
       ASSERT_EQ(meter.at_the_end(), plain.at(kNever - 1));
       now += random.below(20);
       meter.settle(now);
@@ -132,14 +135,8 @@ TEST(BufferMeter, IsTheListOfItsFlitsAtALongLink) {
         plain.change(first, count, stride, -1);
         departed = first + count * stride;
       }
-      for (int64_t level = -2; level <= 60; level += 1 + random.below(4)) {
-        ASSERT_EQ(meter.when_at_least(level),
-                  plain.when(meter.settled(), [level](int64_t n) { return n >= level; }))
-            << seed << ' ' << level;
-        ASSERT_EQ(meter.when_at_most(level),
-                  plain.when(meter.settled(), [level](int64_t n) { return n <= level; }))
-            << seed << ' ' << level;
-      }
+      for (int64_t level = -2; level <= 60; level += 1 + random.below(4))
+        ASSERT_NO_FATAL_FAILURE(expect_same_times(meter, plain, level)) << seed;
       ASSERT_EQ(meter.at_the_end(), plain.at(kNever - 1));
       now += random.below(30);
       meter.settle(now);
