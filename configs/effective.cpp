@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "configs/blueprint/shape.h"
 #include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
@@ -59,8 +60,7 @@ void print_dimensions(const Config& config, size_t entries, std::string& out) {
     const DimensionConfig& dimension = config.fabric_dimensions()[d];
     if (dimension.tree != nullptr && dimension.tree->levels() > 1)
       entry += ", levels: " + print_levels(*dimension.tree);
-    if (dimension.kind == DimensionKind::switch_ && dimension.tree == nullptr)
-      entry += ", collective_unit: {" + unit + "}";
+    if (Shape(dimension).has_crossbar()) entry += ", collective_unit: {" + unit + "}";
     out += "    - {" + entry + "}\n";
   }
 }

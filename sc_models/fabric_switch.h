@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/switch_unit.h"
 #include "tlm_interconnect/ports/link.h"

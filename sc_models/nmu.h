@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "configs/config.h"
-#include "configs/geometry.h"
+#include "configs/blueprint/geometry.h"
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/full_exchanges.h"

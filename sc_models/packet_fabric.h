@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "configs/config.h"
-#include "configs/geometry.h"
+#include "configs/blueprint/geometry.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/packet_network.h"
 

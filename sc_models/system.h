@@ -14,7 +14,7 @@
 
 #include "configs/config.h"
 #include "configs/dram_spec.h"
-#include "configs/geometry.h"
+#include "configs/blueprint/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/analytical_switch.h"
 #include "sc_models/banked_hbm.h"

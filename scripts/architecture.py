@@ -84,7 +84,7 @@ ROOMS = {
     "configs": ("YAML, keys, schema, loader, topology", [], {
         "keys": [("Config", "configs/config.h", []), ("KeySpec", "configs/keys.h", []),
                  ("NamedRegistry", "configs/named_registry.h", [])],
-        "topology": [("Geometry", "configs/geometry.h", []), ("Graph", "configs/graph.h", []),
+        "topology": [("Geometry", "configs/blueprint/geometry.h", []), ("Graph", "configs/graph.h", []),
                      ("Tree", "configs/tree.h", [])],
     }),
     "vcd": ("waveforms in integer picoseconds", [], {

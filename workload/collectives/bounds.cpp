@@ -8,7 +8,7 @@
 #include <map>
 
 #include "configs/dram_spec.h"
-#include "configs/geometry.h"
+#include "configs/blueprint/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/stop.h"
