@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
-#include "configs/dram_spec.h"
 #include "configs/blueprint/geometry.h"
+#include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/stop.h"
@@ -22,24 +22,14 @@ namespace {
 double port_rate(const Config& config, const CollectivePlan& plan, const Axis& axis, size_t axis_index) {
   const DimensionConfig& d = config.dimensions[axis.dimension];
   const double link = d.link_rate().value();
-  switch (d.kind) {
-    case DimensionKind::ring:
-    case DimensionKind::mesh: {
-      bool only_ring = true;
-      for (const PhasePlan& phase : plan.phases()) {
-        if (phase.axis == axis_index) only_ring = only_ring && std::string(phase.algorithm->name()) == "ring";
-      }
-      const uint32_t directions = only_ring && d.kind == DimensionKind::ring && axis.values.empty()
-                                      ? std::min(2u, config.collectives.queues_per_dimension)
-                                      : 2;
-      return link * directions;
-    }
-    case DimensionKind::fully_connected:
-      return link * (d.size - 1);
-    case DimensionKind::switch_:
-      return link;
+  const Shape shape(d);
+  if (!shape.wraps() || !axis.values.empty()) return link * shape.links();
+  // On a whole Ring the ring algorithm sends in as many directions as there are queues.
+  for (const PhasePlan& phase : plan.phases()) {
+    if (phase.axis == axis_index && std::string(phase.algorithm->name()) != "ring")
+      return link * shape.links();
   }
-  return link;
+  return link * std::min(shape.links(), config.collectives.queues_per_dimension);
 }
 
 /// Latency from member `from` of the axis to the farthest one, by the shortest way.
@@ -138,10 +128,7 @@ class Machine {
     }
     for (const DimensionConfig& d : config.fabric_dimensions()) {
       if (d.size <= 1) continue;
-      const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
-                             : d.kind == DimensionKind::switch_       ? 1
-                                                                      : 2;
-      ports_ += d.link_rate().value() * links;
+      ports_ += d.link_rate().value() * Shape(d).links();
       nearest_ = std::min(nearest_, d.latency);
     }
   }
@@ -316,13 +303,8 @@ Wide way_time(const Config& config, const DimensionConfig& dimension, uint32_t h
 
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
-  const Geometry geometry(config);
-  std::vector<uint32_t> ways(geometry.dimensions(), 0);
-  for (uint32_t d = 0; d < ways.size(); ++d) {
-    for (uint32_t c = 1; c < config.dimensions[d].size; ++c) {
-      ways[d] = std::max(ways[d], geometry.hops(d, 0, c));
-    }
-  }
+  std::vector<uint32_t> ways;
+  for (const DimensionConfig& dimension : config.dimensions) ways.push_back(Shape(dimension).diameter());
   return ways;
 }
 
@@ -396,10 +378,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
       for (uint32_t i = 0; i < config.dimensions.size(); ++i) {
         if ((axis.crosses >> i & 1) == 0) continue;
         const DimensionConfig& d = config.dimensions[i];
-        const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
-                               : d.kind == DimensionKind::switch_       ? 1
-                                                                        : 2;
-        ports += d.link_rate().value() * links;
+        ports += d.link_rate().value() * Shape(d).links();
         nearest = std::min(nearest, d.latency);
       }
       continue;
@@ -407,7 +386,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     const DimensionConfig& dimension = config.dimensions[axis.dimension];
     const double rate = port_rate(config, plan, axis, a);
     ports += rate;
-    const Picoseconds hop = dimension.latency * (dimension.kind == DimensionKind::switch_ ? 2 : 1);
+    const Picoseconds hop = nearest_latency(dimension);
     nearest = std::min(nearest, hop);
     // Rooted operations start or end at the root, the others must reach from end to end.
     reach += farthest(geometry, axis, rooted(op) ? root[a].me : 0);
@@ -500,8 +479,9 @@ class Serial {
     for (uint32_t d = 0; d < config_.dimensions.size(); ++d) {
       const DimensionConfig& dimension = config_.dimensions[d];
       if (dimension.size <= 1 || (axis.dimension != Axis::kFlat && axis.dimension != d)) continue;
-      if (dimension.kind == DimensionKind::mesh || dimension.tree != nullptr) return false;
-      if (dimension.kind == DimensionKind::ring && !axis.values.empty()) return false;
+      const Shape shape(dimension);
+      if (!shape.difference().empty() || shape.tree() != nullptr) return false;
+      if (shape.joins_neighbours() && !axis.values.empty()) return false;
     }
     return axis.dimension != Axis::kFlat || axis.values.empty();
   }
