@@ -54,8 +54,8 @@ uint32_t levels_of(const DimensionConfig& d) {
 
 /// VCs that the packets on one link may use: those of one class.
 uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& d) {
-  const bool classes = d.kind == DimensionKind::ring && d.size > 2 &&
-                       (network.vc_classes == "dateline" || network.vc_classes == "switched_dateline");
+  const bool classes =
+      Shape(d).circular() && (network.vc_classes == "dateline" || network.vc_classes == "switched_dateline");
   return classes ? std::max(1u, network.vcs / 2) : network.vcs;
 }
 
@@ -120,12 +120,12 @@ void check_bubble(const Config& config, const PacketRegion& region, uint64_t fli
   if (region.config.buffer_flits >= 2 * flits) return;
   for (size_t i = 0; i < region.dimensions.size(); ++i) {
     const packet::TopologyDimension& d = region.topology.dimensions[i];
-    if (d.kind != DimensionKind::ring || d.size <= 2) continue;
+    if (!d.shape.circular()) continue;
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `packet.buffer_flits`: {} flits do not hold two packets of {}, which "
-                    "`packet.vc_classes: bubble` needs on dimension {} (Ring({})); allowed: {} or more",
-                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.size,
+                    "`packet.vc_classes: bubble` needs on dimension {} ({}); allowed: {} or more",
+                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.shape.name(),
                     2 * flits));
   }
 }
@@ -141,9 +141,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   for (const uint32_t d : dimensions) {
     for (uint32_t l = 0; l < levels_of(all[d]); ++l) rates.push_back(at_level(all[d], l).link_rate());
     ranks *= all[d].size;
-    lanes += all[d].kind == DimensionKind::switch_           ? collectives::uses_unit(config, d) ? 2 : 1
-             : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
-                                                             : 2;
+    lanes += Shape(all[d]).links() + (collectives::uses_unit(config, d) ? 1 : 0);
   }
   if (config.npus() * lanes > kMostInterfaces) {
     throw UserError(
@@ -159,8 +157,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   bool several_ways = false;
   for (const uint32_t d : dimensions) {
     packet::TopologyDimension part;
-    part.kind = all[d].kind;
-    part.size = all[d].size;
+    part.shape = Shape(all[d]);
     part.link = link_timing(config, region.config, all[d]);
     part.tree = all[d].tree;
     links.push_back(part.link);
@@ -424,7 +421,7 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
           std::any_of(region.dimensions.begin(), region.dimensions.end(), [&](uint32_t number) {
             const DimensionConfig& d = config.fabric_dimensions()[number];
             return config.packet.pfc(d.flow_control) && routing != "up_down" &&
-                   ((d.kind == DimensionKind::ring && d.size > 2) || routing == "minimal_adaptive");
+                   (Shape(d).circular() || routing == "minimal_adaptive");
           });
       if (region.config.vc_classes != "none" && routing != "shortest_path" && !table && !pauses) continue;
       warn(
