@@ -186,8 +186,8 @@ void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r);
     analytical_switches_.push_back(
-        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_,
-                                            wheel_, UnitContext{directory_, data_.get(), waves}),
+        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, fabric_context(), link_types_[d],
+                                            UnitContext{directory_, data_.get(), waves}),
          d, r});
     direct_.back()->bind_member(analytical_switches_.back().module->socket);
   }
@@ -199,8 +199,8 @@ void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));
-    switches_.push_back(std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d],
-                                                       pool_, wheel_, unit));
+    switches_.push_back(
+        std::make_unique<FabricSwitch>(name.c_str(), d, fabric_context(), link_types_[d], unit));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
@@ -329,8 +329,7 @@ void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
       if (geometry_.coordinate(r, d) != 0) continue;
       const std::string name = switch_name(geometry_, d, r);
-      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, config_, geometry_,
-                                                                fabric, pool_, wheel_,
+      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
                                                                 UnitContext{directory_, data_.get(), waves}));
     }
   }

@@ -215,6 +215,7 @@ class System : public sc_core::sc_module {
   void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  FabricContext fabric_context() { return {config_, geometry_, pool_, wheel_}; }
   void build_trees(uint32_t plane, uint32_t dimension);
   /// How the switches of a graph are made.
   struct SwitchKind {
