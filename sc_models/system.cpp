@@ -447,12 +447,14 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
     return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
                       port.analytical != Nmu::Port::Analytical::no ? i : port.number, port.link(i));
   const uint32_t d = port.dimension;
-  const std::string owner =
-      rank == nmu.rank() ? std::string(nmu.name()) : fmt::format("{}.{}", name(), nmu_name(geometry_, r));
-  LinkReport report = of_link(port.link(rank == nmu.rank() ? i : image(d, r, i, nmu.place(), exchanges)));
+  const bool own = rank == nmu.rank();
+  LinkReport report = of_link(port.link(own ? i : image(d, r, i, nmu.place(), exchanges)));
   const uint32_t link = port.descending ? uint32_t{Shape::kDown} : i;
-  report.name = fmt::format("{}.{}", owner, link_name(geometry_, d, r, link, suffix(port.plane, d)));
-  report.to = link_end(geometry_, d, r, link, suffix(port.plane, d));
+  const std::string behind = suffix(port.plane, d);
+  report.name = own ? nmu.name() : fmt::format("{}.{}", name(), nmu_name(geometry_, r));
+  report.name += '.';
+  report.name += link_name(geometry_, d, r, link, behind);
+  report.to = link_end(geometry_, d, r, link, behind);
   report.fidelity = nmu.fidelity_of(port);
   report.dimension = d;
   return report;

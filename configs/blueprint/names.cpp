@@ -8,7 +8,7 @@
 namespace weft {
 
 std::string nmu_name(const Geometry& geometry, uint32_t place) {
-  return fmt::format("nmu{}", geometry.rank_at(place));
+  return "nmu" + std::to_string(geometry.rank_at(place));
 }
 
 std::string switch_name(const Geometry& geometry, uint32_t dimension, uint32_t place,
@@ -28,7 +28,11 @@ std::string link_name(const Geometry& geometry, uint32_t dimension, uint32_t pla
   const uint32_t peer = shape.peer(geometry.coordinate(place, dimension), link);
   const uint32_t rank =
       peer < shape.size() ? geometry.rank_at(geometry.with_coordinate(place, dimension, peer)) : 0;
-  return fmt::format("d{}{}{}", dimension, suffix, shape.link_name(link, rank));
+  // Every link of the machine comes by here, hence no formatting.
+  std::string name = "d" + std::to_string(dimension);
+  name += suffix;
+  name += shape.link_name(link, rank);
+  return name;
 }
 
 std::string link_end(const Geometry& geometry, uint32_t dimension, uint32_t place, uint32_t link,
