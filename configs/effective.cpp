@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "configs/blueprint/shape.h"
 #include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
@@ -35,7 +36,7 @@ void print_dimensions(const std::vector<DimensionConfig>& dimensions, std::strin
     std::string entry = print_entry(dimension, kDimensionPrefix);
     if (dimension.tree != nullptr && dimension.tree->levels() > 1)
       entry += ", levels: " + print_levels(*dimension.tree);
-    if (dimension.kind == DimensionKind::switch_ && dimension.tree == nullptr)
+    if (Shape(dimension).has_crossbar())
       entry += fmt::format(", collective_unit: {{{}}}", print_entry(dimension, kUnitPrefix));
     out += "    - {" + entry + "}\n";
   }

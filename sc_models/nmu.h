@@ -13,8 +13,8 @@
 #include <memory>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/geometry.h"
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/fabric_service.h"
@@ -274,9 +274,12 @@ class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePor
   void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
-  bool descends(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
   const Route& route(uint32_t destination, uint8_t variant);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
+  void find_graph_route(uint32_t destination, Route& route) const;
+  void find_unit_route(uint32_t dimension, Route& route) const;
+  void find_packet_leg(uint32_t destination, uint32_t dimension, Route& route) const;
+  void find_leg(uint32_t destination, Route& route) const;
   uint8_t plane_of(uint32_t stream) const;
   Picoseconds reduction_time(uint64_t bytes);
   Picoseconds ready_at(const fabric::Packet& packet, Picoseconds tail);

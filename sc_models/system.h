@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
 #include "configs/dram_spec.h"
-#include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/analytical_switch.h"
 #include "sc_models/banked_hbm.h"
@@ -225,10 +225,11 @@ class System : public sc_core::sc_module {
 
  private:
   void build_dimension(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
-  void build_ring(uint32_t plane, uint32_t dimension);
+  void build_neighbours(uint32_t plane, uint32_t dimension);
   void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  FabricContext fabric_context() { return {config_, geometry_, pool_, wheel_}; }
   void build_trees(uint32_t plane, uint32_t dimension);
   /// How the switches of a graph are made.
   struct SwitchKind {
@@ -268,7 +269,6 @@ class System : public sc_core::sc_module {
   LinkReport report_end(const char* owner, const Graph& graph, const GraphLine& line,
                         const std::string& switch_prefix, uint32_t node, uint32_t end,
                         const fabric::Link& link) const;
-  std::string tree_prefix(uint32_t plane, uint32_t dimension, uint32_t base) const;
 
   const Config& config_;
   graph::FidelityRules fidelity_;

@@ -87,8 +87,9 @@ ROOMS = {
     "configs": ("YAML, keys, schema, loader, topology", [], {
         "keys": [("Config", "configs/config.h", []), ("KeySpec", "configs/keys.h", []),
                  ("NamedRegistry", "configs/named_registry.h", [])],
-        "topology": [("Geometry", "configs/geometry.h", []), ("Graph", "configs/graph.h", []),
-                     ("Tree", "configs/tree.h", [])],
+        "blueprint": [("Shape", "configs/blueprint/shape.h", []), ("Geometry", "configs/blueprint/geometry.h", []),
+                      ("Blueprint", "configs/blueprint/blueprint.h", [])],
+        "graphs and trees": [("Graph", "configs/graph.h", []), ("Tree", "configs/tree.h", [])],
     }),
     "vcd": ("waveforms in integer picoseconds", [], {
         "waveforms": [("Waves", "vcd/waves.h", []), ("Probe", "vcd/probe.h", []),

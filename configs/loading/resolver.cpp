@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "configs/algorithms.h"
+#include "configs/blueprint/shape.h"
 #include "configs/document.h"
 #include "configs/dram_spec.h"
 #include "configs/graph.h"
@@ -548,7 +549,7 @@ class Resolver {
     if (has_per_npu) {
       const Rate total = std::get<Rate>(raw.at(per_npu).value);
       const uint64_t links =
-          links_used_per_npu(dimension.kind, dimension.size, config_.collectives.queues_per_dimension) *
+          uint64_t{Shape(dimension).links_at_once(dimension.size, config_.collectives.queues_per_dimension)} *
           dimension.links_per_npu;
       try {
         dimension.bandwidth = divided(total, links);
@@ -561,9 +562,10 @@ class Resolver {
       }
     }
     const bool tree = !tree_ && trees_[d].has_value();
-    if (dimension.kind != DimensionKind::switch_ || tree) dimension.collective_unit = {};
+    const bool crossbar = Shape(dimension).has_switches() && !tree;
+    if (!crossbar) dimension.collective_unit = {};
     // Units at packet fidelity combine packet by packet, unless told otherwise.
-    if (dimension.kind == DimensionKind::switch_ && !tree && dimension.fidelity == Fidelity::packet &&
+    if (crossbar && dimension.fidelity == Fidelity::packet &&
         raw.count(find_key("topology.dimensions[].collective_unit.segment")) == 0) {
       dimension.collective_unit.segment = std::max<uint64_t>(64, config_.packet.packet_bytes);
     }
@@ -583,7 +585,7 @@ class Resolver {
   void check_unit(const DimensionConfig& dimension, const RawValues& raw, size_t entry,
                   const std::string& name) {
     const CollectiveUnitConfig& unit = dimension.collective_unit;
-    if (dimension.kind != DimensionKind::switch_ || unit.buffer == 0 || unit.buffer >= unit.segment) return;
+    if (!Shape(dimension).has_switches() || unit.buffer == 0 || unit.buffer >= unit.segment) return;
     const KeySpec* const buffer = find_key("topology.dimensions[].collective_unit.buffer");
     const KeySpec* const segment = find_key("topology.dimensions[].collective_unit.segment");
     const auto at = raw.find(buffer);
@@ -597,7 +599,7 @@ class Resolver {
   /// Why dimension d has no switches that could run `in_switch`; empty: it has.
   std::string no_switch(size_t d) const {
     const DimensionConfig& dimension = config_.dimensions[d];
-    if (dimension.kind != DimensionKind::switch_)
+    if (!Shape(dimension).has_switches())
       return fmt::format("dimension {} is {}", d, print_dimension(dimension));
     if (dimension.tree != nullptr)
       return fmt::format("dimension {} is {}, a tree, whose switches have no collective units", d,

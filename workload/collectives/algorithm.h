@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/types.h"
 
 namespace weft::collectives {
@@ -175,7 +176,7 @@ void add_algorithm(const Algorithm& algorithm, const std::string& description, c
 const Algorithm* find_flat_algorithm(const std::string& name);
 
 /// The algorithm a dimension uses when the configuration names none.
-const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
+const Algorithm* default_algorithm(const Shape& shape, CollectiveOp op);
 
 // One function a file; registry.cpp lists them.
 const Algorithm* ring_algorithm();
