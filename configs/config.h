@@ -266,6 +266,7 @@ struct RunConfig {
   std::string data = "none";     ///< none | functional
   std::string element = "fp32";  ///< fp32 | bf16 | int32: what messages carry when data is functional
   std::string reduce = "sum";    ///< sum | max | min: how reductions combine elements
+  std::string cut_links;         ///< glob of links that a loop-back border cuts in two; empty: none
 };
 
 struct OutputConfig {

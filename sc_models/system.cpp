@@ -63,6 +63,7 @@ System::System(sc_core::sc_module_name name, const Config& config, const Options
       fidelity_(config),
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
+      cuts_(config, pool_, data_.get()),
       wheel_("wheel"),
       end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
       slot_waits_(config, [this] { end_of_instant_.request(); }),
@@ -123,6 +124,7 @@ System::System(sc_core::sc_module_name name, const Config& config, const Options
     }
   }
   if (config_.graph != nullptr) build_graph();
+  cuts_.check(config_.file.empty() ? "configuration" : config_.file);
   build_packets(options.waves);
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
@@ -183,6 +185,17 @@ std::string System::suffix(uint32_t p, uint32_t d) const {
                 : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
 }
 
+std::string System::link_name_of(const Nmu::Port& port) const {
+  return report(*port.nmu, port.nmu->rank(), port, 0, 0).name;
+}
+
+template <typename Target>
+void System::join_line(Nmu::Port& port, Target& target, const char* module) {
+  cuts_.join(*port.initiator, target, [&]() -> std::vector<std::string> {
+    return {link_name_of(port), fmt::format("{}.to{}", module, index(port.nmu->rank()))};
+  });
+}
+
 void System::build_neighbours(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     Nmu::Port* up = at(r).port(d, false, p);
@@ -190,7 +203,8 @@ void System::build_neighbours(uint32_t p, uint32_t d) {
     const uint32_t next =
         geometry_.with_coordinate(r, d, geometry_.shape(d).peer(geometry_.coordinate(r, d), Shape::kUp));
     Nmu::Port* down = at(next).port(d, true, p);
-    up->initiator->bind(*down->target);
+    cuts_.join(*up->initiator, *down->target,
+               [&]() -> std::vector<std::string> { return {link_name_of(*up), link_name_of(*down)}; });
     Nmu::hint(*up, at(next));
     Nmu::hint(*down, at(r));
   }
@@ -232,7 +246,8 @@ void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
-      at(geometry_.with_coordinate(r, d, c)).port(d, false, p)->initiator->bind(switches_.back()->socket);
+      join_line(*at(geometry_.with_coordinate(r, d, c)).port(d, false, p), switches_.back()->socket,
+                switches_.back()->name());
     }
   }
 }
@@ -261,7 +276,15 @@ void System::join_switches(const Graph& graph, const GraphLine& line, const std:
       fabric::fabric_target_socket& to = graph.is_npu(end.peer)
                                              ? *npu_port(end.peer, end.peer_port).target
                                              : *at_node(end.peer).ports()[end.peer_port].target;
-      from.bind(to);
+      const auto name = [&](uint32_t node, uint32_t port) {
+        return graph.is_npu(node) ? link_name_of(npu_port(node, port))
+                                  : report(placed_switches_[first + node - graph.npus()],
+                                           at_node(node).ports()[port])
+                                        .name;
+      };
+      cuts_.join(from, to, [&]() -> std::vector<std::string> {
+        return {name(n, i), name(end.peer, end.peer_port)};
+      });
     }
   }
 }
@@ -301,7 +324,8 @@ void System::build_line_switches(uint32_t p, uint32_t d) {
          0});
     SwitchModel& module = *placed_switches_.back().module;
     for (uint32_t c = 0; c < dimension.size; ++c)
-      at(geometry_.with_coordinate(r, d, c)).port(d, false, p)->initiator->bind(*module.ports()[c].target);
+      join_line(*at(geometry_.with_coordinate(r, d, c)).port(d, false, p), *module.ports()[c].target,
+                module.name());
   }
 }
 

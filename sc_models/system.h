@@ -20,6 +20,7 @@
 #include "sc_models/banked_hbm.h"
 #include "sc_models/fabric_switch.h"
 #include "sc_models/hbm.h"
+#include "sc_models/link_cuts.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
@@ -83,6 +84,7 @@ class System : public sc_core::sc_module {
   /// Bytes that this rank's memories have moved.
   uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
+  const LinkCuts& cuts() const { return cuts_; }
   /// The rules of `topology.fidelity_rules`, and the planes that messages can be on.
   graph::FidelityRules& fidelity() { return fidelity_; }
   const graph::FidelityRules& fidelity() const { return fidelity_; }
@@ -266,6 +268,11 @@ class System : public sc_core::sc_module {
     uint32_t node = 0;
   };
   LinkReport report(const PlacedSwitch& s, const SwitchModel::Port& port) const;
+  /// Of the link that an NMU sends on by a port with one link.
+  std::string link_name_of(const Nmu::Port& port) const;
+  /// Joins an NMU with a switch of a line, and names both directions.
+  template <typename Target>
+  void join_line(Nmu::Port& port, Target& target, const char* module);
   LinkReport report_end(const char* owner, const Graph& graph, const GraphLine& line,
                         const std::string& switch_prefix, uint32_t node, uint32_t end,
                         const fabric::Link& link) const;
@@ -275,6 +282,7 @@ class System : public sc_core::sc_module {
   Geometry geometry_;
   fabric::PacketPool pool_;
   std::unique_ptr<collectives::DataContext> data_;
+  LinkCuts cuts_;
   std::vector<fabric::LinkType> link_types_;  ///< by dimension, or by link of the graph
   std::vector<std::vector<fabric::LinkType>>
       level_types_;  ///< by dimension: of its tree's levels above the NPUs

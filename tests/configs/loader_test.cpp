@@ -287,7 +287,8 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(name, b.jobs[j].name);
       expect_same(of_job, b.jobs[j].workload);
     }
-    const auto& [seed, data, element, reduce] = run;
+    const auto& [seed, data, element, reduce, cut_links] = run;
+    EXPECT_EQ(cut_links, b.run.cut_links);
     EXPECT_EQ(element, b.run.element);
     EXPECT_EQ(reduce, b.run.reduce);
     EXPECT_EQ(seed, b.run.seed);

@@ -38,6 +38,7 @@ Relation graphs();
 Relation custom_programs();
 Relation traffic();
 Relation several_jobs();
+Relation borders();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -72,7 +73,8 @@ const std::vector<Relation>& relations() {
                                              graphs(),
                                              custom_programs(),
                                              traffic(),
-                                             several_jobs()};
+                                             several_jobs(),
+                                             borders()};
   return list;
 }
 

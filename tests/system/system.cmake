@@ -11,6 +11,10 @@ weft_add_sc_test(golden_packets
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
+weft_add_sc_test(border
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/border_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)
 weft_add_sc_test(graph_system
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/graph_system_test.cpp
   LINKS weft::sc_models

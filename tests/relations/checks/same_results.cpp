@@ -75,6 +75,34 @@ void check_waves(const Case& c, Bench& bench) {
   require(bench.read("out_waves/waves.vcd").size() > 100, "the waveform is empty", "waves.vcd");
 }
 
+/// Every link that can be cut is cut by a border. The machine has one: its first dimension is a Ring, a Mesh or a
+/// Switch at message fidelity.
+void check_cut(const Case& c, Bench& bench) {
+  const RunResults plain = bench.run(c.machine, *c.job, "machine", {"--no-fold"});
+  const RunResults cut =
+      bench.run_files("machine.yaml", "job", "out_cut", {"--no-fold", "--set", "run.cut_links=*"});
+  const std::string what = "a border changes the results";
+  for (const char* file : kFiles)
+    require_equal(bench.read(plain.folder + "/" + file), bench.read(cut.folder + "/" + file), what, file);
+  const std::vector<std::string> own = {"\"wall_s\"", "\"peak_rss_MiB\""};
+  require_equal(without(bench.read(plain.folder + "/summary.json"), own),
+                without(bench.read(cut.folder + "/summary.json"), own), what, "summary.json");
+}
+
+Case draw_cut(Random& random) {
+  Case c = draw_run(random);
+  Dimension& first = c.machine.dimensions.front();
+  if (first.kind == "FullyConnected") first.kind = "Ring";
+  first.keys["fidelity"] = "message";
+  if (random.chance(40)) {
+    c.machine.keys["run.data"] = "functional";
+    c.machine.keys["run.element"] = "int32";
+    for (Work& work : c.job->works)
+      if (work.kind == Work::Kind::collective || work.kind == Work::Kind::message) work.amount = work.amount / 4 * 4;
+  }
+  return c;
+}
+
 /// Keys by --set in place of the file.
 void check_set(const Case& c, Bench& bench) {
   Machine bare = c.machine;
@@ -138,6 +166,9 @@ Relation effective() {
 }
 Relation waves() {
   return {"waves", "a run with --waves '*' gives the same results", draw_waves, check_waves};
+}
+Relation borders() {
+  return {"borders", "links that borders cut in two carry the same messages at the same times", draw_cut, check_cut};
 }
 Relation set_option() {
   return {"set_option", "--set gives the same files as the same key in YAML", draw_run, check_set};

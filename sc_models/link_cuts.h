@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Links that a border cuts in two (`run.cut_links`), and all others: System joins sockets through it.
+
+#ifndef WEFT_SC_MODELS_LINK_CUTS_H
+#define WEFT_SC_MODELS_LINK_CUTS_H
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/config.h"
+#include "sc_models/payload_elements.h"
+#include "tlm_interconnect/border/loopback.h"
+#include "vcd/glob.h"
+#include "workload/collectives/data.h"
+
+namespace weft {
+
+class LinkCuts {
+ public:
+  /// `data`: of the machine; null: messages carry sizes only. All outlive the object.
+  LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data);
+
+  /// Binds a link's sockets, or a border between them. `names` gives the names of the link's directions, as in the
+  /// results, that lead from and to the initiator; the second may be empty. `To`: a target socket of the fabric.
+  template <typename To>
+  void join(fabric::fabric_initiator_socket& from, To& to, const std::function<std::vector<std::string>()>& names) {
+    if (selected_.empty() || !cuts(names())) {
+      from.bind(to);
+      return;
+    }
+    fabric::Loopback& loopback = add();
+    from.bind(loopback.near());
+    loopback.far().bind(to);
+  }
+
+  /// Throws UserError(usage) for a pattern that selects no link with sockets of its own.
+  void check(const std::string& origin) const;
+  /// Messages that have crossed borders.
+  uint64_t crossed() const;
+  size_t cut() const { return loopbacks_.size(); }
+
+ private:
+  bool cuts(const std::vector<std::string>& names);
+  fabric::Loopback& add();
+
+  vcd::Glob selected_;
+  fabric::PacketPool& pool_;
+  std::unique_ptr<PayloadElements> elements_;
+  std::vector<std::unique_ptr<fabric::Loopback>> loopbacks_;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/border/border.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace weft::fabric {
+
+Border::Border(const char* name, Side side, PacketPool& pool, Leaves leaves, CrossingElements* elements)
+    : pool_(pool), leaves_(std::move(leaves)), elements_(elements) {
+  if (side == Side::initiator) {
+    initiator_ = std::make_unique<fabric_initiator_socket>(name);
+    initiator_->bind(static_cast<fabric_bw_if&>(*this));
+  } else {
+    target_ = std::make_unique<fabric_target_socket>(name);
+    target_->bind(static_cast<fabric_fw_if&>(*this));
+  }
+}
+
+Border::~Border() = default;
+
+void Border::receive(const Transfer& transfer) {
+  if (transfer.kind != Transfer::Kind::burst || transfer.flits != 1) {
+    SC_REPORT_FATAL("weft/tlm_interconnect/border", "only whole messages cross a border (`message` fidelity)");
+  }
+  const Packet& packet = pool_[transfer.packet];
+  Crossing crossing;
+  crossing.first = transfer.first;
+  crossing.length = transfer.flit_time;
+  crossing.bytes = packet.bytes;
+  crossing.id_low = packet.id_low;
+  crossing.id_high = packet.id_high;
+  crossing.submitted = packet.submitted;
+  crossing.queued = packet.queued;
+  crossing.latency = packet.latency;
+  crossing.source = packet.source;
+  crossing.destination = packet.destination;
+  crossing.target = transfer.target;
+  crossing.flags = packet.flags;
+  crossing.plane = packet.plane;
+  crossing.has_elements = packet.data != 0;
+  if (crossing.has_elements) {
+    if (elements_ == nullptr) throw std::logic_error("a message with elements reaches a border that takes sizes only");
+    crossing.elements = elements_->take(packet.data);
+  }
+  pool_.release(transfer.packet);
+  ++left_;
+  leaves_(crossing);
+}
+
+void Border::enter(const Crossing& crossing) {
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  if (crossing.first < now) {
+    throw std::logic_error(fmt::format(
+        "at {} ps a message of {} B from rank {} enters the fabric whose head was due at {} ps; put messages in when, or "
+        "before, their heads are due",
+        now, crossing.bytes, crossing.source, crossing.first));
+  }
+  const PacketRef ref = pool_.acquire();
+  Packet& packet = pool_[ref];
+  packet.bytes = crossing.bytes;
+  packet.id_low = crossing.id_low;
+  packet.id_high = crossing.id_high;
+  packet.submitted = crossing.submitted;
+  packet.queued = crossing.queued;
+  packet.latency = crossing.latency;
+  packet.source = crossing.source;
+  packet.destination = crossing.destination;
+  packet.flags = crossing.flags;
+  packet.plane = crossing.plane;
+  if (crossing.has_elements) {
+    if (elements_ == nullptr) throw std::logic_error("a message with elements enters by a border that takes sizes only");
+    packet.data = elements_->put(crossing.elements);
+  }
+  Transfer transfer;
+  transfer.first = crossing.first;
+  transfer.flit_time = crossing.length;
+  transfer.packet = ref;
+  transfer.target = crossing.target;
+  ++entered_;
+  FabricPhase phase = FabricPhase::transfer;
+  sc_core::sc_time none;
+  if (initiator_) {
+    (*initiator_)->nb_transport_fw(transfer, phase, none);
+  } else {
+    (*target_)->nb_transport_bw(transfer, phase, none);
+  }
+}
+
+}  // namespace weft::fabric

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Where the fabric ends. A border stands in a link, in the place of the module at the link's other side. What the
+// fabric sends to it leaves the fabric as a Crossing; what stands behind the border (RTL behind a pin adapter, a
+// recording, another kernel, a remote process) puts crossings into the fabric.
+//
+// The contract:
+//  1. A message that reaches a border has left the fabric: its packet and its elements are released. What is put in is
+//     a new packet. Nothing is in two places.
+//  2. The sender's side keeps the link's timing: a crossing's times are those at the receiving end of the link.
+//  3. `first` is now or later. What stands behind the border puts a message in when, or before, its head is due, never
+//     after it: the fabric commits early and must not be told of its past.
+//  4. A border takes the messages of one link in the order of their heads, and puts them in in that order.
+//  5. Links at `message` fidelity have borders. A transfer of a part of a packet is a fatal model error.
+
+#ifndef WEFT_TLM_INTERCONNECT_BORDER_BORDER_H
+#define WEFT_TLM_INTERCONNECT_BORDER_BORDER_H
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "tlm_interconnect/border/crossing.h"
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+
+namespace weft::fabric {
+
+class Border final : private FabricEndpoint {
+ public:
+  /// Which socket the border has: the one that its link lacks.
+  enum class Side : uint8_t { initiator, target };
+  using Leaves = std::function<void(const Crossing&)>;
+
+  /// Within the constructor of a module. `leaves` is called for every message that leaves the fabric here. `elements`
+  /// may be null: messages then carry sizes only. All outlive the border.
+  Border(const char* name, Side side, PacketPool& pool, Leaves leaves, CrossingElements* elements = nullptr);
+  ~Border() override;
+
+  /// To be bound to the link's other end; null: the border has the other kind.
+  fabric_initiator_socket* initiator() { return initiator_.get(); }
+  fabric_target_socket* target() { return target_.get(); }
+
+  /// Puts a message into the fabric. Throws std::logic_error when its head is in the past.
+  void enter(const Crossing& crossing);
+
+  uint64_t left() const { return left_; }        ///< messages that have left the fabric here
+  uint64_t entered() const { return entered_; }  ///< .. that have come in
+
+ private:
+  void receive(const Transfer& transfer) override;
+
+  PacketPool& pool_;
+  Leaves leaves_;
+  CrossingElements* elements_ = nullptr;
+  std::unique_ptr<fabric_initiator_socket> initiator_;
+  std::unique_ptr<fabric_target_socket> target_;
+  uint64_t left_ = 0;
+  uint64_t entered_ = 0;
+};
+
+}  // namespace weft::fabric
+
+#endif
