@@ -25,4 +25,11 @@ Picoseconds AnalyticalSwitch::send(uint32_t port, fabric::PacketRef result, uint
   return slot.end;
 }
 
+void AnalyticalSwitch::count(Counters& counters) const {
+  for (const fabric::Link& link : out_) {
+    counters.link_bytes += link.bytes();
+    counters.link_messages += link.messages();
+  }
+}
+
 }  // namespace weft

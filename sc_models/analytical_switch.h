@@ -14,7 +14,10 @@
 
 namespace weft {
 
-class AnalyticalSwitch final : public sc_core::sc_module, private fabric::FabricEndpoint, private UnitPorts {
+class AnalyticalSwitch final : public sc_core::sc_module,
+                               public Component,
+                               private fabric::FabricEndpoint,
+                               private UnitPorts {
  public:
   AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
                    fabric::LinkType& link_type, const UnitContext& context);
@@ -25,6 +28,8 @@ class AnalyticalSwitch final : public sc_core::sc_module, private fabric::Fabric
   std::vector<fabric::Link>& links() { return out_; }
   const std::vector<fabric::Link>& links() const { return out_; }
   const SwitchUnit& unit() const { return unit_; }
+  /// Without its collective unit.
+  void count(Counters& counters) const override;
 
  private:
   void receive(const fabric::Transfer& transfer) override { unit_.receive(transfer); }

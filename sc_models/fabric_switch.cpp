@@ -68,4 +68,13 @@ void FabricSwitch::activate(Picoseconds now) {
   wake_at(queue_.next());
 }
 
+void FabricSwitch::count(Counters& counters) const {
+  counters.activations += activations_;
+  counters.in_flight += in_flight();
+  for (const fabric::Link& link : out_) {
+    counters.link_bytes += link.bytes();
+    counters.link_messages += link.messages();
+  }
+}
+
 }  // namespace weft

@@ -22,6 +22,7 @@
 namespace weft {
 
 class FabricSwitch final : public sc_core::sc_module,
+                           public Component,
                            private fabric::FabricEndpoint,
                            private Wakeable,
                            private UnitPorts {
@@ -38,6 +39,8 @@ class FabricSwitch final : public sc_core::sc_module,
   const SwitchUnit* unit() const { return unit_.get(); }
   size_t in_flight() const { return queue_.size(); }
   uint64_t activations() const { return activations_; }
+  /// Without its collective unit.
+  void count(Counters& counters) const override;
 
  private:
   struct Arrived {

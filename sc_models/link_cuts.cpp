@@ -32,19 +32,20 @@ bool LinkCuts::cuts(const std::vector<std::string>& names) {
 }
 
 fabric::Loopback& LinkCuts::add() {
-  loopbacks_.push_back(std::make_unique<fabric::Loopback>(fmt::format("border{}", loopbacks_.size()).c_str(), pool_,
-                                                          elements_.get()));
+  loopbacks_.push_back(std::make_unique<fabric::Loopback>(fmt::format("border{}", loopbacks_.size()).c_str(),
+                                                          pool_, elements_.get()));
   return *loopbacks_.back();
 }
 
 void LinkCuts::check(const std::string& origin) const {
   const std::vector<std::string> unmatched = selected_.unmatched();
   if (unmatched.empty()) return;
-  throw UserError(ExitCode::usage,
-                  fmt::format("{}: key `run.cut_links`: '{}' matches no link that can be cut: one of a Ring, Mesh, "
-                              "Switch, tree or graph at `message` fidelity, by its name in links.csv (for example "
-                              "`*.nmu0.d0_plus`)",
-                              origin, fmt::join(unmatched, "', '")));
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("{}: key `run.cut_links`: '{}' matches no link that can be cut: one of a Ring, Mesh, "
+                  "Switch, tree or graph at `message` fidelity, by its name in links.csv (for example "
+                  "`*.nmu0.d0_plus`)",
+                  origin, fmt::join(unmatched, "', '")));
 }
 
 uint64_t LinkCuts::crossed() const {

@@ -24,10 +24,12 @@ class LinkCuts {
   /// `data`: of the machine; null: messages carry sizes only. All outlive the object.
   LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data);
 
-  /// Binds a link's sockets, or a border between them. `names` gives the names of the link's directions, as in the
-  /// results, that lead from and to the initiator; the second may be empty. `To`: a target socket of the fabric.
+  /// Binds a link's sockets, or a border between them. `names` gives the names of the link's directions, as
+  /// in the results, that lead from and to the initiator; the second may be empty. `To`: a target socket of
+  /// the fabric.
   template <typename To>
-  void join(fabric::fabric_initiator_socket& from, To& to, const std::function<std::vector<std::string>()>& names) {
+  void join(fabric::fabric_initiator_socket& from, To& to,
+            const std::function<std::vector<std::string>()>& names) {
     if (selected_.empty() || !cuts(names())) {
       from.bind(to);
       return;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "sc_models/component.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "vcd/waves.h"
 
@@ -25,7 +26,7 @@ namespace weft {
 /// TLM_UPDATED and END_REQ at once (the queue is unlimited), BEGIN_RESP follows when the data is there, one
 /// at a time for each socket. Responses: ADDRESS_ERROR beyond the capacity, BURST_ERROR for length 0,
 /// COMMAND_ERROR for TLM_IGNORE_COMMAND; errors take no time.
-class MemoryTarget : public sc_core::sc_module {
+class MemoryTarget : public sc_core::sc_module, public Component {
  public:
   ~MemoryTarget() override;
 
@@ -36,6 +37,11 @@ class MemoryTarget : public sc_core::sc_module {
   uint64_t activations() const { return activations_; }
   /// Requests that were accepted and not yet answered.
   uint64_t outstanding() const { return outstanding_; }
+  void count(Counters& counters) const final {
+    counters.activations += activations_;
+    counters.memory_bytes += bytes_;
+    counters.memory_outstanding += outstanding_;
+  }
   /// Time in which data moved, of the whole memory.
   virtual Picoseconds busy() const = 0;
 

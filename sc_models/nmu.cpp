@@ -68,22 +68,19 @@ void Nmu::Port::resolve() {
   if (target) backward = target->operator->();
 }
 
-Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
-         std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         vcd::Waves* waves, collectives::DataContext* data, collectives::UnitDirectory* units,
-         const graph::FidelityRules* fidelity, collectives::SlotWaits* waits)
+Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& context)
     : sc_core::sc_module(module_name),
-      endpoint_delay_(config.nmu.endpoint_delay),
-      pool_(pool),
+      endpoint_delay_(context.config.nmu.endpoint_delay),
+      pool_(context.pool),
       rank_(rank),
-      place_(geometry.place(index(rank))),
-      exchanges_in_full_(FullExchanges::possible(config)),
-      placed_(!config.mapping.empty()),
-      reduces_(config.collectives.reduction == ReductionKind::fixed_bandwidth),
-      on_graph_(config.graph != nullptr),
-      in_memory_(config.collectives.reduction == ReductionKind::hbm),
+      place_(context.geometry.place(index(rank))),
+      exchanges_in_full_(FullExchanges::possible(context.config)),
+      placed_(!context.config.mapping.empty()),
+      reduces_(context.config.collectives.reduction == ReductionKind::fixed_bandwidth),
+      on_graph_(context.config.graph != nullptr),
+      in_memory_(context.config.collectives.reduction == ReductionKind::hbm),
       engine_(
-          rank, config, *this,
+          rank, context.config, *this,
           [this](const collectives::CollectiveDone& done) {
             if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
             if (exchanging_) exchanging_ = exchanges_.end(done.stream);
@@ -95,48 +92,48 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
             }
             client_->collective_done(rank_, done);
           },
-          data, waits),
-      config_(config),
-      dimensions_(config.fabric_dimensions()),
-      graph_(config.graph.get()),
-      geometry_(geometry),
-      units_(units),
-      planes_(fidelity == nullptr ? 1 : fidelity->planes()),
-      exchanges_(rank, config) {
+          context.data, context.waits),
+      config_(context.config),
+      dimensions_(context.config.fabric_dimensions()),
+      graph_(context.config.graph.get()),
+      geometry_(context.geometry),
+      units_(context.units),
+      planes_(context.fidelity == nullptr ? 1 : context.fidelity->planes()),
+      exchanges_(rank, context.config) {
   for (uint32_t p = 0; p < planes_.size(); ++p)
-    planes_[p].dimensions = p == 0 ? &dimensions_ : &fidelity->plane(p).fabric_dimensions();
+    planes_[p].dimensions = p == 0 ? &dimensions_ : &context.fidelity->plane(p).fabric_dimensions();
   if (graph_ != nullptr) {
-    build_graph_ports(link_types);
+    build_graph_ports(context.link_types);
   } else {
-    build_ports(link_types);
+    build_ports(context.link_types);
   }
-  if (config.nmu.injection_bandwidth.bytes_per_second != 0) {
-    dma_type_ = fabric::LinkType(config.nmu.injection_bandwidth, 0);
+  if (context.config.nmu.injection_bandwidth.bytes_per_second != 0) {
+    dma_type_ = fabric::LinkType(context.config.nmu.injection_bandwidth, 0);
     dma_ = fabric::Link(dma_type_);
     limited_injection_ = true;
   }
-  limited_injection_ = limited_injection_ || config.nmu.injection_queue != 0;
+  limited_injection_ = limited_injection_ || context.config.nmu.injection_queue != 0;
   if (limited_injection_) injection_ = std::make_unique<std::deque<fabric::PacketRef>>();
   if (in_memory_) {
     memory_ = std::make_unique<MemoryDma>(
-        "memory", config.hbm.outstanding, config.hbm.capacity,
+        "memory", context.config.hbm.outstanding, context.config.hbm.capacity,
         [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
         [this](uint32_t ref) {
           if (ref == fabric::kNoPacket) ref = reducing_.front().packet;
           return "the reduction of " + describe(pool_[ref]);
         });
   }
-  if (waves != nullptr && waves->on()) {
+  if (context.waves != nullptr && context.waves->on()) {
     const std::string prefix = name();
     probed_ = true;
     probes_ = std::make_unique<Probes>();
-    probes_->state = waves->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
-    probes_->outstanding = waves->number(prefix + ".outstanding", 16);
-    probes_->collective = waves->number(prefix + ".collective", 32);
-    probes_->phase = waves->number(prefix + ".phase", 8);
-    probes_->round = waves->number(prefix + ".round", 32);
+    probes_->state = context.waves->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
+    probes_->outstanding = context.waves->number(prefix + ".outstanding", 16);
+    probes_->collective = context.waves->number(prefix + ".collective", 32);
+    probes_->phase = context.waves->number(prefix + ".phase", 8);
+    probes_->round = context.waves->number(prefix + ".round", 32);
   }
-  wheel.add(*this);
+  context.wheel.add(*this);
 }
 
 Nmu::~Nmu() = default;
@@ -1039,6 +1036,23 @@ void Nmu::reduced_in_memory(fabric::PacketRef ref) {
     reducing_.pop_back();
     deliver(ref, now() - began);
     return;
+  }
+}
+
+void Nmu::count(Counters& counters) const {
+  counters.messages_submitted += submitted_;
+  counters.messages_delivered += delivered_;
+  counters.bytes_submitted += bytes_submitted_;
+  counters.bytes_delivered += bytes_delivered_;
+  counters.activations += activations_;
+  counters.in_flight += in_flight();
+  counters.out_of_order_starts += engine_.out_of_order_starts();
+  for (const Port& port : ports_) {
+    for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
+      ++counters.links;
+      counters.link_bytes += port.link(i).bytes();
+      counters.link_messages += port.link(i).messages();
+    }
   }
 }
 

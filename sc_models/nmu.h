@@ -17,6 +17,7 @@
 #include "configs/config.h"
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/component.h"
 #include "sc_models/fabric_service.h"
 #include "sc_models/full_exchanges.h"
 #include "sc_models/memory_dma.h"
@@ -34,13 +35,27 @@
 
 namespace weft {
 
-class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePort, public FabricService {
+/// What the NMUs of a machine share. All outlives them.
+struct NmuContext {
+  const Config& config;
+  const Geometry& geometry;                   ///< of the fabric
+  std::vector<fabric::LinkType>& link_types;  ///< by dimension, or by link of the graph
+  fabric::PacketPool& pool;
+  ActivationWheel& wheel;
+  vcd::Waves* waves = nullptr;                     ///< null: nowhere
+  collectives::DataContext* data = nullptr;        ///< null: messages carry sizes only
+  collectives::UnitDirectory* units = nullptr;     ///< null: no switch has a collective unit
+  const graph::FidelityRules* fidelity = nullptr;  ///< null: everything is on plane 0
+  collectives::SlotWaits* waits = nullptr;         ///< null: this NMU stands for others
+};
+
+class Nmu final : public sc_core::sc_module,
+                  private Wakeable,
+                  public MessagePort,
+                  public FabricService,
+                  public Component {
  public:
-  Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
-      std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-      vcd::Waves* waves, collectives::DataContext* data = nullptr,
-      collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr,
-      collectives::SlotWaits* waits = nullptr);
+  Nmu(sc_core::sc_module_name name, NpuId rank, const NmuContext& context);
   ~Nmu() override;
 
   /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
@@ -152,6 +167,9 @@ class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePor
   /// Starts chunks that wait for a slot, when nothing moves any more (see CollectiveEngine::rescue). Returns
   /// how many.
   uint32_t rescue();
+
+  // Component
+  void count(Counters& counters) const override;
 
   // MessagePort
   Picoseconds now() const override { return running() ? time_ : sc_core::sc_time_stamp().value(); }

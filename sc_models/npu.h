@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "configs/config.h"
+#include "sc_models/component.h"
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
 #include "tlm_interconnect/ports/timed_queue.h"
@@ -52,6 +53,7 @@ class JobHost {
 };
 
 class Npu : public sc_core::sc_module,
+            public Component,
             private NmuClient,
             private graph::RankServices,
             private graph::RankObserver {
@@ -78,6 +80,7 @@ class Npu : public sc_core::sc_module,
   void collective_done(trace::NodeIndex node);
 
   uint64_t activations() const { return activations_; }
+  void count(Counters& counters) const override { counters.activations += activations_; }
 
  private:
   // NmuClient

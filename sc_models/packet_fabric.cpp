@@ -280,4 +280,34 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
   return use;
 }
 
+void PacketFabric::count(Counters& counters) const {
+  for (uint32_t n = 0; n < networks(); ++n) {
+    const packet::PacketNetwork& own = network(n);
+    counters.activations += own.activations();
+    counters.in_flight += own.messages_in_flight();
+    counters.packet_hops += own.packet_hops();
+    counters.flits += own.flits_received();
+  }
+  for_each_link([&](const LinkUse& use) {
+    counters.link_bytes += use.bytes;
+    counters.link_messages += use.messages;
+  });
+}
+
+std::string PacketFabric::stall_text() const {
+  std::string text;
+  for (uint32_t n = 0; n < networks(); ++n) {
+    const std::string why = network(n).explain_stall();
+    if (!why.empty()) text += fmt::format("{}: {}", network(n).name(), why);
+  }
+  return text;
+}
+
+void PacketFabric::find_unbalanced(std::vector<std::string>& lines) const {
+  for (uint32_t n = 0; n < networks(); ++n) {
+    const std::string line = network(n).broken_invariant(true);
+    if (!line.empty()) lines.push_back(fmt::format("{}: {}", network(n).name(), line));
+  }
+}
+
 }  // namespace weft

@@ -14,17 +14,23 @@
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
+#include "sc_models/component.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
 namespace weft {
 
-class PacketFabric {
+class PacketFabric : public Component {
  public:
   /// Builds the networks below the module that is being constructed. `config` and `geometry` outlive it.
   /// `suffix`: of their names, to tell them from others that begin with the same dimension.
   PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
                const std::string& suffix = {});
+
+  // Component: of all its networks
+  void count(Counters& counters) const override;
+  std::string stall_text() const override;
+  void find_unbalanced(std::vector<std::string>& lines) const override;
 
   const std::vector<uint32_t>& dimensions() const { return dimensions_; }
   uint32_t networks() const { return static_cast<uint32_t>(networks_.size()); }

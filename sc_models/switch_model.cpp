@@ -87,4 +87,18 @@ std::unique_ptr<SwitchModel> make_switch(const std::string& implementation, cons
                     });
 }
 
+void SwitchModel::count(Counters& counters) const {
+  counters.activations += activations_;
+  counters.in_flight += in_flight();
+  for (const Port& port : ports_) {
+    counters.link_bytes += port.link.bytes();
+    counters.link_messages += port.link.messages();
+  }
+}
+
+std::string SwitchModel::stall_text() const {
+  const std::string why = explain_stall();
+  return why.empty() ? why : fmt::format("{}: {}", name(), why);
+}
+
 }  // namespace weft

@@ -18,6 +18,7 @@
 #include "configs/named_registry.h"
 #include "configs/types.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/component.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
@@ -47,7 +48,7 @@ struct SwitchContext {
 /// Every message has a time of its head and of its tail. A model keeps it until it goes on, and then calls
 /// forward(). What a model does at one instant must follow from (time, port, order of arrival at that port)
 /// alone.
-class SwitchModel : public sc_core::sc_module, private Wakeable {
+class SwitchModel : public sc_core::sc_module, public Component, private Wakeable {
  public:
   ~SwitchModel() override;
 
@@ -68,6 +69,8 @@ class SwitchModel : public sc_core::sc_module, private Wakeable {
   /// Messages that are in the switch.
   virtual size_t in_flight() const = 0;
   uint64_t activations() const { return activations_; }
+  void count(Counters& counters) const final;
+  std::string stall_text() const final;
   /// For the stall report: why messages do not go on, a line each; empty: none is held.
   virtual std::string explain_stall() const { return {}; }
 

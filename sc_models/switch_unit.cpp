@@ -245,4 +245,21 @@ std::vector<std::string> SwitchUnit::describe_waits(size_t limit) const {
   return lines;
 }
 
+void SwitchUnit::count(Counters& counters) const {
+  counters.activations += activations_;
+  counters.in_flight += unit_.blocks();
+  counters.unit_messages_in += total_.contributions;
+  counters.unit_messages_out += total_.results;
+  counters.unit_bytes_in += total_.bytes_in;
+  counters.unit_bytes_out += total_.bytes_out;
+}
+
+void SwitchUnit::find_unbalanced(std::vector<std::string>& lines) const {
+  lines.insert(lines.end(), broken_.begin(), broken_.end());
+  if (!phases_.empty())
+    lines.push_back(fmt::format("{}: {} phases of collectives are not over", name(), phases_.size()));
+  if (unit_.buffered() != 0)
+    lines.push_back(fmt::format("{}: {} B of partial sums were never sent", name(), unit_.buffered()));
+}
+
 }  // namespace weft

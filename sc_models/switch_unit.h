@@ -17,6 +17,7 @@
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/component.h"
 #include "tlm_interconnect/collective/collective_unit.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -54,7 +55,10 @@ struct UnitContext {
   vcd::Waves* waves = nullptr;               ///< null: nobody looks
 };
 
-class SwitchUnit final : public sc_core::sc_module, private Wakeable, private fabric::CollectiveUnit::Output {
+class SwitchUnit final : public sc_core::sc_module,
+                         public Component,
+                         private Wakeable,
+                         private fabric::CollectiveUnit::Output {
  public:
   /// Of the switch that joins the NPUs of dimension d. `ports` is that switch.
   SwitchUnit(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
@@ -81,9 +85,10 @@ class SwitchUnit final : public sc_core::sc_module, private Wakeable, private fa
   /// Phases under way.
   size_t in_flight() const { return phases_.size(); }
 
-  /// What did not balance, one line each: phases that have ended with other contributions or results than
-  /// their operation has.
-  const std::vector<std::string>& broken() const { return broken_; }
+  void count(Counters& counters) const override;
+  /// Phases that have ended with other contributions or results than their operation has, or not at all, and
+  /// partial sums that were never sent.
+  void find_unbalanced(std::vector<std::string>& lines) const override;
   /// For the stall report: one line a block that is not sent (at most `limit`), and who is missing.
   std::vector<std::string> describe_waits(size_t limit) const;
 

@@ -95,10 +95,14 @@ System::System(sc_core::sc_module_name name, const Config& config, const Options
   for (const uint32_t r : built) {
     check_stop();
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    nmus_[r] =
-        std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_,
-                              pool_, wheel_, options.waves, data_.get(), units ? &directory_ : nullptr,
-                              whole ? &fidelity_ : nullptr, whole ? &slot_waits_ : nullptr);
+    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, options.waves, data_.get()};
+    if (units) context.units = &directory_;
+    if (whole) {
+      context.fidelity = &fidelity_;
+      context.waits = &slot_waits_;
+    }
+    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, context);
+    components_.push_back(nmus_[r].get());
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -203,8 +207,9 @@ void System::build_neighbours(uint32_t p, uint32_t d) {
     const uint32_t next =
         geometry_.with_coordinate(r, d, geometry_.shape(d).peer(geometry_.coordinate(r, d), Shape::kUp));
     Nmu::Port* down = at(next).port(d, true, p);
-    cuts_.join(*up->initiator, *down->target,
-               [&]() -> std::vector<std::string> { return {link_name_of(*up), link_name_of(*down)}; });
+    cuts_.join(*up->initiator, *down->target, [&]() -> std::vector<std::string> {
+      return {link_name_of(*up), link_name_of(*down)};
+    });
     Nmu::hint(*up, at(next));
     Nmu::hint(*down, at(r));
   }
@@ -231,7 +236,9 @@ void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
         {std::make_unique<AnalyticalSwitch>(name.c_str(), d, fabric_context(), link_types_[d],
                                             UnitContext{directory_, data_.get(), waves}),
          d, r});
-    direct_.back()->bind_member(analytical_switches_.back().module->socket);
+    AnalyticalSwitch& module = *analytical_switches_.back().module;
+    direct_.back()->bind_member(module.socket);
+    components_.insert(components_.end(), {&module, &module.unit()});
   }
 }
 
@@ -243,6 +250,8 @@ void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));
     switches_.push_back(
         std::make_unique<FabricSwitch>(name.c_str(), d, fabric_context(), link_types_[d], unit));
+    components_.push_back(switches_.back().get());
+    if (unit != nullptr) components_.push_back(switches_.back()->unit());
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
@@ -263,6 +272,7 @@ void System::join_switches(const Graph& graph, const GraphLine& line, const std:
     placed_switches_.push_back(
         {make_switch(kind.implementation, kind.key, (prefix + graph.name(n)).c_str(), std::move(context)),
          &graph, line, n});
+    components_.push_back(placed_switches_.back().module.get());
   }
   const auto at_node = [&](uint32_t n) -> SwitchModel& {
     return *placed_switches_[first + n - graph.npus()].module;
@@ -277,10 +287,9 @@ void System::join_switches(const Graph& graph, const GraphLine& line, const std:
                                              ? *npu_port(end.peer, end.peer_port).target
                                              : *at_node(end.peer).ports()[end.peer_port].target;
       const auto name = [&](uint32_t node, uint32_t port) {
-        return graph.is_npu(node) ? link_name_of(npu_port(node, port))
-                                  : report(placed_switches_[first + node - graph.npus()],
-                                           at_node(node).ports()[port])
-                                        .name;
+        return graph.is_npu(node)
+                   ? link_name_of(npu_port(node, port))
+                   : report(placed_switches_[first + node - graph.npus()], at_node(node).ports()[port]).name;
       };
       cuts_.join(from, to, [&]() -> std::vector<std::string> {
         return {name(n, i), name(end.peer, end.peer_port)};
@@ -322,6 +331,7 @@ void System::build_line_switches(uint32_t p, uint32_t d) {
          nullptr,
          {d, r, geometry_.stride(d), dimension.size},
          0});
+    components_.push_back(placed_switches_.back().module.get());
     SwitchModel& module = *placed_switches_.back().module;
     for (uint32_t c = 0; c < dimension.size; ++c)
       join_line(*at(geometry_.with_coordinate(r, d, c)).port(d, false, p), *module.ports()[c].target,
@@ -363,6 +373,7 @@ void System::build_packets(vcd::Waves* waves) {
         packets_.push_back(
             std::make_unique<PacketFabric>(plane, geometry_, region, same_start ? suffix : std::string()));
         fabric = packets_.back().get();
+        components_.push_back(fabric);
         for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n)
           fabric->network(n).record(*waves);
         build_packet_switches(*fabric, waves);
@@ -383,22 +394,14 @@ void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
       const std::string name = switch_name(geometry_, d, r);
       packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
                                                                 UnitContext{directory_, data_.get(), waves}));
+      components_.push_back(&packet_switches_.back()->unit());
     }
   }
 }
 
 std::string System::explain_stall() const {
   std::string text;
-  for (const auto& fabric : packets_) {
-    for (uint32_t n = 0; n < fabric->networks(); ++n) {
-      const std::string why = fabric->network(n).explain_stall();
-      if (!why.empty()) text += fmt::format("{}: {}", fabric->network(n).name(), why);
-    }
-  }
-  for (const PlacedSwitch& s : placed_switches_) {
-    const std::string why = s.module->explain_stall();
-    if (!why.empty()) text += fmt::format("{}: {}", s.module->name(), why);
-  }
+  for (const Component* component : components_) text += component->stall_text();
   return text;
 }
 
@@ -465,6 +468,7 @@ void System::build_npus(const Options& options, const std::vector<uint32_t>& bui
     memory_ranks_.push_back(r);
     npu_modules_[r] =
         std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves);
+    components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     npu_modules_[r]->memory().socket.bind(hbm.socket(0));
     if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
@@ -475,6 +479,7 @@ void System::build_npus(const Options& options, const std::vector<uint32_t>& bui
                                       {timing, 1, options.waves}));
       memory_ranks_.push_back(r);
       remote->socket.bind(memories_.back()->socket(0));
+      components_.push_back(memories_.back().get());
     }
   }
 }
@@ -615,72 +620,7 @@ uint64_t System::memory_bytes(uint32_t rank) const {
 
 System::Totals System::totals() const {
   Totals t;
-  for (const auto& nmu : nmus_) {
-    if (!nmu) continue;
-    t.messages_submitted += nmu->messages_submitted();
-    t.messages_delivered += nmu->messages_delivered();
-    t.bytes_submitted += nmu->bytes_submitted();
-    t.bytes_delivered += nmu->bytes_delivered();
-    t.activations += nmu->activations();
-    t.in_flight += nmu->in_flight();
-    t.out_of_order_starts += nmu->engine().out_of_order_starts();
-    for (const Nmu::Port& port : nmu->ports()) {
-      for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
-        ++t.links;
-        t.link_bytes += port.link(i).bytes();
-        t.link_messages += port.link(i).messages();
-      }
-    }
-  }
-  for (const auto& npu : npu_modules_) t.activations += npu ? npu->activations() : 0;
-  for (const auto& memory : memories_) {
-    t.activations += memory->activations();
-    t.memory_bytes += memory->bytes();
-    t.memory_outstanding += memory->outstanding();
-  }
-  for (const auto& s : switches_) {
-    t.activations += s->activations();
-    t.in_flight += s->in_flight();
-    for (const fabric::Link& link : s->links()) {
-      t.link_bytes += link.bytes();
-      t.link_messages += link.messages();
-    }
-  }
-  for (const auto& fabric : packets_) {
-    for (uint32_t n = 0; n < fabric->networks(); ++n) {
-      const packet::PacketNetwork& network = fabric->network(n);
-      t.activations += network.activations();
-      t.in_flight += network.messages_in_flight();
-      t.packet_hops += network.packet_hops();
-      t.flits += network.flits_received();
-    }
-    fabric->for_each_link([&](const PacketFabric::LinkUse& use) {
-      t.link_bytes += use.bytes;
-      t.link_messages += use.messages;
-    });
-  }
-  for (const auto& s : analytical_switches_) {
-    for (const fabric::Link& link : s.module->links()) {
-      t.link_bytes += link.bytes();
-      t.link_messages += link.messages();
-    }
-  }
-  for_each_unit([&](const SwitchUnit& unit) {
-    t.activations += unit.activations();
-    t.in_flight += unit.state().blocks();
-    t.unit_messages_in += unit.messages_in();
-    t.unit_messages_out += unit.messages_out();
-    t.unit_bytes_in += unit.bytes_in();
-    t.unit_bytes_out += unit.bytes_out();
-  });
-  for (const PlacedSwitch& s : placed_switches_) {
-    t.activations += s.module->activations();
-    t.in_flight += s.module->in_flight();
-    for (const SwitchModel::Port& port : s.module->ports()) {
-      t.link_bytes += port.link.bytes();
-      t.link_messages += port.link.messages();
-    }
-  }
+  for (const Component* component : components_) component->count(t);
   return t;
 }
 
@@ -713,29 +653,13 @@ std::vector<std::string> System::check_conservation() const {
   if (bytes_sent != bytes_received) {
     broken.push_back(fmt::format("{} bytes were submitted and {} delivered", bytes_sent, bytes_received));
   }
-  for_each_unit([&](const SwitchUnit& unit) {
-    broken.insert(broken.end(), unit.broken().begin(), unit.broken().end());
-    if (unit.in_flight() != 0) {
-      broken.push_back(
-          fmt::format("{}: {} phases of collectives are not over", unit.name(), unit.in_flight()));
-    }
-    if (unit.state().buffered() != 0) {
-      broken.push_back(
-          fmt::format("{}: {} B of partial sums were never sent", unit.name(), unit.state().buffered()));
-    }
-  });
+  for (const Component* component : components_) component->find_unbalanced(broken);
   if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
   if (data_ && data_->payloads().live() != 0) {
     broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
   }
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
-  for (const auto& fabric : packets_) {
-    for (uint32_t n = 0; n < fabric->networks(); ++n) {
-      const std::string line = fabric->network(n).broken_invariant(true);
-      if (!line.empty()) broken.push_back(fmt::format("{}: {}", fabric->network(n).name(), line));
-    }
-  }
   if (t.memory_outstanding != 0) {
     broken.push_back(fmt::format("{} memory requests were never answered", t.memory_outstanding));
   }

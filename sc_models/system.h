@@ -18,6 +18,7 @@
 #include "sc_models/activation_wheel.h"
 #include "sc_models/analytical_switch.h"
 #include "sc_models/banked_hbm.h"
+#include "sc_models/component.h"
 #include "sc_models/fabric_switch.h"
 #include "sc_models/hbm.h"
 #include "sc_models/link_cuts.h"
@@ -172,26 +173,7 @@ class System : public sc_core::sc_module {
   }
 
   /// Sums over all modules.
-  struct Totals {
-    uint64_t messages_submitted = 0;
-    uint64_t messages_delivered = 0;
-    uint64_t bytes_submitted = 0;
-    uint64_t bytes_delivered = 0;
-    uint64_t links = 0;  ///< at least so many
-    uint64_t link_bytes = 0;
-    uint64_t link_messages = 0;
-    uint64_t activations = 0;
-    uint64_t unit_messages_in = 0;   ///< contributions taken by collective units
-    uint64_t unit_messages_out = 0;  ///< results sent by them
-    uint64_t unit_bytes_in = 0;
-    uint64_t unit_bytes_out = 0;
-    uint64_t in_flight = 0;
-    uint64_t out_of_order_starts = 0;
-    uint64_t packet_hops = 0;  ///< packet fidelity: packets times routers they left
-    uint64_t flits = 0;        ///< packet fidelity: that were injected
-    uint64_t memory_bytes = 0;
-    uint64_t memory_outstanding = 0;
-  };
+  using Totals = Counters;
   Totals totals() const;
 
   /// Packet fidelity with `packet.ecn`: what was marked, and the flows that DCQCN has slowed down.
@@ -302,6 +284,7 @@ class System : public sc_core::sc_module {
   std::vector<std::unique_ptr<PacketFabric>> packets_;
   std::vector<std::unique_ptr<PacketSwitch>> packet_switches_;  ///< where there are collective units
   std::vector<std::string> warnings_;
+  std::vector<const Component*> components_;  ///< all of the above and below, as they were built
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npu_modules_;

@@ -47,8 +47,10 @@ constexpr KeyRow kRunKeys[] = {
     {"reduce", Type::choice, "sum", one_of({{"sum", "add"}, {"max", "the largest"}, {"min", "the smallest"}}),
      in_run<&RunConfig::reduce>, "How `run.data: functional` combines elements in reductions."},
     {"cut_links", Type::text, "\"\"", kAny, in_run<&RunConfig::cut_links>,
-     "Pattern of links at `message` fidelity, by their names in `links.csv`, that a border cuts in two: every "
-     "message that crosses one leaves the fabric as plain bytes and comes in again. Results do not change. For "
+     "Pattern of links at `message` fidelity, by their names in `links.csv`, that a border cuts in two: "
+     "every "
+     "message that crosses one leaves the fabric as plain bytes and comes in again. Results do not change. "
+     "For "
      "tests of what is to stand at a border. Empty: none."},
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Borders: a crossing is plain data that comes back as it was, nothing enters in the past, and a machine whose links
-// are cut gives what it gives whole (relation `borders` draws machines and jobs).
+// Borders: a crossing is plain data that comes back as it was, nothing enters in the past, and a machine
+// whose links are cut gives what it gives whole (relation `borders` draws machines and jobs).
 
 #include "tlm_interconnect/border/border.h"
 
@@ -24,7 +24,8 @@ using fabric::Crossing;
 
 Crossing draw_crossing(std::mt19937_64& random) {
   Crossing c;
-  for (uint64_t* field : {&c.first, &c.length, &c.bytes, &c.id_low, &c.id_high, &c.submitted, &c.queued, &c.latency})
+  for (uint64_t* field :
+       {&c.first, &c.length, &c.bytes, &c.id_low, &c.id_high, &c.submitted, &c.queued, &c.latency})
     *field = random() >> (random() % 64);
   c.source = static_cast<uint32_t>(random());
   c.destination = static_cast<uint32_t>(random());
@@ -157,7 +158,8 @@ TEST(Border, APatternThatCutsNothingIsRefused) {
     }
     return std::string("accepted");
   });
-  EXPECT_NE(result.text.find("`run.cut_links`: '*.nmu9.*' matches no link that can be cut"), std::string::npos)
+  EXPECT_NE(result.text.find("`run.cut_links`: '*.nmu9.*' matches no link that can be cut"),
+            std::string::npos)
       << result.text;
 }
 
@@ -171,7 +173,8 @@ struct Bench final : sc_core::sc_module {
   explicit Bench(sc_core::sc_module_name module_name)
       : sc_core::sc_module(module_name),
         socket("socket"),
-        border("border", fabric::Border::Side::initiator, pool, [this](const Crossing& c) { left.push_back(c); }) {
+        border("border", fabric::Border::Side::initiator, pool,
+               [this](const Crossing& c) { left.push_back(c); }) {
     socket.bind(static_cast<fabric::fabric_fw_if&>(end));
     border.initiator()->bind(socket);
   }
@@ -200,8 +203,9 @@ TEST(Border, TakesPacketsOutAndRefusesThePast) {
     fabric::FabricPhase phase = fabric::FabricPhase::transfer;
     sc_core::sc_time none;
     bench.socket->nb_transport_bw(back, phase, none);
-    text += "; " + std::to_string(bench.left.size()) + " out, live " + std::to_string(bench.pool.live()) + ", at " +
-            std::to_string(bench.left.front().first) + " to " + std::to_string(bench.left.front().destination);
+    text += "; " + std::to_string(bench.left.size()) + " out, live " + std::to_string(bench.pool.live()) +
+            ", at " + std::to_string(bench.left.front().first) + " to " +
+            std::to_string(bench.left.front().destination);
     c.first = 99;
     try {
       bench.border.enter(c);

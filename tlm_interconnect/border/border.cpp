@@ -25,7 +25,8 @@ Border::~Border() = default;
 
 void Border::receive(const Transfer& transfer) {
   if (transfer.kind != Transfer::Kind::burst || transfer.flits != 1) {
-    SC_REPORT_FATAL("weft/tlm_interconnect/border", "only whole messages cross a border (`message` fidelity)");
+    SC_REPORT_FATAL("weft/tlm_interconnect/border",
+                    "only whole messages cross a border (`message` fidelity)");
   }
   const Packet& packet = pool_[transfer.packet];
   Crossing crossing;
@@ -44,7 +45,8 @@ void Border::receive(const Transfer& transfer) {
   crossing.plane = packet.plane;
   crossing.has_elements = packet.data != 0;
   if (crossing.has_elements) {
-    if (elements_ == nullptr) throw std::logic_error("a message with elements reaches a border that takes sizes only");
+    if (elements_ == nullptr)
+      throw std::logic_error("a message with elements reaches a border that takes sizes only");
     crossing.elements = elements_->take(packet.data);
   }
   pool_.release(transfer.packet);
@@ -55,10 +57,11 @@ void Border::receive(const Transfer& transfer) {
 void Border::enter(const Crossing& crossing) {
   const Picoseconds now = sc_core::sc_time_stamp().value();
   if (crossing.first < now) {
-    throw std::logic_error(fmt::format(
-        "at {} ps a message of {} B from rank {} enters the fabric whose head was due at {} ps; put messages in when, or "
-        "before, their heads are due",
-        now, crossing.bytes, crossing.source, crossing.first));
+    throw std::logic_error(
+        fmt::format("at {} ps a message of {} B from rank {} enters the fabric whose head was due at {} ps; "
+                    "put messages in when, or "
+                    "before, their heads are due",
+                    now, crossing.bytes, crossing.source, crossing.first));
   }
   const PacketRef ref = pool_.acquire();
   Packet& packet = pool_[ref];
@@ -73,7 +76,8 @@ void Border::enter(const Crossing& crossing) {
   packet.flags = crossing.flags;
   packet.plane = crossing.plane;
   if (crossing.has_elements) {
-    if (elements_ == nullptr) throw std::logic_error("a message with elements enters by a border that takes sizes only");
+    if (elements_ == nullptr)
+      throw std::logic_error("a message with elements enters by a border that takes sizes only");
     packet.data = elements_->put(crossing.elements);
   }
   Transfer transfer;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Where the fabric ends. A border stands in a link, in the place of the module at the link's other side. What the
-// fabric sends to it leaves the fabric as a Crossing; what stands behind the border (RTL behind a pin adapter, a
-// recording, another kernel, a remote process) puts crossings into the fabric.
+// Where the fabric ends. A border stands in a link, in the place of the module at the link's other side. What
+// the fabric sends to it leaves the fabric as a Crossing; what stands behind the border (RTL behind a pin
+// adapter, a recording, another kernel, a remote process) puts crossings into the fabric.
 //
 // The contract:
-//  1. A message that reaches a border has left the fabric: its packet and its elements are released. What is put in is
+//  1. A message that reaches a border has left the fabric: its packet and its elements are released. What is
+//  put in is
 //     a new packet. Nothing is in two places.
-//  2. The sender's side keeps the link's timing: a crossing's times are those at the receiving end of the link.
-//  3. `first` is now or later. What stands behind the border puts a message in when, or before, its head is due, never
+//  2. The sender's side keeps the link's timing: a crossing's times are those at the receiving end of the
+//  link.
+//  3. `first` is now or later. What stands behind the border puts a message in when, or before, its head is
+//  due, never
 //     after it: the fabric commits early and must not be told of its past.
 //  4. A border takes the messages of one link in the order of their heads, and puts them in in that order.
 //  5. Links at `message` fidelity have borders. A transfer of a part of a packet is a fatal model error.
@@ -32,8 +35,8 @@ class Border final : private FabricEndpoint {
   enum class Side : uint8_t { initiator, target };
   using Leaves = std::function<void(const Crossing&)>;
 
-  /// Within the constructor of a module. `leaves` is called for every message that leaves the fabric here. `elements`
-  /// may be null: messages then carry sizes only. All outlive the border.
+  /// Within the constructor of a module. `leaves` is called for every message that leaves the fabric here.
+  /// `elements` may be null: messages then carry sizes only. All outlive the border.
   Border(const char* name, Side side, PacketPool& pool, Leaves leaves, CrossingElements* elements = nullptr);
   ~Border() override;
 

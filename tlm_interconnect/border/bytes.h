@@ -80,7 +80,8 @@ class ByteReader {
   size_t length(size_t of_element) {
     uint64_t size = 0;
     number(size);
-    if (size > (bytes_.size() - at_) / of_element) throw std::invalid_argument("a list is longer than its bytes");
+    if (size > (bytes_.size() - at_) / of_element)
+      throw std::invalid_argument("a list is longer than its bytes");
     return static_cast<size_t>(size);
   }
 

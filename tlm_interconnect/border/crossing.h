@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What crosses a border of the fabric: a message in plain data, without any handle of a pool, so that it can be kept,
-// compared, written to a file or sent to another process.
+// What crosses a border of the fabric: a message in plain data, without any handle of a pool, so that it can
+// be kept, compared, written to a file or sent to another process.
 
 #ifndef WEFT_TLM_INTERCONNECT_BORDER_CROSSING_H
 #define WEFT_TLM_INTERCONNECT_BORDER_CROSSING_H
@@ -44,8 +44,8 @@ class CrossingElements {
   virtual uint32_t put(const std::vector<std::byte>& bytes) = 0;
 };
 
-/// The bytes of a crossing, independent of the machine's layout, and back. Throws std::invalid_argument for bytes that
-/// are no crossing.
+/// The bytes of a crossing, independent of the machine's layout, and back. Throws std::invalid_argument for
+/// bytes that are no crossing.
 std::vector<std::byte> to_bytes(const Crossing& crossing);
 Crossing from_bytes(const std::vector<std::byte>& bytes);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Cuts a link in two: what leaves the fabric at one border comes in again at the other, by way of its bytes. No time
-// passes, so results do not change. It shows that a border loses nothing, and is the pattern for what carries
-// crossings further.
+// Cuts a link in two: what leaves the fabric at one border comes in again at the other, by way of its bytes.
+// No time passes, so results do not change. It shows that a border loses nothing, and is the pattern for what
+// carries crossings further.
 
 #ifndef WEFT_TLM_INTERCONNECT_BORDER_LOOPBACK_H
 #define WEFT_TLM_INTERCONNECT_BORDER_LOOPBACK_H

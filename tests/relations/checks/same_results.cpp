@@ -75,8 +75,8 @@ void check_waves(const Case& c, Bench& bench) {
   require(bench.read("out_waves/waves.vcd").size() > 100, "the waveform is empty", "waves.vcd");
 }
 
-/// Every link that can be cut is cut by a border. The machine has one: its first dimension is a Ring, a Mesh or a
-/// Switch at message fidelity.
+/// Every link that can be cut is cut by a border. The machine has one: its first dimension is a Ring, a Mesh
+/// or a Switch at message fidelity.
 void check_cut(const Case& c, Bench& bench) {
   const RunResults plain = bench.run(c.machine, *c.job, "machine", {"--no-fold"});
   const RunResults cut =
@@ -98,7 +98,8 @@ Case draw_cut(Random& random) {
     c.machine.keys["run.data"] = "functional";
     c.machine.keys["run.element"] = "int32";
     for (Work& work : c.job->works)
-      if (work.kind == Work::Kind::collective || work.kind == Work::Kind::message) work.amount = work.amount / 4 * 4;
+      if (work.kind == Work::Kind::collective || work.kind == Work::Kind::message)
+        work.amount = work.amount / 4 * 4;
   }
   return c;
 }
@@ -168,7 +169,8 @@ Relation waves() {
   return {"waves", "a run with --waves '*' gives the same results", draw_waves, check_waves};
 }
 Relation borders() {
-  return {"borders", "links that borders cut in two carry the same messages at the same times", draw_cut, check_cut};
+  return {"borders", "links that borders cut in two carry the same messages at the same times", draw_cut,
+          check_cut};
 }
 Relation set_option() {
   return {"set_option", "--set gives the same files as the same key in YAML", draw_run, check_set};

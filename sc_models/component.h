@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What the machine asks of every module: its counters, why nothing moves in it, and what does not balance at
+// the end.
+
+#ifndef WEFT_SC_MODELS_COMPONENT_H
+#define WEFT_SC_MODELS_COMPONENT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Sums over modules.
+struct Counters {
+  uint64_t messages_submitted = 0;
+  uint64_t messages_delivered = 0;
+  uint64_t bytes_submitted = 0;
+  uint64_t bytes_delivered = 0;
+  uint64_t links = 0;  ///< at least so many
+  uint64_t link_bytes = 0;
+  uint64_t link_messages = 0;
+  uint64_t activations = 0;
+  uint64_t unit_messages_in = 0;   ///< contributions taken by collective units
+  uint64_t unit_messages_out = 0;  ///< results sent by them
+  uint64_t unit_bytes_in = 0;
+  uint64_t unit_bytes_out = 0;
+  uint64_t in_flight = 0;
+  uint64_t out_of_order_starts = 0;
+  uint64_t packet_hops = 0;  ///< packet fidelity: packets times routers they left
+  uint64_t flits = 0;        ///< packet fidelity: that were injected
+  uint64_t memory_bytes = 0;
+  uint64_t memory_outstanding = 0;
+};
+
+class Component {
+ public:
+  virtual ~Component() = default;
+
+  /// Adds what this module has counted.
+  virtual void count(Counters& counters) const = 0;
+  /// Why nothing moves in it, lines that begin with its name; "" when nothing is held.
+  virtual std::string stall_text() const { return {}; }
+  /// Adds a line for every law of conservation that does not hold when nothing is under way any more. What
+  /// only the sum over all modules shows is the machine's to find.
+  virtual void find_unbalanced(std::vector<std::string>&) const {}
+};
+
+}  // namespace weft
+
+#endif
