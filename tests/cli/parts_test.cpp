@@ -485,7 +485,7 @@ TEST(Simulation, ErrorsOfProcessesKeepWhatTheyAre) {
 
 TEST(Simulation, ErrorsOfProcessesReachTheParentOfTrafficRuns) {
   packet::TrafficConfig config;
-  config.topology = packet::make_dimensions({{DimensionKind::ring, 4, {}}}, {});
+  config.topology = packet::make_dimensions({{Shape(DimensionKind::ring, 4), {}, {}, {}}}, {});
   config.loads = {0.1};
   config.find_saturation = false;
   try {
