@@ -23,7 +23,7 @@
 #include <systemc>
 #include <vector>
 
-#include "sc_models/job.h"
+#include "sc_models/collective_job.h"
 
 namespace {
 
@@ -77,7 +77,8 @@ double resident() {
     config.dimensions.push_back(d);
   }
   config.collectives.chunks = gate.chunks;
-  weft::CollectiveJob job("job", config);
+  weft::System machine("job", config, weft::CollectiveJob::machine_options());
+  weft::CollectiveJob job(machine);
   const double built = seconds_since(start);
   const double memory = resident() - before;
   job.start(weft::CollectiveOp::all_reduce, 1 << 20);

@@ -3,15 +3,12 @@
 
 #include "configs/config.h"
 
-#include <fmt/format.h>
-
-#include "configs/tree.h"
+#include "configs/blueprint/shape.h"
 
 namespace weft {
 
 std::string print_dimension(const DimensionConfig& dimension) {
-  if (dimension.tree != nullptr) return print_tree_notation(dimension.tree->notation());
-  return fmt::format("{}({})", to_string(dimension.kind), dimension.size);
+  return Shape(dimension).name();
 }
 
 const char* to_string(ReductionKind kind) {

@@ -57,7 +57,8 @@ struct DimensionConfig {
   double flit_error_rate = 0;      ///< chance that a flit is damaged and its burst sent again
   Picoseconds replay = 0;          ///< what a repetition costs; 0: a round trip
   FlowControl flow_control = FlowControl::automatic;
-  std::string implementation = kDefaultSwitchModel;  ///< of a Switch's or a tree's switches, at message fidelity
+  std::string implementation =
+      kDefaultSwitchModel;  ///< of a Switch's or a tree's switches, at message fidelity
 
   /// Rate of one link after links_per_npu.
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
@@ -83,7 +84,7 @@ struct HbmConfig {
   Picoseconds latency = 0;           ///< banked: of a column command to an open row
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
-  uint32_t outstanding = 8;             ///< requests in flight an NPU
+  uint32_t outstanding = 8;                          ///< requests in flight an NPU
   std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
 
   bool banked() const { return model == "banked"; }
@@ -250,6 +251,14 @@ struct WorkloadConfig {
   std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: none. Absolute.
   std::string groups;   ///< JSON file of communicator groups; empty: none. Absolute.
   bool strict = false;  ///< dangling dependencies are errors
+  /// The machine's NPU of each rank of the traces, no NPU twice. Empty: every NPU, rank r on NPU r.
+  std::vector<uint32_t> npus;
+};
+
+/// An entry of `jobs`: one of several jobs that share the machine.
+struct JobConfig {
+  std::string name;  ///< of the folder of its results; unique
+  WorkloadConfig workload;
 };
 
 struct RunConfig {
@@ -282,6 +291,7 @@ struct Config {
   PacketFabricConfig packet;
   CollectivesConfig collectives;
   WorkloadConfig workload;
+  std::vector<JobConfig> jobs;  ///< empty: `workload` is the one job
   RunConfig run;
   OutputConfig output;
   std::string logical;                    ///< notation of the logical topology; "": that of the physical one

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
+#include "configs/npu_list.h"
 #include "configs/rules_text.h"
 #include "configs/tree.h"
 #include "configs/units.h"
@@ -43,10 +45,6 @@ std::string rounded_size(double bytes) {
 std::string shown_bandwidth(Rate rate) {
   const std::string exact = print_bandwidth(rate);
   return exact.size() <= 14 ? exact : rounded_bandwidth(rate.value());
-}
-
-uint32_t hops(const DimensionConfig& d) {
-  return d.kind == DimensionKind::switch_ ? 2 : 1;
 }
 
 std::string plural(uint64_t count, const char* word) {
@@ -94,6 +92,31 @@ void draw_tree(const DimensionConfig& dim, const std::string& prefix, const std:
   }
 }
 
+/// One line of a dimension: its switches, and an edge for every pair of nodes that links join.
+template <typename Rank>
+void draw_line(const DimensionConfig& dim, size_t d, uint32_t group, const Rank& rank, std::string& out) {
+  const Shape shape(dim);
+  if (shape.tree() != nullptr) {
+    draw_tree(dim, fmt::format("s{}_{}_", d, group), fmt::format("{}.{} ", d, group), colour(d), rank, out);
+    return;
+  }
+  if (shape.has_switches())
+    out += fmt::format("  \"s{0}_{1}\" [label=\"switch {0}.{1}\", shape=diamond, color=\"{2}\"];\n", d, group,
+                       colour(d));
+  for (uint32_t c = 0; c < shape.size(); ++c) {
+    for (uint32_t link = 0; link < shape.links(); ++link) {
+      const uint32_t peer = shape.peer(c, link);
+      if (peer == Shape::kSwitch) {
+        out += fmt::format("  \"n{}\" -- \"s{}_{}\";\n", rank(c), d, group);
+      } else if (shape.joins_neighbours()
+                     ? link == Shape::kUp && (peer == c + 1 || shape.circular()) && peer != Shape::kNowhere
+                     : peer > c) {
+        out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(c), rank(peer));
+      }
+    }
+  }
+}
+
 void draw_full(const Config& config, std::string& out) {
   const uint32_t npus = config.npus();
   for (uint32_t r = 0; r < npus; ++r) out += fmt::format("  \"n{}\" [label=\"NPU {}\"];\n", r, r);
@@ -108,31 +131,7 @@ void draw_full(const Config& config, std::string& out) {
       for (uint64_t first = 0; first < npus; ++first) {
         if ((first / inner) % size != 0) continue;
         const auto rank = [&](uint64_t i) { return first + i * inner; };
-        switch (dim.kind) {
-          case DimensionKind::ring:
-          case DimensionKind::mesh:
-            for (uint64_t i = 0; i + 1 < size; ++i)
-              out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(i), rank(i + 1));
-            if (dim.kind == DimensionKind::ring && size > 2)
-              out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(size - 1), rank(0));
-            break;
-          case DimensionKind::fully_connected:
-            for (uint64_t i = 0; i < size; ++i)
-              for (uint64_t j = i + 1; j < size; ++j)
-                out += fmt::format("  \"n{}\" -- \"n{}\";\n", rank(i), rank(j));
-            break;
-          case DimensionKind::switch_:
-            if (dim.tree != nullptr) {
-              draw_tree(dim, fmt::format("s{}_{}_", d, group), fmt::format("{}.{} ", d, group), colour(d),
-                        rank, out);
-              break;
-            }
-            out += fmt::format("  \"s{0}_{1}\" [label=\"switch {0}.{1}\", shape=diamond, color=\"{2}\"];\n",
-                               d, group, colour(d));
-            for (uint64_t i = 0; i < size; ++i)
-              out += fmt::format("  \"n{}\" -- \"s{}_{}\";\n", rank(i), d, group);
-            break;
-        }
+        draw_line(dim, d, group, rank, out);
         ++group;
       }
     }
@@ -163,7 +162,7 @@ std::string logical_text(const Config& config) {
     planned += (planned.empty() ? "" : "_") + print_dimension(d);
   std::string out = fmt::format("logical topology: {}, which collectives plan on", planned);
   if (!config.mapping.empty())
-    out += fmt::format("; ranks are at NPUs {}", shortened(print_mapping(config.mapping)));
+    out += fmt::format("; ranks are at NPUs {}", shortened(print_npus(config.mapping)));
   return out + "\n";
 }
 
@@ -288,45 +287,15 @@ std::string machine_name(const Config& config) {
 }
 
 uint64_t dimension_links(const Config& config, size_t dimension) {
-  const DimensionConfig& d = config.fabric_dimensions()[dimension];
-  const uint64_t n = d.size;
-  if (n < 2) return 0;
-  const uint64_t groups = config.npus() / n;
-  switch (d.kind) {
-    case DimensionKind::ring:
-      return groups * 2 * n;
-    case DimensionKind::mesh:
-      return groups * 2 * (n - 1);
-    case DimensionKind::fully_connected:
-      return groups * n * (n - 1);
-    case DimensionKind::switch_:
-      break;
-  }
-  // Analytical: only the links of the NPUs are there; what leaves a switch has no link of its own.
-  if (d.fidelity == Fidelity::analytical) return groups * n;
-  if (d.tree != nullptr) return groups * 2 * d.tree->graph().spec().links.size();
-  return groups * 2 * n;
+  return directed_links(config.fabric_dimensions()[dimension], config.npus());
 }
 
 double dimension_bisection(const Config& config, size_t dimension) {
   const DimensionConfig& d = config.fabric_dimensions()[dimension];
   const uint64_t n = d.size;
   if (n < 2) return 0;
-  uint64_t crossing = 1;  // links from one half to the other
-  switch (d.kind) {
-    case DimensionKind::ring:
-      crossing =
-          config.collectives.queues_per_dimension > 1 ? 2 : 1;  // a directed ring crosses once each way
-      break;
-    case DimensionKind::mesh:
-      break;
-    case DimensionKind::fully_connected:
-      crossing = (n / 2) * (n - n / 2);
-      break;
-    case DimensionKind::switch_:
-      crossing = n / 2;
-      break;
-  }
+  // With one queue messages go round in one direction only.
+  const uint64_t crossing = Shape(d).crossing_links(config.collectives.queues_per_dimension == 1);
   double cut = d.link_rate().value() * static_cast<double>(crossing);
   for (uint32_t l = 1; d.tree != nullptr && l < d.tree->height(); ++l)
     cut = std::min(cut, static_cast<double>(n / 2) * d.tree->uplinks(l) / d.tree->subtree(l) *
@@ -349,8 +318,9 @@ std::string describe_text(const Config& config) {
   size_t narrowest = 0;
   for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
     const DimensionConfig& dim = config.fabric_dimensions()[d];
-    const uint64_t used = links_used_per_npu(dim.kind, dim.size, config.collectives.queues_per_dimension);
-    const double per_npu = dim.size > 1 ? dim.link_rate().value() * static_cast<double>(used) : 0;
+    const Shape shape(dim);
+    const uint32_t used = shape.links_at_once(dim.size, config.collectives.queues_per_dimension);
+    const double per_npu = dim.size > 1 ? dim.link_rate().value() * used : 0;
     const double cut = dimension_bisection(config, d);
     out += fmt::format("dimension {}: {}, {} fidelity, {}\n", d, print_dimension(dim),
                        to_string(dim.fidelity), to_string(dim.switching));
@@ -359,10 +329,8 @@ std::string describe_text(const Config& config) {
     if (dim.tree != nullptr) {
       tree_text(dim, out);
     } else {
-      out +=
-          fmt::format("  latency         {} a hop, {} from NPU to {}NPU\n", print_time(dim.latency),
-                      print_time(dim.latency * hops(dim)),
-                      dim.kind == DimensionKind::ring || dim.kind == DimensionKind::mesh ? "neighbour " : "");
+      out += fmt::format("  latency         {} a hop, {} from NPU to {}NPU\n", print_time(dim.latency),
+                         print_time(nearest_latency(dim)), shape.joins_neighbours() ? "neighbour " : "");
     }
     out += fmt::format("  in flight       {} a link (bandwidth x latency)\n",
                        rounded_size(dim.link_rate().value() * static_cast<double>(dim.latency) * 1e-12));
@@ -370,9 +338,7 @@ std::string describe_text(const Config& config) {
     if (dim.size > 1)
       out += fmt::format("  bisection       {} a direction, whole machine\n", rounded_bandwidth(cut));
     out += fmt::format("  directed links  {}", dimension_links(config, d));
-    if (dim.kind == DimensionKind::switch_ && dim.size > 1) {
-      const uint32_t line = dim.tree == nullptr ? 1 : dim.tree->graph().nodes() - dim.size;
-      const uint32_t switches = config.npus() / dim.size * line;
+    if (const uint32_t switches = config.npus() / dim.size * shape.switches(); switches != 0) {
       out += fmt::format(", {} switch{}", switches, switches == 1 ? "" : "es");
     }
     out += "\n";

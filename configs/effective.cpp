@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "configs/blueprint/shape.h"
 #include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/keys.h"
+#include "configs/npu_list.h"
 #include "configs/tree.h"
 #include "configs/units.h"
 
@@ -34,7 +36,7 @@ void print_dimensions(const std::vector<DimensionConfig>& dimensions, std::strin
     std::string entry = print_entry(dimension, kDimensionPrefix);
     if (dimension.tree != nullptr && dimension.tree->levels() > 1)
       entry += ", levels: " + print_levels(*dimension.tree);
-    if (dimension.kind == DimensionKind::switch_ && dimension.tree == nullptr)
+    if (Shape(dimension).has_crossbar())
       entry += fmt::format(", collective_unit: {{{}}}", print_entry(dimension, kUnitPrefix));
     out += "    - {" + entry + "}\n";
   }
@@ -48,7 +50,7 @@ void print_tree(const Config& config, std::string& out) {
 
 void print_logical(const Config& config, std::string& out) {
   if (!config.logical.empty()) out += "  logical: " + config.logical + "\n";
-  if (!config.mapping.empty()) out += "  mapping: " + print_mapping(config.mapping) + "\n";
+  if (!config.mapping.empty()) out += "  mapping: " + print_npus(config.mapping) + "\n";
 }
 
 /// A list of rules, each with the keys of its section.
@@ -57,6 +59,12 @@ void print_rules(const char* list, const std::vector<Rule>& rules, const char* s
   if (rules.empty()) return;
   out += fmt::format("  {}:\n", list);
   for (const Rule& rule : rules) out += "    - {" + print_entry(rule, section) + "}\n";
+}
+
+void print_jobs(const std::vector<JobConfig>& jobs, std::string& out) {
+  if (jobs.empty()) return;
+  out += "jobs:\n";
+  for (const JobConfig& job : jobs) out += "  - {" + print_entry(job, kJobPrefix) + "}\n";
 }
 
 }  // namespace
@@ -89,6 +97,10 @@ std::string effective_yaml(const Config& config) {
     }
     if (parent != section && section == "collectives")
       print_rules("rules", config.collectives.rules, kRulePrefix, out);
+    if (parent != section && section == "workload") {
+      if (!config.workload.npus.empty()) out += fmt::format("  npus: {}\n", print_npus(config.workload.npus));
+      print_jobs(config.jobs, out);
+    }
     if (parent != section) out += parent + ":\n";
     section = parent;
     const size_t last = key.path.rfind('.');

@@ -94,20 +94,4 @@ std::string print_graph(const GraphSpec& spec) {
   return out;
 }
 
-std::string print_mapping(const std::vector<uint32_t>& mapping) {
-  std::string out;
-  for (size_t i = 0; i < mapping.size();) {
-    size_t j = i + 1;
-    while (j < mapping.size() && mapping[j] == mapping[i] + (j - i)) ++j;
-    if (j - i > 2) {
-      out += fmt::format("{}{}..{}", i == 0 ? "" : ", ", mapping[i], mapping[j - 1]);
-    } else {
-      out += fmt::format("{}{}", i == 0 ? "" : ", ", mapping[i]);
-      j = i + 1;
-    }
-    i = j;
-  }
-  return "[" + out + "]";
-}
-
 }  // namespace weft

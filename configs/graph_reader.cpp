@@ -12,6 +12,7 @@
 #include "configs/graph_names.h"
 #include "configs/key_section.h"
 #include "configs/keys.h"
+#include "configs/npu_list.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -177,35 +178,22 @@ std::optional<std::vector<uint32_t>> read_mapping(const DocumentEntry& entry, ui
       fmt::format("allowed: a list of all NPUs from 0 to {}, the first one that of rank 0", npus - 1);
   if (entry.value.kind != DocumentNode::Kind::sequence)
     return bad(fmt::format("is {}; {}", describe_node(entry.value), allowed));
-  std::vector<uint32_t> mapping;
-  std::vector<uint32_t> rank_of(npus, ~0u);
+  std::vector<std::string> items;
   for (const DocumentNode& item : entry.value.items) {
     if (item.kind != DocumentNode::Kind::scalar)
       return bad(fmt::format("holds {}; {}", describe_node(item), allowed));
-    const size_t dots = item.scalar.find("..");
-    uint64_t first = 0;
-    uint64_t last = 0;
-    try {
-      first = parse_integer(item.scalar.substr(0, dots));
-      last = dots == std::string::npos ? first : parse_integer(item.scalar.substr(dots + 2));
-    } catch (const UserError& e) {
-      return bad(fmt::format("{}; {}", e.what(), allowed));
-    }
-    if (first >= npus || last >= npus)
-      return bad(fmt::format("'{}' names an NPU that does not exist; {}", item.scalar, allowed));
-    for (uint64_t i = first;; i = first <= last ? i + 1 : i - 1) {
-      const auto rank = static_cast<uint32_t>(mapping.size());
-      if (rank_of[i] != ~0u)
-        return bad(
-            fmt::format("NPU {} is given to rank {} and to rank {}; {}", i, rank_of[i], rank, allowed));
-      rank_of[i] = rank;
-      mapping.push_back(static_cast<uint32_t>(i));
-      if (i == last) break;
-    }
+    items.push_back(item.scalar);
+  }
+  std::vector<uint32_t> mapping;
+  try {
+    mapping = expand_npus(items, npus);
+  } catch (const UserError& e) {
+    return bad(fmt::format("{}; {}", e.what(), allowed));
   }
   if (mapping.size() != npus) {
-    const auto missing =
-        static_cast<uint32_t>(std::find(rank_of.begin(), rank_of.end(), ~0u) - rank_of.begin());
+    std::vector<bool> taken(npus, false);
+    for (const uint32_t npu : mapping) taken[npu] = true;
+    const auto missing = std::find(taken.begin(), taken.end(), false) - taken.begin();
     return bad(fmt::format("has {} entries for {} ranks: rank {} has no NPU, and NPU {} no rank; {}",
                            mapping.size(), npus, mapping.size(), missing, allowed));
   }

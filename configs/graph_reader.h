@@ -39,8 +39,6 @@ std::optional<std::vector<uint32_t>> read_mapping(const DocumentEntry& entry, ui
 
 /// The lines below `topology:` that read back to the same graph with its routing, indented by two.
 std::string print_graph(const GraphSpec& spec);
-/// `[0..3, 7, 5]`
-std::string print_mapping(const std::vector<uint32_t>& mapping);
 
 }  // namespace weft
 

@@ -47,6 +47,7 @@ std::vector<KeySpec> make_keys() {
   add_packet_keys(table);
   add_collectives_keys(table);
   add_run_keys(table);
+  add_jobs_keys(table);
   return table.take();
 }
 
@@ -199,6 +200,10 @@ const std::vector<SectionSpec>& sections() {
        "(one name, or one for each dimension between commas) comes before the rules' and all other "
        "algorithms."},
       {"workload", false, "What the machine runs."},
+      {"jobs[]", true,
+       "A list of mappings: several jobs that share the machine, in place of `workload`. Each runs its own "
+       "traces on "
+       "NPUs of its own. Where their messages meet on a link or in a switch, they slow each other down."},
       {"run", false, "Settings of the run."},
       {"output", false, "What is written, and where."},
   };
@@ -399,6 +404,7 @@ std::string print_value(const KeySpec& key, const Value& value) {
         out += (out.empty() ? "[" : ", ") + quoted(n);
       return out.empty() ? "[]" : out + "]";
     }
+    case ValueType::ranks:
     case ValueType::dimensions: {
       const auto& numbers = std::get<std::vector<std::string>>(value);
       return numbers.empty() ? "all" : fmt::format("[{}]", fmt::join(numbers, ", "));

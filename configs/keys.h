@@ -38,7 +38,7 @@ enum class ValueType : uint8_t {
   nodes,            ///< graph_reader.h: a node of the graph, a range or a list of them
   switches,         ///< graph_reader.h: a count, or a list of names
   dimensions,       ///< std::vector<std::string>: numbers (of virtual networks, too); empty: all
-  ranks,            ///< graph_reader.h: a list of numbers and ranges
+  ranks,            ///< std::vector<std::string>: a list of numbers and ranges (npu_list.h)
   implementation,   ///< std::string: one of `choices`, with parameters in parentheses (implementation.h)
   paths             ///< std::vector<std::string>: one path or a list of them, as `path`
 };
@@ -134,6 +134,8 @@ inline constexpr const char* kRoutePrefix = "topology.routes[].";
 inline constexpr const char* kPointToPoint = "point_to_point";  ///< topology.fidelity_rules[].operation
 inline constexpr const char* kFidelityRulesPath = "topology.fidelity_rules";
 inline constexpr const char* kFidelityRulePrefix = "topology.fidelity_rules[].";
+inline constexpr const char* kJobsPath = "jobs";
+inline constexpr const char* kJobPrefix = "jobs[].";
 inline constexpr const char* kRulesPath = "collectives.rules";
 inline constexpr const char* kRulePrefix = "collectives.rules[].";
 

@@ -30,19 +30,6 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-uint64_t links_used_per_npu(DimensionKind kind, uint32_t size, uint32_t queues_per_dimension) {
-  switch (kind) {
-    case DimensionKind::ring:
-    case DimensionKind::mesh:
-      return queues_per_dimension;
-    case DimensionKind::fully_connected:
-      return std::max<uint64_t>(1, uint64_t{size} - 1);
-    case DimensionKind::switch_:
-      break;
-  }
-  return 1;
-}
-
 Override parse_override(const std::string& text) {
   const size_t equals = text.find('=');
   const std::string origin = "--set " + text;

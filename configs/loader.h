@@ -42,10 +42,6 @@ Config parse_config(const std::string& text, const std::string& filename,
 Config build_config(const std::string& text, const std::string& filename,
                     const std::vector<Override>& overrides);
 
-/// Links of an NPU in a dimension that a collective drives at once: bandwidth_per_npu / (bandwidth x
-/// links_per_npu).
-uint64_t links_used_per_npu(DimensionKind kind, uint32_t size, uint32_t queues_per_dimension);
-
 }  // namespace weft
 
 #endif

@@ -199,7 +199,7 @@ std::string json_schema() {
   root.update(object_of("", ""));
   Json required = root["required"];
   for (const SectionSpec& section : sections()) {
-    if (section.path.find('.') != std::string::npos) continue;  // below
+    if (section.path.find_first_of(".[") != std::string::npos) continue;  // below
     root["properties"][section.path] = object_of(section.path + ".", section.description);
   }
   for (const char* const path : {"packet.ecn", "packet.dcqcn"}) {
@@ -234,6 +234,7 @@ std::string json_schema() {
       list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");
   root["properties"]["collectives"]["properties"]["rules"] = list_of(kRulePrefix, "collectives.rules[]");
   topology["properties"]["fidelity_rules"] = list_of(kFidelityRulePrefix, "topology.fidelity_rules[]");
+  root["properties"][kJobsPath] = list_of(kJobPrefix, "jobs[]");
   topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;

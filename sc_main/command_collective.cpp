@@ -33,7 +33,7 @@
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
 #include "sc_main/workload.h"
-#include "sc_models/job.h"
+#include "sc_models/collective_job.h"
 #include "sc_models/machine_check.h"
 #include "workload/collectives/data_layout.h"
 #include "workload/collectives/program_check.h"
@@ -342,7 +342,9 @@ class Runner {
     const auto work = [&] {
       return progress(job_.system().totals().messages_delivered - before.messages_delivered);
     };
-    if (!simulate(job_, work)) return {};
+    if (!simulate(
+            job_.system(), [&] { return job_.finished(); }, work))
+      return {};
     passed_ += ahead_[number_++].work;
     Measured m;
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -454,6 +456,7 @@ ExitCode collective(const CollectiveOptions& options) {
   set_up_kernel();
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
+  std::unique_ptr<System, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {
     // Not by an exception, which would take down what is built.
@@ -462,9 +465,10 @@ ExitCode collective(const CollectiveOptions& options) {
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
       leave(interruption_code());
     });
-    job.reset(new CollectiveJob("job", *config, nullptr, folded, plans));
+    machine.reset(new System("job", *config, CollectiveJob::machine_options(nullptr, folded)));
+    job.reset(new CollectiveJob(*machine, plans));
   }
-  for (const std::string& warning : job->system().warnings()) warn(warning);
+  for (const std::string& warning : machine->warnings()) warn(warning);
   std::vector<Ahead> ahead;
   for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
   Runner runner(*job, op, root, std::move(ahead));
@@ -484,7 +488,8 @@ ExitCode collective(const CollectiveOptions& options) {
     results.push_back(std::move(*measured));
   }
   for (const std::string& line : job->unmatched_rules()) warn(line);
-  for (const std::string& line : job->slot_warnings()) warn(line);
+  for (const std::string& line : machine->fidelity().unmatched()) warn(line);
+  for (const std::string& line : machine->slot_warnings(machine->totals().out_of_order_starts)) warn(line);
   std::string table = head + to_table(results);
   if (config->run.data != "none" && !results.empty()) {
     uint64_t elements = 0;
@@ -496,7 +501,7 @@ ExitCode collective(const CollectiveOptions& options) {
   if (!results.empty()) table += plan_lines(*config, options, op, root, results);
   System::Congestion congestion;
   if (config->packet.ecn.enabled) {
-    congestion = job->system().congestion();
+    congestion = machine->congestion();
     table += "# ecn: " + congestion_text(*config, congestion) + "\n";
   }
   if (options.phases) {

@@ -8,7 +8,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -21,13 +20,14 @@
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
 #include "sc_main/memory_check.h"
-#include "sc_main/near_signals.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/results.h"
+#include "sc_main/run_jobs.h"
+#include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
 #include "sc_main/text_options.h"
 #include "sc_main/workload.h"
-#include "sc_models/job.h"
+#include "sc_models/trace_job.h"
 #include "vcd/waves.h"
 
 namespace weft::cli {
@@ -78,7 +78,7 @@ Config load(const RunOptions& options) {
   if (options.has_waves) config.output.waves = options.waves;
   if (!options.waves_window.empty()) set_window(options.waves_window, config.output);
   if (!options.waves_budget.empty()) set_budget(options.waves_budget, config.output);
-  if (config.workload.trace.empty())
+  if (config.workload.trace.empty() && config.jobs.empty())
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `workload.trace` is not set, so there is nothing to run; set it to the prefix "
@@ -86,47 +86,6 @@ Config load(const RunOptions& options) {
                     "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces",
                     options.workload.config));
   return config;
-}
-
-/// Waves on the kernel's clock; off when nothing is selected.
-std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit) {
-  vcd::WavesOptions options;
-  options.writer.every_step = every_flit;
-  options.selection = config.output.waves;
-  options.writer.path = folder.file("waves.vcd");
-  options.unfinished_suffix = kPartSuffix;
-  options.optional_scope = "job.";
-  options.writer.window.from = config.output.waves_from;
-  if (config.output.waves_to != 0) options.writer.window.to = config.output.waves_to;
-  options.writer.max_bytes = config.output.waves_budget;
-  options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
-  return config.output.waves.empty() ? std::make_unique<vcd::Waves>() : std::make_unique<vcd::Waves>(options);
-}
-
-/// A pattern that selects nothing is a slip of the pen: better told before the run than after it.
-void check_selection(vcd::Waves& waves) {
-  const std::vector<std::string> unmatched = waves.unmatched();
-  if (unmatched.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove(waves.writer()->options().path, ignored);
-  std::string text;
-  for (const std::string& pattern : unmatched)
-    text += fmt::format("{}the pattern '{}' matches no signal", text.empty() ? "" : "; ", pattern);
-  const std::vector<std::string> near = near_signals(unmatched.front(), waves.examples());
-  throw UserError(ExitCode::usage, fmt::format("--waves: {}; near it: {} (numbers stand for any)", text,
-                                               fmt::join(near, ", ")));
-}
-
-void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& warnings) {
-  const vcd::VcdWriter* writer = waves.writer();
-  // What is on its way at the end of the job (a credit, a resume) may have moved time beyond it.
-  waves.close(std::max({end, Picoseconds{writer->now()}, Picoseconds{sc_core::sc_time_stamp().value()}}));
-  if (writer->failure()) throw *writer->failure();
-  if (writer->truncated())
-    warnings.push_back(
-        fmt::format("waves.vcd reached its budget of {} and ends at {}; select fewer signals, or "
-                    "a window (--waves-window), or raise --waves-budget",
-                    readable_size(writer->options().max_bytes), readable_time(writer->truncated_at())));
 }
 
 std::string folding_text(const graph::Folding& folding) {
@@ -164,7 +123,10 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
 
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
-  Workload workload = open_workload(config, options.workload, MemoryRoom(options.workload.force));
+  const MemoryRoom room(options.workload.force);
+  if (!config.jobs.empty())
+    return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits});
+  Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(config.output.dir,
                             {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",
@@ -175,20 +137,26 @@ ExitCode run(const RunOptions& options) {
   set_up_kernel();
   std::vector<std::string> warnings;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits);
+  std::unique_ptr<System, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
     // Not by an exception, which would take down what is built.
     const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
-    job.reset(new TraceJob("job", config, std::move(workload.job), waves.get()));
+    machine.reset(new System("job", config, TraceJob::machine_options(*workload.job, waves.get())));
+    job.reset(new TraceJob(*machine, std::move(workload.job)));
   }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
-  for (const std::string& warning : job->system().warnings()) warn(warning);
+  for (const std::string& warning : machine->warnings()) warn(warning);
   if (waves->on()) {
     check_selection(*waves);
     waves->begin();
   }
   job->start();
-  const bool finished = simulate(*job, [&] { return Work{job->done_count(), job->total_count(), "", -1}; });
+  const bool finished = simulate(
+      *machine, [&] { return job->finished(); },
+      [&] {
+        return Work{job->done_count(), job->total_count(), "", -1};
+      });
   const RunResult result = job->result();
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
@@ -197,7 +165,7 @@ ExitCode run(const RunOptions& options) {
     const auto told_early = [&](const std::vector<std::string>& early) {
       return std::find(early.begin(), early.end(), warnings[i]) != early.end();
     };
-    if (!told_early(traces.warnings()) && !told_early(job->system().warnings())) warn(warnings[i]);
+    if (!told_early(traces.warnings()) && !told_early(machine->warnings())) warn(warnings[i]);
   }
 
   const RunRecord record{config,         result,         finished,         warnings,
@@ -266,7 +234,8 @@ void add_run_command(CLI::App& app, Action& action) {
       "  weft run machine.yaml --set collectives.chunks=16 --set "
       "'topology.dimensions[*].fidelity=analytical'\n"
       "  weft run machine.yaml --waves 'npu[0-3].*' --out out && gtkwave out/waves.gtkw\n"
-      "  weft run machine.yaml --json | jq .time_ns");
+      "  weft run machine.yaml --json | jq .time_ns\n"
+      "  weft run machine.yaml --job a.yaml --job b.yaml");
   command->callback([options, out, waves, &action] {
     options->has_out = out->count() != 0;
     options->has_waves = waves->count() != 0;

@@ -128,11 +128,8 @@ uint64_t longest_way(const PacketTopology& topology, Ticks cycle) {
     way *= 2 * (topology.levels != 0 ? topology.levels : most + 1);
   }
   for (const TopologyDimension& d : topology.dimensions) {
-    const uint64_t hops = d.kind == DimensionKind::ring              ? d.size / 2
-                          : d.kind == DimensionKind::mesh            ? d.size - 1
-                          : d.kind == DimensionKind::fully_connected ? 1
-                                                                     : 2;
-    way += hops * d.link.latency;
+    // In a tree two links of each level.
+    way += (d.tree != nullptr ? 2 : d.shape.diameter()) * d.link.latency;
     for (const LinkTiming& level : d.levels) way += 2 * level.latency;
   }
   return way / cycle;
@@ -193,13 +190,7 @@ bool take_configuration(const TrafficOptions& o, TrafficConfig& c) {
 /// Bursts that a cycle of load 1 makes in the whole network, about.
 double bursts_of_a_cycle(const TrafficConfig& c) {
   double hops = 1;
-  for (const TopologyDimension& d : c.topology.dimensions) {
-    hops += d.kind == DimensionKind::ring              ? d.size / 4.0
-            : d.kind == DimensionKind::mesh            ? d.size / 3.0
-            : d.kind == DimensionKind::fully_connected ? 1
-            : d.tree != nullptr                        ? 2 * d.tree->levels()
-                                                       : 2;
-  }
+  for (const TopologyDimension& d : c.topology.dimensions) hops += d.shape.mean_hops();
   if (c.topology.dimensions.empty()) hops = c.topology.levels != 0 ? 2 * c.topology.levels : 3;
   const bool single = c.network.switching == FlitSwitching::flit_interleaved;
   return hops * c.topology.ranks() / (single ? 1 : c.packet_flits);

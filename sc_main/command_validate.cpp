@@ -39,7 +39,17 @@ ExitCode validate(const WorkloadOptions& options) {
   std::vector<std::string> warnings;
   std::string text;
   std::string memory;
-  if (config.workload.trace.empty()) {
+  if (!config.jobs.empty()) {
+    const Workloads workloads = open_workloads(config, room, &warnings);
+    for (size_t i = 0; i < workloads.jobs.size(); ++i) {
+      const Workload& job = workloads.jobs[i];
+      const std::string& name = config.jobs[i].name;
+      for (const std::string& warning : job.job->warnings()) warn(fmt::format("job `{}`: {}", name, warning));
+      text += fmt::format("; job {}: {} ranks, {} nodes, {} groups", name, job.job->ranks().ranks(),
+                          grouped(job.traces->node_count()), job.traces->groups().size());
+    }
+    memory = memory_text(workloads.memory);
+  } else if (config.workload.trace.empty()) {
     memory = machine_memory_text(config, options, room);
     check_run(config, &warnings);
     collectives::check_programs(config);
@@ -53,7 +63,8 @@ ExitCode validate(const WorkloadOptions& options) {
   }
   for (const std::string& warning : warnings) warn(warning);
   const std::string available = room.text();
-  print(fmt::format("{}: valid; {}, {} NPUs{}\n", options.config, machine_name(config),
+  print(fmt::format("{}: valid; {}, {} NPUs{}\n",
+                    options.config.empty() ? options.jobs.front() : options.config, machine_name(config),
                     grouped(config.npus()), text));
   print(fmt::format("memory: {}{}{}\n", memory, available.empty() ? "" : "; ", available));
   return ExitCode::done;

@@ -204,22 +204,22 @@ std::string layer_table(const RunRecord& record) {
   return text + "\n";
 }
 
-void write_links(const OutputFolder& folder, const RunRecord& record, FileSet* together) {
+}  // namespace
+
+void write_links(const OutputFolder& folder, const RunResult& result, FileSet* together) {
   ResultFile file(folder.file("links.csv"), together);
   file.append(
       "name,to,dimension,bytes,messages,busy_ns,busy_fraction,queued_ns,packets,fidelity,marked,pauses,"
       "paused_ns,"
       "overruns\n");
-  for (const LinkRow& row : record.result.links)
+  for (const LinkRow& row : result.links)
     file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", csv(row.name), csv(row.to),
                             row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
-                            fraction(row.busy, record.result.time), nanoseconds(row.queued), row.packets,
+                            fraction(row.busy, result.time), nanoseconds(row.queued), row.packets,
                             to_string(row.fidelity), row.marked, row.pauses, nanoseconds(row.paused),
                             row.overruns));
   file.close();
 }
-
-}  // namespace
 
 void write_flows(const OutputFolder& folder, const System::Congestion& congestion, FileSet* together) {
   ResultFile file(folder.file("flows.csv"), together);
@@ -376,18 +376,6 @@ void add_operations(JsonText& json, const RunResult& result) {
   json.end_object();
 }
 
-void add_links(JsonText& json, const RunResult& result) {
-  const LinkSums links = sum_links(result);
-  json.key("links").begin_object();
-  json.key("count").number(uint64_t{result.links.size()});
-  json.key("bytes").number(whole(links.bytes));
-  json.key("busy_ns").number(nanoseconds(links.busy));
-  json.key("pauses").number(links.pauses);
-  json.key("paused_ns").number(nanoseconds(links.paused));
-  json.key("overruns").number(links.overruns);
-  json.end_object();
-}
-
 /// What each fidelity rule applied to, and the dimensions' own fidelity.
 void add_fidelity(JsonText& json, const Config& config, const RunResult& result) {
   if (!result.fidelity_uses.empty()) {
@@ -440,13 +428,41 @@ void add_texts(JsonText& json, const char* key, const std::vector<std::string>& 
 
 }  // namespace
 
+void add_links(JsonText& json, const RunResult& result) {
+  const LinkSums links = sum_links(result);
+  json.key("links").begin_object();
+  json.key("count").number(uint64_t{result.links.size()});
+  json.key("bytes").number(whole(links.bytes));
+  json.key("busy_ns").number(nanoseconds(links.busy));
+  json.key("pauses").number(links.pauses);
+  json.key("paused_ns").number(nanoseconds(links.paused));
+  json.key("overruns").number(links.overruns);
+  json.end_object();
+}
+
+void add_verdict(JsonText& json, const std::vector<std::string>& broken_invariants,
+                 const std::vector<std::string>& warnings, double wall_s, double peak_rss_MiB) {
+  if (broken_invariants.empty()) {
+    json.key("invariants").text("ok");
+  } else {
+    add_texts(json, "invariants", broken_invariants);
+  }
+  add_texts(json, "warnings", warnings);
+  json.key("wall_s").number(fmt::format("{:.3f}", wall_s));
+  json.key("peak_rss_MiB").number(fmt::format("{:.1f}", peak_rss_MiB));
+}
+
+const char* program_version() {
+  return WEFT_VERSION;
+}
+
 std::string summary_json(const RunRecord& record) {
   const Config& config = record.config;
   const RunResult& result = record.result;
   JsonText json;
   json.begin_object();
   json.key("weft_summary").number(uint64_t{kSummaryVersion});
-  json.key("weft").text(WEFT_VERSION);
+  json.key("weft").text(program_version());
   json.key("config").text(config.file);
   json.key("notation").text(config.notation);
   json.key("npus").number(uint64_t{config.npus()});
@@ -463,25 +479,20 @@ std::string summary_json(const RunRecord& record) {
   }
   add_categories(json, result);
   add_operations(json, result);
-  add_links(json, result);
+  if (!record.shared) add_links(json, result);
   json.key("messages").number(result.messages);
-  json.key("events").number(result.events);
-  json.key("packet_hops").number(result.packet_hops);
-  json.key("flits").number(result.flits);
-  add_congestion(json, config, result.congestion);
+  if (!record.shared) {
+    json.key("events").number(result.events);
+    json.key("packet_hops").number(result.packet_hops);
+    json.key("flits").number(result.flits);
+    add_congestion(json, config, result.congestion);
+  }
   json.key("memory_bytes").number(result.memory_bytes);
   json.key("out_of_order_starts").number(result.out_of_order_starts);
   add_fidelity(json, config, result);
   add_folding(json, result);
   add_data(json, config, result);
-  if (result.broken_invariants.empty()) {
-    json.key("invariants").text("ok");
-  } else {
-    add_texts(json, "invariants", result.broken_invariants);
-  }
-  add_texts(json, "warnings", record.warnings);
-  json.key("wall_s").number(fmt::format("{:.3f}", record.wall_s));
-  json.key("peak_rss_MiB").number(fmt::format("{:.1f}", record.peak_rss_MiB));
+  add_verdict(json, result.broken_invariants, record.warnings, record.wall_s, record.peak_rss_MiB);
   json.end_object();
   return json.str();
 }
@@ -493,7 +504,7 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
     write_ranks(folder, record, &files);
     write_collectives(folder, record.result.collectives, &files);
     write_layers(folder, record, &files);
-    write_links(folder, record, &files);
+    write_links(folder, record.result, &files);
     if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion, &files);
     folder.write("summary.json", summary_json(record), &files);
   } catch (const Interrupted&) {
@@ -501,6 +512,39 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
     throw;
   }
   files.finish();
+}
+
+void write_job_results(const OutputFolder& folder, const RunRecord& record) {
+  FileSet files;
+  try {
+    write_ranks(folder, record, &files);
+    write_collectives(folder, record.result.collectives, &files);
+    write_layers(folder, record, &files);
+    folder.write("summary.json", summary_json(record), &files);
+  } catch (const Interrupted&) {
+    files.finish();  // what is complete
+    throw;
+  }
+  files.finish();
+}
+
+std::string links_text(const RunResult& result) {
+  const LinkSums links = sum_links(result);
+  const Wide mean_busy = result.links.empty() ? 0 : links.busy / result.links.size();
+  return fmt::format("links    {}: {}, busy {:.1f} % on average, {:.1f} % the busiest\n",
+                     grouped(result.links.size()), readable_size(static_cast<uint64_t>(links.bytes)),
+                     100 * fraction(static_cast<Picoseconds>(mean_busy), result.time),
+                     100 * fraction(links.busiest, result.time));
+}
+
+std::string pauses_text(const RunResult& result) {
+  const LinkSums links = sum_links(result);
+  if (links.pauses == 0 && links.overruns == 0) return "";
+  return fmt::format(
+      "pauses   {} by priority flow control, {:.1f} % of the time of a link on average; {} overruns\n",
+      grouped(links.pauses),
+      100 * fraction(static_cast<Picoseconds>(links.paused / result.links.size()), result.time),
+      grouped(links.overruns));
 }
 
 std::string summary_text(const RunRecord& record) {
@@ -550,21 +594,10 @@ std::string summary_text(const RunRecord& record) {
     text += table.str() + "\n";
   }
   text += layer_table(record);
-  const LinkSums links = sum_links(result);
-  const Wide mean_busy = result.links.empty() ? 0 : links.busy / result.links.size();
-  text += fmt::format("links    {}: {}, busy {:.1f} % on average, {:.1f} % the busiest\n",
-                      grouped(result.links.size()), readable_size(static_cast<uint64_t>(links.bytes)),
-                      100 * fraction(static_cast<Picoseconds>(mean_busy), result.time),
-                      100 * fraction(links.busiest, result.time));
+  text += links_text(result);
   const std::string congestion = congestion_text(record.config, result.congestion);
   if (!congestion.empty()) text += "ecn      " + congestion + "\n";
-  if (links.pauses != 0 || links.overruns != 0) {
-    text += fmt::format(
-        "pauses   {} by priority flow control, {:.1f} % of the time of a link on average; {} overruns\n",
-        grouped(links.pauses),
-        100 * fraction(static_cast<Picoseconds>(links.paused / result.links.size()), result.time),
-        grouped(links.overruns));
-  }
+  text += pauses_text(result);
   if (result.folded_collectives != 0) {
     text += fmt::format(
         "folded   {} of {} collectives, told from one rank for all members; {} of {} ranks built\n",

@@ -12,7 +12,7 @@
 #include "configs/config.h"
 #include "sc_main/json_text.h"
 #include "sc_main/output_folder.h"
-#include "sc_models/job.h"
+#include "sc_models/run_result.h"
 
 namespace weft::cli {
 
@@ -28,6 +28,7 @@ struct RunRecord {
   double wall_s = 0;
   double peak_rss_MiB = 0;
   bool per_layer = false;  ///< summary_text(): every layer
+  bool shared = false;     ///< the machine has other jobs: what is the machine's is left out
 };
 
 /// A collective that is not finished has no end, no time and no bandwidth.
@@ -48,6 +49,20 @@ std::string congestion_text(const Config& config, const System::Congestion& cong
 /// The key `congestion` of an object; nothing without ECN.
 void add_congestion(JsonText& json, const Config& config, const System::Congestion& congestion);
 
+/// links.csv. `result.time` is what the busy fractions are of.
+void write_links(const OutputFolder& folder, const RunResult& result, FileSet* together = nullptr);
+/// The key `links` of an object: sums.
+void add_links(JsonText& json, const RunResult& result);
+/// .. as lines for people.
+std::string links_text(const RunResult& result);
+/// .. and, with priority flow control, one about pauses; else "".
+std::string pauses_text(const RunResult& result);
+/// The last keys of a summary: `invariants`, `warnings`, `wall_s`, `peak_rss_MiB`.
+void add_verdict(JsonText& json, const std::vector<std::string>& broken_invariants,
+                 const std::vector<std::string>& warnings, double wall_s, double peak_rss_MiB);
+/// Weft's version.
+const char* program_version();
+
 /// "P0 reduce_scatter d0 ring", with the queue and network time of each phase of a collective.
 std::string phase_table(const CollectiveRow& row);
 
@@ -58,6 +73,8 @@ std::string summary_json(const RunRecord& record);
 /// summary.json, which get their names when all of them are complete. Throws Interrupted when a signal comes:
 /// those that are complete are there then.
 void write_results(const OutputFolder& folder, const RunRecord& record);
+/// The same of one of several jobs on a machine: without links.csv and flows.csv.
+void write_job_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);
 

@@ -114,7 +114,7 @@ void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
   }
 }
 
-bool simulate(Job& job, const std::function<Work()>& work) {
+bool simulate(System& machine, const std::function<bool()>& finished, const std::function<Work()>& work) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   Progress progress(
       [](std::string_view text) {
@@ -127,7 +127,7 @@ bool simulate(Job& job, const std::function<Work()>& work) {
   try {
     do {
       run_until_idle(work, slice, progress, begin_s);
-    } while (!stop_requested() && !job.finished() && job.rescue());
+    } while (!stop_requested() && !finished() && machine.rescue());
   } catch (const Interrupted&) {
     // Some process was in the midst of its work; what is finished stands.
   } catch (...) {
@@ -136,7 +136,7 @@ bool simulate(Job& job, const std::function<Work()>& work) {
   }
   progress.end();
   accept_stop();
-  return job.finished();
+  return finished();
 }
 
 }  // namespace weft::cli

@@ -10,14 +10,15 @@
 #include <systemc>
 
 #include "sc_main/progress.h"
-#include "sc_models/job.h"
+#include "sc_models/system.h"
 
 namespace weft::cli {
 
-/// Of jobs: they stay until the process ends. Taking thousands of modules out of SystemC's registries is
-/// slow.
+/// Of machines and jobs: they stay until the process ends. Taking thousands of modules out of SystemC's
+/// registries is slow.
 struct NoTeardown {
-  void operator()(const Job*) const {}
+  template <typename T>
+  void operator()(const T*) const {}
 };
 
 /// Sets the kernel's time resolution to 1 ps and sends its reports to the standard error (information and
@@ -30,10 +31,10 @@ void set_up_kernel();
 /// comes.
 void advance(const sc_core::sc_time& by, sc_core::sc_starvation_policy policy = sc_core::SC_RUN_TO_TIME);
 
-/// Runs until nothing is left to do, with a progress line when that lasts. True if the job is finished, false
-/// if it is stuck, or if a signal came (interrupted(); it is accepted then). `work` says how far the job is,
-/// for that line. Throws what advance() throws.
-bool simulate(Job& job, const std::function<Work()>& work);
+/// Runs the machine until nothing is left to do, with a progress line when that lasts. True if all is
+/// `finished`, false if it is stuck, or if a signal came (interrupted(); it is accepted then). `work` says
+/// how far the jobs are, for that line. Throws what advance() throws.
+bool simulate(System& machine, const std::function<bool()>& finished, const std::function<Work()>& work);
 
 }  // namespace weft::cli
 

@@ -11,6 +11,7 @@
 
 #include "configs/loader.h"
 #include "configs/units.h"
+#include "sc_main/job_files.h"
 #include "sc_main/text_options.h"
 #include "sc_models/machine_check.h"
 #include "vcd/glob.h"
@@ -33,6 +34,21 @@ void check_window(const Config& config) {
                               config.file, print_time(output.waves_from), print_time(output.waves_to)));
 }
 
+/// The traces of a job and what they ask of the machine. `fold`: of a job on all NPUs.
+template <typename Fold>
+Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fold) {
+  const RankMap ranks = of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
+  Workload workload;
+  workload.traces =
+      std::make_unique<const trace::JobTrace>(trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict));
+  workload.job = std::make_unique<graph::CheckedJob>(
+      config, *workload.traces,
+      ranks.whole() ? fold(*workload.traces)
+                    : graph::Folding(*workload.traces, "the job is on a part of the machine's NPUs"),
+      ranks);
+  return workload;
+}
+
 }  // namespace
 
 void check_run(const Config& config, std::vector<std::string>* warnings) {
@@ -46,7 +62,17 @@ void add_force_option(CLI::App& command, bool& force) {
 }
 
 void add_workload_options(CLI::App& command, WorkloadOptions& options) {
-  add_config_option(command, options.config, "The configuration, a YAML file", true);
+  add_config_option(command, options.config, "The configuration, a YAML file", false);
+  command
+      .add_option("--job", options.jobs,
+                  "A job that shares the machine with others: a YAML file with `workload` (traces, NPUs), "
+                  "and the machine "
+                  "where CONFIG is left out; repeatable")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command.parse_complete_callback([&options] {
+    if (options.config.empty() && options.jobs.empty()) throw CLI::RequiredError("CONFIG");
+  });
   add_set_option(command, options.sets,
                  "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
   command
@@ -65,7 +91,11 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
 }
 
 Config load_workload(const WorkloadOptions& options) {
+  if (!options.jobs.empty()) return load_jobs(options);
   Config config = load_config(options.config, options.sets);
+  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups))
+    throw UserError(ExitCode::usage, fmt::format("{}: `jobs` name the traces; leave --trace and --groups out",
+                                                 options.config));
   if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.strict) config.workload.strict = true;
@@ -75,20 +105,39 @@ Config load_workload(const WorkloadOptions& options) {
 Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
                        std::vector<std::string>* warnings) {
   // What no folding of the job can be below: before anything of that size is read or built.
-  room.check(config, least_memory(config, !options.no_fold));
+  room.check(config, least_memory(config, !options.no_fold && config.workload.npus.empty()));
   check_run(config, warnings);
-  Workload workload;
-  workload.traces = std::make_unique<const trace::JobTrace>(
-      trace::open_job(config.workload.trace, config.npus(), config.workload.groups, config.workload.strict));
-  workload.job = std::make_unique<graph::CheckedJob>(
-      config, *workload.traces,
-      graph::fold_job(config, *workload.traces, !config.output.waves.empty(), !options.no_fold));
+  Workload workload = read_workload(config, config.workload, [&](const trace::JobTrace& traces) {
+    return graph::fold_job(config, traces, !config.output.waves.empty(), !options.no_fold);
+  });
   // Of plans the words above say more: these are the programs that no collective of the job uses.
   collectives::check_programs(config);
   collectives::check_programs(config, *workload.traces);
   workload.memory = job_memory(config, *workload.job);
   room.check(config, workload.memory);
   return workload;
+}
+
+Workloads open_workloads(const Config& config, const MemoryRoom& room, std::vector<std::string>* warnings) {
+  room.check(config, least_memory(config, false));
+  check_run(config, warnings);
+  Workloads workloads;
+  std::vector<const graph::CheckedJob*> jobs;
+  for (const JobConfig& job : config.jobs) {
+    try {
+      workloads.jobs.push_back(read_workload(config, job.workload, [](const trace::JobTrace& traces) {
+        return graph::Folding(traces, "several jobs share the machine");
+      }));
+    } catch (const UserError& e) {
+      throw UserError(e.code(), fmt::format("job `{}`: {}", job.name, e.what()));
+    }
+    collectives::check_programs(config, *workloads.jobs.back().traces);
+    jobs.push_back(workloads.jobs.back().job.get());
+  }
+  collectives::check_programs(config);
+  workloads.memory = jobs_memory(config, jobs);
+  room.check(config, workloads.memory);
+  return workloads;
 }
 
 }  // namespace weft::cli

@@ -25,6 +25,7 @@ namespace weft::cli {
 struct WorkloadOptions {
   std::string config;
   std::vector<std::string> sets;
+  std::vector<std::string> jobs;  ///< files of `--job`
   std::string trace, groups;
   bool has_groups = false;
   bool strict = false;
@@ -51,10 +52,19 @@ struct Workload {
   MemoryEstimate memory;
 };
 
-/// Reads the traces that the configuration names. Throws UserError for whatever keeps the run from beginning:
+/// Reads the traces that `config.workload` names. Throws UserError for whatever keeps the run from beginning:
 /// the machine, its memory (unless `--force`), the traces, the plans. `warnings`: of check_machine().
 Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
                        std::vector<std::string>* warnings = nullptr);
+
+/// The same for every job of `config.jobs`, in their order. The memory is that of all of them, and of the
+/// machine.
+struct Workloads {
+  std::vector<Workload> jobs;
+  MemoryEstimate memory;
+};
+Workloads open_workloads(const Config& config, const MemoryRoom& room,
+                         std::vector<std::string>* warnings = nullptr);
 
 }  // namespace weft::cli
 

@@ -5,15 +5,14 @@
 
 namespace weft {
 
-AnalyticalSwitch::AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
-                                   const Geometry& geometry, fabric::LinkType& link_type,
-                                   fabric::PacketPool& pool, ActivationWheel& wheel,
+AnalyticalSwitch::AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension,
+                                   const FabricContext& fabric, fabric::LinkType& link_type,
                                    const UnitContext& context)
     : sc_core::sc_module(name),
       socket("port"),
-      pool_(pool),
-      out_(config.fabric_dimensions()[dimension].size, fabric::Link(link_type)),
-      unit_("unit", dimension, config, geometry, pool, wheel, context, *this) {
+      pool_(fabric.pool),
+      out_(fabric.config.fabric_dimensions()[dimension].size, fabric::Link(link_type)),
+      unit_("unit", dimension, fabric, context, *this) {
   socket.bind(static_cast<fabric::fabric_bw_if&>(*this));
 }
 

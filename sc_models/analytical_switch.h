@@ -16,9 +16,8 @@ namespace weft {
 
 class AnalyticalSwitch final : public sc_core::sc_module, private fabric::FabricEndpoint, private UnitPorts {
  public:
-  AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
-                   const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
-                   ActivationWheel& wheel, const UnitContext& context);
+  AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
+                   fabric::LinkType& link_type, const UnitContext& context);
 
   /// To the DirectFabric.
   fabric::fabric_initiator_socket socket;

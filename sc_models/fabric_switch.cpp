@@ -7,21 +7,20 @@
 
 namespace weft {
 
-FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
-                           const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
-                           ActivationWheel& wheel, const UnitContext* unit)
+FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
+                           fabric::LinkType& link_type, const UnitContext* unit)
     : sc_core::sc_module(name),
       socket("port"),
       dimension_(dimension),
-      geometry_(geometry),
-      pool_(pool),
-      cut_through_(config.fabric_dimensions()[dimension].switching == Switching::cut_through),
-      out_(config.fabric_dimensions()[dimension].size, fabric::Link(link_type)) {
+      geometry_(fabric.geometry),
+      pool_(fabric.pool),
+      cut_through_(fabric.config.fabric_dimensions()[dimension].switching == Switching::cut_through),
+      out_(fabric.config.fabric_dimensions()[dimension].size, fabric::Link(link_type)) {
   socket.bind(static_cast<fabric::fabric_fw_if&>(*this));
-  wheel.add(*this);
+  fabric.wheel.add(*this);
   if (unit != nullptr) {
     UnitPorts& ports = *this;
-    unit_ = std::make_unique<SwitchUnit>("unit", dimension, config, geometry, pool, wheel, *unit, ports);
+    unit_ = std::make_unique<SwitchUnit>("unit", dimension, fabric, *unit, ports);
   }
 }
 

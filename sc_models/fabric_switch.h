@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/switch_unit.h"
 #include "tlm_interconnect/ports/link.h"
@@ -27,9 +27,8 @@ class FabricSwitch final : public sc_core::sc_module,
                            private UnitPorts {
  public:
   /// `unit`: it has a collective unit; null: none.
-  FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const Config& config,
-               const Geometry& geometry, fabric::LinkType& link_type, fabric::PacketPool& pool,
-               ActivationWheel& wheel, const UnitContext* unit = nullptr);
+  FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
+               fabric::LinkType& link_type, const UnitContext* unit = nullptr);
 
   /// Bound by the line's NMUs in the order of their coordinates.
   fabric::fabric_multi_target_socket socket;

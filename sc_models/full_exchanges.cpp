@@ -19,9 +19,8 @@ bool FullExchanges::possible(const Config& config) {
       config.nmu.injection_bandwidth.bytes_per_second != 0) {
     return false;
   }
-  return std::any_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
-    return d.kind == DimensionKind::ring && d.size >= kLeast;
-  });
+  return std::any_of(config.dimensions.begin(), config.dimensions.end(),
+                     [](const DimensionConfig& d) { return Shape(d).wraps() && d.size >= kLeast; });
 }
 
 bool FullExchanges::has_exchanges(const collectives::CollectivePlan& plan,

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "configs/blueprint/shape.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/tree.h"
@@ -89,18 +90,18 @@ void add_dimension(Parts& parts, const Config& config, const DimensionConfig& d,
   const double n = d.size;
   const double lines = config.npus() / n;
   const bool unit = collectives::uses_unit(config, number);
-  const bool pairs = d.kind == DimensionKind::fully_connected;
+  const Shape shape(d);
+  const bool pairs = shape.joins_pairs();
   parts.add(kSwitches, folded * kMirror);
   double port = kPort + (pairs ? (n - 2) * kLink : kLink);
   if (d.fidelity == Fidelity::analytical || pairs) {
     port += kDirectMember;
-    if (d.fidelity == Fidelity::analytical)
-      port += kLastLink * (pairs ? n - 1 : d.kind == DimensionKind::switch_ ? 1 : 2);
+    if (d.fidelity == Fidelity::analytical) port += kLastLink * shape.links();
   } else if (d.tree != nullptr) {
     const Graph& graph = d.tree->graph();
     parts.add(kSwitches,
               lines * ((graph.nodes() - graph.npus()) * kGraphSwitch + ports_of(graph, false) * kGraphPort));
-  } else if (d.kind == DimensionKind::switch_) {
+  } else if (shape.has_switches()) {
     parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
   } else {
     port += kPort;  // one a direction
@@ -145,10 +146,8 @@ void add_region(Parts& parts, const Config& config, const std::vector<uint32_t>&
   for (const uint32_t d : dimensions) {
     const double n = all[d].size;
     const bool alone = dimensions.size() == 1;
-    links += all[d].kind == DimensionKind::fully_connected ? n - 1
-             : all[d].kind == DimensionKind::switch_       ? 1
-                                                           : 2;
-    if (all[d].kind != DimensionKind::switch_) continue;
+    links += Shape(all[d]).links();
+    if (!Shape(all[d]).has_switches()) continue;
     if (all[d].tree != nullptr) {
       const Graph& graph = all[d].tree->graph();
       for (uint32_t node = graph.npus(); node < graph.nodes(); ++node)
@@ -160,7 +159,7 @@ void add_region(Parts& parts, const Config& config, const std::vector<uint32_t>&
     counts.add_router(npus / n, n + lanes);
     counts.interfaces += npus / n * lanes + (alone ? npus : 0);
   }
-  if (dimensions.size() > 1 || all[dimensions[0]].kind != DimensionKind::switch_) {
+  if (dimensions.size() > 1 || !Shape(all[dimensions[0]]).has_switches()) {
     counts.add_router(npus, 2 * links);
     counts.interfaces += npus * links;
   }
@@ -197,15 +196,8 @@ void add_graph(Parts& parts, const Config& config) {
 double link_rows(const Config& config) {
   double rows = 0;
   if (config.graph != nullptr) return 2.0 * static_cast<double>(config.graph->spec().links.size());
-  const double npus = config.npus();
-  for (const DimensionConfig& d : config.fabric_dimensions()) {
-    if (d.size <= 1) continue;
-    if (d.tree != nullptr) {
-      rows += npus / d.size * 2.0 * static_cast<double>(d.tree->graph().spec().links.size());
-    } else {
-      rows += npus * (d.kind == DimensionKind::fully_connected ? d.size - 1.0 : 2.0);
-    }
-  }
+  for (const DimensionConfig& d : config.fabric_dimensions())
+    rows += static_cast<double>(directed_links(d, config.npus()));
   return rows;
 }
 
@@ -257,9 +249,7 @@ double packets_on_wires(const Config& config) {
   const std::vector<DimensionConfig>& all = config.fabric_dimensions();
   for (const std::vector<uint32_t>& region : packet_regions(config)) {
     for (const uint32_t d : region) {
-      const double links = all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
-                           : all[d].kind == DimensionKind::switch_       ? 1
-                                                                         : 2;
+      const double links = Shape(all[d]).links();
       const double levels = all[d].tree != nullptr ? all[d].tree->levels() : 1;
       packets += links * levels * on_wire(all[d].link_rate(), all[d].latency);
     }
@@ -281,6 +271,22 @@ void add_size(Parts& parts, const Config& config, const collectives::PlanSize& s
   for (uint32_t p = 0; p < rules.planes(); ++p) packets = std::max(packets, packets_on_wires(rules.plane(p)));
   packets = std::min(packets, size.bytes / static_cast<double>(config.packet.packet_bytes));
   parts.add("packets on their way", ranks * packets * kPacket);
+}
+
+/// What a job needs beside its machine.
+void add_job(Parts& parts, const Config& config, const graph::CheckedJob& job) {
+  const graph::Folding& folding = job.folding();
+  const trace::JobTrace& traces = job.traces();
+  const graph::JobSize& size = job.size();
+  add_size(parts, config, size.of_a_rank,
+           static_cast<double>(folding.classes().size()) + static_cast<double>(folding.whole().size()));
+  double nodes = 0;  // of built ranks
+  for (uint32_t r = 0; r < traces.npus(); ++r)
+    if (folding.built(r)) nodes += traces.index(r).size();
+  parts.add(kOfTraces, static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
+                           std::min(nodes * kTraceNode, kTraceWindow));
+  parts.add(kResults, traces.npus() * kRankRow + size.collectives * kCollectiveRow + size.phases * kPhase);
+  parts.add("elements (run.data)", size.data_bytes);
 }
 
 }  // namespace
@@ -308,21 +314,22 @@ MemoryEstimate least_memory(const Config& config, bool fold) {
 
 MemoryEstimate job_memory(const Config& config, const graph::CheckedJob& job) {
   const graph::Folding& folding = job.folding();
-  const trace::JobTrace& traces = job.traces();
-  const graph::JobSize& size = job.size();
   const auto folded = static_cast<double>(folding.classes().size());
   const double ranks = folded + static_cast<double>(folding.whole().size());
   Parts parts;
-  add_machine(parts, config, ranks, folded, true);
-  add_size(parts, config, size.of_a_rank, ranks);
-  double nodes = 0;  // of built ranks
-  for (uint32_t r = 0; r < traces.npus(); ++r)
-    if (folding.built(r)) nodes += traces.index(r).size();
-  parts.add(kOfTraces, kTraces + static_cast<double>(traces.index_bytes()) + traces.npus() * kTraceRank +
-                           std::min(nodes * kTraceNode, kTraceWindow));
-  parts.add(kResults, traces.npus() * kRankRow + link_rows(config) * kLinkRow +
-                          size.collectives * kCollectiveRow + size.phases * kPhase);
-  parts.add("elements (run.data)", size.data_bytes);
+  add_machine(parts, config, job.ranks().whole() ? ranks : config.npus(), folded, true);
+  parts.add(kOfTraces, kTraces);
+  parts.add(kResults, link_rows(config) * kLinkRow);
+  add_job(parts, config, job);
+  return parts.get();
+}
+
+MemoryEstimate jobs_memory(const Config& config, const std::vector<const graph::CheckedJob*>& jobs) {
+  Parts parts;
+  add_machine(parts, config, config.npus(), 0, true);
+  parts.add(kOfTraces, kTraces);
+  parts.add(kResults, link_rows(config) * kLinkRow);
+  for (const graph::CheckedJob* job : jobs) add_job(parts, config, *job);
   return parts.get();
 }
 

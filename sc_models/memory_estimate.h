@@ -42,6 +42,9 @@ MemoryEstimate least_memory(const Config& config, bool fold);
 /// Of a run of traces.
 MemoryEstimate job_memory(const Config& config, const graph::CheckedJob& job);
 
+/// Of a run of several jobs that share the machine.
+MemoryEstimate jobs_memory(const Config& config, const std::vector<const graph::CheckedJob*>& jobs);
+
 /// Of collectives on all ranks, one after the other. `size`: of the largest; `data`: bytes of elements.
 MemoryEstimate collective_memory(const Config& config, bool folded, const collectives::PlanSize& size,
                                  double data);

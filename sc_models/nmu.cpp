@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "sc_models/message_bits.h"
@@ -69,9 +70,8 @@ void Nmu::Port::resolve() {
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, const Geometry& geometry,
          std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-         NmuClient& client, vcd::Waves* waves, collectives::DataContext* data,
-         collectives::UnitDirectory* units, const graph::FidelityRules* fidelity,
-         collectives::SlotWaits* waits)
+         vcd::Waves* waves, collectives::DataContext* data, collectives::UnitDirectory* units,
+         const graph::FidelityRules* fidelity, collectives::SlotWaits* waits)
     : sc_core::sc_module(module_name),
       endpoint_delay_(config.nmu.endpoint_delay),
       pool_(pool),
@@ -93,14 +93,13 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
                             lifted_.end());
               lifting_ = !lifted_.empty();
             }
-            client_.collective_done(rank_, done);
+            client_->collective_done(rank_, done);
           },
           data, waits),
       config_(config),
       dimensions_(config.fabric_dimensions()),
       graph_(config.graph.get()),
       geometry_(geometry),
-      client_(client),
       units_(units),
       planes_(fidelity == nullptr ? 1 : fidelity->planes()),
       exchanges_(rank, config) {
@@ -142,9 +141,13 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
 
 Nmu::~Nmu() = default;
 
+void Nmu::attach(NmuClient& client) {
+  if (client_ != nullptr) throw std::logic_error(fmt::format("{} has two clients", name()));
+  client_ = &client;
+}
+
 bool Nmu::two_ways(const DimensionConfig& d) const {
-  return (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh) &&
-         d.fidelity != Fidelity::analytical;
+  return Shape(d).joins_neighbours() && d.fidelity != Fidelity::analytical;
 }
 
 void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
@@ -185,6 +188,7 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
 
 void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, size_t& next) {
   const DimensionConfig& dimension = (*planes_[p].dimensions)[d];
+  const Shape shape(dimension);
   next = (next + 1) / 2 * 2;
   planes_[p].first_port[d] = static_cast<uint8_t>(next);
   if (dimension.fidelity == Fidelity::packet) {
@@ -199,8 +203,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     port.descending = descending;
     port.plane = static_cast<uint8_t>(p);
     if (dimension.fidelity == Fidelity::analytical)
-      port.analytical = dimension.kind == DimensionKind::fully_connected ? Port::Analytical::pairs
-                                                                         : Port::Analytical::shared;
+      port.analytical = shape.joins_pairs() ? Port::Analytical::pairs : Port::Analytical::shared;
     port.cut_through = dimension.switching == Switching::cut_through;
     port.send_on(static_cast<uint32_t>(links), link_type);
     port.expect_on(static_cast<uint32_t>(in_links), link_type);
@@ -217,59 +220,35 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
       port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
     }
   };
+  const uint32_t c = geometry_.coordinate(place_, d);
+  const size_t first = next;
+  // Only ports that exist: a mesh has nothing beyond its ends.
+  const auto neighbour = [&](uint32_t link) {
+    return p == 0 && shape.size() > 2 && shape.leads_on(c, link)
+               ? geometry_.with_coordinate(place_, d, shape.peer(c, link))
+               : ~0u;
+  };
   if (two_ways(dimension)) {
-    const uint32_t c = geometry_.coordinate(place_, d);
-    const bool ring = dimension.kind == DimensionKind::ring;
-    const uint32_t n = dimension.size;
-    const size_t up = next;
-    // The upward end of each link is the initiator. A mesh's ends have one port only; the other slot stays
-    // empty.
-    if (ring || c + 1 < dimension.size) {
-      add(false, 1, 0, false);
-    } else {
-      ++next;
-    }
-    if (ring || c > 0) {
-      add(true, 1, 0, true);
-    } else {
-      ++next;
-    }
-    if (n > 2 && p == 0) {
-      // Only ports that exist: a mesh has nothing beyond its ends.
-      if (ring || c + 1 < n) {
-        ports_[up].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
+    // The upward end of each link is the initiator. Where a link leads nowhere the slot stays empty.
+    for (const uint32_t link : {Shape::kUp, Shape::kDown}) {
+      if (shape.leads_on(c, link)) {
+        add(link == Shape::kDown, 1, 0, link == Shape::kDown);
+      } else {
+        ++next;
       }
-      if (ring || c > 0) {
-        ports_[up + 1].neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
-      }
+      ports_[first + link].neighbour = neighbour(link);
     }
     return;
   }
-  const bool analytical = dimension.fidelity == Fidelity::analytical;
-  switch (dimension.kind) {
-    case DimensionKind::fully_connected: {
-      // What comes along this dimension alone has waited for the same link at its other end.
-      const auto along = [](const DimensionConfig& other) { return other.size > 1; };
-      const bool others = std::count_if(dimensions_.begin(), dimensions_.end(), along) > 1;
-      add(false, dimension.size - 1, analytical && others ? dimension.size - 1 : 0, false);
-      break;
-    }
-    case DimensionKind::switch_:
-      add(false, 1, analytical ? 1 : 0, false);
-      break;
-    default: {
-      // Analytical ring or mesh: both directions behind one socket.
-      const size_t at = next;
-      add(false, 2, 2, false);
-      if (dimension.size <= 2 || p != 0) break;
-      const uint32_t c = geometry_.coordinate(place_, d);
-      const uint32_t n = dimension.size;
-      const bool ring = dimension.kind == DimensionKind::ring;
-      if (ring || c + 1 < n) ports_[at].neighbour = geometry_.with_coordinate(place_, d, (c + 1) % n);
-      if (ring || c > 0) ports_[at].lower_neighbour = geometry_.with_coordinate(place_, d, (c + n - 1) % n);
-      break;
-    }
-  }
+  // Between pairs, what comes along this dimension alone has waited for the same link at its other end.
+  const auto along = [](const DimensionConfig& other) { return other.size > 1; };
+  const bool others = std::count_if(dimensions_.begin(), dimensions_.end(), along) > 1;
+  const bool waits = dimension.fidelity == Fidelity::analytical && (others || !shape.joins_pairs());
+  add(false, shape.links(), waits ? shape.links() : 0, false);
+  if (!shape.joins_neighbours()) return;
+  // Analytical: both directions behind one socket.
+  ports_[first].neighbour = neighbour(Shape::kUp);
+  ports_[first].lower_neighbour = neighbour(Shape::kDown);
 }
 
 void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
@@ -311,10 +290,8 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
 
 bool Nmu::Port::sends(uint32_t i, uint32_t place) const {
   if (nmu->graph_ == nullptr) {
-    // At both ends of a line nothing leads on. Elsewhere a port that leads nowhere is not built.
-    if (nmu->dimensions_[dimension].kind != DimensionKind::mesh || links() != 2) return true;
     const uint32_t here = nmu->geometry_.coordinate(place, dimension);
-    return here != (i == 0 ? nmu->geometry_.size(dimension) - 1 : 0);
+    return nmu->geometry_.shape(dimension).leads_on(here, descending ? uint32_t{Shape::kDown} : i);
   }
   const auto& ends = nmu->graph_->ports(place);
   const size_t end = analytical != Analytical::no ? i : number;
@@ -567,8 +544,8 @@ void Nmu::activate(Picoseconds t) {
         inject_next();
         break;
       case kInjected:
-        client_.message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
-                                 unpack(pool_[ref].id_low, pool_[ref].id_high));
+        client_->message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
+                                  unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
         break;
       case kReduced:
@@ -653,8 +630,7 @@ void Nmu::PacketEnd::message_sent(const packet::Message& message, Picoseconds at
 /// The link of a FullyConnected dimension by which a message from that rank comes here. Ways go through the
 /// dimensions in ascending order: before its last step it had its source's coordinate in this one.
 uint32_t Nmu::pair_link(uint32_t d, uint32_t source) const {
-  const uint32_t peer = geometry_.coordinate(geometry_.place(source), d);
-  return peer < geometry_.coordinate(place_, d) ? peer : peer - 1;
+  return Shape::pair_link(geometry_.coordinate(place_, d), geometry_.coordinate(geometry_.place(source), d));
 }
 
 /// Analytical: a message that would be through by now takes the last link of its way. False: others are
@@ -716,59 +692,75 @@ const Nmu::Route& Nmu::route(uint32_t destination, uint8_t variant) {
   return cached;
 }
 
-/// The way from one coordinate to another of a ring or mesh goes downwards.
-bool Nmu::descends(uint32_t d, uint32_t from, uint32_t to, bool reverse) const {
-  const DimensionConfig& dimension = dimensions_[d];
-  if (dimension.kind == DimensionKind::mesh) return to < from;
-  if (dimension.kind != DimensionKind::ring) return false;
-  const uint32_t up = (to + dimension.size - from) % dimension.size;
-  return up * 2 == dimension.size ? reverse : up * 2 > dimension.size;
-}
-
 void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const {
-  const bool reverse = (variant & 1) != 0;
-  const Plane& plane = planes_[variant >> 1];
-  const std::vector<DimensionConfig>& dimensions = *plane.dimensions;
   route = Route{};
-  Rate rate;
   route.destination = destination;
   route.variant = variant;
-  const uint32_t me = place_;
-  if (graph_ != nullptr && !packet_ends_.empty()) {
-    const PacketFabric& fabric = packet_ends_[0]->fabric;
-    route.special = true;
-    route.packet = 1;
-    route.target = config_.packet.forwarding == PacketForwarding::software
-                       ? fabric.next_hop(me, destination, reverse)
-                       : destination;
-    return;
-  }
   if (graph_ != nullptr) {
+    find_graph_route(destination, route);
+  } else if ((destination & kUnitPeer) != 0) {
+    find_unit_route(destination & ~kUnitPeer, route);
+  } else {
+    find_leg(destination, route);
+  }
+}
+
+void Nmu::find_graph_route(uint32_t destination, Route& route) const {
+  if (packet_ends_.empty()) {
     route.analytical = graph_->spec().fidelity == Fidelity::analytical;
     route.special = route.analytical || graph_->per_flow();
-    if (!route.special) route.port = static_cast<uint8_t>(graph_->next_port(me, destination, 0));
+    if (!route.special) route.port = static_cast<uint8_t>(graph_->next_port(place_, destination, 0));
     return;
   }
-  if ((destination & kUnitPeer) != 0) {
-    // One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all
-    // NMUs.
-    const uint32_t d = destination & ~kUnitPeer;
-    route.port = plane.first_port[d];
-    if (dimensions[d].fidelity == Fidelity::packet) {
-      route.special = true;
-      route.packet = plane.packet_end_of[d];
-      route.target = destination;
-      return;
-    }
-    route.latency = dimensions[d].latency;
-    route.analytical = route.special = dimensions[d].fidelity == Fidelity::analytical;
-    route.target = geometry_.npus() + geometry_.line(me, d);
-    route.slowest = static_cast<uint8_t>(d);
+  const bool reverse = (route.variant & 1) != 0;
+  route.special = true;
+  route.packet = 1;
+  route.target = config_.packet.forwarding == PacketForwarding::software
+                     ? packet_ends_[0]->fabric.next_hop(place_, destination, reverse)
+                     : destination;
+}
+
+/// One hop, to the switch of my line; at analytical fidelity it is a member of the carrier behind all NMUs.
+void Nmu::find_unit_route(uint32_t d, Route& route) const {
+  const Plane& plane = planes_[route.variant >> 1];
+  const DimensionConfig& dimension = (*plane.dimensions)[d];
+  route.port = plane.first_port[d];
+  if (dimension.fidelity == Fidelity::packet) {
+    route.special = true;
+    route.packet = plane.packet_end_of[d];
+    route.target = route.destination;
     return;
   }
+  route.latency = dimension.latency;
+  route.analytical = route.special = dimension.fidelity == Fidelity::analytical;
+  route.target = geometry_.npus() + geometry_.line(place_, d);
+  route.slowest = static_cast<uint8_t>(d);
+}
+
+/// The leg into the packet network of dimension d.
+void Nmu::find_packet_leg(uint32_t destination, uint32_t d, Route& route) const {
+  const bool reverse = (route.variant & 1) != 0;
+  const Plane& plane = planes_[route.variant >> 1];
+  route.special = true;
+  route.packet = plane.packet_end_of[d];
+  const PacketFabric& fabric = packet_ends_[route.packet - 1u]->fabric;
+  route.target = fabric.end_of_leg(place_, destination);
+  if (config_.packet.forwarding == PacketForwarding::software)
+    route.target = fabric.next_hop(place_, route.target, reverse);
+  const bool descending = fabric.leaves_descending(place_, route.target, reverse);
+  route.port = static_cast<uint8_t>(plane.first_port[d] + (descending ? 1 : 0));
+}
+
+/// The dimensions in ascending order. An analytical leg goes on through the analytical dimensions that
+/// follow; anything else starts a new leg.
+void Nmu::find_leg(uint32_t destination, Route& route) const {
+  const bool reverse = (route.variant & 1) != 0;
+  const Plane& plane = planes_[route.variant >> 1];
+  Rate rate;
   const auto take = [&](uint32_t d, uint32_t levels) {
+    const DimensionConfig& dimension = (*plane.dimensions)[d];
     for (uint32_t l = 0; l < levels; ++l) {
-      const Rate next = l == 0 ? dimensions[d].link_rate() : dimensions[d].tree->level(l).rate();
+      const Rate next = l == 0 ? dimension.link_rate() : dimension.tree->level(l).rate();
       if (rate.bytes_per_second != 0 && static_cast<Wide>(next.bytes_per_second) * rate.divisor >=
                                             static_cast<Wide>(rate.bytes_per_second) * next.divisor)
         continue;
@@ -779,59 +771,30 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
   };
   bool found = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
-    const uint32_t from = geometry_.coordinate(me, d);
+    const uint32_t from = geometry_.coordinate(place_, d);
     const uint32_t to = geometry_.coordinate(destination, d);
     if (from == to) continue;
-    const DimensionConfig& dimension = dimensions[d];
+    const DimensionConfig& dimension = (*plane.dimensions)[d];
     const bool analytical = dimension.fidelity == Fidelity::analytical;
-    if (found) {
-      // An analytical leg goes on through the analytical dimensions that follow; anything else starts a new
-      // leg.
-      if (!route.analytical || !analytical) return;
-      route.several = true;
-      route.latency += geometry_.latency(d, from, to);
-      take(d, height(dimension, from, to));
-      route.last =
-          static_cast<uint32_t>(plane.first_port[d]) << 16 | (descends(d, from, to, reverse) ? 1 : 0);
-      route.target = geometry_.with_coordinate(route.target, d, to);
-      continue;
-    }
+    if (found && (!route.analytical || !analytical)) return;
     if (dimension.fidelity == Fidelity::packet) {
-      const bool software = config_.packet.forwarding == PacketForwarding::software;
-      route.special = true;
-      route.packet = plane.packet_end_of[d];
-      const PacketFabric& fabric = packet_ends_[route.packet - 1u]->fabric;
-      route.target = fabric.end_of_leg(me, destination);
-      if (software) route.target = fabric.next_hop(me, route.target, reverse);
-      const bool descending = fabric.leaves_descending(me, route.target, reverse);
-      route.port = static_cast<uint8_t>(plane.first_port[d] + (descending ? 1 : 0));
+      find_packet_leg(destination, d, route);
       return;
     }
+    const Shape shape(dimension);
+    const uint32_t link = shape.link_to(from, to, reverse);
+    route.latency += analytical ? geometry_.latency(d, from, to) : dimension.latency;
+    take(d, height(dimension, from, to));
+    route.last = static_cast<uint32_t>(plane.first_port[d]) << 16 | (shape.joins_neighbours() ? link : 0);
+    route.target = geometry_.with_coordinate(found ? route.target : place_, d, to);
+    route.several = found || route.slowest_level != 0;
+    if (found) continue;
     found = true;
     route.analytical = route.special = analytical;
-    route.port = plane.first_port[d];
-    route.last = static_cast<uint32_t>(route.port) << 16 | (descends(d, from, to, reverse) ? 1 : 0);
-    route.target = geometry_.with_coordinate(me, d, to);
-    route.latency = analytical ? geometry_.latency(d, from, to) : dimension.latency;
-    take(d, height(dimension, from, to));
-    route.several = route.slowest_level != 0;
-    switch (dimension.kind) {
-      case DimensionKind::ring:
-      case DimensionKind::mesh: {
-        const bool descending = descends(d, from, to, reverse);
-        if (analytical) {
-          route.link = descending ? 1 : 0;
-        } else {
-          route.port = static_cast<uint8_t>(route.port + (descending ? 1 : 0));
-        }
-        break;
-      }
-      case DimensionKind::fully_connected:
-        route.link = static_cast<uint16_t>(to < from ? to : to - 1);
-        break;
-      case DimensionKind::switch_:
-        break;
-    }
+    // Directions at other fidelities have a port each; all other links are behind one.
+    const bool port_each = two_ways(dimension);
+    route.port = static_cast<uint8_t>(plane.first_port[d] + (port_each ? link : 0));
+    route.link = static_cast<uint16_t>(port_each ? 0 : link);
   }
 }
 
@@ -1049,7 +1012,7 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   if (completion.id.kind == MessageId::Kind::collective) {
     engine_.completed(completion);
   } else {
-    client_.message_arrived(rank_, completion);
+    client_->message_arrived(rank_, completion);
   }
 }
 

@@ -13,10 +13,11 @@
 #include <memory>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/geometry.h"
 #include "configs/graph.h"
 #include "sc_models/activation_wheel.h"
+#include "sc_models/fabric_service.h"
 #include "sc_models/full_exchanges.h"
 #include "sc_models/memory_dma.h"
 #include "sc_models/packet_fabric.h"
@@ -33,22 +34,11 @@
 
 namespace weft {
 
-/// What an NMU tells its NPU (or whoever drives it).
-class NmuClient {
- public:
-  virtual ~NmuClient() = default;
-  virtual void collective_done(NpuId rank, const collectives::CollectiveDone& done) = 0;
-  /// The last byte of a message sent with Nmu::send() has left this NMU.
-  virtual void message_injected(NpuId rank, NpuId destination, const MessageId& id) = 0;
-  /// A point-to-point message has arrived (endpoint delay included).
-  virtual void message_arrived(NpuId rank, const Completion& completion) = 0;
-};
-
-class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePort {
+class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePort, public FabricService {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const Config& config, const Geometry& geometry,
       std::vector<fabric::LinkType>& link_types, fabric::PacketPool& pool, ActivationWheel& wheel,
-      NmuClient& client, vcd::Waves* waves, collectives::DataContext* data = nullptr,
+      vcd::Waves* waves, collectives::DataContext* data = nullptr,
       collectives::UnitDirectory* units = nullptr, const graph::FidelityRules* fidelity = nullptr,
       collectives::SlotWaits* waits = nullptr);
   ~Nmu() override;
@@ -143,9 +133,15 @@ class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePor
   collectives::CollectiveEngine& engine() { return engine_; }
   const collectives::CollectiveEngine& engine() const { return engine_; }
 
-  /// Starts this rank's part of a collective at the current time.
+  // FabricService
+  void attach(NmuClient& client) override;
+  void detach() override { client_ = nullptr; }
   void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
-                        int32_t priority = 0, uint8_t plane = 0);
+                        int32_t priority = 0, uint8_t plane = 0) override;
+  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,
+            uint8_t plane = 0) override;
+  void message_awaited(NpuId source, bool awaited) override { engine_.message_awaited(source, awaited); }
+
   /// The same for all members at once, which do alike (CollectivePlan::asymmetry): what this NMU sends comes
   /// back to it as what its peers send.
   void start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan);
@@ -153,9 +149,6 @@ class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePor
   void end_mirrored(uint32_t stream);
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
-  /// Sends a point-to-point message; `client.message_injected` and the peer's `message_arrived` follow.
-  void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,
-            uint8_t plane = 0);
   /// Starts chunks that wait for a slot, when nothing moves any more (see CollectiveEngine::rescue). Returns
   /// how many.
   uint32_t rescue();
@@ -281,9 +274,12 @@ class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePor
   void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
-  bool descends(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
   const Route& route(uint32_t destination, uint8_t variant);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
+  void find_graph_route(uint32_t destination, Route& route) const;
+  void find_unit_route(uint32_t dimension, Route& route) const;
+  void find_packet_leg(uint32_t destination, uint32_t dimension, Route& route) const;
+  void find_leg(uint32_t destination, Route& route) const;
   uint8_t plane_of(uint32_t stream) const;
   Picoseconds reduction_time(uint64_t bytes);
   Picoseconds ready_at(const fabric::Packet& packet, Picoseconds tail);
@@ -328,9 +324,9 @@ class Nmu final : public sc_core::sc_module, private Wakeable, public MessagePor
   const std::vector<DimensionConfig>& dimensions_;  ///< physical
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
   const Geometry& geometry_;                        ///< of the fabric
-  NmuClient& client_;
-  collectives::UnitDirectory* units_ = nullptr;  ///< null: no switch has a collective unit
-  uint64_t reduction_bytes_ = 0;                 ///< cached: last size and its time
+  NmuClient* client_ = nullptr;                     ///< null: nobody drives it
+  collectives::UnitDirectory* units_ = nullptr;     ///< null: no switch has a collective unit
+  uint64_t reduction_bytes_ = 0;                    ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;
   std::vector<Plane> planes_;
   struct Tail {

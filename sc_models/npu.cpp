@@ -5,20 +5,24 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+#include <utility>
+
 #include "configs/stop.h"
 
 namespace weft {
 
-Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, Nmu& nmu, vcd::Waves* waves)
+Npu::Npu(sc_core::sc_module_name module_name, NpuId npu, const Config& config, FabricService& nmu,
+         vcd::Waves* waves)
     : sc_core::sc_module(module_name),
-      rank_(rank),
+      npu_(npu),
       config_(config),
       nmu_(nmu),
       memory_(
           "memory", config.hbm.outstanding, config.hbm.capacity,
           [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
           [this](uint32_t token) { return engine_->describe(token); }),
-      matcher_(index(rank)),
+      matcher_(index(npu)),
       wake_("wake") {
   if (config.remote_memory) {
     remote_ = std::make_unique<MemoryDma>(
@@ -39,12 +43,25 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId rank, const Config& config, 
 
 Npu::~Npu() = default;
 
-void Npu::load(trace::Feeder& feeder, CollectiveHost& host, graph::LayerTable* layers) {
+void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers) {
+  if (host_ != nullptr) throw std::logic_error(fmt::format("{} was given two traces", name()));
+  nmu_.attach(*this);
   host_ = &host;
+  ranks_ = &ranks;
+  rank_ = ranks.rank(index(npu_));
+  matcher_ = graph::P2pMatcher(rank_);
   graph::RankServices& services = *this;
-  engine_ = std::make_unique<graph::RankEngine>(index(rank_), config_.npu, feeder, services);
+  engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
   if (layers != nullptr) engine_->set_layers(*layers);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
+}
+
+void Npu::unload() {
+  if (host_ == nullptr) return;
+  nmu_.detach();
+  host_ = nullptr;
+  engine_.reset();
+  sending_.clear();
 }
 
 void Npu::start() {
@@ -70,6 +87,7 @@ void Npu::push(Picoseconds at, uint32_t kind, uint32_t token) {
 
 void Npu::process() {
   if (stop_requested()) sc_core::sc_pause();
+  if (!engine_) return;  // unloaded
   ++activations_;
   const Picoseconds t = now();
   if (!held_) {
@@ -105,21 +123,22 @@ void Npu::start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t 
         ExitCode::usage,
         fmt::format("rank {}: the trace accesses remote memory ({} B) and the configuration has none; add "
                     "`remote_memory: {{bandwidth: ..., latency: ...}}`",
-                    index(rank_), bytes));
+                    rank_, bytes));
   }
   (remote ? *remote_ : memory_).start(node, store, bytes);
 }
 
 void Npu::start_collective(const trace::Node& node) {
-  host_->start_collective(index(rank_), node);
+  std::optional<CollectiveStart> part = host_->start_collective(rank_, node);
+  if (part) nmu_.start_collective(part->stream, std::move(part->plan), part->priority, part->plane);
 }
 
 void Npu::start_send(const trace::Node& node) {
   const MessageId id = matcher_.send(node);
-  sending_[static_cast<uint64_t>(node.peer) << 32 | node.tag].push_back(node.index);
-  const NpuId peer{node.peer};
-  nmu_.send(peer, id.round, id.stream, node.comm_size,
-            host_->send_data(index(rank_), peer, id, node.comm_size), host_->send_plane(node));
+  const NpuId peer{ranks_->npu(node.peer)};
+  sending_[static_cast<uint64_t>(index(peer)) << 32 | node.tag].push_back(node.index);
+  const SendStart start = host_->start_send(rank_, node, id);
+  nmu_.send(peer, id.round, id.stream, node.comm_size, start.data, start.plane);
 }
 
 void Npu::start_receive(const trace::Node& node) {
@@ -127,8 +146,12 @@ void Npu::start_receive(const trace::Node& node) {
   if (match) {
     engine_->receive_done(match->node);
   } else {
-    nmu_.engine().message_awaited(NpuId{node.peer}, true);
+    nmu_.message_awaited(NpuId{ranks_->npu(node.peer)}, true);
   }
+}
+
+void Npu::collective_done(NpuId, const collectives::CollectiveDone& done) {
+  host_->collective_done(rank_, done);
 }
 
 void Npu::collective_done(trace::NodeIndex node) {
@@ -136,7 +159,7 @@ void Npu::collective_done(trace::NodeIndex node) {
   engine_->collective_done(node);
 }
 
-void Npu::message_injected(NpuId destination, const MessageId& id) {
+void Npu::message_injected(NpuId, NpuId destination, const MessageId& id) {
   auto& queue = sending_[static_cast<uint64_t>(index(destination)) << 32 | id.round];
   const trace::NodeIndex node = queue.front();
   queue.pop_front();
@@ -144,10 +167,13 @@ void Npu::message_injected(NpuId destination, const MessageId& id) {
   engine_->send_done(node);
 }
 
-void Npu::message_arrived(const Completion& completion) {
-  const auto match = matcher_.arrived(completion);
+void Npu::message_arrived(NpuId, const Completion& completion) {
+  Completion message = completion;
+  message.source = NpuId{ranks_->rank(index(completion.source))};
+  host_->message_arrived(rank_, message);
+  const auto match = matcher_.arrived(message);
   if (!match) return;
-  nmu_.engine().message_awaited(completion.source, false);
+  nmu_.message_awaited(completion.source, false);
   hold();
   engine_->receive_done(match->node);
 }

@@ -7,55 +7,83 @@
 #ifndef WEFT_SC_MODELS_NPU_H
 #define WEFT_SC_MODELS_NPU_H
 
+#include <deque>
 #include <memory>
+#include <optional>
 #include <systemc>
+#include <unordered_map>
 
 #include "configs/config.h"
+#include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
-#include "sc_models/nmu.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "vcd/waves.h"
 #include "workload/graph/p2p_matcher.h"
 #include "workload/graph/rank_engine.h"
+#include "workload/job/rank_map.h"
 
 namespace weft {
 
-/// Who knows the job: asked to start this rank's part of a collective of the trace.
-class CollectiveHost {
- public:
-  virtual ~CollectiveHost() = default;
-  virtual void start_collective(uint32_t rank, const trace::Node& node) = 0;
-  /// The plane (FidelityRules) of the message of a send that starts now.
-  virtual uint8_t send_plane(const trace::Node& node) = 0;
-  /// The payload that goes with a point-to-point message of the rank; kNoData: none.
-  virtual uint32_t send_data(uint32_t rank, NpuId destination, const MessageId& id, uint64_t bytes) = 0;
+/// This rank's part of a collective, as its NMU starts it.
+struct CollectiveStart {
+  uint32_t stream = 0;  ///< on the machine: the same number on every member
+  std::shared_ptr<const collectives::CollectivePlan> plan;
+  int32_t priority = 0;
+  uint8_t plane = 0;  ///< graph::FidelityRules
 };
 
-class Npu : public sc_core::sc_module, private graph::RankServices, private graph::RankObserver {
+/// How a point-to-point message goes.
+struct SendStart {
+  uint32_t data = kNoData;  ///< its payload
+  uint8_t plane = 0;        ///< graph::FidelityRules
+};
+
+/// What an NPU asks of the job that it runs a rank of. Ranks are those of the job.
+class JobHost {
  public:
-  Npu(sc_core::sc_module_name name, NpuId rank, const Config& config, Nmu& nmu, vcd::Waves* waves);
+  virtual ~JobHost() = default;
+  /// The rank's part of the node's collective, for its NMU. Nothing: the job starts it itself.
+  virtual std::optional<CollectiveStart> start_collective(uint32_t rank, const trace::Node& node) = 0;
+  /// The rank's part is over; Npu::collective_done() follows.
+  virtual void collective_done(uint32_t rank, const collectives::CollectiveDone& done) = 0;
+  virtual SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) = 0;
+  /// A point-to-point message is here. Its source is a rank of the job.
+  virtual void message_arrived(uint32_t rank, const Completion& completion) = 0;
+};
+
+class Npu : public sc_core::sc_module,
+            private NmuClient,
+            private graph::RankServices,
+            private graph::RankObserver {
+ public:
+  Npu(sc_core::sc_module_name name, NpuId npu, const Config& config, FabricService& nmu, vcd::Waves* waves);
   ~Npu() override;
 
   /// To be bound to the rank's HBM and, if the configuration has one, its remote memory.
   MemoryDma& memory() { return memory_; }
   MemoryDma* remote_memory() { return remote_.get(); }
 
-  /// Gives the NPU its trace, once, before start(). All outlive it. `layers`: its time is kept by layer, too.
-  void load(trace::Feeder& feeder, CollectiveHost& host, graph::LayerTable* layers = nullptr);
+  /// Gives the NPU the trace of a rank, before start(). All outlive the job. `ranks`: where the job's ranks
+  /// are. `layers`: its time is kept by layer, too. Throws std::logic_error when it has a trace.
+  void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
+  /// The job is over: another one may be loaded.
+  void unload();
   void start();
 
   bool finished() const { return engine_ && engine_->finished(); }
   const graph::RankEngine* engine() const { return engine_.get(); }
   const graph::P2pMatcher& matcher() const { return matcher_; }
 
-  // From the NMU, by way of the job.
+  /// From the job: the node's collective is over.
   void collective_done(trace::NodeIndex node);
-  void message_injected(NpuId destination, const MessageId& id);
-  void message_arrived(const Completion& completion);
 
   uint64_t activations() const { return activations_; }
 
  private:
+  // NmuClient
+  void collective_done(NpuId npu, const collectives::CollectiveDone& done) override;
+  void message_injected(NpuId npu, NpuId destination, const MessageId& id) override;
+  void message_arrived(NpuId npu, const Completion& completion) override;
   // RankServices
   Picoseconds now() const override { return sc_core::sc_time_stamp().value(); }
   void schedule(Picoseconds at, uint32_t token) override;
@@ -73,15 +101,18 @@ class Npu : public sc_core::sc_module, private graph::RankServices, private grap
 
   enum Due : uint32_t { kNode, kMemory };
 
-  NpuId rank_;
+  NpuId npu_;
   const Config& config_;
-  Nmu& nmu_;
-  CollectiveHost* host_ = nullptr;
+  FabricService& nmu_;
+  JobHost* host_ = nullptr;
+  const RankMap* ranks_ = nullptr;
+  uint32_t rank_ = 0;  ///< of the job
   MemoryDma memory_;
   std::unique_ptr<MemoryDma> remote_;
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
-  std::unordered_map<uint64_t, std::deque<trace::NodeIndex>> sending_;  ///< by destination and tag, in order
+  std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>
+      sending_;  ///< by destination NPU and tag, in order
   fabric::TimedQueue<uint32_t, uint64_t> queue_;
   uint64_t pushed_ = 0;
   sc_core::sc_event wake_;

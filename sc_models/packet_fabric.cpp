@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/blueprint/names.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/units.h"
@@ -54,9 +55,8 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
         router.name = fmt::format("router{}", geometry.rank_at(place));
       } else {
         const uint32_t d = dimensions_[router.dimension];
-        router.name = fmt::format("switch{}_{}", d, geometry.line(place, d));
-        if (router.node != 0)
-          router.name += "_" + topology.dimensions[router.dimension].tree->graph().name(router.node);
+        router.name = router.node == 0 ? switch_name(geometry, d, place)
+                                       : switch_name(geometry, d, place, {}, router.node);
       }
     }
     const std::string name =
@@ -77,9 +77,7 @@ uint32_t PacketFabric::switch_of(uint32_t place, uint32_t dimension) const {
   const packet::PacketTopology& topology = networks_[network_[place]]->topology();
   const uint32_t own = topology.nis[local_[place]].router;
   if (topology.routers[own].role == packet::RouterRole::dimension_switch) return own;
-  uint32_t i = 0;
-  while (dimensions_[i] != dimension) ++i;
-  return topology.routers[own].ports[topology.port_towards(topology.routers[own], i, 0)].peer;
+  return topology.routers[own].ports[topology.port_of(topology.routers[own], index_of(dimension), 0)].peer;
 }
 
 packet::NetworkInterface& PacketFabric::attach_unit(uint32_t place, uint32_t dimension,
@@ -92,11 +90,19 @@ packet::NetworkInterface& PacketFabric::attach_unit(uint32_t place, uint32_t dim
   return interface;
 }
 
-bool PacketFabric::descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const {
-  const uint32_t size = geometry_.size(d);
-  if (config_.fabric_dimensions()[d].kind == DimensionKind::mesh) return to < from;
-  const uint32_t up = (to + size - from) % size;
-  return up * 2 == size ? reverse : up * 2 > size;
+uint32_t PacketFabric::index_of(uint32_t dimension) const {
+  uint32_t i = 0;
+  while (dimensions_[i] != dimension) ++i;
+  return i;
+}
+
+PacketFabric::Step PacketFabric::first_step(uint32_t from, uint32_t to) const {
+  for (uint32_t i = 0; i < dimensions_.size(); ++i) {
+    const uint32_t d = dimensions_[i];
+    const Step step{i, d, geometry_.coordinate(from, d), geometry_.coordinate(to, d)};
+    if (step.here != step.there) return step;
+  }
+  return {};
 }
 
 /// The interface from which the first link on the way leaves.
@@ -105,29 +111,13 @@ uint32_t PacketFabric::entry(uint32_t from, uint32_t to, bool reverse, uint64_t 
   const uint32_t me = local_[from];
   const packet::TopologyRouter& router = topology.routers[topology.nis[me].router];
   if (router.lanes.empty()) return me;
-  if ((to & kUnitPeer) != 0) {
-    uint32_t i = 0;
-    while (dimensions_[i] != (to & ~kUnitPeer)) ++i;
-    return topology.lane(me, topology.port_towards(router, i, 0));
-  }
+  if ((to & kUnitPeer) != 0) return topology.lane(me, topology.port_of(router, index_of(to & ~kUnitPeer), 0));
   if (dimensions_.empty())
     return topology.lane(me, config_.graph->next_port(from, to, Graph::flow(from, to, flow)));
-  for (uint32_t i = 0; i < dimensions_.size(); ++i) {
-    const uint32_t d = dimensions_[i];
-    const uint32_t here = geometry_.coordinate(from, d);
-    const uint32_t there = geometry_.coordinate(to, d);
-    if (here == there) continue;
-    switch (config_.fabric_dimensions()[d].kind) {
-      case DimensionKind::ring:
-      case DimensionKind::mesh:
-        return topology.lane(me, topology.port_along(router, i, !descending(d, here, there, reverse)));
-      case DimensionKind::fully_connected:
-        return topology.lane(me, topology.port_towards(router, i, there));
-      case DimensionKind::switch_:
-        return topology.lane(me, topology.port_towards(router, i, 0));
-    }
-  }
-  return me;
+  const Step step = first_step(from, to);
+  if (step.here == step.there) return me;
+  const uint32_t link = geometry_.shape(step.dimension).link_to(step.here, step.there, reverse);
+  return topology.lane(me, topology.port_of(router, step.index, link));
 }
 
 void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message) {
@@ -148,15 +138,8 @@ uint32_t PacketFabric::end_of_leg(uint32_t from, uint32_t destination) const {
 }
 
 bool PacketFabric::leaves_descending(uint32_t from, uint32_t to, bool reverse) const {
-  for (const uint32_t d : dimensions_) {
-    const uint32_t here = geometry_.coordinate(from, d);
-    const uint32_t there = geometry_.coordinate(to, d);
-    if (here == there) continue;
-    const DimensionKind kind = config_.fabric_dimensions()[d].kind;
-    return (kind == DimensionKind::ring || kind == DimensionKind::mesh) &&
-           descending(d, here, there, reverse);
-  }
-  return false;
+  const Step step = first_step(from, to);
+  return step.here != step.there && geometry_.shape(step.dimension).descends(step.here, step.there, reverse);
 }
 
 uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const {
@@ -167,18 +150,10 @@ uint32_t PacketFabric::next_hop(uint32_t from, uint32_t to, bool reverse) const 
     } while (!graph.is_npu(from));
     return from;
   }
-  for (const uint32_t d : dimensions_) {
-    const uint32_t here = geometry_.coordinate(from, d);
-    const uint32_t there = geometry_.coordinate(to, d);
-    if (here == there) continue;
-    const DimensionKind kind = config_.fabric_dimensions()[d].kind;
-    if (kind == DimensionKind::fully_connected || kind == DimensionKind::switch_)
-      return geometry_.with_coordinate(from, d, there);
-    const uint32_t size = geometry_.size(d);
-    const uint32_t step = descending(d, here, there, reverse) ? size - 1 : 1;
-    return geometry_.with_coordinate(from, d, (here + step) % size);
-  }
-  return to;
+  const Step step = first_step(from, to);
+  if (step.here == step.there) return to;
+  return geometry_.with_coordinate(from, step.dimension,
+                                   geometry_.shape(step.dimension).next(step.here, step.there, reverse));
 }
 
 PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64_t bytes) const {
@@ -186,9 +161,7 @@ PacketFabric::Unloaded PacketFabric::unloaded(uint32_t from, uint32_t to, uint64
     const uint32_t place = (from & kUnitPeer) != 0 ? to : from;
     const uint32_t d = (from & kUnitPeer) != 0 ? from & ~kUnitPeer : to & ~kUnitPeer;
     const packet::PacketTopology& topology = networks_[network_[place]]->topology();
-    uint32_t i = 0;
-    while (dimensions_[i] != d) ++i;
-    const packet::LinkTiming& link = topology.dimensions[i].link;
+    const packet::LinkTiming& link = topology.dimensions[index_of(d)].link;
     // One link, the routers at its ends and the interfaces there: an NPU at the switch has no router.
     const bool at_switch = topology.routers.size() == 1;
     const Ticks stages = router_cycles(config_.packet) * cycle_;
@@ -298,19 +271,9 @@ PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) c
     const uint32_t peer = port.ni ? topology.nis[port.peer].rank : topology.routers[port.peer].rank;
     use.name += fmt::format(".to{}", geometry_.rank_at(places_[n][peer]));
   } else {
-    use.name += fmt::format(".d{}", d);
-    switch (topology.dimensions[i].kind) {
-      case DimensionKind::ring:
-      case DimensionKind::mesh:
-        use.name += topology.port_along(router, i, true) == p ? "_plus" : "_minus";
-        break;
-      case DimensionKind::fully_connected:
-        use.name += fmt::format("_to{}", geometry_.rank_at(places_[n][topology.routers[port.peer].rank]));
-        break;
-      case DimensionKind::switch_:
-        use.name += "_up";
-        break;
-    }
+    uint32_t link = 0;
+    while (topology.port_of(router, i, link) != p) ++link;
+    use.name += "." + link_name(geometry_, d, places_[n][router.rank], link);
   }
   use.to = port.ni ? fmt::format("nmu{}", geometry_.rank_at(places_[n][topology.nis[port.peer].rank]))
                    : topology.routers[port.peer].name;

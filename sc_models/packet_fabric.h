@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/geometry.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
@@ -101,7 +101,15 @@ class PacketFabric {
   uint32_t switch_of(uint32_t place, uint32_t dimension) const;
   LinkUse use_of(uint32_t n, uint32_t router, uint32_t port) const;
   uint32_t entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const;
-  bool descending(uint32_t d, uint32_t from, uint32_t to, bool reverse) const;
+  uint32_t index_of(uint32_t dimension) const;
+  /// Where a message goes first: along the first of the region's dimensions in which the places differ.
+  struct Step {
+    uint32_t index = 0;  ///< of the dimension in the region
+    uint32_t dimension = 0;
+    uint32_t here = 0;  ///< coordinate; `there` is the same: the places do not differ
+    uint32_t there = 0;
+  };
+  Step first_step(uint32_t from, uint32_t to) const;
 
   const Config& config_;
   const Geometry& geometry_;

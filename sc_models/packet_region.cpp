@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "configs/blueprint/blueprint.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/tree.h"
@@ -54,8 +56,8 @@ uint32_t levels_of(const DimensionConfig& d) {
 
 /// VCs that the packets on one link may use: those of one class.
 uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& d) {
-  const bool classes = d.kind == DimensionKind::ring && d.size > 2 &&
-                       (network.vc_classes == "dateline" || network.vc_classes == "switched_dateline");
+  const bool classes =
+      Shape(d).circular() && (network.vc_classes == "dateline" || network.vc_classes == "switched_dateline");
   return classes ? std::max(1u, network.vcs / 2) : network.vcs;
 }
 
@@ -120,12 +122,12 @@ void check_bubble(const Config& config, const PacketRegion& region, uint64_t fli
   if (region.config.buffer_flits >= 2 * flits) return;
   for (size_t i = 0; i < region.dimensions.size(); ++i) {
     const packet::TopologyDimension& d = region.topology.dimensions[i];
-    if (d.kind != DimensionKind::ring || d.size <= 2) continue;
+    if (!d.shape.circular()) continue;
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `packet.buffer_flits`: {} flits do not hold two packets of {}, which "
-                    "`packet.vc_classes: bubble` needs on dimension {} (Ring({})); allowed: {} or more",
-                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.size,
+                    "`packet.vc_classes: bubble` needs on dimension {} ({}); allowed: {} or more",
+                    where(config), region.config.buffer_flits, flits, region.dimensions[i], d.shape.name(),
                     2 * flits));
   }
 }
@@ -141,9 +143,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   for (const uint32_t d : dimensions) {
     for (uint32_t l = 0; l < levels_of(all[d]); ++l) rates.push_back(at_level(all[d], l).link_rate());
     ranks *= all[d].size;
-    lanes += all[d].kind == DimensionKind::switch_           ? collectives::uses_unit(config, d) ? 2 : 1
-             : all[d].kind == DimensionKind::fully_connected ? all[d].size - 1
-                                                             : 2;
+    lanes += Shape(all[d]).links() + (collectives::uses_unit(config, d) ? 1 : 0);
   }
   if (config.npus() * lanes > kMostInterfaces) {
     throw UserError(
@@ -159,8 +159,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   bool several_ways = false;
   for (const uint32_t d : dimensions) {
     packet::TopologyDimension part;
-    part.kind = all[d].kind;
-    part.size = all[d].size;
+    part.shape = Shape(all[d]);
     part.link = link_timing(config, region.config, all[d]);
     part.tree = all[d].tree;
     links.push_back(part.link);
@@ -221,13 +220,7 @@ PacketRegion make_graph_region(const Config& config) {
   t.routing = "table";
   t.selection = graph.per_flow() ? "hash" : "first";
   for (const GraphLink& link : spec.links) {
-    DimensionConfig like;
-    like.bandwidth = link.rate();
-    like.latency = link.latency;
-    like.credit_latency = link.credit_latency;
-    like.flit_error_rate = link.flit_error_rate;
-    like.replay = link.replay;
-    t.add_link(link_timing(config, region.config, like));
+    t.add_link(link_timing(config, region.config, as_dimension(link, Fidelity::packet)));
   }
   region.config.buffer_flits = config.packet.buffer_flits != 0
                                    ? config.packet.buffer_flits
@@ -335,12 +328,108 @@ std::vector<PacketRegion> packet_regions_of(const Config& config) {
   return regions;
 }
 
+namespace {
+
+using Warn = std::function<void(const std::string&)>;
+
+/// Of the links of a dimension, or of a level of its tree: what of their bandwidth flits cannot use, and
+/// buffers that are too small.
+void level_warnings(const Config& config, const PacketRegion& region, size_t i, uint32_t level,
+                    const Warn& warn) {
+  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  const uint32_t d = region.dimensions[i];
+  const DimensionConfig& dimension = config.fabric_dimensions()[d];
+  packet::PacketConfig usable = region.config;
+  usable.vcs = usable_vcs(region.config, dimension);
+  const packet::TopologyDimension& part = region.topology.dimensions[i];
+  const packet::LinkTiming& link = level == 0 ? part.link : part.levels[level - 1];
+  const Rate rate = at_level(dimension, level).link_rate();
+  const std::string name = fmt::format("dimension {} ({}{})", d, print_dimension(dimension),
+                                       level == 0 ? "" : fmt::format(", level {}", level));
+  const Ticks own = flit_time(config.packet, rate);
+  if (own < link.flit_time) {
+    warn(
+        fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
+                    "of their bandwidth can be used",
+                    name, print_ticks(link.flit_time), print_ticks(own),
+                    100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+  }
+  const double exact = exact_flit_time(config.packet, rate);
+  if (exact < 0.98) {
+    warn(fmt::format(
+        "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
+        "bandwidth can be used; make `packet.flit_size` larger",
+        name, exact, 100 * exact));
+  }
+  const std::string buffers = packet::buffer_warning(name, usable, link, flits);
+  if (!buffers.empty()) warn(buffers);
+  if (!link.pfc) return;
+  // A single switch is fed by interfaces only.
+  const std::string headroom =
+      packet::pfc_warning(name, region.config, link, region.topology.routers.size() == 1, flits,
+                          "`packet.pfc_xoff`", "`packet.buffer_flits`");
+  if (!headroom.empty()) warn(headroom);
+}
+
+/// Of the links of a graph: the first whose buffers are too small, and the first that lacks headroom.
+void graph_link_warnings(const Config& config, const PacketRegion& region, const Warn& warn) {
+  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  const std::vector<GraphLink>& links = config.graph->spec().links;
+  const auto name = [&](size_t i) {
+    return fmt::format("the link from {} to {}", config.graph->name(links[i].from),
+                       config.graph->name(links[i].to));
+  };
+  for (size_t i = 0; i < links.size(); ++i) {
+    const std::string buffers =
+        packet::buffer_warning(name(i), region.config, region.topology.links[i], flits);
+    if (buffers.empty()) continue;
+    warn(buffers + "; other links may be as short of them");
+    break;
+  }
+  for (size_t i = 0; i < links.size(); ++i) {
+    const packet::LinkTiming& timing = region.topology.links[i];
+    if (!timing.pfc) continue;
+    const std::string headroom = packet::pfc_warning(name(i), region.config, timing, false, flits,
+                                                     "`packet.pfc_xoff`", "`packet.buffer_flits`");
+    if (headroom.empty()) continue;
+    warn(headroom + "; other links may be as short of it");
+    break;
+  }
+}
+
+/// Buffers that can wait for each other in a circle, or that nobody has looked at.
+void cycle_warnings(const Config& config, const PacketRegion& region, const Warn& warn) {
+  const uint32_t ranks = region.topology.ranks();
+  uint64_t ports = 0;
+  for (const packet::TopologyRouter& router : region.topology.routers) ports += router.ports.size();
+  if (ranks <= kMostCheckedRanks && ports * region.config.vcs * ranks <= kMostCheckedSteps) {
+    const std::string cycle = packet::find_dependency_cycle(region.topology, region.config);
+    if (!cycle.empty()) warn(cycle);
+    return;
+  }
+  // The known combinations are free of deadlock at any size; only those that are not need the search.
+  const std::string& routing = region.config.routing;
+  const bool table = region.dimensions.empty() && routing != "up_down";
+  // A pause holds the classes of a ring together, and the escapes of adaptive routing with the rest.
+  const bool pauses = std::any_of(region.dimensions.begin(), region.dimensions.end(), [&](uint32_t number) {
+    const DimensionConfig& d = config.fabric_dimensions()[number];
+    return config.packet.pfc(d.flow_control) && routing != "up_down" &&
+           (Shape(d).circular() || routing == "minimal_adaptive");
+  });
+  if (region.config.vc_classes != "none" && routing != "shortest_path" && !table && !pauses) return;
+  warn(
+      fmt::format("{} is too large to be searched for cycles of buffers, and nothing in the "
+                  "configuration excludes them",
+                  region.topology.name));
+}
+
+}  // namespace
+
 std::vector<std::string> packet_warnings(const Config& config, const std::vector<PacketRegion>& regions) {
   std::vector<std::string> warnings;
-  const auto warn = [&](const std::string& text) {
+  const Warn warn = [&](const std::string& text) {
     warnings.push_back(fmt::format("{}: {}", where(config), text));
   };
-  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
   if (config.packet.ecn.enabled && !anything_at_packet_fidelity(config)) {
     warn(
         "key `packet.ecn.enabled`: nothing is at packet fidelity, so there is no queue and no mark; set "
@@ -351,90 +440,11 @@ std::vector<std::string> packet_warnings(const Config& config, const std::vector
         packet::marking_warning(region.topology, region.config, config.packet.flit_bytes);
     if (!unmarked.empty()) warn(unmarked);
     for (size_t i = 0; i < region.dimensions.size(); ++i) {
-      const uint32_t d = region.dimensions[i];
-      const DimensionConfig& dimension = config.fabric_dimensions()[d];
-      packet::PacketConfig usable = region.config;
-      usable.vcs = usable_vcs(region.config, dimension);
-      for (uint32_t l = 0; l < levels_of(dimension); ++l) {
-        const packet::TopologyDimension& part = region.topology.dimensions[i];
-        const packet::LinkTiming& link = l == 0 ? part.link : part.levels[l - 1];
-        const Rate rate = at_level(dimension, l).link_rate();
-        const std::string name = fmt::format("dimension {} ({}{})", d, print_dimension(dimension),
-                                             l == 0 ? "" : fmt::format(", level {}", l));
-        const Ticks own = flit_time(config.packet, rate);
-        if (own < link.flit_time) {
-          warn(fmt::format(
-              "{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
-              "of their bandwidth can be used",
-              name, print_ticks(link.flit_time), print_ticks(own),
-              100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
-        }
-        const double exact = exact_flit_time(config.packet, rate);
-        if (exact < 0.98) {
-          warn(fmt::format(
-              "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
-              "bandwidth can be used; make `packet.flit_size` larger",
-              name, exact, 100 * exact));
-        }
-        const std::string buffers = packet::buffer_warning(name, usable, link, flits);
-        if (!buffers.empty()) warn(buffers);
-        // A single switch is fed by interfaces only.
-        const std::string headroom =
-            link.pfc ? packet::pfc_warning(name, region.config, link, region.topology.routers.size() == 1,
-                                           flits, "`packet.pfc_xoff`", "`packet.buffer_flits`")
-                     : "";
-        if (!headroom.empty()) warn(headroom);
-      }
+      const uint32_t levels = levels_of(config.fabric_dimensions()[region.dimensions[i]]);
+      for (uint32_t level = 0; level < levels; ++level) level_warnings(config, region, i, level, warn);
     }
-    if (region.dimensions.empty()) {
-      for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {
-        const GraphLink& link = config.graph->spec().links[i];
-        const std::string name =
-            fmt::format("the link from {} to {}", config.graph->name(link.from), config.graph->name(link.to));
-        const std::string buffers =
-            packet::buffer_warning(name, region.config, region.topology.links[i], flits);
-        if (buffers.empty()) continue;
-        warn(buffers + "; other links may be as short of them");
-        break;
-      }
-      for (size_t i = 0; i < config.graph->spec().links.size(); ++i) {
-        const GraphLink& link = config.graph->spec().links[i];
-        const packet::LinkTiming& timing = region.topology.links[i];
-        const std::string headroom =
-            timing.pfc
-                ? packet::pfc_warning(fmt::format("the link from {} to {}", config.graph->name(link.from),
-                                                  config.graph->name(link.to)),
-                                      region.config, timing, false, flits, "`packet.pfc_xoff`",
-                                      "`packet.buffer_flits`")
-                : "";
-        if (headroom.empty()) continue;
-        warn(headroom + "; other links may be as short of it");
-        break;
-      }
-    }
-    const uint32_t ranks = region.topology.ranks();
-    uint64_t ports = 0;
-    for (const packet::TopologyRouter& router : region.topology.routers) ports += router.ports.size();
-    if (ranks > kMostCheckedRanks || ports * region.config.vcs * ranks > kMostCheckedSteps) {
-      // The known combinations are free of deadlock at any size; only those that are not need the search.
-      const std::string& routing = region.config.routing;
-      const bool table = region.dimensions.empty() && routing != "up_down";
-      // A pause holds the classes of a ring together, and the escapes of adaptive routing with the rest.
-      const bool pauses =
-          std::any_of(region.dimensions.begin(), region.dimensions.end(), [&](uint32_t number) {
-            const DimensionConfig& d = config.fabric_dimensions()[number];
-            return config.packet.pfc(d.flow_control) && routing != "up_down" &&
-                   ((d.kind == DimensionKind::ring && d.size > 2) || routing == "minimal_adaptive");
-          });
-      if (region.config.vc_classes != "none" && routing != "shortest_path" && !table && !pauses) continue;
-      warn(
-          fmt::format("{} is too large to be searched for cycles of buffers, and nothing in the "
-                      "configuration excludes them",
-                      region.topology.name));
-      continue;
-    }
-    const std::string cycle = packet::find_dependency_cycle(region.topology, region.config);
-    if (!cycle.empty()) warn(cycle);
+    if (region.dimensions.empty()) graph_link_warnings(config, region, warn);
+    cycle_warnings(config, region, warn);
   }
   return warnings;
 }

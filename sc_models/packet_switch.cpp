@@ -8,20 +8,19 @@
 namespace weft {
 
 PacketSwitch::PacketSwitch(sc_core::sc_module_name module_name, uint32_t dimension, uint32_t base,
-                           const Config& config, const Geometry& geometry, PacketFabric& fabric,
-                           fabric::PacketPool& pool, ActivationWheel& wheel, const UnitContext& context)
+                           const FabricContext& fabric, PacketFabric& packets, const UnitContext& context)
     : sc_core::sc_module(module_name),
       dimension_(dimension),
-      config_(config),
-      fabric_(fabric),
-      pool_(pool),
-      lanes_(geometry.size(dimension)),
-      unit_("unit", dimension, config, geometry, pool, wheel, context, *this) {
+      config_(fabric.config),
+      packets_(packets),
+      pool_(fabric.pool),
+      lanes_(fabric.geometry.size(dimension)),
+      unit_("unit", dimension, fabric, context, *this) {
   for (uint32_t port = 0; port < lanes_.size(); ++port) {
     Lane& lane = lanes_[port];
     lane.owner = this;
-    lane.place = geometry.with_coordinate(base, dimension, port);
-    lane.interface = &fabric.attach_unit(lane.place, dimension, lane);
+    lane.place = fabric.geometry.with_coordinate(base, dimension, port);
+    lane.interface = &packets.attach_unit(lane.place, dimension, lane);
   }
 }
 
@@ -30,7 +29,7 @@ void PacketSwitch::Lane::message_arrives(const packet::Message& message, Picosec
   const auto ref = static_cast<fabric::PacketRef>(message.id_low);
   fabric::Packet& packet = owner->pool_[ref];
   const uint32_t peer = kUnitPeer | owner->dimension_;
-  const PacketFabric::Unloaded alone = owner->fabric_.unloaded(place, peer, message.bytes);
+  const PacketFabric::Unloaded alone = owner->packets_.unloaded(place, peer, message.bytes);
   // What is neither way nor its own flits was waiting.
   const Picoseconds passed = at - message.submitted;
   const Picoseconds latency = std::min(passed, alone.latency);
@@ -48,7 +47,7 @@ Picoseconds PacketSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t
   message.submitted = now;
   message.data = packet.data;
   message.virtual_network = static_cast<uint8_t>(config_.packet.collectives_network);
-  fabric_.send_result(*lanes_[port].interface, lanes_[port].place, message);
+  packets_.send_result(*lanes_[port].interface, lanes_[port].place, message);
   return kNever;
 }
 

@@ -20,9 +20,8 @@ namespace weft {
 class PacketSwitch final : public sc_core::sc_module, private UnitPorts {
  public:
   /// Of the switch that joins the NPUs of dimension d in the line that begins at place `base`.
-  PacketSwitch(sc_core::sc_module_name name, uint32_t dimension, uint32_t base, const Config& config,
-               const Geometry& geometry, PacketFabric& fabric, fabric::PacketPool& pool,
-               ActivationWheel& wheel, const UnitContext& context);
+  PacketSwitch(sc_core::sc_module_name name, uint32_t dimension, uint32_t base, const FabricContext& fabric,
+               PacketFabric& packets, const UnitContext& context);
 
   const SwitchUnit& unit() const { return unit_; }
 
@@ -42,7 +41,7 @@ class PacketSwitch final : public sc_core::sc_module, private UnitPorts {
 
   uint32_t dimension_;
   const Config& config_;
-  PacketFabric& fabric_;
+  PacketFabric& packets_;
   fabric::PacketPool& pool_;
   std::vector<Lane> lanes_;  ///< by port; sized once: sinks are known by address
   SwitchUnit unit_;

@@ -38,17 +38,16 @@ fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, 
   return slot;
 }
 
-SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, const Config& config,
-                       const Geometry& geometry, fabric::PacketPool& pool, ActivationWheel& wheel,
+SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, const FabricContext& fabric,
                        const UnitContext& context, UnitPorts& ports)
     : sc_core::sc_module(module_name),
       dimension_(dimension),
-      config_(config),
-      geometry_(geometry),
-      pool_(pool),
+      config_(fabric.config),
+      geometry_(fabric.geometry),
+      pool_(fabric.pool),
       context_(context),
       ports_(ports),
-      unit_(parameters(config.dimensions[dimension].collective_unit), config.dimensions[dimension].size) {
+      unit_(parameters(config_.dimensions[dimension].collective_unit), config_.dimensions[dimension].size) {
   if (context.waves != nullptr && context.waves->on()) {
     const std::string prefix = name();
     probes_ = std::make_unique<Probes>();
@@ -56,7 +55,7 @@ SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, 
     probes_->blocks = context.waves->number(prefix + ".blocks", 32);
     probes_->waiting = context.waves->number(prefix + ".waiting", 32);
   }
-  wheel.add(*this);
+  fabric.wheel.add(*this);
 }
 
 SwitchUnit::~SwitchUnit() = default;

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "tlm_interconnect/collective/collective_unit.h"
 #include "tlm_interconnect/ports/link.h"
@@ -39,6 +39,14 @@ class UnitPorts {
 fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef result, fabric::Link& link,
                                Picoseconds now, bool analytical, fabric::Transfer& transfer);
 
+/// What the switches of a machine share. All of it outlives them.
+struct FabricContext {
+  const Config& config;
+  const Geometry& geometry;
+  fabric::PacketPool& pool;
+  ActivationWheel& wheel;
+};
+
 /// What the units of a machine share.
 struct UnitContext {
   collectives::UnitDirectory& directory;
@@ -49,8 +57,8 @@ struct UnitContext {
 class SwitchUnit final : public sc_core::sc_module, private Wakeable, private fabric::CollectiveUnit::Output {
  public:
   /// Of the switch that joins the NPUs of dimension d. `ports` is that switch.
-  SwitchUnit(sc_core::sc_module_name name, uint32_t dimension, const Config& config, const Geometry& geometry,
-             fabric::PacketPool& pool, ActivationWheel& wheel, const UnitContext& context, UnitPorts& ports);
+  SwitchUnit(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
+             const UnitContext& context, UnitPorts& ports);
   ~SwitchUnit() override;
 
   /// A packet that is addressed to a unit (kUnitPeer) comes over its sender's input port.

@@ -7,7 +7,7 @@
 #ifndef WEFT_SC_MODELS_SWITCH_WAYS_H
 #define WEFT_SC_MODELS_SWITCH_WAYS_H
 
-#include "configs/geometry.h"
+#include "configs/blueprint/geometry.h"
 #include "configs/graph.h"
 #include "sc_models/message_bits.h"
 #include "sc_models/switch_model.h"

@@ -11,9 +11,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/blueprint/names.h"
 #include "configs/stop.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
+#include "workload/trace/collective_numbers.h"
 
 namespace weft {
 
@@ -43,24 +45,19 @@ class LinkWaves final : public fabric::LinkObserver {
   uint64_t total_ = 0;
 };
 
-/// What a report says of its link.
-void tell(LinkReport& report, const fabric::Link& link) {
+LinkReport of_link(const fabric::Link& link) {
+  LinkReport report;
   report.link = &link;
   report.bytes = link.bytes();
   report.messages = link.messages();
   report.busy = link.busy();
   report.queued = link.queued();
-}
-
-LinkReport of_link(const fabric::Link& link) {
-  LinkReport report;
-  tell(report, link);
   return report;
 }
 
 }  // namespace
 
-System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
+System::System(sc_core::sc_module_name name, const Config& config, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
       fidelity_(config),
@@ -97,10 +94,10 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   for (const uint32_t r : built) {
     check_stop();
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_,
-                                     link_types_, pool_, wheel_, client, options.waves, data_.get(),
-                                     units ? &directory_ : nullptr, whole ? &fidelity_ : nullptr,
-                                     whole ? &slot_waits_ : nullptr);
+    nmus_[r] =
+        std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, config_, geometry_, link_types_,
+                              pool_, wheel_, options.waves, data_.get(), units ? &directory_ : nullptr,
+                              whole ? &fidelity_ : nullptr, whole ? &slot_waits_ : nullptr);
   }
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -131,24 +128,52 @@ System::System(sc_core::sc_module_name name, const Config& config, NmuClient& cl
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
 
+System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
+    : System(name, config, options) {
+  attach(client);
+}
+
 System::~System() = default;
+
+void System::attach(NmuClient& client) {
+  for (const auto& nmu : nmus_) {
+    if (nmu) nmu->attach(client);
+  }
+}
+
+void System::detach() {
+  for (const auto& nmu : nmus_) {
+    if (nmu) nmu->detach();
+  }
+}
+
+uint32_t System::take_streams(uint32_t count) {
+  if (count > trace::CollectiveNumbers::kMost - streams_)
+    throw UserError(ExitCode::trace,
+                    fmt::format("the jobs on this machine have more than {} collectives in all",
+                                trace::CollectiveNumbers::kMost));
+  const uint32_t first = streams_ + 1;
+  streams_ += count;
+  return first;
+}
 
 /// The links and switches that carry the plane's messages along dimension d.
 void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
   if (whole_.empty() || dimension.size <= 1 || dimension.fidelity == Fidelity::packet) return;
-  if (dimension.fidelity == Fidelity::analytical || dimension.kind == DimensionKind::fully_connected) {
+  const Shape shape(dimension);
+  if (dimension.fidelity == Fidelity::analytical || shape.joins_pairs()) {
     build_direct(p, d, waves);
-  } else if (dimension.tree != nullptr) {
+  } else if (shape.tree() != nullptr) {
     build_trees(p, d);
-  } else if (dimension.kind == DimensionKind::switch_) {
+  } else if (shape.has_switches()) {
     if (dimension.implementation == kDefaultSwitchModel) {
       build_switches(p, d, waves);
     } else {
       build_line_switches(p, d);
     }
   } else {
-    build_ring(p, d);
+    build_neighbours(p, d);
   }
 }
 
@@ -158,12 +183,12 @@ std::string System::suffix(uint32_t p, uint32_t d) const {
                 : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
 }
 
-void System::build_ring(uint32_t p, uint32_t d) {
+void System::build_neighbours(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     Nmu::Port* up = at(r).port(d, false, p);
     if (up == nullptr) continue;  // the upper end of a mesh
     const uint32_t next =
-        geometry_.with_coordinate(r, d, (geometry_.coordinate(r, d) + 1) % geometry_.size(d));
+        geometry_.with_coordinate(r, d, geometry_.shape(d).peer(geometry_.coordinate(r, d), Shape::kUp));
     Nmu::Port* down = at(next).port(d, true, p);
     up->initiator->bind(*down->target);
     Nmu::hint(*up, at(next));
@@ -187,10 +212,10 @@ void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
   if (lines == 0) return;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
-    const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
+    const std::string name = switch_name(geometry_, d, r);
     analytical_switches_.push_back(
-        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, config_, geometry_, link_types_[d], pool_,
-                                            wheel_, UnitContext{directory_, data_.get(), waves}),
+        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, fabric_context(), link_types_[d],
+                                            UnitContext{directory_, data_.get(), waves}),
          d, r});
     direct_.back()->bind_member(analytical_switches_.back().module->socket);
   }
@@ -199,23 +224,17 @@ void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
 void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const UnitContext context{directory_, data_.get(), waves};
   const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
-  uint32_t number = 0;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
-    const std::string name = "switch" + std::to_string(d) + "_" + std::to_string(number++) + suffix(p, d);
-    switches_.push_back(std::make_unique<FabricSwitch>(name.c_str(), d, config_, geometry_, link_types_[d],
-                                                       pool_, wheel_, unit));
+    const std::string name = switch_name(geometry_, d, r, suffix(p, d));
+    switches_.push_back(
+        std::make_unique<FabricSwitch>(name.c_str(), d, fabric_context(), link_types_[d], unit));
     switch_dimensions_.push_back(d);
     switch_lines_.push_back(r);
     for (uint32_t c = 0; c < geometry_.size(d); ++c) {
       at(geometry_.with_coordinate(r, d, c)).port(d, false, p)->initiator->bind(switches_.back()->socket);
     }
   }
-}
-
-/// What the names of a line's switches begin with.
-std::string System::tree_prefix(uint32_t p, uint32_t d, uint32_t base) const {
-  return fmt::format("switch{}_{}{}_", d, geometry_.line(base, d), suffix(p, d));
 }
 
 /// The switches of a graph, joined with each other and with NPUs: `npu_port(n, i)` is port i of NPU n in it.
@@ -259,7 +278,7 @@ void System::build_trees(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const GraphLine line{d, r, geometry_.stride(d), dimension.size};
-    join_switches(graph, line, tree_prefix(p, d, r),
+    join_switches(graph, line, switch_name(geometry_, d, r, suffix(p, d)) + "_",
                   {dimension.implementation, switch_model_key(d), dimension.switching}, types,
                   [&](uint32_t n, uint32_t) -> Nmu::Port& { return *at(line.npu(n)).port(d, false, p); });
   }
@@ -274,7 +293,7 @@ void System::build_line_switches(uint32_t p, uint32_t d) {
     if (geometry_.coordinate(r, d) != 0) continue;
     SwitchContext context{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
                           ways, dimension.switching, pool_, wheel_};
-    const std::string name = fmt::format("switch{}_{}{}", d, geometry_.line(r, d), suffix(p, d));
+    const std::string name = switch_name(geometry_, d, r, suffix(p, d));
     placed_switches_.push_back(
         {make_switch(dimension.implementation, switch_model_key(d), name.c_str(), std::move(context)),
          nullptr,
@@ -337,9 +356,8 @@ void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   for (const uint32_t d : fabric.dimensions()) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
       if (geometry_.coordinate(r, d) != 0) continue;
-      const std::string name = fmt::format("switch{}_{}", d, geometry_.line(r, d));
-      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, config_, geometry_,
-                                                                fabric, pool_, wheel_,
+      const std::string name = switch_name(geometry_, d, r);
+      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
                                                                 UnitContext{directory_, data_.get(), waves}));
     }
   }
@@ -360,10 +378,38 @@ std::string System::explain_stall() const {
   return text;
 }
 
-uint32_t System::rescue() {
-  uint32_t started = 0;
-  for (const auto& nmu : nmus_) started += nmu ? nmu->rescue() : 0;
-  return started;
+bool System::rescue() {
+  uint32_t chunks = 0;
+  for (const auto& nmu : nmus_) chunks += nmu ? nmu->rescue() : 0;
+  if (chunks == 0) return false;
+  rescues_.last = sc_core::sc_time_stamp().value();
+  if (rescues_.times++ == 0) rescues_.first = rescues_.last;
+  rescues_.chunks += chunks;
+  return true;
+}
+
+std::vector<std::string> System::slot_warnings(uint64_t beyond) const {
+  std::vector<std::string> lines;
+  // What the last resort has started is told by its own line.
+  beyond -= std::min(beyond, rescues_.chunks);
+  if (beyond != 0) {
+    lines.push_back(
+        fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
+                    "unequal situations had chosen different chunks and waited for each other",
+                    beyond));
+  }
+  if (rescues_.times != 0) {
+    lines.push_back(fmt::format(
+        "nothing in the machine moved any more ({} time{}, first at {} ps, last at {} ps), and {} chunks "
+        "that waited "
+        "for a slot were then started beyond collectives.active_chunks_per_dimension: ranks wait in a circle "
+        "of "
+        "slots and of messages or dependencies of the workload, so times depend on work that is unrelated; "
+        "raise "
+        "collectives.active_chunks_per_dimension, or let all ranks reach collectives in one order",
+        rescues_.times, rescues_.times == 1 ? "" : "s", rescues_.first, rescues_.last, rescues_.chunks));
+  }
+  return lines;
 }
 
 void System::restart_networks() {
@@ -418,14 +464,10 @@ void System::observe_links(vcd::Waves& waves) {
   });
 }
 
-/// Of a FullyConnected dimension: the link of `like` that is used as this one of `rank` is.
+/// The link of `like` that is used as this one of `rank` is.
 uint32_t System::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const {
-  const uint32_t n = geometry_.size(d);
-  const uint32_t me = geometry_.coordinate(rank, d);
-  const uint32_t other = geometry_.coordinate(like, d);
-  const uint32_t peer = link < me ? link : link + 1;
-  const uint32_t alike = (exchanges >> d & 1) != 0 ? peer ^ me ^ other : (peer + n - me + other) % n;
-  return alike < other ? alike : alike - 1;
+  return geometry_.shape(d).image(link, geometry_.coordinate(rank, d), geometry_.coordinate(like, d),
+                                  (exchanges >> d & 1) != 0);
 }
 
 std::vector<fabric::Link> System::links(uint32_t rank) const {
@@ -445,9 +487,8 @@ void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric:
     if (from.nmu == nullptr) continue;
     Nmu::Port& to = nmu(rank).ports()[p];
     const uint32_t d = from.dimension;
-    const bool pairs = config_.fabric_dimensions()[d].kind == DimensionKind::fully_connected;
     for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.links(); ++i) {
-      const uint32_t alike = pairs ? image(d, rank, i, like, exchanges) : i;
+      const uint32_t alike = image(d, rank, i, like, exchanges);
       to.link(i).adopt(from.link(alike), before[at + alike]);
     }
     at += from.links();
@@ -462,39 +503,16 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
     return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
                       port.analytical != Nmu::Port::Analytical::no ? i : port.number, port.link(i));
   const uint32_t d = port.dimension;
-  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-  const uint32_t c = geometry_.coordinate(r, d);
-  const std::string owner =
-      rank == nmu.rank() ? std::string(nmu.name()) : fmt::format("{}.nmu{}", name(), index(rank));
-  LinkReport report = of_link(port.link(i));
-  report.name = fmt::format("{}.d{}{}", owner, d, suffix(port.plane, d));
+  const bool own = rank == nmu.rank();
+  LinkReport report = of_link(port.link(own ? i : image(d, r, i, nmu.place(), exchanges)));
+  const uint32_t link = port.descending ? uint32_t{Shape::kDown} : i;
+  const std::string behind = suffix(port.plane, d);
+  report.name = own ? nmu.name() : fmt::format("{}.{}", name(), nmu_name(geometry_, r));
+  report.name += '.';
+  report.name += link_name(geometry_, d, r, link, behind);
+  report.to = link_end(geometry_, d, r, link, behind);
   report.fidelity = nmu.fidelity_of(port);
   report.dimension = d;
-  uint32_t peer = 0;
-  switch (dimension.kind) {
-    case DimensionKind::switch_:
-      report.name += "_up";
-      report.to = fmt::format("switch{}_{}", d, geometry_.line(r, d));
-      if (dimension.tree != nullptr) {
-        const Graph& graph = dimension.tree->graph();
-        report.to = tree_prefix(port.plane, d, geometry_.with_coordinate(r, d, 0)) +
-                    graph.name(graph.ports(c)[0].peer);
-      }
-      return report;
-    case DimensionKind::fully_connected:
-      peer = geometry_.with_coordinate(r, d, i < c ? i : i + 1);
-      if (rank != nmu.rank()) tell(report, port.link(image(d, r, i, nmu.place(), exchanges)));
-      report.name += fmt::format("_to{}", geometry_.rank_at(peer));
-      break;
-    default: {
-      const bool down = port.descending || i == 1;
-      const uint32_t n = dimension.size;
-      peer = geometry_.with_coordinate(r, d, down ? (c + n - 1) % n : (c + 1) % n);
-      report.name += down ? "_minus" : "_plus";
-      break;
-    }
-  }
-  report.to = fmt::format("nmu{}", geometry_.rank_at(peer));
   return report;
 }
 
@@ -544,14 +562,12 @@ LinkReport System::report_end(const char* owner, const Graph& graph, const Graph
                               const std::string& switch_prefix, uint32_t node, uint32_t end,
                               const fabric::Link& link) const {
   const uint32_t peer = graph.ports(node)[end].peer;
-  uint32_t before = 0;
-  for (uint32_t p = 0; p < end; ++p) before += graph.ports(node)[p].peer == peer ? 1 : 0;
   LinkReport report = of_link(link);
   report.fidelity = graph.spec().fidelity;
   // At analytical fidelity a switch is no module, but it has its name.
   report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(line.npu(peer))]->basename()
                                  : switch_prefix + graph.name(peer);
-  report.name = fmt::format("{}.to_{}{}", owner, report.to, before == 0 ? "" : fmt::format("_{}", before));
+  report.name = fmt::format("{}.to_{}{}", owner, report.to, parallel_number(graph, node, end));
   return report;
 }
 

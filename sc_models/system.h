@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/config.h"
 #include "configs/dram_spec.h"
-#include "configs/geometry.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/analytical_switch.h"
 #include "sc_models/banked_hbm.h"
@@ -65,10 +65,13 @@ class System : public sc_core::sc_module {
     std::vector<uint32_t> whole;
   };
 
-  /// `config` must outlive the system. `client` hears of every NMU's events.
+  /// `config` must outlive the system.
+  System(sc_core::sc_module_name name, const Config& config, const Options& options);
+  /// .. `client` hears of every NMU's events.
   System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options);
   ~System() override;
 
+  const Config& config() const { return config_; }
   uint32_t npus() const { return geometry_.npus(); }
   bool folded() const { return folded_; }
   /// Of the fabric, with the ranks' places.
@@ -84,11 +87,22 @@ class System : public sc_core::sc_module {
   graph::FidelityRules& fidelity() { return fidelity_; }
   const graph::FidelityRules& fidelity() const { return fidelity_; }
   /// Data-carrying mode (`run.data: functional`): the payloads and inputs; null otherwise.
-  collectives::DataContext* data() { return data_.get(); }
+  collectives::DataContext* data() const { return data_.get(); }
 
-  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). Returns how
-  /// many.
-  uint32_t rescue();
+  /// `client` hears of the events of every NMU that is built.
+  void attach(NmuClient& client);
+  /// Nobody hears any more.
+  void detach();
+  /// So many numbers for collectives that no other job on this machine has: the first one.
+  uint32_t take_streams(uint32_t count);
+
+  /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there
+  /// was one: run the simulation again. Each use is a line of slot_warnings(): times then depend on the rest
+  /// of the machine.
+  bool rescue();
+  /// About chunks that were started beyond the slots, and about uses of rescue(). `beyond`: how many such
+  /// starts there were.
+  std::vector<std::string> slot_warnings(uint64_t beyond) const;
 
   /// The packet networks are as they were in the beginning, but for what has been counted
   /// (PacketNetwork::restart()). Call between two steps of the simulation, when nothing is on its way.
@@ -211,10 +225,11 @@ class System : public sc_core::sc_module {
 
  private:
   void build_dimension(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
-  void build_ring(uint32_t plane, uint32_t dimension);
+  void build_neighbours(uint32_t plane, uint32_t dimension);
   void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  FabricContext fabric_context() { return {config_, geometry_, pool_, wheel_}; }
   void build_trees(uint32_t plane, uint32_t dimension);
   /// How the switches of a graph are made.
   struct SwitchKind {
@@ -254,7 +269,6 @@ class System : public sc_core::sc_module {
   LinkReport report_end(const char* owner, const Graph& graph, const GraphLine& line,
                         const std::string& switch_prefix, uint32_t node, uint32_t end,
                         const fabric::Link& link) const;
-  std::string tree_prefix(uint32_t plane, uint32_t dimension, uint32_t base) const;
 
   const Config& config_;
   graph::FidelityRules fidelity_;
@@ -287,6 +301,14 @@ class System : public sc_core::sc_module {
   std::vector<std::unique_ptr<MemoryTarget>> memories_;
   std::vector<uint32_t> memory_ranks_;  ///< whose they are, ascending
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;
+  uint32_t streams_ = 0;  ///< numbers of collectives that are taken
+  struct Rescues {
+    uint64_t times = 0;
+    uint64_t chunks = 0;
+    Picoseconds first = 0;
+    Picoseconds last = 0;
+  };
+  Rescues rescues_;
 };
 
 }  // namespace weft

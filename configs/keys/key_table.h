@@ -143,6 +143,7 @@ void add_memory_keys(KeyTable& table);
 void add_nmu_keys(KeyTable& table);
 void add_packet_keys(KeyTable& table);
 void add_collectives_keys(KeyTable& table);
+void add_jobs_keys(KeyTable& table);
 void add_run_keys(KeyTable& table);
 
 }  // namespace weft

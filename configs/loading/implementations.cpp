@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/graph.h"
 #include "configs/keys.h"
 
@@ -37,14 +38,14 @@ void check_implementations(Config& config, const RawConfig& raw, const std::stri
   for (size_t d = 0; d < dimensions.size() && !raw.dimension_origins.empty(); ++d) {
     DimensionConfig& dimension = dimensions[d];
     if (dimension.implementation == none) continue;
-    if (dimension.kind == DimensionKind::switch_ && dimension.fidelity == Fidelity::message) {
+    if (Shape(dimension).has_switches() && dimension.fidelity == Fidelity::message) {
       used = true;
     } else if (one_for_all) {
       unused = std::exchange(dimension.implementation, none);
     } else {
       complain(raw.dimension_origins[d], fmt::format("{}[{}].implementation", kDimensionsPath, d),
                dimension.implementation,
-               dimension.kind == DimensionKind::switch_
+               Shape(dimension).has_switches()
                    ? fmt::format("the dimension is at `{}`", to_string(dimension.fidelity))
                    : fmt::format("{} has no switches", print_dimension(dimension)));
     }

@@ -59,6 +59,10 @@ class Reader {
     if (path == "topology.routes") return static_cast<void>(raw_.routes = &entry);
     if (path == "topology.mapping") return static_cast<void>(raw_.mapping = &entry);
     if (path == kRulesPath) return read_rules(entry, path, name, raw_.rules);
+    if (path == kJobsPath) {
+      raw_.jobs_origin = entry.origin;
+      return read_rules(entry, path, name, raw_.jobs);
+    }
     if (path == kFidelityRulesPath) return read_rules(entry, path, name, raw_.fidelity_rules);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);
@@ -189,6 +193,7 @@ class Reader {
   static Value value_of(const KeySpec& key, const DocumentNode& node) {
     if (key.type == ValueType::algorithms) return algorithms_of(key, node);
     if (key.type == ValueType::dimensions) return dimensions_of(key, node);
+    if (key.type == ValueType::ranks) return ranks_of(key, node);
     if (key.type == ValueType::reduction) return reduction_of(key, node);
     if (key.type == ValueType::paths) return paths_of(key, node);
     return parse_value(key, scalar_of(key, node));
@@ -247,6 +252,16 @@ class Reader {
       numbers.push_back(std::to_string(std::stoul(item.scalar)));
     }
     return numbers;
+  }
+
+  static Value ranks_of(const KeySpec& key, const DocumentNode& node) {
+    std::vector<std::string> items;
+    if (node.kind != DocumentNode::Kind::sequence || node.items.empty())
+      fail(fmt::format("is {}; allowed: {}",
+                       node.kind == DocumentNode::Kind::sequence ? "an empty list" : describe_node(node),
+                       allowed_values(key)));
+    for (const DocumentNode& item : node.items) items.push_back(scalar_of(key, item));
+    return items;
   }
 
   static Value paths_of(const KeySpec& key, const DocumentNode& node) {

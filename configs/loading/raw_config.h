@@ -50,12 +50,15 @@ struct RawConfig {
     std::vector<std::string> origins;
     std::set<size_t> broken;  ///< with a key that was written wrongly
   };
-  Rules rules;           ///< collectives.rules
-  Rules fidelity_rules;  ///< topology.fidelity_rules
+  Rules rules;              ///< collectives.rules
+  Rules fidelity_rules;     ///< topology.fidelity_rules
+  Rules jobs;               ///< jobs
+  std::string jobs_origin;  ///< of the list; empty: there is none
 
-  /// Those that a key of their table belongs to; null: it is no rule's.
+  /// Those that a key of their table belongs to; null: it is no key of such a list.
   Rules* rules_of(const std::string& key_path) {
     if (key_path.rfind(kRulePrefix, 0) == 0) return &rules;
+    if (key_path.rfind(kJobPrefix, 0) == 0) return &jobs;
     return key_path.rfind(kFidelityRulePrefix, 0) == 0 ? &fidelity_rules : nullptr;
   }
 };

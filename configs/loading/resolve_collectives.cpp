@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "configs/algorithms.h"
+#include "configs/blueprint/shape.h"
 #include "configs/loading/plugins.h"
 #include "configs/loading/resolution.h"
 #include "configs/units.h"
@@ -28,7 +29,7 @@ std::string planned(const Resolution& r) {
 /// Why dimension d has no switches that could run `in_switch`; empty: it has.
 std::string no_switch(const Resolution& r, size_t d) {
   const DimensionConfig& dimension = r.config.dimensions[d];
-  if (dimension.kind != DimensionKind::switch_)
+  if (!Shape(dimension).has_switches())
     return fmt::format("dimension {} is {}", d, print_dimension(dimension));
   if (dimension.tree != nullptr)
     return fmt::format("dimension {} is {}, a tree, whose switches have no collective units", d,

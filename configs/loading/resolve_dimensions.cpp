@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "configs/loader.h"
+#include "configs/blueprint/shape.h"
 #include "configs/loading/resolution.h"
 #include "configs/notation.h"
 #include "configs/tree.h"
@@ -59,7 +59,7 @@ void resolve_levels(Resolution& r, size_t d, size_t entry) {
 void check_unit(Resolution& r, const DimensionConfig& dimension, const RawValues& raw, size_t entry,
                 const std::string& name) {
   const CollectiveUnitConfig& unit = dimension.collective_unit;
-  if (dimension.kind != DimensionKind::switch_ || unit.buffer == 0 || unit.buffer >= unit.segment) return;
+  if (!Shape(dimension).has_switches() || unit.buffer == 0 || unit.buffer >= unit.segment) return;
   const KeySpec* const buffer = find_key("topology.dimensions[].collective_unit.buffer");
   const KeySpec* const segment = find_key("topology.dimensions[].collective_unit.segment");
   const auto at = raw.find(buffer);
@@ -97,7 +97,7 @@ const RawValue* resolve_bandwidth(Resolution& r, DimensionConfig& dimension, siz
   if (has_link) return &raw.at(link);
   const Rate total = std::get<Rate>(raw.at(per_npu).value);
   const uint64_t links =
-      links_used_per_npu(dimension.kind, dimension.size, r.config.collectives.queues_per_dimension) *
+      uint64_t{Shape(dimension).links_at_once(dimension.size, r.config.collectives.queues_per_dimension)} *
       dimension.links_per_npu;
   try {
     dimension.bandwidth = divided(total, links);
@@ -126,9 +126,10 @@ void resolve_dimension(Resolution& r, size_t d, size_t entry) {
   const RawValue* const written = resolve_bandwidth(r, dimension, entry, name);
   if (written == nullptr) return;
   const bool tree = !r.tree && r.trees[d].has_value();
-  if (dimension.kind != DimensionKind::switch_ || tree) dimension.collective_unit = {};
+  const bool crossbar = Shape(dimension).has_switches() && !tree;
+  if (!crossbar) dimension.collective_unit = {};
   // Without a `segment`, units at packet fidelity combine packet by packet.
-  if (dimension.kind == DimensionKind::switch_ && !tree && dimension.fidelity == Fidelity::packet &&
+  if (crossbar && dimension.fidelity == Fidelity::packet &&
       raw.count(find_key("topology.dimensions[].collective_unit.segment")) == 0) {
     dimension.collective_unit.segment = std::max<uint64_t>(64, r.config.packet.packet_bytes);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "configs/loading/implementations.h"
+#include "configs/loading/jobs.h"
 #include "configs/loading/plugins.h"
 #include "configs/loading/resolution.h"
 
@@ -82,6 +83,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
       if (key.is_of<Config>() && key.type == ValueType::algorithms) resolve_algorithms(r, key);
     resolve_rules(r);
     resolve_fidelity_rules(r);
+    resolve_jobs(raw, r.config, errors);
   }
   resolve_packet(r);
   resolve_hbm(r);

@@ -16,7 +16,7 @@
 
 #include "configs/loader.h"
 #include "configs/units.h"
-#include "sc_models/job.h"
+#include "sc_models/collective_job.h"
 #include "sc_models/memory_estimate.h"
 #include "tests/cli/weft_process.h"
 #include "tests/vcd/vcd_parser.h"

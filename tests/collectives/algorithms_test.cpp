@@ -520,11 +520,12 @@ TEST(Algorithms, Registry) {
   EXPECT_EQ(find_flat_algorithm("one_halving_doubling"), halving_doubling_algorithm());
   EXPECT_EQ(find_flat_algorithm("one_"), nullptr);
   EXPECT_EQ(find_flat_algorithm("ring"), nullptr);
-  EXPECT_EQ(default_algorithm(DimensionKind::ring, CollectiveOp::all_reduce), ring_algorithm());
-  EXPECT_EQ(default_algorithm(DimensionKind::fully_connected, CollectiveOp::all_reduce), direct_algorithm());
-  EXPECT_EQ(default_algorithm(DimensionKind::switch_, CollectiveOp::all_reduce),
+  EXPECT_EQ(default_algorithm(Shape(DimensionKind::ring), CollectiveOp::all_reduce), ring_algorithm());
+  EXPECT_EQ(default_algorithm(Shape(DimensionKind::fully_connected), CollectiveOp::all_reduce),
+            direct_algorithm());
+  EXPECT_EQ(default_algorithm(Shape(DimensionKind::switch_), CollectiveOp::all_reduce),
             halving_doubling_algorithm());
-  EXPECT_EQ(default_algorithm(DimensionKind::switch_, CollectiveOp::all_to_all), direct_algorithm());
+  EXPECT_EQ(default_algorithm(Shape(DimensionKind::switch_), CollectiveOp::all_to_all), direct_algorithm());
 }
 
 }  // namespace

@@ -13,9 +13,9 @@
 #include <random>
 #include <set>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/describe.h"
 #include "configs/effective.h"
-#include "configs/geometry.h"
 #include "configs/graph_reader.h"
 #include "configs/graph_routing.h"
 #include "configs/loader.h"

@@ -136,11 +136,19 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
   EXPECT_EQ(pfc_delay, b.pfc_delay);
 }
 
+void expect_same(const WorkloadConfig& a, const WorkloadConfig& b) {
+  const auto& [trace, groups, strict, npus] = a;
+  EXPECT_EQ(trace, b.trace);
+  EXPECT_EQ(groups, b.groups);
+  EXPECT_EQ(strict, b.strict);
+  EXPECT_EQ(npus, b.npus);
+}
+
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, plugins, notation, dimensions, npu, hbm, remote, nmu, packets, collectives, workload,
-                 run, output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
+                 jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
     ASSERT_EQ(fidelity_rules.size(), b.fidelity_rules.size());
     for (size_t r = 0; r < fidelity_rules.size(); ++r) {
       const auto& [name, group, operation, point_to_point, iteration, from, to, lifted, fidelity, origin] =
@@ -272,10 +280,13 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(own_chunks, o.chunks);
       EXPECT_EQ(priority, o.priority);
     }
-    const auto& [trace, groups, strict] = workload;
-    EXPECT_EQ(trace, b.workload.trace);
-    EXPECT_EQ(groups, b.workload.groups);
-    EXPECT_EQ(strict, b.workload.strict);
+    expect_same(workload, b.workload);
+    ASSERT_EQ(jobs.size(), b.jobs.size());
+    for (size_t j = 0; j < jobs.size(); ++j) {
+      const auto& [name, of_job] = jobs[j];
+      EXPECT_EQ(name, b.jobs[j].name);
+      expect_same(of_job, b.jobs[j].workload);
+    }
     const auto& [seed, data, element, reduce] = run;
     EXPECT_EQ(element, b.run.element);
     EXPECT_EQ(reduce, b.run.reduce);
@@ -334,7 +345,7 @@ collectives:
   barrier: [default, default, ring]
   broadcast: one_ring
   gather: "custom:programs/a b"
-workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true}
+workload: {trace: "traces/a \"b\" #c", groups: ../g.json, strict: true, npus: [5..3, 0]}
 run: {seed: 18446744073709551615, data: functional, element: bf16, reduce: max}
 output: {dir: "out: 1", waves: "*.link[0-3].*"}
 )";
@@ -465,6 +476,7 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.workload.trace, "/data/run/traces/a \"b\" #c");
   EXPECT_EQ(c.workload.groups, "/data/g.json");
   EXPECT_TRUE(c.workload.strict);
+  EXPECT_EQ(c.workload.npus, (std::vector<uint32_t>{5, 4, 3, 0}));
   EXPECT_EQ(c.run.seed, ~uint64_t{0});
   EXPECT_EQ(c.output.dir, "out: 1");
   EXPECT_EQ(c.output.waves, "*.link[0-3].*");
@@ -869,6 +881,20 @@ TEST(Loader, MergeKeys) {
   EXPECT_EQ(nested.collectives.rules[2].priority, 4);
   // And from the command line.
   EXPECT_EQ(parse_config(kMinimal, "", {"nmu={<<: {endpoint_delay: 3 us}}"}).nmu.endpoint_delay, 3000000u);
+}
+
+TEST(Loader, JobsAreReadAndPrinted) {
+  const Config c = parse_config(with("jobs:\n"
+                                     "  - {name: first, trace: /t/a, groups: /t/g.json, npus: [3..0]}\n"
+                                     "  - {trace: /t/b, strict: true, npus: [4, 6]}\n"),
+                                "");
+  ASSERT_EQ(c.jobs.size(), 2u);
+  EXPECT_EQ(c.jobs[0].name, "first");
+  EXPECT_EQ(c.jobs[0].workload.groups, "/t/g.json");
+  EXPECT_EQ(c.jobs[0].workload.npus, (std::vector<uint32_t>{3, 2, 1, 0}));
+  EXPECT_EQ(c.jobs[1].name, "job1");
+  EXPECT_TRUE(c.jobs[1].workload.strict);
+  expect_same(c, parse_config(effective_yaml(c), ""));
 }
 
 TEST(Loader, MergeKeysKeepLinesAndAreChecked) {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <string>
 
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 #include "workload/collectives/elements.h"
 
@@ -123,7 +123,7 @@ std::string run(Fidelity fidelity, bool forgetful) {
     config.run.data = "functional";
     config.run.element = "int32";
     const trace::JobTrace traces = trace::open_job(folder / "t", 4, "", false);
-    TraceJob job("job", config, traces);
+    test::SoloTraceJob job("job", config, traces);
     if (forgetful) job.system().data()->set_source(std::make_unique<Forgetful>());
     job.start();
     sc_core::sc_start();

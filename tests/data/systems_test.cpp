@@ -15,9 +15,9 @@
 #include <set>
 #include <string>
 
-#include "sc_models/job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "workload/collectives/data_check.h"
 
 namespace weft {
@@ -259,11 +259,9 @@ Config four_by_two(const std::string& element) {
 }
 
 std::string run_job(const Config& config, const std::function<void(CollectiveJob&)>& start) {
-  CollectiveJob job("job", config);
+  test::SoloCollectiveJob job("job", config);
   start(job);
-  do {
-    sc_core::sc_start();
-  } while (!job.finished() && job.rescue());
+  test::run_to_the_end(job);
   const RunResult result = job.result();
   std::string text =
       fmt::format("{} collectives {} elements\n", result.data_collectives, result.data_elements);

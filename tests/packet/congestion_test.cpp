@@ -29,8 +29,7 @@ constexpr uint32_t kBuffer = 2048;  ///< flits
 
 PacketTopology one_switch(uint32_t ranks) {
   TopologyDimension d;
-  d.kind = DimensionKind::switch_;
-  d.size = ranks;
+  d.shape = Shape(DimensionKind::switch_, ranks);
   d.link.latency = ticks(100000);
   return make_dimensions({d}, {});
 }

@@ -114,8 +114,7 @@ Scenario draw(uint64_t seed, Rates rates) {
       c.selection = random.below(2) == 0 ? "hash" : "random";
   } else if (shape == 1) {
     TopologyDimension d;
-    d.kind = DimensionKind::switch_;
-    d.size = 6;
+    d.shape = Shape(DimensionKind::switch_, 6);
     d.link = link();
     s.topology = make_dimensions({d}, link());
     s.text = "Switch(6)" + s.text;
@@ -124,18 +123,17 @@ Scenario draw(uint64_t seed, Rates rates) {
     std::string names;
     for (uint32_t k = 0; k < 2; ++k) {
       TopologyDimension d;
-      d.kind = static_cast<DimensionKind>(random.below(4));
-      d.size = 2 + random.below(3);
+      const auto kind = static_cast<DimensionKind>(random.below(4));
+      d.shape = Shape(kind, 2 + random.below(3));
       d.link = link();
-      names += fmt::format("{}({})", static_cast<int>(d.kind), d.size);
+      names += d.shape.name();
       dimensions.push_back(d);
     }
     s.topology = make_dimensions(dimensions, link());
     s.text = names + s.text;
     c.vcs = std::max(c.vcs, 2u);
-    const bool direct = std::none_of(dimensions.begin(), dimensions.end(), [](const TopologyDimension& d) {
-      return d.kind == DimensionKind::switch_;
-    });
+    const bool direct = std::none_of(dimensions.begin(), dimensions.end(),
+                                     [](const TopologyDimension& d) { return d.shape.has_switches(); });
     if (direct && shape > 3) c.routing = "minimal_adaptive", c.vcs = 4;
   }
   if (random.below(3) == 0) c.virtual_networks = 2;

@@ -170,6 +170,29 @@ class JobDraw {
   Job job_;
 };
 
+/// Adds `more` as extra work.
+void append(Job& job, const Job& more) {
+  const size_t first = job.works.size();
+  for (Work work : more.works) {
+    work.name = "x" + work.name;
+    work.extra = true;
+    for (size_t& i : work.after) i += first;
+    if (!work.group.empty()) {
+      const std::string name = "x" + work.group;
+      job.groups[name] = more.groups.at(work.group);
+      work.group = name;
+    }
+    job.works.push_back(std::move(work));
+  }
+}
+
+std::vector<uint32_t> slice(const Machine& machine, size_t dimension, uint32_t coordinate) {
+  std::vector<uint32_t> ranks;
+  for (uint32_t r = 0; r < machine.npus(); ++r)
+    if (machine.coordinate(r, dimension) == coordinate) ranks.push_back(r);
+  return ranks;
+}
+
 }  // namespace
 
 Machine draw_machine(Random& random, const MachineLimits& limits) {
@@ -320,6 +343,18 @@ std::string line_group(Job& job, const Machine& machine, uint32_t rank, uint32_t
 
 Job draw_job(Random& random, const Machine& machine, const JobLimits& limits) {
   return JobDraw(random, machine, limits).job();
+}
+
+Job draw_job_in_slices(Random& random, const Machine& machine, const JobLimits& limits) {
+  const size_t dimension = random.below(machine.dimensions.size());
+  JobLimits first = limits;
+  first.ranks = slice(machine, dimension, 0);
+  Job job = draw_job(random, machine, first);
+  Random coordinate(random.below(1u << 30));
+  JobLimits other = limits;
+  other.ranks = slice(machine, dimension, coordinate.small(1, machine.dimensions[dimension].size - 1));
+  append(job, draw_job(random, machine, other));
+  return job;
 }
 
 }  // namespace weft::relations

@@ -77,6 +77,9 @@ struct JobLimits {
 };
 
 Job draw_job(Random& random, const Machine& machine, const JobLimits& limits);
+/// A job on the NPUs at coordinate 0 of some dimension, and another one, `extra`, on those at another
+/// coordinate: their messages have no link in common. The machine has two dimensions or more.
+Job draw_job_in_slices(Random& random, const Machine& machine, const JobLimits& limits);
 
 /// The ranks that differ from `rank` in the dimensions of `mask` only, itself included; ascending.
 std::vector<uint32_t> line(const Machine& machine, uint32_t rank, uint32_t mask);

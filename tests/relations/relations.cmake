@@ -51,7 +51,8 @@ set(WEFT_RELATIONS
   validated
   graphs
   custom_programs
-  traffic)
+  traffic
+  several_jobs)
 # Relations that are not true yet: docs/testing.md says of each what was found. scripts/relations.sh runs them, too.
 set(WEFT_OPEN_RELATIONS)
 foreach(relation ${WEFT_RELATIONS})

@@ -37,6 +37,7 @@ Relation validated();
 Relation graphs();
 Relation custom_programs();
 Relation traffic();
+Relation several_jobs();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -70,7 +71,8 @@ const std::vector<Relation>& relations() {
                                              validated(),
                                              graphs(),
                                              custom_programs(),
-                                             traffic()};
+                                             traffic(),
+                                             several_jobs()};
   return list;
 }
 

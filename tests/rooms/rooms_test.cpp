@@ -87,6 +87,18 @@ TEST(Rooms, HeadersDoNotOpenNamespaces) {
   EXPECT_EQ(count("vcd/x.cpp", kTag + std::string("using namespace std;\n")), 0u);
 }
 
+TEST(Rooms, OnlyTheBlueprintKnowsKindsOfDimensions) {
+  const std::string names = kTag + std::string("bool b = d.kind == weft::DimensionKind::ring;\n");
+  for (const char* path : {"sc_models/x.cpp", "tlm_interconnect/packet/x.cpp", "workload/collectives/x.cpp",
+                           "sc_main/x.cpp", "configs/x.cpp", "configs/describe.cpp", "examples/x/y.cpp"})
+    EXPECT_EQ(count(path, names), 1u) << path;
+  for (const char* path : {"configs/blueprint/x.cpp", "configs/notation.cpp", "configs/loading/x.cpp",
+                           "configs/types.cpp", "tests/a/x.cpp", "bench/x.cpp"})
+    EXPECT_EQ(count(path, names), 0u) << path;
+  EXPECT_EQ(count("sc_models/x.cpp", kTag + std::string("// as DimensionKind::ring\nint DimensionKinds;\n")),
+            0u);
+}
+
 TEST(Rooms, IncludeGuards) {
   EXPECT_EQ(count("vcd/x.h", header("WEFT_VCD_X_H")), 0u);
   EXPECT_EQ(count("vcd/x.h", header("VCD_X_H")), 1u);

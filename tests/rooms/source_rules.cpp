@@ -24,6 +24,10 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 };
 const std::set<std::string> kWithoutKernel = {"workload", "vcd", "configs"};
 const std::set<std::string> kOutside = {"tests", "bench", "examples"};
+/// Who knows kinds of dimensions: the blueprint, and those that read and write their words. Files and folders.
+const std::vector<std::string> kKnowKinds = {
+    "configs/blueprint/", "configs/config.h", "configs/keys/", "configs/loading/", "configs/notation.cpp",
+    "configs/notation.h", "configs/tree.cpp", "configs/types.cpp", "configs/types.h"};
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
@@ -58,6 +62,7 @@ class Check {
     if (!is_cpp(path_)) return;
     for (line_ = 0; line_ < lines_.size(); ++line_) {
       include(lines_[line_]);
+      kinds(lines_[line_]);
       static const std::regex using_namespace(R"(^\s*using\s+namespace\b)");
       if (is_header(path_) && std::regex_search(lines_[line_], using_namespace))
         say("`using namespace` in a header");
@@ -117,6 +122,16 @@ class Check {
       if (sources_.count(beside) != 0)
         say("includes " + target + ": write the path from the root, \"" + beside + "\"");
     }
+  }
+
+  /// Everybody else asks a Shape.
+  void kinds(const std::string& line) {
+    if (kMayInclude.count(first_part(path_)) == 0 && first_part(path_) != "examples") return;
+    for (const std::string& knows : kKnowKinds)
+      if (path_.compare(0, knows.size(), knows) == 0) return;
+    static const std::regex word(R"(\bDimensionKind\b)");
+    if (std::regex_search(line.substr(0, line.find("//")), word))
+      say("names DimensionKind: ask the dimension's Shape (configs/blueprint/shape.h)");
   }
 
   void guard(std::map<std::string, std::string>& guards) {

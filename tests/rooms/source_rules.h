@@ -23,6 +23,7 @@ Sources read_sources(const std::string& root);
 ///  - a room includes a header by a path that does not begin at the root, or something in tests, bench or
 ///  examples
 ///  - workload, vcd or configs include SystemC or TLM; anything includes systemc.h
+///  - a kind of dimension is named outside configs/blueprint and those that read and write its word
 ///  - a header says `using namespace`, or has no include guard WEFT_..._H of its own
 ///  - a source has no licence tag
 std::vector<std::string> violations(const Sources& sources);

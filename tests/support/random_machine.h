@@ -8,10 +8,9 @@
 
 #include <cstdint>
 #include <random>
-#include <systemc>
 
 #include "configs/config.h"
-#include "sc_models/job.h"
+#include "tests/support/solo_job.h"
 
 namespace weft::test {
 
@@ -39,13 +38,6 @@ void draw_dimensions(Random& random, Config& config, uint32_t least_npus, uint32
       config.dimensions.push_back(d);
     }
   } while (config.npus() < least_npus || config.npus() > most_npus);
-}
-
-/// Runs a job to its end, the last resort included; false: it has stalled.
-inline bool run_to_the_end(Job& job) {
-  do sc_core::sc_start();
-  while (!job.finished() && job.rescue());
-  return job.finished();
 }
 
 }  // namespace weft::test

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "configs/graph.h"
-#include "sc_models/job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 #include "workload/generate/collective.h"
 
@@ -203,11 +203,10 @@ Outcome run(const Case& c, Fidelity fidelity, const std::vector<uint64_t>& sizes
   return outcome(test::isolated([&] {
     Config config = c.config;
     set_fidelity(config, fidelity);
-    CollectiveJob job("job", config);
+    test::SoloCollectiveJob job("job", config);
     for (const uint64_t bytes : sizes) {
       job.start(c.op, bytes, c.root);
-      do sc_core::sc_start();
-      while (!job.finished() && job.rescue());
+      test::run_to_the_end(job);
       if (!job.finished()) return "0 " + job.stall_report();
     }
     std::string text = std::to_string(job.last().time());
@@ -482,10 +481,9 @@ Outcome run(const Job& job, const std::string& prefix, Fidelity fidelity) {
     Config config = job.config;
     set_fidelity(config, fidelity);
     const trace::JobTrace traces = trace::open_job(prefix, config.npus(), "", false);
-    TraceJob trace_job("job", config, traces);
+    test::SoloTraceJob trace_job("job", config, traces);
     trace_job.start();
-    do sc_core::sc_start();
-    while (!trace_job.finished() && trace_job.rescue());
+    test::run_to_the_end(trace_job);
     if (!trace_job.finished()) return "0 " + trace_job.stall_report();
     const RunResult result = trace_job.result();
     std::string text = std::to_string(result.time);

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "configs/loader.h"
-#include "sc_models/job.h"
 #include "tests/support/data_dir.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_machine.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft {
@@ -51,7 +51,7 @@ std::string data_job(const std::string& config_file, const std::string& trace, c
     const Config config = load_config(folder + config_file, overrides);
     const trace::JobTrace traces =
         trace::open_job(folder + trace, config.npus(), groups.empty() ? "" : folder + groups, false);
-    TraceJob job("job", config, traces);
+    test::SoloTraceJob job("job", config, traces);
     job.start();
     test::run_to_the_end(job);
     return outcome(job);
@@ -112,10 +112,9 @@ std::string three_at_once(bool beside) {
     }
     const Config config = load_config(folder / "machine.yaml");
     const trace::JobTrace traces = trace::open_job(folder / "job", 5, folder / "groups.json", false);
-    TraceJob job("job", config, traces);
+    test::SoloTraceJob job("job", config, traces);
     job.start();
-    do sc_core::sc_start();
-    while (!job.finished() && job.rescue());
+    test::run_to_the_end(job);
     return outcome(job);
   });
   EXPECT_EQ(result.status, 0) << result.text;
@@ -248,8 +247,8 @@ std::string every_scheduler(const Config& base, uint32_t threshold, const trace:
           c.scheduling = static_cast<CollectiveScheduling>(scheduling);
           c.dimension_scheduling = static_cast<DimensionScheduling>(within);
           c.dispatch_threshold = dispatcher ? threshold : 0;
-          jobs.push_back(
-              std::make_unique<TraceJob>(fmt::format("job{}", jobs.size()).c_str(), *configs.back(), traces));
+          jobs.push_back(std::make_unique<test::SoloTraceJob>(fmt::format("job{}", jobs.size()).c_str(),
+                                                              *configs.back(), traces));
         }
       }
     }

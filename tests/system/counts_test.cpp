@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {
@@ -156,7 +156,7 @@ TEST_P(Counts, MessagesBytesOfEveryLinkAndActivations) {
           config.collectives.queues_per_dimension = 2;
           config.collectives.chunks = 5;
           config.collectives.algorithms[static_cast<int>(op)].assign(dimensions.size(), algorithm);
-          CollectiveJob job("job", config);
+          test::SoloCollectiveJob job("job", config);
           const uint64_t bytes = 100'003;
           const uint32_t root = config.npus() - 1;
           job.start(op, bytes, root);
@@ -213,7 +213,7 @@ TEST(CountsExact, OneActivationAMessage) {
   const auto result = test::isolated([] {
     Config config = machine({{DimensionKind::ring, 8}}, Fidelity::message);
     config.collectives.chunks = 4;
-    CollectiveJob job("job", config);
+    test::SoloCollectiveJob job("job", config);
     job.start(CollectiveOp::all_reduce, 8 * 4 * 1024);
     sc_core::sc_start();
     const RunResult run = job.result();
@@ -239,7 +239,7 @@ TEST(CountsExact, TheTorusOfTheSpeedGate) {
     Config config = machine({{DimensionKind::ring, 4}, {DimensionKind::ring, 4}, {DimensionKind::ring, 4}},
                             Fidelity::message);
     config.collectives.chunks = 4;
-    CollectiveJob job("job", config);
+    test::SoloCollectiveJob job("job", config);
     job.start(CollectiveOp::all_reduce, 1 << 20);
     sc_core::sc_start();
     const RunResult run = job.result();

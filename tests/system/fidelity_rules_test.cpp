@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 #include "workload/graph/fidelity_rules.h"
 
@@ -94,10 +94,9 @@ Json run(const Config& config, const std::vector<std::vector<PbNode>>& traces, b
     trace::test::write_trace(folder / fmt::format("job.{}.et", r), traces[r]);
   const auto result = test::isolated([&] {
     const auto open = trace::open_job(folder / "job", config.npus(), "", false);
-    TraceJob job("job", config, open, nullptr, fold);
+    test::SoloTraceJob job("job", config, open, fold);
     job.start();
-    do sc_core::sc_start();
-    while (!job.finished() && job.rescue());
+    test::run_to_the_end(job);
     if (!job.finished()) return job.stall_report();
     const RunResult r = job.result();
     Json json = {{"time", r.time},
@@ -419,7 +418,7 @@ TEST(FidelityRules, ACollectiveBesidesOneInTheSwitch) {
 TEST(FidelityRules, ACollectiveWithoutATraceIsLiftedByOperationAndTime) {
   const auto time = [](Config config) {
     const auto result = test::isolated([&] {
-      CollectiveJob job("job", config);
+      test::SoloCollectiveJob job("job", config);
       job.start(CollectiveOp::all_reduce, kBytes);
       sc_core::sc_start();
       const RunResult r = job.result();

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "configs/tree.h"
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {
@@ -65,10 +65,9 @@ std::string not_foldable(const Config& config, CollectiveOp op, uint64_t bytes) 
 
 std::string time_of(const Config& config, CollectiveOp op, uint64_t bytes, bool folded) {
   const auto result = test::isolated([&] {
-    CollectiveJob job("job", config, nullptr, folded);
+    test::SoloCollectiveJob job("job", config, folded);
     job.start(op, bytes);
-    do sc_core::sc_start();
-    while (!job.finished() && job.rescue());
+    test::run_to_the_end(job);
     if (!job.finished()) return job.stall_report();
     const RunResult r = job.result();
     std::string text = std::to_string(r.time) + " ps, " + std::to_string(r.messages) + " messages";

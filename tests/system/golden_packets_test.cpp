@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "configs/packet_timing.h"
-#include "sc_models/job.h"
 #include "tests/support/data_dir.h"
 #include "tests/support/golden_collectives.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {
@@ -129,8 +129,8 @@ std::string run(const std::vector<GoldenCollective>& goldens, F&& f) {
   std::vector<Case> cases;
   for (const GoldenCollective& g : goldens) {
     cases.push_back({g, std::make_unique<Config>(packets_of(g)), nullptr});
-    cases.back().job =
-        std::make_unique<CollectiveJob>(fmt::format("case{}", cases.size()).c_str(), *cases.back().config);
+    cases.back().job = std::make_unique<test::SoloCollectiveJob>(fmt::format("case{}", cases.size()).c_str(),
+                                                                 *cases.back().config);
     cases.back().job->start(g.op, g.bytes);
   }
   sc_core::sc_start();

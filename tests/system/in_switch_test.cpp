@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "configs/loader.h"
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/elements.h"
 #include "workload/collectives/in_switch.h"
@@ -561,7 +561,7 @@ TEST(InSwitch, PacketsAreCountedOnEveryLink) {
     config.packet.header_bytes = 8;
     config.run.element = "int32";
     const auto result = test::isolated([&] {
-      CollectiveJob job("job", config);
+      test::SoloCollectiveJob job("job", config);
       job.start(CollectiveOp::all_reduce, 9'600);
       sc_core::sc_start();
       const RunResult run = job.result();
@@ -677,7 +677,7 @@ TEST(InSwitch, JobsReportLinksCountsAndWrongData) {
     config.run.element = "int32";
     config.dimensions[0].collective_unit.segment = 10'000;
     const auto result = test::isolated([&] {
-      CollectiveJob job("job", config);
+      test::SoloCollectiveJob job("job", config);
       job.start(CollectiveOp::all_reduce, 40'000);
       sc_core::sc_start();
       const RunResult run = job.result();
@@ -700,7 +700,7 @@ TEST(InSwitch, JobsReportLinksCountsAndWrongData) {
     expected += fmt::format(", {} {} {}", 4 * 600 * kNs, 16 * 200 * kNs, 16 * 1000 * kNs);
     EXPECT_EQ(result.text, expected);
     const auto lied = test::isolated([&] {
-      CollectiveJob job("job", config);
+      test::SoloCollectiveJob job("job", config);
       job.system().data()->set_source(std::make_unique<Liar>());
       job.start(CollectiveOp::all_reduce, 400);
       sc_core::sc_start();

@@ -14,9 +14,9 @@
 #include <sstream>
 
 #include "configs/loader.h"
-#include "sc_models/job.h"
 #include "sc_models/packet_region.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {
@@ -93,7 +93,7 @@ std::string sent(const Config& config, const std::vector<Send>& sends) {
 std::string collective(const Config& config, CollectiveOp op, uint64_t bytes,
                        const std::function<std::string(const RunResult&)>& more = {}) {
   const auto result = test::isolated([&] {
-    CollectiveJob job("job", config);
+    test::SoloCollectiveJob job("job", config);
     job.start(op, bytes);
     sc_core::sc_start();
     if (!job.finished()) return job.stall_report();
@@ -719,7 +719,7 @@ TEST(PacketSystem, OverrunsAreWarnedOf) {
   config.packet.flow_control = FlowControl::pfc;
   const auto run = [&] {
     return test::isolated([&] {
-             CollectiveJob job("job", config);
+             test::SoloCollectiveJob job("job", config);
              job.start(CollectiveOp::all_to_all, 8 << 20);
              sc_core::sc_start();
              std::string text;
@@ -878,7 +878,7 @@ TEST(PacketSystem, DataArrivesOverOneWayLinks) {
       const auto what = static_cast<CollectiveOp>(op);
       if (what == CollectiveOp::barrier) continue;
       const auto result = test::isolated([&] {
-        CollectiveJob job("job", config);
+        test::SoloCollectiveJob job("job", config);
         job.start(what, 20 * 1003);
         sc_core::sc_start();
         if (!job.finished()) return job.stall_report();

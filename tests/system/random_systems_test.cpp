@@ -11,10 +11,10 @@
 #include <random>
 #include <string>
 
-#include "sc_models/job.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_machine.h"
+#include "tests/support/solo_job.h"
 
 namespace weft {
 namespace {
@@ -104,7 +104,7 @@ Config random_machine(Random& random) {
 std::string run(uint32_t seed, bool facts) {
   Random random(seed);
   const Config config = random_machine(random);
-  CollectiveJob job("job", config);
+  test::SoloCollectiveJob job("job", config);
   bool packets = false;
   for (const DimensionConfig& d : config.dimensions) packets = packets || d.fidelity == Fidelity::packet;
   const uint64_t sizes[] = {0, 1, 7, 1'000, 100'003, packets ? 30'000u : 1'048'576u};
@@ -173,7 +173,7 @@ Picoseconds all_reduce(const std::function<void(Config&)>& change) {
     config.hbm.bandwidth = {2'000'000'000'000ull, 1};
     config.hbm.latency = 100'000;
     change(config);
-    CollectiveJob job("job", config);
+    test::SoloCollectiveJob job("job", config);
     job.start(CollectiveOp::all_reduce, 1 << 20);
     sc_core::sc_start();
     const RunResult run = job.result();

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/solo_job.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft {
@@ -117,10 +117,9 @@ struct Outcome {
 Outcome run(const Config& config, const JobFiles& files, bool fold) {
   const auto result = test::isolated([&] {
     const trace::JobTrace traces = files.open();
-    TraceJob job("job", config, traces, nullptr, fold);
+    test::SoloTraceJob job("job", config, traces, fold);
     job.start();
-    do sc_core::sc_start();
-    while (!job.finished() && job.rescue());
+    test::run_to_the_end(job);
     if (!job.finished()) return job.stall_report();
     const RunResult r = job.result();
     std::string folding = fmt::format("{} simulated, {} of {} folded{}", r.simulated_ranks,

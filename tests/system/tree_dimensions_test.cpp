@@ -19,9 +19,9 @@
 #include "configs/loader.h"
 #include "configs/packet_timing.h"
 #include "configs/tree.h"
-#include "sc_models/job.h"
 #include "tests/support/isolated.h"
 #include "tests/support/machine.h"
+#include "tests/support/solo_job.h"
 #include "tlm_interconnect/packet/dependency_check.h"
 
 namespace weft {
@@ -382,10 +382,9 @@ TEST(TreeDimensions, NoCycleOfBuffers) {
 
 std::string time_of(const Config& config, CollectiveOp op, uint64_t bytes, bool folded = false) {
   const auto result = test::isolated([&] {
-    CollectiveJob job("job", config, nullptr, folded);
+    test::SoloCollectiveJob job("job", config, folded);
     job.start(op, bytes);
-    do sc_core::sc_start();
-    while (!job.finished() && job.rescue());
+    test::run_to_the_end(job);
     const RunResult run = job.result();
     std::string text = job.finished() ? std::to_string(run.time) + " ps" : job.stall_report();
     for (const auto& broken : run.broken_invariants) text += "; " + broken;

@@ -155,8 +155,7 @@ PacketTopology make_links(const Config& config, const PacketFabricConfig& packet
   std::vector<TopologyDimension> dimensions;
   for (const DimensionConfig& d : config.fabric_dimensions()) {
     TopologyDimension dimension;
-    dimension.kind = d.kind;
-    dimension.size = d.size;
+    dimension.shape = Shape(d);
     dimension.link = level_timing(d, 0, packet);
     dimension.tree = d.tree;
     for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)

@@ -217,9 +217,8 @@ std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& 
       fmt::format("{} and at least 2 VCs per virtual network", option("vc_classes", "dateline"));
   if (routing == "dimension_order") return fmt::format("Use {}.", classes);
   // Classes are dimension_order's: another routing does not heed them.
-  const bool rings =
-      std::any_of(topology.dimensions.begin(), topology.dimensions.end(),
-                  [](const TopologyDimension& d) { return d.kind == DimensionKind::ring && d.size > 2; });
+  const bool rings = std::any_of(topology.dimensions.begin(), topology.dimensions.end(),
+                                 [](const TopologyDimension& d) { return d.shape.circular(); });
   return fmt::format("Use {}{}, or {}.", option("routing", "dimension_order"),
                      rings ? fmt::format(" with {}", classes) : "", option("routing", "up_down"));
 }

@@ -72,17 +72,98 @@ uint32_t add_levels(PacketTopology& t, const TopologyDimension& dimension) {
   return first;
 }
 
-uint32_t npu_ports(const TopologyDimension& d) {
-  switch (d.kind) {
-    case DimensionKind::ring:
-    case DimensionKind::mesh:
-      return 2;
-    case DimensionKind::fully_connected:
-      return d.size;  // one a coordinate; its own entry is unused
-    case DimensionKind::switch_:
-      return 1;
+/// A crossbar that joins NPUs port by port.
+TopologyRouter crossbar(const std::string& name, uint32_t ports) {
+  TopologyRouter s;
+  s.name = name;
+  s.role = RouterRole::dimension_switch;
+  s.ports.resize(ports);
+  for (uint32_t i = 0; i < ports; ++i) s.ways.push_back(i);
+  return s;
+}
+
+/// The only dimension is a Switch or a tree: the interfaces are at the ports of its switches.
+void add_lone_switches(PacketTopology& t) {
+  const TopologyDimension& dimension = t.dimensions[0];
+  const uint32_t link_class = t.add_link(dimension.link);
+  const auto attach = [&](uint32_t c, uint32_t router, uint32_t port) {
+    join_ni(t, router, port, c, link_class);
+  };
+  if (dimension.tree != nullptr) {
+    add_tree(t, 0, 0, add_levels(t, dimension), attach);
+    return;
   }
-  return 0;
+  t.routers.push_back(crossbar("switch", dimension.shape.size()));
+  for (uint32_t c = 0; c < dimension.shape.size(); ++c) attach(c, 0, c);
+}
+
+/// A router an NPU. Its ports are those of its links that lead on, dimension by dimension, then its
+/// interface's.
+void add_npu_routers(PacketTopology& t, uint32_t ni_class) {
+  uint32_t ways = 0;
+  for (const TopologyDimension& d : t.dimensions) {
+    t.way_offset.push_back(ways);
+    ways += d.shape.links();
+  }
+  const auto npus = static_cast<uint32_t>(t.nis.size());
+  if (uint64_t{npus} * ways > kMostPorts) {
+    fail(fmt::format("{} has more than {} ports: make it smaller, or use Switch in place of FullyConnected",
+                     t.name, kMostPorts));
+  }
+  for (uint32_t rank = 0; rank < npus; ++rank) {
+    TopologyRouter r;
+    r.name = fmt::format("router_{}", rank);
+    r.role = RouterRole::npu;
+    r.rank = rank;
+    r.ways.assign(ways, ~0u);
+    uint32_t ports = 0;
+    for (uint32_t d = 0; d < t.dimensions.size(); ++d) {
+      const Shape& shape = t.dimensions[d].shape;
+      for (uint32_t link = 0; link < shape.links(); ++link) {
+        if (shape.leads_on(t.coordinate(rank, d), link)) r.ways[t.way_offset[d] + link] = ports++;
+      }
+    }
+    r.ports.resize(ports + 1);
+    t.routers.push_back(std::move(r));
+    join_ni(t, rank, ports, rank, ni_class);
+  }
+}
+
+/// The links of a dimension that join NPUs with each other.
+void join_peers(PacketTopology& t, uint32_t d, uint32_t link_class) {
+  const Shape& shape = t.dimensions[d].shape;
+  for (uint32_t rank = 0; rank < t.nis.size(); ++rank) {
+    const uint32_t here = t.coordinate(rank, d);
+    for (uint32_t link = 0; link < shape.links(); ++link) {
+      const uint32_t peer = shape.peer(here, link);
+      if (peer >= shape.size() || peer < here) continue;  // no NPU, or joined from there
+      const uint32_t other = rank + (peer - here) * t.strides[d];
+      join(t, rank, t.port_of(t.routers[rank], d, link), other,
+           t.port_of(t.routers[other], d, shape.link_back(here, link)), link_class);
+    }
+  }
+}
+
+/// The switches of a dimension's lines.
+void add_switches(PacketTopology& t, uint32_t d, uint32_t link_class, uint32_t level_class) {
+  const Shape& shape = t.dimensions[d].shape;
+  const uint32_t stride = t.strides[d];
+  for (uint32_t base = 0; base < t.nis.size(); ++base) {
+    if (t.coordinate(base, d) != 0) continue;
+    const auto attach = [&](uint32_t c, uint32_t router, uint32_t port) {
+      const uint32_t npu = base + c * stride;
+      join(t, npu, t.port_of(t.routers[npu], d, 0), router, port, link_class);
+    };
+    if (shape.tree() != nullptr) {
+      add_tree(t, d, base, level_class, attach);
+      continue;
+    }
+    const auto id = static_cast<uint32_t>(t.routers.size());
+    t.routers.push_back(crossbar(fmt::format("switch_{}_{}", d, base), shape.size()));
+    t.routers[id].rank = base;
+    t.routers[id].dimension = d;
+    for (uint32_t c = 0; c < shape.size(); ++c) attach(c, id, c);
+  }
 }
 
 }  // namespace
@@ -253,121 +334,33 @@ PacketTopology make_dimensions(const std::vector<TopologyDimension>& dimensions,
   t.dimensions = dimensions;
   uint64_t npus = 1;
   for (const TopologyDimension& d : dimensions) {
-    if (d.size == 0) fail("a dimension needs at least one NPU");
+    const uint32_t size = d.shape.size();
+    if (size == 0) fail("a dimension needs at least one NPU");
     t.strides.push_back(static_cast<uint32_t>(npus));
-    npus *= d.size;
+    npus *= size;
     if (npus > kMostNpus)
       fail(fmt::format("more than {} NPUs at packet fidelity: make the topology smaller", kMostNpus));
-    t.name += t.name.empty() ? "" : "_";
-    t.name += d.tree != nullptr ? print_tree_notation(d.tree->notation())
-                                : fmt::format("{}({})", to_string(d.kind), d.size);
+    t.name += (t.name.empty() ? "" : "_") + d.shape.name();
   }
   if (dimensions.empty()) fail("a packet network needs at least one dimension");
   t.routing = "dimension_order";
   t.selection = "random";
   t.nis.resize(npus);
   const uint32_t ni_class = t.add_link(ni_link);
-
-  if (dimensions.size() == 1 && dimensions[0].kind == DimensionKind::switch_) {
-    const uint32_t link_class = t.add_link(dimensions[0].link);
-    if (dimensions[0].tree != nullptr) {
-      add_tree(t, 0, 0, add_levels(t, dimensions[0]),
-               [&](uint32_t c, uint32_t router, uint32_t port) { join_ni(t, router, port, c, link_class); });
-      return t;
-    }
-    TopologyRouter s;
-    s.name = "switch";
-    s.role = RouterRole::dimension_switch;
-    s.ports.resize(npus);
-    for (uint32_t i = 0; i < npus; ++i) s.ways.push_back(i);
-    t.routers.push_back(std::move(s));
-    for (uint32_t i = 0; i < npus; ++i) join_ni(t, 0, i, i, link_class);
-    (void)ni_class;
+  if (dimensions.size() == 1 && dimensions[0].shape.has_switches()) {
+    add_lone_switches(t);
     return t;
   }
-
-  uint32_t ways = 0;
-  for (const TopologyDimension& d : dimensions) {
-    t.way_offset.push_back(ways);
-    ways += npu_ports(d);
-  }
-  if (npus * ways > kMostPorts) {
-    fail(fmt::format("{} has more than {} ports: make it smaller, or use Switch in place of FullyConnected",
-                     t.name, kMostPorts));
-  }
-  // Ports of an NPU's router: dimension by dimension (a coordinate's own FullyConnected entry has none), then
-  // the NI.
-  for (uint32_t rank = 0; rank < npus; ++rank) {
-    TopologyRouter r;
-    r.name = fmt::format("router_{}", rank);
-    r.role = RouterRole::npu;
-    r.rank = rank;
-    r.ways.assign(ways, ~0u);
-    uint32_t ports = 0;
-    for (uint32_t d = 0; d < dimensions.size(); ++d) {
-      const uint32_t here = t.coordinate(rank, d);
-      const uint32_t size = dimensions[d].size;
-      for (uint32_t w = 0; w < npu_ports(dimensions[d]); ++w) {
-        const DimensionKind kind = dimensions[d].kind;
-        if (size == 1) continue;
-        if (kind == DimensionKind::fully_connected && w == here) continue;
-        if (kind == DimensionKind::mesh && ((w == 0 && here + 1 == size) || (w == 1 && here == 0))) continue;
-        r.ways[t.way_offset[d] + w] = ports++;
-      }
-    }
-    r.ports.resize(ports + 1);
-    t.routers.push_back(std::move(r));
-    join_ni(t, rank, ports, rank, ni_class);
-  }
+  add_npu_routers(t, ni_class);
   for (const TopologyDimension& d : dimensions) t.add_link(d.link);
   for (uint32_t d = 0; d < dimensions.size(); ++d) {
-    const TopologyDimension& dim = dimensions[d];
-    const uint32_t stride = t.strides[d];
     const uint32_t link_class = ni_class + 1 + d;
-    const uint32_t level_class = add_levels(t, dim);
-    if (dim.size == 1) continue;
-    for (uint32_t rank = 0; rank < npus; ++rank) {
-      const uint32_t here = t.coordinate(rank, d);
-      const uint32_t base = rank - here * stride;
-      switch (dim.kind) {
-        case DimensionKind::ring:
-        case DimensionKind::mesh: {
-          if (dim.kind == DimensionKind::mesh && here + 1 == dim.size) break;
-          const uint32_t next = base + (here + 1) % dim.size * stride;
-          join(t, rank, t.port_along(t.routers[rank], d, true), next, t.port_along(t.routers[next], d, false),
-               link_class);
-          break;
-        }
-        case DimensionKind::fully_connected:
-          for (uint32_t c = here + 1; c < dim.size; ++c) {
-            const uint32_t other = base + c * stride;
-            join(t, rank, t.port_towards(t.routers[rank], d, c), other,
-                 t.port_towards(t.routers[other], d, here), link_class);
-          }
-          break;
-        case DimensionKind::switch_:
-          if (here == 0 && dim.tree != nullptr) {
-            add_tree(t, d, base, level_class, [&](uint32_t c, uint32_t router, uint32_t port) {
-              const uint32_t npu = base + c * stride;
-              join(t, npu, t.port_towards(t.routers[npu], d, 0), router, port, link_class);
-            });
-          } else if (here == 0) {
-            TopologyRouter s;
-            s.name = fmt::format("switch_{}_{}", d, rank);
-            s.role = RouterRole::dimension_switch;
-            s.rank = base;
-            s.dimension = d;
-            s.ports.resize(dim.size);
-            t.routers.push_back(std::move(s));
-            const auto id = static_cast<uint32_t>(t.routers.size() - 1);
-            for (uint32_t c = 0; c < dim.size; ++c) {
-              t.routers[id].ways.push_back(c);
-              const uint32_t npu = base + c * stride;
-              join(t, npu, t.port_towards(t.routers[npu], d, 0), id, c, link_class);
-            }
-          }
-          break;
-      }
+    const uint32_t level_class = add_levels(t, dimensions[d]);
+    if (dimensions[d].shape.size() == 1) continue;
+    if (dimensions[d].shape.has_switches()) {
+      add_switches(t, d, link_class, level_class);
+    } else {
+      join_peers(t, d, link_class);
     }
   }
   return t;
@@ -462,13 +455,12 @@ PacketTopology make_from_notation(const std::string& notation, const LinkTiming&
   std::vector<TopologyDimension> dimensions;
   for (const NotationDimension& d : parse_notation(notation)) {
     TopologyDimension dimension;
-    dimension.kind = d.kind;
-    dimension.size = d.size;
     dimension.link = link;
     if (d.tree) {
       dimension.levels.assign(d.tree->levels() - 1, link);
       dimension.tree = std::make_shared<const Tree>(*d.tree, std::vector<TreeLevel>(d.tree->levels() - 1));
     }
+    dimension.shape = Shape(d.kind, d.size, dimension.tree.get());
     dimensions.push_back(dimension);
   }
   return make_dimensions(dimensions, ni_link);

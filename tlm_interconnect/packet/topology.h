@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/ticks.h"
 #include "configs/tree.h"
 #include "configs/types.h"
@@ -49,7 +50,7 @@ struct TopologyRouter {
   uint32_t level = 0;      ///< tree: 0 is the root level
   uint32_t position = 0;   ///< tree: within the level
   std::vector<TopologyPort> ports;
-  /// npu: per dimension, where to go (see PacketTopology::port_towards); dimension_switch: port of each
+  /// npu: the ports of its links, by dimension (see PacketTopology::port_of); dimension_switch: port of each
   /// coordinate.
   std::vector<uint32_t> ways;
   /// With lanes: of each port the port of the network interface that serves it (its own, for those); else
@@ -61,11 +62,10 @@ struct TopologyRouter {
 };
 
 struct TopologyDimension {
-  DimensionKind kind = DimensionKind::ring;
-  uint32_t size = 1;
+  Shape shape;  ///< of its lines
   LinkTiming link;
-  std::shared_ptr<const Tree> tree = nullptr;  ///< of a Switch whose lines are trees of switches
-  std::vector<LinkTiming> levels = {};         ///< of the tree's links above the NPUs' own, from level 1 up
+  std::shared_ptr<const Tree> tree;  ///< keeps shape.tree()
+  std::vector<LinkTiming> levels;    ///< of the tree's links above the NPUs' own, from level 1 up
 };
 
 struct NiAttachment {
@@ -96,15 +96,11 @@ struct PacketTopology {
 
   uint32_t ranks() const { return static_cast<uint32_t>(nis.size()) - more_nis; }
   uint32_t coordinate(uint32_t rank, uint32_t dimension) const {
-    return rank / strides[dimension] % dimensions[dimension].size;
+    return rank / strides[dimension] % dimensions[dimension].shape.size();
   }
-  /// npu router, ring or mesh: the port that leads to higher (positive) or lower coordinates.
-  uint32_t port_along(const TopologyRouter& router, uint32_t dimension, bool positive) const {
-    return router.ways[way_offset[dimension] + (positive ? 0 : 1)];
-  }
-  /// npu router, FullyConnected: the port to a coordinate. Switch: the port to the switch (coordinate 0).
-  uint32_t port_towards(const TopologyRouter& router, uint32_t dimension, uint32_t coordinate) const {
-    return router.ways[way_offset[dimension] + coordinate];
+  /// npu router: the port of a link, numbered as the dimension's shape does (Shape::link_to).
+  uint32_t port_of(const TopologyRouter& router, uint32_t dimension, uint32_t link) const {
+    return router.ways[way_offset[dimension] + link];
   }
 
   // -- for explicit graphs

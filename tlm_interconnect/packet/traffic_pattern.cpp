@@ -73,7 +73,7 @@ TrafficPattern::TrafficPattern(const PatternConfig& config, const PacketTopology
       }
       uint32_t d = 0;  // one step up in every dimension
       for (uint32_t i = 0; i < topology.dimensions.size(); ++i) {
-        d += (topology.coordinate(r, i) + 1) % topology.dimensions[i].size * topology.strides[i];
+        d += (topology.coordinate(r, i) + 1) % topology.dimensions[i].shape.size() * topology.strides[i];
       }
       fixed_[r] = d;
     }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/types.h"
 
 namespace weft::collectives {
@@ -166,8 +167,8 @@ const Algorithm* find_algorithm(const std::string& name);
 const std::vector<const Algorithm*>& all_algorithms();
 
 /// Adds the algorithm of a plugin (`source`: its file), which must live as long as the program, under its
-/// name(), and `one_<name>` for whole operations. Its rounds are proven for every operation and number of members that it runs
-/// (disproof()). Errors: UserError(usage) when there is one of that name.
+/// name(), and `one_<name>` for whole operations. Its rounds are proven for every operation and number of
+/// members that it runs (disproof()). Errors: UserError(usage) when there is one of that name.
 void add_algorithm(const Algorithm& algorithm, const std::string& description, const std::string& source);
 
 /// What an algorithm that runs whole operations ("one_ring") does on its flat line of members. nullptr for a
@@ -175,7 +176,7 @@ void add_algorithm(const Algorithm& algorithm, const std::string& description, c
 const Algorithm* find_flat_algorithm(const std::string& name);
 
 /// The algorithm a dimension uses when the configuration names none.
-const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op);
+const Algorithm* default_algorithm(const Shape& shape, CollectiveOp op);
 
 // One function a file; registry.cpp lists them.
 const Algorithm* ring_algorithm();

@@ -4,6 +4,7 @@
 #include "workload/collectives/auto_chunks.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "configs/tree.h"
 #include "workload/collectives/in_switch.h"
@@ -17,38 +18,39 @@ constexpr uint32_t kRounds = 4096;
 
 /// How messages travel along an axis.
 struct Ways {
-  double latency = 0;      ///< of a hop; Switch: of the way through it
-  double ps_per_byte = 0;  ///< of a link
-  DimensionKind kind = DimensionKind::switch_;
-  uint32_t size = 1;   ///< places along the axis, for distances on rings
-  uint32_t ports = 0;  ///< dimensions whose links it uses
+  double latency = 0;         ///< of a hop; Switch: of the way through it
+  double ps_per_byte = 0;     ///< of a link
+  std::optional<Shape> line;  ///< where NPUs are joined to their neighbours
+  bool pairs = false;         ///< a link to every peer
+  uint32_t ports = 0;         ///< dimensions whose links it uses
 };
 
 double ps_per_byte(Rate rate) {
   return rate.bytes_per_second == 0 ? 0 : 1e12 / rate.value();
 }
 
-double way_latency(const DimensionConfig& d) {
-  if (d.tree != nullptr) return static_cast<double>(d.tree->latency(d.latency, d.tree->height()));
-  return static_cast<double>(d.latency) * (d.kind == DimensionKind::switch_ ? 2 : 1);
-}
-
 Ways ways_of(const Config& config, const Axis& axis, bool to_neighbour) {
   Ways ways;
   if (axis.dimension != Axis::kFlat) {
     const DimensionConfig& d = config.dimensions[axis.dimension];
-    ways = {way_latency(d), ps_per_byte(d.link_rate()), d.kind, d.size, 1};
+    const Shape shape(d);
+    ways = {static_cast<double>(step_latency(d)), ps_per_byte(d.link_rate()), {}, shape.joins_pairs(), 1};
     // Two NPUs have one wire each way, whatever joins them: there is no long way round and no second
     // direction.
-    if (d.size == 2 && (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh))
-      ways.kind = DimensionKind::fully_connected;
+    if (shape.joins_neighbours()) {
+      if (d.size == 2) {
+        ways.pairs = true;
+      } else {
+        ways.line = shape;
+      }
+    }
     return ways;
   }
   // A line that runs over several dimensions: the slowest links, the longest way.
   for (uint32_t d = 0; d < config.dimensions.size(); ++d) {
     const DimensionConfig& dimension = config.dimensions[d];
     if ((axis.crosses >> d & 1) == 0) continue;
-    const double latency = way_latency(dimension);
+    const auto latency = static_cast<double>(step_latency(dimension));
     ++ways.ports;
     ways.latency = to_neighbour ? std::max(ways.latency, latency) : ways.latency + latency;
     ways.ps_per_byte = std::max(ways.ps_per_byte, ps_per_byte(dimension.link_rate()));
@@ -57,11 +59,7 @@ Ways ways_of(const Config& config, const Axis& axis, bool to_neighbour) {
 }
 
 uint32_t hops(const Ways& ways, const Axis& axis, uint32_t from, uint32_t to) {
-  if (ways.kind != DimensionKind::ring && ways.kind != DimensionKind::mesh) return 1;
-  const uint32_t a = axis.value(from);
-  const uint32_t b = axis.value(to);
-  const uint32_t apart = a < b ? b - a : a - b;
-  return ways.kind == DimensionKind::ring ? std::min(apart, ways.size - apart) : apart;
+  return ways.line ? ways.line->hops(axis.value(from), axis.value(to)) : 1;
 }
 
 /// A member's phase, every round as long as its links are busy with it.
@@ -125,7 +123,7 @@ class MemberCost {
   }
 
   void add(const Round& round, const Split& split, uint32_t me, AxisCost& cost) const {
-    const bool line = ways_.kind == DimensionKind::ring || ways_.kind == DimensionKind::mesh;
+    const bool line = ways_.line.has_value();
     double sum = 0;
     double largest = 0;
     double loaded = 0;  // bytes times the links they cross
@@ -141,12 +139,12 @@ class MemberCost {
       way = std::max(way, ring_ && line && axis_.values.empty() ? 1.0 : far);
       reduces = reduces || send.reduce;
     }
-    if (ring_ && ways_.kind == DimensionKind::mesh) way = 2;
+    if (ring_ && line && !ways_.line->wraps()) way = 2;
     if (round.sends.empty() && round.receives == 0) return;
     cost.latency += std::max(way, 1.0) * ways_.latency + static_cast<double>(config_.nmu.endpoint_delay);
     double busy = sum;
-    if (ways_.kind == DimensionKind::fully_connected) busy = largest;  // a link to every peer
-    if (line) busy = ring_ ? sum : loaded / 2;                         // the others use both directions
+    if (ways_.pairs) busy = largest;            // a link to every peer
+    if (line) busy = ring_ ? sum : loaded / 2;  // the others use both directions
     const double injected = sum * ps_per_byte(config_.nmu.injection_bandwidth);
     const double sending = std::max(busy * ways_.ps_per_byte, injected);
     cost.serialisation += sending;
@@ -225,12 +223,9 @@ std::vector<AxisCost> axis_costs(const Config& config, const CollectivePlan& pla
     axes[a].again = cost.again;
     axes[a].one_way = cost.one_way;
     const Axis& axis = plan.axes()[a];
-    const bool line =
-        axis.dimension != Axis::kFlat && (config.dimensions[axis.dimension].kind == DimensionKind::ring ||
-                                          config.dimensions[axis.dimension].kind == DimensionKind::mesh);
-    axes[a].at_once = c.active_chunks_per_dimension * (line ? c.queues_per_dimension : 1);
-    if (line && plan.phases()[p].algorithm == ring_algorithm())
-      axes[a].directions = std::min(2u, c.queues_per_dimension);
+    const uint32_t queues = queues_of(config, axis);
+    axes[a].at_once = c.active_chunks_per_dimension * queues;
+    if (plan.phases()[p].algorithm == ring_algorithm()) axes[a].directions = std::min(2u, queues);
   }
   return axes;
 }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "configs/blueprint/blueprint.h"
 #include "configs/dram_spec.h"
-#include "configs/geometry.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/stop.h"
@@ -22,24 +22,14 @@ namespace {
 double port_rate(const Config& config, const CollectivePlan& plan, const Axis& axis, size_t axis_index) {
   const DimensionConfig& d = config.dimensions[axis.dimension];
   const double link = d.link_rate().value();
-  switch (d.kind) {
-    case DimensionKind::ring:
-    case DimensionKind::mesh: {
-      bool only_ring = true;
-      for (const PhasePlan& phase : plan.phases()) {
-        if (phase.axis == axis_index) only_ring = only_ring && std::string(phase.algorithm->name()) == "ring";
-      }
-      const uint32_t directions = only_ring && d.kind == DimensionKind::ring && axis.values.empty()
-                                      ? std::min(2u, config.collectives.queues_per_dimension)
-                                      : 2;
-      return link * directions;
-    }
-    case DimensionKind::fully_connected:
-      return link * (d.size - 1);
-    case DimensionKind::switch_:
-      return link;
+  const Shape shape(d);
+  if (!shape.wraps() || !axis.values.empty()) return link * shape.links();
+  // On a whole Ring the ring algorithm sends in as many directions as there are queues.
+  for (const PhasePlan& phase : plan.phases()) {
+    if (phase.axis == axis_index && std::string(phase.algorithm->name()) != "ring")
+      return link * shape.links();
   }
-  return link;
+  return link * std::min(shape.links(), config.collectives.queues_per_dimension);
 }
 
 /// Latency from member `from` of the axis to the farthest one, by the shortest way.
@@ -127,70 +117,16 @@ Picoseconds injected(const Config& config, const CollectivePlan& plan, double me
   return floor_time(sent, rate.value());
 }
 
-/// The links of the machine as the bounds see them, for machines whose logical topology is not the physical
-/// one.
-class Machine {
- public:
-  explicit Machine(const Config& config)
-      : config_(config), geometry_(Geometry::of_fabric(config)), nearest_(kNever) {
-    if (config.graph != nullptr) {
-      for (const GraphLink& link : config.graph->spec().links) nearest_ = std::min(nearest_, link.latency);
-    }
-    for (const DimensionConfig& d : config.fabric_dimensions()) {
-      if (d.size <= 1) continue;
-      const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
-                             : d.kind == DimensionKind::switch_       ? 1
-                                                                      : 2;
-      ports_ += d.link_rate().value() * links;
-      nearest_ = std::min(nearest_, d.latency);
-    }
-  }
-
-  /// Bytes per second that can leave or enter a rank's NPU.
-  double out_rate(uint32_t rank) const {
-    return config_.graph != nullptr ? config_.graph->out_rate(geometry_.place(rank)) : ports_;
-  }
-  double in_rate(uint32_t rank) const {
-    return config_.graph != nullptr ? config_.graph->in_rate(geometry_.place(rank)) : ports_;
-  }
-  /// Of any link.
-  Picoseconds nearest() const { return nearest_; }
-  /// Least latency from one rank to each of the others, whatever the way. `others(f)` calls f(other).
-  template <typename Others>
-  Picoseconds farthest(uint32_t rank, const Others& others) const {
-    Picoseconds most = 0;
-    if (config_.graph != nullptr) {
-      const std::vector<Picoseconds> latency = config_.graph->latencies_from(geometry_.place(rank));
-      others([&](uint32_t other) { most = std::max(most, latency[geometry_.place(other)]); });
-      return most;
-    }
-    others([&](uint32_t other) {
-      Picoseconds latency = 0;
-      for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
-        latency += geometry_.latency(d, geometry_.coordinate(geometry_.place(rank), d),
-                                     geometry_.coordinate(geometry_.place(other), d));
-      }
-      most = std::max(most, latency);
-    });
-    return most;
-  }
-
- private:
-  const Config& config_;
-  Geometry geometry_;
-  double ports_ = 0;
-  Picoseconds nearest_;
-};
-
 /// The bound where links are not lined up with the dimensions that the plan knows: what each member's own
 /// links and all members' links together must carry, and the latency to the farthest one.
 Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
-  const Machine machine(config);
+  const Blueprint machine(config);
+  const Geometry& geometry = machine.geometry();
   const CollectiveRequest& request = plan.request();
   const CollectiveOp op = request.op;
   const std::vector<uint32_t>& group = request.group->ranks;
-  const auto ranks = [&](auto&& f) {
-    for (uint32_t i = 0; i < plan.members(); ++i) f(group.empty() ? i : group[i]);
+  const auto places = [&](auto&& f) {
+    for (uint32_t i = 0; i < plan.members(); ++i) f(geometry.place(group.empty() ? i : group[i]));
   };
   double members = 1;
   for (const Axis& axis : plan.axes()) members *= axis.size;
@@ -198,9 +134,9 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   double least_out = 0;
   double least_in = 0;
   double all_out = 0;
-  ranks([&](uint32_t rank) {
-    const double out = machine.out_rate(rank);
-    const double in = machine.in_rate(rank);
+  places([&](uint32_t place) {
+    const double out = machine.out_rate(place);
+    const double in = machine.in_rate(place);
     least_out = all_out == 0 ? out : std::min(least_out, out);
     least_in = all_out == 0 ? in : std::min(least_in, in);
     all_out += out;
@@ -240,8 +176,8 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   bound = std::max(bound, floor_time(in, least_in));
   bound = std::max(bound, floor_time(total * plan.members(), all_out));
   if (rooted(op) && whole) {
-    const double root_in = machine.in_rate(request.root);
-    const double root_out = machine.out_rate(request.root);
+    const double root_in = machine.in_rate(geometry.place(request.root));
+    const double root_out = machine.out_rate(geometry.place(request.root));
     if (op == CollectiveOp::gather) bound = std::max(bound, floor_time((members - 1) * bytes, root_in));
     if (op == CollectiveOp::scatter) bound = std::max(bound, floor_time(others, root_out));
     if (op == CollectiveOp::broadcast) bound = std::max(bound, floor_time(bytes, root_out));
@@ -253,7 +189,7 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
   const bool from_any = !rooted(op);
   if (whole && (from_any || op == CollectiveOp::broadcast || op == CollectiveOp::scatter)) {
     const uint32_t from = from_any ? (group.empty() ? 0 : group[0]) : request.root;
-    bound = std::max(bound, machine.farthest(from, ranks));
+    bound = std::max(bound, machine.farthest(geometry.place(from), places));
   }
   return later(std::max(bound, machine.nearest()), 2 * config.nmu.endpoint_delay);
 }
@@ -306,23 +242,19 @@ Wide unit_phase_time(const Config& config, const DimensionConfig& dimension, con
          any_transfer_time(static_cast<Wide>(totals.bytes_in) + totals.bytes_out, dimension.link_rate());
 }
 
-/// A message that goes so many hops in a dimension, each on its own: in a tree up its levels and down again.
+/// A message that goes so many hops in a dimension, each on its own.
 Wide way_time(const Config& config, const DimensionConfig& dimension, uint32_t hops, uint64_t bytes) {
-  if (dimension.tree == nullptr) return hops == 0 ? 0 : hops * hop_time(config, dimension, bytes);
   Wide time = 0;
-  for (uint32_t l = 0; l < hops / 2; ++l) time += 2 * hop_time(config, at_level(dimension, l), bytes);
+  for_each_link_along(dimension, hops, [&](const DimensionConfig& link, uint32_t count) {
+    time += count * hop_time(config, link, bytes);
+  });
   return time;
 }
 
 /// The longest way there is in every dimension, in hops.
 std::vector<uint32_t> longest_ways(const Config& config) {
-  const Geometry geometry(config);
-  std::vector<uint32_t> ways(geometry.dimensions(), 0);
-  for (uint32_t d = 0; d < ways.size(); ++d) {
-    for (uint32_t c = 1; c < config.dimensions[d].size; ++c) {
-      ways[d] = std::max(ways[d], geometry.hops(d, 0, c));
-    }
-  }
+  std::vector<uint32_t> ways;
+  for (const DimensionConfig& dimension : config.dimensions) ways.push_back(Shape(dimension).diameter());
   return ways;
 }
 
@@ -396,10 +328,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
       for (uint32_t i = 0; i < config.dimensions.size(); ++i) {
         if ((axis.crosses >> i & 1) == 0) continue;
         const DimensionConfig& d = config.dimensions[i];
-        const uint32_t links = d.kind == DimensionKind::fully_connected ? d.size - 1
-                               : d.kind == DimensionKind::switch_       ? 1
-                                                                        : 2;
-        ports += d.link_rate().value() * links;
+        ports += d.link_rate().value() * Shape(d).links();
         nearest = std::min(nearest, d.latency);
       }
       continue;
@@ -407,7 +336,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     const DimensionConfig& dimension = config.dimensions[axis.dimension];
     const double rate = port_rate(config, plan, axis, a);
     ports += rate;
-    const Picoseconds hop = dimension.latency * (dimension.kind == DimensionKind::switch_ ? 2 : 1);
+    const Picoseconds hop = nearest_latency(dimension);
     nearest = std::min(nearest, hop);
     // Rooted operations start or end at the root, the others must reach from end to end.
     reach += farthest(geometry, axis, rooted(op) ? root[a].me : 0);
@@ -433,34 +362,15 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
 namespace {
 
 /// A message alone on the machine, from its NMU's first byte until the last one is at the receiver.
-Wide flight_time(const Config& config, const Geometry& geometry, uint32_t source, uint32_t destination,
+Wide flight_time(const Config& config, const Blueprint& machine, uint32_t source, uint32_t destination,
                  uint64_t bytes) {
-  source = geometry.place(source);
-  destination = geometry.place(destination);
+  const Geometry& geometry = machine.geometry();
   Wide time = 0;
   if (config.nmu.injection_bandwidth.bytes_per_second != 0)
     time += any_transfer_time(bytes, config.nmu.injection_bandwidth);
-  if (config.graph != nullptr) {
-    for (uint32_t node = source; node != destination;) {
-      const Graph::Port& port = config.graph->ports(node)[config.graph->next_port(node, destination, 0)];
-      const GraphLink& link = config.graph->link(port);
-      DimensionConfig hop;
-      hop.bandwidth = link.rate();
-      hop.latency = link.latency;
-      hop.credit_latency = link.credit_latency;
-      hop.fidelity = config.graph->spec().fidelity;
-      time += hop_time(config, hop, bytes);
-      node = port.peer;
-    }
-    return time;
-  }
-  for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
-    const uint32_t hops =
-        geometry.hops(d, geometry.coordinate(source, d), geometry.coordinate(destination, d));
-    if (hops == 0) continue;
-    const DimensionConfig& dimension = config.fabric_dimensions()[d];
-    time += way_time(config, dimension, hops, bytes);
-  }
+  machine.for_each_link_on_way(
+      geometry.place(source), geometry.place(destination),
+      [&](const DimensionConfig& link, uint32_t count) { time += count * hop_time(config, link, bytes); });
   return time;
 }
 
@@ -468,7 +378,7 @@ Wide flight_time(const Config& config, const Geometry& geometry, uint32_t source
 class Serial {
  public:
   Serial(const Config& config, const CollectivePlan& plan)
-      : config_(config), plan_(plan), geometry_(Geometry::of_fabric(config)), ways_(longest_ways(config)) {}
+      : config_(config), plan_(plan), machine_(config), ways_(longest_ways(config)) {}
 
   Wide time() {
     // Chunks of one order of phases are alike, but for the last one.
@@ -500,8 +410,9 @@ class Serial {
     for (uint32_t d = 0; d < config_.dimensions.size(); ++d) {
       const DimensionConfig& dimension = config_.dimensions[d];
       if (dimension.size <= 1 || (axis.dimension != Axis::kFlat && axis.dimension != d)) continue;
-      if (dimension.kind == DimensionKind::mesh || dimension.tree != nullptr) return false;
-      if (dimension.kind == DimensionKind::ring && !axis.values.empty()) return false;
+      const Shape shape(dimension);
+      if (!shape.difference().empty() || shape.tree() != nullptr) return false;
+      if (shape.joins_neighbours() && !axis.values.empty()) return false;
     }
     return axis.dimension != Axis::kFlat || axis.values.empty();
   }
@@ -540,7 +451,7 @@ class Serial {
 
   Wide flight(uint32_t from, uint32_t to, uint64_t bytes, const Axis& axis) const {
     if (axis.dimension != Axis::kFlat || config_.remapped())
-      return flight_time(config_, geometry_, from, to, bytes);
+      return flight_time(config_, machine_, from, to, bytes);
     Wide time = 0;  // every hop of a flat line may be the longest there is
     if (config_.nmu.injection_bandwidth.bytes_per_second != 0)
       time += any_transfer_time(bytes, config_.nmu.injection_bandwidth);
@@ -582,7 +493,7 @@ class Serial {
 
   const Config& config_;
   const CollectivePlan& plan_;
-  const Geometry geometry_;
+  const Blueprint machine_;
   const std::vector<uint32_t> ways_;
   std::vector<AxisView> views_;
   Round round_;
@@ -620,11 +531,11 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
   if (unbounded(config)) return kNever;
   return saturated(2 * config.nmu.endpoint_delay +
-                   flight_time(config, Geometry::of_fabric(config), source, destination, bytes));
+                   flight_time(config, Blueprint(config), source, destination, bytes));
 }
 
 Picoseconds nearest_link(const Config& config) {
-  const Picoseconds nearest = Machine(config).nearest();
+  const Picoseconds nearest = Blueprint(config).nearest();
   return nearest == kNever ? 0 : nearest;
 }
 

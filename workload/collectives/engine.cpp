@@ -19,7 +19,6 @@ CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort
       config_(config),
       done_(std::move(done)),
       slots_(config.collectives.active_chunks_per_dimension),
-      directions_(config.collectives.queues_per_dimension),
       endpoint_delay_(config.nmu.endpoint_delay),
       queues_(queue_count(config)),
       data_(data),
@@ -48,9 +47,7 @@ CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32
 
 bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t phase) const {
   const Axis& axis = active.plan->axes()[active.plan->phases(chunk)[phase].axis];
-  if (axis.dimension == Axis::kFlat) return false;
-  const DimensionKind kind = config_.dimensions[axis.dimension].kind;
-  return (kind == DimensionKind::ring || kind == DimensionKind::mesh) && (chunk % directions_ & 1) != 0;
+  return goes_down(chunk, queues_of(config_, axis));
 }
 
 void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority,

@@ -234,7 +234,6 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   const Config& config_;
   Done done_;
   uint32_t slots_ = 1;
-  uint32_t directions_ = 1;
   Picoseconds endpoint_delay_ = 0;
   std::vector<std::unique_ptr<Active>> actives_;  ///< few; slots reused
   std::vector<Queue> queues_;

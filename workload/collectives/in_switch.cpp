@@ -202,8 +202,8 @@ const std::shared_ptr<const CollectivePlan>& UnitDirectory::plan(uint32_t stream
 }
 
 bool uses_unit(const Config& config, uint32_t d) {
-  if (d >= config.dimensions.size() || config.dimensions[d].kind != DimensionKind::switch_ ||
-      config.dimensions[d].tree != nullptr || config.dimensions[d].size < 2 || config.remapped()) {
+  if (d >= config.dimensions.size() || !Shape(config.dimensions[d]).has_crossbar() ||
+      config.dimensions[d].size < 2 || config.remapped()) {
     return false;
   }
   const auto named = [&](const std::vector<std::string>& names) {

@@ -17,58 +17,23 @@ namespace {
 /// Rounds that are looked at; those of longer algorithms are alike.
 constexpr uint32_t kRounds = 512;
 
-uint32_t links_of(const DimensionConfig& d) {
-  switch (d.kind) {
-    case DimensionKind::ring:
-      return 2;
-    case DimensionKind::mesh:
-      return d.size > 2 ? 2 : 1;
-    case DimensionKind::fully_connected:
-      return d.size - 1;
-    case DimensionKind::switch_:
-      return 1;
-  }
-  return 1;
-}
-
-/// The link by which a message leaves, numbered within the dimension.
-uint32_t link_to(const DimensionConfig& d, const Axis& axis, uint32_t from, uint32_t to, bool reverse) {
-  const uint32_t a = axis.value(from);
-  const uint32_t b = axis.value(to);
-  switch (d.kind) {
-    case DimensionKind::ring: {
-      const uint32_t up = b > a ? b - a : b + d.size - a;
-      return up * 2 == d.size || d.size == 2 ? (reverse ? 1 : 0) : up * 2 > d.size ? 1 : 0;
-    }
-    case DimensionKind::mesh:
-      return b > a ? 0 : 1;
-    case DimensionKind::fully_connected:
-      return b;
-    case DimensionKind::switch_:
-      return 0;
-  }
-  return 0;
-}
-
 /// Links that a member's chunks use in one phase.
 class PhaseLinks {
  public:
   PhaseLinks(const Config& config, const CollectivePlan& plan, const PhasePlan& phase)
       : config_(config),
         axis_(plan.axes()[phase.axis]),
-        dimension_(config.dimensions[axis_.dimension]),
+        shape_(config.dimensions[axis_.dimension]),
         phase_(phase) {}
 
   /// At most so many at once: those that one chunk's rounds use, times the chunks at once, but no more than
   /// there are.
   uint32_t at_once(uint32_t chunks) const {
-    const bool line = dimension_.kind == DimensionKind::ring || dimension_.kind == DimensionKind::mesh;
-    const uint32_t queues = line ? config_.collectives.queues_per_dimension : 1;
+    const uint32_t queues = queues_of(config_, axis_);
     std::set<uint32_t> all;
     uint32_t most = 0;  // in one round
     for (uint32_t chunk = 0; chunk < std::min(chunks, std::max(2u, queues)); ++chunk) {
-      const bool reverse = line && (chunk % queues & 1) != 0;
-      most = std::max(most, links(reverse, chunk, all));
+      most = std::max(most, links(goes_down(chunk, queues), chunk, all));
     }
     const uint32_t running = std::min(chunks, queues * config_.collectives.active_chunks_per_dimension);
     return std::min<uint64_t>(all.size(), uint64_t{most} * running);
@@ -84,7 +49,8 @@ class PhaseLinks {
     for_each_sample(phase_.algorithm->rounds(shape), kRounds, [&](uint32_t r) {
       phase_.algorithm->round(shape, r, round);
       std::set<uint32_t> now;
-      for (const RoundSend& send : round.sends) now.insert(link_to(dimension_, axis_, me, send.to, reverse));
+      for (const RoundSend& send : round.sends)
+        now.insert(shape_.link_to(axis_.value(me), axis_.value(send.to), reverse));
       most = std::max(most, static_cast<uint32_t>(now.size()));
       all.insert(now.begin(), now.end());
     });
@@ -93,7 +59,7 @@ class PhaseLinks {
 
   const Config& config_;
   const Axis& axis_;
-  const DimensionConfig& dimension_;
+  const Shape shape_;
   const PhasePlan& phase_;
 };
 
@@ -105,7 +71,7 @@ LinkShare link_share(const Config& config, const CollectivePlan& plan) {
   for (uint32_t a = 0; a < plan.axes().size(); ++a) {
     const Axis& axis = plan.axes()[a];
     const DimensionConfig& d = config.dimensions[axis.dimension];
-    LinkShare::Dimension one{axis.dimension, links_of(d), 0, d.link_rate().value()};
+    LinkShare::Dimension one{axis.dimension, Shape(d).most_links(), 0, d.link_rate().value()};
     for (const PhasePlan& phase : plan.phases()) {
       if (phase.axis != a) continue;
       one.used =
@@ -135,9 +101,7 @@ std::vector<std::string> direct_where_connected(const Config& config, const Plan
   names.resize(config.dimensions.size());
   bool changed = false;
   for (size_t d = 0; d < names.size(); ++d) {
-    if (config.dimensions[d].kind != DimensionKind::fully_connected || names[d].empty() ||
-        names[d] == "direct")
-      continue;
+    if (!Shape(config.dimensions[d]).joins_pairs() || names[d].empty() || names[d] == "direct") continue;
     names[d] = "direct";
     changed = true;
   }

@@ -52,11 +52,7 @@ class Pipeline {
 
   Queue& queue_of(uint32_t chunk) {
     const uint32_t axis = phase(chunk).axis;
-    const uint32_t dimension = plan_.axes()[axis].dimension;
-    const bool ring =
-        dimension != Axis::kFlat && (config_.dimensions[dimension].kind == DimensionKind::ring ||
-                                     config_.dimensions[dimension].kind == DimensionKind::mesh);
-    return queues_[axis * directions_ + (ring ? chunk % directions_ : 0)];
+    return queues_[axis * directions_ + chunk % queues_of(config_, plan_.axes()[axis])];
   }
 
   void enter(uint32_t chunk) {

@@ -67,16 +67,10 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
                                                     : "the group is not made of whole dimensions";
     }
     // At a switch all members are alike, whichever of its NPUs they are.
-    if (!axis.values.empty() && config.dimensions[axis.dimension].kind != DimensionKind::switch_)
-      return "the group is not made of whole dimensions";
-    if (config.dimensions[axis.dimension].kind == DimensionKind::mesh) {
-      return fmt::format("dimension {} is a Mesh, whose ends differ", axis.dimension);
-    }
-    const auto& tree = config.dimensions[axis.dimension].tree;
-    if (tree != nullptr && !tree->uniform()) {
-      return fmt::format("dimension {} is a tree of switches, in which some ranks are nearer than others",
-                         axis.dimension);
-    }
+    const Shape shape(config.dimensions[axis.dimension]);
+    if (!axis.values.empty() && !shape.subsets_alike()) return "the group is not made of whole dimensions";
+    const std::string difference = shape.difference();
+    if (!difference.empty()) return fmt::format("dimension {} {}", axis.dimension, difference);
   }
   std::vector<AxisView> first;
   views(request_.group->ranks.empty() ? 0 : request_.group->ranks[0], first);
@@ -90,7 +84,7 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
                            axes_[phase.axis].dimension);
       }
       if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
-          config.dimensions[axes_[phase.axis].dimension].kind == DimensionKind::ring &&
+          Shape(config.dimensions[axes_[phase.axis].dimension]).joins_neighbours() &&
           config.collectives.active_chunks_per_dimension * config.collectives.queues_per_dimension > 1) {
         return "chunks of halving_doubling on a Ring share a direction at some ranks and not at others";
       }
@@ -117,18 +111,18 @@ std::string CollectivePlan::ties(const Config& config) const {
       // From one peer messages come one after the other. Groups of whole dimensions have the same neighbours.
       const bool whole = axis.values.empty();
       if (whole && axis.size <= 2) continue;
-      const DimensionKind kind = config.dimensions[axis.dimension].kind;
-      if (kind == DimensionKind::ring && phase.algorithm == halving_doubling_algorithm())
+      const Shape shape(config.dimensions[axis.dimension]);
+      if (shape.joins_neighbours() && phase.algorithm == halving_doubling_algorithm())
         return "partners of halving_doubling on a Ring are on this side of some ranks and on that of others";
-      const uint32_t queues = kind == DimensionKind::ring ? c.queues_per_dimension : 1;
+      const uint32_t queues = queues_of(config, axis);
       if (c.active_chunks_per_dimension * queues <= 1) continue;
       // The directions of a ring have nothing in common but the NMU's injection.
       if (whole && phase.algorithm == ring_algorithm() && (queues == 1 || !queues_up)) continue;
       // What goes through one port one after the other also comes so, unless some of it then takes the time
       // of a reduction. Pair links are in step as long as all peers are sent to at once.
-      if (kind == DimensionKind::switch_ && !reduces) continue;
-      if (kind == DimensionKind::fully_connected && phase.algorithm == direct_algorithm() &&
-          c.direct_window == 0 && !reduces && !queues_up)
+      if (shape.has_switches() && !reduces) continue;
+      if (shape.joins_pairs() && phase.algorithm == direct_algorithm() && c.direct_window == 0 && !reduces &&
+          !queues_up)
         continue;
       return fmt::format(
           "chunks of {} that run side by side in dimension {} may tie, which ranks break unalike",
@@ -144,7 +138,7 @@ CollectivePlan::LinkImages CollectivePlan::link_images(const Config& config) con
     for (const PhasePlan& phase : phases) {
       const Axis& axis = axes_[phase.axis];
       if (axis.dimension == Axis::kFlat || axis.size <= 2) continue;
-      if (config.dimensions[axis.dimension].kind != DimensionKind::fully_connected) continue;
+      if (!Shape(config.dimensions[axis.dimension]).joins_pairs()) continue;
       if (phase.algorithm == halving_doubling_algorithm()) {
         images.exchanges |= 1u << axis.dimension;
       } else if (phase.algorithm != direct_algorithm()) {
@@ -363,7 +357,7 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
   const std::string& name = axis.dimension < names.size() ? names[axis.dimension] : std::string{};
   const Algorithm* chosen = nullptr;
   if (name.empty()) {
-    chosen = default_algorithm(dimension.kind, phase_op);
+    chosen = default_algorithm(Shape(dimension), phase_op);
     // The default must run whatever the group; a configured algorithm that cannot is the user's to change.
     if (!chosen->refuses(phase_op, axis.size).empty()) chosen = ring_algorithm();
     return chosen;
@@ -376,7 +370,7 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
          "in_switch needs a Switch with one crossbar a line, and this is a tree of switches; use another "
          "algorithm");
   }
-  if (chosen->in_switch() && (dimension.kind != DimensionKind::switch_ || config_.remapped())) {
+  if (chosen->in_switch() && (!Shape(dimension).has_crossbar() || config_.remapped())) {
     fail(plan, where,
          config_.remapped()
              ? "in_switch needs the switches of a Switch dimension, and ranks or dimensions are "
@@ -411,7 +405,7 @@ void PlanBuilder::refuse_disproven(const CollectivePlan& plan, const PhasePlan& 
 void PlanBuilder::find_exchanges(const CollectivePlan& plan, PhasePlan& phase) const {
   const Axis& axis = plan.axes_[phase.axis];
   if (axis.dimension == Axis::kFlat || !axis.values.empty()) return;
-  if (config_.dimensions[axis.dimension].kind != DimensionKind::ring) return;
+  if (!Shape(config_.dimensions[axis.dimension]).wraps()) return;
   const PhaseShape shape{phase.op, axis.size, 0, phase.root, false, 0};
   const uint32_t rounds = phase.algorithm->rounds(shape);
   for (uint32_t r = 0; r < rounds; ++r) {
@@ -493,10 +487,7 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
     order[a] = a;
     const Axis& axis = plan.axes_[a];
     const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
-    uint32_t links = 1;
-    if (d.kind == DimensionKind::fully_connected) links = axis.size - 1;
-    if (d.kind == DimensionKind::ring || d.kind == DimensionKind::mesh)
-      links = config_.collectives.queues_per_dimension;
+    const uint32_t links = Shape(d).links_at_once(axis.size, config_.collectives.queues_per_dimension);
     rate[a] = d.link_rate().value() * links;
   }
   double whole = static_cast<double>(plan.base_chunk_);
@@ -633,8 +624,7 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
     return 2 * config_.nmu.endpoint_delay + unit_time(d, UnitLayout::of(config_, plan, chunk, phase, split));
   }
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
-  const Picoseconds latency = d.tree != nullptr ? d.tree->latency(d.latency, d.tree->height())
-                                                : d.latency * (d.kind == DimensionKind::switch_ ? 2 : 1);
+  const Picoseconds latency = step_latency(d);
   Wide time = config_.nmu.endpoint_delay;
   Round round;
   for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {

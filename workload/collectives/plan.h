@@ -15,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/config.h"
 #include "workload/collectives/algorithm.h"
 
@@ -72,6 +73,18 @@ struct Axis {
     return dimension == kFlat ? base + value(i) : base + value(i) * stride;
   }
 };
+
+/// Queues that the chunks of a phase on this axis take turns in: `collectives.queues_per_dimension` of them
+/// where NPUs are joined to their neighbours, so that there are two directions.
+inline uint32_t queues_of(const Config& config, const Axis& axis) {
+  return axis.dimension != Axis::kFlat && Shape(config.dimensions[axis.dimension]).joins_neighbours()
+             ? config.collectives.queues_per_dimension
+             : 1;
+}
+/// .. and every second of them goes in the direction of descending coordinates.
+inline bool goes_down(uint32_t chunk, uint32_t queues) {
+  return (chunk % queues & 1) != 0;
+}
 
 /// An axis as one rank sees it.
 struct AxisView {

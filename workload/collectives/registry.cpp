@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
+#include <fmt/format.h>
+
 #include <deque>
+#include <stdexcept>
 
 #include "configs/extension.h"
 #include "workload/collectives/algorithm.h"
@@ -48,17 +51,12 @@ const Algorithm* find_flat_algorithm(const std::string& name) {
   return name.compare(0, prefix.size(), prefix) == 0 ? find_algorithm(name.substr(prefix.size())) : nullptr;
 }
 
-const Algorithm* default_algorithm(DimensionKind kind, CollectiveOp op) {
-  switch (kind) {
-    case DimensionKind::ring:
-    case DimensionKind::mesh:
-      return ring_algorithm();
-    case DimensionKind::fully_connected:
-      return direct_algorithm();
-    case DimensionKind::switch_:
-      return op == CollectiveOp::all_to_all ? direct_algorithm() : halving_doubling_algorithm();
-  }
-  return ring_algorithm();
+const Algorithm* default_algorithm(const Shape& shape, CollectiveOp op) {
+  const Algorithm* const algorithm = find_algorithm(shape.default_algorithm(op));
+  if (algorithm == nullptr)
+    throw std::logic_error(fmt::format("the default algorithm of {}, {}, is not registered", shape.name(),
+                                       shape.default_algorithm(op)));
+  return algorithm;
 }
 
 }  // namespace weft::collectives

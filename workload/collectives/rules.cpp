@@ -90,8 +90,7 @@ int32_t Rules::apply(CollectiveRequest& request, const trace::Node& node, uint32
   for (uint32_t d = 0; d < names.size(); ++d) {
     const Config& config = plans_.config();
     if (names[d] != in_switch_algorithm()->name() || uses_unit(config, d)) continue;
-    if (config.dimensions[d].size < 2 || config.dimensions[d].kind != DimensionKind::switch_ ||
-        config.dimensions[d].tree != nullptr)
+    if (config.dimensions[d].size < 2 || !Shape(config.dimensions[d]).has_crossbar())
       continue;  // the plan refuses
     // Switches are built before the trace's nodes are known one by one.
     throw UserError(

@@ -31,11 +31,8 @@ uint64_t collective_key(uint32_t stream, const std::vector<AxisView>& views, uin
 uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase) {
   const Axis& axis = plan.axes()[plan.phases(chunk)[phase].axis];
   const size_t dimension = axis.dimension == Axis::kFlat ? config.dimensions.size() : axis.dimension;
-  const bool ring =
-      dimension < config.dimensions.size() && (config.dimensions[dimension].kind == DimensionKind::ring ||
-                                               config.dimensions[dimension].kind == DimensionKind::mesh);
-  const uint32_t directions = config.collectives.queues_per_dimension;
-  return static_cast<uint32_t>(dimension) * directions + (ring ? chunk % directions : 0);
+  return static_cast<uint32_t>(dimension) * config.collectives.queues_per_dimension +
+         chunk % queues_of(config, axis);
 }
 
 SharedCollective::SharedCollective(const Config& config, uint32_t stream,

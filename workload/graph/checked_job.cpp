@@ -25,9 +25,13 @@ bool accesses_memory(const trace::Node& node) {
 }  // namespace
 
 CheckedJob::CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding)
+    : CheckedJob(config, traces, std::move(folding), RankMap(traces.npus())) {}
+
+CheckedJob::CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding, RankMap ranks)
     : config_(config),
       traces_(traces),
       folding_(std::move(folding)),
+      ranks_(std::move(ranks)),
       plans_(std::make_shared<collectives::PlanBuilder>(config)),
       rules_(std::make_shared<collectives::Rules>(config, *plans_)),
       fidelity_(config),
@@ -36,7 +40,8 @@ CheckedJob::CheckedJob(const Config& config, const trace::JobTrace& traces, Fold
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     groups_[g].id = g;
     groups_[g].name = traces.groups().name(g);
-    if (g != trace::kWorld) groups_[g].ranks = traces.groups().ranks(g);
+    if (g != trace::kWorld || !ranks_.whole()) groups_[g].ranks = traces.groups().ranks(g);
+    for (uint32_t& member : groups_[g].ranks) member = ranks_.npu(member);
   }
   look_through();
 }
@@ -52,7 +57,9 @@ collectives::CollectiveRequest CheckedJob::request(uint32_t rank, const trace::N
   request.bytes = node.comm_size;
   const auto group = traces_.groups().find(node.pg_name);
   request.group = &groups_[*group];  // open_job() has refused unknown groups
-  request.root = node.has_root ? node.root : request.group->ranks.empty() ? 0 : request.group->ranks[0];
+  request.root = node.has_root                  ? ranks_.npu(node.root)
+                 : request.group->ranks.empty() ? 0
+                                                : request.group->ranks[0];
   if (config_.run.data != "none")
     collectives::set_elements(config_, request, ExitCode::trace, [&] { return where(rank, node); });
   const auto dimensions = static_cast<uint32_t>(config_.dimensions.size());
@@ -166,7 +173,7 @@ void CheckedJob::look_through() {
   };
   minimal.send = [this](uint32_t, const trace::Node&) -> Picoseconds { return config_.nmu.endpoint_delay; };
   serial.send = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    return collectives::message_time(config_, rank, node.peer, node.comm_size);
+    return collectives::message_time(config_, ranks_.npu(rank), ranks_.npu(node.peer), node.comm_size);
   };
   Bounds bounds(config_.npu, minimal, serial);
   uint64_t reduced = 0;

@@ -18,6 +18,7 @@
 #include "workload/collectives/rules.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/graph/folding.h"
+#include "workload/job/rank_map.h"
 #include "workload/trace/workload_check.h"
 
 namespace weft::graph {
@@ -37,16 +38,20 @@ class CheckedJob {
   /// without a plan, one that rules treat unalike on its ranks, sizes that are no whole elements, remote
   /// memory that the machine does not have, accesses larger than the memory, times beyond any clock.
   CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding);
+  /// .. on a part of the machine: `ranks` has as many ranks as the traces.
+  CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding, RankMap ranks);
 
   const trace::JobTrace& traces() const { return traces_; }
   const Folding& folding() const { return folding_; }
   const std::shared_ptr<collectives::PlanBuilder>& plans() const { return plans_; }
   const std::shared_ptr<collectives::Rules>& rules() const { return rules_; }
-  /// By the traces' numbers.
+  /// Where the ranks are on the machine.
+  const RankMap& ranks() const { return ranks_; }
+  /// By the traces' numbers. Their members are NPUs.
   const std::vector<collectives::Group>& groups() const { return groups_; }
   const JobSize& size() const { return size_; }
 
-  /// The collective that a node starts. `priority`, if given: the collective's.
+  /// The collective that a node starts, on the machine's NPUs. `priority`, if given: the collective's.
   collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node,
                                          int32_t* priority = nullptr) const;
 
@@ -74,6 +79,7 @@ class CheckedJob {
   const Config& config_;
   const trace::JobTrace& traces_;
   Folding folding_;
+  RankMap ranks_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
   std::shared_ptr<collectives::Rules> rules_;
   FidelityRules fidelity_;
@@ -86,7 +92,7 @@ class CheckedJob {
   std::vector<std::string> warnings_;
 };
 
-/// The folding of a job: of every rank, if `fold` is false or waveforms are recorded.
+/// The folding of a job on all NPUs: of no rank, if `fold` is false or waveforms are recorded.
 Folding fold_job(const Config& config, const trace::JobTrace& traces, bool waves, bool fold);
 
 }  // namespace weft::graph

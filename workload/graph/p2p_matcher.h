@@ -75,7 +75,7 @@ class P2pMatcher {
 
   void check_sizes(const Key& key, const Posted& receive, uint64_t sent) const;
 
-  const uint32_t rank_;
+  uint32_t rank_;
   /// Sends started per (destination, tag), receives started per (source, tag): the next ordinal.
   std::unordered_map<uint64_t, uint32_t> sends_;
   std::unordered_map<uint64_t, uint32_t> receives_;

@@ -23,7 +23,7 @@ class HighestFirst final : public RoutingPolicy {
           weft::ExitCode::usage,
           "highest_first routes dimensions, and this network is a graph; use shortest_path");
     for (const TopologyDimension& d : topology.dimensions)
-      if ((d.kind == weft::DimensionKind::ring && d.size > 2) || d.tree != nullptr)
+      if (d.shape.circular() || d.tree != nullptr)
         throw weft::UserError(weft::ExitCode::usage,
                               "highest_first routes Mesh, FullyConnected and Switch dimensions; use "
                               "dimension_order for Rings and trees");
@@ -43,18 +43,9 @@ class HighestFirst final : public RoutingPolicy {
     }
     auto d = static_cast<uint32_t>(topology_.dimensions.size()) - 1;
     while (topology_.coordinate(router.rank, d) == topology_.coordinate(query.destination, d)) --d;
-    const uint32_t here = topology_.coordinate(router.rank, d);
-    const uint32_t there = topology_.coordinate(query.destination, d);
-    switch (topology_.dimensions[d].kind) {
-      case weft::DimensionKind::switch_:
-        candidates.push_back({topology_.port_towards(router, d, 0), all, false});
-        return;
-      case weft::DimensionKind::fully_connected:
-        candidates.push_back({topology_.port_towards(router, d, there), all, false});
-        return;
-      default:
-        candidates.push_back({topology_.port_along(router, d, here < there), all, false});
-    }
+    const uint32_t link = topology_.dimensions[d].shape.link_to(topology_.coordinate(router.rank, d),
+                                                                topology_.coordinate(query.destination, d));
+    candidates.push_back({topology_.port_of(router, d, link), all, false});
   }
 
  private:

@@ -18,28 +18,6 @@ enum Mode : uint64_t {
   other_slices    ///< also communication, among ranks that differ from those of the job in one coordinate
 };
 
-std::vector<uint32_t> slice(const Machine& machine, size_t dimension, bool first) {
-  std::vector<uint32_t> ranks;
-  for (uint32_t r = 0; r < machine.npus(); ++r)
-    if ((machine.coordinate(r, dimension) == 0) == first) ranks.push_back(r);
-  return ranks;
-}
-
-void append(Job& job, const Job& more) {
-  const size_t first = job.works.size();
-  for (Work work : more.works) {
-    work.name = "x" + work.name;
-    work.extra = true;
-    for (size_t& i : work.after) i += first;
-    if (!work.group.empty()) {
-      const std::string name = "x" + work.group;
-      job.groups[name] = more.groups.at(work.group);
-      work.group = name;
-    }
-    job.works.push_back(std::move(work));
-  }
-}
-
 Work extra_compute(Random& random, const std::vector<uint32_t>& ranks, size_t number) {
   Work work;
   work.name = fmt::format("extra{}", number);
@@ -63,18 +41,7 @@ Case draw(Random& random) {
   job.bytes = 64 << 10;
   job.memory = mode != beside;
   if (mode == other_slices) {
-    const size_t dimension = random.below(c.machine.dimensions.size());
-    job.ranks = slice(c.machine, dimension, true);
-    c.job = draw_job(random, c.machine, job);
-    JobLimits other = job;
-    other.ranks = slice(c.machine, dimension, false);
-    // Each rest of the machine by itself: a slice of one coordinate, so that nothing leaves it.
-    Random coordinate(random.below(1u << 30));
-    const uint32_t at = coordinate.small(1, c.machine.dimensions[dimension].size - 1);
-    other.ranks.erase(std::remove_if(other.ranks.begin(), other.ranks.end(),
-                                     [&](uint32_t r) { return c.machine.coordinate(r, dimension) != at; }),
-                      other.ranks.end());
-    append(*c.job, draw_job(random, c.machine, other));
+    c.job = draw_job_in_slices(random, c.machine, job);
   } else {
     if (mode == on_idle_ranks) {
       for (uint32_t r = 0; r < c.machine.npus(); ++r)

@@ -10,7 +10,7 @@ namespace {
 
 bool has_ring(const PacketTopology& topology) {
   for (const TopologyDimension& d : topology.dimensions) {
-    if (d.kind == DimensionKind::ring && d.size > 2) return true;
+    if (d.shape.circular()) return true;
   }
   return false;
 }
@@ -77,26 +77,17 @@ void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router
   const size_t n = topology_.dimensions.size();
   const uint32_t here = coordinates_[router.rank * n + d];
   const uint32_t there = coordinates_[query.destination * n + d];
-  const TopologyDimension& dim = topology_.dimensions[d];
+  const Shape& shape = topology_.dimensions[d].shape;
   const uint32_t all = layout_.all(query.virtual_network);
-  switch (dim.kind) {
-    case DimensionKind::switch_:
-      candidates.push_back({topology_.port_towards(router, d, 0), all, false});
-      return;
-    case DimensionKind::fully_connected:
-      candidates.push_back({topology_.port_towards(router, d, there), all, false});
-      return;
-    case DimensionKind::mesh:
-      candidates.push_back({topology_.port_along(router, d, here < there), all, false});
-      return;
-    case DimensionKind::ring:
-      break;
+  if (!shape.wraps()) {
+    candidates.push_back({topology_.port_of(router, d, shape.link_to(here, there)), all, false});
+    return;
   }
-  const uint32_t up = topology_.port_along(router, d, true);
-  const uint32_t down = topology_.port_along(router, d, false);
+  const uint32_t up = topology_.port_of(router, d, Shape::kUp);
+  const uint32_t down = topology_.port_of(router, d, Shape::kDown);
   const uint32_t before = layout_.class_of(query.in_vc);
   const auto add = [&](bool positive, bool entering) {
-    const uint32_t c = ring_class(classes_, dim.size, here, there, positive, entering, before);
+    const uint32_t c = ring_class(classes_, shape.size(), here, there, positive, entering, before);
     candidates.push_back({positive ? up : down, layout_.of_class(query.virtual_network, c), false,
                           entering && classes_ == RingClasses::bubble});
   };
@@ -105,10 +96,12 @@ void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router
     add(query.in_port == down, false);
     return;
   }
-  const uint32_t distance = there > here ? there - here : there + dim.size - here;
-  const bool tie = 2 * distance == dim.size;
-  if (2 * distance <= dim.size && !(tie && topology_.lane_of(router, query.in_port, down))) add(true, true);
-  if (2 * distance >= dim.size && !(tie && topology_.lane_of(router, query.in_port, up))) add(false, true);
+  const uint32_t distance = there > here ? there - here : there + shape.size() - here;
+  const bool tie = 2 * distance == shape.size();
+  if (2 * distance <= shape.size() && !(tie && topology_.lane_of(router, query.in_port, down)))
+    add(true, true);
+  if (2 * distance >= shape.size() && !(tie && topology_.lane_of(router, query.in_port, up)))
+    add(false, true);
 }
 
 }  // namespace weft::packet

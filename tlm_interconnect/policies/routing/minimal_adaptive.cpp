@@ -18,8 +18,8 @@ MinimalAdaptive::MinimalAdaptive(const PacketTopology& topology, const PacketCon
                                 topology.name));
   }
   for (const TopologyDimension& d : topology.dimensions) {
-    if (d.kind == DimensionKind::ring && d.size > 2) escape_vcs_ = 2;
-    if (d.kind == DimensionKind::switch_) {
+    if (d.shape.circular()) escape_vcs_ = 2;
+    if (d.shape.has_switches()) {
       throw UserError(ExitCode::usage,
                       "minimal_adaptive routes Ring, Mesh and FullyConnected dimensions: use dimension_order "
                       "for topologies with a Switch");
@@ -48,25 +48,25 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
   bool escape_set = false;
   RouteCandidate escape{};
   for (uint32_t d = 0; d < topology_.dimensions.size(); ++d) {
-    const TopologyDimension& dim = topology_.dimensions[d];
+    const Shape& shape = topology_.dimensions[d].shape;
     const uint32_t here = topology_.coordinate(router.rank, d);
     const uint32_t there = topology_.coordinate(query.destination, d);
     if (here == there) continue;
-    if (dim.kind == DimensionKind::fully_connected) {
-      const uint32_t port = topology_.port_towards(router, d, there);
+    if (!shape.joins_neighbours()) {
+      const uint32_t port = topology_.port_of(router, d, shape.link_to(here, there));
       if (!in_escape) candidates.push_back({port, all & ~escape_all, false});
       if (!escape_set) escape = {port, 1u << base, true};
       escape_set = true;
       continue;
     }
-    const uint32_t up = topology_.port_along(router, d, true);
-    const uint32_t down = topology_.port_along(router, d, false);
+    const uint32_t up = topology_.port_of(router, d, Shape::kUp);
+    const uint32_t down = topology_.port_of(router, d, Shape::kDown);
     bool positive = here < there;
     bool both = false;
-    if (dim.kind == DimensionKind::ring) {
-      const uint32_t distance = there > here ? there - here : there + dim.size - here;
-      positive = 2 * distance <= dim.size;
-      both = 2 * distance == dim.size;
+    if (shape.wraps()) {
+      const uint32_t distance = there > here ? there - here : there + shape.size() - here;
+      positive = 2 * distance <= shape.size();
+      both = 2 * distance == shape.size();
       if (both &&
           (topology_.lane_of(router, query.in_port, up) || topology_.lane_of(router, query.in_port, down))) {
         positive = topology_.lane_of(router, query.in_port, up);
@@ -80,12 +80,12 @@ void MinimalAdaptive::route(const RouteQuery& query, std::vector<RouteCandidate>
     if (escape_set) continue;
     escape_set = true;
     uint32_t vc = 0;
-    if (dim.kind == DimensionKind::ring) {
+    if (shape.wraps()) {
       const bool straight = in_escape && (query.in_port == up || query.in_port == down);
       if (straight) positive = query.in_port == down;
       vc = escape_vcs_ < 2
                ? 0
-               : ring_class(RingClasses::dateline, dim.size, here, there, positive, !straight, in_vc);
+               : ring_class(RingClasses::dateline, shape.size(), here, there, positive, !straight, in_vc);
     }
     escape = {positive ? up : down, 1u << (base + vc), true};
   }

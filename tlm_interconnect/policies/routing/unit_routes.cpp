@@ -26,7 +26,7 @@ void UnitRoutes::route(const RouteQuery& query, std::vector<RouteCandidate>& can
   if (query.router == at) {
     candidates.push_back({router.unit_lanes[query.in_port], all, false});
   } else {
-    candidates.push_back({topology_.port_towards(router, topology_.routers[at].dimension, 0), all, false});
+    candidates.push_back({topology_.port_of(router, topology_.routers[at].dimension, 0), all, false});
   }
 }
 

@@ -3,12 +3,13 @@
 //
 // Where an NPU stands in the hierarchical topology, and how far two coordinates of a dimension are apart.
 
-#ifndef WEFT_CONFIGS_GEOMETRY_H
-#define WEFT_CONFIGS_GEOMETRY_H
+#ifndef WEFT_CONFIGS_BLUEPRINT_GEOMETRY_H
+#define WEFT_CONFIGS_BLUEPRINT_GEOMETRY_H
 
 #include <cstdint>
 #include <vector>
 
+#include "configs/blueprint/shape.h"
 #include "configs/config.h"
 #include "configs/tree.h"
 
@@ -45,23 +46,10 @@ class Geometry {
   uint32_t line(uint32_t rank, uint32_t d) const {
     return rank / (strides_[d] * size(d)) * strides_[d] + rank % strides_[d];
   }
-  /// Links from coordinate a to b of a dimension by the shortest way (Switch: two; tree: to the nearest
-  /// common ancestor and back).
-  uint32_t hops(uint32_t d, uint32_t a, uint32_t b) const {
-    if (a == b) return 0;
-    const uint32_t apart = a < b ? b - a : a - b;
-    switch (dimensions_[d].kind) {
-      case DimensionKind::ring:
-        return apart < size(d) - apart ? apart : size(d) - apart;
-      case DimensionKind::mesh:
-        return apart;
-      case DimensionKind::fully_connected:
-        return 1;
-      case DimensionKind::switch_:
-        return 2 * height(dimensions_[d], a, b);
-    }
-    return 1;
-  }
+  /// How the lines of a dimension join their NPUs.
+  Shape shape(uint32_t d) const { return Shape(dimensions_[d]); }
+  /// Links from coordinate a to b of a dimension, on a shortest way.
+  uint32_t hops(uint32_t d, uint32_t a, uint32_t b) const { return shape(d).hops(a, b); }
 
   /// .. and their latencies.
   Picoseconds latency(uint32_t d, uint32_t a, uint32_t b) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-#include "sc_models/layer_rows.h"
+#include "workload/job/layer_rows.h"
 
 #include <algorithm>
 #include <map>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-#ifndef WEFT_SC_MODELS_LAYER_ROWS_H
-#define WEFT_SC_MODELS_LAYER_ROWS_H
+#ifndef WEFT_WORKLOAD_JOB_LAYER_ROWS_H
+#define WEFT_WORKLOAD_JOB_LAYER_ROWS_H
 
 #include <utility>
 #include <vector>
 
-#include "sc_models/job.h"
 #include "workload/graph/layers.h"
+#include "workload/job/rows.h"
 
 namespace weft {
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/loading/jobs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/keys.h"
+#include "configs/loading/plugins.h"
+#include "configs/npu_list.h"
+
+namespace weft::loading {
+namespace {
+
+/// A job's name is that of a folder.
+bool is_folder_name(const std::string& name) {
+  return name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+class JobsResolver {
+ public:
+  JobsResolver(const RawConfig& raw, Config& config, Errors& errors)
+      : raw_(raw), config_(config), errors_(errors), job_of_(config.npus(), kNone) {}
+
+  void workload() {
+    const auto it = raw_.values.find(find_key("workload.npus"));
+    if (it == raw_.values.end()) return;
+    config_.workload.npus = npus(it->second, "workload.npus");
+    if (!raw_.jobs_origin.empty())
+      errors_.add(it->second.origin, "workload.npus",
+                  "is for the one job of `workload`; `jobs` have their own `npus`");
+  }
+
+  void jobs() {
+    const RawConfig::Rules& list = raw_.jobs;
+    if (!list.values.empty() && !config_.workload.trace.empty())
+      errors_.add(raw_.jobs_origin, kJobsPath,
+                  "and `workload.trace` are both there; make the traces of `workload` one of the jobs, or "
+                  "remove one");
+    for (size_t i = 0; i < list.values.size(); ++i) {
+      if (list.broken.count(i) == 0) add(i);
+    }
+  }
+
+ private:
+  static constexpr size_t kNone = ~size_t{0};
+
+  void add(size_t i) {
+    const std::string path = fmt::format("{}[{}]", kJobsPath, i);
+    const auto get = [&](const char* name) -> const RawValue* {
+      const auto it = raw_.jobs.values[i].find(find_key(std::string(kJobPrefix) + name));
+      return it == raw_.jobs.values[i].end() ? nullptr : &it->second;
+    };
+    JobConfig job;
+    job.name = fmt::format("job{}", i);
+    for (const char* const name : {"trace", "npus"}) {
+      if (get(name) == nullptr)
+        errors_.add(
+            raw_.jobs.origins[i], fmt::format("{}.{}", path, name),
+            fmt::format("missing; add it: {}", allowed_values(*find_key(std::string(kJobPrefix) + name))));
+    }
+    if (const RawValue* v = get("name")) set_name(job, *v, path);
+    names_.emplace(job.name, i);
+    for (const auto& [key, written] : raw_.jobs.values[i]) {
+      Value value = written.value;
+      if (key->type == ValueType::path) value = absolute_path(std::get<std::string>(value), config_.file);
+      key->set(job, value);
+    }
+    if (const RawValue* v = get("npus")) {
+      job.workload.npus = npus(*v, path + ".npus");
+      claim(job.workload.npus, i, *v, path + ".npus");
+    }
+    config_.jobs.push_back(std::move(job));
+  }
+
+  void set_name(JobConfig& job, const RawValue& value, const std::string& path) {
+    job.name = std::get<std::string>(value.value);
+    if (!is_folder_name(job.name))
+      errors_.add(
+          value.origin, path + ".name",
+          fmt::format("'{}' is no name of a folder, which the job's results need; leave `/` out", job.name));
+    const auto other = names_.find(job.name);
+    if (other != names_.end())
+      errors_.add(value.origin, path + ".name",
+                  fmt::format("'{}' is the name of {}[{}]; give each job a name of its own", job.name,
+                              kJobsPath, other->second));
+  }
+
+  std::vector<uint32_t> npus(const RawValue& value, const std::string& key) {
+    try {
+      return expand_npus(std::get<std::vector<std::string>>(value.value), config_.npus());
+    } catch (const UserError& e) {
+      errors_.add(value.origin, key,
+                  fmt::format("{}; the machine's NPUs are 0 to {}", e.what(), config_.npus() - 1));
+      return {};
+    }
+  }
+
+  void claim(const std::vector<uint32_t>& npus, size_t job, const RawValue& value, const std::string& key) {
+    for (const uint32_t npu : npus) {
+      if (job_of_[npu] != kNone)
+        return errors_.add(value.origin, key,
+                           fmt::format("NPU {} has a rank of {}[{}] already; give the jobs different NPUs",
+                                       npu, kJobsPath, job_of_[npu]));
+    }
+    for (const uint32_t npu : npus) job_of_[npu] = job;
+  }
+
+  const RawConfig& raw_;
+  Config& config_;
+  Errors& errors_;
+  std::vector<size_t> job_of_;  ///< by NPU
+  std::map<std::string, size_t> names_;
+};
+
+}  // namespace
+
+void resolve_jobs(const RawConfig& raw, Config& config, Errors& errors) {
+  JobsResolver resolver(raw, config, errors);
+  resolver.workload();
+  resolver.jobs();
+}
+
+}  // namespace weft::loading

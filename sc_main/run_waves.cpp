@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/run_waves.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <systemc>
+
+#include "sc_main/decimal.h"
+#include "sc_main/near_signals.h"
+
+namespace weft::cli {
+
+std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit) {
+  vcd::WavesOptions options;
+  options.writer.every_step = every_flit;
+  options.selection = config.output.waves;
+  options.writer.path = folder.file("waves.vcd");
+  options.unfinished_suffix = kPartSuffix;
+  options.optional_scope = "job.";
+  options.writer.window.from = config.output.waves_from;
+  if (config.output.waves_to != 0) options.writer.window.to = config.output.waves_to;
+  options.writer.max_bytes = config.output.waves_budget;
+  options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
+  return config.output.waves.empty() ? std::make_unique<vcd::Waves>() : std::make_unique<vcd::Waves>(options);
+}
+
+void check_selection(vcd::Waves& waves) {
+  const std::vector<std::string> unmatched = waves.unmatched();
+  if (unmatched.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove(waves.writer()->options().path, ignored);
+  std::string text;
+  for (const std::string& pattern : unmatched)
+    text += fmt::format("{}the pattern '{}' matches no signal", text.empty() ? "" : "; ", pattern);
+  const std::vector<std::string> near = near_signals(unmatched.front(), waves.examples());
+  throw UserError(ExitCode::usage, fmt::format("--waves: {}; near it: {} (numbers stand for any)", text,
+                                               fmt::join(near, ", ")));
+}
+
+void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& warnings) {
+  const vcd::VcdWriter* writer = waves.writer();
+  // What is on its way at the end of the job (a credit, a resume) may have moved time beyond it.
+  waves.close(std::max({end, Picoseconds{writer->now()}, Picoseconds{sc_core::sc_time_stamp().value()}}));
+  if (writer->failure()) throw *writer->failure();
+  if (writer->truncated())
+    warnings.push_back(
+        fmt::format("waves.vcd reached its budget of {} and ends at {}; select fewer signals, or "
+                    "a window (--waves-window), or raise --waves-budget",
+                    readable_size(writer->options().max_bytes), readable_time(writer->truncated_at())));
+}
+
+}  // namespace weft::cli

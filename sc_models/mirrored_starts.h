@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Collectives that one member runs for all, at analytical fidelity. When all members of a line start a
+// collective at one instant and none of them does anything beside it, they do alike: the first one runs it,
+// what it sends comes back to it as what its peers send, and the others get its result (docs/folding.md).
+//
+// Only for a job on all NPUs of its machine, whose rank r is NPU r.
+
+#ifndef WEFT_SC_MODELS_MIRRORED_STARTS_H
+#define WEFT_SC_MODELS_MIRRORED_STARTS_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sc_models/npu.h"
+#include "sc_models/settled_call.h"
+#include "sc_models/system.h"
+#include "tlm_interconnect/ports/link.h"
+#include "workload/collectives/plan.h"
+
+namespace weft {
+
+class MirroredStarts {
+ public:
+  /// `name`: of a module.
+  MirroredStarts(const std::string& name, System& machine);
+
+  /// Keeps a start back until this instant has settled. False: it cannot be mirrored, or the rank has other
+  /// work; start it in messages.
+  bool hold(uint32_t rank, trace::NodeIndex node, const CollectiveStart& start);
+  /// The rank starts something else at this instant: what is held of it starts in messages. False: nothing
+  /// was.
+  bool release(uint32_t rank);
+  /// A collective of this rank is over. The members that it ran for, itself included; empty: itself alone.
+  /// Their links have been used as its own.
+  std::vector<uint32_t> end(uint32_t rank, const collectives::CollectiveDone& done);
+
+  /// Messages of members that did not run themselves.
+  uint64_t messages() const { return messages_; }
+
+ private:
+  struct Held {
+    uint32_t rank = 0;
+    trace::NodeIndex node = 0;
+    CollectiveStart start;  ///< without a plan: released
+  };
+  /// A collective that one member runs for all.
+  struct Mirrored {
+    std::vector<uint32_t> ranks;
+    std::vector<fabric::Link> before;  ///< the member's links
+    uint32_t dimensions = 0;           ///< bits
+    uint32_t exchanges = 0;
+  };
+  /// How a plan can be run by one member; dimensions 0: not at all.
+  struct Mirrorable {
+    uint32_t dimensions = 0;
+    uint32_t exchanges = 0;
+    uint32_t members = 1;  ///< of its line
+  };
+  const Mirrorable& mirrorable(const collectives::CollectivePlan& plan);
+  void start(const Held& held);
+  void start_held();
+  bool start_mirrored(const std::vector<const Held*>& members);
+
+  System& machine_;
+  SettledCall after_starts_;
+  std::vector<Held> held_;
+  std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
+  std::unordered_map<const collectives::CollectivePlan*, Mirrorable> mirrorable_;
+  std::unordered_map<uint64_t, Mirrored> mirrored_;  ///< by rank and stream
+  uint64_t messages_ = 0;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/run_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+void add_links(RunResult& result, const System& machine, const graph::Folding* folding) {
+  const auto add = [&](LinkReport report) {
+    result.links.push_back({std::move(report.name), std::move(report.to), report.dimension, report.bytes,
+                            report.messages, report.busy, report.queued, report.fidelity, report.packets,
+                            report.marked, report.pauses, report.paused, report.overruns});
+  };
+  if (folding == nullptr) {
+    machine.for_each_link(add);
+    return;
+  }
+  for (uint32_t r = 0; r < machine.npus(); ++r) {
+    const graph::Folding::Class* c = folding->of(r);
+    machine.for_each_link_as(NpuId{r}, NpuId{folding->representative(r)}, c == nullptr ? 0 : c->exchanges,
+                             add);
+  }
+  machine.for_each_switch_link(add);
+}
+
+void warn_of_overruns(RunResult& result) {
+  const auto overrun =
+      std::max_element(result.links.begin(), result.links.end(),
+                       [](const LinkRow& a, const LinkRow& b) { return a.overruns < b.overruns; });
+  if (overrun != result.links.end() && overrun->overruns != 0) {
+    uint64_t all = 0;
+    for (const LinkRow& row : result.links) all += row.overruns;
+    result.warnings.push_back(
+        fmt::format("priority flow control: {} packets found a full buffer without having been paused (most, "
+                    "{}, on {}); a lossless link would have dropped them, here they waited. Lower "
+                    "`packet.pfc_xoff` or enlarge `packet.buffer_flits` (see `overruns` in links.csv)",
+                    all, overrun->overruns, overrun->name));
+  }
+}
+
+}  // namespace
+
+void add_machine_results(RunResult& result, const System& machine, const graph::Folding* folding) {
+  const System::Totals totals = machine.totals();
+  result.events = totals.activations;
+  result.packet_hops = totals.packet_hops;
+  result.flits = totals.flits;
+  if (machine.config().packet.ecn.enabled) result.congestion = machine.congestion();
+  if (folding == nullptr) result.links.reserve(totals.links);
+  add_links(result, machine, folding);
+  warn_of_overruns(result);
+  const std::vector<std::string> unbalanced = machine.check_conservation();
+  result.broken_invariants.insert(result.broken_invariants.begin(), unbalanced.begin(), unbalanced.end());
+  result.warnings.insert(result.warnings.end(), machine.warnings().begin(), machine.warnings().end());
+}
+
+}  // namespace weft

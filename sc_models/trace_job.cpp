@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/trace_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "workload/job/layer_rows.h"
+
+namespace weft {
+namespace {
+
+uint64_t key(uint32_t rank, uint32_t number) {
+  return static_cast<uint64_t>(rank) << 32 | number;
+}
+
+}  // namespace
+
+System::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::Waves* waves) {
+  System::Options options = machine_options(waves);
+  if (!checked.ranks().whole()) return options;
+  options.mirrored = checked.folding().representatives();
+  options.whole = checked.folding().whole();
+  return options;
+}
+
+System::Options TraceJob::machine_options(vcd::Waves* waves) {
+  System::Options options;
+  options.npus = true;
+  options.waves = waves;
+  return options;
+}
+
+TraceJob::TraceJob(System& machine, std::unique_ptr<graph::CheckedJob> checked)
+    : Job(machine, checked->plans(), checked->rules()),
+      checked_(std::move(checked)),
+      folding_(checked_->folding()),
+      traces_(checked_->traces()),
+      ranks_(checked_->ranks()),
+      groups_(checked_->groups()),
+      first_stream_(machine.take_streams(traces_.collectives().size())),
+      row_of_(traces_.collectives().size()),
+      feeders_(traces_.npus()) {
+  if (!folding_.classes().empty() && !ranks_.whole())
+    throw std::logic_error("a job on a part of a machine does not fold");
+  if (machine_.data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*machine_.data());
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (!folding_.built(r)) continue;
+    feeders_[r] = traces_.feeder(r);
+    npu(r).load(*feeders_[r], *this, ranks_, &layers_);
+    if (mirrored_ == nullptr && ranks_.whole() && folding_.of(r) == nullptr && folding_.along_dimensions(r))
+      mirrored_ = std::make_unique<MirroredStarts>(fmt::format("{}_starts", machine_.basename()), machine_);
+  }
+}
+
+TraceJob::~TraceJob() {
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (folding_.built(r)) npu(r).unload();
+  }
+}
+
+void TraceJob::start() {
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (folding_.built(r)) npu(r).start();
+  }
+}
+
+bool TraceJob::finished() const {
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (folding_.built(r) && !npu(r).finished()) return false;
+  }
+  return true;
+}
+
+uint64_t TraceJob::done_count() const {
+  uint64_t done = 0;
+  for (uint32_t r = 0; r < feeders_.size(); ++r) {
+    if (feeders_[r]) done += feeders_[r]->finished_count() * folding_.times(r);
+  }
+  return done;
+}
+
+uint64_t TraceJob::total_count() const {
+  return traces_.node_count();
+}
+
+CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                                   const collectives::CollectivePlan& plan) {
+  // A line of a dimension-restricted collective of all ranks is a collective of its own, but shares the plan
+  // and needs no number of its own: its messages stay on the line.
+  const uint32_t number = traces_.collectives().number(group, node.ordinal);
+  uint32_t& position = row_of_[number - 1];
+  if (position == 0) {
+    const Picoseconds now = sc_core::sc_time_stamp().value();
+    rows_.push_back(make_row(config_, plan, number, now, [&] {
+      return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
+    }));
+    CollectiveRow& fresh = rows_.back();
+    fresh.group = groups_[group].name;
+    fresh.name = node.name;
+    fresh.fidelity_rule = machine_.fidelity().for_collective(node, groups_[group].name, now);
+    named_by_.push_back(rank);
+    position = static_cast<uint32_t>(rows_.size());
+  } else if (rank < named_by_[position - 1]) {
+    named_by_[position - 1] = rank;
+    rows_[position - 1].name = node.name;
+  }
+  return rows_[position - 1];
+}
+
+std::vector<CollectiveRow> TraceJob::sorted_rows() const {
+  std::vector<CollectiveRow> rows = rows_;
+  std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+    return a.started != b.started ? a.started < b.started : a.stream < b.stream;
+  });
+  return rows;
+}
+
+std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
+  CollectiveStart start;
+  const collectives::CollectiveRequest wanted = checked_->request(rank, node, &start.priority);
+  start.plan = plans_->plan(wanted);
+  const CollectiveRow& own = start_row(rank, wanted.group->id, node, *start.plan);
+  const uint32_t number = own.stream;
+  start.stream = first_stream_ + number - 1;
+  start.plane = machine_.fidelity().plane_of(own.fidelity_rule);
+  if (const auto* c = folding_.of(rank)) {
+    for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *start.plan);
+  }
+  running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
+  if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
+      folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
+    return {};
+  return start;
+}
+
+void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
+  const uint32_t number = done.stream - first_stream_ + 1;
+  const auto finish = [&](uint32_t member) {
+    const auto it = running_.find(key(member, number));
+    const Running part = it->second;
+    running_.erase(it);
+    return part;
+  };
+  if (mirrored_) {
+    const std::vector<uint32_t> members = mirrored_->end(rank, done);
+    CollectiveRow& of = row(number);
+    for (const uint32_t member : members) {
+      book_.record(done, of);
+      ++of.folded_members;
+      npu(member).collective_done(finish(member).node);
+    }
+    if (!members.empty()) return;
+  }
+  const Running part = finish(rank);
+  if (const auto* c = folding_.of(rank)) {
+    for (const auto& share : c->like(part.group)) {
+      CollectiveRow& of = row(traces_.collectives().number(share.group, part.ordinal));
+      for (uint32_t i = 0; i < share.ranks; ++i) book_.record(done, of);
+      of.folded_members += share.ranks;
+    }
+  } else {
+    book_.record(done, row(number));
+  }
+  npu(rank).collective_done(part.node);
+}
+
+uint8_t TraceJob::send_plane(const trace::Node& node) {
+  graph::FidelityRules& rules = machine_.fidelity();
+  if (!rules.any()) return 0;
+  const uint32_t rule = rules.for_message(node, sc_core::sc_time_stamp().value());
+  if (rule == graph::FidelityRules::kNone) return 0;
+  ruled_sends_.resize(config_.fidelity_rules.size(), 0);
+  ++ruled_sends_[rule];
+  return rules.plane_of(rule);
+}
+
+SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const MessageId& id) {
+  SendStart start;
+  if (p2p_data_) start.data = p2p_data_->load(rank, node.peer, id, node.comm_size);
+  start.plane = send_plane(node);
+  return start;
+}
+
+void TraceJob::message_arrived(uint32_t rank, const Completion& completion) {
+  if (!p2p_data_) return;
+  const std::string wrong = p2p_data_->check(rank, completion);
+  if (!wrong.empty()) book_.note_wrong_message(wrong);
+}
+
+RunResult TraceJob::own_result() const {
+  RunResult result;
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (!folding_.built(r)) continue;
+    result.time = std::max(result.time, npu(r).engine()->finished_at());
+    ++result.simulated_ranks;
+  }
+  if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
+  uint64_t costless = 0;
+  Counts counts;
+  std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    const graph::RankEngine& engine = *npu(folding_.representative(r)).engine();
+    result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
+    costless += engine.costless_nodes();
+    if (!folding_.built(r)) continue;
+    engines.emplace_back(&engine, folding_.times(r));
+    count(counts, ranks_.npu(r), folding_.times(r));
+  }
+  result.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
+  result.out_of_order_starts = counts.out_of_order_starts;
+  result.memory_bytes = counts.memory_bytes;
+  if (p2p_data_) result.data_messages = p2p_data_->messages();
+  result.collectives = sorted_rows();
+  result.layers = layer_rows(layers_, engines, result.collectives, result.time);
+  result.nodes = total_count();
+  result.warnings = checked_->warnings();
+  if (costless != 0) {
+    result.warnings.push_back(
+        fmt::format("{} COMP nodes have neither a recorded duration nor num_ops or tensor_size "
+                    "(or npu.peak and npu.memory_bandwidth are off): they took no time",
+                    costless));
+  }
+  for (const CollectiveRow& row : rows_) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
+  result.folded =
+      result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
+  result.unfolded = folding_.reasons();
+  add_findings(result);
+  add_fidelity_results(result, ruled_sends_);
+  add_bounds(result);
+  return result;
+}
+
+void TraceJob::add_bounds(RunResult& result) const {
+  result.lower_bound = checked_->lower_bound();
+  for (const CollectiveRow& row : rows_) {
+    if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
+  }
+  result.upper_bound = checked_->upper_bound();
+  if (finished() && result.time < checked_->lower_bound()) {
+    result.broken_invariants.push_back(fmt::format("the job took {} ps, less than its lower bound of {} ps",
+                                                   result.time, checked_->lower_bound()));
+  }
+  // The upper bound is that of the dimensions' own fidelities, and of a job that nobody else holds up.
+  if (finished() && result.time > checked_->upper_bound() && machine_.fidelity().planes() == 1 &&
+      ranks_.whole()) {
+    result.warnings.push_back(fmt::format(
+        "the job took {} ps, more than all its operations one after the other ({} ps); that bound "
+        "should hold whatever the contention: please report it with effective.yaml and the traces",
+        result.time, checked_->upper_bound()));
+  }
+}
+
+}  // namespace weft

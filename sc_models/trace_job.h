@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The traces of a job's ranks on a machine: what `weft run` runs.
+
+#ifndef WEFT_SC_MODELS_TRACE_JOB_H
+#define WEFT_SC_MODELS_TRACE_JOB_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sc_models/job.h"
+#include "sc_models/mirrored_starts.h"
+#include "sc_models/npu.h"
+#include "vcd/waves.h"
+#include "workload/collectives/p2p_data.h"
+#include "workload/graph/checked_job.h"
+#include "workload/graph/folding.h"
+#include "workload/graph/layers.h"
+#include "workload/job/rank_map.h"
+#include "workload/trace/trace_feeder.h"
+
+namespace weft {
+
+class TraceJob : public Job, private JobHost {
+ public:
+  /// `checked` was made with the machine's configuration, and the machine with machine_options(*checked). The
+  /// job's NPUs have no other job.
+  TraceJob(System& machine, std::unique_ptr<graph::CheckedJob> checked);
+  ~TraceJob() override;
+
+  /// Of a machine for this job alone. Of ranks that do alike only one is built (graph::Folding). `waves` may
+  /// be null.
+  static System::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
+  /// .. for several jobs, none of which is folded.
+  static System::Options machine_options(vcd::Waves* waves = nullptr);
+
+  const graph::Folding& folding() const { return folding_; }
+  const RankMap& ranks() const { return ranks_; }
+
+  void start();
+  bool finished() const override;
+  std::string stalled_ranks() const override;
+  RunResult own_result() const override;
+  uint64_t done_count() const override;
+  uint64_t total_count() const override;
+
+ private:
+  // JobHost
+  std::optional<CollectiveStart> start_collective(uint32_t rank, const trace::Node& node) override;
+  void collective_done(uint32_t rank, const collectives::CollectiveDone& done) override;
+  SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) override;
+  void message_arrived(uint32_t rank, const Completion& completion) override;
+
+  const graph::Folding* folded_ranks() const override { return ranks_.whole() ? &folding_ : nullptr; }
+  Npu& npu(uint32_t rank) const { return machine_.npu(ranks_.npu(rank)); }
+  /// The row of the collective that this node of a member of the group is part of; a new one is made for
+  /// `plan`.
+  CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
+                           const collectives::CollectivePlan& plan);
+  /// Of a collective that some member has started, by the job's number.
+  CollectiveRow& row(uint32_t number) { return rows_[row_of_[number - 1] - 1]; }
+  /// Rows in an order that does not depend on who started first: by time, then by number.
+  std::vector<CollectiveRow> sorted_rows() const;
+  /// Rank -> ranks that it waits for.
+  using Waits = std::map<uint32_t, std::vector<uint32_t>>;
+  std::string stalled_nodes(Waits& waits, uint32_t& stalled) const;
+  std::string stalled_collectives(Waits& waits) const;
+  void add_bounds(RunResult& result) const;
+  uint8_t send_plane(const trace::Node& node);
+
+  const std::unique_ptr<graph::CheckedJob> checked_;
+  const graph::Folding& folding_;
+  const trace::JobTrace& traces_;
+  const RankMap& ranks_;
+  const std::vector<collectives::Group>& groups_;
+  std::unique_ptr<MirroredStarts> mirrored_;  ///< null: all collectives run in messages
+  uint32_t first_stream_ = 1;                 ///< the machine's number of the job's first collective
+  std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
+  std::vector<CollectiveRow> rows_;    ///< as they were started
+  std::vector<uint32_t> named_by_;     ///< by row: the rank whose node has given its name
+  std::vector<uint64_t> ruled_sends_;  ///< by fidelity rule
+  struct Running {
+    trace::NodeIndex node = 0;
+    trace::GroupId group = 0;
+    uint32_t ordinal = 0;
+  };
+  std::unordered_map<uint64_t, Running> running_;             ///< by rank and number: the rank's part
+  std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
+  graph::LayerTable layers_;
+  std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
+};
+
+}  // namespace weft
+
+#endif
