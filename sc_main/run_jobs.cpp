@@ -153,7 +153,7 @@ class Run {
     }
   }
 
-  /// A rule is for nothing when it is for nothing in any of the jobs.
+  /// A rule never applies if it applies in none of the jobs.
   void add_unmatched_rules() {
     for (const std::string& line : jobs_.front().job->unmatched_rules()) {
       const bool everywhere = std::all_of(jobs_.begin(), jobs_.end(), [&](const SharedJob& own) {
