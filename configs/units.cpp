@@ -111,7 +111,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// For messages: a value that a slip made very long is cut.
+/// For messages: a very long value is cut.
 std::string shown(std::string_view text) {
   constexpr size_t kMax = 60;
   return text.size() <= kMax ? std::string(text) : std::string(text.substr(0, kMax)) + "...";

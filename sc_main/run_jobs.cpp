@@ -68,7 +68,7 @@ class Run {
   }
 
   void build(std::vector<Workload>& workloads) {
-    // Not by an exception, which would take down what is built.
+    // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([] {
       accept_stop();
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
