@@ -36,7 +36,7 @@ void print_links(const GraphSpec& spec, std::string& out) {
   const SameKeys same;
   out += "    links:\n";
   for (size_t i = 0; i < spec.links.size();) {
-    // As many links as one entry can say: one end runs on, or both do.
+    // As many links as one entry can describe: the nodes of one end follow each other, or those of both ends.
     const GraphLink& first = spec.links[i];
     std::string ends = fmt::format("from: {}, to: {}", range_text(spec, first.from, first.from),
                                    range_text(spec, first.to, first.to));

@@ -252,7 +252,7 @@ bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilde
                        const std::vector<uint64_t>& sizes, uint32_t root) {
   const Config& config = plans.config();
   const MemoryRoom room(options.force);
-  // What no folding can be below: before any plan for a machine of that size is made.
+  // The least that any folding needs: checked before any plan for a machine of that size is made.
   const bool may_fold = !options.no_fold && graph::folding_refusal(config).empty();
   room.check(config, machine_memory(config, may_fold ? 1 : config.npus(), may_fold ? 1 : 0, false));
   check_machine(config);
@@ -294,7 +294,7 @@ ExitCode collective(const CollectiveOptions& options) {
   std::unique_ptr<System, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {
-    // Not by an exception, which would take down what is built.
+    // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([] {
       accept_stop();
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));

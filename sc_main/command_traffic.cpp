@@ -106,7 +106,7 @@ void check_word(const char* option, const std::string& word, const std::vector<s
                    near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(words, ", ")));
 }
 
-/// A user error from below, with the option it came through in front.
+/// Calls the function. A UserError of it gets the option in front of its text.
 template <typename Function>
 auto through(const std::string& option, const Function& function) {
   try {
@@ -331,7 +331,7 @@ uint64_t ports_of(const PacketTopology& topology) {
   return ports;
 }
 
-/// What is sound but will not do what was hoped for.
+/// Warns of settings that work and are probably not meant.
 void warn_beforehand(const TrafficConfig& c) {
   const auto ranks = static_cast<uint32_t>(c.topology.nis.size());
   // Also says, before anything runs, that the routing does not fit the topology or lacks VCs.
