@@ -29,8 +29,7 @@ constexpr KeyRow kJobKeys[] = {
      "Name of the job, and of the folder of its results. Default: `job0`, `job1`, .."},
     {"trace", Type::path, kRequired, kAny, in_workload<&WorkloadConfig::trace>, "As `workload.trace`."},
     {"groups", Type::path, kOptional, kAny, in_workload<&WorkloadConfig::groups>, "As `workload.groups`."},
-    {"strict", Type::boolean, kOptional, kAny, in_workload<&WorkloadConfig::strict>,
-     "As `workload.strict`."},
+    {"strict", Type::boolean, kOptional, kAny, in_workload<&WorkloadConfig::strict>, "As `workload.strict`."},
     {"npus", Type::ranks, kRequired, kAny, custom_field<leave_npus, npus_of>,
      "As `workload.npus`. No NPU may have ranks of two jobs. NPUs without a job idle."},
 };
