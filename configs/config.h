@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The resolved configuration: immutable, complete and checked. Nothing behind this header re-validates a
-// value. configs/loader.h makes it from YAML.
+// The resolved configuration: immutable, complete and checked. Code that reads it checks no value again.
+// configs/loader.h makes it from YAML.
 
 #ifndef WEFT_CONFIGS_CONFIG_H
 #define WEFT_CONFIGS_CONFIG_H
@@ -27,16 +27,16 @@ struct CollectiveUnitConfig {
   Rate reduction_bandwidth;     ///< of contributions, all ports together; 0: reducing takes no time
   Picoseconds latency = 0;      ///< from a block's last contribution to its result
   uint64_t buffer = 0;          ///< bytes of partial sums; 0: unlimited
-  uint64_t segment = 64 << 10;  ///< bytes a block has at most
+  uint64_t segment = 64 << 10;  ///< bytes of the largest block
 };
 
 /// What keeps buffers from running over, at packet fidelity: credits alone, or priority flow control above
-/// them. `automatic`: what PacketFabricConfig says.
+/// them. `automatic`: as PacketFabricConfig.
 enum class FlowControl : uint8_t { credits, pfc, automatic };
 
 const char* to_string(FlowControl control);
 
-/// The models that `implementation` means where nothing else is written.
+/// The defaults of `implementation`.
 inline constexpr const char* kDefaultSwitchModel = "crossbar";
 inline constexpr const char* kDefaultMemoryModel = "auto";  ///< what the section's other keys say
 
@@ -70,7 +70,7 @@ std::string print_dimension(const DimensionConfig& dimension);
 struct NpuConfig {
   double peak_flops = 0;        ///< FLOP/s; 0: the roofline's compute side is off
   double memory_bandwidth = 0;  ///< B/s for the roofline; 0: the memory side is off
-  bool roofline = false;        ///< true: num_ops / tensor_size win over recorded durations
+  bool roofline = false;        ///< true: num_ops and tensor_size replace recorded durations
   uint32_t cpu_slots = 1;       ///< CPU operations at once
   uint32_t compute_slots = 1;   ///< GPU compute operations at once
 };
@@ -84,14 +84,13 @@ struct HbmConfig {
   Picoseconds latency = 0;           ///< banked: of a column command to an open row
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
-  uint32_t outstanding = 8;                          ///< requests in flight an NPU
+  uint32_t outstanding = 8;                          ///< requests that an NPU has in flight
   std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
 
   bool banked() const { return model == "banked"; }
 };
 
-/// A remote memory every NPU reaches over a link of its own (pools come later); absent: remote accesses are
-/// errors.
+/// A remote memory that every NPU reaches over its own link. Without it remote accesses are errors.
 struct RemoteMemoryConfig {
   Rate bandwidth;
   Picoseconds latency = 0;
@@ -161,12 +160,12 @@ struct PacketFabricConfig {
   PacketInjection injection = PacketInjection::normal;
   PacketEcnConfig ecn;
   PacketDcqcnConfig dcqcn;
-  FlowControl flow_control = FlowControl::credits;  ///< of links that do not say
+  FlowControl flow_control = FlowControl::credits;  ///< of links with FlowControl::automatic
   // Priority flow control:
   std::vector<uint32_t> pfc_networks;  ///< virtual networks that are paused; empty: all
-  uint32_t pfc_xoff = 0;               ///< flits; 0: what leaves the headroom
+  uint32_t pfc_xoff = 0;               ///< flits; 0: the buffer less the headroom
   uint32_t pfc_xon = 0;                ///< flits; 0: a packet below XOFF
-  Picoseconds pfc_delay = 0;           ///< of a pause, besides that of a credit
+  Picoseconds pfc_delay = 0;           ///< of a pause, on top of a credit's
 
   bool pfc(FlowControl of_link) const {
     return (of_link == FlowControl::automatic ? flow_control : of_link) == FlowControl::pfc;
@@ -191,29 +190,26 @@ const char* to_string(CollectiveOrder order);
 const char* to_string(CollectiveScheduling scheduling);
 const char* to_string(DimensionScheduling scheduling);
 
-/// The number of chunks that stands for `auto`: as many as pay, by the plan
-/// (workload/collectives/auto_chunks.h).
+/// The value of `chunks: auto`: the plan chooses the number (workload/collectives/auto_chunks.h).
 constexpr uint32_t kAutoChunks = 0;
 
-/// An entry of `collectives.rules`: settings of the collectives that it matches, in place of the general
-/// ones.
+/// An entry of `collectives.rules`: replaces the general settings of the collectives that it matches.
 struct CollectiveRule {
-  // What it matches; empty: any.
+  // The conditions. An empty one always holds.
   std::string group;  ///< a communicator group's name; "0": all ranks
   std::string name;   ///< of the trace node; `*` and `?` are wildcards
   std::optional<CollectiveOp> operation;
-  // What then holds; empty: the general setting.
-  std::vector<std::string> algorithms;  ///< one a dimension
+  // The settings. An empty one keeps the general setting.
+  std::vector<std::string> algorithms;  ///< one for each dimension
   std::optional<CollectiveOrder> order;
   std::optional<uint32_t> chunks;  ///< empty: the general setting
   std::optional<int32_t> priority;
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `collectives.rules[0]`"
 };
 
-/// An entry of `topology.fidelity_rules`: the fidelity of the messages that it matches, in place of their
-/// dimensions' own.
+/// An entry of `topology.fidelity_rules`: replaces the dimensions' fidelity for the messages that it matches.
 struct FidelityRule {
-  // What it matches, all of it; empty: any.
+  // The conditions, which must all hold. An empty one always holds.
   std::string name;   ///< of the trace node; `*` and `?` are wildcards
   std::string group;  ///< a communicator group's name; "0": all ranks
   std::optional<CollectiveOp> operation;
@@ -221,7 +217,7 @@ struct FidelityRule {
   std::optional<uint64_t> iteration;
   Picoseconds from = 0;     ///< started at or after
   Picoseconds to = kNever;  ///< started before
-  // What then holds.
+  // The new fidelity.
   std::vector<uint32_t> dimensions;  ///< of the fabric, ascending; empty: all
   Fidelity fidelity = Fidelity::packet;
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `topology.fidelity_rules[0]`"
@@ -244,7 +240,7 @@ struct CollectivesConfig {
   /// Algorithm names per operation and dimension; empty string: the default of the dimension. The loader
   /// always fills one name a dimension; a program may leave a vector empty for "all defaults".
   std::array<std::vector<std::string>, kCollectiveOps> algorithms;
-  std::vector<CollectiveRule> rules;  ///< the first that matches a collective holds
+  std::vector<CollectiveRule> rules;  ///< the first that matches a collective applies
 };
 
 struct WorkloadConfig {
@@ -281,9 +277,9 @@ struct Config {
   std::string file;                  ///< where it was read from; "" when built by a program
   std::vector<std::string> plugins;  ///< shared libraries, absolute paths
   std::string notation;              ///< of the physical machine; "" for an explicit graph
-  /// What collectives plan on: the logical topology. Without `logical` and without a graph it is the physical
-  /// one too; otherwise the rates and latencies here are nominal (the slowest link's rate, the shortest
-  /// link's latency) and messages travel on what `fabric_dimensions()` or `graph` say.
+  /// The logical topology, on which collectives plan. It is the physical one, too, unless there is a
+  /// `logical` or a graph. Then its rates and latencies are nominal (the slowest link's rate, the shortest
+  /// link's latency), and messages travel on `fabric_dimensions()` or on `graph`.
   std::vector<DimensionConfig> dimensions;
   NpuConfig npu;
   HbmConfig hbm;
@@ -299,12 +295,12 @@ struct Config {
   std::vector<DimensionConfig> physical;  ///< with `logical` on a notation machine; empty: `dimensions`
   std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions
   std::vector<DimensionConfig> levels;    ///< of a tree: its links from the NPUs up, as they were given
-  std::vector<FidelityRule> fidelity_rules;  ///< the first that matches holds
+  std::vector<FidelityRule> fidelity_rules;  ///< the first that matches applies
   std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
 
-  /// Messages travel on something else than what collectives plan on.
+  /// True if messages travel on another topology than collectives plan on.
   bool remapped() const { return graph != nullptr || !physical.empty() || !mapping.empty(); }
-  /// The dimensions that links are made of; none for a graph.
+  /// The dimensions of the links; none of a graph.
   const std::vector<DimensionConfig>& fabric_dimensions() const {
     return graph != nullptr || !physical.empty() ? physical : dimensions;
   }

@@ -187,7 +187,7 @@ void graph_text(const Graph& graph, std::string& out) {
   Picoseconds shortest = kNever;
   Picoseconds longest = 0;
   for (const GraphLink& link : spec.links) {
-    // Analytical: what leaves a switch has no link of its own.
+    // Analytical: messages that leave a switch have no link of their own.
     const bool all = spec.fidelity != Fidelity::analytical;
     directed += all || graph.is_npu(link.from) ? 1 : 0;
     directed += link.bidirectional && (all || graph.is_npu(link.to)) ? 1 : 0;

@@ -39,8 +39,8 @@ struct DocumentEntry {
 /// Parses one YAML document. `<<: *name` and `<<: [*first, *second]` put the keys of other mappings into a
 /// mapping: its own keys win, then the first of the list that has the key; what is merged keeps the line
 /// where it was written. Errors: UserError(usage) `file:line: ...` for bad syntax, several documents, keys
-/// that are no scalars, an alias inside its own anchor, a `<<` of something else than mappings, and documents
-/// nested or expanded beyond all reason.
+/// that are no scalars, an alias inside its own anchor, a `<<` of anything but mappings, and documents
+/// that are nested too deep or too large after expansion.
 DocumentNode read_document(const std::string& text, const std::string& file);
 
 /// Parses one value; every node of it gets `origin`.

@@ -20,6 +20,11 @@ namespace weft {
 using ReportError =
     std::function<void(const std::string& origin, const std::string& key, const std::string& what)>;
 
+/// True, and reported: so many entries are wrong that entry `next` of `count` and those after it are not
+/// read. Each may cost as much time as the graph is large.
+bool stop_after(uint32_t wrong, const std::string& origin, const std::string& key, size_t next, size_t count,
+                const ReportError& report);
+
 /// Reads `topology.graph`, without routing. Nothing when there was an error, which has been reported.
 std::optional<GraphSpec> read_graph(const DocumentEntry& entry, const ReportError& report);
 

@@ -45,7 +45,7 @@ class Parameters {
   Rate bandwidth(const std::string& name, const std::string& fallback);
   std::string text(const std::string& name, const std::string& fallback);
 
-  /// Errors: UserError(usage) for a parameter that nobody has read.
+  /// Errors: UserError(usage) for a parameter that the model has not read.
   void finish() const;
 
  private:

@@ -29,7 +29,7 @@ const InputKind kTraceInput{"trace", ExitCode::trace, "check the path; a trace i
 
 namespace {
 
-/// What a path is that is no regular file.
+/// In words: what is there in place of a regular file.
 const char* type_of(mode_t mode) {
   return S_ISDIR(mode)    ? "a folder"
          : S_ISFIFO(mode) ? "a pipe"

@@ -62,7 +62,7 @@ class InputFile {
 /// The whole file. Throws as InputFile does, and when it is larger than the kind allows.
 std::string read_input(const std::string& path, const InputKind& kind);
 
-/// Is there something of that name, of whatever type, even if it cannot be read?
+/// True if a file of any type has that name, also one that cannot be read.
 bool input_exists(const std::string& path);
 
 }  // namespace weft

@@ -46,6 +46,8 @@ enum class ValueType : uint8_t {
 struct ReductionSetting {
   ReductionKind kind = ReductionKind::none;
   Rate bandwidth;
+
+  bool operator==(const ReductionSetting& o) const { return kind == o.kind && bandwidth == o.bandwidth; }
 };
 
 using Value = std::variant<std::monostate, uint64_t, double, bool, std::string, Rate,

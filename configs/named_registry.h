@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Things made by name: models of modules, policies. A name is there once; one that is not there is an error
-// that lists those that are.
+// What is made by name: models of modules, policies. A second entry of a name is an error; an unknown name is
+// an error that lists the known ones.
 
 #ifndef WEFT_CONFIGS_NAMED_REGISTRY_H
 #define WEFT_CONFIGS_NAMED_REGISTRY_H
@@ -17,7 +17,7 @@
 
 namespace weft {
 
-/// What `Make` is, is the user's business: a function, or a pointer to something that lives forever.
+/// `Make` is a function, or a pointer to an object that lives forever.
 template <typename Make>
 class NamedRegistry {
  public:
@@ -44,7 +44,7 @@ class NamedRegistry {
       if (entry.name == name) return &entry;
     return nullptr;
   }
-  /// Errors: UserError(usage) with the names that there are.
+  /// Errors: UserError(usage) that lists the known names.
   const Entry& at(const std::string& name) const {
     if (const Entry* entry = find(name)) return *entry;
     std::string known;

@@ -20,23 +20,23 @@ namespace weft {
 /// and separate nothing.
 std::vector<std::vector<uint32_t>> packet_regions(const Config& config);
 
-/// Longest time of a flit on a link that a packet network takes.
+/// The longest time of a flit on a link that a packet network supports.
 constexpr Ticks kLongestFlitTime = ticks(4'000'000'000);
 
 /// Time a flit takes on a link of this rate (with phits and header efficiency), rounded up to whole ticks, at
 /// least a picosecond.
 Ticks flit_time(const PacketFabricConfig& packet, Rate rate);
 
-/// In a network with this clock: not less than a cycle; and what is off a multiple of it only because both
-/// were rounded to ticks is that multiple.
+/// The time in a network with this clock: at least a cycle. A time that differs from a multiple of the cycle
+/// only because both were rounded to ticks becomes that multiple.
 Ticks flit_time(const PacketFabricConfig& packet, Rate rate, Ticks cycle);
-/// The same of a time.
+/// The multiple of the cycle that a time becomes by that rule.
 Ticks on_multiple(Ticks flit_time, Ticks cycle);
 
 /// The exact time, in picoseconds.
 double exact_flit_time(const PacketFabricConfig& packet, Rate rate);
 
-/// The exact time for messages, where it is longer than a network takes.
+/// The exact time in words: for messages about a time that is too long for a network.
 std::string print_flit_time(const PacketFabricConfig& packet, Rate rate);
 
 /// Clock period of the routers that are joined by links of these rates.

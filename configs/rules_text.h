@@ -15,7 +15,7 @@ namespace weft {
 /// The conditions of a rule: "name `*.gradients`, operation `all_reduce`"; empty: it has none.
 std::string conditions_text(const CollectiveRule& rule);
 std::string conditions_text(const FidelityRule& rule);
-/// What then holds: "algorithms default, ring; 16 chunks", "packet fidelity in dimension(s) 0, 2".
+/// The settings of a rule: "algorithms default, ring; 16 chunks", "packet fidelity in dimension(s) 0, 2".
 std::string settings_text(const CollectiveRule& rule);
 std::string settings_text(const FidelityRule& rule);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A request from outside (of `weft`: SIGINT, SIGTERM) to end what is being done. Whatever may last looks at
-// it often; who owns the program decides what happens then.
+// A request from outside to stop (in `weft`: SIGINT, SIGTERM). Long loops check it often; the program decides
+// what a check does then.
 
 #ifndef WEFT_CONFIGS_STOP_H
 #define WEFT_CONFIGS_STOP_H
@@ -20,8 +20,8 @@ inline bool stop_requested() {
   return __builtin_expect(stop_request.load(std::memory_order_relaxed) != 0, 0);
 }
 
-/// What check_stop() calls when it has been asked to stop. It may throw, leave the program, or return, which
-/// goes on. Null, as at first: go on.
+/// check_stop() calls it after a request. It may throw, end the process, or return: then the work goes on.
+/// With null, the initial value, the work goes on.
 void on_stop(std::function<void()> action);
 
 void stop_now();

@@ -15,7 +15,7 @@
 
 namespace weft {
 
-/// Time in the packet fabric, integer as all time is; kNever is never here, too.
+/// Time in the packet fabric, an integer. kNever means "never" here, too.
 using Ticks = uint64_t;
 
 /// The smallest number that 1 to 10 divide: the flit times of nearly all rates of a few digits are whole

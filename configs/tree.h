@@ -38,8 +38,8 @@ class Tree {
   Tree(const TreeNotation& notation, std::vector<TreeLevel> above);
 
   const TreeNotation& notation() const { return notation_; }
-  /// One line: its NPUs are the coordinates. Only for what is joined and for the ways (ECMP): its links have
-  /// no times.
+  /// One line of the dimension. Its NPUs are the coordinates. It has the connections and the ways (ECMP); its
+  /// links have no times.
   const Graph& graph() const { return graph_; }
   uint32_t levels() const { return notation_.levels(); }
   /// 1 .. levels() - 1
@@ -49,17 +49,17 @@ class Tree {
 
   /// Levels of links from leaf a up to the nearest common ancestor with leaf b; 0: they are the same.
   uint32_t height(uint32_t a, uint32_t b) const;
-  /// The greatest there is.
+  /// The greatest height.
   uint32_t height() const { return height(0, notation_.npus() - 1); }
-  /// Every leaf is as far from every other one.
+  /// True if all leaves are equally far from each other.
   bool uniform() const;
   /// Up over `height` levels of links and down again, `first` being the latency of level 0.
   Picoseconds latency(Picoseconds first, uint32_t height) const {
     return height == 0 ? 0 : 2 * (first + latency_above_[height - 1]);
   }
 
-  /// The leaves below one switch of level l - 1 are a subtree, l = 1 .. levels() - 1: how many they are, and
-  /// the links of level l that lead out of it.
+  /// The leaves below one switch of level l - 1 are a subtree (l = 1 .. levels() - 1). The number of its
+  /// leaves, and of the links of level l that lead out of it.
   uint32_t subtree(uint32_t l) const;
   uint32_t uplinks(uint32_t l) const;
 
@@ -70,17 +70,17 @@ class Tree {
   Graph graph_;
 };
 
-/// Makes a dimension one whose lines are trees: a Switch of that size. Links above the NPUs' own are like
-/// those, unless given.
+/// Turns a dimension into a Switch whose lines are trees. Without `above`, the links above the NPUs' own have
+/// the same values as these.
 void make_tree(DimensionConfig& dimension, const TreeNotation& notation, std::vector<TreeLevel> above = {});
 
 /// The dimension with the links of a level of its tree in place of its own. Level 0: the dimension.
 DimensionConfig at_level(const DimensionConfig& dimension, uint32_t level);
 
-/// Of the dimension's ways between two coordinates: links up to where they meet (Tree::height), and as many
-/// down; 1 at a crossbar. 0: the same coordinate.
+/// Links of a way between two coordinates up to where it turns (Tree::height); it goes as many down. 1 at a
+/// crossbar; 0 for the same coordinate.
 uint32_t height(const DimensionConfig& dimension, uint32_t a, uint32_t b);
-/// .. the greatest there is.
+/// The greatest height of all.
 uint32_t height(const DimensionConfig& dimension);
 
 }  // namespace weft

@@ -111,7 +111,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// For messages: a value that a slip made very long is cut.
+/// For messages: a very long value is cut.
 std::string shown(std::string_view text) {
   constexpr size_t kMax = 60;
   return text.size() <= kMax ? std::string(text) : std::string(text.substr(0, kMax)) + "...";
@@ -385,7 +385,7 @@ std::string print(Wide numerator, Wide denominator, UnitKind kind) {
     if (!number && base) number = to_text(value.numerator()) + "/" + to_text(value.denominator());
     if (!number) continue;
     const std::string text = *number + " " + unit.name;
-    // Of equally short ones the larger decimal unit: 3.35 TB/s rather than 3350 GB/s.
+    // Of equally short ones the larger decimal unit: 3.35 TB/s, not 3350 GB/s.
     if (best.empty() || text.size() < best.size() || (text.size() == best.size() && unit.exp2 == 0))
       best = text;
   }

@@ -8,7 +8,7 @@
 
 namespace weft::cli {
 
-/// `weft collective`: time and bandwidth of one collective over sizes, what nccl-tests is for a real machine.
+/// `weft collective`: time and bandwidth of one collective over sizes, as nccl-tests measures a real machine.
 void add_collective_command(CLI::App& app, Action& action);
 
 }  // namespace weft::cli

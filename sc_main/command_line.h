@@ -15,8 +15,8 @@ namespace weft::cli {
 /// end with leave() after it.
 ExitCode run_command_line(int argc, char** argv);
 
-/// Parses the arguments and runs nothing: either an exit code (help, version, bad usage; told already) or
-/// what is to be done.
+/// Parses the arguments and runs nothing. Gives an exit code (help, version, bad usage; the text is printed
+/// already) or the action.
 std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action);
 
 }  // namespace weft::cli

@@ -99,7 +99,7 @@ std::string folding_text(const graph::Folding& folding) {
       simulated == 1 ? "1 rank is" : grouped(simulated) + " ranks are");
 }
 
-/// A signal came before anything ran: the results are those of a run of no time.
+/// After a signal that came before anything ran: writes the results of a run that took no time.
 ExitCode leave_before_the_run(const OutputFolder& folder, const Config& config, const RunOptions& options,
                               vcd::Waves& waves) {
   accept_stop();
@@ -140,7 +140,7 @@ ExitCode run(const RunOptions& options) {
   std::unique_ptr<System, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
-    // Not by an exception, which would take down what is built.
+    // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
     machine.reset(new System("job", config, TraceJob::machine_options(*workload.job, waves.get())));
     job.reset(new TraceJob(*machine, std::move(workload.job)));

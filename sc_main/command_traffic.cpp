@@ -25,14 +25,13 @@
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
-#include "sc_main/json_text.h"
 #include "sc_main/load_list.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/progress.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
-#include "sc_main/table.h"
 #include "sc_main/text_options.h"
+#include "sc_main/traffic_report.h"
 #include "sc_main/workload.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/buffer_check.h"
@@ -107,7 +106,7 @@ void check_word(const char* option, const std::string& word, const std::vector<s
                    near.empty() ? "" : fmt::format(" (did you mean {}?)", near), fmt::join(words, ", ")));
 }
 
-/// A user error from below, with the option it came through in front.
+/// Calls the function. A UserError of it gets the option in front of its text.
 template <typename Function>
 auto through(const std::string& option, const Function& function) {
   try {
@@ -215,9 +214,9 @@ void set_cycles(const TrafficOptions& o, TrafficConfig& c) {
   c.measure_cycles = o.measure.empty() ? measure : integer("--measure", o.measure, 1, kMostCycles);
 }
 
-TrafficConfig make_traffic(const TrafficOptions& o) {
-  TrafficConfig c;
-  PacketConfig& n = c.network;
+/// The network's topology, of a configuration or of a notation. False: its buffers are to cover the round
+/// trips.
+bool set_topology(const TrafficOptions& o, TrafficConfig& c) {
   // A notation in the place of a configuration's file is meant as --topology.
   const bool notation = o.config.find('(') != std::string::npos && !input_exists(o.config);
   const std::string given_topology = notation && o.topology.empty() ? o.config : o.topology;
@@ -228,33 +227,30 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
                "\"Mesh(8)_Mesh(8)\""
              : "a configuration and --topology were both given; keep one of the two (--set "
                "topology.notation=... changes the configuration's)");
-  bool sized = true;
   if (given_topology.empty()) {
     if (!o.link_latency.empty())
       fail(
           fmt::format("--link-latency {}: of --topology; a configuration has latencies of its own (--set "
                       "'topology.dimensions[*].latency=...' changes them)",
                       o.link_latency));
-    sized = take_configuration(o, c);
-  } else {
-    if (!o.flit_size.empty())
-      fail(
-          fmt::format("--flit-size {}: of a configuration; with --topology all links take a flit a cycle, "
-                      "whatever its size",
-                      o.flit_size));
-    if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
-    LinkTiming link;
-    link.latency =
-        (o.link_latency.empty() ? 1 : integer("--link-latency", o.link_latency, 1, 1000000)) * n.cycle;
-    c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
+    return take_configuration(o, c);
   }
-  c.loads = parse_loads(o.load);
-  if (!o.packet_flits.empty()) c.packet_flits = small("--packet-flits", o.packet_flits, 1, kMostPacketFlits);
-  if (!o.vcs.empty()) n.vcs = small("--vcs", o.vcs, 1, 32);
-  c.seeds = small("--seeds", o.seeds, 1, 1000);
-  if (!o.seed.empty()) n.seed = integer("--seed", o.seed, 0, uint64_t{1} << 62);
-  c.jobs =
-      o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
+  if (!o.flit_size.empty())
+    fail(
+        fmt::format("--flit-size {}: of a configuration; with --topology all links take a flit a cycle, "
+                    "whatever its size",
+                    o.flit_size));
+  if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
+  LinkTiming link;
+  link.latency =
+      (o.link_latency.empty() ? 1 : integer("--link-latency", o.link_latency, 1, 1000000)) * c.network.cycle;
+  c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
+  return true;
+}
+
+/// What routers do: the policies, and the sources' injection.
+void set_policies(const TrafficOptions& o, TrafficConfig& c) {
+  PacketConfig& n = c.network;
   if (!o.switching.empty()) {
     check_word("--switching-mode", o.switching, {"packet_held", "flit_interleaved"});
     n.switching = o.switching == "packet_held" ? FlitSwitching::packet_held : FlitSwitching::flit_interleaved;
@@ -274,6 +270,11 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   }
   check_word("--injection", o.injection, {"bernoulli", "periodic"});
   c.injection = o.injection;
+}
+
+/// Priority flow control.
+void set_pfc(const TrafficOptions& o, TrafficConfig& c) {
+  PacketConfig& n = c.network;
   if (o.pfc)
     for (LinkTiming& link : c.topology.links) link.pfc = true;
   if (!c.topology.has_pfc() && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
@@ -284,6 +285,10 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     fail(
         "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets that "
         "have room; leave out one of the two");
+}
+
+void set_buffers(const TrafficOptions& o, bool sized, TrafficConfig& c) {
+  PacketConfig& n = c.network;
   if (!o.buffer.empty()) {
     n.buffer_flits = small("--buffer", o.buffer, 1, 1u << 24);
   } else if (!sized) {
@@ -299,6 +304,22 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
     const uint32_t xoff = n.pfc.xoff == packet::PfcConfig::kAuto ? n.buffer_flits : n.pfc.xoff;
     n.pfc.xon = small("--pfc-xon", o.pfc_xon, 0, xoff - 1);
   }
+}
+
+TrafficConfig make_traffic(const TrafficOptions& o) {
+  TrafficConfig c;
+  PacketConfig& n = c.network;
+  const bool sized = set_topology(o, c);
+  c.loads = parse_loads(o.load);
+  if (!o.packet_flits.empty()) c.packet_flits = small("--packet-flits", o.packet_flits, 1, kMostPacketFlits);
+  if (!o.vcs.empty()) n.vcs = small("--vcs", o.vcs, 1, 32);
+  c.seeds = small("--seeds", o.seeds, 1, 1000);
+  if (!o.seed.empty()) n.seed = integer("--seed", o.seed, 0, uint64_t{1} << 62);
+  c.jobs =
+      o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
+  set_policies(o, c);
+  set_pfc(o, c);
+  set_buffers(o, sized, c);
   set_cycles(o, c);
   set_pattern(o, c);
   return c;
@@ -310,7 +331,7 @@ uint64_t ports_of(const PacketTopology& topology) {
   return ports;
 }
 
-/// What is sound but will not do what was hoped for.
+/// Warns of settings that work and are probably not meant.
 void warn_beforehand(const TrafficConfig& c) {
   const auto ranks = static_cast<uint32_t>(c.topology.nis.size());
   // Also says, before anything runs, that the routing does not fit the topology or lacks VCs.
@@ -365,111 +386,6 @@ void warn_beforehand(const TrafficConfig& c) {
     warn(warning);
     break;
   }
-}
-
-void warn_afterwards(const TrafficResult& result) {
-  if (result.overruns != 0)
-    warn(
-        fmt::format("{} packets found a full buffer without having been paused; a lossless link would have "
-                    "dropped them, here they waited: lower --pfc-xoff or enlarge --buffer",
-                    grouped(result.overruns)));
-  std::vector<std::string> saturated, none, empty;
-  for (const TrafficPoint& p : result.points) {
-    if (p.saturated) saturated.push_back(json_number(p.load));
-    if (p.packets == 0) (p.saturated ? none : empty).push_back(json_number(p.load));
-  }
-  if (!saturated.empty())
-    warn(
-        fmt::format("saturated at load {}: the latency there is that of the packets which arrived, and grows "
-                    "with --measure",
-                    fmt::join(saturated, ", ")));
-  if (!none.empty())
-    warn(fmt::format(
-        "no measured packet arrived at load {}: those from before the measurement were still waiting; "
-        "shorten --warmup or lengthen --measure",
-        fmt::join(none, ", ")));
-  if (!empty.empty())
-    warn(
-        fmt::format("no packet was measured at load {}: lengthen --measure, or give a pattern in which ranks "
-                    "send",
-                    fmt::join(empty, ", ")));
-}
-
-std::string to_json(const TrafficConfig& c, const TrafficResult& result) {
-  JsonText json;
-  json.begin_object();
-  json.key("points").begin_array();
-  for (const TrafficPoint& p : result.points) {
-    json.begin_object();
-    json.key("load").number(p.load);
-    for (const auto& [key, cycles] :
-         {std::pair<const char*, double>{"avg_latency", p.avg_latency},
-          std::pair<const char*, double>{"p50", p.p50}, std::pair<const char*, double>{"p99", p.p99}}) {
-      json.key(key);
-      if (p.packets == 0) {
-        json.null();  // none arrived: no latency, which is not one of 0
-      } else {
-        json.number(cycles);
-      }
-    }
-    json.key("accepted").number(p.accepted);
-    if (c.network.ecn.enabled) {
-      json.key("packets_marked").number(p.packets_marked);
-      json.key("notifications").number(p.notifications);
-      json.key("flows_slowed").number(p.flows_slowed);
-    }
-    if (c.topology.has_pfc()) {
-      json.key("pauses").number(p.pauses);
-      json.key("paused_share").number(p.paused_share);
-      json.key("overruns").number(p.overruns);
-    }
-    json.end_object();
-  }
-  json.end_array();
-  json.key("finished").boolean(!interrupted());
-  json.key("saturation").number(result.saturation);
-  json.key("packet_hops").number(result.packet_hops);
-  json.key("wall_s").number(fmt::format("{:.6f}", result.wall_s));
-  json.end_object();
-  return json.str();
-}
-
-std::string to_table(const TrafficOptions& o, const TrafficConfig& c, const TrafficResult& result) {
-  std::string text = fmt::format(
-      "# {} on {} ({} ranks), routing {}, {}\n"
-      "# packets of {} flits, {} VCs of {} flits, {} seed{}; latency in cycles of {}, rates in flits per "
-      "node "
-      "and cycle\n",
-      o.pattern, c.topology.name, grouped(c.topology.nis.size()),
-      c.network.routing.empty() ? c.topology.routing : c.network.routing,
-      c.network.switching == FlitSwitching::packet_held ? "packet_held" : "flit_interleaved", c.packet_flits,
-      c.network.vcs, c.network.buffer_flits, c.seeds, c.seeds == 1 ? "" : "s",
-      c.network.cycle % kTicksPerPicosecond == 0 ? readable_time(picoseconds(c.network.cycle))
-                                                 : print_ticks(c.network.cycle));
-  const bool ecn = c.network.ecn.enabled;
-  const bool pfc = c.topology.has_pfc();
-  std::vector<std::string> heads{"# load", "avg latency", "p50", "p99", "accepted"};
-  if (ecn) heads.insert(heads.end(), {"marked", "notifications", "flows slowed"});
-  if (pfc) heads.insert(heads.end(), {"pauses", "paused", "overruns"});
-  heads.emplace_back("");
-  Table table(heads);
-  for (const TrafficPoint& p : result.points) {
-    const auto cycles = [&](double value, int digits) {
-      return p.packets == 0 ? std::string("-") : fmt::format("{:.{}f}", value, digits);
-    };
-    std::vector<std::string> row{json_number(p.load), cycles(p.avg_latency, 2), cycles(p.p50, 1),
-                                 cycles(p.p99, 1), fmt::format("{:.4f}", p.accepted)};
-    if (ecn)
-      row.insert(row.end(), {grouped(p.packets_marked), grouped(p.notifications), grouped(p.flows_slowed)});
-    if (pfc)
-      row.insert(row.end(),
-                 {grouped(p.pauses), fmt::format("{:.2f} %", 100 * p.paused_share), grouped(p.overruns)});
-    row.emplace_back(p.saturated ? "saturated" : "");
-    table.row(row);
-  }
-  return text + table.str() +
-         fmt::format("# saturation {:.4f} (accepted at load 1); {} packet-hops in {:.2f} s\n",
-                     result.saturation, grouped(result.packet_hops), result.wall_s);
 }
 
 TrafficResult run(TrafficConfig config) {
@@ -528,14 +444,14 @@ ExitCode traffic(const TrafficOptions& options) {
   set_up_kernel();
   const TrafficResult result = run(config);
   accept_stop();
-  const std::string table = to_table(options, config, result);
+  const std::string table = traffic_table(options.pattern, config, result);
   if (options.json) {
     note(table);
-    print(to_json(config, result));
+    print(traffic_json(config, result));
   } else {
     print(table);
   }
-  warn_afterwards(result);
+  warn_of_traffic(result);
   if (interrupted()) {
     note(fmt::format("weft: error: {}: {} of {} loads are finished", interruption_text(),
                      result.points.size(), config.loads.size()));

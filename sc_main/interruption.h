@@ -22,10 +22,10 @@ class Interrupted : public std::exception {
   const char* what() const noexcept override { return "interrupted by a signal"; }
 };
 
-/// From now on. check_stop() throws Interrupted, unless on_stop() is told otherwise.
+/// Catches both signals from now on. check_stop() then throws Interrupted, unless a StopAction is there.
 void catch_signals();
 
-/// Sets what check_stop() does for as long as it lives; then it throws Interrupted again.
+/// While it lives, check_stop() calls the action in place of throwing Interrupted.
 class StopAction {
  public:
   explicit StopAction(const std::function<void()>& action);
@@ -34,11 +34,11 @@ class StopAction {
   StopAction& operator=(const StopAction&) = delete;
 };
 
-/// The signal came and is being obeyed: check_stop() goes on from here, so that results can be written.
-/// Nothing happens if none came.
+/// Accepts a signal that has come: check_stop() does nothing from now on, so that results can be written.
+/// Without a signal nothing changes.
 void accept_stop();
 
-/// A signal came, accepted or not.
+/// True if a signal has come, accepted or not.
 bool interrupted();
 /// The exit code that says so.
 ExitCode interruption_code();

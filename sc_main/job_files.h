@@ -12,9 +12,9 @@
 namespace weft::cli {
 
 /// The machine with `options.jobs` as Config::jobs, each named as its file. With `options.config` the machine
-/// is that file's, and a job's file may hold `workload` alone. Without, every job's file describes the
-/// machine, alike. Throws UserError that names file, line and key: machines that differ, NPUs of two jobs, a
-/// job without traces.
+/// is that file's, and a job's file may hold `workload` alone. Without it every job's file describes
+/// the same machine. Throws UserError that names file, line and key: machines that differ, NPUs of two jobs,
+/// a job without traces.
 Config load_jobs(const WorkloadOptions& options);
 
 }  // namespace weft::cli

@@ -57,7 +57,7 @@ void take_group(const std::string& folder, const Layout& layout, AvailableMemory
   if (left < out.bytes) out = {left, "left of the memory limit of this process's control group"};
 }
 
-/// The group and those above it; inside a container the path may be that of the world outside.
+/// The group and those above it; inside a container the path may be the one outside of it.
 void take_groups(const std::string& root, const Layout& layout, std::string path, AvailableMemory& out) {
   for (;;) {
     while (!path.empty() && path.back() == '/') path.pop_back();

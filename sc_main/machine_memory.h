@@ -22,7 +22,7 @@ struct AvailableMemory {
 /// tests.
 AvailableMemory available_memory(const std::string& root = "");
 
-/// What this process holds now, in bytes; 0 if that cannot be told.
+/// What this process holds now, in bytes; 0 if it is not known.
 uint64_t resident_memory();
 
 }  // namespace weft::cli

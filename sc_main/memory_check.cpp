@@ -16,7 +16,7 @@ namespace weft::cli {
 namespace {
 
 constexpr size_t kMostParts = 3;
-constexpr double kSmallShare = 0.02;  // parts below it are not told
+constexpr double kSmallShare = 0.02;  // smaller parts are not named
 
 std::string remedies(const Config& config) {
   std::string text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Does a run fit into the memory that is there?
+// Checks that a run fits into the available memory.
 
 #ifndef WEFT_SC_MAIN_MEMORY_CHECK_H
 #define WEFT_SC_MAIN_MEMORY_CHECK_H
@@ -15,14 +15,14 @@
 
 namespace weft::cli {
 
-/// The memory that there was for this process when the object was made.
+/// The memory that was available to this process when the object was made.
 class MemoryRoom {
  public:
   /// `force`: check() only warns.
   explicit MemoryRoom(bool force);
 
-  /// Throws UserError(trace) for a run that needs more than there is: says how much, for what, and what to
-  /// do.
+  /// Throws UserError(trace) for a run that needs more than is available. The message says how much, for
+  /// what, and what to do.
   void check(const Config& config, const MemoryEstimate& estimate) const;
   /// The same: `name` begins the message, `remedies` is what to do.
   void check(const std::string& name, const MemoryEstimate& estimate,

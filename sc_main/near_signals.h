@@ -9,9 +9,9 @@
 
 namespace weft::cli {
 
-/// Of these names the few that a pattern (vcd::Glob) which matches none of them may have meant, the likeliest
-/// first: those that it matches as a part of them, in whatever case, then the nearest ones by edit distance.
-/// Numbers count as equal. Never empty unless `names` is.
+/// Suggestions for a pattern (vcd::Glob) that matches none of the names: a few of them, the likeliest first.
+/// These are the names of which it matches a part, in upper or lower case, then the nearest ones by edit
+/// distance. Numbers count as equal. Empty only if `names` is.
 std::vector<std::string> near_signals(const std::string& pattern, const std::vector<std::string>& names);
 
 }  // namespace weft::cli

@@ -16,7 +16,7 @@
 namespace weft::cli {
 namespace {
 
-/// Of which the share is told: every number of chunks that `auto` may choose is chosen.
+/// The size whose share is printed: so large that `auto` chooses its largest number of chunks.
 constexpr uint64_t kLarge = uint64_t{1} << 34;
 
 constexpr uint32_t kMostDescribed = 65536;

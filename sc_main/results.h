@@ -37,7 +37,7 @@ bool complete(const CollectiveRow& row);
 /// A collective that is faster than physics allows, in one line; else "".
 std::string check_lower_bound(const CollectiveRow& row);
 
-/// collectives.csv and phases.csv. `together`: of ResultFile.
+/// collectives.csv and phases.csv. `together`: see ResultFile.
 void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
                        FileSet* together = nullptr);
 
@@ -49,7 +49,7 @@ std::string congestion_text(const Config& config, const System::Congestion& cong
 /// The key `congestion` of an object; nothing without ECN.
 void add_congestion(JsonText& json, const Config& config, const System::Congestion& congestion);
 
-/// links.csv. `result.time` is what the busy fractions are of.
+/// links.csv. Its busy fractions are of `result.time`.
 void write_links(const OutputFolder& folder, const RunResult& result, FileSet* together = nullptr);
 /// The key `links` of an object: sums.
 void add_links(JsonText& json, const RunResult& result);

@@ -68,7 +68,7 @@ class Run {
   }
 
   void build(std::vector<Workload>& workloads) {
-    // Not by an exception, which would take down what is built.
+    // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([] {
       accept_stop();
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
@@ -153,7 +153,7 @@ class Run {
     }
   }
 
-  /// A rule is for nothing when it is for nothing in any of the jobs.
+  /// A rule never applies if it applies in none of the jobs.
   void add_unmatched_rules() {
     for (const std::string& line : jobs_.front().job->unmatched_rules()) {
       const bool everywhere = std::all_of(jobs_.begin(), jobs_.end(), [&](const SharedJob& own) {

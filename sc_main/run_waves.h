@@ -19,8 +19,8 @@ namespace weft::cli {
 /// Waves on the kernel's clock; off when nothing is selected.
 std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit);
 
-/// Throws UserError(usage) for a pattern that selects nothing: it is a slip of the pen, better told before
-/// the run than after it.
+/// Throws UserError(usage) for a pattern that selects nothing: probably a mistake in writing, which is
+/// reported before the run.
 void check_selection(vcd::Waves& waves);
 
 /// The file is complete; `end`: of the jobs. Adds a line to `warnings` when the file has reached its budget.

@@ -25,7 +25,8 @@ namespace {
 
 using sc_core::sc_time;
 
-/// What a process threw. The kernel makes a report of it, with its text alone, while it is being handled.
+/// The exception of a process, kept while the kernel handles it: the report that the kernel makes has only
+/// its text.
 std::exception_ptr thrown;
 
 void handle_report(const sc_core::sc_report& report, const sc_core::sc_actions& actions) {
@@ -129,7 +130,7 @@ bool simulate(System& machine, const std::function<bool()>& finished, const std:
       run_until_idle(work, slice, progress, begin_s);
     } while (!stop_requested() && !finished() && machine.rescue());
   } catch (const Interrupted&) {
-    // Some process was in the midst of its work; what is finished stands.
+    // A process was stopped in its work. What is finished remains valid.
   } catch (...) {
     progress.end();
     throw;

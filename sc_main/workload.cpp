@@ -104,13 +104,13 @@ Config load_workload(const WorkloadOptions& options) {
 
 Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
                        std::vector<std::string>* warnings) {
-  // What no folding of the job can be below: before anything of that size is read or built.
+  // The least that any folding of the job needs: checked before anything of that size is read or built.
   room.check(config, least_memory(config, !options.no_fold && config.workload.npus.empty()));
   check_run(config, warnings);
   Workload workload = read_workload(config, config.workload, [&](const trace::JobTrace& traces) {
     return graph::fold_job(config, traces, !config.output.waves.empty(), !options.no_fold);
   });
-  // Of plans the words above say more: these are the programs that no collective of the job uses.
+  // After the plans, whose messages say more: this checks the programs that no collective of the job uses.
   collectives::check_programs(config);
   collectives::check_programs(config, *workload.traces);
   workload.memory = job_memory(config, *workload.job);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
+//
+// One file, because it has one subject: the order in which changes of value get into the file. Values that
+// are known ahead, revoked ones, the budget and the end of the program all meet in the same queue and the
+// same buffer.
 
 #include "vcd/vcd_writer.h"
 

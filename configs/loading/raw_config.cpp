@@ -77,7 +77,7 @@ class Reader {
       if (missing.path == path)
         return errors_.add(entry.origin, name,
                            fmt::format("not available in this version; {}", missing.remedy));
-    // A misspelt key is not missing as well.
+    // A misspelt key is not reported as missing, too.
     const std::string near = nearest_name(entry.key, child_names(parent));
     if (const KeySpec* meant = near.empty() ? nullptr : find_key(child_path(parent, near)))
       mark_broken(*meant, entry, dimension);
@@ -229,8 +229,7 @@ class Reader {
     std::vector<std::string> names;
     if (node.kind == DocumentNode::Kind::sequence) {
       if (node.items.empty()) fail(fmt::format("is an empty list; allowed: {}", allowed_values(key)));
-      // A list of one is one name a dimension of a machine with one, never one for all: mark it by its length
-      // only.
+      // A list of one name is that of a machine with one dimension. It never means all dimensions.
       for (const DocumentNode& item : node.items) names.push_back(algorithm_of(key, item));
       return names;
     }

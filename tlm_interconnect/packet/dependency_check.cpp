@@ -56,60 +56,105 @@ class Buffers {
   std::vector<Place> places_;
 };
 
-}  // namespace
+const std::string& routing_of(const PacketTopology& topology, const PacketConfig& config) {
+  return config.routing.empty() ? topology.routing : config.routing;
+}
 
-std::string find_dependency_cycle(const PacketTopology& topology, const PacketConfig& config) {
-  topology.check();
-  PacketConfig one = config;  // virtual networks are alike and do not mix
+/// One virtual network of the configuration, for the routing policy: they are alike and do not mix.
+PacketConfig one_network(const PacketConfig& config) {
+  PacketConfig one = config;
   one.virtual_networks = 1;
-  if (one.vc_classes ==
-      "bubble") {  // breaks the cycle of a ring by its free space; the rest is as with classes
+  // A bubble breaks the cycle of a ring by its free space; all else is as with classes.
+  if (one.vc_classes == "bubble") {
     one.vc_classes = "dateline";
     one.vcs = std::max(one.vcs, 2u);
   }
-  const auto routing =
-      make_routing_policy(config.routing.empty() ? topology.routing : config.routing, topology, one);
-  Buffers buffers(topology, one.vcs);
-  const bool pfc = pauses(topology, config);
-  buffers.set_pfc(pfc);
-  std::vector<std::vector<uint32_t>> waits(buffers.size());
-  std::vector<std::vector<uint32_t>> escapes(buffers.size());
-  bool has_escape = false;
-  std::vector<uint32_t> seen(buffers.size(), ~0u);
-  std::vector<bool> is_escape(buffers.size(), false);
-  std::vector<uint32_t> stack;
-  std::vector<RouteCandidate> candidates;
-  const auto link = [](std::vector<uint32_t>& list, uint32_t to) {
-    if (std::find(list.begin(), list.end(), to) == list.end()) list.push_back(to);
-  };
-  for (uint32_t destination = 0; destination < topology.ranks(); ++destination) {
-    stack.clear();
-    for (const NiAttachment& ni : topology.nis) {
+  return one;
+}
+
+/// For each buffer the buffers that a packet in it may wait for.
+class Waits {
+ public:
+  Waits(const PacketTopology& topology, const PacketConfig& config)
+      : topology_(topology),
+        pfc_(pauses(topology, config)),
+        one_(one_network(config)),
+        buffers_(topology, one_.vcs),
+        waits_(buffers_.size()),
+        escapes_(buffers_.size()),
+        is_escape_(buffers_.size(), false) {
+    buffers_.set_pfc(pfc_);
+    const auto routing = make_routing_policy(routing_of(topology, config), topology, one_);
+    std::vector<uint32_t> seen(buffers_.size(), ~0u);
+    for (uint32_t destination = 0; destination < topology.ranks(); ++destination)
+      follow(destination, *routing, seen);
+    // A packet that has chosen its way waits for the end of a pause there, and escapes pause like all others.
+    if (has_escape_ && !pfc_) {
+      for (uint32_t id = 0; id < buffers_.size(); ++id)
+        waits_[id] = is_escape_[id] ? escapes_[id] : std::vector<uint32_t>{};
+    }
+  }
+
+  /// The buffers of a cycle, from one on; none: empty. Depth first, without recursion.
+  std::vector<uint32_t> cycle() const {
+    std::vector<uint8_t> colour(buffers_.size(), 0);
+    std::vector<std::pair<uint32_t, size_t>> path;
+    for (uint32_t start = 0; start < buffers_.size(); ++start) {
+      if (colour[start] != 0) continue;
+      path.assign(1, {start, 0});
+      colour[start] = 1;
+      while (!path.empty()) {
+        auto& [id, at] = path.back();
+        if (at == waits_[id].size()) {
+          colour[id] = 2;
+          path.pop_back();
+          continue;
+        }
+        const uint32_t next = waits_[id][at++];
+        if (colour[next] == 2) continue;
+        if (colour[next] == 0) {
+          colour[next] = 1;
+          path.emplace_back(next, 0);
+          continue;
+        }
+        std::vector<uint32_t> found;
+        for (const auto& step : path)
+          if (!found.empty() || step.first == next) found.push_back(step.first);
+        return found;
+      }
+    }
+    return {};
+  }
+
+  const Buffers::Place& operator[](uint32_t id) const { return buffers_[id]; }
+
+ private:
+  /// All buffers that a packet to the destination can come to.
+  void follow(uint32_t destination, const RoutingPolicy& routing, std::vector<uint32_t>& seen) {
+    std::vector<uint32_t> stack;
+    for (const NiAttachment& ni : topology_.nis) {
       // A collective unit sends only to the NPUs at its switch, where its packets leave the network.
-      if (ni.rank >= topology.ranks()) continue;
-      for (uint32_t v = 0; v < one.vcs; ++v) {
-        const uint32_t id = buffers.id(ni.router, ni.port, v);
+      if (ni.rank >= topology_.ranks()) continue;
+      for (uint32_t v = 0; v < one_.vcs; ++v) {
+        const uint32_t id = buffers_.id(ni.router, ni.port, v);
         seen[id] = destination;
         stack.push_back(id);
       }
     }
+    std::vector<RouteCandidate> candidates;
     while (!stack.empty()) {
       const uint32_t id = stack.back();
       stack.pop_back();
-      const Buffers::Place& at = buffers[id];
+      const Buffers::Place& at = buffers_[id];
       candidates.clear();
-      routing->route({at.router, at.port, at.vc, destination, destination, 0}, candidates);
+      routing.route({at.router, at.port, at.vc, destination, destination, 0}, candidates);
       for (const RouteCandidate& c : candidates) {
-        const TopologyPort& out = topology.routers[at.router].ports[c.port];
+        const TopologyPort& out = topology_.routers[at.router].ports[c.port];
         if (out.ni) continue;
-        has_escape = has_escape || c.escape;
+        has_escape_ = has_escape_ || c.escape;
         for (uint32_t m = c.vc_mask; m != 0; m &= m - 1) {
-          const uint32_t next = buffers.id(out.peer, out.peer_port, static_cast<uint32_t>(__builtin_ctz(m)));
-          link(waits[buffers.node(id)], buffers.node(next));
-          if (c.escape) {
-            is_escape[next] = true;
-            link(escapes[id], next);
-          }
+          const uint32_t next = buffers_.id(out.peer, out.peer_port, static_cast<uint32_t>(__builtin_ctz(m)));
+          wait(id, next, c.escape);
           if (seen[next] == destination) continue;
           seen[next] = destination;
           stack.push_back(next);
@@ -117,54 +162,48 @@ std::string find_dependency_cycle(const PacketTopology& topology, const PacketCo
       }
     }
   }
-  // A packet that has chosen its way waits for the end of a pause there, and escapes pause like all others.
-  if (has_escape && !pfc) {
-    for (uint32_t id = 0; id < buffers.size(); ++id) {
-      waits[id] = is_escape[id] ? escapes[id] : std::vector<uint32_t>{};
-    }
+
+  void wait(uint32_t id, uint32_t next, bool escape) {
+    const auto add = [](std::vector<uint32_t>& list, uint32_t to) {
+      if (std::find(list.begin(), list.end(), to) == list.end()) list.push_back(to);
+    };
+    add(waits_[buffers_.node(id)], buffers_.node(next));
+    if (!escape) return;
+    is_escape_[next] = true;
+    add(escapes_[id], next);
   }
 
-  // Depth first, without recursion.
-  std::vector<uint8_t> colour(buffers.size(), 0);
-  std::vector<std::pair<uint32_t, size_t>> path;
-  for (uint32_t start = 0; start < buffers.size(); ++start) {
-    if (colour[start] != 0) continue;
-    path.assign(1, {start, 0});
-    colour[start] = 1;
-    while (!path.empty()) {
-      auto& [id, at] = path.back();
-      if (at == waits[id].size()) {
-        colour[id] = 2;
-        path.pop_back();
-        continue;
-      }
-      const uint32_t next = waits[id][at++];
-      if (colour[next] == 2) continue;
-      if (colour[next] == 0) {
-        colour[next] = 1;
-        path.emplace_back(next, 0);
-        continue;
-      }
-      std::string text =
-          fmt::format("{} with routing {} and {} VCs can deadlock: packets can wait for each other round",
-                      topology.name, config.routing.empty() ? topology.routing : config.routing, config.vcs);
-      bool in = false;
-      for (const auto& step : path) {
-        in = in || step.first == next;
-        if (!in) continue;
-        const Buffers::Place& b = buffers[step.first];
-        text += fmt::format(" {} input {} VC {} ->", topology.routers[b.router].name, b.port, b.vc);
-      }
-      const Buffers::Place& b = buffers[next];
-      text += fmt::format(" {} input {} VC {}. ", topology.routers[b.router].name, b.port, b.vc);
-      return text + deadlock_remedy(topology, config);
-    }
+  const PacketTopology& topology_;
+  const bool pfc_;
+  const PacketConfig one_;
+  Buffers buffers_;
+  std::vector<std::vector<uint32_t>> waits_;
+  std::vector<std::vector<uint32_t>> escapes_;  ///< among escape VCs
+  std::vector<bool> is_escape_;
+  bool has_escape_ = false;
+};
+
+}  // namespace
+
+std::string find_dependency_cycle(const PacketTopology& topology, const PacketConfig& config) {
+  topology.check();
+  const Waits waits(topology, config);
+  std::vector<uint32_t> cycle = waits.cycle();
+  if (cycle.empty()) return {};
+  cycle.push_back(cycle.front());
+  std::string text =
+      fmt::format("{} with routing {} and {} VCs can deadlock: packets can wait for each other round",
+                  topology.name, routing_of(topology, config), config.vcs);
+  for (size_t i = 0; i < cycle.size(); ++i) {
+    const Buffers::Place& b = waits[cycle[i]];
+    text += fmt::format(" {} input {} VC {}{}", topology.routers[b.router].name, b.port, b.vc,
+                        i + 1 == cycle.size() ? ". " : " ->");
   }
-  return {};
+  return text + deadlock_remedy(topology, config);
 }
 
 std::string deadlock_remedy(const PacketTopology& topology, const PacketConfig& config, SpellOption option) {
-  const std::string& routing = config.routing.empty() ? topology.routing : config.routing;
+  const std::string& routing = routing_of(topology, config);
   if (topology.one_way())
     return "Give ways without such a cycle (`topology.routes`), or a link the other way.";
   if (pauses(topology, config)) {

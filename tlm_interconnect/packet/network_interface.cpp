@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
+//
+// Both directions of an interface are in this one file: sending and receiving share its queues, credits and
+// pauses, and the compiler inlines them into each other.
 
 #include "tlm_interconnect/packet/network_interface.h"
 

@@ -16,6 +16,7 @@ set(WEFT_PACKET_SOURCES
   packet/router_probes.cpp
   packet/topology.cpp
   packet/traffic.cpp
+  packet/traffic_point.cpp
   packet/traffic_pattern.cpp
   packet/traffic_process.cpp
   packet/traffic_source.cpp

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
+//
+// All stages of a router are in this one file. They work on the same VCs within one activation, and the
+// compiler inlines them into each other: this is the innermost loop at packet fidelity.
 
 #include "tlm_interconnect/packet/router.h"
 
@@ -452,7 +455,8 @@ void Router::allocate_switch(Ticks t) {
   granted_inputs_.clear();
 }
 
-// One round, for the input VCs in `vcs`.
+// One round, for the input VCs in `vcs`. One function for the same reason as send(): the requests of the loop
+// are what the allocator grants below it.
 void Router::allocate_switch(Ticks t, uint32_t vcs) {
   const Ticks next_cycle = t + cycle_;
   const uint32_t ports = this->ports();
@@ -822,6 +826,9 @@ void Router::turn_to(uint32_t p, uint32_t v, Ticks start) {
   if (start > from) out.queued += start - from;
 }
 
+// One function of more than 80 lines on purpose: every burst of flits passes through it, and its steps share
+// the input VC, the output VC and the times of the burst. In order: how many flits go, what they take
+// (credit, marks), the transfer, what stays behind, and the next decision of this VC.
 void Router::send(uint32_t p, uint32_t v, Ticks t) {
   InputVc& in = inputs_[p * vcs_ + v];
   Port& port = ports_[p];

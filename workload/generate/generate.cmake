@@ -2,5 +2,8 @@
 # The sources of workload/generate; workload/CMakeLists.txt collects them into one library.
 set(WEFT_GENERATE_SOURCES
   generate/llm.cpp
+  generate/llm_program.cpp
+  generate/llm_shape.cpp
+  generate/trace_file.cpp
   generate/collective.cpp
 )

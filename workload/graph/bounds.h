@@ -40,7 +40,7 @@ class Bounds {
   /// The least time `node` can take from its start to its end: the cost of a node on the longest path.
   Picoseconds minimal_cost(uint32_t rank, const trace::Node& node) const;
 
-  /// The node stands for that of `ranks` ranks that do alike, in `groups` different communicator groups.
+  /// The node counts for `ranks` identical ranks, in `groups` different communicator groups.
   void add(uint32_t rank, const trace::Node& node, uint32_t ranks = 1, uint32_t groups = 1);
   void path(uint32_t rank, Picoseconds longest_path);
 
@@ -49,7 +49,7 @@ class Bounds {
   Picoseconds lower() const;
 
   /// All operations of all ranks one after the other; the nodes with which the members of a group join one
-  /// collective (same pg_name, same ordinal) count once, as the dearest of them.
+  /// collective (same pg_name, same ordinal) count once, as the one with the highest cost.
   Picoseconds upper() const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A job of traces, held against the machine it is to run on before any of it is built: every collective's
-// plan, every memory access, the bounds of the whole. What this accepts can begin.
+// A job's traces, checked against its machine before anything is built: every collective's plan, every memory
+// access, the bounds of the job. A job that passes can begin.
 
 #ifndef WEFT_WORKLOAD_GRAPH_CHECKED_JOB_H
 #define WEFT_WORKLOAD_GRAPH_CHECKED_JOB_H
@@ -34,18 +34,18 @@ struct JobSize {
 
 class CheckedJob {
  public:
-  /// Configuration and traces outlive the object. Throws UserError for what can never run: a collective
-  /// without a plan, one that rules treat unalike on its ranks, sizes that are no whole elements, remote
-  /// memory that the machine does not have, accesses larger than the memory, times beyond any clock.
+  /// Configuration and traces outlive the object. Throws UserError for a job that can never run: a collective
+  /// without a plan, one whose ranks match different rules, sizes that are no whole elements, remote memory
+  /// that the machine does not have, accesses larger than the memory, times beyond any clock.
   CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding);
-  /// .. on a part of the machine: `ranks` has as many ranks as the traces.
+  /// The same on a part of the machine. `ranks` has as many ranks as the traces.
   CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding, RankMap ranks);
 
   const trace::JobTrace& traces() const { return traces_; }
   const Folding& folding() const { return folding_; }
   const std::shared_ptr<collectives::PlanBuilder>& plans() const { return plans_; }
   const std::shared_ptr<collectives::Rules>& rules() const { return rules_; }
-  /// Where the ranks are on the machine.
+  /// The place of the ranks on the machine.
   const RankMap& ranks() const { return ranks_; }
   /// By the traces' numbers. Their members are NPUs.
   const std::vector<collectives::Group>& groups() const { return groups_; }

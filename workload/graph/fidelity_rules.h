@@ -17,15 +17,15 @@
 
 namespace weft::graph {
 
-/// The iteration that a node's name tells: as layer_of() reads it, else the number after the first word
+/// The iteration in a node's name: as layer_of() reads it, else the number after the first word
 /// `iteration`, `iter` or `step`, in letters of any case, with at most one of ` _-=:#.` between them. A word
 /// begins after a character that is no letter, or with a capital after a small letter (`ProfilerStep#5`).
 std::optional<uint64_t> iteration_of(std::string_view name);
-/// The node's attribute `iteration`, else what its name tells.
+/// The node's attribute `iteration`, else the number in its name.
 std::optional<uint64_t> iteration_of(const trace::Node& node);
 
-/// What travels is on one of several planes: plane 0 is the machine at its dimensions' own fidelities, every
-/// other one has those that some rule asks for.
+/// A fidelity plane is the machine at certain fidelities: plane 0 at its dimensions' own, every other one at
+/// those that some rule asks for. Each message travels on one plane.
 class FidelityRules {
  public:
   static constexpr uint32_t kNone = ~0u;
@@ -38,33 +38,35 @@ class FidelityRules {
   uint32_t planes() const { return 1 + static_cast<uint32_t>(planes_.size()); }
   /// The configuration with the plane's fidelities.
   const Config& plane(uint32_t p) const { return p == 0 ? config_ : *planes_[p - 1]; }
-  /// kNone: 0.
+  /// The plane of kNone is 0.
   uint8_t plane_of(uint32_t rule) const { return rule == kNone ? uint8_t{0} : plane_of_[rule]; }
 
-  /// The set of rules that can be for the collective of `node`, whatever the time, as a number: of equal sets
-  /// the same. All members' nodes must agree, so that it does not matter which of them starts first.
+  /// The number of the set of rules that may apply to the collective of `node` at some time; equal sets have
+  /// the same number. All members' nodes must have the same one, so that it does not matter which of them
+  /// starts first.
   uint32_t fitting(const trace::Node& node, std::string_view group);
-  /// Of two such numbers that differ: the first rule that is in one of the sets only.
+  /// The first rule that is in only one of two different sets.
   uint32_t first_difference(uint32_t a, uint32_t b) const;
   bool in_set(uint32_t set, uint32_t rule) const;
   const std::string& origin(uint32_t rule) const { return rules_[rule].origin; }
 
-  /// The rule for a collective of which `node` starts now, kNone: none. Counts as a match. `group`: its name.
+  /// The rule that applies to a collective whose `node` starts now, or kNone. Counts as a match. `group`: its
+  /// name.
   uint32_t for_collective(const trace::Node& node, std::string_view group, Picoseconds now);
-  /// .. without a trace.
+  /// The same for a collective without a trace.
   uint32_t for_collective(CollectiveOp op, Picoseconds now);
-  /// .. for the message of a send.
+  /// The same for the message of a send.
   uint32_t for_message(const trace::Node& node, Picoseconds now);
 
-  /// Some rule gives the node's collective another plane at some time.
+  /// True if some rule may move the node's collective to another plane.
   bool may_lift(const trace::Node& node, std::string_view group) const;
   bool may_lift(CollectiveOp op) const;
 
-  /// A line for every rule that never was for anything.
+  /// A line for every rule that never applied.
   std::vector<std::string> unmatched() const;
 
  private:
-  /// What rules look at.
+  /// What rules compare.
   struct Subject {
     std::string_view name;
     std::string_view group;

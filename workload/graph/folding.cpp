@@ -136,7 +136,7 @@ class Analysis {
   Components& components() { return components_; }
 
  private:
-  /// How a group lies on the machine, alike for groups that differ only in where.
+  /// The shape of a group on the machine: the same for groups that differ only in their place.
   struct Shape {
     uint32_t number = kNoNumber;  ///< kNoNumber: not looked at yet
     bool regular = false;         ///< a product of coordinates
@@ -178,7 +178,7 @@ class Analysis {
     digest.add(node.comm_size);
     digest.add(static_cast<uint64_t>(static_cast<int64_t>(node.priority)));
     digest.add(node.ordinal);
-    // What makes its plan besides: the rule that is for it, and algorithms of its own.
+    // What else its plan depends on: the rule that applies, and the node's own algorithms.
     collectives::CollectiveRequest request;
     request.op = node.op;
     request.bytes = node.comm_size;

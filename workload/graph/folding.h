@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Which ranks of a job do alike from beginning to end, told from their traces before anything runs: ranks
-// that are joined by their communicator groups, have the same nodes, and communicate only in collectives
-// whose members do alike. One of them, with mirrors for its peers, stands for all (docs/folding.md says why
-// that is exact).
+// Finds the ranks of a job that are identical from beginning to end, before anything runs: ranks that
+// communicator groups join, whose traces have the same nodes, and that communicate only in collectives whose
+// members are identical. One of them is simulated, with mirrors in place of its peers, and its results are
+// copied (docs/folding.md says why that is exact).
 
 #ifndef WEFT_WORKLOAD_GRAPH_FOLDING_H
 #define WEFT_WORKLOAD_GRAPH_FOLDING_H
@@ -22,7 +22,7 @@ namespace weft::graph {
 
 class Folding {
  public:
-  /// Ranks that do alike. Their communicator groups differ, but the n-th group that one uses corresponds to
+  /// Identical ranks. Their communicator groups differ, but the n-th group that one uses corresponds to
   /// the n-th that any other uses.
   struct Class {
     struct Share {
@@ -51,12 +51,12 @@ class Folding {
   const Class* of(uint32_t rank) const {
     return class_of_[rank] == kNone ? nullptr : &classes_[class_of_[rank]];
   }
-  /// The rank whose simulation tells this one's.
+  /// The rank whose results this one's are copied from.
   uint32_t representative(uint32_t rank) const {
     const Class* c = of(rank);
     return c == nullptr ? rank : c->representative();
   }
-  /// Is there a module for this rank?
+  /// True if the machine has modules for this rank.
   bool built(uint32_t rank) const { return representative(rank) == rank; }
   /// Ranks that one simulated rank stands for, itself included.
   uint32_t times(uint32_t rank) const {
@@ -67,8 +67,8 @@ class Folding {
   const std::vector<uint32_t>& whole() const { return whole_; }
   /// The first rank of every class, ascending.
   std::vector<uint32_t> representatives() const;
-  /// May single collectives of this rank, which is simulated itself, be told from one member? They may where
-  /// every message that can reach it comes along one dimension, and nothing else forbids folding.
+  /// For a rank that is simulated itself: true if one member may run a single collective for all. It may
+  /// where every message that can reach the rank comes along one dimension, and nothing else forbids folding.
   bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
   /// Why ranks are simulated themselves, and how many.
   const std::map<std::string, uint32_t>& reasons() const { return reasons_; }

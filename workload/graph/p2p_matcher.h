@@ -51,7 +51,7 @@ class P2pMatcher {
     uint32_t ordinal = 0;
     uint64_t bytes = 0;
     uint64_t node = 0;  ///< Chakra's id of the receive
-    std::string text;   ///< one line that says all of it
+    std::string text;   ///< all of this in one line
   };
   /// Receives first, then messages; each by source, tag, ordinal. At most `limit` of each kind.
   std::vector<Unmatched> unmatched(size_t limit) const;

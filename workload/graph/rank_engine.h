@@ -55,7 +55,7 @@ struct Stall {
   std::string group;        ///< collective: pg_name
   uint32_t ordinal = 0;     ///< collective: n-th of its group in this rank
   uint64_t dependency = 0;  ///< Chakra's id of the node that holds it (dependency)
-  std::string text;         ///< one line that says all of it
+  std::string text;         ///< all of this in one line
 };
 
 /// Node semantics:
@@ -93,7 +93,7 @@ class RankEngine {
   void hold() { ++holds_; }
   void release();
 
-  /// Is this node the only one that has started and not finished? Then nothing else starts before it ends.
+  /// True if this node is the only one that has started and not finished: nothing else starts before it ends.
   bool only_active(trace::NodeIndex node) const {
     return active_.size() == 1 && active_.count(node) != 0 && done_.empty() && cpu_.waiting.empty() &&
            compute_.waiting.empty();
@@ -119,7 +119,7 @@ class RankEngine {
   const LayerClock* layers() const { return layers_.get(); }
 
   RankState state() const { return state_; }
-  /// Null: nobody (costs nothing). Told at once when set.
+  /// Null: no observer, which costs nothing. An observer is called at once when it is set.
   void set_observer(RankObserver* observer);
 
   /// COMP nodes that took no time because nothing gives their cost, and the first of them (for one warning).

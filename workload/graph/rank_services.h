@@ -45,11 +45,11 @@ constexpr int kRankStates = 5;
 
 const char* to_string(RankState state);
 
-/// No node: what an observer is told while a rank is idle.
+/// No node: what an observer gets while a rank is idle.
 constexpr uint64_t kNoNode = ~uint64_t{0};
 
-/// Told when the state of a rank, or the node that stands for it, has changed (once all changes of a
-/// call-back are in).
+/// Called when the state of a rank, or the node that gives it this state, has changed: once after all changes
+/// of a call-back.
 class RankObserver {
  public:
   virtual ~RankObserver() = default;

@@ -2,8 +2,8 @@
 // Copyright the Weft authors
 //
 // Numbers for the collectives of a job. A collective is known by its group and its ordinal in that group,
-// which is the same on all members. The numbers follow from the traces alone: no run, and no member that
-// starts first, has a say.
+// which is the same on all members. The numbers follow from the traces alone; the order
+// in which a run starts collectives does not matter.
 
 #ifndef WEFT_WORKLOAD_TRACE_COLLECTIVE_NUMBERS_H
 #define WEFT_WORKLOAD_TRACE_COLLECTIVE_NUMBERS_H

@@ -28,7 +28,7 @@ class Groups {
   /// the file defines them. Throws UserError(trace) with the line on bad JSON, a rank outside 0..npus-1, a
   /// rank given twice, an empty group, a group defined twice.
   static Groups load(const std::string& path, uint32_t npus);
-  /// The same from a file's text; `path` is for messages.
+  /// The same from a file's text. Messages name `path`.
   static Groups parse(const std::string& text, const std::string& path, uint32_t npus);
 
   /// The group a pg_name means; nothing when it is unknown.

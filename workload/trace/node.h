@@ -43,7 +43,7 @@ struct Node {
   uint64_t tensor_size = 0;  ///< bytes
   bool remote = false;       ///< MEM_LOAD / MEM_STORE of remote memory
   bool has_iteration = false;
-  uint64_t iteration = 0;  ///< the attribute; names may tell it too (graph/fidelity_rules.h)
+  uint64_t iteration = 0;  ///< the attribute; a name may hold one, too (graph/fidelity_rules.h)
 
   // COMM_COLL
   bool has_comm_type = false;  ///< PyTorch's CPU-side wrappers have none: they take no time

@@ -43,7 +43,7 @@ struct Dependencies {
   size_t size() const { return control.size() + data.size(); }
 };
 
-/// What is odd but no error; the reader of a whole file collects it into warnings.
+/// Oddities that are no errors. The reader of a whole file makes warnings of them.
 struct DecodeNotes {
   uint64_t unreadable_attributes = 0;
   std::string first_unreadable;

@@ -10,6 +10,7 @@ set(WEFT_TRACE_SOURCES
   trace/longest_path.cpp
   trace/node.cpp
   trace/node_cache.cpp
+  trace/attribute_reader.cpp
   trace/node_decoder.cpp
   trace/trace_feeder.cpp
   trace/trace_index.cpp

@@ -57,7 +57,7 @@ class TraceIndex {
  public:
   struct Options {
     bool strict = false;                 ///< dangling dependencies are errors
-    const Groups* groups = nullptr;      ///< tells whether "" and "0" are one group; nullptr: they are
+    const Groups* groups = nullptr;      ///< decides whether "" and "0" are one group; nullptr: they are
     uint64_t cache_bytes = 64ull << 20;  ///< window of the checks that read nodes again
   };
 

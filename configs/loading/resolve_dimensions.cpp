@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The entries of `topology.dimensions`: links, collective units, levels of trees.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/blueprint/shape.h"
+#include "configs/loading/resolution.h"
+#include "configs/notation.h"
+#include "configs/tree.h"
+#include "configs/tree_notation.h"
+#include "configs/units.h"
+
+namespace weft::loading {
+namespace {
+
+/// Makes dimension d a tree with the levels that an entry describes.
+void resolve_levels(Resolution& r, size_t d, size_t entry) {
+  DimensionConfig& dimension = r.config.dimensions[d];
+  const TreeNotation& tree = *r.trees[d];
+  const RawConfig::Levels& raw = r.raw.levels[entry];
+  const std::string name = fmt::format("{}[{}].levels", kDimensionsPath, entry);
+  const size_t wanted = tree.levels() - 1;
+  if (raw.values.size() != wanted &&
+      (raw.values.size() > 1 || (raw.values.size() == 1 && wanted == 0 && r.raw.dimensions.size() > 1))) {
+    r.errors.add(raw.origin, name,
+                 fmt::format("has {} entries, but {} has {} level{} above the links of its NPUs; write {}",
+                             raw.values.size(), print_tree_notation(tree), wanted, wanted == 1 ? "" : "s",
+                             wanted == 0 ? "none" : fmt::format("{} entries, or one for all", wanted)));
+    return;
+  }
+  std::vector<TreeLevel> above;
+  for (size_t l = 0; l < wanted; ++l) {
+    TreeLevel level{dimension.bandwidth,      dimension.latency,         dimension.links_per_npu,
+                    dimension.credit_latency, dimension.flit_error_rate, dimension.replay};
+    above.push_back(level);
+    if (raw.values.empty()) continue;
+    const size_t i = raw.values.size() == 1 ? 0 : l;
+    if (raw.values[i].count(find_key(std::string(kLevelPrefix) + "bandwidth")) != 0) level.count = 1;
+    for (const auto& [key, written] : raw.values[i]) key->set(level, written.value);
+    if (level.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / level.count)
+      r.errors.add(raw.origins[i], fmt::format("{}[{}].bandwidth", name, i),
+                   fmt::format("'{}' times count ({}) is too large or has too many digits to be held "
+                               "exactly; write a rounder bandwidth or fewer links",
+                               print_bandwidth(level.bandwidth), level.count));
+    above.back() = level;
+  }
+  make_tree(dimension, tree, std::move(above));
+}
+
+void check_unit(Resolution& r, const DimensionConfig& dimension, const RawValues& raw, size_t entry,
+                const std::string& name) {
+  const CollectiveUnitConfig& unit = dimension.collective_unit;
+  if (!Shape(dimension).has_switches() || unit.buffer == 0 || unit.buffer >= unit.segment) return;
+  const KeySpec* const buffer = find_key("topology.dimensions[].collective_unit.buffer");
+  const KeySpec* const segment = find_key("topology.dimensions[].collective_unit.segment");
+  const auto at = raw.find(buffer);
+  r.errors.add(at != raw.end() ? at->second.origin : r.raw.dimension_origins[entry],
+               name + ".collective_unit.buffer",
+               fmt::format("'{}' holds no segment ({}); make the buffer as large, or set "
+                           "`collective_unit.segment` smaller",
+                           print_value(*buffer, unit.buffer), print_value(*segment, unit.segment)));
+}
+
+/// The bandwidth of a link, of which an entry has one of two keys: the value that was written, or null after
+/// an error, which has been reported.
+const RawValue* resolve_bandwidth(Resolution& r, DimensionConfig& dimension, size_t entry,
+                                  const std::string& name) {
+  const RawValues& raw = r.raw.dimensions[entry];
+  const std::set<const KeySpec*>& broken = r.raw.broken_dimensions[entry];
+  const KeySpec* const link = find_key("topology.dimensions[].bandwidth");
+  const KeySpec* const per_npu = find_key("topology.dimensions[].bandwidth_per_npu");
+  const bool has_link = raw.count(link) != 0;
+  const bool has_per_npu = raw.count(per_npu) != 0;
+  if (has_link && has_per_npu) {
+    r.errors.add(raw.at(per_npu).origin, name + ".bandwidth_per_npu",
+                 fmt::format("given ({}) beside `bandwidth` ({}, at {}); keep one of the two",
+                             print_value(*per_npu, raw.at(per_npu).value),
+                             print_value(*link, raw.at(link).value), raw.at(link).origin));
+    return nullptr;
+  }
+  if (!has_link && !has_per_npu) {
+    if (broken.count(link) == 0 && broken.count(per_npu) == 0)
+      r.errors.add(r.raw.dimension_origins[entry], name + ".bandwidth",
+                   "missing; add `bandwidth` (per link and direction) or `bandwidth_per_npu`, for example "
+                   "`bandwidth: 100 GB/s`");
+    return nullptr;
+  }
+  if (has_link) return &raw.at(link);
+  const Rate total = std::get<Rate>(raw.at(per_npu).value);
+  const uint64_t links =
+      uint64_t{Shape(dimension).links_at_once(dimension.size, r.config.collectives.queues_per_dimension)} *
+      dimension.links_per_npu;
+  try {
+    dimension.bandwidth = divided(total, links);
+    parse_value(*link, print_bandwidth(dimension.bandwidth));  // one link obeys the range of `bandwidth`
+  } catch (const UserError& error) {
+    r.errors.add(raw.at(per_npu).origin, name + ".bandwidth_per_npu",
+                 fmt::format("{} over {} links an NPU: for one link, {}", print_bandwidth(total), links,
+                             error.what()));
+    return nullptr;
+  }
+  return &raw.at(per_npu);
+}
+
+void resolve_dimension(Resolution& r, size_t d, size_t entry) {
+  const RawValues& raw = r.raw.dimensions[entry];
+  const std::string name = fmt::format("{}[{}]", kDimensionsPath, entry);
+  DimensionConfig& dimension = r.config.dimensions[d];
+  for (const KeySpec& key : keys()) {
+    if (!key.is_of<DimensionConfig>()) continue;
+    const auto it = raw.find(&key);
+    if (it != raw.end())
+      key.set(dimension, it->second.value);
+    else if (!key.optional)
+      key.set(dimension, default_of(key));
+  }
+  const RawValue* const written = resolve_bandwidth(r, dimension, entry, name);
+  if (written == nullptr) return;
+  const bool tree = !r.tree && r.trees[d].has_value();
+  const bool crossbar = Shape(dimension).has_switches() && !tree;
+  if (!crossbar) dimension.collective_unit = {};
+  // Without a `segment`, units at packet fidelity combine packet by packet.
+  if (crossbar && dimension.fidelity == Fidelity::packet &&
+      raw.count(find_key("topology.dimensions[].collective_unit.segment")) == 0) {
+    dimension.collective_unit.segment = std::max<uint64_t>(64, r.config.packet.packet_bytes);
+  }
+  check_unit(r, dimension, raw, entry, name);
+  if (dimension.bandwidth.bytes_per_second > std::numeric_limits<uint64_t>::max() / dimension.links_per_npu)
+    r.errors.add(
+        written->origin,
+        name + (raw.count(find_key("topology.dimensions[].bandwidth")) == 0 ? ".bandwidth_per_npu"
+                                                                            : ".bandwidth"),
+        fmt::format(
+            "'{}' times links_per_npu ({}) is too large or has too many digits to be held exactly; write a "
+            "rounder bandwidth or fewer links",
+            print_bandwidth(dimension.bandwidth), dimension.links_per_npu));
+  else if (tree)
+    resolve_levels(r, d, entry);
+}
+
+}  // namespace
+
+void resolve_dimensions(Resolution& r) {
+  const size_t entries = r.raw.dimensions.size();
+  if (r.raw.dimensions_origin.empty()) {
+    r.errors.add(r.end, kDimensionsPath,
+                 "missing; add a list with one mapping a dimension or one for all, for example "
+                 "`dimensions: [{bandwidth: 100 GB/s, latency: 500 ns}]`");
+    return;
+  }
+  if (entries == 0) return;  // reported by the reader
+  if (entries != 1 && entries != r.config.dimensions.size()) {
+    r.errors.add(
+        r.raw.dimensions_origin, kDimensionsPath,
+        fmt::format(
+            "has {} entries, but the notation '{}' has {} dimensions; write {} entries, or one for all",
+            entries, r.config.notation, r.config.dimensions.size(), r.config.dimensions.size()));
+    return;
+  }
+  for (size_t d = 0; d < r.config.dimensions.size(); ++d) resolve_dimension(r, d, entries == 1 ? 0 : d);
+  if (r.tree) return;
+  for (size_t entry = 0; entry < entries; ++entry) {
+    const std::string& origin = r.raw.levels[entry].origin;
+    if (origin.empty()) continue;
+    // One entry stands for all dimensions; --set may have made copies of it.
+    bool used = false;
+    for (size_t d = 0; d < r.trees.size(); ++d)
+      used = used || (r.trees[d].has_value() && r.raw.levels[entries == 1 ? 0 : d].origin == origin);
+    if (used) continue;
+    r.errors.add(origin, fmt::format("{}[{}].levels", kDimensionsPath, entry),
+                 entries == 1 ? fmt::format("is for trees of switches, and '{}' has none; remove it",
+                                            r.config.notation)
+                              : fmt::format("is for trees of switches, and dimension {} is {}; remove it",
+                                            entry, print_dimension(r.config.dimensions[entry])));
+  }
+}
+
+}  // namespace weft::loading

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/generate/llm_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "workload/trace/chakra.pb.h"
+
+namespace weft::generate {
+namespace {
+
+namespace pb = ChakraProtoMsg;
+
+/// Adam in mixed precision, per parameter: the usual count of element-wise operations, and the bytes of an
+/// fp32 master weight and two fp32 moments, each read and written (gradient and weight come on top).
+constexpr uint64_t kOptimizerOps = 12;
+constexpr uint64_t kOptimizerStateBytes = 24;
+
+/// Element-wise operations per element, as they are usually counted.
+constexpr uint64_t kNormOps = 5;
+constexpr uint64_t kActivationOps = 8;
+constexpr uint64_t kSoftmaxOps = 5;
+
+using NodeId = uint64_t;
+constexpr NodeId kNone = 0;  ///< ids begin at 1
+using Deps = std::initializer_list<NodeId>;
+
+/// The program of one rank, written node by node.
+class RankProgram {
+ public:
+  RankProgram(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file)
+      : shape_(shape),
+        t_(t),
+        d_(d),
+        p_(p),
+        first_(p == 0),
+        last_(p + 1 == shape.pp),
+        tp_group_(std::to_string(shape.tp_group(d, p))),
+        dp_group_(std::to_string(shape.dp_group(t, p))),
+        outputs_(shape.microbatches, kNone),
+        file_(file) {}
+
+  void write() {
+    pb::GlobalMetadata metadata;
+    metadata.set_version("0.0.4");
+    file_.write(metadata);
+
+    // 1F1B: as many forwards ahead as there are stages behind this one, then one forward and one backward in
+    // turn.
+    const uint32_t warmup = std::min(shape_.pp - 1 - p_, shape_.microbatches);
+    for (uint32_t m = 0; m < warmup; ++m) forward(m);
+    for (uint32_t m = warmup; m < shape_.microbatches; ++m) {
+      forward(m);
+      backward(m - warmup);
+    }
+    for (uint32_t m = shape_.microbatches - warmup; m < shape_.microbatches; ++m) backward(m);
+    optimizer();
+  }
+
+  uint64_t nodes() const { return next_id_ - 1; }
+  /// Of matrix multiplications.
+  Wide flop() const { return flop_; }
+
+ private:
+  // ---- nodes
+  // -------------------------------------------------------------------------------------------------------
+
+  void begin(const std::string& name, pb::NodeType type) {
+    node_.Clear();
+    node_.set_id(next_id_++);
+    node_.set_name(prefix_ + name);
+    node_.set_type(type);
+    boolean("is_cpu_op", false);
+  }
+  void data(NodeId dep) {
+    if (dep == kNone) return;
+    const auto& deps = node_.data_deps();
+    if (std::find(deps.begin(), deps.end(), dep) == deps.end()) node_.add_data_deps(dep);
+  }
+  void control(NodeId dep) {
+    const auto& deps = node_.data_deps();
+    if (dep != kNone && std::find(deps.begin(), deps.end(), dep) == deps.end()) node_.add_ctrl_deps(dep);
+  }
+  NodeId end() {
+    file_.write(node_);
+    return node_.id();
+  }
+
+  pb::AttributeProto& attribute(const char* name) {
+    pb::AttributeProto& attribute = *node_.add_attr();
+    attribute.set_name(name);
+    return attribute;
+  }
+  void boolean(const char* name, bool value) { attribute(name).set_bool_val(value); }
+  void int32(const char* name, uint64_t value) { attribute(name).set_int32_val(static_cast<int32_t>(value)); }
+  void int64(const char* name, uint64_t value) { attribute(name).set_int64_val(static_cast<int64_t>(value)); }
+
+  /// Compute nodes form one stream: each is issued after the one before.
+  template <class Dependencies>
+  NodeId compute(const std::string& name, const char* op_type, uint64_t ops, uint64_t bytes,
+                 const Dependencies& deps) {
+    begin(name, pb::COMP_NODE);
+    for (const NodeId dep : deps) data(dep);
+    control(stream_);
+    int64("num_ops", ops);
+    attribute("tensor_size").set_uint64_val(bytes);
+    attribute("op_type").set_string_val(op_type);
+    return stream_ = end();
+  }
+
+  NodeId elementwise(const std::string& name, uint64_t ops, uint64_t bytes, Deps deps) {
+    return compute(name, "ELEMENTWISE", ops, bytes, deps);
+  }
+
+  /// (m x k) times (k x n).
+  NodeId gemm(const std::string& name, uint64_t m, uint64_t n, uint64_t k, Deps deps) {
+    const uint64_t ops = product({2, m, n, k});
+    const uint64_t d = shape_.dtype;
+    flop_ += ops;
+    return compute(name, "GEMM", ops, sum({product({m, k, d}), product({k, n, d}), product({m, n, d})}),
+                   deps);
+  }
+
+  /// The scores, the softmax and the weighted sum as one fused operation that keeps the scores on chip.
+  NodeId attention(const std::string& name, bool is_backward, Deps deps) {
+    const uint64_t width = shape_.hidden / shape_.tp;
+    const uint64_t factor = is_backward ? 2 : 1;
+    const uint64_t ops = product({factor, 4, shape_.tokens, shape_.seq, width});
+    flop_ += ops;
+    const uint64_t softmax =
+        product({factor, kSoftmaxOps, shape_.tokens, shape_.seq, shape_.heads / shape_.tp});
+    return compute(name, "ATTENTION", sum({ops, softmax}),
+                   product({factor, 4, shape_.tokens, width, shape_.dtype}), deps);
+  }
+
+  template <class Dependencies>
+  NodeId collective(const std::string& name, pb::CollectiveCommType type, const std::string& group,
+                    uint64_t bytes, const Dependencies& deps, NodeId after = kNone) {
+    begin(name, pb::COMM_COLL_NODE);
+    for (const NodeId dep : deps) data(dep);
+    control(after);
+    int64("comm_type", type);
+    int64("comm_size", bytes);
+    attribute("pg_name").set_string_val(group);
+    return end();
+  }
+
+  NodeId message(const char* name, bool is_send, uint32_t peer, uint64_t tag, NodeId dep) {
+    const uint32_t self = shape_.rank(t_, d_, p_);
+    begin(name, is_send ? pb::COMM_SEND_NODE : pb::COMM_RECV_NODE);
+    if (is_send)
+      data(dep);
+    else
+      control(dep);
+    int64("comm_size", shape_.stage_activation);
+    int32("comm_src", is_send ? self : peer);
+    int32("comm_dst", is_send ? peer : self);
+    int32("comm_tag", tag);
+    return end();
+  }
+
+  // ---- tensor parallel blocks
+  // ---------------------------------------------------------------------------------------
+
+  /// What enters a block of column-parallel weights, whole.
+  NodeId gather(const std::string& name, NodeId value) {
+    if (!shape_.sequence_parallel) return value;
+    return collective(name + ".all_gather", pb::ALL_GATHER, tp_group_, shape_.stage_activation, Deps{value});
+  }
+
+  /// The partial sums that leave a block, added up.
+  NodeId reduce(const std::string& name, NodeId value) {
+    if (shape_.tp == 1) return value;
+    if (shape_.sequence_parallel)
+      return collective(name + ".reduce_scatter", pb::REDUCE_SCATTER, tp_group_, shape_.activation,
+                        Deps{value});
+    return collective(name + ".all_reduce", pb::ALL_REDUCE, tp_group_, shape_.activation, Deps{value});
+  }
+
+  NodeId norm(const std::string& name, bool is_backward, Deps deps) {
+    const uint64_t elements = product({shape_.shard_tokens, shape_.hidden});
+    const uint64_t factor = is_backward ? 2 : 1;
+    return elementwise(name, product({factor, kNormOps, elements}),
+                       product({factor + 1, elements, shape_.dtype}), deps);
+  }
+
+  NodeId add(const std::string& name, Deps deps) {
+    const uint64_t elements = product({shape_.shard_tokens, shape_.hidden});
+    return elementwise(name, elements, product({3, elements, shape_.dtype}), deps);
+  }
+
+  NodeId activation(const std::string& name, bool is_backward, Deps deps) {
+    const uint64_t elements = product({shape_.tokens, shape_.ffn / shape_.tp});
+    return elementwise(name, product({kActivationOps, elements}),
+                       product({is_backward ? 3u : 2u, elements, shape_.dtype}), deps);
+  }
+
+  // ---- weights over the replicas
+  // ------------------------------------------------------------------------------------
+
+  /// With zero 3: the weights of a block, gathered while the block before runs.
+  NodeId weights(uint64_t parameters) {
+    const NodeId after = std::exchange(block_start_, stream_);
+    if (shape_.zero < 3 || shape_.dp == 1) return kNone;
+    return collective("weights.all_gather", pb::ALL_GATHER, dp_group_, weight_shard(parameters), Deps{},
+                      after);
+  }
+
+  uint64_t weight_shard(uint64_t parameters) const {
+    return ceil_div(product({parameters / shape_.tp, shape_.dtype}), shape_.dp);
+  }
+
+  /// The gradients of a block's weights are there for microbatch m.
+  void gradients(uint32_t m, uint64_t parameters, Deps parts) {
+    const bool is_last = m + 1 == shape_.microbatches;
+    if (is_last) buckets_.push_back(parameters);
+    if (shape_.dp == 1 || (!is_last && shape_.zero < 2)) {
+      if (is_last) reduced_.insert(reduced_.end(), parts.begin(), parts.end());
+      return;
+    }
+    const bool scatter = shape_.zero > 0;
+    const NodeId id = collective(scatter ? "gradients.reduce_scatter" : "gradients.all_reduce",
+                                 scatter ? pb::REDUCE_SCATTER : pb::ALL_REDUCE, dp_group_,
+                                 product({parameters / shape_.tp, shape_.gradient}), parts);
+    reduced_.push_back(id);
+  }
+
+  // ---- the model
+  // ----------------------------------------------------------------------------------------------------
+
+  void forward(uint32_t m) {
+    const uint32_t layer0 = p_ * shape_.stage_layers;
+    prefix_ = fmt::format("mb{}.forward.", m);
+    NodeId x =
+        first_ ? embedding() : message("receive", false, shape_.rank(t_, d_, p_ - 1), tag(p_, m, 0), stream_);
+    for (uint32_t layer = 0; layer < shape_.stage_layers; ++layer) {
+      prefix_ = fmt::format("mb{}.forward.layer{}.", m, layer0 + layer);
+      x = layer_forward(x);
+    }
+    prefix_ = fmt::format("mb{}.forward.", m);
+    if (last_)
+      x = loss(x);
+    else
+      message("send", true, shape_.rank(t_, d_, p_ + 1), tag(p_ + 1, m, 0), x);
+    outputs_[m] = x;
+  }
+
+  void backward(uint32_t m) {
+    const uint32_t layer0 = p_ * shape_.stage_layers;
+    prefix_ = fmt::format("mb{}.backward.", m);
+    NodeId dy = last_ ? loss_backward(m)
+                      : message("receive", false, shape_.rank(t_, d_, p_ + 1), tag(p_ + 1, m, 1), stream_);
+    NodeId forward_output = last_ ? kNone : outputs_[m];
+    for (uint32_t layer = shape_.stage_layers; layer-- > 0;) {
+      prefix_ = fmt::format("mb{}.backward.layer{}.", m, layer0 + layer);
+      dy = layer_backward(m, dy, std::exchange(forward_output, kNone));
+    }
+    prefix_ = fmt::format("mb{}.backward.", m);
+    if (first_)
+      embedding_backward(m, dy);
+    else
+      message("send", true, shape_.rank(t_, d_, p_ - 1), tag(p_, m, 1), dy);
+  }
+
+  NodeId embedding() {
+    const NodeId w = weights(shape_.vocab_parameters);
+    const uint64_t elements = product({shape_.tokens, shape_.hidden});
+    const NodeId rows = elementwise("embedding", elements, product({2, elements, shape_.dtype}), {w});
+    return reduce("embedding", rows);
+  }
+
+  void embedding_backward(uint32_t m, NodeId dy) {
+    const uint64_t elements = product({shape_.tokens, shape_.hidden});
+    const NodeId g = gather("embedding", dy);
+    const NodeId dw =
+        elementwise("embedding.weight_gradient", elements, product({3, elements, shape_.dtype}), {g});
+    gradients(m, shape_.vocab_parameters, {dw});
+  }
+
+  NodeId layer_forward(NodeId x) {
+    const uint64_t n = shape_.tokens, h = shape_.hidden, hp = h / shape_.tp, fp = shape_.ffn / shape_.tp;
+    const NodeId w = weights(shape_.layer_parameters);
+    const NodeId n1 = norm("attention_norm", false, {x});
+    const NodeId a = gather("attention", n1);
+    const NodeId qkv = gemm("qkv", n, 3 * hp, h, {a, w});
+    const NodeId context = attention("attention", false, {qkv});
+    const NodeId projected = gemm("projection", n, h, hp, {context});
+    const NodeId attended = reduce("attention", projected);
+    const NodeId x1 = add("attention_residual", {attended, x});
+    const NodeId n2 = norm("mlp_norm", false, {x1});
+    const NodeId b = gather("mlp", n2);
+    const NodeId up = gemm("mlp_up", n, fp, h, {b});
+    const NodeId active = activation("mlp_activation", false, {up});
+    const NodeId down = gemm("mlp_down", n, h, fp, {active});
+    const NodeId mlp = reduce("mlp", down);
+    return add("mlp_residual", {mlp, x1});
+  }
+
+  NodeId layer_backward(uint32_t m, NodeId dy, NodeId forward_output) {
+    const uint64_t n = shape_.tokens, h = shape_.hidden, hp = h / shape_.tp, fp = shape_.ffn / shape_.tp;
+    const NodeId w = weights(shape_.layer_parameters);
+    const NodeId g2 = gather("mlp", dy);
+    const NodeId d_active = gemm("mlp_down.data_gradient", n, fp, h, {g2, w, forward_output});
+    const NodeId w_down = gemm("mlp_down.weight_gradient", fp, h, n, {g2});
+    const NodeId d_up = activation("mlp_activation.gradient", true, {d_active});
+    const NodeId d_n2 = gemm("mlp_up.data_gradient", n, h, fp, {d_up});
+    const NodeId r2 = reduce("mlp", d_n2);  // runs beside the weight gradient
+    const NodeId w_up = gemm("mlp_up.weight_gradient", h, fp, n, {d_up});
+    const NodeId dx1 = norm("mlp_norm.gradient", true, {r2, dy});
+    const NodeId g1 = gather("attention", dx1);
+    const NodeId d_context = gemm("projection.data_gradient", n, hp, h, {g1});
+    const NodeId w_projection = gemm("projection.weight_gradient", hp, h, n, {g1});
+    const NodeId d_qkv = attention("attention.gradient", true, {d_context});
+    const NodeId d_n1 = gemm("qkv.data_gradient", n, h, 3 * hp, {d_qkv});
+    const NodeId r1 = reduce("attention", d_n1);
+    const NodeId w_qkv = gemm("qkv.weight_gradient", h, 3 * hp, n, {d_qkv});
+    gradients(m, shape_.layer_parameters, {w_down, w_up, w_projection, w_qkv});
+    return norm("attention_norm.gradient", true, {r1, dx1});
+  }
+
+  /// The output layer over a cut vocabulary, and the cross entropy: the ranks agree on each token's maximum,
+  /// then on its sum of exponentials and the logit of its target, all fp32.
+  NodeId loss(NodeId x) {
+    const uint64_t n = shape_.tokens, vp = shape_.vocab / shape_.tp;
+    const uint64_t logits_bytes = product({n, vp, shape_.dtype});
+    const NodeId w = weights(shape_.vocab_parameters);
+    const NodeId normed = norm("final_norm", false, {x});
+    const NodeId g = gather("output", normed);
+    const NodeId logits = gemm("output", n, vp, shape_.hidden, {g, w});
+    NodeId maximum = elementwise("loss_maximum", product({n, vp}), logits_bytes, {logits});
+    if (shape_.tp > 1)
+      maximum =
+          collective("loss_maximum.all_reduce", pb::ALL_REDUCE, tp_group_, product({4, n}), Deps{maximum});
+    NodeId total =
+        elementwise("loss_sum", product({kSoftmaxOps, n, vp}), product({2, logits_bytes}), {maximum});
+    if (shape_.tp > 1)
+      total = collective("loss_sum.all_reduce", pb::ALL_REDUCE, tp_group_, product({8, n}), Deps{total});
+    return total;
+  }
+
+  NodeId loss_backward(uint32_t m) {
+    const uint64_t n = shape_.tokens, h = shape_.hidden, vp = shape_.vocab / shape_.tp;
+    const NodeId w = weights(shape_.vocab_parameters);
+    const NodeId d_logits =
+        elementwise("loss.gradient", product({2, n, vp}), product({2, n, vp, shape_.dtype}), {outputs_[m]});
+    const NodeId d_x = gemm("output.data_gradient", n, h, vp, {d_logits, w});
+    const NodeId r = reduce("output", d_x);
+    const NodeId dw = gemm("output.weight_gradient", h, vp, n, {d_logits});
+    gradients(m, shape_.vocab_parameters, {dw});
+    return norm("final_norm.gradient", true, {r});
+  }
+
+  void optimizer() {
+    prefix_ = "optimizer.";
+    uint64_t parameters = 0;
+    for (const uint64_t bucket : buckets_) {
+      const uint64_t local = bucket / shape_.tp;
+      parameters = sum({parameters, shape_.zero > 0 ? ceil_div(local, shape_.dp) : local});
+    }
+    const NodeId step =
+        compute("step", "OPTIMIZER", product({kOptimizerOps, parameters}),
+                product({kOptimizerStateBytes + shape_.gradient + shape_.dtype, parameters}), reduced_);
+    if (shape_.dp == 1 || shape_.zero == 0 || shape_.zero == 3) return;
+    for (const uint64_t bucket : buckets_)
+      collective("weights.all_gather", pb::ALL_GATHER, dp_group_, weight_shard(bucket), Deps{step});
+  }
+
+  /// Unique in the job: the border between stages (named after the later one), the microbatch, the direction.
+  uint64_t tag(uint32_t border, uint32_t m, uint32_t direction) const {
+    return (uint64_t{border} * shape_.microbatches + m) * 2 + direction;
+  }
+
+  const LlmShape& shape_;
+  const uint32_t t_, d_, p_;
+  const bool first_, last_;
+  const std::string tp_group_, dp_group_;
+
+  std::string prefix_;
+  NodeId next_id_ = 1;
+  NodeId stream_ = kNone;          ///< the last compute node
+  NodeId block_start_ = kNone;     ///< the last compute node before the present block
+  std::vector<NodeId> outputs_;    ///< of each microbatch's forward
+  std::vector<NodeId> reduced_;    ///< what the optimizer waits for
+  std::vector<uint64_t> buckets_;  ///< parameters of each block, in the order of their gradients
+  Wide flop_ = 0;
+  pb::Node node_;
+  TraceFile& file_;
+};
+
+}  // namespace
+
+ProgramSize write_program(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file) {
+  RankProgram program(shape, t, d, p, file);
+  program.write();
+  return {program.nodes(), program.flop()};
+}
+
+}  // namespace weft::generate

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The trace of one rank of a training step. Private to the generator.
+
+#ifndef WEFT_WORKLOAD_GENERATE_LLM_PROGRAM_H
+#define WEFT_WORKLOAD_GENERATE_LLM_PROGRAM_H
+
+#include <cstdint>
+
+#include "configs/types.h"
+#include "workload/generate/llm_shape.h"
+#include "workload/generate/trace_file.h"
+
+namespace weft::generate {
+
+struct ProgramSize {
+  uint64_t nodes = 0;
+  Wide flop = 0;  ///< of matrix multiplications
+};
+
+/// Writes the program of the rank with tensor, data and pipeline coordinates t, d and p.
+ProgramSize write_program(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file);
+
+}  // namespace weft::generate
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/generate/trace_file.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/message_lite.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "configs/stop.h"
+#include "configs/types.h"
+#include "workload/generate/llm_shape.h"
+
+namespace weft::generate {
+namespace {
+
+std::string reason() {
+  return errno != 0 ? std::strerror(errno) : "unknown reason";
+}
+
+}  // namespace
+
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+  errno = 0;
+  stream_.open(path_, std::ios::binary | std::ios::trunc);
+  if (!stream_)
+    usage(fmt::format("cannot write {}: {}; give --out a folder that can be written", path_, reason()));
+}
+
+OutputFile::~OutputFile() {
+  if (complete_) return;
+  stream_.close();
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
+void OutputFile::write(const std::string& text) {
+  errno = 0;
+  stream_.write(text.data(), static_cast<std::streamsize>(text.size()));
+  check();
+  bytes_ += text.size();
+}
+
+void OutputFile::close() {
+  errno = 0;
+  stream_.flush();
+  check();
+  stream_.close();
+  check();
+  complete_ = true;
+}
+
+void OutputFile::check() const {
+  if (stream_) return;
+  throw UserError(ExitCode::internal,
+                  fmt::format("weft generate llm: writing {} failed: {}; the file was removed. "
+                              "Make room or give --out another folder.",
+                              path_, reason()));
+}
+
+void TraceFile::write(const google::protobuf::MessageLite& message) {
+  check_stop();
+  auto length = static_cast<uint64_t>(message.ByteSizeLong());
+  for (; length >= 0x80; length >>= 7) buffer_.push_back(static_cast<char>(0x80 | (length & 0x7F)));
+  buffer_.push_back(static_cast<char>(length));
+  // The schema has no map fields, the only ones whose order protobuf leaves open.
+  message.AppendToString(&buffer_);
+  if (buffer_.size() >= (1u << 20)) drain();
+}
+
+void TraceFile::close() {
+  drain();
+  file_.close();
+}
+
+void TraceFile::drain() {
+  file_.write(buffer_);
+  buffer_.clear();
+}
+
+}  // namespace weft::generate
