@@ -24,9 +24,10 @@ const std::map<std::string, std::set<std::string>> kMayInclude = {
 };
 const std::set<std::string> kWithoutKernel = {"workload", "vcd", "configs"};
 const std::set<std::string> kOutside = {"tests", "bench", "examples"};
-/// Who knows kinds of dimensions: the blueprint, and those that read and write their words. Files and folders.
+/// Who knows kinds of dimensions: the blueprint, and those that read and write their words. Files and
+/// folders.
 const std::vector<std::string> kKnowKinds = {
-    "configs/blueprint/", "configs/config.h", "configs/keys/", "configs/loading/", "configs/notation.cpp",
+    "configs/blueprint/", "configs/config.h", "configs/keys/",     "configs/loading/", "configs/notation.cpp",
     "configs/notation.h", "configs/tree.cpp", "configs/types.cpp", "configs/types.h"};
 
 bool ends_with(const std::string& text, const std::string& end) {
