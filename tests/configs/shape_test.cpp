@@ -219,6 +219,9 @@ TEST(Shape, WaysAreShortestAndArrive) {
         // `reverse` decides between equal ways, and nothing else.
         const bool equal = shape.wraps() && 2 * shape.hops(a, b) == shape.size();
         EXPECT_EQ(shape.link_to(a, b, false) != shape.link_to(a, b, true), equal);
+        if (equal) {
+          EXPECT_EQ(shape.link_to(a, b, true), Shape::kDown);
+        }
       }
     }
   }
