@@ -77,7 +77,7 @@ double resident() {
     config.dimensions.push_back(d);
   }
   config.collectives.chunks = gate.chunks;
-  weft::System machine("job", config, weft::CollectiveJob::machine_options());
+  weft::Machine machine("job", config, weft::CollectiveJob::machine_options());
   weft::CollectiveJob job(machine);
   const double built = seconds_since(start);
   const double memory = resident() - before;

@@ -14,13 +14,9 @@
 namespace weft {
 
 enum class NpuId : uint32_t {};
-enum class PortId : uint32_t {};
 enum class VcId : uint8_t {};
 
 constexpr uint32_t index(NpuId id) {
-  return static_cast<uint32_t>(id);
-}
-constexpr uint32_t index(PortId id) {
   return static_cast<uint32_t>(id);
 }
 constexpr uint32_t index(VcId id) {

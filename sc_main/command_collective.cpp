@@ -65,7 +65,7 @@ struct Measured {
 };
 
 std::string to_json(const std::vector<Measured>& results, bool phases, const Config& config,
-                    const System::Congestion& congestion) {
+                    const Machine::Congestion& congestion) {
   const bool data = config.run.data != "none";
   JsonText json;
   json.begin_object();
@@ -148,28 +148,28 @@ class Runner {
 
   /// Empty when it stalled, or was interrupted.
   std::optional<Measured> run(uint64_t bytes) {
-    const System::Totals before = job_.system().totals();
+    const Machine::Totals before = job_.machine().totals();
     const auto begin = std::chrono::steady_clock::now();
-    if (number_ > 0) job_.system().restart_networks();
+    if (number_ > 0) job_.machine().restart_networks();
     job_.start(op_, bytes, root_);
     const auto work = [&] {
-      return progress(job_.system().totals().messages_delivered - before.messages_delivered);
+      return progress(job_.machine().totals().messages_delivered - before.messages_delivered);
     };
     if (!simulate(
-            job_.system(), [&] { return job_.finished(); }, work))
+            job_.machine(), [&] { return job_.finished(); }, work))
       return {};
     passed_ += ahead_[number_++].work;
     Measured m;
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     m.row = job_.last();
-    const System::Totals after = job_.system().totals();
+    const Machine::Totals after = job_.machine().totals();
     // A folded job sends one rank's messages and answers for all of them.
-    const uint64_t ranks = job_.system().folded() ? job_.system().npus() : 1;
+    const uint64_t ranks = job_.machine().folded() ? job_.machine().npus() : 1;
     m.messages = (after.messages_delivered - before.messages_delivered) * ranks;
     m.events = after.activations - before.activations;
     m.elements = job_.verified_elements() - elements_;
     elements_ = job_.verified_elements();
-    std::vector<std::string> broken = job_.system().check_conservation();
+    std::vector<std::string> broken = job_.machine().check_conservation();
     std::string bound = check_lower_bound(m.row);
     if (!bound.empty()) broken.push_back(std::move(bound));
     broken.insert(broken.end(), job_.wrong_data().begin(), job_.wrong_data().end());
@@ -228,7 +228,7 @@ std::string plan_lines(const Config& config, const CollectiveOptions& options, C
 /// The table, and what is to say below it.
 std::string results_text(const Config& config, const CollectiveOptions& options, CollectiveOp op,
                          uint32_t root, const std::vector<Measured>& results,
-                         const System::Congestion& congestion) {
+                         const Machine::Congestion& congestion) {
   std::string text = to_table(results);
   if (config.run.data != "none" && !results.empty()) {
     uint64_t elements = 0;
@@ -291,7 +291,7 @@ ExitCode collective(const CollectiveOptions& options) {
   set_up_kernel();
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
-  std::unique_ptr<System, NoTeardown> machine;
+  std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {
     // Not by an exception, which would destroy the modules that are built.
@@ -300,7 +300,7 @@ ExitCode collective(const CollectiveOptions& options) {
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
       leave(interruption_code());
     });
-    machine.reset(new System("job", *config, CollectiveJob::machine_options(nullptr, folded)));
+    machine.reset(new Machine("job", *config, CollectiveJob::machine_options(nullptr, folded)));
     job.reset(new CollectiveJob(*machine, plans));
   }
   for (const std::string& warning : machine->warnings()) warn(warning);
@@ -325,7 +325,7 @@ ExitCode collective(const CollectiveOptions& options) {
   for (const std::string& line : job->unmatched_rules()) warn(line);
   for (const std::string& line : machine->fidelity().unmatched()) warn(line);
   for (const std::string& line : machine->slot_warnings(machine->totals().out_of_order_starts)) warn(line);
-  System::Congestion congestion;
+  Machine::Congestion congestion;
   if (config->packet.ecn.enabled) congestion = machine->congestion();
   const std::string table = head + results_text(*config, options, op, root, results, congestion);
   if (folder) {

@@ -221,7 +221,7 @@ void write_links(const OutputFolder& folder, const RunResult& result, FileSet* t
   file.close();
 }
 
-void write_flows(const OutputFolder& folder, const System::Congestion& congestion, FileSet* together) {
+void write_flows(const OutputFolder& folder, const Machine::Congestion& congestion, FileSet* together) {
   ResultFile file(folder.file("flows.csv"), together);
   file.append("interface,source,destination,notifications,lowest_GBps,line_GBps,below_line_ns\n");
   for (const PacketFabric::FlowUse& flow : congestion.flows)
@@ -231,7 +231,7 @@ void write_flows(const OutputFolder& folder, const System::Congestion& congestio
   file.close();
 }
 
-std::string congestion_text(const Config& config, const System::Congestion& congestion) {
+std::string congestion_text(const Config& config, const Machine::Congestion& congestion) {
   if (!config.packet.ecn.enabled) return "";
   std::string text =
       fmt::format("{} of {} packet-hops marked", grouped(congestion.marked), grouped(congestion.packet_hops));
@@ -246,7 +246,7 @@ std::string congestion_text(const Config& config, const System::Congestion& cong
                             slowest->lowest_rate / 1e9, slowest->line_rate / 1e9);
 }
 
-void add_congestion(JsonText& json, const Config& config, const System::Congestion& congestion) {
+void add_congestion(JsonText& json, const Config& config, const Machine::Congestion& congestion) {
   if (!config.packet.ecn.enabled) return;
   json.key("congestion").begin_object();
   json.key("packets_marked").number(congestion.marked);

@@ -42,12 +42,12 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
                        FileSet* together = nullptr);
 
 /// flows.csv: the flows that DCQCN has slowed down.
-void write_flows(const OutputFolder& folder, const System::Congestion& congestion,
+void write_flows(const OutputFolder& folder, const Machine::Congestion& congestion,
                  FileSet* together = nullptr);
 /// In one line; "" without ECN.
-std::string congestion_text(const Config& config, const System::Congestion& congestion);
+std::string congestion_text(const Config& config, const Machine::Congestion& congestion);
 /// The key `congestion` of an object; nothing without ECN.
-void add_congestion(JsonText& json, const Config& config, const System::Congestion& congestion);
+void add_congestion(JsonText& json, const Config& config, const Machine::Congestion& congestion);
 
 /// links.csv. Its busy fractions are of `result.time`.
 void write_links(const OutputFolder& folder, const RunResult& result, FileSet* together = nullptr);

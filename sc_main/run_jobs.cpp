@@ -74,7 +74,7 @@ class Run {
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
       leave(interruption_code());
     });
-    machine_.reset(new System("job", config_, TraceJob::machine_options(waves_.get())));
+    machine_.reset(new Machine("job", config_, TraceJob::machine_options(waves_.get())));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
     for (const std::string& warning : machine_->warnings()) warn(warning);
@@ -196,7 +196,7 @@ class Run {
   const RunJobsOptions options_;
   std::unique_ptr<OutputFolder> folder_;
   std::unique_ptr<vcd::Waves> waves_;
-  std::unique_ptr<System, NoTeardown> machine_;
+  std::unique_ptr<Machine, NoTeardown> machine_;
   std::vector<SharedJob> jobs_;
   RunResult shared_;
   bool finished_ = false;

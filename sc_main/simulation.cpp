@@ -115,7 +115,7 @@ void advance(const sc_time& by, sc_core::sc_starvation_policy policy) {
   }
 }
 
-bool simulate(System& machine, const std::function<bool()>& finished, const std::function<Work()>& work) {
+bool simulate(Machine& machine, const std::function<bool()>& finished, const std::function<Work()>& work) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   Progress progress(
       [](std::string_view text) {

@@ -10,7 +10,7 @@
 #include <systemc>
 
 #include "sc_main/progress.h"
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 
 namespace weft::cli {
 
@@ -34,7 +34,7 @@ void advance(const sc_core::sc_time& by, sc_core::sc_starvation_policy policy = 
 /// Runs the machine until nothing is left to do, with a progress line when that lasts. True if all is
 /// `finished`, false if it is stuck, or if a signal came (interrupted(); it is accepted then). `work` says
 /// how far the jobs are, for that line. Throws what advance() throws.
-bool simulate(System& machine, const std::function<bool()>& finished, const std::function<Work()>& work);
+bool simulate(Machine& machine, const std::function<bool()>& finished, const std::function<Work()>& work);
 
 }  // namespace weft::cli
 

@@ -26,7 +26,7 @@ std::string collective_name(const Config& config, size_t number, CollectiveOp op
 
 }  // namespace
 
-CollectiveJob::CollectiveJob(System& machine, std::shared_ptr<collectives::PlanBuilder> plans)
+CollectiveJob::CollectiveJob(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans)
     : Job(machine, std::move(plans)) {
   machine.attach(*this);
 }
@@ -35,8 +35,8 @@ CollectiveJob::~CollectiveJob() {
   machine_.detach();
 }
 
-System::Options CollectiveJob::machine_options(vcd::Waves* waves, bool folded) {
-  System::Options options;
+Machine::Options CollectiveJob::machine_options(vcd::Waves* waves, bool folded) {
+  Machine::Options options;
   options.waves = waves;
   if (folded) options.mirrored = {0};
   return options;

@@ -19,14 +19,14 @@ namespace weft {
 /// One collective after the other on all ranks, nothing else: what `weft collective` runs.
 class CollectiveJob : public Job, private NmuClient {
  public:
-  /// `plans`: those that not_foldable() has made. A machine that is folded (System::folded) takes only
+  /// `plans`: those that not_foldable() has made. A machine that is folded (Machine::folded) takes only
   /// collectives that fold.
-  explicit CollectiveJob(System& machine, std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
+  explicit CollectiveJob(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
   ~CollectiveJob() override;
 
   /// Of a machine for collectives. `waves` may be null. `folded`: symmetric collectives are solved from one
   /// rank (see not_foldable()).
-  static System::Options machine_options(vcd::Waves* waves = nullptr, bool folded = false);
+  static Machine::Options machine_options(vcd::Waves* waves = nullptr, bool folded = false);
 
   /// Can this collective of all ranks be folded? Otherwise why not.
   static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);

@@ -19,7 +19,7 @@ void append(std::vector<std::string>& lines, std::vector<std::string> more) {
 
 }  // namespace
 
-Job::Job(System& machine, std::shared_ptr<collectives::PlanBuilder> plans,
+Job::Job(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans,
          std::shared_ptr<collectives::Rules> rules)
     : machine_(machine),
       config_(machine.config()),

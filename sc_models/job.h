@@ -5,7 +5,7 @@
 // collective_job.h). A machine may have several, each on NPUs of its own, and outlives them. A job never
 // calls sc_start: whoever owns the simulation does, in this order:
 //
-//     System machine("job", config, machine_options(*checked));
+//     Machine machine("job", config, machine_options(*checked));
 //     TraceJob job(machine, std::move(checked));
 //     job.start();
 //     do { sc_start(); } while (!job.finished() && machine.rescue());
@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_models/machine.h"
 #include "sc_models/run_result.h"
-#include "sc_models/system.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
 #include "workload/job/collective_book.h"
@@ -38,7 +38,7 @@ class Job {
 
   virtual bool finished() const = 0;
   /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle
-  /// if there is one. Without what the machine says (System::explain_stall, describe_unit_waits).
+  /// if there is one. Without what the machine says (Machine::explain_stall, describe_unit_waits).
   virtual std::string stalled_ranks() const = 0;
   /// .. with it.
   std::string stall_report() const;
@@ -47,8 +47,8 @@ class Job {
   /// .. and of the machine, on which no other job is.
   RunResult result() const;
 
-  System& system() { return machine_; }
-  const System& system() const { return machine_; }
+  Machine& system() { return machine_; }
+  const Machine& system() const { return machine_; }
   /// Data-carrying mode: lines about wrong data so far, part of RunResult::broken_invariants.
   const std::vector<std::string>& wrong_data() const { return book_.wrong_data(); }
   /// Elements of finished collectives that were compared with the definition.
@@ -61,7 +61,7 @@ class Job {
 
  protected:
   /// `plans`, `rules`: some that were made before; null: the job makes its own.
-  explicit Job(System& machine, std::shared_ptr<collectives::PlanBuilder> plans = nullptr,
+  explicit Job(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans = nullptr,
                std::shared_ptr<collectives::Rules> rules = nullptr);
   /// The folding of the job's ranks; null: no rank stands for others.
   virtual const graph::Folding* folded_ranks() const { return nullptr; }
@@ -78,7 +78,7 @@ class Job {
   /// `sends`: point-to-point messages by rule. Last, when the messages are known.
   void add_fidelity_results(RunResult& result, const std::vector<uint64_t>& sends) const;
 
-  System& machine_;
+  Machine& machine_;
   const Config& config_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
   std::shared_ptr<collectives::Rules> rules_;

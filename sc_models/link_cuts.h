@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Links that a border cuts in two (`run.cut_links`), and all others: System joins sockets through it.
+// Links that a border cuts in two (`run.cut_links`), and all others: Machine joins sockets through it.
 
 #ifndef WEFT_SC_MODELS_LINK_CUTS_H
 #define WEFT_SC_MODELS_LINK_CUTS_H

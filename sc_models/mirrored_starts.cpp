@@ -16,7 +16,7 @@ uint64_t key(uint32_t rank, uint32_t stream) {
 
 }  // namespace
 
-MirroredStarts::MirroredStarts(const std::string& name, System& machine)
+MirroredStarts::MirroredStarts(const std::string& name, Machine& machine)
     : machine_(machine), after_starts_(name.c_str(), InstantPart::starts, [this] { start_held(); }) {}
 
 bool MirroredStarts::hold(uint32_t rank, trace::NodeIndex node, const CollectiveStart& start) {

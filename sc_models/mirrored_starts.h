@@ -16,9 +16,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sc_models/machine.h"
 #include "sc_models/npu.h"
 #include "sc_models/settled_call.h"
-#include "sc_models/system.h"
 #include "tlm_interconnect/ports/link.h"
 #include "workload/collectives/plan.h"
 
@@ -27,7 +27,7 @@ namespace weft {
 class MirroredStarts {
  public:
   /// `name`: of a module.
-  MirroredStarts(const std::string& name, System& machine);
+  MirroredStarts(const std::string& name, Machine& machine);
 
   /// Keeps a start back until this instant has settled. False: it cannot be mirrored, or the rank has other
   /// work; start it in messages.
@@ -66,7 +66,7 @@ class MirroredStarts {
   void start_held();
   bool start_mirrored(const std::vector<const Held*>& members);
 
-  System& machine_;
+  Machine& machine_;
   SettledCall after_starts_;
   std::vector<Held> held_;
   std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-void add_links(RunResult& result, const System& machine, const graph::Folding* folding) {
+void add_links(RunResult& result, const Machine& machine, const graph::Folding* folding) {
   const auto add = [&](LinkReport report) {
     result.links.push_back({std::move(report.name), std::move(report.to), report.dimension, report.bytes,
                             report.messages, report.busy, report.queued, report.fidelity, report.packets,
@@ -46,8 +46,8 @@ void warn_of_overruns(RunResult& result) {
 
 }  // namespace
 
-void add_machine_results(RunResult& result, const System& machine, const graph::Folding* folding) {
-  const System::Totals totals = machine.totals();
+void add_machine_results(RunResult& result, const Machine& machine, const graph::Folding* folding) {
+  const Machine::Totals totals = machine.totals();
   result.events = totals.activations;
   result.packet_hops = totals.packet_hops;
   result.flits = totals.flits;

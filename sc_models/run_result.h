@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "workload/graph/folding.h"
 #include "workload/job/rows.h"
 
@@ -47,7 +47,7 @@ struct RunResult {
   uint64_t memory_bytes = 0;
   uint64_t packet_hops = 0;         ///< packet fidelity: packets times routers they left
   uint64_t flits = 0;               ///< packet fidelity: that went through
-  System::Congestion congestion;    ///< packet fidelity with ECN
+  Machine::Congestion congestion;   ///< packet fidelity with ECN
   Picoseconds lower_bound = 0;      ///< of the job: longest path, each rank's work
   Picoseconds upper_bound = 0;      ///< everything one after the other
   bool folded = false;              ///< every member of every collective was told from one that does alike
@@ -64,7 +64,7 @@ struct RunResult {
 
 /// Adds what is the machine's: links, events, traffic, what does not balance, warnings. `folding`: of the one
 /// job on it; null: no rank stands for others, or all links are of built ranks.
-void add_machine_results(RunResult& result, const System& machine, const graph::Folding* folding = nullptr);
+void add_machine_results(RunResult& result, const Machine& machine, const graph::Folding* folding = nullptr);
 
 }  // namespace weft
 

@@ -20,22 +20,22 @@ uint64_t key(uint32_t rank, uint32_t number) {
 
 }  // namespace
 
-System::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::Waves* waves) {
-  System::Options options = machine_options(waves);
+Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::Waves* waves) {
+  Machine::Options options = machine_options(waves);
   if (!checked.ranks().whole()) return options;
   options.mirrored = checked.folding().representatives();
   options.whole = checked.folding().whole();
   return options;
 }
 
-System::Options TraceJob::machine_options(vcd::Waves* waves) {
-  System::Options options;
+Machine::Options TraceJob::machine_options(vcd::Waves* waves) {
+  Machine::Options options;
   options.npus = true;
   options.waves = waves;
   return options;
 }
 
-TraceJob::TraceJob(System& machine, std::unique_ptr<graph::CheckedJob> checked)
+TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
     : Job(machine, checked->plans(), checked->rules()),
       checked_(std::move(checked)),
       folding_(checked_->folding()),

@@ -31,14 +31,14 @@ class TraceJob : public Job, private JobHost {
  public:
   /// `checked` was made with the machine's configuration, and the machine with machine_options(*checked). The
   /// job's NPUs have no other job.
-  TraceJob(System& machine, std::unique_ptr<graph::CheckedJob> checked);
+  TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked);
   ~TraceJob() override;
 
   /// Of a machine for this job alone. Of ranks that do alike only one is built (graph::Folding). `waves` may
   /// be null.
-  static System::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
+  static Machine::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
   /// .. for several jobs, none of which is folded.
-  static System::Options machine_options(vcd::Waves* waves = nullptr);
+  static Machine::Options machine_options(vcd::Waves* waves = nullptr);
 
   const graph::Folding& folding() const { return folding_; }
   const RankMap& ranks() const { return ranks_; }

@@ -33,7 +33,7 @@ ROOMS = {
         "results": [("RunRecord", "sc_main/results.h", [10]), ("OutputFolder", "sc_main/output_folder.h", [10])],
     }),
     "sc_models": ("the hardware as sc_modules, and the job on it", ["workload", "tlm_interconnect", "vcd", "configs"], {
-        "machine and jobs": [("System", "sc_models/system.h", []), ("TraceJob", "sc_models/trace_job.h", [5, 10]),
+        "machine and jobs": [("Machine", "sc_models/machine.h", []), ("TraceJob", "sc_models/trace_job.h", [5, 10]),
                              ("CollectiveJob", "sc_models/collective_job.h", []),
                              ("MirroredStarts", "sc_models/mirrored_starts.h", []),
                              ("RunResult", "sc_models/run_result.h", [10]),

@@ -42,9 +42,7 @@ constexpr uint32_t kUnitPeer = 1u << 31;
 struct Message {
   NpuId peer{};  ///< destination rank, or kUnitPeer
   MessageId id;
-  uint64_t bytes = 0;   ///< may be 0 (a token still crosses the fabric)
-  uint64_t offset = 0;  ///< of the payload in `buffer`, in bytes
-  uint32_t buffer = 0;  ///< buffer id of the sender (data-carrying mode)
+  uint64_t bytes = 0;  ///< may be 0 (a token still crosses the fabric)
   ElementType type = ElementType::byte;
   ReduceOp op = ReduceOp::none;  ///< what the receiver does with it; != none charges the reduction cost
   bool symmetric =

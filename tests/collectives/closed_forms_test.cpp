@@ -3,7 +3,7 @@
 //
 // Times of one-dimensional collectives, to the picosecond: the closed forms of docs/collectives.md where
 // sizes divide, and where they do not, a step model (who sends what is the algorithm's; links, switches,
-// ports, endpoint delays and reductions are written again here, in exact rationals). Every case is a System;
+// ports, endpoint delays and reductions are written again here, in exact rationals). Every case is a Machine;
 // all run in one simulation.
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "tests/support/isolated.h"
 
 namespace weft {
@@ -360,7 +360,7 @@ struct Case final : NmuClient {
   Config config;
   collectives::Group group;
   std::unique_ptr<collectives::PlanBuilder> plans;
-  std::unique_ptr<System> system;
+  std::unique_ptr<Machine> system;
   Picoseconds finished = 0;
   uint32_t done = 0;
   void collective_done(NpuId, const collectives::CollectiveDone& d) override {
@@ -390,7 +390,7 @@ std::unique_ptr<Case> make(const Spec& spec, size_t number) {
   }
   c->config.collectives.algorithms[static_cast<int>(spec.op)] = {spec.algorithm};
   c->system =
-      std::make_unique<System>(("case" + std::to_string(number)).c_str(), c->config, *c, System::Options{});
+      std::make_unique<Machine>(("case" + std::to_string(number)).c_str(), c->config, *c, Machine::Options{});
   c->plans = std::make_unique<collectives::PlanBuilder>(c->config);
   collectives::CollectiveRequest request;
   request.op = spec.op;

@@ -124,7 +124,7 @@ std::string run(Fidelity fidelity, bool forgetful) {
     config.run.element = "int32";
     const trace::JobTrace traces = trace::open_job(folder / "t", 4, "", false);
     test::SoloTraceJob job("job", config, traces);
-    if (forgetful) job.system().data()->set_source(std::make_unique<Forgetful>());
+    if (forgetful) job.machine().data()->set_source(std::make_unique<Forgetful>());
     job.start();
     sc_core::sc_start();
     const RunResult ran = job.result();

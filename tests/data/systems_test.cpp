@@ -28,7 +28,7 @@ using test::GroupShape;
 
 struct Running final : NmuClient {
   DataCase c;
-  std::unique_ptr<System> system;
+  std::unique_ptr<Machine> system;
   std::unique_ptr<collectives::PlanBuilder> plans;
   std::unique_ptr<collectives::DataCheck> check;
   std::shared_ptr<const collectives::CollectivePlan> plan;
@@ -36,7 +36,8 @@ struct Running final : NmuClient {
   std::string wrong;
 
   void start(uint32_t number) {
-    system = std::make_unique<System>(fmt::format("s{}", number).c_str(), c.config, *this, System::Options{});
+    system =
+        std::make_unique<Machine>(fmt::format("s{}", number).c_str(), c.config, *this, Machine::Options{});
     plans = std::make_unique<collectives::PlanBuilder>(c.config);
     check = std::make_unique<collectives::DataCheck>(*system->data());
     c.request.group = &c.group;
@@ -295,7 +296,7 @@ TEST(DataJobs, WrongDataIsABrokenInvariant) {
   const Config config = four_by_two("int32");
   const auto result = test::isolated([&] {
     return run_job(config, [](CollectiveJob& job) {
-      job.system().data()->set_source(std::make_unique<Liar>());
+      job.machine().data()->set_source(std::make_unique<Liar>());
       job.start(CollectiveOp::all_reduce, 128);
     });
   });

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/plan.h"
 
@@ -23,14 +23,14 @@ inline constexpr CollectiveOp kEveryOp[] = {
     CollectiveOp::gather,     CollectiveOp::scatter,    CollectiveOp::barrier};
 
 /// A machine and what its ranks tell.
-struct Machine final : NmuClient {
-  explicit Machine(const std::string& name, Config c)
-      : config(std::move(c)), plans(config), system(name.c_str(), config, *this, System::Options{}) {}
+struct BareMachine final : NmuClient {
+  explicit BareMachine(const std::string& name, Config c)
+      : config(std::move(c)), plans(config), system(name.c_str(), config, *this, weft::Machine::Options{}) {}
 
   Config config;
   collectives::Group world;
   collectives::PlanBuilder plans;
-  System system;
+  weft::Machine system;
   uint32_t done = 0;
   uint32_t streams = 0;
   Picoseconds finished = 0;

@@ -19,9 +19,9 @@ namespace weft::test {
 
 /// A base before the job, so that the machine is built first and goes last.
 struct SoloMachine {
-  SoloMachine(const char* name, const Config& config, const System::Options& options)
+  SoloMachine(const char* name, const Config& config, const Machine::Options& options)
       : machine(name, config, options) {}
-  System machine;
+  Machine machine;
 };
 
 /// Collectives on all ranks. `folded`: one rank stands for all.
@@ -47,7 +47,7 @@ class SoloTraceJob : private SoloMachine, public TraceJob {
 /// Runs a job to its end, the last resort included; false: it has stalled.
 inline bool run_to_the_end(Job& job) {
   do sc_core::sc_start();
-  while (!job.finished() && job.system().rescue());
+  while (!job.finished() && job.machine().rescue());
   return job.finished();
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "tests/support/isolated.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
@@ -67,10 +67,10 @@ Config machine(const std::vector<std::pair<DimensionKind, uint32_t>>& shape, Fid
 
 /// The senders, in this order, send `count` messages each to rank 0 at one instant.
 std::string run(const Config& config, const std::vector<uint32_t>& senders, uint32_t count, uint64_t bytes,
-                const System::Options& options = {}) {
+                const Machine::Options& options = {}) {
   const auto result = test::isolated([&] {
     Arrivals arrivals;
-    System system("system", config, arrivals, options);
+    Machine system("system", config, arrivals, options);
     for (const uint32_t sender : senders)
       for (uint32_t i = 0; i < count; ++i) system.nmu(sender).send(NpuId{0}, 7, i, bytes);
     sc_core::sc_start();
@@ -102,7 +102,7 @@ TEST(ArrivalOrder, ManyMessagesOfSeveralSenders) {
 TEST(ArrivalOrder, SendersOfLargeRanks) {
   const Config config =
       machine({{DimensionKind::ring, 32768}, {DimensionKind::fully_connected, 4}}, Fidelity::analytical);
-  System::Options options;
+  Machine::Options options;
   options.mirrored = {5};
   options.whole = {0, 32768, 65536, 98304};
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{4096}}) {

@@ -104,7 +104,7 @@ struct Asked {
 /// Chunks and time of a collective alone on a machine of its own.
 std::pair<uint32_t, Picoseconds> time_of(const Config& config, const Asked& asked, uint32_t chunks) {
   const auto result = test::isolated([&] {
-    test::Machine machine("m", config);
+    test::BareMachine machine("m", config);
     collectives::CollectiveRequest request;
     request.op = asked.op;
     request.bytes = asked.bytes;

@@ -13,8 +13,6 @@
 
 #include "sc_models/payload_elements.h"
 #include "tests/support/isolated.h"
-#include "tests/support/machine.h"
-#include "tests/support/random_machine.h"
 #include "tests/support/solo_job.h"
 
 namespace weft {
@@ -119,8 +117,8 @@ std::string outcome(const std::string& cut, const std::string& data) {
     test::run_to_the_end(job);
     std::string text = std::to_string(job.last().time()) + " ps";
     for (const std::string& line : job.result().broken_invariants) text += "; " + line;
-    return text + "; cut " + std::to_string(job.system().cuts().cut()) + ", crossed " +
-           std::to_string(job.system().cuts().crossed());
+    return text + "; cut " + std::to_string(job.machine().cuts().cut()) + ", crossed " +
+           std::to_string(job.machine().cuts().crossed());
   });
   EXPECT_EQ(result.status, 0) << result.text;
   return result.text;

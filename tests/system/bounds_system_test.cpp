@@ -12,7 +12,7 @@
 #include <random>
 #include <string>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "tests/data/cases.h"
 #include "tests/support/isolated.h"
 #include "workload/collectives/bounds.h"
@@ -39,7 +39,7 @@ std::string look(const test::DataCase& c, double* share) {
   const auto plan = plans.plan(request);
   const auto result = test::isolated([&] {
     Last last;
-    System system("system", c.config, last, System::Options{});
+    Machine system("system", c.config, last, Machine::Options{});
     const uint32_t members = c.group.size(c.config.npus());
     for (uint32_t i = 0; i < members; ++i)
       system.nmu(c.group.ranks.empty() ? i : c.group.ranks[i]).start_collective(1, plan);

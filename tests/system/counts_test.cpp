@@ -49,7 +49,7 @@ struct Expected {
   std::map<std::string, uint64_t> link_bytes;
 };
 
-/// Names as System gives them: the links of a route, in dimension order.
+/// Names as Machine gives them: the links of a route, in dimension order.
 void cross(const Config& config, const Geometry& geometry, uint32_t from, uint32_t to, uint64_t bytes,
            bool reverse, Expected& e) {
   uint32_t at = from;

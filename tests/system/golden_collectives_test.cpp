@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collective completion times against measured goldens. Every case is a System of its own; all of a file run
+// Collective completion times against measured goldens. Every case is a Machine of its own; all of a file run
 // in one simulation.
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "tests/support/data_dir.h"
 #include "tests/support/golden_collectives.h"
 #include "tests/support/isolated.h"
@@ -27,7 +27,7 @@ struct Case final : NmuClient {
   GoldenCollective golden;
   collectives::Group group;
   std::unique_ptr<collectives::PlanBuilder> plans;
-  std::unique_ptr<System> system;
+  std::unique_ptr<Machine> system;
   Picoseconds finished = 0;
   uint32_t done = 0;
 
@@ -44,7 +44,7 @@ std::unique_ptr<Case> make(GoldenCollective golden, size_t number) {
   c->golden = std::move(golden);
   const Config& config = c->golden.config;
   c->system =
-      std::make_unique<System>(("case" + std::to_string(number)).c_str(), config, *c, System::Options{});
+      std::make_unique<Machine>(("case" + std::to_string(number)).c_str(), config, *c, Machine::Options{});
   c->plans = std::make_unique<collectives::PlanBuilder>(config);
   collectives::CollectiveRequest request;
   request.op = c->golden.op;

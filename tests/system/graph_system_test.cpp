@@ -20,7 +20,7 @@
 namespace weft {
 namespace {
 
-using test::Machine;
+using test::BareMachine;
 
 Config example(const std::string& name, const std::vector<std::string>& overrides = {}) {
   return load_config(WEFT_SOURCE_DIR "/configs/examples/" + name + ".yaml", overrides);
@@ -50,13 +50,14 @@ TEST(GraphSystem, EveryCollectiveEndsOnEveryMachine) {
                                         : "topology.graph.";
           const std::vector<std::string> common = {
               where + "fidelity=" + fidelity, where + "switching=" + switching, "nmu.endpoint_delay=10 ns"};
-          std::vector<std::unique_ptr<Machine>> machines;
-          machines.push_back(std::make_unique<Machine>(name, example(name, common)));
+          std::vector<std::unique_ptr<BareMachine>> machines;
+          machines.push_back(std::make_unique<BareMachine>(name, example(name, common)));
           auto direct = common;
           for (const CollectiveOp op : test::kEveryOp)
             direct.push_back(std::string("collectives.") + to_string(op) + "=direct");
           direct.push_back("nmu.injection_queue=2");
-          machines.push_back(std::make_unique<Machine>(std::string(name) + "_direct", example(name, direct)));
+          machines.push_back(
+              std::make_unique<BareMachine>(std::string(name) + "_direct", example(name, direct)));
           std::string failures;
           for (const auto& machine : machines) {
             for (const CollectiveOp op : test::kEveryOp)
@@ -78,9 +79,9 @@ TEST(GraphSystem, EveryMessagePaysItsShortestPathExactlyWhenAlone) {
       for (const char* switching : {"cut_through", "store_and_forward"}) {
         EXPECT_RUNS(([&]() -> std::string {
           std::string failures;
-          Machine m(name, example(name, {std::string("topology.graph.fidelity=") + fidelity,
-                                         std::string("topology.graph.switching=") + switching,
-                                         "nmu.endpoint_delay=7 ns"}));
+          BareMachine m(name, example(name, {std::string("topology.graph.fidelity=") + fidelity,
+                                             std::string("topology.graph.switching=") + switching,
+                                             "nmu.endpoint_delay=7 ns"}));
           const Graph& graph = *m.config.graph;
           const bool stored =
               std::string(fidelity) == "message" && std::string(switching) == "store_and_forward";
@@ -122,7 +123,7 @@ TEST(GraphSystem, GraphsEqualTheirNotations) {
   EXPECT_RUNS(([]() -> std::string {
     std::string failures;
     int number = 0;
-    std::vector<std::pair<std::unique_ptr<Machine>, std::unique_ptr<Machine>>> twins;
+    std::vector<std::pair<std::unique_ptr<BareMachine>, std::unique_ptr<BareMachine>>> twins;
     for (const char* switching : {"cut_through", "store_and_forward"}) {
       for (const char* queues : {"1", "2"}) {
         const std::string more =
@@ -151,8 +152,8 @@ TEST(GraphSystem, GraphsEqualTheirNotations) {
         };
         for (const auto& [a, b] : pairs) {
           ++number;
-          twins.emplace_back(std::make_unique<Machine>("n" + std::to_string(number), a),
-                             std::make_unique<Machine>("g" + std::to_string(number), b));
+          twins.emplace_back(std::make_unique<BareMachine>("n" + std::to_string(number), a),
+                             std::make_unique<BareMachine>("g" + std::to_string(number), b));
         }
       }
     }
@@ -197,12 +198,12 @@ TEST(GraphSystem, LogicalAndPhysicalDiffer) {
          "FC(8)\n  mapping: [7..0]\n"},
     };
     std::map<std::string, Picoseconds> times;
-    std::vector<std::unique_ptr<Machine>> machines;
+    std::vector<std::unique_ptr<BareMachine>> machines;
     for (const auto& c : cases)
-      machines.push_back(std::make_unique<Machine>(
+      machines.push_back(std::make_unique<BareMachine>(
           c.name, text(c.topology, "collectives: {chunks: 4, queues_per_dimension: 2}\n")));
     for (const auto& machine : machines) {
-      Machine& m = *machine;
+      BareMachine& m = *machine;
       const std::string name = m.system.name();
       for (const CollectiveOp op : test::kEveryOp) {
         failures += m.run(op, 800000, 3);
@@ -239,12 +240,12 @@ TEST(GraphSystem, MappedRingsTakeTheirClosedForm) {
     } cases[] = {{"[3..7, 0..2]", 1},               // turned
                  {"[7..0]", 1},                     // the other way round
                  {"[0, 3, 6, 1, 4, 7, 2, 5]", 3}};  // three links a step, no two messages on one at once
-    std::vector<std::unique_ptr<Machine>> machines;
+    std::vector<std::unique_ptr<BareMachine>> machines;
     for (const auto& c : cases)
-      machines.push_back(std::make_unique<Machine>("m" + std::to_string(machines.size()),
-                                                   text(ring + "  mapping: " + c.mapping + "\n", one_chunk)));
+      machines.push_back(std::make_unique<BareMachine>(
+          "m" + std::to_string(machines.size()), text(ring + "  mapping: " + c.mapping + "\n", one_chunk)));
     for (size_t i = 0; i < machines.size(); ++i) {
-      Machine& m = *machines[i];
+      BareMachine& m = *machines[i];
       failures += m.run(CollectiveOp::all_reduce, 800000);
       if (m.time != closed(cases[i].hops))
         failures += std::string(cases[i].mapping) + ": " + std::to_string(m.time) + ", closed form " +
@@ -258,8 +259,8 @@ TEST(GraphSystem, EcmpSpreadsAndShortestPathDoesNot) {
   for (const char* routing : {"ecmp", "shortest_path"}) {
     EXPECT_RUNS(([&]() -> std::string {
       std::string failures;
-      Machine m(routing, example("group_4_and_6",
-                                 {std::string("topology.routing=") + routing, "collectives.chunks=64"}));
+      BareMachine m(routing, example("group_4_and_6",
+                                     {std::string("topology.routing=") + routing, "collectives.chunks=64"}));
       failures += m.run(CollectiveOp::all_to_all, 1 << 20);
       std::vector<double> up;
       m.system.for_each_link([&](const LinkReport& link) {
@@ -280,13 +281,14 @@ TEST(GraphSystem, EcmpSpreadsAndShortestPathDoesNot) {
 TEST(GraphSystem, TablesAreFollowed) {
   EXPECT_RUNS(([]() -> std::string {
     // A square that is driven round in one direction only: 1 to 0 is three hops.
-    Machine m("square", text("  graph:\n    npus: 4\n    switching: store_and_forward\n    links:\n"
-                             "      - {from: npu0..npu2, to: npu1..npu3, pattern: one_to_one, bandwidth: 1 "
-                             "GB/s, latency: 1 us}\n"
-                             "      - {from: npu3, to: npu0, bandwidth: 1 GB/s, latency: 1 us}\n"
-                             "  routing: table\n"
-                             "  routes: [{at: npu0, via: npu1}, {at: npu1, via: npu2}, {at: npu2, via: "
-                             "npu3}, {at: npu3, via: npu0}]\n"));
+    BareMachine m("square",
+                  text("  graph:\n    npus: 4\n    switching: store_and_forward\n    links:\n"
+                       "      - {from: npu0..npu2, to: npu1..npu3, pattern: one_to_one, bandwidth: 1 "
+                       "GB/s, latency: 1 us}\n"
+                       "      - {from: npu3, to: npu0, bandwidth: 1 GB/s, latency: 1 us}\n"
+                       "  routing: table\n"
+                       "  routes: [{at: npu0, via: npu1}, {at: npu1, via: npu2}, {at: npu2, via: "
+                       "npu3}, {at: npu3, via: npu0}]\n"));
     std::string failures;
     if (m.send(1, 0, 1000) != 3 * (1000000 + 1000000)) failures += "three hops\n";
     if (m.send(0, 1, 1000) != 1000000 + 1000000) failures += "one hop\n";
@@ -300,11 +302,11 @@ TEST(GraphSystem, TablesAreFollowed) {
 
 TEST(GraphSystem, OneWayLinksAndOneNpu) {
   EXPECT_RUNS(([]() -> std::string {
-    Machine ring("ring",
-                 text("  graph:\n    npus: 3\n    links:\n"
-                      "      - {from: [npu0, npu1, npu2], to: [npu1, npu2, npu0], pattern: one_to_one, "
-                      "bandwidth: 1 GB/s, latency: 1 us, bidirectional: false}\n"));
-    Machine alone("alone", text("  graph: {npus: 1}\n"));
+    BareMachine ring("ring",
+                     text("  graph:\n    npus: 3\n    links:\n"
+                          "      - {from: [npu0, npu1, npu2], to: [npu1, npu2, npu0], pattern: one_to_one, "
+                          "bandwidth: 1 GB/s, latency: 1 us, bidirectional: false}\n"));
+    BareMachine alone("alone", text("  graph: {npus: 1}\n"));
     std::string failures;
     for (const CollectiveOp op : test::kEveryOp) failures += ring.run(op, 3000, 1);
     uint32_t links = 0;

@@ -141,7 +141,7 @@ class Client final : public NmuClient {
   const Config& config_;
   const std::vector<Started>& all_;
   std::vector<collectives::Group> groups_;
-  System system_;
+  Machine system_;
   collectives::PlanBuilder plans_;
   std::unique_ptr<collectives::DataCheck> check_;
   std::vector<std::shared_ptr<const collectives::CollectivePlan>> planned_;
@@ -565,7 +565,7 @@ TEST(InSwitch, PacketsAreCountedOnEveryLink) {
       job.start(CollectiveOp::all_reduce, 9'600);
       sc_core::sc_start();
       const RunResult run = job.result();
-      const System::Totals totals = job.system().totals();
+      const Machine::Totals totals = job.machine().totals();
       const TimeSums& split = run.collectives[0].split;
       std::string text = fmt::format("in {} {} out {} {}", totals.unit_messages_in, totals.unit_bytes_in,
                                      totals.unit_messages_out, totals.unit_bytes_out);
@@ -575,7 +575,7 @@ TEST(InSwitch, PacketsAreCountedOnEveryLink) {
         text += fmt::format("\n{} {} {} {}", link.name, link.to, link.bytes, link.busy);
       }
       for (const std::string& broken : run.broken_invariants) text += "\n" + broken;
-      for (const std::string& warning : job.system().warnings()) text += "\n" + warning;
+      for (const std::string& warning : job.machine().warnings()) text += "\n" + warning;
       return text;
     });
     EXPECT_EQ(result.status, 0);
@@ -681,7 +681,7 @@ TEST(InSwitch, JobsReportLinksCountsAndWrongData) {
       job.start(CollectiveOp::all_reduce, 40'000);
       sc_core::sc_start();
       const RunResult run = job.result();
-      const System::Totals totals = job.system().totals();
+      const Machine::Totals totals = job.machine().totals();
       std::string text = fmt::format("{} {} in {} {} out {} {}", run.messages,
                                      run.collectives[0].message_bytes, totals.unit_messages_in,
                                      totals.unit_bytes_in, totals.unit_messages_out, totals.unit_bytes_out);
@@ -701,7 +701,7 @@ TEST(InSwitch, JobsReportLinksCountsAndWrongData) {
     EXPECT_EQ(result.text, expected);
     const auto lied = test::isolated([&] {
       test::SoloCollectiveJob job("job", config);
-      job.system().data()->set_source(std::make_unique<Liar>());
+      job.machine().data()->set_source(std::make_unique<Liar>());
       job.start(CollectiveOp::all_reduce, 400);
       sc_core::sc_start();
       return job.result().broken_invariants.empty() ? std::string("nothing")

@@ -71,7 +71,7 @@ struct Send {
 /// Sends all at time 0; "injected arrived" of each in order, in ps, or what is broken.
 std::string send_all(const Config& config, const std::vector<Send>& sends) {
   Client client;
-  System system("s", config, client, {});
+  Machine system("s", config, client, {});
   for (uint32_t i = 0; i < sends.size(); ++i)
     system.nmu(sends[i].from).send(NpuId{sends[i].to}, 0, i, sends[i].bytes);
   sc_core::sc_start();
@@ -197,7 +197,7 @@ TEST(PacketSystem, VirtualNetworksOfTrafficClassesDoNotWaitForEachOther) {
           arrived = sc_core::sc_time_stamp().value();
         }
       } both;
-      System system("s", config, both, {});
+      Machine system("s", config, both, {});
       collectives::Group world;
       collectives::PlanBuilder plans(config);
       collectives::CollectiveRequest request;
@@ -294,7 +294,7 @@ TEST(PacketSystem, LinksSayWhatTheyCarried) {
 std::string queues(const Config& config, const std::vector<Send>& sends, Picoseconds second = 0) {
   const auto result = test::isolated([&] {
     Client client;
-    System system("s", config, client, {});
+    Machine system("s", config, client, {});
     for (uint32_t i = 0; i < sends.size(); ++i) {
       if (i == 1 && second != 0) sc_core::sc_start(sc_core::sc_time::from_value(second));
       system.nmu(sends[i].from).send(NpuId{sends[i].to}, 0, i, sends[i].bytes);
@@ -393,7 +393,7 @@ TEST(PacketSystem, ADeadlockIsForeseenAndExplained) {
   // Everybody sends three on: all buffers fill with what has two hops to go.
   const auto result = test::isolated([&] {
     Client client;
-    System system("s", config, client, {});
+    Machine system("s", config, client, {});
     for (uint32_t r = 0; r < 8; ++r) system.nmu(r).send(NpuId{(r + 3) % 8}, 0, r, 25600);
     sc_core::sc_start();
     return fmt::format("{} arrived\n{}", client.arrived.size(), system.explain_stall());
@@ -654,7 +654,7 @@ TEST(PacketSystem, PriorityFlowControlPausesAnIncast) {
   const auto incast = [](const Config& c) {
     const auto result = test::isolated([&] {
       Client client;
-      System system("s", c, client, {});
+      Machine system("s", c, client, {});
       for (uint32_t r = 1; r < 8; ++r) system.nmu(r).send(NpuId{0}, 0, r, 1 << 20);
       sc_core::sc_start();
       std::string text = client.wrong;
@@ -904,7 +904,7 @@ TEST(PacketSystem, ARingOfOneWayLinksCanDeadlockAndIsForeseen) {
   EXPECT_TRUE(foreseen) << fmt::format("{}", fmt::join(warnings, "\n"));
   const auto result = test::isolated([&] {
     Client client;
-    System system("s", config, client, {});
+    Machine system("s", config, client, {});
     for (uint32_t r = 0; r < 5; ++r) system.nmu(r).send(NpuId{(r + 3) % 5}, 0, r, 25600);
     sc_core::sc_start();
     return fmt::format("{} arrived\n{}", client.arrived.size(), system.explain_stall());

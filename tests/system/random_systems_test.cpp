@@ -122,9 +122,9 @@ std::string run(uint32_t seed, bool facts) {
     if (row.efficiency() > 1.0) text += "efficiency " + std::to_string(row.efficiency()) + "\n";
     if (row.started == kNever) text += "a collective never started\n";
   }
-  const System::Totals totals = job.system().totals();
+  const Machine::Totals totals = job.machine().totals();
   if (totals.in_flight != 0) text += "messages in flight\n";
-  if (job.system().pool().live() != 0) text += "packets in use\n";
+  if (job.machine().pool().live() != 0) text += "packets in use\n";
   for (const LinkRow& link : result.links) {
     // A whole picosecond a message is the rounding of what it leaves over.
     if (link.busy > result.time + link.messages) text += link.name + " was busy longer than the job\n";

@@ -11,7 +11,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "tests/support/isolated.h"
 
 namespace weft {
@@ -33,9 +33,9 @@ DimensionConfig dimension(DimensionKind kind, uint32_t size, Fidelity fidelity =
   return d;
 }
 
-struct Machine final : NmuClient {
-  explicit Machine(Config c) : config(std::move(c)) {
-    system = std::make_unique<System>("system", config, *this, System::Options{});
+struct BareMachine final : NmuClient {
+  explicit BareMachine(Config c) : config(std::move(c)) {
+    system = std::make_unique<Machine>("system", config, *this, Machine::Options{});
   }
   void collective_done(NpuId, const collectives::CollectiveDone&) override {}
   void message_injected(NpuId rank, NpuId destination, const MessageId& id) override {
@@ -68,7 +68,7 @@ struct Machine final : NmuClient {
 
   using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
   Config config;
-  std::unique_ptr<System> system;
+  std::unique_ptr<Machine> system;
   std::map<Key, Picoseconds> arrived;
   std::map<Key, Picoseconds> injected;
   std::map<Key, TimeSplit> splits;
@@ -83,7 +83,7 @@ TEST(Routes, EveryLinkOfSeveralDimensionsIsPaid) {
                            dimension(DimensionKind::fully_connected, 3, Fidelity::message, switching),
                            dimension(DimensionKind::switch_, 2, Fidelity::message, switching)};
       config.nmu.endpoint_delay = 7'000;
-      Machine m(config);
+      BareMachine m(config);
       // (0,0,0) -> (2,1,1): two ring links, one pair link, two links of the switch.
       m.send(0, 2 + 4 + 12, 1'000);
       std::string text = m.run();
@@ -107,7 +107,7 @@ TEST(Routes, CutThroughOverLinksOfDifferentRates) {
       config.dimensions = {dimension(DimensionKind::ring, 4, Fidelity::message, Switching::cut_through),
                            dimension(DimensionKind::ring, 4, Fidelity::message, Switching::cut_through)};
       config.dimensions[slow_first ? 0 : 1].bandwidth = {10'000'000'000ull, 1};  // 100 ps a byte
-      Machine m(config);
+      BareMachine m(config);
       m.send(0, 5, 1'000);
       // The slower link decides when the tail is there, wherever it is.
       const std::string text = m.run();
@@ -134,7 +134,7 @@ TEST(Routes, MixedFidelities) {
       for (const Fidelity fidelity : mix.fidelity) {
         config.dimensions.push_back(dimension(DimensionKind::ring, 3, fidelity));
       }
-      Machine m(config);
+      BareMachine m(config);
       m.send(0, 1 + 3 + 9, 1'000);
       m.send(13, 2, 0);
       std::string text = m.run();
@@ -150,7 +150,7 @@ TEST(Routes, AnalyticalLegsAreAsSlowAsTheirSlowestDimension) {
     config.dimensions = {dimension(DimensionKind::ring, 4, Fidelity::analytical),
                          dimension(DimensionKind::switch_, 4, Fidelity::analytical)};
     config.dimensions[1].bandwidth = {10'000'000'000ull, 1};
-    Machine m(config);
+    BareMachine m(config);
     m.send(0, 2 + 4, 1'000);
     const std::string text = m.run();
     return text + m.expect(0, 6, 4 * kLatency + 100'000);
@@ -163,7 +163,7 @@ TEST(Routes, RingsTakeTheShorterWayAndMeshesHaveOne) {
       EXPECT_SILENT(isolated([kind, fidelity] {
         Config config;
         config.dimensions = {dimension(kind, 7, fidelity)};
-        Machine m(config);
+        BareMachine m(config);
         std::string text;
         // One message at a time, from every rank to every other.
         Picoseconds at = 0;
@@ -192,7 +192,7 @@ TEST(Routes, OppositeRanksOfAnEvenRingUseBothDirectionsByReverse) {
   EXPECT_SILENT(isolated([] {
     Config config;
     config.dimensions = {dimension(DimensionKind::ring, 2), dimension(DimensionKind::ring, 4)};
-    Machine m(config);
+    BareMachine m(config);
     m.send(0, 1, 1'000);  // two ranks: two links between them
     m.send(0, 4, 1'000);
     std::string text = m.run();
@@ -206,7 +206,7 @@ TEST(Routes, IncastAtASwitchIsFirstComeFirstServed) {
     EXPECT_SILENT(isolated([switching] {
       Config config;
       config.dimensions = {dimension(DimensionKind::switch_, 8, Fidelity::message, switching)};
-      Machine m(config);
+      BareMachine m(config);
       for (uint32_t r = 7; r > 0; --r) m.send(r, 0, 1'000);
       m.send(0, 3, 1'000);  // the other direction is free
       std::string text = m.run();
@@ -226,7 +226,7 @@ TEST(Routes, IncastIsFairInTimeOfArrival) {
   EXPECT_SILENT(isolated([] {
     Config config;
     config.dimensions = {dimension(DimensionKind::switch_, 4)};
-    Machine m(config);
+    BareMachine m(config);
     m.send(3, 0, 10'000);  // 100 ns on its uplink
     sc_core::sc_start(sc_core::sc_time::from_value(50'000));
     m.send(1, 0, 1'000);  // there first all the same
@@ -243,7 +243,7 @@ TEST(Routes, AnalyticalPortsTakeTurnsInOrderOfArrival) {
   EXPECT_SILENT(isolated([] {
     Config config;
     config.dimensions = {dimension(DimensionKind::switch_, 8, Fidelity::analytical)};
-    Machine m(config);
+    BareMachine m(config);
     // Rank 1 keeps its port busy first, so that what it sends to rank 0 comes after what others send later.
     m.send(1, 5, 5'000, 1);
     m.send(1, 0, 1'000, 2);
@@ -261,7 +261,7 @@ TEST(Routes, TransitSharesTheLinksOfARing) {
   EXPECT_SILENT(isolated([] {
     Config config;
     config.dimensions = {dimension(DimensionKind::ring, 8)};
-    Machine m(config);
+    BareMachine m(config);
     m.send(0, 2, 1'000);
     m.send(1, 2, 1'000);
     m.send(1, 3, 1'000, 1);
@@ -278,7 +278,7 @@ TEST(Routes, SmallMessagesBackToBackTakeWhatOneLargeOneTakes) {
     Config config;
     config.dimensions = {dimension(DimensionKind::fully_connected, 3)};
     config.dimensions[0].bandwidth = {3'000'000'000'000ull, 1};  // a third of a picosecond a byte
-    Machine m(config);
+    BareMachine m(config);
     for (uint32_t i = 0; i < 900; ++i) m.send(0, 1, 1, i);
     std::string text = m.run();
     text += m.expect(0, 1, kLatency + 300, 899);
@@ -291,7 +291,7 @@ TEST(Routes, NeighboursAcrossDimensionsOfOne) {
     Config config;
     config.dimensions = {dimension(DimensionKind::ring, 1), dimension(DimensionKind::mesh, 2),
                          dimension(DimensionKind::switch_, 1), dimension(DimensionKind::fully_connected, 2)};
-    Machine m(config);
+    BareMachine m(config);
     m.send(0, 3, 100);
     m.send(3, 0, 100);
     m.send(2, 1, 100);
@@ -307,7 +307,7 @@ TEST(Routes, InjectionBandwidthFeedsAllPortsInOrder) {
     Config config;
     config.dimensions = {dimension(DimensionKind::fully_connected, 4)};
     config.nmu.injection_bandwidth = {200'000'000'000ull, 1};
-    Machine m(config);
+    BareMachine m(config);
     m.send(0, 1, 1'000);
     m.send(0, 2, 1'000);
     m.send(0, 3, 1'000);
@@ -325,7 +325,7 @@ TEST(Routes, InjectionBandwidthFeedsAllPortsInOrder) {
     Config config;
     config.dimensions = {dimension(DimensionKind::fully_connected, 3)};
     config.nmu.injection_bandwidth = {50'000'000'000ull, 1};
-    Machine m(config);
+    BareMachine m(config);
     m.send(0, 1, 1'000);
     m.send(0, 2, 1'000);
     m.send(1, 0, 1'000);  // another NMU has a DMA of its own
@@ -347,7 +347,7 @@ TEST(Routes, AFullInjectionQueueHoldsBackAllThatComesAfter) {
         config.dimensions = {dimension(DimensionKind::fully_connected, 3)};
       }
       config.nmu.injection_queue = queue;
-      Machine m(config);
+      BareMachine m(config);
       for (uint32_t i = 0; i < 3; ++i) m.send(0, 1, 1'000, i);
       m.send(0, 2, 1'000);
       std::string text = m.run();
@@ -370,7 +370,7 @@ TEST(Routes, InjectionQueueAndBandwidthTogether) {
     config.dimensions = {dimension(DimensionKind::fully_connected, 2)};
     config.nmu.injection_queue = 1;
     config.nmu.injection_bandwidth = {200'000'000'000ull, 1};
-    Machine m(config);
+    BareMachine m(config);
     for (uint32_t i = 0; i < 3; ++i) m.send(0, 1, 1'000, i);
     std::string text = m.run();
     // A message comes in when the one before has left: the link is never idle, as it sends from the first

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 #include "tests/support/isolated.h"
 
 namespace weft {
@@ -25,7 +25,7 @@ struct Running final : NmuClient {
   Config config;
   collectives::Group world;
   collectives::Group half;
-  std::unique_ptr<System> system;
+  std::unique_ptr<Machine> system;
   std::unique_ptr<collectives::PlanBuilder> plans;
   std::vector<std::shared_ptr<const collectives::CollectivePlan>> jobs;
   uint64_t expected = 0;
@@ -36,7 +36,7 @@ struct Running final : NmuClient {
   void message_arrived(NpuId, const Completion&) override {}
 
   void make(const std::string& name) {
-    system = std::make_unique<System>(name.c_str(), config, *this, System::Options{});
+    system = std::make_unique<Machine>(name.c_str(), config, *this, Machine::Options{});
     plans = std::make_unique<collectives::PlanBuilder>(config);
   }
   void add(CollectiveOp op, uint64_t bytes, const collectives::Group& group) {

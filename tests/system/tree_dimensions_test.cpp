@@ -27,7 +27,7 @@
 namespace weft {
 namespace {
 
-using test::Machine;
+using test::BareMachine;
 
 constexpr Picoseconds kNs = 1000;
 
@@ -91,8 +91,8 @@ TEST(TreeDimensions, EveryWayTakesItsTime) {
   for (const char* fidelity : {"analytical", "message"}) {
     for (const char* switching : {"store_and_forward", "cut_through"}) {
       EXPECT_RUNS(([&]() -> std::string {
-        Machine m("m", three_dimensions({std::string("topology.dimensions[*].fidelity=") + fidelity,
-                                         std::string("topology.dimensions[*].switching=") + switching}));
+        BareMachine m("m", three_dimensions({std::string("topology.dimensions[*].fidelity=") + fidelity,
+                                             std::string("topology.dimensions[*].switching=") + switching}));
         std::string wrong;
         for (uint32_t a = 0; a < 96; a += 5) {
           for (uint32_t b = 0; b < 96; ++b) {
@@ -139,8 +139,8 @@ TEST(TreeDimensions, PacketsPassTheRoutersOfTheTree) {
     }
     links.emplace_back("bandwidth: 64 GB/s, latency: 300 ns, levels: [{latency: 500 ns}, {latency: 700 ns}]");
     EXPECT_RUNS(([&]() -> std::string {
-      Machine crossbar("crossbar", machine(ring + "Switch(8)", like, more));
-      Machine tree(
+      BareMachine crossbar("crossbar", machine(ring + "Switch(8)", like, more));
+      BareMachine tree(
           "tree", machine((ring.empty() ? "Ring(1)_" : ring) + std::string("FatTree(k=2,n=3)"), links, more));
       const Picoseconds router =
           picoseconds(router_cycles(tree.config.packet) * flit_time(tree.config.packet, {64000000000, 1}));
@@ -176,11 +176,11 @@ TEST(TreeDimensions, ATreeWithoutSharedUplinksIsALongerSwitch) {
                                            "collectives.queues_per_dimension=2", "nmu.endpoint_delay=10 ns"};
     const std::string ring = "bandwidth: 100 GB/s, latency: 400 ns";
     EXPECT_RUNS(([&]() -> std::string {
-      Machine tree("tree",
-                   machine("Ring(2)_Clos(hosts=1,leaves=8,spines=1)",
-                           {ring, "bandwidth: 50 GB/s, latency: 300 ns, levels: [{latency: 700 ns}]"}, more));
-      Machine crossbar("crossbar",
-                       machine("Ring(2)_Switch(8)", {ring, "bandwidth: 50 GB/s, latency: 1 us"}, more));
+      BareMachine tree(
+          "tree", machine("Ring(2)_Clos(hosts=1,leaves=8,spines=1)",
+                          {ring, "bandwidth: 50 GB/s, latency: 300 ns, levels: [{latency: 700 ns}]"}, more));
+      BareMachine crossbar("crossbar",
+                           machine("Ring(2)_Switch(8)", {ring, "bandwidth: 50 GB/s, latency: 1 us"}, more));
       std::string wrong;
       for (const CollectiveOp op : test::kEveryOp) {
         for (const uint64_t bytes : {uint64_t{16}, uint64_t{1} << 20}) {
@@ -198,11 +198,11 @@ TEST(TreeDimensions, ATreeWithoutSharedUplinksIsALongerSwitch) {
 /// Rounds of halving-doubling between the first NPUs of four leaves: every message crosses four links.
 TEST(TreeDimensions, StoredMessagesTakeEveryLink) {
   EXPECT_RUNS(([&]() -> std::string {
-    Machine m("m",
-              machine("Clos(hosts=4,leaves=4,spines=1)_Ring(2)",
-                      {"bandwidth: 50 GB/s, latency: 300 ns, levels: [{bandwidth: 25 GB/s, latency: 700 ns}]",
-                       "bandwidth: 100 GB/s"},
-                      {"collectives.chunks=1", "topology.dimensions[*].switching=store_and_forward"}));
+    BareMachine m(
+        "m", machine("Clos(hosts=4,leaves=4,spines=1)_Ring(2)",
+                     {"bandwidth: 50 GB/s, latency: 300 ns, levels: [{bandwidth: 25 GB/s, latency: 700 ns}]",
+                      "bandwidth: 100 GB/s"},
+                     {"collectives.chunks=1", "topology.dimensions[*].switching=store_and_forward"}));
     collectives::Group group;
     group.ranks = {0, 4, 8, 12};
     std::string wrong = m.run(CollectiveOp::all_gather, 100000, 0, &group);
@@ -224,8 +224,8 @@ TEST(TreeDimensions, AnOversubscribedTreeSlowsByItsRatio) {
     EXPECT_RUNS(([&]() -> std::string {
       const std::vector<std::string> more = {fidelity_of(fidelity), "collectives.chunks=1",
                                              "topology.dimensions[*].switching=cut_through"};
-      Machine narrow("narrow", machine("Clos(hosts=4,leaves=4,spines=1)_Ring(1)", {link, one}, more));
-      Machine crossbar("crossbar", machine("Switch(16)_Ring(1)", {link, one}, more));
+      BareMachine narrow("narrow", machine("Clos(hosts=4,leaves=4,spines=1)_Ring(1)", {link, one}, more));
+      BareMachine crossbar("crossbar", machine("Switch(16)_Ring(1)", {link, one}, more));
       std::string wrong = narrow.run(CollectiveOp::all_to_all, kBytes);
       wrong += crossbar.run(CollectiveOp::all_to_all, kBytes);
       const double ratio = static_cast<double>(narrow.time) / static_cast<double>(crossbar.time);
@@ -288,10 +288,10 @@ TEST(TreeDimensions, EveryMixtureOfFidelities) {
     for (int mix = 0; mix < 9; ++mix) {
       for (const char* switching : {"store_and_forward", "cut_through"}) {
         EXPECT_RUNS(([&]() -> std::string {
-          Machine run("m", machine(m.notation, m.dimensions,
-                                   {fmt::format("topology.dimensions[0].fidelity={}", names[mix % 3]),
-                                    fmt::format("topology.dimensions[1].fidelity={}", names[mix / 3]),
-                                    fmt::format("topology.dimensions[*].switching={}", switching)}));
+          BareMachine run("m", machine(m.notation, m.dimensions,
+                                       {fmt::format("topology.dimensions[0].fidelity={}", names[mix % 3]),
+                                        fmt::format("topology.dimensions[1].fidelity={}", names[mix / 3]),
+                                        fmt::format("topology.dimensions[*].switching={}", switching)}));
           std::string wrong;
           for (const CollectiveOp op : test::kEveryOp)
             for (const uint64_t bytes : {uint64_t{97}, uint64_t{60000}}) wrong += run.run(op, bytes, 2);
@@ -314,9 +314,9 @@ TEST(TreeDimensions, EveryMixtureOfFidelities) {
 TEST(TreeDimensions, EveryLinkIsReported) {
   for (const Fidelity fidelity : {Fidelity::message, Fidelity::packet}) {
     EXPECT_RUNS(([&]() -> std::string {
-      Machine m("m", machine("Ring(2)_Clos(hosts=4,leaves=4,spines=3)",
-                             {"bandwidth: 100 GB/s", "bandwidth: 50 GB/s"},
-                             {fidelity_of(fidelity), "topology.mapping=[1, 0, 2..31]"}));
+      BareMachine m("m", machine("Ring(2)_Clos(hosts=4,leaves=4,spines=3)",
+                                 {"bandwidth: 100 GB/s", "bandwidth: 50 GB/s"},
+                                 {fidelity_of(fidelity), "topology.mapping=[1, 0, 2..31]"}));
       std::string wrong = m.run(CollectiveOp::all_to_all, 1 << 20);
       std::set<std::string> names;
       std::map<std::string, uint64_t> bytes;  // by the kinds of the ends
@@ -351,9 +351,9 @@ TEST(TreeDimensions, SelectionsAndRoutingsOfPackets) {
   for (const char* routing : {"auto", "dimension_order", "up_down", "shortest_path"}) {
     for (const char* selection : {"auto", "random", "hash", "spray", "most_credits", "first"}) {
       EXPECT_RUNS(([&]() -> std::string {
-        Machine m("m", machine("Ring(4)_FatTree(k=2,n=3)", {"bandwidth: 100 GB/s", "bandwidth: 50 GB/s"},
-                               {fidelity_of(Fidelity::packet), std::string("packet.routing=") + routing,
-                                std::string("packet.selection=") + selection}));
+        BareMachine m("m", machine("Ring(4)_FatTree(k=2,n=3)", {"bandwidth: 100 GB/s", "bandwidth: 50 GB/s"},
+                                   {fidelity_of(Fidelity::packet), std::string("packet.routing=") + routing,
+                                    std::string("packet.selection=") + selection}));
         if (std::string(routing) == "shortest_path") return "";  // may deadlock: it is only built
         std::string wrong = m.run(CollectiveOp::all_to_all, 20000);
         for (const std::string& warning : m.system.warnings()) wrong += warning + "\n";
@@ -444,9 +444,9 @@ TEST(TreeDimensions, UnderAnotherLogicalTopology) {
     const std::vector<std::string> links = {
         "bandwidth: 100 GB/s, latency: 100 ns",
         "bandwidth: 50 GB/s, latency: 200 ns, levels: [{latency: 300 ns}]"};
-    Machine m("m", machine("Ring(2)_Clos(hosts=2,leaves=2,spines=2)", links,
-                           {"topology.logical=Switch(8)", "topology.mapping=[7, 1..6, 0]",
-                            "topology.dimensions[*].switching=store_and_forward"}));
+    BareMachine m("m", machine("Ring(2)_Clos(hosts=2,leaves=2,spines=2)", links,
+                               {"topology.logical=Switch(8)", "topology.mapping=[7, 1..6, 0]",
+                                "topology.dimensions[*].switching=store_and_forward"}));
     std::string wrong;
     if (m.send(0, 1, 50000) != 1000 * kNs + 4 * 1000 * kNs) wrong += "rank 0 is not at NPU 7\n";
     for (const CollectiveOp op : test::kEveryOp) wrong += m.run(op, 8000, 3);

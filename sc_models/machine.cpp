@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-#include "sc_models/system.h"
+#include "sc_models/machine.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ LinkReport of_link(const fabric::Link& link) {
 
 }  // namespace
 
-System::System(sc_core::sc_module_name name, const Config& config, const Options& options)
+Machine::Machine(sc_core::sc_module_name name, const Config& config, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
       fidelity_(config),
@@ -134,26 +134,27 @@ System::System(sc_core::sc_module_name name, const Config& config, const Options
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
 
-System::System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options)
-    : System(name, config, options) {
+Machine::Machine(sc_core::sc_module_name name, const Config& config, NmuClient& client,
+                 const Options& options)
+    : Machine(name, config, options) {
   attach(client);
 }
 
-System::~System() = default;
+Machine::~Machine() = default;
 
-void System::attach(NmuClient& client) {
+void Machine::attach(NmuClient& client) {
   for (const auto& nmu : nmus_) {
     if (nmu) nmu->attach(client);
   }
 }
 
-void System::detach() {
+void Machine::detach() {
   for (const auto& nmu : nmus_) {
     if (nmu) nmu->detach();
   }
 }
 
-uint32_t System::take_streams(uint32_t count) {
+uint32_t Machine::take_streams(uint32_t count) {
   if (count > trace::CollectiveNumbers::kMost - streams_)
     throw UserError(ExitCode::trace,
                     fmt::format("the jobs on this machine have more than {} collectives in all",
@@ -164,7 +165,7 @@ uint32_t System::take_streams(uint32_t count) {
 }
 
 /// The links and switches that carry the plane's messages along dimension d.
-void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
+void Machine::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
   if (whole_.empty() || dimension.size <= 1 || dimension.fidelity == Fidelity::packet) return;
   const Shape shape(dimension);
@@ -184,23 +185,23 @@ void System::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
 }
 
 /// Tells modules and links of a dimension at a rule's fidelity from its own.
-std::string System::suffix(uint32_t p, uint32_t d) const {
+std::string Machine::suffix(uint32_t p, uint32_t d) const {
   return p == 0 ? std::string()
                 : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
 }
 
-std::string System::link_name_of(const Nmu::Port& port) const {
+std::string Machine::link_name_of(const Nmu::Port& port) const {
   return report(*port.nmu, port.nmu->rank(), port, 0, 0).name;
 }
 
 template <typename Target>
-void System::join_line(Nmu::Port& port, Target& target, const char* module) {
+void Machine::join_line(Nmu::Port& port, Target& target, const char* module) {
   cuts_.join(*port.initiator, target, [&]() -> std::vector<std::string> {
     return {link_name_of(port), fmt::format("{}.to{}", module, index(port.nmu->rank()))};
   });
 }
 
-void System::build_neighbours(uint32_t p, uint32_t d) {
+void Machine::build_neighbours(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     Nmu::Port* up = at(r).port(d, false, p);
     if (up == nullptr) continue;  // the upper end of a mesh
@@ -215,7 +216,7 @@ void System::build_neighbours(uint32_t p, uint32_t d) {
   }
 }
 
-void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
+void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
   const auto ranks = static_cast<uint32_t>(whole_.size());
   std::vector<uint32_t> slots;
@@ -242,7 +243,7 @@ void System::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
   }
 }
 
-void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
+void Machine::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const UnitContext context{directory_, data_.get(), waves};
   const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
   for (uint32_t r = 0; r < npus(); ++r) {
@@ -262,9 +263,9 @@ void System::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
 }
 
 /// The switches of a graph, joined with each other and with NPUs: `npu_port(n, i)` is port i of NPU n in it.
-void System::join_switches(const Graph& graph, const GraphLine& line, const std::string& prefix,
-                           const SwitchKind& kind, const std::vector<fabric::LinkType*>& types,
-                           const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port) {
+void Machine::join_switches(const Graph& graph, const GraphLine& line, const std::string& prefix,
+                            const SwitchKind& kind, const std::vector<fabric::LinkType*>& types,
+                            const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port) {
   const size_t first = placed_switches_.size();
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
     SwitchContext context{{}, std::make_shared<GraphWays>(graph, line, n), kind.switching, pool_, wheel_};
@@ -299,7 +300,7 @@ void System::join_switches(const Graph& graph, const GraphLine& line, const std:
 }
 
 /// Every line's switches.
-void System::build_trees(uint32_t p, uint32_t d) {
+void Machine::build_trees(uint32_t p, uint32_t d) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const Graph& graph = dimension.tree->graph();
   std::vector<fabric::LinkType*> types;
@@ -317,7 +318,7 @@ void System::build_trees(uint32_t p, uint32_t d) {
 }
 
 /// The switches of a Switch dimension whose model is not the crossbar.
-void System::build_line_switches(uint32_t p, uint32_t d) {
+void Machine::build_line_switches(uint32_t p, uint32_t d) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   check_switch_model(config_, d);
   const auto ways = std::make_shared<LineWays>(geometry_, d);
@@ -339,7 +340,7 @@ void System::build_line_switches(uint32_t p, uint32_t d) {
   }
 }
 
-void System::build_graph() {
+void Machine::build_graph() {
   const Graph& graph = *config_.graph;
   if (graph.spec().fidelity == Fidelity::packet) return;
   if (graph.spec().fidelity == Fidelity::analytical) {
@@ -354,7 +355,7 @@ void System::build_graph() {
                 [&](uint32_t n, uint32_t i) -> Nmu::Port& { return at(n).ports()[i]; });
 }
 
-void System::build_packets(vcd::Waves* waves) {
+void Machine::build_packets(vcd::Waves* waves) {
   for (uint32_t p = 0; p < fidelity_.planes() && !whole_.empty(); ++p) {
     const Config& plane = fidelity_.plane(p);
     std::vector<PacketRegion> fresh;
@@ -387,7 +388,7 @@ void System::build_packets(vcd::Waves* waves) {
 
 /// The collective units of the region's switches. No rule changes their dimensions, so that there is one
 /// region with them (FidelityRules).
-void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
+void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   for (const uint32_t d : fabric.dimensions()) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
       if (geometry_.coordinate(r, d) != 0) continue;
@@ -399,13 +400,13 @@ void System::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   }
 }
 
-std::string System::explain_stall() const {
+std::string Machine::explain_stall() const {
   std::string text;
   for (const Component* component : components_) text += component->stall_text();
   return text;
 }
 
-bool System::rescue() {
+bool Machine::rescue() {
   uint32_t chunks = 0;
   for (const auto& nmu : nmus_) chunks += nmu ? nmu->rescue() : 0;
   if (chunks == 0) return false;
@@ -415,7 +416,7 @@ bool System::rescue() {
   return true;
 }
 
-std::vector<std::string> System::slot_warnings(uint64_t beyond) const {
+std::vector<std::string> Machine::slot_warnings(uint64_t beyond) const {
   std::vector<std::string> lines;
   // What the last resort has started is told by its own line.
   beyond -= std::min(beyond, rescues_.chunks);
@@ -439,14 +440,14 @@ std::vector<std::string> System::slot_warnings(uint64_t beyond) const {
   return lines;
 }
 
-void System::restart_networks() {
+void Machine::restart_networks() {
   for (const auto& fabric : packets_) {
     for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).restart();
   }
 }
 
-std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t sockets,
-                                               vcd::Waves* waves) const {
+std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_t sockets,
+                                                vcd::Waves* waves) const {
   if (config_.hbm.implementation != kDefaultMemoryModel) {
     const MemoryContext context{hbm_timing(config_.hbm), sockets, waves};
     return make_memory(config_.hbm.implementation, "hbm.implementation", name.c_str(), context);
@@ -458,7 +459,7 @@ std::unique_ptr<MemoryTarget> System::make_hbm(const std::string& name, uint32_t
   return std::make_unique<Hbm>(name.c_str(), hbm_timing(config_.hbm), sockets, waves);
 }
 
-void System::build_npus(const Options& options, const std::vector<uint32_t>& built) {
+void Machine::build_npus(const Options& options, const std::vector<uint32_t>& built) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
   npu_modules_.resize(nmus_.size());
   for (const uint32_t r : built) {
@@ -484,7 +485,7 @@ void System::build_npus(const Options& options, const std::vector<uint32_t>& bui
   }
 }
 
-void System::observe_links(vcd::Waves& waves) {
+void Machine::observe_links(vcd::Waves& waves) {
   for_each_link([&](const LinkReport& report) {
     auto observer = std::make_unique<LinkWaves>(waves, report.name);
     if (!observer->wanted() || report.link == nullptr) return;
@@ -494,12 +495,12 @@ void System::observe_links(vcd::Waves& waves) {
 }
 
 /// The link of `like` that is used as this one of `rank` is.
-uint32_t System::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const {
+uint32_t Machine::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const {
   return geometry_.shape(d).image(link, geometry_.coordinate(rank, d), geometry_.coordinate(like, d),
                                   (exchanges >> d & 1) != 0);
 }
 
-std::vector<fabric::Link> System::links(uint32_t rank) const {
+std::vector<fabric::Link> Machine::links(uint32_t rank) const {
   std::vector<fabric::Link> result;
   for (const Nmu::Port& port : nmu(rank).ports()) {
     if (port.nmu == nullptr) continue;
@@ -508,8 +509,8 @@ std::vector<fabric::Link> System::links(uint32_t rank) const {
   return result;
 }
 
-void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before,
-                         uint32_t dimensions, uint32_t exchanges) {
+void Machine::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before,
+                          uint32_t dimensions, uint32_t exchanges) {
   size_t at = 0;
   for (size_t p = 0; p < nmu(like).ports().size(); ++p) {
     const Nmu::Port& from = nmu(like).ports()[p];
@@ -525,8 +526,8 @@ void System::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric:
   }
 }
 
-LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i,
-                          uint32_t exchanges) const {
+LinkReport Machine::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i,
+                           uint32_t exchanges) const {
   const uint32_t r = geometry_.place(index(rank));
   if (config_.graph != nullptr)
     return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
@@ -545,7 +546,7 @@ LinkReport System::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uin
   return report;
 }
 
-LinkReport System::report(const LineSwitch& s, uint32_t i) const {
+LinkReport Machine::report(const LineSwitch& s, uint32_t i) const {
   // A folded system has links to ranks that are not built.
   const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(s.base, s.dimension, i));
   LinkReport report = of_link(s.module->links()[i]);
@@ -556,7 +557,7 @@ LinkReport System::report(const LineSwitch& s, uint32_t i) const {
   return report;
 }
 
-std::vector<std::string> System::describe_unit_waits(size_t limit) const {
+std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
   std::vector<std::string> lines;
   for_each_unit([&](const SwitchUnit& unit) {
     for (std::string& line : unit.describe_waits(limit - lines.size())) lines.push_back(std::move(line));
@@ -564,7 +565,7 @@ std::vector<std::string> System::describe_unit_waits(size_t limit) const {
   return lines;
 }
 
-LinkReport System::report(const PlacedSwitch& s, const SwitchModel::Port& port) const {
+LinkReport Machine::report(const PlacedSwitch& s, const SwitchModel::Port& port) const {
   const SwitchModel& module = *s.module;
   if (s.graph == nullptr) {
     const uint32_t peer =
@@ -587,9 +588,9 @@ LinkReport System::report(const PlacedSwitch& s, const SwitchModel::Port& port) 
 }
 
 /// The link that leaves a node of the graph at one of its ends. Parallel links are numbered.
-LinkReport System::report_end(const char* owner, const Graph& graph, const GraphLine& line,
-                              const std::string& switch_prefix, uint32_t node, uint32_t end,
-                              const fabric::Link& link) const {
+LinkReport Machine::report_end(const char* owner, const Graph& graph, const GraphLine& line,
+                               const std::string& switch_prefix, uint32_t node, uint32_t end,
+                               const fabric::Link& link) const {
   const uint32_t peer = graph.ports(node)[end].peer;
   LinkReport report = of_link(link);
   report.fidelity = graph.spec().fidelity;
@@ -600,7 +601,7 @@ LinkReport System::report_end(const char* owner, const Graph& graph, const Graph
   return report;
 }
 
-LinkReport System::report(size_t s, uint32_t i) const {
+LinkReport Machine::report(size_t s, uint32_t i) const {
   const uint32_t d = switch_dimensions_[s];
   const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(switch_lines_[s], d, i));
   LinkReport report = of_link(switches_[s]->links()[i]);
@@ -610,7 +611,7 @@ LinkReport System::report(size_t s, uint32_t i) const {
   return report;
 }
 
-uint64_t System::memory_bytes(uint32_t rank) const {
+uint64_t Machine::memory_bytes(uint32_t rank) const {
   uint64_t bytes = 0;
   const auto [first, last] = std::equal_range(memory_ranks_.begin(), memory_ranks_.end(), rank);
   for (auto at = first; at != last; ++at)
@@ -618,13 +619,13 @@ uint64_t System::memory_bytes(uint32_t rank) const {
   return bytes;
 }
 
-System::Totals System::totals() const {
+Machine::Totals Machine::totals() const {
   Totals t;
   for (const Component* component : components_) component->count(t);
   return t;
 }
 
-System::Congestion System::congestion() const {
+Machine::Congestion Machine::congestion() const {
   Congestion c;
   for (const auto& fabric : packets_) {
     for (uint32_t n = 0; n < fabric->networks(); ++n) {
@@ -638,7 +639,7 @@ System::Congestion System::congestion() const {
   return c;
 }
 
-std::vector<std::string> System::check_conservation() const {
+std::vector<std::string> Machine::check_conservation() const {
   std::vector<std::string> broken;
   const Totals t = totals();
   // What NMUs and collective units send, and what the two receive.

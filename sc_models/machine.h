@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // Builds the machine a configuration describes: NMUs, switches and direct fabrics, joined by TLM sockets, and
-// NPUs with their memories when a trace drives them. One System is one sc_module; it never calls sc_start.
+// NPUs with their memories when a trace drives them. One Machine is one sc_module; it never calls sc_start.
 
 #ifndef WEFT_SC_MODELS_SYSTEM_H
 #define WEFT_SC_MODELS_SYSTEM_H
@@ -54,7 +54,7 @@ struct LinkReport {
   uint64_t overruns = 0;  ///< packets that found a full buffer without having been paused
 };
 
-class System : public sc_core::sc_module {
+class Machine : public sc_core::sc_module {
  public:
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
@@ -68,10 +68,10 @@ class System : public sc_core::sc_module {
   };
 
   /// `config` must outlive the system.
-  System(sc_core::sc_module_name name, const Config& config, const Options& options);
+  Machine(sc_core::sc_module_name name, const Config& config, const Options& options);
   /// .. `client` hears of every NMU's events.
-  System(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options);
-  ~System() override;
+  Machine(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options);
+  ~Machine() override;
 
   const Config& config() const { return config_; }
   uint32_t npus() const { return geometry_.npus(); }
