@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What the machine asks of every module: its counters, why nothing moves in it, and what does not balance at
-// the end.
+// What the machine asks of every part that counts, holds or can lose something: its counters, why nothing
+// moves in it, and what does not balance at the end.
 
 #ifndef WEFT_SC_MODELS_COMPONENT_H
 #define WEFT_SC_MODELS_COMPONENT_H
@@ -13,13 +13,13 @@
 
 namespace weft {
 
-/// Sums over modules.
+/// Sums over all parts.
 struct Counters {
   uint64_t messages_submitted = 0;
   uint64_t messages_delivered = 0;
   uint64_t bytes_submitted = 0;
   uint64_t bytes_delivered = 0;
-  uint64_t links = 0;  ///< at least so many
+  uint64_t links = 0;  ///< a lower bound, to reserve rows
   uint64_t link_bytes = 0;
   uint64_t link_messages = 0;
   uint64_t activations = 0;
@@ -30,7 +30,7 @@ struct Counters {
   uint64_t in_flight = 0;
   uint64_t out_of_order_starts = 0;
   uint64_t packet_hops = 0;  ///< packet fidelity: packets times routers they left
-  uint64_t flits = 0;        ///< packet fidelity: that were injected
+  uint64_t flits = 0;        ///< packet fidelity: that arrived
   uint64_t memory_bytes = 0;
   uint64_t memory_outstanding = 0;
 };
@@ -39,9 +39,9 @@ class Component {
  public:
   virtual ~Component() = default;
 
-  /// Adds what this module has counted.
+  /// Adds what this part has counted.
   virtual void count(Counters& counters) const = 0;
-  /// Why nothing moves in it, lines that begin with its name; "" when nothing is held.
+  /// Why nothing moves in it, after its name; "" when nothing is held.
   virtual std::string stall_text() const { return {}; }
   /// Adds a line for every law of conservation that does not hold when nothing is under way any more. What
   /// only the sum over all modules shows is the machine's to find.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The seam between an NPU and its NMU. The NPU (or whoever drives the NMU) asks by FabricService, and hears
-// back by NmuClient.
+// The seam between an NPU and its NMU. The NPU (or whoever drives the NMU) calls FabricService. The NMU
+// answers through NmuClient.
 
 #ifndef WEFT_SC_MODELS_FABRIC_SERVICE_H
 #define WEFT_SC_MODELS_FABRIC_SERVICE_H
@@ -36,15 +36,16 @@ class FabricService {
   virtual void detach() = 0;
 
   /// Starts this NPU's part of a collective at the current time; NmuClient::collective_done() follows,
-  /// perhaps before this returns. `stream`: the same number on every member. `plane`: graph::FidelityRules.
+  /// perhaps before this returns. `stream`: the same number on every member. `plane`: the fidelity plane
+  /// (graph::FidelityRules); 0: no rule.
   virtual void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                                 int32_t priority, uint8_t plane) = 0;
   /// Sends a point-to-point message; message_injected() here and message_arrived() there follow. `data`:
   /// payload.
   virtual void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data,
                     uint8_t plane) = 0;
-  /// The NPU waits for a point-to-point message of `source` (or not any more): what it has not started may
-  /// wait for that.
+  /// The NPU waits for a point-to-point message of `source`, or does not any more. Its later collectives may
+  /// depend on that message (collectives::SlotWaits).
   virtual void message_awaited(NpuId source, bool awaited) = 0;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A job on a machine: a trace on every rank (TraceJob, trace_job.h) or single collectives (CollectiveJob,
-// collective_job.h). A machine may have several, each on NPUs of its own, and outlives them. A job never
-// calls sc_start: whoever owns the simulation does, in this order:
+// A job on a machine: a trace on every rank (TraceJob, trace_job.h), or single collectives (CollectiveJob,
+// collective_job.h). A machine may run several jobs. Each has its own NPUs. The machine outlives its jobs.
 //
-//     Machine machine("job", config, machine_options(*checked));
+// A job never calls sc_start. Whoever owns the simulation does:
+//
+//     Machine machine("job", config, TraceJob::machine_options(*checked));
 //     TraceJob job(machine, std::move(checked));
 //     job.start();
 //     do { sc_start(); } while (!job.finished() && machine.rescue());
@@ -47,13 +48,13 @@ class Job {
   /// .. and of the machine, on which no other job is.
   RunResult result() const;
 
-  Machine& system() { return machine_; }
-  const Machine& system() const { return machine_; }
+  Machine& machine() { return machine_; }
+  const Machine& machine() const { return machine_; }
   /// Data-carrying mode: lines about wrong data so far, part of RunResult::broken_invariants.
   const std::vector<std::string>& wrong_data() const { return book_.wrong_data(); }
   /// Elements of finished collectives that were compared with the definition.
   uint64_t verified_elements() const { return book_.verified_elements(); }
-  /// A line for every rule of collectives that has been for nothing so far.
+  /// A line for every rule of collectives that matched none so far.
   std::vector<std::string> unmatched_rules() const { return rules_->unmatched(); }
   /// Finished and all nodes (collectives), for a progress line.
   virtual uint64_t done_count() const = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Links that a border cuts in two (`run.cut_links`), and all others: Machine joins sockets through it.
+// Joins the fabric's sockets for Machine. Puts a border into each link that `run.cut_links` selects.
 
 #ifndef WEFT_SC_MODELS_LINK_CUTS_H
 #define WEFT_SC_MODELS_LINK_CUTS_H
@@ -24,9 +24,9 @@ class LinkCuts {
   /// `data`: of the machine; null: messages carry sizes only. All outlive the object.
   LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data);
 
-  /// Binds a link's sockets, or a border between them. `names` gives the names of the link's directions, as
-  /// in the results, that lead from and to the initiator; the second may be empty. `To`: a target socket of
-  /// the fabric.
+  /// Binds a link's sockets, or a border between them. `names`: of both directions, as in the results; first
+  /// the one that leads away from the initiator. The second may be missing. `To`: a target socket of the
+  /// fabric.
   template <typename To>
   void join(fabric::fabric_initiator_socket& from, To& to,
             const std::function<std::vector<std::string>()>& names) {

@@ -4,8 +4,8 @@
 // Builds the machine a configuration describes: NMUs, switches and direct fabrics, joined by TLM sockets, and
 // NPUs with their memories when a trace drives them. One Machine is one sc_module; it never calls sc_start.
 
-#ifndef WEFT_SC_MODELS_SYSTEM_H
-#define WEFT_SC_MODELS_SYSTEM_H
+#ifndef WEFT_SC_MODELS_MACHINE_H
+#define WEFT_SC_MODELS_MACHINE_H
 
 #include <functional>
 #include <memory>
@@ -67,7 +67,7 @@ class Machine : public sc_core::sc_module {
     std::vector<uint32_t> whole;
   };
 
-  /// `config` must outlive the system.
+  /// `config` must outlive the machine.
   Machine(sc_core::sc_module_name name, const Config& config, const Options& options);
   /// .. `client` hears of every NMU's events.
   Machine(sc_core::sc_module_name name, const Config& config, NmuClient& client, const Options& options);
@@ -284,7 +284,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::unique_ptr<PacketFabric>> packets_;
   std::vector<std::unique_ptr<PacketSwitch>> packet_switches_;  ///< where there are collective units
   std::vector<std::string> warnings_;
-  std::vector<const Component*> components_;  ///< all of the above and below, as they were built
+  std::vector<const Component*> components_;  ///< what has counters, in the order of building
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npu_modules_;

@@ -13,9 +13,21 @@ namespace {
 
 void add_links(RunResult& result, const Machine& machine, const graph::Folding* folding) {
   const auto add = [&](LinkReport report) {
-    result.links.push_back({std::move(report.name), std::move(report.to), report.dimension, report.bytes,
-                            report.messages, report.busy, report.queued, report.fidelity, report.packets,
-                            report.marked, report.pauses, report.paused, report.overruns});
+    LinkRow row;
+    row.name = std::move(report.name);
+    row.to = std::move(report.to);
+    row.dimension = report.dimension;
+    row.bytes = report.bytes;
+    row.messages = report.messages;
+    row.busy = report.busy;
+    row.queued = report.queued;
+    row.fidelity = report.fidelity;
+    row.packets = report.packets;
+    row.marked = report.marked;
+    row.pauses = report.pauses;
+    row.paused = report.paused;
+    row.overruns = report.overruns;
+    result.links.push_back(std::move(row));
   };
   if (folding == nullptr) {
     machine.for_each_link(add);

@@ -29,15 +29,14 @@ namespace weft {
 
 class TraceJob : public Job, private JobHost {
  public:
-  /// `checked` was made with the machine's configuration, and the machine with machine_options(*checked). The
-  /// job's NPUs have no other job.
+  /// `checked` was made with the machine's configuration. The job's NPUs have no other job.
   TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked);
   ~TraceJob() override;
 
-  /// Of a machine for this job alone. Of ranks that do alike only one is built (graph::Folding). `waves` may
-  /// be null.
+  /// For the machine of this job alone: it builds one of several identical ranks (graph::Folding). `waves`
+  /// may be null.
   static Machine::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
-  /// .. for several jobs, none of which is folded.
+  /// For the machine of several jobs: it builds every rank.
   static Machine::Options machine_options(vcd::Waves* waves = nullptr);
 
   const graph::Folding& folding() const { return folding_; }

@@ -6,16 +6,14 @@
 // adapter, a recording, another kernel, a remote process) puts crossings into the fabric.
 //
 // The contract:
-//  1. A message that reaches a border has left the fabric: its packet and its elements are released. What is
-//  put in is
-//     a new packet. Nothing is in two places.
-//  2. The sender's side keeps the link's timing: a crossing's times are those at the receiving end of the
-//  link.
-//  3. `first` is now or later. What stands behind the border puts a message in when, or before, its head is
-//  due, never
-//     after it: the fabric commits early and must not be told of its past.
-//  4. A border takes the messages of one link in the order of their heads, and puts them in in that order.
-//  5. Links at `message` fidelity have borders. A transfer of a part of a packet is a fatal model error.
+//
+// 1. A message that reaches a border has left the fabric. Its packet and its elements are released.
+// 2. A message that is put in is a new packet. Nothing is in two places.
+// 3. The sender's side keeps the link's timing. A crossing's times are those at the receiving end of the
+// link.
+// 4. `first` is never in the past. Call enter() at that time or before; later throws.
+// 5. The messages of a link leave in the order of their heads. Who puts messages in keeps that order.
+// 6. Only whole messages cross. A part of a packet is a fatal error.
 
 #ifndef WEFT_TLM_INTERCONNECT_BORDER_BORDER_H
 #define WEFT_TLM_INTERCONNECT_BORDER_BORDER_H

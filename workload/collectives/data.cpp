@@ -128,11 +128,6 @@ void CollectiveData::begin_phase(uint32_t chunk, uint32_t phase) {
   }
 }
 
-uint64_t CollectiveData::offset(uint32_t chunk, const RoundSend& send) const {
-  const ChunkData& data = chunks_[chunk];
-  return data.start + data.split.offset(send.blocks.first);
-}
-
 uint32_t CollectiveData::gather(uint32_t chunk, const RoundSend& send) {
   ChunkData& data = chunks_[chunk];
   const uint32_t handle = context_.payloads().acquire();

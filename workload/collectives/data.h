@@ -79,10 +79,6 @@ class CollectiveData {
   /// The elements of a contribution to the switch's collective unit: `bytes` from `from` bytes behind block 0
   /// of the phase on. The results come back as intervals, too, and replace what is here.
   uint32_t gather(uint32_t chunk, uint64_t from, uint64_t bytes);
-  /// The place of that in the chunk's work (Message::offset).
-  uint64_t offset(uint32_t chunk, uint64_t from) const { return chunks_[chunk].start + from; }
-  /// Where the blocks' first element lies in the chunk's work, in bytes (Message::offset).
-  uint64_t offset(uint32_t chunk, const RoundSend& send) const;
   /// A round of the chunk's phase is over and `handles` arrived in it, in any order: they are released.
   void apply(uint32_t chunk, const std::vector<uint32_t>& handles);
   void end_phase(uint32_t chunk);

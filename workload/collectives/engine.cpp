@@ -334,8 +334,6 @@ void CollectiveEngine::contribute(Active& active, uint32_t chunk_index) {
     message.bytes = piece.bytes;
     if (active.data) {
       message.type = data_->type();
-      message.buffer = active.stream;
-      message.offset = active.data->offset(chunk_index, piece.offset);
       message.data = active.data->gather(chunk_index, piece.offset, piece.bytes);
     }
     port_.submit(message);
@@ -371,8 +369,6 @@ void CollectiveEngine::send(const Active& active, uint32_t chunk_index, const Ro
   if (active.data) {
     message.type = data_->type();
     if (send.reduce) message.op = data_->op();
-    message.buffer = active.stream;
-    message.offset = active.data->offset(chunk_index, send);
     message.data = active.data->gather(chunk_index, send);
   }
   port_.submit(message);

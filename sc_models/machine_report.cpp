@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What the machine says of itself: links by name, sums, what does not balance, why nothing moves.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "configs/blueprint/names.h"
+#include "sc_models/machine.h"
+
+namespace weft {
+namespace {
+
+/// Waveforms of one link: busy with explicit edges, the bytes that have entered it, and whose they are.
+class LinkWaves final : public fabric::LinkObserver {
+ public:
+  LinkWaves(vcd::Waves& waves, const std::string& name)
+      : busy_(waves.bit(name + ".busy")),
+        bytes_(waves.number(name + ".bytes", 64)),
+        flow_(waves.number(name + ".flow", 32)) {}
+  bool wanted() const { return busy_ || bytes_ || flow_; }
+
+  void occupied(Picoseconds start, Picoseconds end, uint64_t bytes, uint64_t id_low) override {
+    total_ += bytes;
+    busy_.set(start, true);
+    flow_.set(start, static_cast<uint32_t>(id_low));
+    bytes_.set(end, total_);
+    busy_.set(end, false);
+  }
+
+ private:
+  vcd::Probe busy_;
+  vcd::Probe bytes_;
+  vcd::Probe flow_;
+  uint64_t total_ = 0;
+};
+
+LinkReport of_link(const fabric::Link& link) {
+  LinkReport report;
+  report.link = &link;
+  report.bytes = link.bytes();
+  report.messages = link.messages();
+  report.busy = link.busy();
+  report.queued = link.queued();
+  return report;
+}
+
+}  // namespace
+
+std::string Machine::explain_stall() const {
+  std::string text;
+  for (const Component* component : components_) text += component->stall_text();
+  return text;
+}
+
+bool Machine::rescue() {
+  uint32_t chunks = 0;
+  for (const auto& nmu : nmus_) chunks += nmu ? nmu->rescue() : 0;
+  if (chunks == 0) return false;
+  rescues_.last = sc_core::sc_time_stamp().value();
+  if (rescues_.times++ == 0) rescues_.first = rescues_.last;
+  rescues_.chunks += chunks;
+  return true;
+}
+
+std::vector<std::string> Machine::slot_warnings(uint64_t beyond) const {
+  std::vector<std::string> lines;
+  // What the last resort has started is told by its own line.
+  beyond -= std::min(beyond, rescues_.chunks);
+  if (beyond != 0) {
+    lines.push_back(
+        fmt::format("{} chunks were started beyond collectives.active_chunks_per_dimension, because ranks in "
+                    "unequal situations had chosen different chunks and waited for each other",
+                    beyond));
+  }
+  if (rescues_.times != 0) {
+    lines.push_back(fmt::format(
+        "nothing in the machine moved any more ({} time{}, first at {} ps, last at {} ps), and {} chunks "
+        "that waited "
+        "for a slot were then started beyond collectives.active_chunks_per_dimension: ranks wait in a circle "
+        "of "
+        "slots and of messages or dependencies of the workload, so times depend on work that is unrelated; "
+        "raise "
+        "collectives.active_chunks_per_dimension, or let all ranks reach collectives in one order",
+        rescues_.times, rescues_.times == 1 ? "" : "s", rescues_.first, rescues_.last, rescues_.chunks));
+  }
+  return lines;
+}
+
+void Machine::restart_networks() {
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).restart();
+  }
+}
+
+void Machine::observe_links(vcd::Waves& waves) {
+  for_each_link([&](const LinkReport& report) {
+    auto observer = std::make_unique<LinkWaves>(waves, report.name);
+    if (!observer->wanted() || report.link == nullptr) return;
+    const_cast<fabric::Link*>(report.link)->observe(observer.get());
+    observers_.push_back(std::move(observer));
+  });
+}
+
+/// The link of `like` that is used as this one of `rank` is.
+uint32_t Machine::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const {
+  return geometry_.shape(d).image(link, geometry_.coordinate(rank, d), geometry_.coordinate(like, d),
+                                  (exchanges >> d & 1) != 0);
+}
+
+std::vector<fabric::Link> Machine::links(uint32_t rank) const {
+  std::vector<fabric::Link> result;
+  for (const Nmu::Port& port : nmu(rank).ports()) {
+    if (port.nmu == nullptr) continue;
+    for (uint32_t i = 0; i < port.links(); ++i) result.push_back(port.link(i));
+  }
+  return result;
+}
+
+void Machine::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before,
+                          uint32_t dimensions, uint32_t exchanges) {
+  size_t at = 0;
+  for (size_t p = 0; p < nmu(like).ports().size(); ++p) {
+    const Nmu::Port& from = nmu(like).ports()[p];
+    if (from.nmu == nullptr) continue;
+    Nmu::Port& to = nmu(rank).ports()[p];
+    const uint32_t d = from.dimension;
+    for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.links(); ++i) {
+      const uint32_t alike = image(d, rank, i, like, exchanges);
+      to.link(i).adopt(from.link(alike), before[at + alike]);
+    }
+    at += from.links();
+    for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.lasts(); ++i) to.last(i).adopt(from.last(i));
+  }
+}
+
+LinkReport Machine::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i,
+                           uint32_t exchanges) const {
+  const uint32_t r = geometry_.place(index(rank));
+  if (config_.graph != nullptr)
+    return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
+                      port.analytical != Nmu::Port::Analytical::no ? i : port.number, port.link(i));
+  const uint32_t d = port.dimension;
+  const bool own = rank == nmu.rank();
+  LinkReport report = of_link(port.link(own ? i : image(d, r, i, nmu.place(), exchanges)));
+  const uint32_t link = port.descending ? uint32_t{Shape::kDown} : i;
+  const std::string behind = suffix(port.plane, d);
+  report.name = own ? nmu.name() : fmt::format("{}.{}", name(), nmu_name(geometry_, r));
+  report.name += '.';
+  report.name += link_name(geometry_, d, r, link, behind);
+  report.to = link_end(geometry_, d, r, link, behind);
+  report.fidelity = nmu.fidelity_of(port);
+  report.dimension = d;
+  return report;
+}
+
+LinkReport Machine::report(const LineSwitch& s, uint32_t i) const {
+  // A folded system has links to ranks that are not built.
+  const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(s.base, s.dimension, i));
+  LinkReport report = of_link(s.module->links()[i]);
+  report.name = fmt::format("{}.to{}", s.module->name(), peer);
+  report.to = fmt::format("nmu{}", peer);
+  report.dimension = s.dimension;
+  report.fidelity = Fidelity::analytical;
+  return report;
+}
+
+std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
+  std::vector<std::string> lines;
+  for_each_unit([&](const SwitchUnit& unit) {
+    for (std::string& line : unit.describe_waits(limit - lines.size())) lines.push_back(std::move(line));
+  });
+  return lines;
+}
+
+LinkReport Machine::report(const PlacedSwitch& s, const SwitchModel::Port& port) const {
+  const SwitchModel& module = *s.module;
+  if (s.graph == nullptr) {
+    const uint32_t peer =
+        geometry_.rank_at(geometry_.with_coordinate(s.line.base, s.line.dimension, port.number));
+    LinkReport report = of_link(port.link);
+    report.name = fmt::format("{}.to{}", module.name(), peer);
+    report.to = nmus_[peer]->basename();
+    report.dimension = s.line.dimension;
+    return report;
+  }
+  if (s.line.stride == 0)
+    return report_end(module.name(), *s.graph, {}, "switch_", s.node, port.number, port.link);
+  // The switch's own name is that of its line and then its node's.
+  std::string prefix = module.basename();
+  prefix.resize(prefix.size() - s.graph->name(s.node).size());
+  LinkReport report = report_end(module.name(), *s.graph, s.line, prefix, s.node, port.number, port.link);
+  report.fidelity = Fidelity::message;
+  report.dimension = s.line.dimension;
+  return report;
+}
+
+/// The link that leaves a node of the graph at one of its ends. Parallel links are numbered.
+LinkReport Machine::report_end(const char* owner, const Graph& graph, const GraphLine& line,
+                               const std::string& switch_prefix, uint32_t node, uint32_t end,
+                               const fabric::Link& link) const {
+  const uint32_t peer = graph.ports(node)[end].peer;
+  LinkReport report = of_link(link);
+  report.fidelity = graph.spec().fidelity;
+  // At analytical fidelity a switch is no module, but it has its name.
+  report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(line.npu(peer))]->basename()
+                                 : switch_prefix + graph.name(peer);
+  report.name = fmt::format("{}.to_{}{}", owner, report.to, parallel_number(graph, node, end));
+  return report;
+}
+
+LinkReport Machine::report(size_t s, uint32_t i) const {
+  const uint32_t d = switch_dimensions_[s];
+  const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(switch_lines_[s], d, i));
+  LinkReport report = of_link(switches_[s]->links()[i]);
+  report.name = fmt::format("{}.to{}", switches_[s]->name(), peer);
+  report.to = nmus_[peer]->basename();
+  report.dimension = d;
+  return report;
+}
+
+uint64_t Machine::memory_bytes(uint32_t rank) const {
+  uint64_t bytes = 0;
+  const auto [first, last] = std::equal_range(memory_ranks_.begin(), memory_ranks_.end(), rank);
+  for (auto at = first; at != last; ++at)
+    bytes += memories_[static_cast<size_t>(at - memory_ranks_.begin())]->bytes();
+  return bytes;
+}
+
+Machine::Totals Machine::totals() const {
+  Totals t;
+  for (const Component* component : components_) component->count(t);
+  return t;
+}
+
+Machine::Congestion Machine::congestion() const {
+  Congestion c;
+  for (const auto& fabric : packets_) {
+    for (uint32_t n = 0; n < fabric->networks(); ++n) {
+      const packet::PacketNetwork& network = fabric->network(n);
+      c.packet_hops += network.packet_hops();
+      c.marked += network.packets_marked();
+      c.notifications += network.notifications();
+    }
+    for (PacketFabric::FlowUse& flow : fabric->slowed_flows()) c.flows.push_back(std::move(flow));
+  }
+  return c;
+}
+
+std::vector<std::string> Machine::check_conservation() const {
+  std::vector<std::string> broken;
+  const Totals t = totals();
+  // What NMUs and collective units send, and what the two receive.
+  const uint64_t messages_sent = t.messages_submitted + t.unit_messages_out;
+  const uint64_t messages_received = t.messages_delivered + t.unit_messages_in;
+  if (messages_sent != messages_received) {
+    broken.push_back(
+        fmt::format("{} messages were submitted and {} delivered", messages_sent, messages_received));
+  }
+  const uint64_t bytes_sent = t.bytes_submitted + t.unit_bytes_out;
+  const uint64_t bytes_received = t.bytes_delivered + t.unit_bytes_in;
+  if (bytes_sent != bytes_received) {
+    broken.push_back(fmt::format("{} bytes were submitted and {} delivered", bytes_sent, bytes_received));
+  }
+  for (const Component* component : components_) component->find_unbalanced(broken);
+  if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
+  if (data_ && data_->payloads().live() != 0) {
+    broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
+  }
+  if (t.in_flight != 0)
+    broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
+  if (t.memory_outstanding != 0) {
+    broken.push_back(fmt::format("{} memory requests were never answered", t.memory_outstanding));
+  }
+  return broken;
+}
+
+}  // namespace weft
