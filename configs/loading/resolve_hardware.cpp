@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "configs/dram_spec.h"
 #include "configs/loading/resolution.h"
@@ -117,10 +118,11 @@ void check_pfc(Resolution& r) {
                          "long; allowed: below {}, or auto",
                          p.pfc_xon, p.pfc_xoff, p.pfc_xoff));
   }
-  const bool any_pfc =
-      p.flow_control == FlowControl::pfc ||
-      std::any_of(r.config.dimensions.begin(), r.config.dimensions.end(),
-                  [](const DimensionConfig& d) { return d.flow_control == FlowControl::pfc; });
+  const std::vector<DimensionConfig>& dimensions = r.config.fabric_dimensions();
+  const bool any_pfc = p.flow_control == FlowControl::pfc ||
+                       std::any_of(dimensions.begin(), dimensions.end(), [](const DimensionConfig& d) {
+                         return d.flow_control == FlowControl::pfc;
+                       });
   if (any_pfc && p.vc_classes == "bubble") {
     complain(r, "packet.vc_classes",
              "'bubble' keeps a ring moving by the room it leaves free, and a pause stops packets that have "

@@ -657,6 +657,11 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("packet: {buffer: 8 B}\n"), {"'8 B' is 0 flits of 16 B"}},
       {with("packet: {header: 16 B, header_efficiency: 0.9}\n"),
        {"key `packet.header`: given beside", "twice"}},
+      // The links are the fabric's, not those of the logical topology.
+      {"weft: 1\ntopology: {notation: Ring(4)_Ring(4), logical: Ring(16),\n"
+       "  dimensions: [{bandwidth: 1 GB/s, fidelity: packet, flow_control: pfc}]}\n"
+       "packet: {vc_classes: bubble, strict_cut_through: true}\n",
+       {"machine.yaml:4: key `packet.vc_classes`: 'bubble' keeps a ring moving"}},
       {with("packet: {vc_classes: bubble}\n"), {"'bubble' needs `packet.strict_cut_through: true`"}},
       {with("packet: {strict_cut_through: true, buffer_flits: 15}\n"),
        {"key `packet.buffer_flits`: 15 flits do not hold a packet of 16", "16 or more"}},
