@@ -365,6 +365,36 @@ TEST(SlotWaits, ABeginThatIsNotPartOfTheCircleCanCloseIt) {
   EXPECT_EQ(jobs.first_message(3, 1), closed + kLatency);
 }
 
+TEST(SlotWaits, AChunkThatEndsBeyondTheSlotsCanCloseACircle) {
+  // A gather of two chunks to rank 0, which starts it late. Ranks 1 and 2 send a chunk and are through with
+  // it; both have their slot taken by barriers that wait for each other. Rank 1 starts barrier 2 after the
+  // gather. When the gather's first chunk has started beyond the slots and has ended, no slot becomes free.
+  // Then rank 1 needs the second chunk.
+  Config config = one_slot({3});
+  config.dimensions[0].kind = DimensionKind::fully_connected;
+  config.collectives.chunks = 2;
+  config.collectives.scheduling = CollectiveScheduling::lifo;
+  Jobs jobs(config);
+  jobs.add(1, CollectiveOp::gather);
+  jobs.add(2, CollectiveOp::barrier);
+  jobs.add(4, CollectiveOp::barrier);
+  jobs.network().on_done = [&](uint32_t rank, const CollectiveDone& done) {
+    if (rank == 1 && done.stream == 1) jobs.start(1, {2}, jobs.network().now);
+  };
+  jobs.start(0, {2});
+  jobs.start(1, {1, 4});
+  jobs.start(2, {4, 1, 2});
+  jobs.start(0, {1}, 200'000);
+  jobs.start(0, {4}, 500'000);
+  jobs.run();
+  for (const uint32_t rank : {1, 2}) {
+    EXPECT_EQ(jobs.first_message(rank, 1, 0), kLatency);
+    EXPECT_EQ(jobs.first_message(rank, 1, 1), 2 * kLatency);
+  }
+  EXPECT_EQ(jobs.first_message(1, 2), 3 * kLatency);
+  EXPECT_EQ(jobs.finished(1, 2), 3 * kLatency + 2 * kMessage);
+}
+
 TEST(SlotWaits, ATrueDeadlockIsLeftAlone) {
   // Each rank starts the other collective when the first has ended: no slot could help.
   Config config = one_slot({2});

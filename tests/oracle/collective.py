@@ -72,7 +72,7 @@ class Collective:
         self.size = size
         self.members = list(members)
         self.root = members[0] if root is None else root
-        self.number = None      # set by the first start
+        self.number = None      # its place among the job's collectives: see docs/oracle.md, "Joins"
         self.started = {}       # rank -> (time, order of starts at that rank)
         self.ended = {}
         self.sizes = plan.chunk_sizes(size, settings.chunks, op)

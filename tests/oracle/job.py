@@ -5,6 +5,8 @@
 Times are picoseconds. Source: docs/oracle.md, "Nodes".
 """
 
+import re
+
 import collective
 import network
 import nodes
@@ -12,6 +14,11 @@ import simulate
 from chakra import COMM_TYPES
 
 NAMES = {number: name for name, number in COMM_TYPES.items()}
+
+
+def _natural(name):
+    """A key that sorts names with runs of digits as numbers."""
+    return [(0, int(part), part) if part.isdigit() else (1, 0, part) for part in re.findall(r"[0-9]+|[^0-9]+", name)]
 
 
 class Job:
@@ -55,12 +62,13 @@ class Job:
                                              node.attributes["comm_size"], members, node.attributes.get("root"))
             instance.priority = node.attributes.get("comm_priority", 0)
             instance.name, instance.group = node.name, group
+            instance.number = (_natural(group), number)
             self.instances[(group, number)] = instance
         self.node_of[(instance, rank)] = node.id
         self.simulator.start_collective(instance, rank)
 
     def _collective_over(self, instance, rank):
-        self.ranks[rank].finish_later(self.node_of[(instance, rank)])
+        self.ranks[rank].finish(self.node_of[(instance, rank)])
 
     # -- point-to-point: the k-th send with a tag belongs to the k-th receive --------------------------------------
 
@@ -96,7 +104,7 @@ class Job:
             rank, ident = waiting.pop(0)
             del self.simulator.ranks[rank].waits_for[ident]
             self.simulator.waits.changed = True
-            self.ranks[rank].finish_later(ident)
+            self.ranks[rank].finish(ident)
         else:
             self.arrived[key] = self.arrived.get(key, 0) + 1
 
@@ -104,7 +112,7 @@ class Job:
         key = (node.attributes["comm_src"], rank, node.attributes.get("comm_tag", 0))
         if self.arrived.get(key):
             self.arrived[key] -= 1
-            self.ranks[rank].finish_later(node.id)
+            self.ranks[rank].finish(node.id)
             return
         self.receives.setdefault(key, []).append((rank, node.id))
         self.simulator.ranks[rank].waits_for[node.id] = key[0]

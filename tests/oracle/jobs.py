@@ -187,7 +187,7 @@ class _Builder:
         self.case.traces[rank].append(chakra.Node(ident, kind, name, deps, duration, **attributes))
 
     def _delay(self, rank):
-        self._append(rank, chakra.COMP, "work", self.rng.randint(1, 5), is_cpu_op=self.rng.random() < 0.3)
+        self._append(rank, chakra.COMP, "work", self.rng.randint(0, 5), is_cpu_op=self.rng.random() < 0.3)
 
     def _message(self):
         if self.npus < 2:

@@ -20,20 +20,18 @@ TIMER, ARRIVAL, DECIDED, NODE = 0, 1, 2, 3
 class Message:
     """A message on its way. `done(message, time)` is called when its last byte has come; `order`: (sender, number)."""
 
-    __slots__ = ("order", "size", "parts", "part", "hop", "head", "tail", "done", "tag", "port", "left", "cause")
+    __slots__ = ("order", "size", "parts", "part", "head", "tail", "done", "tag", "port", "left")
 
     def __init__(self, order, size, parts, done, tag):
         self.order = order
         self.size = size
         self.parts = parts
         self.part = 0
-        self.hop = 0
         self.head = self.tail = 0
         self.left = None  # called with the time at which the message has left its first link
         self.done = done
         self.tag = tag
         self.port = ()
-        self.cause = None
 
 
 class Link:
@@ -66,8 +64,6 @@ class Network:
         self.first = {}       # links at which own messages queue
         self.last = {}        # analytical: links at which messages end
         self.requests = []
-        self.tie = False      # two messages of different causes asked for one link in one instant
-        self.asked = {}       # link -> (time, cause) of the last one that asked
 
     def send(self, message):
         """The NMU hands a message to its first link, now."""
@@ -84,22 +80,11 @@ class Network:
         requests, self.requests = self.requests, []
         for message in requests:
             analytical, hops = message.parts[message.part]
-            if not analytical or message.hop == 0:
-                self._note_tie(message, hops[0].link)
-            if not analytical:
-                self._pass(message, hops[0])
-            elif message.hop == 0:
+            if analytical:
                 self._depart(message, hops)
             else:
-                self._arrive(message, hops)
+                self._pass(message, hops[0])
         return True
-
-    def _note_tie(self, message, link):
-        """Messages that one rank sends at once have one cause; every message that passes through has its own."""
-        time, cause = self.asked.get(link, (-1, None))
-        mine = message.cause if message.part == 0 else message
-        self.tie |= time == self.events.now and cause != mine
-        self.asked[link] = (self.events.now, mine)
 
     def _pass(self, message, hop):
         """One transfer over one link: first come first served; the remainder of a ps is carried while it is busy."""
@@ -135,25 +120,25 @@ class Network:
         tail_in = message.tail
         message.head = start + latency
         message.tail = max(message.head + m.ceil_div(message.size, slowest), tail_in + latency)
-        message.hop = len(hops)
-        self.events.at(message.head, self._enter, message, order=(ARRIVAL,) + message.order)
+        message.port = (hops[-1].link[0],) + message.order
+        self.events.at(message.head, self._arrive, message, hops[-1], order=(ARRIVAL,) + message.port)
 
-    def _arrive(self, message, hops):
+    def _arrive(self, message, last):
         """Analytical, step 3: the last link, in the order of heads."""
-        last = hops[-1]
         link = self.last.setdefault(last.link, Link())
         begin = max(message.head, link.free)
         end = max(begin + m.ceil_div(message.size, last.rate), message.tail)
         link.free = end
-        message.port = (last.link[0],) + message.order
-        self._next_part(message, message.head, end, last.dimension)
+        self._next_part(message, begin, end, last.dimension)
 
     def _next_part(self, message, head, tail, dimension):
         message.part += 1
-        message.hop = 0
         message.head, message.tail = head, tail
         if message.part == len(message.parts):
             message.done(message, tail)
         else:
             time = head if dimension.switching == m.CUT_THROUGH else tail
+            if time == self.events.now:
+                self._enter(message)
+                return
             self.events.at(time, self._enter, message, order=(ARRIVAL,) + message.port)

@@ -59,25 +59,52 @@ class Nodes:
             for dep in dict.fromkeys(node.deps):
                 self.children[dep].append(node.id)
         self.slots = {False: [0, collections.deque()], True: [0, collections.deque()]}  # by is_cpu_op: busy, waiting
+        self.ready, self.done = [], []  # nodes that may start; nodes that have ended and have not been looked at
+        self.pumping = False
         self.started = {}
         self.ended = {}
         self.compute, self.communication = Intervals(), Intervals()
 
     def begin(self):
-        for ident in [n for n in self.nodes if not self.missing[n]]:
-            self.start(ident)
+        self.ready = [n for n in self.nodes if not self.missing[n]]
+        self._pump()
 
-    def start(self, ident):
+    def finish(self, ident):
+        """A node is over. What depends on it starts when all that arrives in this instant has been seen."""
+        now = self.job.simulator.now
+        node = self.nodes[ident]
+        self.ended[ident] = now
+        if node.kind == COMP:
+            self.compute.add(self.started[ident], now)
+        elif node.kind in (COLL, SEND, RECV):
+            self.communication.add(self.started[ident], now)
+        self.done.append(ident)
+        if not self.pumping:
+            self.pumping = True
+            self.job.simulator.at(now, self._pump, order=(network.NODE, self.rank))
+
+    def _pump(self):
+        """Starts what is ready, in the order of the file. What ends at once has its turn after all of that."""
+        self.pumping = True
+        while self.done or self.ready:
+            done, self.done = self.done, []
+            for ident in done:
+                for child in self.children[ident]:
+                    self.missing[child] -= 1
+                    if not self.missing[child]:
+                        self.ready.append(child)
+            ready, self.ready = sorted(self.ready, key=self.place.get), []
+            for ident in ready:
+                self._start(ident)
+            for slot in self.slots.values():
+                self._fill(slot)
+        self.pumping = False
+
+    def _start(self, ident):
         """A node whose dependencies are done starts, or waits for a slot."""
         node, simulator = self.nodes[ident], self.job.simulator
         if node.kind == COMP:
-            if not node.duration_us:
-                self.started[ident] = simulator.now
-                self.finish(ident)
-                return
-            slot = self.slots[bool(node.attributes.get("is_cpu_op", False))]
-            slot[1].append(ident)
-            self._fill(slot)
+            self.slots[bool(node.attributes.get("is_cpu_op", False))][1].append(ident)
             return
         self.started[ident] = simulator.now
         if node.kind == METADATA:
@@ -90,37 +117,21 @@ class Nodes:
             self.job.start_receive(self.rank, node)
 
     def _fill(self, slot):
-        """One slot of each kind; first ready, first served."""
+        """One slot of each kind; first ready, first served. A node without a duration waits, but takes no slot."""
         simulator = self.job.simulator
         while slot[1] and slot[0] < 1:
             ident = slot[1].popleft()
-            slot[0] += 1
             self.started[ident] = simulator.now
+            if not self.nodes[ident].duration_us:
+                self.finish(ident)
+                continue
+            slot[0] += 1
             simulator.at(simulator.now + self.nodes[ident].duration_us * MICROSECOND, self._computed, ident, slot,
                          order=(network.NODE,))
 
     def _computed(self, ident, slot):
         slot[0] -= 1
         self.finish(ident)
-        self._fill(slot)
-
-    def finish_later(self, ident):
-        """A message or collective has ended: its node ends when all that arrives in this instant has been seen."""
-        simulator = self.job.simulator
-        simulator.at(simulator.now, self.finish, ident, order=(network.NODE,))
-
-    def finish(self, ident):
-        now = self.job.simulator.now
-        node = self.nodes[ident]
-        self.ended[ident] = now
-        if node.kind == COMP:
-            self.compute.add(self.started[ident], now)
-        elif node.kind in (COLL, SEND, RECV):
-            self.communication.add(self.started[ident], now)
-        for child in self.children[ident]:
-            self.missing[child] -= 1
-            if not self.missing[child]:
-                self.start(child)
 
     def times(self):
         """(compute, exposed communication) in ps: compute comes first."""

@@ -32,10 +32,6 @@ import shrink
 
 TIME_LIMIT = 60  # seconds of a run of weft
 BEYOND = "chunks started beyond the slots"
-#: Known differences (docs/oracle.md, "Known deviations" and "Open").
-CIRCLE, TIE = "circle_through_decided", "link_tie"
-#: Cases that are known to differ: seed, case, name of the known difference.
-LIST = pathlib.Path(__file__).resolve().parent / "known_cases.txt"
 SHOWN = 5        # differences printed of a case
 
 
@@ -83,20 +79,18 @@ def expected(case):
     for rank in done.ranks:
         compute, communication = rank.times()
         found[f"rank {rank.rank}: compute"], found[f"rank {rank.rank}: communication"] = compute, communication
-    possible = [name for name, holds in ((CIRCLE, done.simulator.waits.through_decided),
-                                         (TIE, done.simulator.network.tie)) if holds]
-    return found, done.simulator.beyond, possible
+    return found, done.simulator.beyond
 
 
 def differences(weft, case, folder):
-    """(lines, chunks beyond the slots, known differences that may be the cause) of a case."""
+    """(lines, chunks beyond the slots) of a case; no lines if all is equal."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    beyond, through, lines = 0, [], []
+    beyond, lines = 0, []
     try:
         case.write(folder)
         weft_times = measured(weft, folder)
-        own_times, beyond, through = expected(case)
+        own_times, beyond = expected(case)
         names = [n for n in dict.fromkeys([*weft_times, *own_times]) if weft_times.get(n) != own_times.get(n)]
         lines = [f"  {n}: weft {weft_times.get(n)}, oracle {own_times.get(n)} (ps)" for n in names[:SHOWN]]
         if len(names) > SHOWN:
@@ -105,35 +99,28 @@ def differences(weft, case, folder):
         lines = ["  " + str(error)]
     except Exception:  # a fault of the oracle itself: show where
         lines = ["  " + traceback.format_exc()]
-    return lines, beyond, through
+    return lines, beyond
 
 
 def check(weft, seed, number, kind, keep, smaller=False):
-    """(kind, chunks beyond the slots, known differences that may be the cause, report): no report if all is equal."""
+    """(kind, chunks beyond the slots, report): no report if all is equal."""
     case = jobs.draw(seed, number, kind)
     folder = pathlib.Path(keep or tempfile.mkdtemp(prefix="weft_oracle_")) / f"case{number}"
-    lines, beyond, through = differences(weft, case, folder)
+    lines, beyond = differences(weft, case, folder)
     if lines and smaller:
         def fails(candidate):
-            found, _, also = differences(weft, candidate, folder)
-            return bool(found) and not found[0].startswith("  exit") and also == through
+            found, _ = differences(weft, candidate, folder)
+            return bool(found) and not found[0].startswith("  exit")
         shrink.shrink(case, fails)
-        lines, beyond, through = differences(weft, case, folder)
+        lines, beyond = differences(weft, case, folder)
     if keep is None:
         shutil.rmtree(folder.parent, ignore_errors=True)
     if not lines:
-        return case.kind, beyond, through, ""
+        return case.kind, beyond, ""
     again = f"{sys.argv[0]} {weft} --seed {seed} --case {number}" + (f" --kind {kind}" if kind else "")
-    title = f"case {number} ({case.kind}) differs{' (' + ', '.join(through) + ')' if through else ''}:"
-    lines = [title, *lines, f"  draw it again: {again} --keep DIR"]
+    lines = [f"case {number} ({case.kind}) differs:", *lines, f"  draw it again: {again} --keep DIR"]
     lines.append("  run it again:  " + " ".join(command(weft, pathlib.Path(keep or "DIR") / f"case{number}")))
-    return case.kind, beyond, through, "\n".join(lines)
-
-
-def known_cases(seed):
-    """{case: name of the known difference} of a seed, from the list."""
-    lines = [line.split() for line in LIST.read_text().splitlines() if line and not line.startswith("#")]
-    return {int(number): name for at, number, name in lines if int(at) == seed}
+    return case.kind, beyond, "\n".join(lines)
 
 
 def main():
@@ -143,43 +130,25 @@ def main():
     parser.add_argument("--cases", type=int, default=100)
     parser.add_argument("--case", type=int, help="only this one")
     parser.add_argument("--kind", choices=(*jobs.KINDS, jobs.TIES), help="only cases of this kind")
-    parser.add_argument("--known", action="append", default=[], choices=(CIRCLE, TIE),
-                        help="count cases that differ and in which this could be the cause, do not fail; repeatable")
-    parser.add_argument("--listed", action="store_true", help=f"the cases of {LIST.name} may differ, no others")
     parser.add_argument("--keep", metavar="DIR", help="keep the files of the cases")
     parser.add_argument("--smaller", action="store_true", help="make failing cases smaller (with --keep)")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes at a time")
     arguments = parser.parse_args()
     numbers = range(arguments.cases) if arguments.case is None else [arguments.case]
-    counts, failed, beyond, known, possible, agree = {}, {}, 0, {}, {}, 0
-    listed = known_cases(arguments.seed) if arguments.listed and not arguments.kind else {}
-    listed = {number: name for number, name in listed.items() if number in numbers}
+    counts, failed, beyond = {}, {}, 0
     with concurrent.futures.ProcessPoolExecutor(arguments.jobs) as pool:
         todo = [pool.submit(check, arguments.weft, arguments.seed, n, arguments.kind, arguments.keep,
                             arguments.smaller)
                 for n in numbers]
-        for number, done in zip(numbers, todo):
-            kind, started, through, report = done.result()
+        for done in todo:
+            kind, started, report = done.result()
             counts[kind] = counts.get(kind, 0) + 1
             beyond += bool(started)
-            for name in through:
-                possible[name] = possible.get(name, 0) + 1
-            excuses = [name for name in through if name in arguments.known]
-            if number in listed:
-                agree += not report
-                excuses = [listed[number]]
-            if report and excuses and "(ps)" in report:  # other times, not a run that failed
-                known[excuses[0]] = known.get(excuses[0], 0) + 1
-            elif report:
+            if report:
                 failed[kind] = failed.get(kind, 0) + 1
                 print(report, flush=True)
     for kind in counts:
         print(f"{kind}: {counts[kind]} cases, {failed.get(kind, 0)} differ")
-    if listed:
-        print(f"{agree} of {len(listed)} listed cases agree: strike them from {LIST.name}" if agree else
-              f"all {len(listed)} listed cases differ as {LIST.name} says")
-    for name in dict.fromkeys([*arguments.known, *known]):
-        print(f"{known.get(name, 0)} of {possible.get(name, 0)} cases with a {name} differ (docs/oracle.md)")
     print(f"{sum(counts.values())} cases of seed {arguments.seed}, {sum(failed.values())} differ; "
           f"in {beyond} chunks started beyond the slots")
     return 1 if failed else 0

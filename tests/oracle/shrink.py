@@ -34,6 +34,32 @@ def _without(case, key):
     return traces
 
 
+def _simpler(case, key):
+    """Attributes that may make the nodes of a collective simpler."""
+    node = next(n for r, nodes in enumerate(case.traces) for n in nodes if _key(r, n) == key)
+    if node.kind != chakra.COLL:
+        return []
+    size = 24 * len(case.traces) * case.settings.chunks
+    out = [{"comm_size": size}] if node.attributes.get("comm_size") != size else []
+    if node.attributes["comm_type"] != chakra.COMM_TYPES["barrier"]:
+        out.append({"comm_type": chakra.COMM_TYPES["barrier"], "root": None})
+    return out
+
+
+def _with(case, key, attributes):
+    """The case's traces with other attributes of some nodes (None: without it)."""
+    traces = []
+    for rank, nodes in enumerate(case.traces):
+        kept = []
+        for node in nodes:
+            if _key(rank, node) == key:
+                new = {k: v for k, v in {**node.attributes, **attributes}.items() if v is not None}
+                node = chakra.Node(node.id, node.kind, node.name, node.deps, node.duration_us, **new)
+            kept.append(node)
+        traces.append(kept)
+    return traces
+
+
 def shrink(case, fails):
     """`fails(case)` says whether it still differs. Changes the case in place."""
     def attempt(name, value, owner=case):
@@ -58,6 +84,13 @@ def shrink(case, fails):
         plain = collective.Settings()
         for name in ("chunks", "active", "queues", "order", "scheduling", "dimension_scheduling"):
             again = attempt(name, getattr(plain, name), case.settings) or again
+        for chunks in range(1, case.settings.chunks):
+            if attempt("chunks", chunks, case.settings):
+                again = True
+                break
+        for key in dict.fromkeys(_key(r, n) for r, nodes in enumerate(case.traces) for n in nodes):
+            for attributes in _simpler(case, key):
+                again = attempt("traces", _with(case, key, attributes)) or again
         for op in list(case.settings.algorithm):
             rest = {k: v for k, v in case.settings.algorithm.items() if k != op}
             again = attempt("algorithm", rest, case.settings) or again

@@ -81,7 +81,6 @@ class Simulator:
         self.count = itertools.count()
         self.network = network.Network(self)
         self.ranks = [Rank(r) for r in range(machine.npus)]
-        self.collectives = []
         self.waits = waits.Waits(self)
         self.dirty = set()     # queues to serve
         self.parts_cache = {}
@@ -99,8 +98,9 @@ class Simulator:
             self.now = self.heap[0][0]
             while self.dirty or self.heap and self.heap[0][0] == self.now:
                 while self.heap and self.heap[0][0] == self.now:
-                    if self.dirty and self.heap[0][1][0] >= network.NODE:
+                    if self.heap[0][1][0] >= network.NODE and (self.dirty or self.network.requests):
                         self.serve_queues()
+                        self.network.serve()
                         continue
                     _, _, _, function, arguments = heapq.heappop(self.heap)
                     function(*arguments)
@@ -113,9 +113,6 @@ class Simulator:
 
     def start_collective(self, collective, rank):
         """A rank starts a collective now."""
-        if collective.number is None:
-            collective.number = len(self.collectives) + 1
-            self.collectives.append(collective)
         r = self.ranks[rank]
         collective.started[rank] = (self.now, next(r.sequence))
         chunks = [Chunk(collective, c, rank, collective.parts_of(c, rank)) for c in range(len(collective.sizes))]
@@ -239,7 +236,6 @@ class Simulator:
         r = self.ranks[source]
         r.sent += 1
         message = network.Message((source, r.sent), size, parts, done, tag)
-        message.cause = tag[:4]
         self.network.send(message)
         return message
 
@@ -265,6 +261,7 @@ class Simulator:
     def _end_phase(self, chunk):
         line = chunk.line
         line.ended.add(chunk.rank)
+        self.waits.changed |= line.open()
         queue = self.ranks[chunk.rank].queue(line.queue)
         queue.running.discard(chunk)
         self.dirty.add((chunk.rank, queue.key))

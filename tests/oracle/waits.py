@@ -18,8 +18,6 @@ class Waits:
         self.simulator = simulator
         self.changed = False
         self.open = {}      # lines that some member has begun and some has not, in the order in which they opened
-        self.beyond = set() # lines that some member has begun by a decision
-        self.through_decided = False  # a circle went through such a line
         self.decided = {}   # (line, rank) that start at t + L
 
     def begun(self, line):
@@ -57,7 +55,6 @@ class Waits:
         for circle in _circles(state):
             lines = [node for node in circle if not isinstance(node, tuple)]
             lines += [node[0] for node in circle if isinstance(node, tuple)]
-            self.through_decided |= any(line in self.beyond for line in lines)
             latency = max(line.collective.latency(line) for line in lines)
             for node in circle:
                 if isinstance(node, tuple) and node not in self.decided:
@@ -65,7 +62,6 @@ class Waits:
                     line, rank = node
                     line.begun.add(rank)
                     self.open[line] = None
-                    self.beyond.add(line)
                     simulator.at(simulator.now + latency, self._start, line, rank,
                                  order=(network.DECIDED, rank, line.collective.number, line.chunk, line.phase))
         for line in [x for x in self.open if not x.open()]:

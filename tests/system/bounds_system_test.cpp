@@ -170,5 +170,20 @@ TEST(CollectiveBounds, CountTheInjection) {
   }
 }
 
+/// The DMA of a member sends all that the switch's unit is to combine.
+TEST(CollectiveBounds, CountTheInjectionOfContributions) {
+  for (const Fidelity fidelity : {Fidelity::analytical, Fidelity::message, Fidelity::packet}) {
+    test::DataCase c;
+    c.config = test::machine({DimensionKind::switch_}, {2}, fidelity);
+    c.config.run.data = "none";
+    c.config.dimensions[0].bandwidth = {1'000'000'000'000ull, 1};
+    c.config.collectives.algorithms[static_cast<int>(CollectiveOp::reduce_scatter)] = {"in_switch"};
+    c.config.nmu.injection_bandwidth = {10'000'000'000ull, 1};
+    c.request.op = CollectiveOp::reduce_scatter;
+    c.request.bytes = 1 << 20;
+    EXPECT_EQ(look(c, nullptr), "") << to_string(fidelity);
+  }
+}
+
 }  // namespace
 }  // namespace weft

@@ -235,7 +235,9 @@ Wide hop_time(const Config& config, const DimensionConfig& dimension, uint64_t b
 Wide unit_phase_time(const Config& config, const DimensionConfig& dimension, const UnitLayout& layout) {
   const UnitLayout::Totals totals = layout.totals();
   const Wide messages = totals.contributions + totals.results;
-  const Wide inside = unit_serial_time(dimension, layout);
+  Wide inside = unit_serial_time(dimension, layout);
+  if (config.nmu.injection_bandwidth.bytes_per_second != 0)
+    inside += any_transfer_time(totals.bytes_in, config.nmu.injection_bandwidth) + totals.contributions;
   if (dimension.fidelity == Fidelity::packet)
     return inside + messages * hop_time(config, dimension, layout.piece(0).bytes);  // none is larger
   return inside + messages * dimension.latency + messages +                         // rounding

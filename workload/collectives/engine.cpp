@@ -450,6 +450,8 @@ void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
   }
   position_.active_chunks--;
   mark(queue);
+  if (active.shared != nullptr)
+    waits_->ended(*active.shared, active.views, chunk_index, chunk.phase, rank_, port_.now());
   if (active.data) active.data->end_phase(chunk_index);
   const bool first = config_.collectives.dispatch_threshold != 0 && chunk.first_phase;
   chunk.first_phase = false;

@@ -43,6 +43,10 @@ class SharedCollective {
  private:
   friend class SlotWaits;
   uint32_t member(const std::vector<AxisView>& views) const;
+  /// No member is missing. `index`: of the chunk in the phase.
+  bool all_begun(size_t index, uint32_t chunk, uint32_t phase) const {
+    return begun_[index] == axes_[plan_->phases(chunk)[phase].axis].size;
+  }
 
   struct Line {
     uint32_t size = 1;        ///< members along the axis
@@ -136,6 +140,15 @@ class SlotWaits {
     const AxisView& view = views[collective.plan().phases(chunk)[phase].axis];
     begins_.push_back({&collective, at, chunk, phase, weft::index(rank), view.me, view.base});
     if (!asked_) consider(begins_.back());
+  }
+  /// The rank ends the chunk in a phase. If others have not begun it, what the rank holds may have been
+  /// stuck.
+  void ended(const SharedCollective& collective, const std::vector<AxisView>& views, uint32_t chunk,
+             uint32_t phase, NpuId rank, Picoseconds now) {
+    if (now != now_) advance(now);
+    if (wanted(weft::index(rank)) &&
+        !collective.all_begun(collective.index(views, chunk, phase), chunk, phase))
+      look_at(weft::index(rank));
   }
   /// A chunk has become ready at the rank, or waits for the dispatcher from now on.
   void came_up(NpuId rank, Picoseconds now) {
