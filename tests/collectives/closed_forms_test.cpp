@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Times of one-dimensional collectives, to the picosecond: the closed forms of docs/collectives.md where
+// Times of one-dimensional collectives, to the picosecond: the closed forms where
 // sizes divide, and where they do not, a step model (who sends what is the algorithm's; links, switches,
 // ports, endpoint delays and reductions are written again here, in exact rationals). Every case is a Machine;
 // all run in one simulation.

@@ -2,7 +2,7 @@
 # Copyright the Weft authors
 """Trace nodes: dependencies, compute slots, point-to-point messages, and where a rank's time goes.
 
-Times are picoseconds. Sources: docs/oracle.md, "Nodes"; docs/user_guide.md, "summary.json".
+Times are picoseconds. Sources: docs/oracle.md, "Nodes"; docs/guide/results.md.
 """
 
 import collections

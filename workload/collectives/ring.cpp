@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // The ring: every member sends to its successor and receives from its predecessor. Rounds and sizes as in the
-// closed forms of the documentation (docs/collectives.md): all-reduce 2(n-1) rounds of S/n, all-gather n-1 of
+// closed forms of ring algorithms: all-reduce 2(n-1) rounds of S/n, all-gather n-1 of
 // S, reduce-scatter n-1 of S/n, all-to-all by relay n(n-1)/2 of S/n; rooted operations are chains pipelined
 // by block.
 
