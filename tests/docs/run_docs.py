@@ -55,6 +55,8 @@ NOT_RUN = [
     (r"(\./)?scripts/", "installs packages, builds, or runs the tests"),
     (r"cmake ", "builds or installs"),
     (r"ctest ", "runs the tests"),
+    (r"WEFT_TRAFFIC_NETWORKS=", "takes minutes; ctest runs it with fewer networks"),
+    (r"weft .*--set plugins=\$PWD/build/", "needs the examples' plugins; tests/plugins builds and runs them"),
     (r"gtkwave ", "opens a window"),
     (r"vcd2fst ", "belongs to GTKWave, which not every machine has; the test cli_run calls it where it is there"),
     (r"(WEFT_DATA_DIR=\S+ )?tests/", "the tests of the repository: run by ctest"),

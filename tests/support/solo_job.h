@@ -20,14 +20,14 @@ namespace weft::test {
 /// A base before the job, so that the machine is built first and goes last.
 struct SoloMachine {
   SoloMachine(const char* name, const Config& config, const Machine::Options& options)
-      : machine(name, config, options) {}
-  Machine machine;
+      : own(name, config, options) {}
+  Machine own;
 };
 
 /// Collectives on all ranks. `folded`: one rank stands for all.
 struct SoloCollectiveJob : private SoloMachine, public CollectiveJob {
   SoloCollectiveJob(const char* name, const Config& config, bool folded = false)
-      : SoloMachine(name, config, CollectiveJob::machine_options(nullptr, folded)), CollectiveJob(machine) {}
+      : SoloMachine(name, config, CollectiveJob::machine_options(nullptr, folded)), CollectiveJob(own) {}
 };
 
 /// Traces on all ranks. `fold`: ranks that do alike share one.
@@ -41,7 +41,7 @@ class SoloTraceJob : private SoloMachine, public TraceJob {
  private:
   SoloTraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked)
       : SoloMachine(name, config, TraceJob::machine_options(*checked)),
-        TraceJob(machine, std::move(checked)) {}
+        TraceJob(own, std::move(checked)) {}
 };
 
 /// Runs a job to its end, the last resort included; false: it has stalled.
