@@ -29,6 +29,7 @@ std::string collective_name(const Config& config, size_t number, CollectiveOp op
 CollectiveJob::CollectiveJob(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans)
     : Job(machine, std::move(plans)) {
   machine.attach(*this);
+  before_ = counted();
 }
 
 CollectiveJob::~CollectiveJob() {
@@ -139,6 +140,12 @@ std::string CollectiveJob::stalled_ranks() const {
   return report;
 }
 
+Job::Counts CollectiveJob::counted() const {
+  Counts counts;
+  for (uint32_t r = 0; r < built_ranks(); ++r) count(counts, r, 1);
+  return counts;
+}
+
 RunResult CollectiveJob::own_result() const {
   RunResult result;
   result.collectives = rows_;
@@ -147,8 +154,7 @@ RunResult CollectiveJob::own_result() const {
     result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
   result.folded = machine_.folded();
-  Counts counts;
-  for (uint32_t r = 0; r < built_ranks(); ++r) count(counts, r, 1);
+  const Counts counts = since(counted());
   result.messages = counts.messages * (result.folded ? machine_.npus() : 1);
   result.out_of_order_starts = counts.out_of_order_starts;
   result.memory_bytes = counts.memory_bytes;

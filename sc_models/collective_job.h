@@ -59,6 +59,7 @@ class CollectiveJob : public Job, private NmuClient {
   void message_injected(NpuId, NpuId, const MessageId&) override {}
   void message_arrived(NpuId, const Completion&) override {}
 
+  Counts counted() const;
   uint32_t built_ranks() const { return machine_.folded() ? 1 : machine_.npus(); }
 
   std::vector<CollectiveRow> rows_;

@@ -2,7 +2,9 @@
 // Copyright the Weft authors
 //
 // A job on a machine: a trace on every rank (TraceJob, trace_job.h), or single collectives (CollectiveJob,
-// collective_job.h). A machine may run several jobs. Each has its own NPUs. The machine outlives its jobs.
+// collective_job.h). A machine may run several jobs. Each has its own NPUs. The machine outlives its jobs:
+// another one may follow on the same NPUs. A job's times are of its own clock, which begins when the job is
+// made. What the machine counts (links, events) goes on from job to job.
 //
 // A job never calls sc_start. Whoever owns the simulation does:
 //
@@ -72,6 +74,11 @@ class Job {
     uint64_t out_of_order_starts = 0;
     uint64_t memory_bytes = 0;
   };
+  /// .. since the job was made: NMUs and memories go on counting from job to job.
+  Counts since(const Counts& now) const {
+    return {now.messages - before_.messages, now.out_of_order_starts - before_.out_of_order_starts,
+            now.memory_bytes - before_.memory_bytes};
+  }
   /// Adds those of an NPU, `times` over.
   void count(Counts& counts, uint32_t npu, uint64_t times) const;
   /// Adds what the job's rows say of broken laws.
@@ -84,6 +91,7 @@ class Job {
   std::shared_ptr<collectives::PlanBuilder> plans_;
   std::shared_ptr<collectives::Rules> rules_;
   CollectiveBook book_;
+  Counts before_;  ///< when the job was made
 };
 
 }  // namespace weft

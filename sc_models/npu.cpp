@@ -49,6 +49,7 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   host_ = &host;
   ranks_ = &ranks;
   rank_ = ranks.rank(index(npu_));
+  origin_ = machine_now();
   matcher_ = graph::P2pMatcher(rank_);
   graph::RankServices& services = *this;
   engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
@@ -73,7 +74,7 @@ void Npu::hold() {
   if (held_) return;
   held_ = true;
   engine_->hold();
-  wake_at_ = now();
+  wake_at_ = machine_now();
   wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
@@ -81,7 +82,7 @@ void Npu::push(Picoseconds at, uint32_t kind, uint32_t token) {
   queue_.push(at, static_cast<uint64_t>(kind) << 56 | pushed_++, token);
   if (at < wake_at_ && !held_) {
     wake_at_ = at;
-    wake_.notify(sc_core::sc_time::from_value(at - now()));
+    wake_.notify(sc_core::sc_time::from_value(at - machine_now()));
   }
 }
 
@@ -89,7 +90,7 @@ void Npu::process() {
   if (stop_requested()) sc_core::sc_pause();
   if (!engine_) return;  // unloaded
   ++activations_;
-  const Picoseconds t = now();
+  const Picoseconds t = machine_now();
   if (!held_) {
     held_ = true;
     engine_->hold();
@@ -114,7 +115,7 @@ void Npu::process() {
 }
 
 void Npu::schedule(Picoseconds at, uint32_t token) {
-  push(at, kNode, token);
+  push(at + origin_, kNode, token);
 }
 
 void Npu::start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) {
@@ -179,8 +180,8 @@ void Npu::message_arrived(NpuId, const Completion& completion) {
 }
 
 void Npu::rank_changed(uint32_t, graph::RankState state, uint64_t node_id) {
-  if (state_probe_) state_probe_.set(now(), static_cast<uint32_t>(state));
-  if (node_probe_) node_probe_.set(now(), node_id == graph::kNoNode ? 0 : node_id);
+  if (state_probe_) state_probe_.set(machine_now(), static_cast<uint32_t>(state));
+  if (node_probe_) node_probe_.set(machine_now(), node_id == graph::kNoNode ? 0 : node_id);
 }
 
 }  // namespace weft

@@ -65,8 +65,9 @@ class Npu : public sc_core::sc_module,
   MemoryDma& memory() { return memory_; }
   MemoryDma* remote_memory() { return remote_.get(); }
 
-  /// Gives the NPU the trace of a rank, before start(). All outlive the job. `ranks`: where the job's ranks
-  /// are. `layers`: its time is kept by layer, too. Throws std::logic_error when it has a trace.
+  /// Gives the NPU the trace of a rank, before start(). The job's clock begins now. All outlive the job.
+  /// `ranks`: where the job's ranks are. `layers`: its time is kept by layer, too. Throws std::logic_error
+  /// when it has a trace.
   void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
   /// The job is over: another one may be loaded.
   void unload();
@@ -88,7 +89,7 @@ class Npu : public sc_core::sc_module,
   void message_injected(NpuId npu, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId npu, const Completion& completion) override;
   // RankServices
-  Picoseconds now() const override { return sc_core::sc_time_stamp().value(); }
+  Picoseconds now() const override { return machine_now() - origin_; }
   void schedule(Picoseconds at, uint32_t token) override;
   void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) override;
   void start_collective(const trace::Node& node) override;
@@ -97,6 +98,7 @@ class Npu : public sc_core::sc_module,
   // RankObserver
   void rank_changed(uint32_t rank, graph::RankState state, uint64_t node_id) override;
 
+  static Picoseconds machine_now() { return sc_core::sc_time_stamp().value(); }
   /// Opens the batch of this instant: everything that happens at one time is in before anything new starts.
   void hold();
   void process();
@@ -109,7 +111,8 @@ class Npu : public sc_core::sc_module,
   FabricService& nmu_;
   JobHost* host_ = nullptr;
   const RankMap* ranks_ = nullptr;
-  uint32_t rank_ = 0;  ///< of the job
+  uint32_t rank_ = 0;       ///< of the job
+  Picoseconds origin_ = 0;  ///< the machine's time when the job's clock began
   MemoryDma memory_;
   std::unique_ptr<MemoryDma> remote_;
   std::unique_ptr<graph::RankEngine> engine_;

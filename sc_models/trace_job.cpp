@@ -44,7 +44,8 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
       groups_(checked_->groups()),
       first_stream_(machine.take_streams(traces_.collectives().size())),
       row_of_(traces_.collectives().size()),
-      feeders_(traces_.npus()) {
+      feeders_(traces_.npus()),
+      origin_(sc_core::sc_time_stamp().value()) {
   if (!folding_.classes().empty() && !ranks_.whole())
     throw std::logic_error("a job on a part of a machine does not fold");
   if (machine_.data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*machine_.data());
@@ -55,12 +56,21 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
     if (mirrored_ == nullptr && ranks_.whole() && folding_.of(r) == nullptr && folding_.along_dimensions(r))
       mirrored_ = std::make_unique<MirroredStarts>(fmt::format("{}_starts", machine_.basename()), machine_);
   }
+  before_ = counted();
 }
 
 TraceJob::~TraceJob() {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     if (folding_.built(r)) npu(r).unload();
   }
+}
+
+Job::Counts TraceJob::counted() const {
+  Counts counts;
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (folding_.built(r)) count(counts, ranks_.npu(r), folding_.times(r));
+  }
+  return counts;
 }
 
 void TraceJob::start() {
@@ -96,7 +106,7 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
   uint32_t& position = row_of_[number - 1];
   if (position == 0) {
     const Picoseconds now = sc_core::sc_time_stamp().value();
-    rows_.push_back(make_row(config_, plan, number, now, [&] {
+    rows_.push_back(make_row(config_, plan, number, now - origin_, [&] {
       return fmt::format("{}: rank {}, node {} (`{}`)", traces_.index(rank).path(), rank, node.id, node.name);
     }));
     CollectiveRow& fresh = rows_.back();
@@ -138,7 +148,14 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   return start;
 }
 
-void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
+void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& on_machine) {
+  collectives::CollectiveDone on_clock;
+  if (origin_ != 0) {
+    on_clock = on_machine;
+    on_clock.started -= origin_;
+    on_clock.finished -= origin_;
+  }
+  const collectives::CollectiveDone& done = origin_ == 0 ? on_machine : on_clock;
   const uint32_t number = done.stream - first_stream_ + 1;
   const auto finish = [&](uint32_t member) {
     const auto it = running_.find(key(member, number));
@@ -199,9 +216,9 @@ RunResult TraceJob::own_result() const {
     result.time = std::max(result.time, npu(r).engine()->finished_at());
     ++result.simulated_ranks;
   }
-  if (!finished()) result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value());
+  if (!finished())
+    result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value() - origin_);
   uint64_t costless = 0;
-  Counts counts;
   std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     const graph::RankEngine& engine = *npu(folding_.representative(r)).engine();
@@ -209,8 +226,8 @@ RunResult TraceJob::own_result() const {
     costless += engine.costless_nodes();
     if (!folding_.built(r)) continue;
     engines.emplace_back(&engine, folding_.times(r));
-    count(counts, ranks_.npu(r), folding_.times(r));
   }
+  const Counts counts = since(counted());
   result.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
   result.out_of_order_starts = counts.out_of_order_starts;
   result.memory_bytes = counts.memory_bytes;

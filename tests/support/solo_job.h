@@ -40,8 +40,7 @@ class SoloTraceJob : private SoloMachine, public TraceJob {
 
  private:
   SoloTraceJob(const char* name, const Config& config, std::unique_ptr<graph::CheckedJob> checked)
-      : SoloMachine(name, config, TraceJob::machine_options(*checked)),
-        TraceJob(own, std::move(checked)) {}
+      : SoloMachine(name, config, TraceJob::machine_options(*checked)), TraceJob(own, std::move(checked)) {}
 };
 
 /// Runs a job to its end, the last resort included; false: it has stalled.
