@@ -39,6 +39,7 @@ Config machine_config(Fidelity fidelity) {
   d.kind = DimensionKind::switch_;
   d.size = 2;
   config.dimensions.push_back(d);
+  config.hbm.bandwidth = {1'000'000'000'000ull, 1};
   config.collectives.chunks = 4;
   return config;
 }
