@@ -15,6 +15,7 @@
 #include "configs/document.h"
 #include "configs/effective.h"
 #include "configs/input_file.h"
+#include "configs/job_name.h"
 #include "configs/keys.h"
 #include "configs/loader.h"
 #include "configs/npu_list.h"
@@ -83,7 +84,6 @@ std::vector<Override> as_overrides(const DocumentNode& root, const std::string& 
 std::string machine_text(Config config) {
   config.workload = {};
   config.jobs.clear();
-  config.output = {};
   return effective_yaml(config);
 }
 
@@ -159,6 +159,8 @@ class Loader {
           "traces",
           file));
     JobConfig job{fs::path(file).stem().string(), config.workload};
+    if (const std::string why = job_name_error(job.name); !why.empty())
+      fail(fmt::format("--job {}: the job's name '{}' {}; it is that of its file", file, job.name, why));
     for (const JobConfig& other : machine_.jobs)
       if (other.name == job.name)
         fail(fmt::format(

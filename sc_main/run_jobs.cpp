@@ -32,6 +32,7 @@ struct SharedJob {
   Config config;  ///< the machine's, with this job's `workload`
   std::unique_ptr<OutputFolder> folder;
   std::unique_ptr<TraceJob, NoTeardown> job;
+  std::vector<std::string> told;  ///< warnings that were given before the run
   RunResult result;
   bool finished = false;
 };
@@ -40,6 +41,9 @@ Config of_job(const Config& config, const JobConfig& job) {
   Config own = config;
   own.workload = job.workload;
   own.jobs.clear();
+  // Who runs the job's own effective.yaml does not write over the results of all jobs.
+  own.output.dir += "/" + job.name;
+  own.output.waves.clear();
   return own;
 }
 
@@ -68,12 +72,13 @@ class Run {
   }
 
   void build(std::vector<Workload>& workloads) {
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      jobs_[i].told = workloads[i].traces->warnings();
+      for (const std::string& warning : jobs_[i].told)
+        warn(fmt::format("job `{}`: {}", jobs_[i].name, warning));
+    }
     // Not by an exception, which would destroy the modules that are built.
-    const StopAction leave_now([] {
-      accept_stop();
-      note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
-      leave(interruption_code());
-    });
+    const StopAction leave_now([this] { leave(leave_before_the_run()); });
     machine_.reset(new Machine("job", config_, TraceJob::machine_options(waves_.get())));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
@@ -102,17 +107,13 @@ class Run {
   }
 
   ExitCode report() {
-    std::vector<JobSummary> summaries;
-    for (SharedJob& own : jobs_) {
-      std::vector<std::string> warnings = own.result.warnings;
-      RunRecord record{own.config,     own.result,     own.finished,       warnings,
-                       wall_seconds(), peak_rss_MiB(), options_.per_layer, true};
-      write_job_results(*own.folder, record);
-      summaries.push_back({own.name, own.folder->path(), own.config, own.result, own.finished});
+    try {
+      write_all();
+    } catch (const Interrupted&) {
+      return leave_midway();
     }
-    const MachineRecord record{config_,          shared_,        summaries,     finished_,
-                               shared_.warnings, wall_seconds(), peak_rss_MiB()};
-    write_machine_results(*folder_, record);
+    const std::vector<JobSummary> jobs = summaries();
+    const MachineRecord record = machine_record(jobs);
     std::string files = "summary.json effective.yaml links.csv";
     if (config_.packet.dcqcn.enabled) files += " flows.csv";
     if (waves_->on()) files += " waves.vcd waves.gtkw";
@@ -128,6 +129,60 @@ class Run {
   }
 
  private:
+  RunRecord job_record(const SharedJob& own) const {
+    return {own.config,     own.result,     own.finished,       own.result.warnings,
+            wall_seconds(), peak_rss_MiB(), options_.per_layer, true};
+  }
+
+  std::vector<JobSummary> summaries() const {
+    std::vector<JobSummary> list;
+    for (const SharedJob& own : jobs_)
+      list.push_back({own.name, own.folder->path(), own.config, own.result, own.finished});
+    return list;
+  }
+
+  MachineRecord machine_record(const std::vector<JobSummary>& jobs) const {
+    return {config_, shared_, jobs, finished_, shared_.warnings, wall_seconds(), peak_rss_MiB()};
+  }
+
+  void write_all() const {
+    for (const SharedJob& own : jobs_) write_job_results(*own.folder, job_record(own));
+    const std::vector<JobSummary> jobs = summaries();
+    write_machine_results(*folder_, machine_record(jobs));
+  }
+
+  /// Every summary says that the run is not finished.
+  void write_summaries() {
+    finished_ = false;
+    for (SharedJob& own : jobs_) {
+      own.finished = false;
+      own.folder->write("summary.json", summary_json(job_record(own)));
+    }
+    const std::vector<JobSummary> jobs = summaries();
+    folder_->write("summary.json", machine_summary_json(machine_record(jobs)));
+  }
+
+  /// A signal came before anything ran: the results are those of a run of no time.
+  ExitCode leave_before_the_run() {
+    accept_stop();
+    waves_->close(0);
+    write_summaries();
+    note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
+    return interruption_code();
+  }
+
+  /// A signal came while results were written: the summaries say that they are not all there.
+  ExitCode leave_midway() {
+    accept_stop();
+    const std::string text = interruption_text() + " while the results were written: some files are missing";
+    shared_.warnings.push_back(text);
+    for (SharedJob& own : jobs_) own.result.warnings.push_back(text);
+    write_summaries();
+    note(fmt::format("weft: error: {} while the results were written: {} has only some of them",
+                     interruption_text(), folder_->path()));
+    return interruption_code();
+  }
+
   void gather() {
     for (SharedJob& own : jobs_) {
       own.finished = own.job->finished();
@@ -138,7 +193,8 @@ class Run {
       shared_.memory_bytes += own.result.memory_bytes;
       shared_.out_of_order_starts += own.result.out_of_order_starts;
       for (const std::string& warning : own.result.warnings)
-        warn(fmt::format("job `{}`: {}", own.name, warning));
+        if (std::find(own.told.begin(), own.told.end(), warning) == own.told.end())
+          warn(fmt::format("job `{}`: {}", own.name, warning));
     }
     const size_t told = machine_->warnings().size();
     add_machine_results(shared_, *machine_);
@@ -206,9 +262,6 @@ class Run {
 
 ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options) {
   Workloads workloads = open_workloads(config, room);
-  for (size_t i = 0; i < workloads.jobs.size(); ++i)
-    for (const std::string& warning : workloads.jobs[i].traces->warnings())
-      warn(fmt::format("job `{}`: {}", config.jobs[i].name, warning));
   set_up_kernel();
   Run run(config, options);
   run.open_folders();

@@ -34,10 +34,14 @@ void check_window(const Config& config) {
                               config.file, print_time(output.waves_from), print_time(output.waves_to)));
 }
 
+RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
+  return of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
+}
+
 /// The traces of a job and what they ask of the machine. `fold`: of a job on all NPUs.
 template <typename Fold>
 Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fold) {
-  const RankMap ranks = of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
+  const RankMap ranks = ranks_of(config, of);
   Workload workload;
   workload.traces =
       std::make_unique<const trace::JobTrace>(trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict));
@@ -105,7 +109,7 @@ Config load_workload(const WorkloadOptions& options) {
 Workload open_workload(const Config& config, const WorkloadOptions& options, const MemoryRoom& room,
                        std::vector<std::string>* warnings) {
   // The least that any folding of the job needs: checked before anything of that size is read or built.
-  room.check(config, least_memory(config, !options.no_fold && config.workload.npus.empty()));
+  room.check(config, least_memory(config, !options.no_fold && ranks_of(config, config.workload).whole()));
   check_run(config, warnings);
   Workload workload = read_workload(config, config.workload, [&](const trace::JobTrace& traces) {
     return graph::fold_job(config, traces, !config.output.waves.empty(), !options.no_fold);

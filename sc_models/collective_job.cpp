@@ -28,6 +28,8 @@ std::string collective_name(const Config& config, size_t number, CollectiveOp op
 
 CollectiveJob::CollectiveJob(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans)
     : Job(machine, std::move(plans)) {
+  if (machine.folded() && machine.mirrored() != std::vector<uint32_t>{0})
+    throw std::logic_error("the machine was built for a job that folds otherwise");
   machine.attach(*this);
   before_ = counted();
 }
@@ -90,7 +92,8 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   const uint32_t stream = machine_.take_streams(1);
   if (rows_.empty()) first_stream_ = stream;
   const auto number = static_cast<uint32_t>(rows_.size() + 1);
-  rows_.push_back(make_row(config_, *plan, number, sc_core::sc_time_stamp().value(), [&] { return where; }));
+  rows_.push_back(
+      make_row(config_, *plan, number, sc_core::sc_time_stamp().value() - origin_, [&] { return where; }));
   const uint32_t rule = machine_.fidelity().for_collective(op, sc_core::sc_time_stamp().value());
   const uint8_t plane = machine_.fidelity().plane_of(rule);
   rows_.back().fidelity_rule = rule;
@@ -120,7 +123,8 @@ uint64_t CollectiveJob::total_count() const {
   return rows_.size() * machine_.npus();
 }
 
-void CollectiveJob::collective_done(NpuId, const collectives::CollectiveDone& done) {
+void CollectiveJob::collective_done(NpuId, const collectives::CollectiveDone& on_machine) {
+  const collectives::CollectiveDone done = on_clock(on_machine);
   CollectiveRow& row = rows_[done.stream - first_stream_];
   // A folded job hears of rank 0 and counts it for all.
   for (uint32_t i = machine_.folded() ? machine_.npus() : 1; i > 0; --i) book_.record(done, row);

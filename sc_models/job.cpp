@@ -25,7 +25,8 @@ Job::Job(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans,
       config_(machine.config()),
       plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config_)),
       rules_(rules != nullptr ? std::move(rules) : std::make_shared<collectives::Rules>(config_, *plans_)),
-      book_(machine.data()) {}
+      book_(machine.data()),
+      origin_(sc_core::sc_time_stamp().value()) {}
 
 Job::~Job() = default;
 
@@ -42,6 +43,13 @@ RunResult Job::result() const {
   append(result.warnings, machine_.fidelity().unmatched());
   append(result.warnings, machine_.slot_warnings(result.out_of_order_starts));
   return result;
+}
+
+collectives::CollectiveDone Job::on_clock(const collectives::CollectiveDone& done) const {
+  collectives::CollectiveDone own = done;
+  own.started -= origin_;
+  own.finished -= origin_;
+  return own;
 }
 
 void Job::count(Counts& counts, uint32_t npu, uint64_t times) const {

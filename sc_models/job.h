@@ -68,6 +68,8 @@ class Job {
                std::shared_ptr<collectives::Rules> rules = nullptr);
   /// The folding of the job's ranks; null: no rank stands for others.
   virtual const graph::Folding* folded_ranks() const { return nullptr; }
+  /// With times of the job's clock.
+  collectives::CollectiveDone on_clock(const collectives::CollectiveDone& done) const;
   /// What the NMUs and memories of the job's ranks have counted.
   struct Counts {
     uint64_t messages = 0;
@@ -91,7 +93,8 @@ class Job {
   std::shared_ptr<collectives::PlanBuilder> plans_;
   std::shared_ptr<collectives::Rules> rules_;
   CollectiveBook book_;
-  Counts before_;  ///< when the job was made
+  Counts before_;             ///< when the job was made
+  const Picoseconds origin_;  ///< the machine's time when the job was made
 };
 
 }  // namespace weft

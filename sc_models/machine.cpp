@@ -28,8 +28,13 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       cuts_(config, pool_, data_.get()),
       wheel_("wheel"),
       end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
+      starts_("starts", InstantPart::starts,
+              [this] {
+                if (on_starts_) on_starts_();
+              }),
       slot_waits_(config, [this] { end_of_instant_.request(); }),
       folded_(!options.mirrored.empty()),
+      mirrored_(options.mirrored),
       whole_(options.whole),
       dram_(dram_spec(config.hbm)) {
   if (folded_ && config_.remapped())
@@ -105,6 +110,9 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, NmuClient& 
 Machine::~Machine() = default;
 
 void Machine::attach(NmuClient& client) {
+  for (const auto& nmu : nmus_) {
+    if (nmu && nmu->attached()) throw std::logic_error(fmt::format("{} has a job already", nmu->name()));
+  }
   for (const auto& nmu : nmus_) {
     if (nmu) nmu->attach(client);
   }

@@ -96,6 +96,13 @@ class Machine : public sc_core::sc_module {
   void attach(NmuClient& client);
   /// Nobody hears any more.
   void detach();
+  /// The rank has modules of its own.
+  bool built(uint32_t rank) const { return rank < nmus_.size() && nmus_[rank] != nullptr; }
+  /// Ranks that stand for others.
+  const std::vector<uint32_t>& mirrored() const { return mirrored_; }
+  /// What is called in the part `starts` of an instant in which request_starts() was called; empty: nothing.
+  void on_starts(std::function<void()> call) { on_starts_ = std::move(call); }
+  void request_starts() { starts_.request(); }
   /// So many numbers for collectives that no other job on this machine has: the first one.
   uint32_t take_streams(uint32_t count);
 
@@ -270,8 +277,11 @@ class Machine : public sc_core::sc_module {
       level_types_;  ///< by dimension: of its tree's levels above the NPUs
   ActivationWheel wheel_;
   SettledCall end_of_instant_;
+  SettledCall starts_;
+  std::function<void()> on_starts_;
   collectives::SlotWaits slot_waits_;
   bool folded_ = false;
+  std::vector<uint32_t> mirrored_;
   std::vector<uint32_t> whole_;             ///< ranks that reach each other
   std::vector<std::unique_ptr<Nmu>> nmus_;  ///< by rank; null: not built
   collectives::UnitDirectory directory_;

@@ -16,8 +16,13 @@ uint64_t key(uint32_t rank, uint32_t stream) {
 
 }  // namespace
 
-MirroredStarts::MirroredStarts(const std::string& name, Machine& machine)
-    : machine_(machine), after_starts_(name.c_str(), InstantPart::starts, [this] { start_held(); }) {}
+MirroredStarts::MirroredStarts(Machine& machine) : machine_(machine) {
+  machine_.on_starts([this] { start_held(); });
+}
+
+MirroredStarts::~MirroredStarts() {
+  machine_.on_starts({});
+}
 
 bool MirroredStarts::hold(uint32_t rank, trace::NodeIndex node, const CollectiveStart& start) {
   if (start.plane != 0 || start.plan->empty() || machine_.npu(rank).engine()->active() != 1 ||
@@ -25,7 +30,7 @@ bool MirroredStarts::hold(uint32_t rank, trace::NodeIndex node, const Collective
     return false;
   held_of_[rank] = held_.size();
   held_.push_back({rank, node, start});
-  after_starts_.request();
+  machine_.request_starts();
   return true;
 }
 

@@ -12,13 +12,11 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "sc_models/machine.h"
 #include "sc_models/npu.h"
-#include "sc_models/settled_call.h"
 #include "tlm_interconnect/ports/link.h"
 #include "workload/collectives/plan.h"
 
@@ -26,8 +24,11 @@ namespace weft {
 
 class MirroredStarts {
  public:
-  /// `name`: of a module.
-  MirroredStarts(const std::string& name, Machine& machine);
+  /// The machine has no other such object while this one lives.
+  explicit MirroredStarts(Machine& machine);
+  ~MirroredStarts();
+  MirroredStarts(const MirroredStarts&) = delete;
+  MirroredStarts& operator=(const MirroredStarts&) = delete;
 
   /// Keeps a start back until this instant has settled. False: it cannot be mirrored, or the rank has other
   /// work; start it in messages.
@@ -67,7 +68,6 @@ class MirroredStarts {
   bool start_mirrored(const std::vector<const Held*>& members);
 
   Machine& machine_;
-  SettledCall after_starts_;
   std::vector<Held> held_;
   std::unordered_map<uint32_t, size_t> held_of_;  ///< by rank
   std::unordered_map<const collectives::CollectivePlan*, Mirrorable> mirrorable_;

@@ -151,6 +151,7 @@ class Nmu final : public sc_core::sc_module,
   // FabricService
   void attach(NmuClient& client) override;
   void detach() override { client_ = nullptr; }
+  bool attached() const { return client_ != nullptr; }
   void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                         int32_t priority = 0, uint8_t plane = 0) override;
   void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,

@@ -21,14 +21,18 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId npu, const Config& config, F
       memory_(
           "memory", config.hbm.outstanding, config.hbm.capacity,
           [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
-          [this](uint32_t token) { return engine_->describe(token); }),
+          [this](uint32_t token) {
+            return engine_ ? engine_->describe(token) : std::string("a job that is over");
+          }),
       matcher_(index(npu)),
       wake_("wake") {
   if (config.remote_memory) {
     remote_ = std::make_unique<MemoryDma>(
         "remote", config.hbm.outstanding, 0,
         [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
-        [this](uint32_t token) { return engine_->describe(token); });
+        [this](uint32_t token) {
+          return engine_ ? engine_->describe(token) : std::string("a job that is over");
+        });
   }
   if (waves != nullptr && waves->on()) {
     state_probe_ = waves->enumeration(std::string(name()) + ".state",
@@ -63,6 +67,9 @@ void Npu::unload() {
   host_ = nullptr;
   engine_.reset();
   sending_.clear();
+  while (queue_.next() != kNever) queue_.pop();
+  held_ = false;
+  wake_at_ = kNever;
 }
 
 void Npu::start() {

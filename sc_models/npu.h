@@ -69,10 +69,12 @@ class Npu : public sc_core::sc_module,
   /// `ranks`: where the job's ranks are. `layers`: its time is kept by layer, too. Throws std::logic_error
   /// when it has a trace.
   void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
-  /// The job is over: another one may be loaded.
+  /// The job is over, and nothing of it is under way: another one may be loaded.
   void unload();
   void start();
 
+  /// It has a job.
+  bool loaded() const { return host_ != nullptr; }
   bool finished() const { return engine_ && engine_->finished(); }
   const graph::RankEngine* engine() const { return engine_.get(); }
   const graph::P2pMatcher& matcher() const { return matcher_; }

@@ -44,19 +44,31 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
       groups_(checked_->groups()),
       first_stream_(machine.take_streams(traces_.collectives().size())),
       row_of_(traces_.collectives().size()),
-      feeders_(traces_.npus()),
-      origin_(sc_core::sc_time_stamp().value()) {
-  if (!folding_.classes().empty() && !ranks_.whole())
-    throw std::logic_error("a job on a part of a machine does not fold");
+      feeders_(traces_.npus()) {
+  check_machine();
   if (machine_.data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*machine_.data());
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     if (!folding_.built(r)) continue;
     feeders_[r] = traces_.feeder(r);
     npu(r).load(*feeders_[r], *this, ranks_, &layers_);
     if (mirrored_ == nullptr && ranks_.whole() && folding_.of(r) == nullptr && folding_.along_dimensions(r))
-      mirrored_ = std::make_unique<MirroredStarts>(fmt::format("{}_starts", machine_.basename()), machine_);
+      mirrored_ = std::make_unique<MirroredStarts>(machine_);
   }
   before_ = counted();
+}
+
+/// Before anything is attached, so that nothing is left attached when it throws.
+void TraceJob::check_machine() const {
+  if (!folding_.classes().empty() && !ranks_.whole())
+    throw std::logic_error("a job on a part of a machine does not fold");
+  if (machine_.mirrored() != folding_.representatives())
+    throw std::logic_error("the machine was built for a job that folds otherwise");
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (!folding_.built(r)) continue;
+    if (!machine_.built(ranks_.npu(r)))
+      throw std::logic_error(fmt::format("rank {} has no NPU: the machine was built for another job", r));
+    if (npu(r).loaded()) throw std::logic_error(fmt::format("{} has a job already", npu(r).name()));
+  }
 }
 
 TraceJob::~TraceJob() {
@@ -149,13 +161,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
 }
 
 void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& on_machine) {
-  collectives::CollectiveDone on_clock;
-  if (origin_ != 0) {
-    on_clock = on_machine;
-    on_clock.started -= origin_;
-    on_clock.finished -= origin_;
-  }
-  const collectives::CollectiveDone& done = origin_ == 0 ? on_machine : on_clock;
+  const collectives::CollectiveDone done = on_clock(on_machine);
   const uint32_t number = done.stream - first_stream_ + 1;
   const auto finish = [&](uint32_t member) {
     const auto it = running_.find(key(member, number));

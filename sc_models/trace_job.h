@@ -62,6 +62,7 @@ class TraceJob : public Job, private JobHost {
   /// `plan`.
   CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
                            const collectives::CollectivePlan& plan);
+  void check_machine() const;
   Counts counted() const;
   /// Of a collective that some member has started, by the job's number.
   CollectiveRow& row(uint32_t number) { return rows_[row_of_[number - 1] - 1]; }
@@ -92,7 +93,6 @@ class TraceJob : public Job, private JobHost {
   };
   std::unordered_map<uint64_t, Running> running_;             ///< by rank and number: the rank's part
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
-  Picoseconds origin_ = 0;                                    ///< the machine's time when the job was made
   graph::LayerTable layers_;
   std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
 };

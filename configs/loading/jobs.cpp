@@ -11,17 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "configs/job_name.h"
 #include "configs/keys.h"
 #include "configs/loading/plugins.h"
 #include "configs/npu_list.h"
 
 namespace weft::loading {
 namespace {
-
-/// A job's name is that of a folder.
-bool is_folder_name(const std::string& name) {
-  return name != "." && name != ".." && name.find('/') == std::string::npos;
-}
 
 class JobsResolver {
  public:
@@ -65,8 +61,9 @@ class JobsResolver {
             raw_.jobs.origins[i], fmt::format("{}.{}", path, name),
             fmt::format("missing; add it: {}", allowed_values(*find_key(std::string(kJobPrefix) + name))));
     }
-    if (const RawValue* v = get("name")) set_name(job, *v, path);
-    names_.emplace(job.name, i);
+    const RawValue* const name = get("name");
+    if (name != nullptr) job.name = std::get<std::string>(name->value);
+    check_name(job.name, i, name == nullptr ? raw_.jobs.origins[i] : name->origin, path + ".name");
     for (const auto& [key, written] : raw_.jobs.values[i]) {
       Value value = written.value;
       if (key->type == ValueType::path) value = absolute_path(std::get<std::string>(value), config_.file);
@@ -79,17 +76,14 @@ class JobsResolver {
     config_.jobs.push_back(std::move(job));
   }
 
-  void set_name(JobConfig& job, const RawValue& value, const std::string& path) {
-    job.name = std::get<std::string>(value.value);
-    if (!is_folder_name(job.name))
-      errors_.add(
-          value.origin, path + ".name",
-          fmt::format("'{}' is no name of a folder, which the job's results need; leave `/` out", job.name));
-    const auto other = names_.find(job.name);
-    if (other != names_.end())
-      errors_.add(value.origin, path + ".name",
-                  fmt::format("'{}' is the name of {}[{}]; give each job a name of its own", job.name,
-                              kJobsPath, other->second));
+  void check_name(const std::string& name, size_t job, const std::string& origin, const std::string& key) {
+    if (const std::string why = job_name_error(name); !why.empty())
+      errors_.add(origin, key, fmt::format("'{}' {}", name, why));
+    const auto [other, fresh] = names_.emplace(name, job);
+    if (!fresh)
+      errors_.add(origin, key,
+                  fmt::format("'{}' is the name of {}[{}]; give each job a name of its own", name, kJobsPath,
+                              other->second));
   }
 
   std::vector<uint32_t> npus(const RawValue& value, const std::string& key) {

@@ -234,6 +234,9 @@ TEST_F(Jobs, WhatCannotBeIsRefused) {
   refused({job("a", "[0..3]"), job("b", "[4, 5, 4, 6]")},
           {"b.yaml:2", "NPU 4 is given to rank 0 and to rank 2"});
   refused({at("a.yaml"), at("a.yaml")}, {"another job's file is called `a` too"});
+  write(at("summary.json.yaml"), "weft: 1\nworkload: {trace: a, npus: [0..3]}\n");
+  refused({at("summary.json.yaml")},
+          {"the job's name 'summary.json' is the name of a file of the run's results"});
   refused({at("a.yaml")}, {"--trace and --groups are for one job"}, {"--trace", at("a")});
   write(at("c.yaml"), "weft: 1\nworkload: {npus: [4..7]}\n");
   refused({at("c.yaml")}, {"c.yaml", "`workload.trace` is not set"});
@@ -270,6 +273,10 @@ TEST_F(Jobs, TheListIsChecked) {
   refused("jobs: [{name: x, trace: a, npus: [0..3]}, {name: x, trace: a, npus: [4..7]}]\n",
           {"`jobs[1].name`", "'x' is the name of jobs[0]"});
   refused("jobs: [{name: a/b, trace: a, npus: [0..3]}]\n", {"`jobs[0].name`", "no name of a folder"});
+  refused("jobs: [{name: job1, trace: a, npus: [0..3]}, {trace: a, npus: [4..7]}]\n",
+          {"`jobs[1].name`", "'job1' is the name of jobs[0]"});
+  refused("jobs: [{name: links.csv, trace: a, npus: [0..3]}]\n",
+          {"`jobs[0].name`", "'links.csv' is the name of a file of the run's results"});
   refused("workload: {trace: a}\njobs: [{trace: a, npus: [0..3]}]\n", {"`jobs`", "`workload.trace`"});
   refused("jobs: [{trace: a, npus: [9]}]\n", {"`jobs[0].npus`", "'9'", "0 to 7"});
   refused("jobs: [{trace: a, npus: 3}]\n", {"`jobs[0].npus`", "a list of numbers and ranges"});
