@@ -121,6 +121,27 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
   return interruption_code();
 }
 
+/// What is told after the results, and the exit code.
+ExitCode conclude(const TraceJob& job, const RunResult& result, bool finished) {
+  if (!finished && interrupted()) {
+    note(fmt::format("weft: error: {} at {}: these are the results up to there", interruption_text(),
+                     readable_time(result.time)));
+    return interruption_code();
+  }
+  if (!finished) {
+    note("weft: error: " + job.stall_report());
+    return ExitCode::stall;
+  }
+  if (!result.broken_invariants.empty()) {
+    std::string lines =
+        "weft: error: the results break invariants of the model; please report this with the configuration";
+    for (const std::string& line : result.broken_invariants) lines += "\n  " + line;
+    note(lines);
+    return ExitCode::internal;
+  }
+  return ExitCode::done;
+}
+
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
   const MemoryRoom room(options.workload.force);
@@ -185,24 +206,7 @@ ExitCode run(const RunOptions& options) {
   } else {
     print(table);
   }
-  const std::string stall = finished || interrupted() ? "" : job->stall_report();
-  if (!finished && interrupted()) {
-    note(fmt::format("weft: error: {} at {}: these are the results up to there", interruption_text(),
-                     readable_time(result.time)));
-    return interruption_code();
-  }
-  if (!finished) {
-    note("weft: error: " + stall);
-    return ExitCode::stall;
-  }
-  if (!result.broken_invariants.empty()) {
-    std::string lines =
-        "weft: error: the results break invariants of the model; please report this with the configuration";
-    for (const std::string& line : result.broken_invariants) lines += "\n  " + line;
-    note(lines);
-    return ExitCode::internal;
-  }
-  return ExitCode::done;
+  return conclude(*job, result, finished);
 }
 
 }  // namespace

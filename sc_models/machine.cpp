@@ -19,6 +19,20 @@
 
 namespace weft {
 
+namespace {
+
+/// By link of the graph, or by dimension.
+std::vector<fabric::LinkType> link_types_of(const Config& config) {
+  std::vector<fabric::LinkType> types;
+  if (config.graph != nullptr) {
+    for (const GraphLink& link : config.graph->spec().links) types.emplace_back(link.rate(), link.latency);
+  }
+  for (const DimensionConfig& d : config.fabric_dimensions()) types.emplace_back(d.link_rate(), d.latency);
+  return types;
+}
+
+}  // namespace
+
 Machine::Machine(sc_core::sc_module_name name, const Config& config, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
@@ -26,6 +40,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
       cuts_(config, pool_, data_.get()),
+      link_types_(link_types_of(config)),
       wheel_("wheel"),
       end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
       starts_("starts", InstantPart::starts,
@@ -39,12 +54,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       dram_(dram_spec(config.hbm)) {
   if (folded_ && config_.remapped())
     throw std::logic_error("a machine whose logical topology is not its physical one does not fold");
-  if (config_.graph != nullptr) {
-    for (const GraphLink& link : config_.graph->spec().links)
-      link_types_.emplace_back(link.rate(), link.latency);
-  }
   for (const DimensionConfig& d : config_.fabric_dimensions()) {
-    link_types_.emplace_back(d.link_rate(), d.latency);
     level_types_.emplace_back();
     for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
       level_types_.back().emplace_back(d.tree->level(l).rate(), d.tree->level(l).latency);
