@@ -10,7 +10,6 @@
 #include "configs/describe.h"
 #include "configs/npu_list.h"
 #include "sc_main/decimal.h"
-#include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/results.h"
 #include "sc_main/table.h"
@@ -74,26 +73,18 @@ std::string machine_summary_json(const MachineRecord& record) {
 }
 
 void write_machine_results(const OutputFolder& folder, const MachineRecord& record) {
-  FileSet files;
-  try {
+  write_together([&](FileSet& files) {
     write_links(folder, record.result, &files);
     if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion, &files);
     folder.write("summary.json", machine_summary_json(record), &files);
-  } catch (const Interrupted&) {
-    files.finish();  // what is complete
-    throw;
-  }
-  files.finish();
+  });
 }
 
 std::string jobs_text(const MachineRecord& record) {
   const RunResult& result = record.result;
   std::string text =
       fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
-  text += fmt::format("time     {}{}\n\n", readable_time(result.time),
-                      record.finished ? ""
-                      : interrupted() ? "  (not finished: interrupted)"
-                                      : "  (not finished: see the stall report)");
+  text += time_text(result.time, record.finished) + "\n";
   Table table(
       {"job", "NPUs", "nodes", "time", "lower bound", "compute", "exposed comm.", "idle", "messages"});
   for (const JobSummary& job : record.jobs) {
@@ -108,8 +99,7 @@ std::string jobs_text(const MachineRecord& record) {
   const std::string congestion = congestion_text(record.config, result.congestion);
   if (!congestion.empty()) text += "ecn      " + congestion + "\n";
   text += pauses_text(result);
-  text += fmt::format("work     {} messages, {} events; {:.2f} s, {:.0f} MiB\n", grouped(result.messages),
-                      grouped(result.events), record.wall_s, record.peak_rss_MiB);
+  text += work_text(result, record.wall_s, record.peak_rss_MiB);
   return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "configs/describe.h"
 #include "sc_main/decimal.h"
@@ -497,16 +498,10 @@ std::string summary_json(const RunRecord& record) {
   return json.str();
 }
 
-void write_results(const OutputFolder& folder, const RunRecord& record) {
-  // They get their names together, the summary last.
+void write_together(const std::function<void(FileSet&)>& write) {
   FileSet files;
   try {
-    write_ranks(folder, record, &files);
-    write_collectives(folder, record.result.collectives, &files);
-    write_layers(folder, record, &files);
-    write_links(folder, record.result, &files);
-    if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion, &files);
-    folder.write("summary.json", summary_json(record), &files);
+    write(files);
   } catch (const Interrupted&) {
     files.finish();  // what is complete
     throw;
@@ -514,18 +509,17 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
   files.finish();
 }
 
-void write_job_results(const OutputFolder& folder, const RunRecord& record) {
-  FileSet files;
-  try {
+void write_results(const OutputFolder& folder, const RunRecord& record) {
+  write_together([&](FileSet& files) {
     write_ranks(folder, record, &files);
     write_collectives(folder, record.result.collectives, &files);
     write_layers(folder, record, &files);
+    if (!record.shared) {
+      write_links(folder, record.result, &files);
+      if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion, &files);
+    }
     folder.write("summary.json", summary_json(record), &files);
-  } catch (const Interrupted&) {
-    files.finish();  // what is complete
-    throw;
-  }
-  files.finish();
+  });
 }
 
 std::string links_text(const RunResult& result) {
@@ -547,15 +541,24 @@ std::string pauses_text(const RunResult& result) {
       grouped(links.overruns));
 }
 
+std::string time_text(Picoseconds time, bool finished) {
+  return fmt::format("time     {}{}\n", readable_time(time),
+                     finished        ? ""
+                     : interrupted() ? "  (not finished: interrupted)"
+                                     : "  (not finished: see the stall report)");
+}
+
+std::string work_text(const RunResult& result, double wall_s, double peak_rss_MiB) {
+  return fmt::format("work     {} messages, {} events; {:.2f} s, {:.0f} MiB\n", grouped(result.messages),
+                     grouped(result.events), wall_s, peak_rss_MiB);
+}
+
 std::string summary_text(const RunRecord& record) {
   const RunResult& result = record.result;
   std::string text =
       fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
   text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.trace, grouped(result.nodes));
-  text += fmt::format("time     {}{}\n", readable_time(result.time),
-                      record.finished ? ""
-                      : interrupted() ? "  (not finished: interrupted)"
-                                      : "  (not finished: see the stall report)");
+  text += time_text(result.time, record.finished);
   text += fmt::format(
       "bounds   {} <= time <= {}  (longest path and each rank's work; everything one after the other)\n\n",
       readable_time(result.lower_bound),
@@ -604,8 +607,7 @@ std::string summary_text(const RunRecord& record) {
         grouped(result.folded_collectives), grouped(result.collectives.size()),
         grouped(result.simulated_ranks), grouped(result.ranks.size()));
   }
-  text += fmt::format("work     {} messages, {} events; {:.2f} s, {:.0f} MiB\n", grouped(result.messages),
-                      grouped(result.events), record.wall_s, record.peak_rss_MiB);
+  text += work_text(result, record.wall_s, record.peak_rss_MiB);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #ifndef WEFT_SC_MAIN_RESULTS_H
 #define WEFT_SC_MAIN_RESULTS_H
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,12 @@ std::string pauses_text(const RunResult& result);
 /// The last keys of a summary: `invariants`, `warnings`, `wall_s`, `peak_rss_MiB`.
 void add_verdict(JsonText& json, const std::vector<std::string>& broken_invariants,
                  const std::vector<std::string>& warnings, double wall_s, double peak_rss_MiB);
+/// The lines `time` and `work` for people.
+std::string time_text(Picoseconds time, bool finished);
+std::string work_text(const RunResult& result, double wall_s, double peak_rss_MiB);
+/// Calls `write` for files that get their names together, when all of them are complete. Throws Interrupted
+/// when a signal comes: those that are complete have their names then.
+void write_together(const std::function<void(FileSet&)>& write);
 /// Weft's version.
 const char* program_version();
 
@@ -69,12 +76,10 @@ std::string phase_table(const CollectiveRow& row);
 /// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
 /// own.
 std::string summary_json(const RunRecord& record);
-/// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv, flows.csv (with DCQCN) and, last,
-/// summary.json, which get their names when all of them are complete. Throws Interrupted when a signal comes:
-/// those that are complete are there then.
+/// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv, flows.csv (with DCQCN; links and flows
+/// unless `record.shared`) and, last, summary.json, which get their names when all of them are complete.
+/// Throws Interrupted when a signal comes: those that are complete are there then.
 void write_results(const OutputFolder& folder, const RunRecord& record);
-/// The same of one of several jobs on a machine: without links.csv and flows.csv.
-void write_job_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);
 

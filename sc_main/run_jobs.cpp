@@ -146,7 +146,7 @@ class Run {
   }
 
   void write_all() const {
-    for (const SharedJob& own : jobs_) write_job_results(*own.folder, job_record(own));
+    for (const SharedJob& own : jobs_) write_results(*own.folder, job_record(own));
     const std::vector<JobSummary> jobs = summaries();
     write_machine_results(*folder_, machine_record(jobs));
   }
@@ -196,17 +196,14 @@ class Run {
         if (std::find(own.told.begin(), own.told.end(), warning) == own.told.end())
           warn(fmt::format("job `{}`: {}", own.name, warning));
     }
-    const size_t told = machine_->warnings().size();
     add_machine_results(shared_, *machine_);
     add_unmatched_rules();
     for (std::string& line : machine_->slot_warnings(shared_.out_of_order_starts))
       shared_.warnings.push_back(std::move(line));
     if (waves_->on()) close_waves(*waves_, shared_.time, shared_.warnings);
-    for (size_t i = 0; i < shared_.warnings.size(); ++i) {
-      const auto& early = machine_->warnings();
-      if (told == 0 || std::find(early.begin(), early.end(), shared_.warnings[i]) == early.end())
-        warn(shared_.warnings[i]);
-    }
+    const std::vector<std::string>& told = machine_->warnings();
+    for (const std::string& warning : shared_.warnings)
+      if (std::find(told.begin(), told.end(), warning) == told.end()) warn(warning);
   }
 
   /// A rule never applies if it applies in none of the jobs.
@@ -231,7 +228,6 @@ class Run {
       std::string text = "weft: error: ";
       for (const SharedJob& own : jobs_)
         if (!own.finished) text += fmt::format("job `{}` {}", own.name, own.job->stalled_ranks());
-      for (const std::string& line : machine_->describe_unit_waits(kUnitLines)) text += "  " + line + "\n";
       note(text + machine_->explain_stall());
       return ExitCode::stall;
     }
@@ -245,8 +241,6 @@ class Run {
          broken);
     return ExitCode::internal;
   }
-
-  static constexpr size_t kUnitLines = 8;
 
   const Config& config_;
   const RunJobsOptions options_;
