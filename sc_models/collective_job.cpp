@@ -123,8 +123,7 @@ uint64_t CollectiveJob::total_count() const {
   return rows_.size() * machine_.npus();
 }
 
-void CollectiveJob::collective_done(NpuId, const collectives::CollectiveDone& on_machine) {
-  const collectives::CollectiveDone done = on_clock(on_machine);
+void CollectiveJob::collective_done(NpuId, const collectives::CollectiveDone& done) {
   CollectiveRow& row = rows_[done.stream - first_stream_];
   // A folded job hears of rank 0 and counts it for all.
   for (uint32_t i = machine_.folded() ? machine_.npus() : 1; i > 0; --i) book_.record(done, row);

@@ -11,8 +11,6 @@
 namespace weft {
 namespace {
 
-constexpr size_t kUnitLines = 8;  // about collective units in a stall report
-
 void append(std::vector<std::string>& lines, std::vector<std::string> more) {
   for (std::string& line : more) lines.push_back(std::move(line));
 }
@@ -25,15 +23,13 @@ Job::Job(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans,
       config_(machine.config()),
       plans_(plans != nullptr ? std::move(plans) : std::make_shared<collectives::PlanBuilder>(config_)),
       rules_(rules != nullptr ? std::move(rules) : std::make_shared<collectives::Rules>(config_, *plans_)),
-      book_(machine.data()),
-      origin_(sc_core::sc_time_stamp().value()) {}
+      origin_(sc_core::sc_time_stamp().value()),
+      book_(machine.data(), origin_) {}
 
 Job::~Job() = default;
 
 std::string Job::stall_report() const {
-  std::string report = stalled_ranks();
-  for (const std::string& line : machine_.describe_unit_waits(kUnitLines)) report += "  " + line + "\n";
-  return report + machine_.explain_stall();
+  return stalled_ranks() + machine_.explain_stall();
 }
 
 RunResult Job::result() const {
@@ -43,13 +39,6 @@ RunResult Job::result() const {
   append(result.warnings, machine_.fidelity().unmatched());
   append(result.warnings, machine_.slot_warnings(result.out_of_order_starts));
   return result;
-}
-
-collectives::CollectiveDone Job::on_clock(const collectives::CollectiveDone& done) const {
-  collectives::CollectiveDone own = done;
-  own.started -= origin_;
-  own.finished -= origin_;
-  return own;
 }
 
 void Job::count(Counts& counts, uint32_t npu, uint64_t times) const {

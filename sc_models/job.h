@@ -41,7 +41,7 @@ class Job {
 
   virtual bool finished() const = 0;
   /// Why the job is not finished: which node of which rank waits for what, line by line, ending in the cycle
-  /// if there is one. Without what the machine says (Machine::explain_stall, describe_unit_waits).
+  /// if there is one. Without what the machine says (Machine::explain_stall).
   virtual std::string stalled_ranks() const = 0;
   /// .. with it.
   std::string stall_report() const;
@@ -68,8 +68,6 @@ class Job {
                std::shared_ptr<collectives::Rules> rules = nullptr);
   /// The folding of the job's ranks; null: no rank stands for others.
   virtual const graph::Folding* folded_ranks() const { return nullptr; }
-  /// With times of the job's clock.
-  collectives::CollectiveDone on_clock(const collectives::CollectiveDone& done) const;
   /// What the NMUs and memories of the job's ranks have counted.
   struct Counts {
     uint64_t messages = 0;
@@ -92,9 +90,9 @@ class Job {
   const Config& config_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
   std::shared_ptr<collectives::Rules> rules_;
-  CollectiveBook book_;
-  Counts before_;             ///< when the job was made
   const Picoseconds origin_;  ///< the machine's time when the job was made
+  CollectiveBook book_;
+  Counts before_;  ///< when the job was made
 };
 
 }  // namespace weft

@@ -196,8 +196,8 @@ class Machine : public sc_core::sc_module {
   /// nothing is in flight any more.
   std::vector<std::string> check_conservation() const;
 
-  /// Packet fidelity: why packets do not move any more, with the cycle of buffers if there is one; empty when
-  /// none is left.
+  /// Why nothing moves any more in the machine: what collective units wait for, why packets do not move (with
+  /// the cycle of buffers if there is one), what switches hold. Empty when nothing is held.
   std::string explain_stall() const;
   /// About the machine: buffers that are too small, what can deadlock.
   const std::vector<std::string>& warnings() const { return warnings_; }

@@ -52,7 +52,9 @@ LinkReport of_link(const fabric::Link& link) {
 }  // namespace
 
 std::string Machine::explain_stall() const {
+  constexpr size_t kUnitLines = 8;
   std::string text;
+  for (const std::string& line : describe_unit_waits(kUnitLines)) text += "  " + line + "\n";
   for (const Component* component : components_) text += component->stall_text();
   return text;
 }

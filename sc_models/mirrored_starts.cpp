@@ -8,13 +8,6 @@
 #include <utility>
 
 namespace weft {
-namespace {
-
-uint64_t key(uint32_t rank, uint32_t stream) {
-  return static_cast<uint64_t>(rank) << 32 | stream;
-}
-
-}  // namespace
 
 MirroredStarts::MirroredStarts(Machine& machine) : machine_(machine) {
   machine_.on_starts([this] { start_held(); });
@@ -105,13 +98,13 @@ bool MirroredStarts::start_mirrored(const std::vector<const Held*>& members) {
   part.before = machine_.links(first.rank);
   part.dimensions = how.dimensions;
   part.exchanges = how.exchanges;
-  mirrored_[key(first.rank, first.start.stream)] = std::move(part);
+  mirrored_[part_key(first.rank, first.start.stream)] = std::move(part);
   machine_.nmu(first.rank).start_mirrored(first.start.stream, first.start.plan);
   return true;
 }
 
 std::vector<uint32_t> MirroredStarts::end(uint32_t rank, const collectives::CollectiveDone& done) {
-  const auto it = mirrored_.find(key(rank, done.stream));
+  const auto it = mirrored_.find(part_key(rank, done.stream));
   if (it == mirrored_.end()) return {};
   const Mirrored part = std::move(it->second);
   mirrored_.erase(it);

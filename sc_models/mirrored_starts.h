@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collectives that one member runs for all, at analytical fidelity. When all members of a line start a
-// collective at one instant and none of them does anything beside it, they do alike: the first one runs it,
-// what it sends comes back to it as what its peers send, and the others get its result (docs/folding.md).
+// Collectives that one member runs for all, at analytical fidelity (docs/folding.md). All members of a line
+// start the collective at one instant, and none of them does anything else. Then they send the same messages
+// at the same times. The first member runs the collective. Its own messages come back to it in place of those
+// of its peers. The others get its result.
 //
 // Only for a job on all NPUs of its machine, whose rank r is NPU r.
 
@@ -21,6 +22,11 @@
 #include "workload/collectives/plan.h"
 
 namespace weft {
+
+/// A rank's part of a collective, in a table.
+inline uint64_t part_key(uint32_t rank, uint32_t collective) {
+  return static_cast<uint64_t>(rank) << 32 | collective;
+}
 
 class MirroredStarts {
  public:

@@ -45,14 +45,14 @@ struct RunResult {
   uint64_t events = 0;  ///< module activations
   uint64_t out_of_order_starts = 0;
   uint64_t memory_bytes = 0;
-  uint64_t packet_hops = 0;         ///< packet fidelity: packets times routers they left
-  uint64_t flits = 0;               ///< packet fidelity: that went through
-  Machine::Congestion congestion;   ///< packet fidelity with ECN
-  Picoseconds lower_bound = 0;      ///< of the job: longest path, each rank's work
-  Picoseconds upper_bound = 0;      ///< everything one after the other
-  bool folded = false;              ///< every member of every collective was told from one that does alike
-  uint32_t simulated_ranks = 0;     ///< ranks with modules of their own
-  uint64_t folded_collectives = 0;  ///< trace: collectives all of whose members were folded
+  uint64_t packet_hops = 0;                  ///< packet fidelity: packets times routers they left
+  uint64_t flits = 0;                        ///< packet fidelity: that went through
+  Machine::Congestion congestion;            ///< packet fidelity with ECN
+  Picoseconds lower_bound = 0;               ///< of the job: longest path, each rank's work
+  Picoseconds upper_bound = 0;               ///< everything one after the other
+  bool folded = false;                       ///< one member ran every collective for all of its members
+  uint32_t simulated_ranks = 0;              ///< ranks with modules of their own
+  uint64_t folded_collectives = 0;           ///< trace: collectives all of whose members were folded
   std::map<std::string, uint32_t> unfolded;  ///< trace: why ranks were not folded, and how many
   uint64_t data_collectives =
       0;                       ///< run.data: functional: finished collectives whose every element was checked

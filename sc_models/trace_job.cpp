@@ -12,13 +12,6 @@
 #include "workload/job/layer_rows.h"
 
 namespace weft {
-namespace {
-
-uint64_t key(uint32_t rank, uint32_t number) {
-  return static_cast<uint64_t>(rank) << 32 | number;
-}
-
-}  // namespace
 
 Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::Waves* waves) {
   Machine::Options options = machine_options(waves);
@@ -153,18 +146,17 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   if (const auto* c = folding_.of(rank)) {
     for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *start.plan);
   }
-  running_[key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
+  running_[part_key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
       folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
   return start;
 }
 
-void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& on_machine) {
-  const collectives::CollectiveDone done = on_clock(on_machine);
+void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
   const uint32_t number = done.stream - first_stream_ + 1;
   const auto finish = [&](uint32_t member) {
-    const auto it = running_.find(key(member, number));
+    const auto it = running_.find(part_key(member, number));
     const Running part = it->second;
     running_.erase(it);
     return part;

@@ -12,10 +12,6 @@
 namespace weft {
 namespace {
 
-uint64_t key(uint32_t rank, uint32_t number) {
-  return static_cast<uint64_t>(rank) << 32 | number;
-}
-
 /// Follows the first wait of each rank: the cycle in which a chain of them ends, "" if none does.
 std::string wait_cycle(const std::map<uint32_t, std::vector<uint32_t>>& waits) {
   for (const auto& start : waits) {
@@ -78,7 +74,7 @@ std::string TraceJob::stalled_collectives(Waits& waits) const {
       for (uint32_t i = 0; i < size; ++i) {
         const uint32_t rank = group.ranks.empty() ? i : ranks_.rank(group.ranks[i]);
         if (!folding_.built(rank)) continue;
-        (running_.count(key(rank, row.stream)) != 0 ? present : absent).push_back(rank);
+        (running_.count(part_key(rank, row.stream)) != 0 ? present : absent).push_back(rank);
       }
       break;
     }

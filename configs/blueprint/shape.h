@@ -115,8 +115,9 @@ class Shape {
 
   // -- Collectives.
 
-  /// Where NPUs `me` and `other` do alike, `other` uses this link as `me` uses `link`. By the links of a
-  /// FullyConnected they exchange (other's peer is peer ^ me ^ other), or pass on (peer - me + other).
+  /// NPUs `me` and `other` send the same messages at the same times. The link of `other` that carries what
+  /// `link` of `me` carries. Of a FullyConnected: with `exchange` the one to peer ^ me ^ other, else to peer
+  /// - me + other.
   uint32_t image(uint32_t link, uint32_t me, uint32_t other, bool exchange) const {
     return kind_->image(*this, link, me, other, exchange);
   }

@@ -79,8 +79,8 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
 }
 
 void CollectiveBook::record(const collectives::CollectiveDone& done, CollectiveRow& row) {
-  row.started = std::min(row.started, done.started);
-  row.finished = std::max(row.finished, done.finished);
+  row.started = std::min(row.started, done.started - origin_);
+  row.finished = std::max(row.finished, done.finished - origin_);
   row.messages += done.messages;
   row.message_bytes += done.bytes;
   row.split.add(done.split);

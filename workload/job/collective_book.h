@@ -33,8 +33,9 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
 
 class CollectiveBook {
  public:
-  /// `data`: of the machine, in data-carrying mode; null: sizes only. It outlives the book.
-  explicit CollectiveBook(const collectives::DataContext* data) : data_(data) {}
+  /// `data`: of the machine, in data-carrying mode; null: sizes only. It outlives the book. `origin`: the
+  /// machine's time at which the job's clock began; rows have times of the job's clock.
+  CollectiveBook(const collectives::DataContext* data, Picoseconds origin) : data_(data), origin_(origin) {}
 
   /// Adds a member's part to the row.
   void record(const collectives::CollectiveDone& done, CollectiveRow& row);
@@ -54,6 +55,7 @@ class CollectiveBook {
   void verify(const collectives::CollectiveDone& done, const CollectiveRow& row);
 
   const collectives::DataContext* data_ = nullptr;
+  const Picoseconds origin_;
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
   std::vector<std::string> wrong_data_;                          ///< one line a collective, the first kept
   uint64_t wrong_messages_ = 0;
