@@ -30,7 +30,7 @@ struct SoloCollectiveJob : private SoloMachine, public CollectiveJob {
       : SoloMachine(name, config, CollectiveJob::machine_options(nullptr, folded)), CollectiveJob(own) {}
 };
 
-/// Traces on all ranks. `fold`: ranks that do alike share one.
+/// Traces on all ranks. `fold`: one of several identical ranks is simulated.
 class SoloTraceJob : private SoloMachine, public TraceJob {
  public:
   SoloTraceJob(const char* name, const Config& config, const trace::JobTrace& traces, bool fold = false)

@@ -13,6 +13,7 @@
 
 #include "sc_models/payload_elements.h"
 #include "tests/support/isolated.h"
+#include "tests/support/small_machine.h"
 #include "tests/support/solo_job.h"
 
 namespace weft {
@@ -99,17 +100,7 @@ TEST(Border, PayloadsComeBackFromTheirBytes) {
 /// Runs one collective on a machine; its time and how many messages crossed borders.
 std::string outcome(const std::string& cut, const std::string& data) {
   const auto result = test::isolated([&] {
-    Config config;
-    DimensionConfig d;
-    d.kind = DimensionKind::ring;
-    d.size = 4;
-    d.bandwidth = {50'000'000'000ull, 1};
-    d.latency = 500'000;
-    config.dimensions = {d};
-    d.kind = DimensionKind::switch_;
-    d.size = 2;
-    config.dimensions.push_back(d);
-    config.collectives.chunks = 4;
+    Config config = test::ring_4_switch_2();
     config.run.cut_links = cut;
     config.run.data = data;
     test::SoloCollectiveJob job("job", config);
@@ -142,12 +133,7 @@ TEST(Border, CutLinksCarryTheSame) {
 
 TEST(Border, APatternThatCutsNothingIsRefused) {
   const auto result = test::isolated([] {
-    Config config;
-    DimensionConfig d;
-    d.kind = DimensionKind::ring;
-    d.size = 4;
-    d.bandwidth = {50'000'000'000ull, 1};
-    config.dimensions = {d};
+    Config config = test::ring_4_switch_2();
     config.run.cut_links = "*.nmu9.*";
     try {
       test::SoloCollectiveJob job("job", config);

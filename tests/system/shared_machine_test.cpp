@@ -14,6 +14,7 @@
 #include "sc_models/collective_job.h"
 #include "sc_models/trace_job.h"
 #include "tests/support/isolated.h"
+#include "tests/support/small_machine.h"
 #include "tests/trace/trace_files.h"
 
 namespace weft {
@@ -28,19 +29,8 @@ using trace::test::send;
 constexpr auto kAllReduce = ChakraProtoMsg::ALL_REDUCE;
 
 Config machine_config(Fidelity fidelity) {
-  Config config;
-  DimensionConfig d;
-  d.kind = DimensionKind::ring;
-  d.size = 4;
-  d.bandwidth = {50'000'000'000ull, 1};
-  d.latency = 500'000;
-  d.fidelity = fidelity;
-  config.dimensions = {d};
-  d.kind = DimensionKind::switch_;
-  d.size = 2;
-  config.dimensions.push_back(d);
+  Config config = test::ring_4_switch_2(fidelity);
   config.hbm.bandwidth = {1'000'000'000'000ull, 1};
-  config.collectives.chunks = 4;
   return config;
 }
 
@@ -189,7 +179,7 @@ TEST(SharedMachine, AnNpuHasOneJobAtATime) {
       << result.text;
 }
 
-/// Jobs on all NPUs that fold: one runs what all members of a line do alike.
+/// Jobs on all NPUs that fold: one member of a line runs a collective for all.
 TEST(SharedMachine, OutlivesJobsThatFold) {
   const FourRanks traces;
   const auto result = test::isolated([&] {
