@@ -86,6 +86,13 @@ struct HbmConfig {
   double efficiency = 1.0;
   uint32_t outstanding = 8;                          ///< requests that an NPU has in flight
   std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
+  // banked: what its controllers do
+  std::string address_map = "interleaved";
+  std::string scheduler = "first_ready";
+  uint32_t window = 64;  ///< requests of a pseudo-channel among which the controller chooses
+  std::string grouping = "watermarks";
+  std::string page_policy = "open";
+  std::string streams = "shortcut";  ///< shortcut | detailed
 
   bool banked() const { return model == "banked"; }
 };

@@ -13,6 +13,7 @@
 
 #include "configs/blueprint/names.h"
 #include "configs/stop.h"
+#include "sc_models/banked_hbm.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
 #include "workload/trace/collective_numbers.h"
@@ -51,7 +52,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       folded_(!options.mirrored.empty()),
       mirrored_(options.mirrored),
       whole_(options.whole),
-      dram_(dram_spec(config.hbm)) {
+      dram_(config.hbm.banked() ? make_dram_device(config.hbm, config.hbm.stacks) : nullptr) {
   if (folded_ && config_.remapped())
     throw std::logic_error("a machine whose logical topology is not its physical one does not fold");
   for (const DimensionConfig& d : config_.fabric_dimensions()) {
@@ -395,6 +396,14 @@ std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_
 
 void Machine::build_npus(const Options& options, const std::vector<uint32_t>& built) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
+  // What NPUs and NMUs access carries no bytes: traces have none.
+  const auto join = [&](MemoryDma& dma, MemoryTarget& memory, uint32_t socket) {
+    if (config_.run.data == "functional") {
+      memory.keep_bytes();
+      dma.without_bytes();
+    }
+    dma.socket.bind(memory.socket(socket));
+  };
   npu_modules_.resize(nmus_.size());
   for (const uint32_t r : built) {
     const std::string suffix = std::to_string(r);
@@ -404,8 +413,8 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     npu_modules_[r] =
         std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
-    npu_modules_[r]->memory().socket.bind(hbm.socket(0));
-    if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));
+    join(npu_modules_[r]->memory(), hbm, 0);
+    if (reduces) join(*nmus_[r]->memory(), hbm, 1);
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
       const MemoryTiming timing{config_.remote_memory->bandwidth, config_.remote_memory->latency, 0, 1.0};
       const std::string& model = config_.remote_memory->implementation;
@@ -413,7 +422,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
                                       "remote_memory.implementation", ("remote" + suffix).c_str(),
                                       {timing, 1, options.waves}));
       memory_ranks_.push_back(r);
-      remote->socket.bind(memories_.back()->socket(0));
+      join(*remote, *memories_.back(), 0);
       components_.push_back(memories_.back().get());
     }
   }

@@ -14,14 +14,12 @@
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "configs/dram_spec.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/analytical_switch.h"
-#include "sc_models/banked_hbm.h"
 #include "sc_models/component.h"
 #include "sc_models/fabric_switch.h"
-#include "sc_models/hbm.h"
 #include "sc_models/link_cuts.h"
+#include "sc_models/memory_target.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
@@ -53,6 +51,8 @@ struct LinkReport {
   Picoseconds paused = 0;
   uint64_t overruns = 0;  ///< packets that found a full buffer without having been paused
 };
+
+struct DramDevice;
 
 class Machine : public sc_core::sc_module {
  public:
@@ -298,7 +298,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
   std::vector<std::unique_ptr<Npu>> npu_modules_;
-  const DramSpec dram_;  ///< of the HBMs, model `banked`
+  std::shared_ptr<const DramDevice> dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;
   std::vector<uint32_t> memory_ranks_;  ///< whose they are, ascending
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;

@@ -24,6 +24,7 @@
 #include <memory>
 #include <string>
 
+#include "sc_models/dram_policies.h"
 #include "sc_models/memory_model.h"
 #include "sc_models/switch_model.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
@@ -59,9 +60,25 @@ class PluginRegistry {
   /// program.
   void add_algorithm(const collectives::Algorithm& algorithm, const std::string& description);
 
+  // What the controllers of HBM model `banked` do (sc_models/dram_policies.h): `hbm.address_map`,
+  // `hbm.scheduler`, `hbm.grouping`, `hbm.page_policy`, `hbm.refresh`.
+  void add_address_map(const std::string& name, const std::string& description,
+                       PolicyMaker<AddressMap> maker);
+  void add_dram_scheduler(const std::string& name, const std::string& description,
+                          PolicyMaker<DramScheduler> maker);
+  void add_grouping(const std::string& name, const std::string& description,
+                    PolicyMaker<GroupingPolicy> maker);
+  void add_page_policy(const std::string& name, const std::string& description,
+                       PolicyMaker<PagePolicy> maker);
+  void add_refresh(const std::string& name, const std::string& description, RefreshMaker maker);
+
   uint32_t registered() const { return registered_; }
 
  private:
+  template <typename Maker>
+  void add(NamedRegistry<Maker>& registry, const char* key, const std::string& name,
+           const std::string& description, Maker maker);
+
   std::string source_;
   uint32_t registered_ = 0;
 };

@@ -238,7 +238,14 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
     EXPECT_EQ(compute_slots, b.npu.compute_slots);
     const auto& [model, preset, stacks, refresh, hbm_bandwidth, hbm_latency, capacity, efficiency,
-                 outstanding, implementation] = hbm;
+                 outstanding, implementation, address_map, scheduler, dram_window, grouping, page_policy,
+                 streams] = hbm;
+    EXPECT_EQ(address_map, b.hbm.address_map);
+    EXPECT_EQ(scheduler, b.hbm.scheduler);
+    EXPECT_EQ(dram_window, b.hbm.window);
+    EXPECT_EQ(grouping, b.hbm.grouping);
+    EXPECT_EQ(page_policy, b.hbm.page_policy);
+    EXPECT_EQ(streams, b.hbm.streams);
     EXPECT_EQ(implementation, b.hbm.implementation);
     EXPECT_EQ(model, b.hbm.model);
     EXPECT_EQ(preset, b.hbm.preset);
