@@ -37,7 +37,8 @@ enum class Key {
   algorithm,
   iteration,
   root,
-  remote
+  remote,
+  in_switch
 };
 
 Key key_of(std::string_view name) {
@@ -58,6 +59,7 @@ Key key_of(std::string_view name) {
              : name == "comm_root" ? Key::root
              : name == "root_rank" ? Key::root
              : name == "is_remote" ? Key::remote
+             : name == "in_switch" ? Key::in_switch
              : name == "algorithm" ? Key::algorithm
              : name == "iteration" ? Key::iteration
                                    : Key::other;
@@ -263,6 +265,9 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return true;
     case Key::remote:
       if (truth(name, value, n)) node_.remote = n != 0;
+      return true;
+    case Key::in_switch:
+      if (truth(name, value, n)) node_.in_switch = n != 0;
       return true;
     case Key::pg_name:
       if (value.shape == Value::Shape::text) {

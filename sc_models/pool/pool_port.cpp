@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/pool/pool_port.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sc_models/message_time.h"
+#include "sc_models/pool/pool_data.h"
+
+namespace weft {
+
+PoolPort::PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& context, fabric::LinkType& type,
+                   fabric::Link* shared)
+    : sc_core::sc_module(name),
+      socket("port"),
+      npu_(npu),
+      context_(context),
+      own_(type),
+      shared_(shared),
+      striping_(pool::make_striping(context.pool.striping, context.pool.groups, context.layout.ways())),
+      credits_(context.pool.buffer) {
+  socket.bind(static_cast<fabric::fabric_bw_if&>(*this));
+  context.wheel.add(*this);
+}
+
+void PoolPort::store(PoolTransfer& transfer) {
+  Store store;
+  store.transfer = transfer.id;
+  store.left = transfer.tensor;
+  const bool spread = context_.pool.split == PoolSplit::fluid && !context_.layout.folded();
+  if (spread && !in_switch(transfer.operation)) {
+    const uint64_t groups = context_.pool.groups;
+    uint64_t offset = 0;
+    for (uint64_t r = 0; r < groups; ++r) {
+      store.group_left.push_back(transfer.bytes / groups + (r < transfer.bytes % groups ? 1 : 0));
+      store.group_offset.push_back(offset);
+      offset += store.group_left.back();
+    }
+  }
+  stores_.push_back(std::move(store));
+  if (!running()) wake_at(sc_core::sc_time_stamp().value());
+}
+
+void PoolPort::receive(const fabric::Transfer& transfer) {
+  const Picoseconds tail = transfer.first + transfer.flit_time;
+  if (transfer.kind == fabric::Transfer::Kind::credit) {
+    credits_coming_.push(tail, arrivals_++, 0);
+    if (!running()) wake_at(tail);
+    return;
+  }
+  const fabric::Packet& packet = context_.packets[transfer.packet];
+  const PoolHeader header = PoolHeader::of(packet);
+  PoolTransfer& access = context_.events.transfer(header.transfer);
+  if (context_.data != nullptr) context_.data->receive(access, npu_, header.offset, packet.data);
+  const uint64_t bytes = packet.bytes;
+  context_.packets.release(transfer.packet);
+  context_.events.loaded(access, npu_, bytes, tail);
+}
+
+bool PoolPort::may_send() const {
+  if (stores_.empty()) return false;
+  if (context_.pool.buffer == 0) return true;
+  return !in_switch(context_.events.transfer(stores_.front().transfer).operation) || credits_ > 0;
+}
+
+void PoolPort::activate(Picoseconds now) {
+  ++activations_;
+  while (credits_coming_.next() <= now) {
+    credits_coming_.pop();
+    ++credits_;
+  }
+  while (may_send() && free_at_ <= now) send(now);
+  Picoseconds next = credits_coming_.next();
+  if (may_send()) next = std::min(next, free_at_);
+  wake_at(next);
+}
+
+/// `split: fluid`: this NPU's part of a chunk of each link.
+PoolPort::Piece PoolPort::next_of_round(Store& store, PoolTransfer& transfer) {
+  StoreRound& round = context_.round;
+  const Wide room = static_cast<Wide>(context_.layout.round_links()) * context_.pool.chunk;
+  const Wide rounds = (static_cast<Wide>(store.left) * std::max(1u, round.active) + room - 1) / room;
+  Piece piece;
+  piece.offset = store.offset;
+  piece.bytes = static_cast<uint64_t>((store.left + rounds - 1) / rounds);
+  round.bytes += piece.bytes;
+  round.bytes -= transfer.piece;
+  transfer.piece = piece.bytes;
+  piece.chunk = store.chunk++;
+  return piece;
+}
+
+/// .. of a chunk of one group; the groups take turns, from another one on at each NPU.
+PoolPort::Piece PoolPort::next_of_groups(Store& store) {
+  const uint32_t groups = context_.pool.groups;
+  Piece piece;
+  do {
+    piece.group = (store.chunk + npu_) % groups;
+    piece.chunk = store.chunk++;
+  } while (store.group_left[piece.group] == 0);
+  const Wide left = store.group_left[piece.group];
+  const Wide rounds =
+      (left * std::max(1u, context_.round.active) + context_.pool.chunk - 1) / context_.pool.chunk;
+  piece.way = context_.layout.fluid_way(piece.group, npu_);
+  piece.offset = store.group_offset[piece.group];
+  piece.bytes = static_cast<uint64_t>((left + rounds - 1) / rounds);
+  store.group_left[piece.group] -= piece.bytes;
+  store.group_offset[piece.group] += piece.bytes;
+  return piece;
+}
+
+PoolPort::Piece PoolPort::next_piece(Store& store, PoolTransfer& transfer) {
+  if (in_switch(transfer.operation)) {
+    const PoolTransfer::Chunk& chunk = transfer.chunks[store.chunk];
+    return {chunk.group, chunk.way, chunk.offset, chunk.bytes, store.chunk++};
+  }
+  if (context_.layout.folded()) return next_of_round(store, transfer);
+  if (context_.pool.split == PoolSplit::fluid) return next_of_groups(store);
+  const pool::Place place = striping_->place(npu_, store.chunk);
+  return {place.group, place.way, store.offset, std::min(context_.pool.chunk, store.left), store.chunk++};
+}
+
+void PoolPort::send(Picoseconds now) {
+  Store& store = stores_.front();
+  PoolTransfer& transfer = context_.events.transfer(store.transfer);
+  const Piece piece = next_piece(store, transfer);
+  const bool sum = in_switch(transfer.operation);
+  PoolHeader header;
+  header.transfer = store.transfer;
+  header.chunk = piece.chunk;
+  header.way = piece.way;
+  header.offset = piece.offset;
+  header.kind = sum ? PoolMessage::scatter : PoolMessage::single;
+  const fabric::PacketRef ref =
+      make_pool_message(context_, header, npu_, context_.layout.group_node(piece.group), piece.bytes);
+  fabric::Packet& packet = context_.packets[ref];
+  if (context_.data != nullptr) packet.data = context_.data->send(transfer, npu_, piece.offset, piece.bytes);
+  if (sum && context_.pool.buffer != 0) --credits_;
+  message_in_time(name(), packet, [&] {
+    fabric::Link& link = shared_ != nullptr ? *shared_ : own_;
+    const fabric::Link::Slot slot = link.occupy(now, piece.bytes);
+    free_at_ = link.free_at();
+    fabric::Transfer out;
+    out.leave(slot.start, link.latency(), slot.end - slot.start);
+    out.packet = ref;
+    fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+    sc_core::sc_time zero;
+    store.offset += piece.bytes;
+    store.left -= piece.bytes;
+    if (store.left == 0) stores_.pop_front();
+    socket->nb_transport_fw(out, phase, zero);
+  });
+}
+
+void PoolPort::count(Counters& counters) const {
+  counters.activations += activations_;
+  counters.in_flight += stores_.size();
+  counters.link_bytes += own_.bytes();
+  counters.link_messages += own_.messages();
+}
+
+std::string PoolPort::stall_text() const {
+  if (stores_.empty()) return {};
+  return fmt::format("{}: {} B of a store are not sent{}\n", name(), stores_.front().left,
+                     may_send() ? "" : ": no credit for partial sums");
+}
+
+}  // namespace weft
