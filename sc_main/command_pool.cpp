@@ -29,6 +29,7 @@
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_estimate.h"
 #include "sc_models/pool/pool_run.h"
+#include "sc_models/pool/private_memories.h"
 
 namespace weft::cli {
 namespace {
@@ -157,11 +158,39 @@ std::string to_text(const Result& result, bool formula, bool data) {
   return text;
 }
 
-/// False: interrupted, or stalled (then with a message).
+/// Until the run is finished, interrupted or stalled.
+bool finish(Machine& machine, const PoolRun& run, uint32_t npus) {
+  return simulate(
+      machine, [&] { return run.finished(); },
+      [&] {
+        Work work;
+        work.done = npus - run.left();
+        work.total = npus;
+        work.unit = "NPUs";
+        return work;
+      });
+}
+
+/// `remote_memory`: bytes / bandwidth and one latency, of each NPU alone.
+pool::ClosedForm private_form(const Config& config, uint64_t bytes, uint32_t npus) {
+  const RemoteMemoryConfig& remote = *config.remote_memory;
+  const auto time = static_cast<double>(any_transfer_time(bytes, remote.bandwidth));
+  pool::ClosedForm form;
+  form.stages.push_back({"remote_memory/npu", time, time});
+  form.least_ps = time;
+  form.time_ps = time + static_cast<double>(remote.latency);
+  form.exact = remote.implementation == kDefaultMemoryModel;
+  form.loads.push_back({"remote_memory/npu", config.npus(), static_cast<Wide>(bytes) * npus, bytes,
+                        npus == config.npus() ? bytes : 0});
+  return form;
+}
+
+/// Stalls and signals are told.
 ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, uint32_t npus,
                  Result& result) {
   set_up_kernel();
   std::unique_ptr<Machine, NoTeardown> machine;
+  std::unique_ptr<PrivateMemories, NoTeardown> memories;
   {
     const StopAction leave_now([] {
       accept_stop();
@@ -171,19 +200,12 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
     Machine::Options options;
     options.memory_pool = true;
     machine.reset(new Machine("job", config, options));
+    if (!config.memory_pool) memories.reset(new PrivateMemories("private", config));
   }
   const auto begin = std::chrono::steady_clock::now();
   static PoolRun run;
-  run.start(*machine->memory_pool(), operation, bytes, npus);
-  const bool done = simulate(
-      *machine, [&] { return run.finished(); },
-      [&] {
-        Work work;
-        work.done = npus - run.left();
-        work.total = npus;
-        work.unit = "NPUs";
-        return work;
-      });
+  run.start(memories ? static_cast<PoolAccess&>(*memories) : *machine->memory_pool(), operation, bytes, npus);
+  const bool done = finish(*machine, run, npus);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!done && interrupted()) return interruption_code();
   if (!done) {
@@ -191,6 +213,13 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
     return ExitCode::stall;
   }
   result.time = run.time();
+  if (memories) {
+    for (uint32_t u = 0; u < npus; ++u)
+      if (memories->bytes(u) != bytes)
+        throw UserError(ExitCode::internal, fmt::format("NPU {} moved {} B; please report this with the command",
+                                                        u, memories->bytes(u)));
+    return ExitCode::done;
+  }
   result.loads = machine->memory_pool()->loads(stores(operation));
   result.events = machine->memory_pool()->activations();
   result.messages = machine->memory_pool()->messages();
@@ -205,24 +234,38 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
   return ExitCode::done;
 }
 
-ExitCode run_pool(const PoolOptions& options) {
-  std::vector<std::string> sets = options.sets;
-  if (!options.chunk.empty())
-    sets.push_back("memory.pool.chunk=" + print_size(size_of("--chunk", options.chunk)));
-  const auto config = std::make_unique<Config>(load_config(options.config, sets));
-  if (!config->memory_pool)
+/// A pool, or for plain accesses a private remote memory.
+void check_memory(const Config& config, const PoolOptions& options, PoolOperation operation, uint64_t bytes) {
+  if (config.memory_pool) return;
+  if (!config.remote_memory)
     throw UserError(ExitCode::usage,
                     fmt::format("{}: there is no key `memory.pool`, and `weft pool` measures a pool; add it "
                                 "(docs/memory_pool.md)",
                                 options.config));
+  if (in_switch(operation))
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: --op {}: the NPUs have remote memories of their own (`remote_memory`), "
+                                "without switches; use load or store, or add `memory.pool`",
+                                options.config, to_string(operation)));
+  if (bytes == 0)
+    throw UserError(ExitCode::usage, "--tensor: a tensor of 0 bytes moves nothing; give a size of 1 B or more");
+}
+
+ExitCode run_pool(const PoolOptions& options) {
+  std::vector<std::string> sets = options.sets;
+  if (!options.chunk.empty() && load_config(options.config, sets).memory_pool)
+    sets.push_back("memory.pool.chunk=" + print_size(size_of("--chunk", options.chunk)));
+  const auto config = std::make_unique<Config>(load_config(options.config, sets));
   const PoolOperation operation = operation_of(options.op);
   const uint64_t bytes = size_of("--tensor", options.tensor);
+  check_memory(*config, options, operation, bytes);
   const uint32_t npus = npus_of(options, *config, operation);
-  pool::check_access(*config, operation, bytes, npus);
+  if (config->memory_pool) pool::check_access(*config, operation, bytes, npus);
   MemoryRoom(options.force).check(*config, machine_memory(*config, config->npus(), 0, false));
   check_machine(*config);
   Result result;
-  result.form = pool::closed_form(*config, operation, bytes, npus);
+  result.form = config->memory_pool ? pool::closed_form(*config, operation, bytes, npus)
+                                    : private_form(*config, bytes, npus);
   result.loads = result.form.loads;
   for (const std::string& warning : result.form.warnings) warn(warning);
   ExitCode code = ExitCode::done;
@@ -232,9 +275,12 @@ ExitCode run_pool(const PoolOptions& options) {
   if (options.json) {
     print(to_json(result, options.formula, data));
   } else {
-    print(fmt::format("# {} of {} by {} NPUs, chunks of {}, split {}\n{}", to_string(operation),
-                      readable_size(bytes), npus, print_size(config->memory_pool->chunk),
-                      to_string(config->memory_pool->split), to_text(result, options.formula, data)));
+    const std::string how = config->memory_pool
+                                ? fmt::format("chunks of {}, split {}", print_size(config->memory_pool->chunk),
+                                              to_string(config->memory_pool->split))
+                                : std::string("each from a remote memory of its own");
+    print(fmt::format("# {} of {} by {} NPUs, {}\n{}", to_string(operation), readable_size(bytes), npus, how,
+                      to_text(result, options.formula, data)));
   }
   return code;
 }

@@ -19,7 +19,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
     : sc_core::sc_module(name),
       config_(config),
       layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
-      data_(config.run.data == "none" ? nullptr : std::make_unique<PoolData>(config)),
+      data_(config.run.data == "none" ? nullptr : std::make_unique<PoolData>(config.npus())),
       context_{config, *config.memory_pool, *layout_, packets, wheel, *this, round_, data_.get()},
       striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
       service_(layout_->group_rate(), 0),
@@ -113,7 +113,6 @@ PoolTransfer& MemoryPool::create(PoolOperation operation, uint64_t bytes) {
 /// In-switch: the order in which all NPUs send, or groups serve, the chunks.
 void MemoryPool::make_chunks(PoolTransfer& t) const {
   const MemoryPoolConfig& pool = context_.pool;
-  const uint64_t unit = data_ != nullptr && stores(t.operation) ? data_->element_bytes() : 1;
   if (pool.split == PoolSplit::whole) {
     const uint64_t chunks = (t.bytes + pool.chunk - 1) / pool.chunk;
     for (uint64_t j = 0; j < chunks; ++j) {
@@ -127,8 +126,6 @@ void MemoryPool::make_chunks(PoolTransfer& t) const {
   }
   // Equal chunks of each group's share; the groups take turns.
   const uint64_t groups = layout_->groups();
-  const uint64_t share = t.tensor / groups / unit * unit;
-  const uint64_t larger = unit == 1 ? t.tensor % groups : 0;  // the last one has what is no whole unit
   const Wide room = static_cast<Wide>(layout_->round_links()) * pool.chunk;
   struct Left {
     uint64_t offset, bytes;
@@ -136,7 +133,7 @@ void MemoryPool::make_chunks(PoolTransfer& t) const {
   std::vector<Left> left;
   uint64_t offset = 0;
   for (uint64_t r = 0; r < groups; ++r) {
-    const uint64_t bytes = r + 1 == groups ? t.tensor - offset : share + (r < larger ? 1 : 0);
+    const uint64_t bytes = t.tensor / groups + (r < t.tensor % groups ? 1 : 0);
     left.push_back({offset, bytes});
     offset += bytes;
   }
@@ -145,8 +142,7 @@ void MemoryPool::make_chunks(PoolTransfer& t) const {
     for (uint32_t r = 0; r < groups; ++r) {
       if (left[r].bytes == 0) continue;
       const Wide rounds = (left[r].bytes + room - 1) / room;
-      auto bytes = static_cast<uint64_t>((left[r].bytes + rounds - 1) / rounds);
-      bytes = std::min(left[r].bytes, (bytes + unit - 1) / unit * unit);
+      const auto bytes = static_cast<uint64_t>((left[r].bytes + rounds - 1) / rounds);
       t.chunks.push_back({r, layout_->fluid_way(r, 0), left[r].offset, bytes});
       left[r].offset += bytes;
       left[r].bytes -= bytes;
@@ -341,8 +337,7 @@ std::vector<ClassLoad> MemoryPool::loads(bool store) const {
       for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
         const PoolLayout::Port& port = layout_->ports(n)[p];
         const PoolLayout::Link& link = layout_->links()[port.link];
-        const bool both = name == "ring" || name == "mesh";
-        if (link.cls == c && (both || port.at_a == store)) add(load, link_at(n, p).bytes(), link.count);
+        if (link.cls == c && (layout_->both_ways(c) || port.at_a == store)) add(load, link_at(n, p).bytes(), link.count);
       }
     }
     loads.push_back(load);

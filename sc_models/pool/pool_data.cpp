@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace weft {
 namespace {
@@ -20,51 +19,25 @@ uint64_t mix(uint64_t x) {  // the finalizer of splitmix64
   return x ^ (x >> 31);
 }
 
-}  // namespace
+/// Elements are bytes, and their sums are modulo 256.
+void add(const PoolData::Bytes& from, PoolData::Bytes& to) {
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = static_cast<std::byte>(std::to_integer<unsigned>(to[i]) + std::to_integer<unsigned>(from[i]));
+}
 
-PoolData::PoolData(const Config& config)
-    : element_(collectives::element_type(config.run.element)),
-      reduce_(collectives::reduce_op(config.run.reduce)),
-      npus_(config.npus()) {}
+constexpr std::byte kUnwritten{0xad};
+
+}  // namespace
 
 void PoolData::fill(const PoolTransfer& transfer, uint32_t u, uint64_t offset, Bytes& bytes) const {
   const uint64_t seed = mix(static_cast<uint64_t>(transfer.id) << 32 | u);
-  if (transfer.operation != PoolOperation::scatter_store) {
-    for (uint64_t i = 0; i < bytes.size(); ++i) {
-      const uint64_t at = offset + i;
-      bytes[i] = static_cast<std::byte>(mix(seed + at / 8) >> (at % 8 * 8));
-    }
-    return;
-  }
-  // -1, 0 and 1: their sums are exact in whatever order they are taken.
-  const uint32_t size = element_bytes();
-  for (uint64_t i = 0; i < bytes.size(); i += size) {
-    const int value = static_cast<int>(mix(seed + (offset + i) / size) % 3) - 1;
-    std::byte element[4] = {};
-    if (element_ == ElementType::int32) {
-      std::memcpy(element, &value, 4);
-    } else if (element_ == ElementType::bf16) {
-      const uint16_t bits = collectives::bf16_from_fp32(static_cast<float>(value));
-      std::memcpy(element, &bits, 2);
-    } else {
-      const auto real = static_cast<float>(value);
-      std::memcpy(element, &real, 4);
-    }
-    std::memcpy(&bytes[i], element, std::min<uint64_t>(size, bytes.size() - i));
+  for (uint64_t i = 0; i < bytes.size(); ++i) {
+    const uint64_t at = offset + i;
+    bytes[i] = static_cast<std::byte>(mix(seed + at / 8) >> (at % 8 * 8));
   }
 }
 
 void PoolData::begin(const PoolTransfer& transfer) {
-  if (transfer.operation == PoolOperation::scatter_store) {
-    for (const PoolTransfer::Chunk& chunk : transfer.chunks)
-      if (chunk.offset % element_bytes() != 0)
-        throw UserError(
-            ExitCode::usage,
-            fmt::format("key `memory.pool.chunk`: with `run.data: functional` a chunk of a "
-                        "scatter_store must begin with a whole element, and one begins at byte {} of "
-                        "elements of {} B; choose a multiple of {} B",
-                        chunk.offset, element_bytes(), element_bytes()));
-  }
   const uint64_t copies = transfer.operation == PoolOperation::gather_load ? npus_ + uint64_t{1} : 2;
   held_ += transfer.tensor * copies;
   if (held_ > kMostHeld)
@@ -74,11 +47,11 @@ void PoolData::begin(const PoolTransfer& transfer) {
                     "functional`; use smaller tensors, fewer NPUs, or `run.data: none`",
                     kMostHeld >> 30));
   Tensors& t = tensors_[transfer.id];
-  t.in_groups.assign(transfer.tensor, collectives::kUnwritten);
+  t.in_groups.assign(transfer.tensor, kUnwritten);
   t.written.assign(stores(transfer.operation) ? transfer.tensor : 0, false);
   if (stores(transfer.operation)) return;
   fill(transfer, transfer.npu, 0, t.in_groups);
-  t.at_npus.assign(transfer.members.size(), Bytes(transfer.tensor, collectives::kUnwritten));
+  t.at_npus.assign(transfer.members.size(), Bytes(transfer.tensor, kUnwritten));
   t.came.assign(transfer.members.size(), std::vector<bool>(transfer.tensor, false));
 }
 
@@ -102,19 +75,11 @@ void PoolData::end(const PoolTransfer& transfer) {
 }
 
 PoolData::Bytes PoolData::expected_sum(const PoolTransfer& transfer) const {
-  Bytes sum(transfer.tensor);
-  std::vector<Bytes> inputs(npus_, Bytes(transfer.tensor));
-  std::vector<const std::byte*> operands;
+  Bytes sum(transfer.tensor, std::byte{0});
+  Bytes input(transfer.tensor);
   for (uint32_t u = 0; u < npus_; ++u) {
-    fill(transfer, u, 0, inputs[u]);
-    operands.push_back(inputs[u].data());
-  }
-  const uint64_t elements = transfer.tensor / element_bytes();
-  collectives::combine(element_, reduce_, operands, elements, sum.data());
-  for (uint64_t i = elements * element_bytes(); i < transfer.tensor; ++i) {
-    unsigned all = 0;
-    for (const Bytes& input : inputs) all += std::to_integer<unsigned>(input[i]);
-    sum[i] = static_cast<std::byte>(all);
+    fill(transfer, u, 0, input);
+    add(input, sum);
   }
   return sum;
 }
@@ -159,17 +124,10 @@ uint32_t PoolData::copy(uint32_t payload) {
 }
 
 void PoolData::combine(const std::vector<uint32_t>& payloads) {
-  Bytes& target = payloads_[payloads.front()];
-  std::vector<const std::byte*> operands;
-  for (const uint32_t payload : payloads) operands.push_back(payloads_[payload].data());
-  const uint64_t elements = target.size() / element_bytes();
-  for (uint64_t i = elements * element_bytes(); i < target.size(); ++i) {
-    unsigned all = 0;
-    for (const uint32_t payload : payloads) all += std::to_integer<unsigned>(payloads_[payload][i]);
-    target[i] = static_cast<std::byte>(all);
+  for (size_t i = 1; i < payloads.size(); ++i) {
+    add(payloads_[payloads[i]], payloads_[payloads.front()]);
+    free(payloads[i]);
   }
-  if (elements != 0) collectives::combine(element_, reduce_, operands, elements, target.data());
-  for (size_t i = 1; i < payloads.size(); ++i) free(payloads[i]);
 }
 
 uint32_t PoolData::read(const PoolTransfer& transfer, uint64_t offset, uint64_t bytes) {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "sc_models/pool/pool_access_state.h"
-#include "workload/collectives/elements.h"
 
 namespace weft {
 
@@ -23,7 +22,7 @@ class PoolData {
  public:
   using Bytes = std::vector<std::byte>;
 
-  explicit PoolData(const Config& config);
+  explicit PoolData(uint32_t npus) : npus_(npus) {}
 
   /// An access begins: its inputs, and the places for its results, are made.
   void begin(const PoolTransfer& transfer);
@@ -45,7 +44,6 @@ class PoolData {
   uint64_t verified() const { return verified_; }  ///< bytes that were compared
   const std::vector<std::string>& wrong() const { return wrong_; }
   uint64_t live() const { return payloads_.size() - 1 - free_.size(); }
-  uint32_t element_bytes() const { return collectives::element_bytes(element_); }
 
  private:
   struct Tensors {
@@ -63,8 +61,6 @@ class PoolData {
                const Bytes& should, const std::string& where);
   void note(const std::string& line);
 
-  ElementType element_;
-  ReduceOp reduce_;
   uint32_t npus_;
   std::vector<Bytes> payloads_{1};
   std::vector<uint32_t> free_;

@@ -192,6 +192,7 @@ bool PoolSwitch::take(uint32_t port, Picoseconds now) {
     if (bounded() && (places_ >= context_.pool.buffer || !is_next(header))) return false;
     it = sums_.emplace(p.id_low, Sum{}).first;
     it->second.parts.resize(children.size());
+    if (bounded()) ready_[parent_port(header, p.destination)].push_back(it->first);
     ++places_;
     most_sums_ = std::max<size_t>(most_sums_, places_);
   }
@@ -202,7 +203,7 @@ bool PoolSwitch::take(uint32_t port, Picoseconds now) {
   inputs_[port].pop_front();
   if (++sum.here == sum.parts.size()) {
     sum.ready = true;
-    ready_[parent_port(header, p.destination)].push_back(it->first);
+    if (!bounded()) ready_[parent_port(header, p.destination)].push_back(it->first);
   }
   if (bounded()) {
     fabric::Transfer credit;
@@ -224,8 +225,9 @@ void PoolSwitch::send_sums(Picoseconds now) {
     const bool to_group = context_.layout.ports(node_)[port].peer >= context_.layout.group_node(0);
     while (!ready_[port].empty() && (!bounded() || to_group || credits_[port] > 0)) {
       const auto it = sums_.find(ready_[port].front());
-      ready_[port].pop_front();
       const Sum& sum = it->second;
+      if (!sum.ready) break;
+      ready_[port].pop_front();
       const fabric::PacketRef result = sum.parts.front();
       if (context_.data != nullptr) {
         std::vector<uint32_t> parts;

@@ -73,7 +73,9 @@ class PoolSwitch final : public SwitchModel {
   uint64_t pieces_bytes_ = 0;
   std::vector<std::deque<fabric::PacketRef>> inputs_;  ///< by port: contributions that wait
   std::map<uint64_t, Sum> sums_;                       ///< by Packet::id_low
-  std::vector<std::deque<uint64_t>> ready_;            ///< by port: complete sums
+  /// By port: sums that go there. With a bounded buffer in the order of the chunks, whichever is complete
+  /// first: the input at the other end must not hold a chunk in front of an earlier one.
+  std::vector<std::deque<uint64_t>> ready_;
   std::vector<uint32_t> credits_;                      ///< by port: what may be sent there
   fabric::TimedQueue<uint32_t, uint64_t> leaving_;     ///< sums whose last byte is still here
   uint64_t places_ = 0;                                ///< of the buffer that are taken

@@ -31,7 +31,7 @@ class Form {
         npus_(npus),
         all_(config.npus()),
         layout_(PoolLayout::make(config, PoolLayout::folds(pool_))),
-        on_link_(layout_->links().size()),
+        on_link_(2 * layout_->links().size()),
         on_group_(pool_.groups) {}
 
   ClosedForm make() {
@@ -59,9 +59,11 @@ class Form {
     const uint32_t node = layout_->folded() ? 0 : group;
     if (in_switch(operation_)) {
       const PoolLayout::Tree& tree = layout_->tree(node, way);
-      for (const uint32_t link : tree.links) on_link_[link] += bytes;
+      // Contributions go the other way.
+      const uint32_t back = stores(operation_) ? 1 : 0;
+      for (const uint32_t link : tree.links) on_link_[link ^ back] += bytes;
       const uint32_t from = layout_->group_node(node);
-      on_link_[layout_->ports(from)[layout_->next(from, 0, way)].link] += bytes;
+      on_link_[PoolLayout::directed(layout_->ports(from)[layout_->next(from, 0, way)]) ^ back] += bytes;
       hops_ = std::max(hops_, tree.depth);
       return;
     }
@@ -112,11 +114,9 @@ class Form {
       if (layout_->classes()[c].name == "group") continue;
       ClassLoad load{layout_->classes()[c].name, 0, 0, 0, ~uint64_t{0}};
       for (size_t i = 0; i < on_link_.size(); ++i) {
-        const PoolLayout::Link& link = layout_->links()[i];
-        if (link.cls != c) continue;
-        const uint64_t directions =
-            layout_->classes()[c].name == "ring" || layout_->classes()[c].name == "mesh";
-        load.links += link.count * (1 + directions);
+        const PoolLayout::Link& link = layout_->links()[i / 2];
+        if (link.cls != c || (!layout_->both_ways(c) && (i % 2 == 0) != stores(operation_))) continue;
+        load.links += link.count;
         load.total += on_link_[i];
         load.most = std::max(load.most, static_cast<uint64_t>((on_link_[i] + link.count - 1) / link.count));
         load.least = std::min(load.least, static_cast<uint64_t>(on_link_[i] / link.count));
@@ -136,7 +136,9 @@ class Form {
   void whole_stages() {
     const double chunk = static_cast<double>(std::min(pool_.chunk, bytes_));
     const bool tiered = layout_->group_hop();
-    form_.exact = tiered && !in_switch(operation_);
+    // The square fits: an NPU is at one group at a time, and a node's NPUs are at one switch each.
+    form_.exact = tiered && !in_switch(operation_) && npus_ == pool_.groups && pool_.upper.size() == 1 &&
+                  npus_ == layout_->ways() * pool_.nodes;
     for (const ClassLoad& load : form_.loads) {
       const double tau = picoseconds_of(chunk, rate_of(load));
       form_.stages.push_back(
@@ -152,14 +154,14 @@ class Form {
     const Wide rounds = std::max<Wide>(1, (total() + round - 1) / round);
     form_.chunks = static_cast<uint64_t>(rounds);
     const auto n = static_cast<double>(form_.chunks);
-    form_.exact = layout_->folded();
+    form_.exact = layout_->folded() && pool_.upper.size() == 1;
     for (const ClassLoad& load : form_.loads) {
       if (load.name == "group" && layout_->folded()) continue;  // its links are the service
       double busiest = static_cast<double>(load.most);
       if (layout_->folded()) {  // not rounded to whole bytes of a link
         busiest = 0;
         for (size_t i = 0; i < on_link_.size(); ++i) {
-          const PoolLayout::Link& link = layout_->links()[i];
+          const PoolLayout::Link& link = layout_->links()[i / 2];
           if (layout_->classes()[link.cls].name == load.name)
             busiest = std::max(busiest, static_cast<double>(on_link_[i]) / link.count);
         }

@@ -94,6 +94,7 @@ void PlacedLayout::add_place(Kind kind, uint32_t index) {
 }
 
 void PlacedLayout::attach() {
+  placed_ = true;
   for (uint32_t r = 0; r < groups_; ++r) add_node(Kind::group, r, fmt::format("group{}", r));
   const uint32_t group_class = add_class("group", group_rate_, 0);
   const uint32_t npu_class = add_class("in_switch/npu", pool_.in_node_bandwidth, pool_.latency);

@@ -80,9 +80,9 @@ std::vector<uint32_t> PoolLayout::path(uint32_t group, uint32_t npu, uint32_t wa
   const uint32_t to = store ? group_node(group) : npu;
   while (at != to) {
     const Port& port = ports_[at][next(at, to, way)];
-    links.push_back(port.link);
+    links.push_back(directed(port));
     at = port.peer;
-    if (links.size() > links_.size()) throw std::logic_error("a way through the memory pool does not end");
+    if (links.size() > 2 * links_.size()) throw std::logic_error("a way through the memory pool does not end");
   }
   return links;
 }
@@ -106,7 +106,7 @@ PoolLayout::Tree PoolLayout::make_tree(uint32_t group, uint32_t way) const {
       std::vector<uint16_t>& children = tree.children[at];
       if (std::find(children.begin(), children.end(), port) == children.end()) {
         children.push_back(port);
-        if (at < group_node(0)) tree.links.push_back(end.link);
+        if (at < group_node(0)) tree.links.push_back(directed(end));
         tree.parent[end.peer] = end.peer_port;
       }
       at = end.peer;

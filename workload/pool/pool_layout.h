@@ -75,6 +75,8 @@ class PoolLayout {
   uint32_t fluid_way(uint32_t group, uint32_t npu) const { return folded_ ? 0 : (group + npu) % ways_; }
 
   const std::vector<Class>& classes() const { return classes_; }
+  /// Its links carry one access in both directions: those of a ring or mesh.
+  bool both_ways(uint32_t cls) const { return placed_ && cls == 0; }
   const std::vector<Link>& links() const { return links_; }
   const std::vector<Port>& ports(uint32_t node) const { return ports_[node]; }
   Rate rate(const Link& link) const;  ///< of all that it stands for
@@ -82,14 +84,16 @@ class PoolLayout {
   /// The port by which a message leaves `node` for an NPU or a group (a node's number).
   virtual uint32_t next(uint32_t node, uint32_t destination, uint32_t way) const = 0;
 
-  /// The links of the way from a group to an NPU, from the group on.
+  /// A link in one direction: 2 x link, and 1 more if it is from `b` to `a`.
+  static uint32_t directed(const Port& from) { return 2 * from.link + (from.at_a ? 0 : 1); }
+  /// The directed links of the way between a group and an NPU.
   std::vector<uint32_t> path(uint32_t group, uint32_t npu, uint32_t way, bool store) const;
 
   /// The tree by which a chunk of a group gets to all NPUs; sums go the other way.
   struct Tree {
     std::vector<std::vector<uint16_t>> children;  ///< ports by node; none: the node is not part of it
     std::vector<uint16_t> parent;  ///< port by node; of the node next to the group: to one of the groups
-    std::vector<uint32_t> links;   ///< each once, without the group's own
+    std::vector<uint32_t> links;   ///< directed, each once, from the group on, without the group's own
     uint32_t depth = 0;            ///< links from the group to the farthest NPU
   };
   const Tree& tree(uint32_t group, uint32_t way) const;
@@ -111,6 +115,7 @@ class PoolLayout {
   bool folded_;
   bool group_hop_ = false;
   Rate group_rate_;
+  bool placed_ = false;  ///< class 0 joins places of a ring or mesh
   uint64_t round_links_ = 1;
   uint32_t ways_ = 1;
 
