@@ -216,8 +216,9 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
   if (memories) {
     for (uint32_t u = 0; u < npus; ++u)
       if (memories->bytes(u) != bytes)
-        throw UserError(ExitCode::internal, fmt::format("NPU {} moved {} B; please report this with the command",
-                                                        u, memories->bytes(u)));
+        throw UserError(
+            ExitCode::internal,
+            fmt::format("NPU {} moved {} B; please report this with the command", u, memories->bytes(u)));
     return ExitCode::done;
   }
   result.loads = machine->memory_pool()->loads(stores(operation));
@@ -248,7 +249,8 @@ void check_memory(const Config& config, const PoolOptions& options, PoolOperatio
                                 "without switches; use load or store, or add `memory.pool`",
                                 options.config, to_string(operation)));
   if (bytes == 0)
-    throw UserError(ExitCode::usage, "--tensor: a tensor of 0 bytes moves nothing; give a size of 1 B or more");
+    throw UserError(ExitCode::usage,
+                    "--tensor: a tensor of 0 bytes moves nothing; give a size of 1 B or more");
 }
 
 ExitCode run_pool(const PoolOptions& options) {
@@ -275,10 +277,10 @@ ExitCode run_pool(const PoolOptions& options) {
   if (options.json) {
     print(to_json(result, options.formula, data));
   } else {
-    const std::string how = config->memory_pool
-                                ? fmt::format("chunks of {}, split {}", print_size(config->memory_pool->chunk),
-                                              to_string(config->memory_pool->split))
-                                : std::string("each from a remote memory of its own");
+    const std::string how =
+        config->memory_pool ? fmt::format("chunks of {}, split {}", print_size(config->memory_pool->chunk),
+                                          to_string(config->memory_pool->split))
+                            : std::string("each from a remote memory of its own");
     print(fmt::format("# {} of {} by {} NPUs, {}\n{}", to_string(operation), readable_size(bytes), npus, how,
                       to_text(result, options.formula, data)));
   }

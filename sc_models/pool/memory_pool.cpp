@@ -337,7 +337,8 @@ std::vector<ClassLoad> MemoryPool::loads(bool store) const {
       for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
         const PoolLayout::Port& port = layout_->ports(n)[p];
         const PoolLayout::Link& link = layout_->links()[port.link];
-        if (link.cls == c && (layout_->both_ways(c) || port.at_a == store)) add(load, link_at(n, p).bytes(), link.count);
+        if (link.cls == c && (layout_->both_ways(c) || port.at_a == store))
+          add(load, link_at(n, p).bytes(), link.count);
       }
     }
     loads.push_back(load);

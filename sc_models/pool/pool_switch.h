@@ -76,11 +76,11 @@ class PoolSwitch final : public SwitchModel {
   /// By port: sums that go there. With a bounded buffer in the order of the chunks, whichever is complete
   /// first: the input at the other end must not hold a chunk in front of an earlier one.
   std::vector<std::deque<uint64_t>> ready_;
-  std::vector<uint32_t> credits_;                      ///< by port: what may be sent there
-  fabric::TimedQueue<uint32_t, uint64_t> leaving_;     ///< sums whose last byte is still here
-  uint64_t places_ = 0;                                ///< of the buffer that are taken
-  uint32_t next_scatter_ = 0;                          ///< the chunk with the next place: its access ..
-  uint32_t next_chunk_ = 0;                            ///< .. and number
+  std::vector<uint32_t> credits_;                   ///< by port: what may be sent there
+  fabric::TimedQueue<uint32_t, uint64_t> leaving_;  ///< sums whose last byte is still here
+  uint64_t places_ = 0;                             ///< of the buffer that are taken
+  uint32_t next_scatter_ = 0;                       ///< the chunk with the next place: its access ..
+  uint32_t next_chunk_ = 0;                         ///< .. and number
   size_t most_sums_ = 0;
 };
 

@@ -28,8 +28,8 @@ json golden() {
 Config table_v(double in_GBps, double group_GBps, uint64_t chunk, const char* split) {
   return pool_config(256, {"nodes: 16", "groups: 256", "out_switches: 16",
                            fmt::format("group_bandwidth: {} GB/s", group_GBps),
-                           fmt::format("in_node_bandwidth: {} GB/s", in_GBps), fmt::format("chunk: {} B", chunk),
-                           fmt::format("split: {}", split)});
+                           fmt::format("in_node_bandwidth: {} GB/s", in_GBps),
+                           fmt::format("chunk: {} B", chunk), fmt::format("split: {}", split)});
 }
 
 struct Operation {
@@ -94,7 +94,8 @@ TEST(GoldenPool, TheSweepAndItsKnee) {
     check_row(fluid, row, what);
     times[{in_node, group}] = static_cast<double>(pool_time(fluid, PoolOperation::load, row["W"]));
     // All of the loads of a chunk of one NPU take long: some of them here, all of them by WEFT_ALL.
-    if (std::getenv("WEFT_ALL") != nullptr || (in_node == 512 && group == 500) || (in_node == 256 && group == 300))
+    if (std::getenv("WEFT_ALL") != nullptr || (in_node == 512 && group == 500) ||
+        (in_node == 256 && group == 300))
       check_whole(table_v(in_node, group, row["chunk"], "whole"), row, what);
   }
   // The knee: the smallest bandwidths with which more of either, alone or both, gains no more than 2.5 %: the
@@ -120,7 +121,8 @@ TEST(GoldenPool, BytesOfLinksByClass) {
     const std::pair<const char*, size_t> classes[] = {
         {"per_group", 0}, {"group_to_sw", 1}, {"sw_to_node", 2}, {"node_to_gpu", 3}};
     for (const auto& [name, number] : classes)
-      EXPECT_EQ(static_cast<double>(form[number].most), share(loads[name].get<std::string>()) * bytes) << name;
+      EXPECT_EQ(static_cast<double>(form[number].most), share(loads[name].get<std::string>()) * bytes)
+          << name;
   }
 }
 

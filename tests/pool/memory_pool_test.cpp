@@ -21,8 +21,8 @@ using test::pool_time;
 using test::PoolBench;
 using test::PoolCount;
 
-constexpr PoolOperation kOperations[] = {PoolOperation::load, PoolOperation::store, PoolOperation::gather_load,
-                                         PoolOperation::scatter_store};
+constexpr PoolOperation kOperations[] = {PoolOperation::load, PoolOperation::store,
+                                         PoolOperation::gather_load, PoolOperation::scatter_store};
 
 std::vector<std::string> small(const std::vector<std::string>& more = {}) {
   std::vector<std::string> keys = {"nodes: 4",
@@ -92,9 +92,9 @@ TEST(MemoryPool, LatencyCountsOnceAHopAndOnceARequest) {
 TEST(MemoryPool, StripingThatIsUnevenIsSlowerAndSaysWhy) {
   std::map<std::string, double> times;
   for (const std::string striping : {"latin", "hash", "offset"}) {
-    const Config config = pool_config(16, {"nodes: 4", "groups: 16", "out_switches: 8", "group_bandwidth: 20 GB/s",
-                                           "in_node_bandwidth: 200 GB/s", "chunk: 64 KiB", "split: whole",
-                                           "striping: " + striping});
+    const Config config = pool_config(
+        16, {"nodes: 4", "groups: 16", "out_switches: 8", "group_bandwidth: 20 GB/s",
+             "in_node_bandwidth: 200 GB/s", "chunk: 64 KiB", "split: whole", "striping: " + striping});
     times[striping] = static_cast<double>(pool_time(config, PoolOperation::load, 8 << 20));
     const auto warnings = pool::closed_form(config, PoolOperation::load, 8 << 20).warnings;
     EXPECT_EQ(warnings.empty(), striping == "latin");
@@ -111,8 +111,8 @@ TEST(MemoryPool, StripingThatIsUnevenIsSlowerAndSaysWhy) {
 }
 
 TEST(MemoryPool, AGroupThatStripingLeavesEmptyIsAWarning) {
-  const Config config = pool_config(2, {"groups: 8", "group_bandwidth: 20 GB/s", "in_node_bandwidth: 200 GB/s",
-                                        "chunk: 64 KiB", "split: whole"});
+  const Config config = pool_config(2, {"groups: 8", "group_bandwidth: 20 GB/s",
+                                        "in_node_bandwidth: 200 GB/s", "chunk: 64 KiB", "split: whole"});
   const auto warnings = pool::closed_form(config, PoolOperation::load, 128 << 10).warnings;
   ASSERT_EQ(warnings.size(), 1u);
   EXPECT_NE(warnings[0].find("memory.pool.striping: latin leaves 5 of 8 groups empty"), std::string::npos)
@@ -178,7 +178,8 @@ TEST(MemoryPool, LoadsThatMeetShareTheGroupsEqually) {
   }
 }
 
-// ---- random pools --------------------------------------------------------------------------------------------
+// ---- random pools
+// --------------------------------------------------------------------------------------------
 
 struct Drawn {
   Config config;
@@ -189,7 +190,9 @@ struct Drawn {
 
 Drawn draw(uint32_t seed) {
   std::mt19937 random(seed);
-  const auto one_of = [&](const std::vector<std::string>& values) { return values[random() % values.size()]; };
+  const auto one_of = [&](const std::vector<std::string>& values) {
+    return values[random() % values.size()];
+  };
   const auto number = [&](const std::vector<uint32_t>& values) { return values[random() % values.size()]; };
   const std::string design = one_of({"hierarchical", "multi_level", "ring", "mesh"});
   uint32_t nodes = number({1, 2, 3, 4, 6});
@@ -223,8 +226,8 @@ Drawn draw(uint32_t seed) {
   drawn.config = pool_config(npus, keys, "run: {data: functional}\n");
   drawn.operation = kOperations[random() % 4];
   drawn.bytes = number({1, 3, 64, 100, 777, 1000, 4096, 5001, 20000, 33333});
-  drawn.text = fmt::format("seed {}: {} of {} B by {} NPUs: {}", seed, to_string(drawn.operation), drawn.bytes, npus,
-                           fmt::join(keys, ", "));
+  drawn.text = fmt::format("seed {}: {} of {} B by {} NPUs: {}", seed, to_string(drawn.operation),
+                           drawn.bytes, npus, fmt::join(keys, ", "));
   return drawn;
 }
 
@@ -247,13 +250,14 @@ TEST(MemoryPool, RandomPoolsFinishWithTheirDataAndBytes) {
       size_t i = 0;
       for (const pool::ClassLoad& load : bench.pool.loads(stores(drawn.operation))) {
         const auto it = hand.classes().find(load.name);
-        const PoolCount::Class is =
-            it == hand.classes().end() ? PoolCount::Class{} : it->second;  // a ring of neighbours carries nothing
+        const PoolCount::Class is = it == hand.classes().end()
+                                        ? PoolCount::Class{}
+                                        : it->second;  // a ring of neighbours carries nothing
         if (wrong.empty() && (load.total != is.total || load.most != is.most))
           wrong = fmt::format("{}: {} B on all, {} on one link; by hand {} and {}", load.name,
                               static_cast<uint64_t>(load.total), load.most, is.total, is.most);
-        if (wrong.empty() && (form[i].total != load.total || form[i].most != load.most || form[i].least != load.least ||
-                              form[i].links != load.links))
+        if (wrong.empty() && (form[i].total != load.total || form[i].most != load.most ||
+                              form[i].least != load.least || form[i].links != load.links))
           wrong = fmt::format("{}: the closed form counts other bytes", load.name);
         ++i;
       }
@@ -264,8 +268,8 @@ TEST(MemoryPool, RandomPoolsFinishWithTheirDataAndBytes) {
 }
 
 TEST(MemoryPool, ZeroBytesAndTooManyAreErrors) {
-  const Config config = pool_config(4, {"groups: 2", "group_bandwidth: 20 GB/s", "in_node_bandwidth: 200 GB/s",
-                                        "capacity: 1 MiB", "chunk: 64 KiB"});
+  const Config config = pool_config(4, {"groups: 2", "group_bandwidth: 20 GB/s",
+                                        "in_node_bandwidth: 200 GB/s", "capacity: 1 MiB", "chunk: 64 KiB"});
   const auto error = [&](PoolOperation operation, uint64_t bytes) {
     try {
       pool::check_access(config, operation, bytes, config.npus());
@@ -276,8 +280,9 @@ TEST(MemoryPool, ZeroBytesAndTooManyAreErrors) {
   };
   EXPECT_NE(error(PoolOperation::load, 0).find("of 0 bytes, which moves nothing"), std::string::npos);
   EXPECT_EQ(error(PoolOperation::load, 512 << 10), "");
-  EXPECT_NE(error(PoolOperation::load, (512 << 10) + 1).find("key `memory.pool.capacity`: tensors of 2097156 B"),
-            std::string::npos)
+  EXPECT_NE(
+      error(PoolOperation::load, (512 << 10) + 1).find("key `memory.pool.capacity`: tensors of 2097156 B"),
+      std::string::npos)
       << error(PoolOperation::load, (512 << 10) + 1);
 }
 

@@ -56,7 +56,8 @@ struct PoolBench {
 };
 
 /// Picoseconds of one access of all NPUs (or the first `npus`).
-inline Picoseconds pool_time(const Config& config, PoolOperation operation, uint64_t bytes, uint32_t npus = 0) {
+inline Picoseconds pool_time(const Config& config, PoolOperation operation, uint64_t bytes,
+                             uint32_t npus = 0) {
   const Isolated result = isolated([&] {
     PoolBench bench(config);
     const std::string wrong = bench.run(operation, bytes, npus == 0 ? config.npus() : npus);

@@ -27,7 +27,11 @@ class PoolCount {
   };
 
   PoolCount(const Config& config, PoolOperation operation, uint64_t bytes)
-      : p_(*config.memory_pool), npus_(config.npus()), per_node_(npus_ / p_.nodes), operation_(operation), bytes_(bytes) {
+      : p_(*config.memory_pool),
+        npus_(config.npus()),
+        per_node_(npus_ / p_.nodes),
+        operation_(operation),
+        bytes_(bytes) {
     if (p_.upper.empty()) {
       place();
       placed();
@@ -52,7 +56,9 @@ class PoolCount {
     classes_[name] = {total, (total + links - 1) / links};
   }
   std::string level_name(size_t l) const {
-    return l == 0 ? "in_switch" : p_.upper.size() == 1 ? "out_switch" : "level" + std::to_string(l + 1) + "_switch";
+    return l == 0                 ? "in_switch"
+           : p_.upper.size() == 1 ? "out_switch"
+                                  : "level" + std::to_string(l + 1) + "_switch";
   }
   uint64_t all() const { return bytes_ * npus_; }
 
@@ -62,7 +68,8 @@ class PoolCount {
     even("group", all(), p_.groups);
     even("group/" + level_name(top), all(), uint64_t{p_.groups} * p_.upper.back().switches);
     for (size_t l = top - 1; l > 0; --l)
-      even(level_name(l + 1) + "/" + level_name(l), all(), uint64_t{p_.upper[l].switches} * p_.upper[l - 1].switches);
+      even(level_name(l + 1) + "/" + level_name(l), all(),
+           uint64_t{p_.upper[l].switches} * p_.upper[l - 1].switches);
     const uint64_t to_node = in_switch(operation_) ? all() : bytes_ * per_node_;
     even(level_name(1) + "/in_switch", to_node, p_.upper[0].switches);
     classes_[level_name(1) + "/in_switch"].total = to_node * p_.nodes;
@@ -81,7 +88,8 @@ class PoolCount {
           group = striping->place(u, j).group;
           way = striping->place(u, j).way;
         }
-        f(u, static_cast<uint32_t>(group), static_cast<uint32_t>(way), std::min(p_.chunk, bytes_ - j * p_.chunk));
+        f(u, static_cast<uint32_t>(group), static_cast<uint32_t>(way),
+          std::min(p_.chunk, bytes_ - j * p_.chunk));
       }
     }
   }

@@ -82,7 +82,8 @@ std::vector<uint32_t> PoolLayout::path(uint32_t group, uint32_t npu, uint32_t wa
     const Port& port = ports_[at][next(at, to, way)];
     links.push_back(directed(port));
     at = port.peer;
-    if (links.size() > 2 * links_.size()) throw std::logic_error("a way through the memory pool does not end");
+    if (links.size() > 2 * links_.size())
+      throw std::logic_error("a way through the memory pool does not end");
   }
   return links;
 }
