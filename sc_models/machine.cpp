@@ -383,15 +383,25 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
 
 void Machine::build_memory_pool() {
   if (folded_) throw std::logic_error("a machine with a memory pool does not fold");
-  memory_pool_ = std::make_unique<MemoryPool>("pool", config_, pool_, wheel_,
-                                              [this](uint32_t npu, bool up) { return shared_link(npu, up); });
+  memory_pool_ = std::make_unique<MemoryPool>(
+      "pool", config_, pool_, wheel_, [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+        return shared_link(layout, node, port);
+      });
   components_.push_back(memory_pool_.get());
 }
 
-/// The link between an NPU and its switch of the dimension that the memory pool shares.
-fabric::Link* Machine::shared_link(uint32_t npu, bool up) {
+/// The link that the memory pool shares: of the graph, or between an NPU and its switch of a dimension.
+fabric::Link* Machine::shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+  if (config_.graph != nullptr) {
+    const pool::PoolLayout::GraphEnd end = layout.graph_end(node, port);
+    if (config_.graph->is_npu(end.node)) return &at(end.node).ports()[end.port].link(0);
+    for (const PlacedSwitch& s : placed_switches_)
+      if (s.node == end.node) return &s.module->ports()[end.port].link;
+    throw std::logic_error("the memory pool shares a graph without switches");
+  }
   const uint32_t d = *config_.memory_pool->share;
-  if (up) return &nmus_[npu]->port(d, false, 0)->link(0);
+  if (node < npus()) return &nmus_[node]->port(d, false, 0)->link(0);
+  const uint32_t npu = layout.ports(node)[port].peer;
   for (size_t s = 0; s < switches_.size(); ++s)
     if (switch_dimensions_[s] == d && switch_lines_[s] == geometry_.with_coordinate(npu, d, 0))
       return &switches_[s]->links()[geometry_.coordinate(npu, d)];

@@ -248,7 +248,7 @@ class Machine : public sc_core::sc_module {
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::Waves* waves) const;
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void build_memory_pool();
-  fabric::Link* shared_link(uint32_t npu, bool up);
+  fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
   void observe_links(vcd::Waves& waves);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   LinkReport report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i, uint32_t exchanges) const;

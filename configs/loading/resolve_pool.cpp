@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "configs/blueprint/shape.h"
+#include "configs/graph.h"
 #include "configs/loading/resolution.h"
 #include "configs/units.h"
 
@@ -28,7 +30,7 @@ class PoolRules {
     check_design_keys();
     check_share();
     if (pool_.in_node_bandwidth.bytes_per_second == 0) {
-      if (pool_.design != PoolDesign::graph && !pool_.share && !broken("in_node_bandwidth"))
+      if (!pool_.share && !broken("in_node_bandwidth"))
         complain("in_node_bandwidth",
                  "missing; add it: the bandwidth of the link between an NPU and its in-node "
                  "switch, for example `256 GB/s`");
@@ -62,8 +64,9 @@ class PoolRules {
 
   /// Keys of another design.
   void check_design_keys() {
+    // The effective configuration has all keys: a default is no contradiction.
     const auto only = [&](const char* key, PoolDesign design) {
-      if (!written(key) || pool_.design == design) return;
+      if (!written(key) || pool_.design == design || is_default(key)) return;
       complain(key,
                fmt::format("is of `design: {}`, and the design is {}; take the key out or change the design",
                            to_string(design), to_string(pool_.design)));
@@ -72,16 +75,50 @@ class PoolRules {
     only("shape", PoolDesign::mesh);
     only("placement", PoolDesign::mesh);
     only("wraparound", PoolDesign::mesh);
-    if (pool_.design == PoolDesign::multi_level && written("levels") && written("out_switches"))
+    if (pool_.design == PoolDesign::multi_level && !pool_.levels.empty() && !is_default("out_switches"))
       complain("out_switches", "`levels` says how many switches there are; take one of the two keys out");
-    if (pool_.design == PoolDesign::graph)
-      for (const char* const key :
-           {"nodes", "out_switches", "out_node_bandwidth", "in_node_bandwidth", "latency", "share"})
-        if (written(key))
-          complain(key,
-                   "`topology.graph` has the nodes and links of a pool of `design: graph`; take the key out");
-    if (pool_.design == PoolDesign::graph && r_.config.graph == nullptr)
-      complain("design", "'graph' needs `topology.graph` with `memories`; add it or choose another design");
+    if (pool_.design == PoolDesign::graph) check_graph();
+  }
+
+  bool is_default(const char* key) const {
+    const RawValue* const raw = r_.find(path(key).c_str());
+    return raw == nullptr || raw->value == default_of(*find_key(path(key)));
+  }
+
+  /// The graph has the nodes and links.
+  void check_graph() {
+    if (r_.config.graph == nullptr) {
+      complain("design", "'graph' needs `topology.graph`; add it or choose another design");
+      return;
+    }
+    for (const char* const key : {"nodes", "out_switches", "latency"})
+      if (!is_default(key))
+        complain(key,
+                 "`topology.graph` has the nodes and links of a pool of `design: graph`; "
+                 "take the key out");
+    for (const char* const key : {"out_node_bandwidth", "in_node_bandwidth"})
+      if (written(key) && !(std::get<Rate>(r_.find(path(key).c_str())->value) == pool_.group_bandwidth))
+        complain(key, "`topology.graph` has the links of a pool of `design: graph`; take the key out");
+    if (r_.config.graph->spec().fidelity != Fidelity::message ||
+        r_.config.graph->spec().implementation != "crossbar")
+      complain("design",
+               "'graph' shares the links of `topology.graph`, which has to be at `message` fidelity with "
+               "`crossbar` switches");
+    uint32_t groups = 0;
+    for (const std::string& name : r_.config.graph->spec().switches)
+      groups += name.size() > 6 && name.compare(0, 6, "memory") == 0 &&
+                name.find_first_not_of("0123456789", 6) == std::string::npos;
+    if (groups == 0)
+      complain("design",
+               "'graph' needs memory groups: call switches of `topology.graph` `memory0`, `memory1`, .., "
+               "each with one link");
+    else if (!is_default("groups") && pool_.groups != groups)
+      complain("groups",
+               fmt::format("{} groups, but `topology.graph` has {} switches that are called `memory` and a "
+                           "number; take the key out",
+                           pool_.groups, groups));
+    pool_.groups = std::max(1u, groups);
+    pool_.in_node_bandwidth = pool_.group_bandwidth;
   }
 
   void check_share() {

@@ -14,7 +14,8 @@
 namespace weft {
 
 CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, PoolContext& context,
-                               const std::vector<fabric::LinkType*>& types, fabric::LinkType& service)
+                               const std::vector<fabric::LinkType*>& types,
+                               const std::vector<fabric::Link*>& shared, fabric::LinkType& service)
     : sc_core::sc_module(name),
       group_(group),
       node_(context.layout.group_node(group)),
@@ -29,6 +30,7 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
     port.owner = this;
     port.number = p;
     port.link = fabric::Link(*types[p]);
+    port.shared = shared[p];
     port.target = std::make_unique<fabric::fabric_target_socket>(("g" + std::to_string(p)).c_str());
     port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
   }
@@ -100,7 +102,7 @@ void CxlMemoryGroup::take(fabric::PacketRef ref, Picoseconds at) {
 }
 
 Picoseconds CxlMemoryGroup::service_free() const {
-  return hop_ ? read_.free_at() : ports_.front().link.free_at();
+  return hop_ ? read_.free_at() : ports_.front().sends().free_at();
 }
 
 void CxlMemoryGroup::activate(Picoseconds now) {
@@ -171,7 +173,7 @@ void CxlMemoryGroup::serve_round(Picoseconds now) {
           ? "gather_load"
           : "load";
   const fabric::Link::Slot slot = in_time(
-      [&] { return port.link.occupy(now, total); },
+      [&] { return port.sends().occupy(hop_ ? read_.occupy(now, total).end : now, total); },
       [&] { return fmt::format("{}: a round of {} B of a {}", name(), total, first); }, kMessageRemedy);
   std::vector<uint32_t> still;
   for (const uint32_t number : waiting_) {
@@ -210,10 +212,7 @@ void CxlMemoryGroup::serve_chunk(Picoseconds now) {
   }
   Port& port = ports_[number];
   const fabric::Link::Slot slot = in_time(
-      [&] {
-        if (!hop_) return port.link.occupy(now, bytes);
-        return port.link.occupy(read_.occupy(now, bytes).end, bytes);
-      },
+      [&] { return port.sends().occupy(hop_ ? read_.occupy(now, bytes).end : now, bytes); },
       [&] {
         return fmt::format("{}: a chunk of {} B of a {}", name(), bytes, to_string(transfer.operation));
       },
@@ -230,8 +229,8 @@ uint32_t CxlMemoryGroup::next_port() const {
       best = p;
       continue;
     }
-    const Picoseconds free = ports_[p].link.free_at();
-    const Picoseconds best_free = ports_[best].link.free_at();
+    const Picoseconds free = ports_[p].sends().free_at();
+    const Picoseconds best_free = ports_[best].sends().free_at();
     if (free < best_free || (free == best_free && turns_[best].top() > turns_[p].top())) best = p;
   }
   return best;
@@ -250,7 +249,7 @@ void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t 
   if (context_.data != nullptr)
     context_.packets[ref].data = context_.data->read(context_.events.transfer(load.transfer), offset, bytes);
   fabric::Transfer transfer;
-  transfer.leave(slot.start, port.link.latency(), slot.end - slot.start);
+  transfer.leave(slot.start, port.sends().latency(), slot.end - slot.start);
   transfer.packet = ref;
   fabric::FabricPhase phase = fabric::FabricPhase::transfer;
   sc_core::sc_time zero;

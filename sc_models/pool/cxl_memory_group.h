@@ -29,12 +29,17 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
     CxlMemoryGroup* owner = nullptr;
     uint32_t number = 0;
     fabric::Link link;
+    fabric::Link* shared = nullptr;  ///< of another module, in place of `link`
+    fabric::Link& sends() { return shared != nullptr ? *shared : link; }
+    const fabric::Link& sends() const { return shared != nullptr ? *shared : link; }
     std::unique_ptr<fabric::fabric_target_socket> target;
   };
 
-  /// `types`: of the links, by port of the layout's node; `service`: of the group itself.
+  /// `types`: of the links, by port of the layout's node; `shared`: those of other modules, or null;
+  /// `service`: of the group itself.
   CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, PoolContext& context,
-                 const std::vector<fabric::LinkType*>& types, fabric::LinkType& service);
+                 const std::vector<fabric::LinkType*>& types, const std::vector<fabric::Link*>& shared,
+                 fabric::LinkType& service);
 
   std::vector<Port>& ports() { return ports_; }
   const std::vector<Port>& ports() const { return ports_; }

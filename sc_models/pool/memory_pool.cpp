@@ -31,7 +31,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
                     "`message`",
                     config.file.empty() ? "configuration" : config.file, to_string(context_.pool.fidelity)));
   for (auto& taken : taken_) taken.assign(config.npus(), 0);
-  build(shared);
+  build();
   join();
 }
 
@@ -45,27 +45,31 @@ fabric::LinkType& MemoryPool::type_of(const PoolLayout::Link& link) {
       .first->second;
 }
 
-void MemoryPool::build(const SharedLink& shared) {
-  const uint32_t npus = layout_->npus();
-  const bool shares = context_.pool.share.has_value();
+fabric::Link* MemoryPool::shared(uint32_t node, uint32_t port) const {
+  const MemoryPoolConfig& pool = context_.pool;
+  const bool npu_link = node < layout_->npus() || layout_->ports(node)[port].peer < layout_->npus();
+  if (!shared_ || (pool.design != PoolDesign::graph && !(pool.share && npu_link))) return nullptr;
+  return shared_(*layout_, node, port);
+}
+
+void MemoryPool::build() {
   for (uint32_t n = 0; n < layout_->nodes(); ++n) {
     const PoolLayout::Node& node = layout_->node(n);
     std::vector<fabric::LinkType*> types;
-    for (const PoolLayout::Port& port : layout_->ports(n))
-      types.push_back(&type_of(layout_->links()[port.link]));
+    std::vector<fabric::Link*> others;
+    for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
+      types.push_back(&type_of(layout_->links()[layout_->ports(n)[p].link]));
+      others.push_back(shared(n, p));
+    }
     if (node.kind == PoolLayout::Kind::npu) {
-      ports_.push_back(std::make_unique<PoolPort>(node.name.c_str(), n, context_, *types.front(),
-                                                  shares ? shared(n, true) : nullptr));
+      ports_.push_back(std::make_unique<PoolPort>(node.name.c_str(), n, context_, types, others));
     } else if (node.kind == PoolLayout::Kind::group) {
       groups_.push_back(
-          std::make_unique<CxlMemoryGroup>(node.name.c_str(), node.index, context_, types, service_));
+          std::make_unique<CxlMemoryGroup>(node.name.c_str(), node.index, context_, types, others, service_));
     } else {
       SwitchContext context{{}, nullptr, Switching::store_and_forward, context_.packets, context_.wheel};
-      for (size_t p = 0; p < types.size(); ++p) {
-        const PoolLayout::Port& port = layout_->ports(n)[p];
-        context.ports.push_back(
-            {types[p], port.at_a, shares && port.peer < npus ? shared(port.peer, false) : nullptr});
-      }
+      for (size_t p = 0; p < types.size(); ++p)
+        context.ports.push_back({types[p], layout_->ports(n)[p].at_a, others[p]});
       switches_.push_back(std::make_unique<PoolSwitch>(node.name.c_str(), n, context_, std::move(context)));
     }
   }
@@ -82,7 +86,7 @@ void MemoryPool::join() {
           ports.begin());
     };
     fabric::fabric_initiator_socket& from =
-        link.a < npus ? ports_[link.a]->socket
+        link.a < npus ? *ports_[link.a]->ends()[port_of(link.a)].socket
                       : *switches_[link.a - npus]->ports()[port_of(link.a)].initiator;
     if (link.b >= layout_->group_node(0)) {
       from.bind(*groups_[link.b - layout_->group_node(0)]->ports()[port_of(link.b)].target);
@@ -283,8 +287,8 @@ const PoolTransfer* MemoryPool::scatter(uint32_t ordinal) const {
 
 const fabric::Link& MemoryPool::link_at(uint32_t node, uint32_t port) const {
   const uint32_t npus = layout_->npus();
-  if (node < npus) return ports_[node]->shares() ? *shared_(node, true) : ports_[node]->link();
-  if (node >= layout_->group_node(0)) return groups_[node - layout_->group_node(0)]->ports()[port].link;
+  if (node < npus) return ports_[node]->ends()[port].sends();
+  if (node >= layout_->group_node(0)) return groups_[node - layout_->group_node(0)]->ports()[port].sends();
   const SwitchModel::Port& end = switches_[node - npus]->ports()[port];
   return end.shared != nullptr ? *end.shared : end.link;
 }
@@ -294,7 +298,7 @@ void MemoryPool::for_each_link(
   for (uint32_t n = 0; n < layout_->nodes(); ++n) {
     for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
       const PoolLayout::Port& port = layout_->ports(n)[p];
-      if (context_.pool.share && (n < layout_->npus() || port.peer < layout_->npus())) continue;
+      if (shared(n, p) != nullptr) continue;
       const std::string& to = layout_->node(port.peer).name;
       const auto same = [&](uint32_t q) { return layout_->ports(n)[q].peer == port.peer; };
       uint32_t before = 0;

@@ -28,8 +28,10 @@ namespace weft {
 
 class MemoryPool final : public sc_core::sc_module, public Component, public PoolAccess, private PoolEvents {
  public:
-  /// With `share`: the machine's link from an NPU to its switch (up), or back.
-  using SharedLink = std::function<fabric::Link*(uint32_t npu, bool up)>;
+  /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`. Empty:
+  /// the pool has links of its own in any case.
+  using SharedLink =
+      std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
 
   MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
              ActivationWheel& wheel, const SharedLink& shared);
@@ -64,7 +66,8 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   void loaded(PoolTransfer& transfer, uint32_t u, uint64_t bytes, Picoseconds at) override;
   const PoolTransfer* scatter(uint32_t ordinal) const override;
 
-  void build(const SharedLink& shared);
+  void build();
+  fabric::Link* shared(uint32_t node, uint32_t port) const;
   void join();
   fabric::LinkType& type_of(const pool::PoolLayout::Link& link);
   const fabric::Link& link_at(uint32_t node, uint32_t port) const;

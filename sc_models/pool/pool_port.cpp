@@ -12,17 +12,23 @@
 
 namespace weft {
 
-PoolPort::PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& context, fabric::LinkType& type,
-                   fabric::Link* shared)
+PoolPort::PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& context,
+                   const std::vector<fabric::LinkType*>& types, const std::vector<fabric::Link*>& shared)
     : sc_core::sc_module(name),
-      socket("port"),
       npu_(npu),
       context_(context),
-      own_(type),
-      shared_(shared),
-      striping_(pool::make_striping(context.pool.striping, context.pool.groups, context.layout.ways())),
-      credits_(context.pool.buffer) {
-  socket.bind(static_cast<fabric::fabric_bw_if&>(*this));
+      ends_(types.size()),
+      striping_(pool::make_striping(context.pool.striping, context.pool.groups, context.layout.ways())) {
+  for (uint32_t e = 0; e < ends_.size(); ++e) {
+    End& end = ends_[e];
+    end.owner = this;
+    end.number = e;
+    end.link = fabric::Link(*types[e]);
+    end.shared = shared[e];
+    end.credits = context.pool.buffer;
+    end.socket = std::make_unique<fabric::fabric_initiator_socket>(("port" + std::to_string(e)).c_str());
+    end.socket->bind(static_cast<fabric::fabric_bw_if&>(end));
+  }
   context.wheel.add(*this);
 }
 
@@ -44,10 +50,10 @@ void PoolPort::store(PoolTransfer& transfer) {
   if (!running()) wake_at(sc_core::sc_time_stamp().value());
 }
 
-void PoolPort::receive(const fabric::Transfer& transfer) {
+void PoolPort::take(uint32_t end, const fabric::Transfer& transfer) {
   const Picoseconds tail = transfer.first + transfer.flit_time;
   if (transfer.kind == fabric::Transfer::Kind::credit) {
-    credits_coming_.push(tail, arrivals_++, 0);
+    credits_coming_.push(tail, arrivals_++, end);
     if (!running()) wake_at(tail);
     return;
   }
@@ -60,21 +66,27 @@ void PoolPort::receive(const fabric::Transfer& transfer) {
   context_.events.loaded(access, npu_, bytes, tail);
 }
 
-bool PoolPort::may_send() const {
-  if (stores_.empty()) return false;
-  if (context_.pool.buffer == 0) return true;
-  return !in_switch(context_.events.transfer(stores_.front().transfer).operation) || credits_ > 0;
+void PoolPort::choose() {
+  if (piece_ || stores_.empty()) return;
+  Store& store = stores_.front();
+  PoolTransfer& transfer = context_.events.transfer(store.transfer);
+  piece_ = next_piece(store, transfer);
+  const uint32_t group = context_.layout.group_node(piece_->group);
+  piece_->sum = in_switch(transfer.operation);
+  piece_->end = piece_->sum ? context_.layout.tree(piece_->group, piece_->way).parent[npu_]
+                            : context_.layout.next(npu_, group, piece_->way);
+}
+
+bool PoolPort::has_credit() const {
+  return context_.pool.buffer == 0 || !piece_->sum || ends_[piece_->end].credits > 0;
 }
 
 void PoolPort::activate(Picoseconds now) {
   ++activations_;
-  while (credits_coming_.next() <= now) {
-    credits_coming_.pop();
-    ++credits_;
-  }
-  while (may_send() && free_at_ <= now) send(now);
+  while (credits_coming_.next() <= now) ++ends_[credits_coming_.pop().payload].credits;
+  for (choose(); piece_ && has_credit() && ends_[piece_->end].free_at <= now; choose()) send(now);
   Picoseconds next = credits_coming_.next();
-  if (may_send()) next = std::min(next, free_at_);
+  if (piece_ && has_credit()) next = std::min(next, ends_[piece_->end].free_at);
   wake_at(next);
 }
 
@@ -126,23 +138,23 @@ PoolPort::Piece PoolPort::next_piece(Store& store, PoolTransfer& transfer) {
 void PoolPort::send(Picoseconds now) {
   Store& store = stores_.front();
   PoolTransfer& transfer = context_.events.transfer(store.transfer);
-  const Piece piece = next_piece(store, transfer);
-  const bool sum = in_switch(transfer.operation);
+  const Piece piece = *piece_;
+  End& end = ends_[piece.end];
   PoolHeader header;
   header.transfer = store.transfer;
   header.chunk = piece.chunk;
   header.way = piece.way;
   header.offset = piece.offset;
-  header.kind = sum ? PoolMessage::scatter : PoolMessage::single;
+  header.kind = piece.sum ? PoolMessage::scatter : PoolMessage::single;
   const fabric::PacketRef ref =
       make_pool_message(context_, header, npu_, context_.layout.group_node(piece.group), piece.bytes);
   fabric::Packet& packet = context_.packets[ref];
   if (context_.data != nullptr) packet.data = context_.data->send(transfer, npu_, piece.offset, piece.bytes);
-  if (sum && context_.pool.buffer != 0) --credits_;
+  if (piece.sum && context_.pool.buffer != 0) --end.credits;
   message_in_time(name(), packet, [&] {
-    fabric::Link& link = shared_ != nullptr ? *shared_ : own_;
+    fabric::Link& link = end.sends();
     const fabric::Link::Slot slot = link.occupy(now, piece.bytes);
-    free_at_ = link.free_at();
+    end.free_at = link.free_at();
     fabric::Transfer out;
     out.leave(slot.start, link.latency(), slot.end - slot.start);
     out.packet = ref;
@@ -151,21 +163,24 @@ void PoolPort::send(Picoseconds now) {
     store.offset += piece.bytes;
     store.left -= piece.bytes;
     if (store.left == 0) stores_.pop_front();
-    socket->nb_transport_fw(out, phase, zero);
+    piece_.reset();
+    (*end.socket)->nb_transport_fw(out, phase, zero);
   });
 }
 
 void PoolPort::count(Counters& counters) const {
   counters.activations += activations_;
   counters.in_flight += stores_.size();
-  counters.link_bytes += own_.bytes();
-  counters.link_messages += own_.messages();
+  for (const End& end : ends_) {
+    counters.link_bytes += end.link.bytes();
+    counters.link_messages += end.link.messages();
+  }
 }
 
 std::string PoolPort::stall_text() const {
   if (stores_.empty()) return {};
   return fmt::format("{}: {} B of a store are not sent{}\n", name(), stores_.front().left,
-                     may_send() ? "" : ": no credit for partial sums");
+                     !piece_ || has_credit() ? "" : ": no credit for partial sums");
 }
 
 }  // namespace weft

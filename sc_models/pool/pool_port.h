@@ -8,6 +8,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sc_models/component.h"
@@ -18,22 +19,34 @@
 
 namespace weft {
 
-class PoolPort final : public sc_core::sc_module,
-                       public Component,
-                       private fabric::FabricEndpoint,
-                       private Wakeable {
+class PoolPort final : public sc_core::sc_module, public Component, private Wakeable {
  public:
-  /// `shared`: it sends on this link, which somebody else counts; null: on its own.
-  PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& context, fabric::LinkType& type,
-           fabric::Link* shared);
+  /// One of its links to switches.
+  class End final : public fabric::FabricEndpoint {
+   public:
+    void receive(const fabric::Transfer& transfer) override { owner->take(number, transfer); }
 
-  fabric::fabric_initiator_socket socket;
+    PoolPort* owner = nullptr;
+    uint32_t number = 0;
+    fabric::Link link;
+    fabric::Link* shared = nullptr;  ///< of another module, in place of `link`
+    fabric::Link& sends() { return shared != nullptr ? *shared : link; }
+    const fabric::Link& sends() const { return shared != nullptr ? *shared : link; }
+    Picoseconds free_at = 0;  ///< its last message has left
+    uint32_t credits = 0;
+    std::unique_ptr<fabric::fabric_initiator_socket> socket;
+  };
+
+  /// `types`: of the links, by port of the layout's node; `shared`: those of other modules, or null.
+  PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& context,
+           const std::vector<fabric::LinkType*>& types, const std::vector<fabric::Link*>& shared);
+
+  std::vector<End>& ends() { return ends_; }
+  const std::vector<End>& ends() const { return ends_; }
 
   /// A store begins now.
   void store(PoolTransfer& transfer);
 
-  const fabric::Link& link() const { return own_; }
-  bool shares() const { return shared_ != nullptr; }
   void count(Counters& counters) const override;
   std::string stall_text() const override;
 
@@ -54,11 +67,15 @@ class PoolPort final : public sc_core::sc_module,
     uint64_t offset = 0;
     uint64_t bytes = 0;
     uint32_t chunk = 0;
+    uint32_t end = 0;  ///< by which it leaves
+    bool sum = false;  ///< a contribution to a sum
   };
 
-  void receive(const fabric::Transfer& transfer) override;
+  void take(uint32_t end, const fabric::Transfer& transfer);
   void activate(Picoseconds now) override;
-  bool may_send() const;
+  /// The next piece of the first store, if there is one: it waits for its link, and perhaps for a credit.
+  void choose();
+  bool has_credit() const;
   void send(Picoseconds now);
   Piece next_piece(Store& store, PoolTransfer& transfer);
   Piece next_of_round(Store& store, PoolTransfer& transfer);
@@ -66,12 +83,10 @@ class PoolPort final : public sc_core::sc_module,
 
   uint32_t npu_;
   PoolContext& context_;
-  fabric::Link own_;
-  fabric::Link* shared_;
+  std::vector<End> ends_;
   std::unique_ptr<pool::StripingPolicy> striping_;
   std::deque<Store> stores_;
-  Picoseconds free_at_ = 0;  ///< its last message has left
-  uint32_t credits_;
+  std::optional<Piece> piece_;
   fabric::TimedQueue<uint32_t, uint64_t> credits_coming_;
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;

@@ -184,6 +184,47 @@ TEST_F(Pool, WithoutSharedLinksNeitherIsSlower) {
   EXPECT_EQ(picoseconds(read_csv(at("out/collectives.csv"))[0].at("time_ns")), alone);
 }
 
+/// Four NPUs at `sw0`, memory groups at a switch.
+std::string graph(const std::string& groups_at) {
+  return fmt::format(
+      "weft: 1\n"
+      "topology:\n"
+      "  graph:\n"
+      "    npus: 4\n"
+      "    npus_forward: false\n"
+      "    switches: [sw0, swm, memory0..memory3]\n"
+      "    links:\n"
+      "      - {{from: npu0..npu3, to: sw0, bandwidth: 100 GB/s, latency: 0 ns}}\n"
+      "      - {{from: npu0..npu3, to: swm, bandwidth: 100 GB/s, latency: 1 us}}\n"
+      "      - {{from: memory0..memory3, to: {}, bandwidth: 1 TB/s, latency: 0 ns}}\n"
+      "hbm: {{latency: 0 ns}}\n"
+      "collectives: {{chunks: 64}}\n"
+      "memory: {{pool: {{design: graph, group_bandwidth: 1 TB/s, chunk: 64 KiB}}}}\n",
+      groups_at);
+}
+
+TEST_F(Pool, GroupsAreNodesOfAGraphAndShareItsLinks) {
+  const auto run = [&](const std::vector<PbNode>& nodes, const std::string& groups_at) {
+    traces(std::vector<Nodes>(4, nodes));
+    const Ran ran = run_traces(graph(groups_at));
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    uint64_t last = 0;
+    for (const auto& row : read_csv(at("out/ranks.csv"))) last = std::max(last, picoseconds(row.at("time_ns")));
+    return last;
+  };
+  const PbNode load = access(1, false, 16 * kMiB);
+  const PbNode gather = collective(2, kAllGather, 4 * kMiB);
+  // At the switch of the NPUs: 16 MiB and 3 x 4 MiB over every link to an NPU.
+  const uint64_t both = run({load, gather}, "sw0");
+  EXPECT_NEAR(static_cast<double>(both) / (28.0 * kMiB / 100e9 * 1e12), 1, 0.01);
+  EXPECT_GT(both, run({load}, "sw0"));
+  // At another one: neither waits.
+  const uint64_t alone = run({gather}, "swm");
+  const uint64_t load_alone = run({load}, "swm");
+  EXPECT_EQ(run({load, gather}, "swm"), std::max(alone, load_alone));
+  EXPECT_EQ(picoseconds(read_csv(at("out/collectives.csv"))[0].at("time_ns")), alone);
+}
+
 TEST_F(Pool, DescribeShowsAndDrawsIt) {
   const Ran text = weft({"describe", config(kPool)});
   EXPECT_EQ(text.status, 0);

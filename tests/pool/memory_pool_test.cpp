@@ -267,6 +267,50 @@ TEST(MemoryPool, RandomPoolsFinishWithTheirDataAndBytes) {
   }
 }
 
+TEST(MemoryPool, GroupsOfAGraphBringTheirData) {
+  for (const char* const routing : {"shortest_path", "ecmp"}) {
+    for (const char* const split : {"fluid", "whole"}) {
+      const Config config = parse_config(
+          fmt::format("weft: 1\n"
+                      "topology:\n"
+                      "  routing: {}\n"
+                      "  graph:\n"
+                      "    npus: 5\n"
+                      "    npus_forward: false\n"
+                      "    switches: [a, b, c, d, memory0..memory2]\n"
+                      "    links:\n"
+                      "      - {{from: npu0..npu2, to: a, bandwidth: 50 GB/s, latency: 10 ns}}\n"
+                      "      - {{from: npu2..npu4, to: b, bandwidth: 50 GB/s, latency: 10 ns}}\n"
+                      "      - {{from: [a, b], to: [c, d], bandwidth: 40 GB/s, latency: 20 ns}}\n"
+                      "      - {{from: memory0, to: a, bandwidth: 100 GB/s, latency: 5 ns}}\n"
+                      "      - {{from: [memory1, memory2], to: c, bandwidth: 100 GB/s, latency: 5 ns, count: 2}}\n"
+                      "run: {{data: functional}}\n"
+                      "memory: {{pool: {{design: graph, group_bandwidth: 60 GB/s, chunk: 1000 B, split: {}, "
+                      "buffer: 1}}}}\n",
+                      routing, split),
+          "");
+      for (const PoolOperation operation : kOperations) {
+        SCOPED_TRACE(fmt::format("{} {} {}", routing, split, to_string(operation)));
+        EXPECT_SILENT(isolated([&] {
+          PoolBench bench(config);
+          std::string wrong = bench.run(operation, 33333, 5);
+          const auto form = pool::closed_form(config, operation, 33333);
+          size_t i = 0;
+          for (const pool::ClassLoad& load : bench.pool.loads(stores(operation))) {
+            if (wrong.empty() && (load.total != form.loads[i].total || load.most != form.loads[i].most))
+              wrong = load.name + " carries other bytes than the closed form says";
+            ++i;
+          }
+          const uint64_t bytes = 33333 * (operation == PoolOperation::gather_load ? 25 : 5);
+          if (wrong.empty() && bench.pool.verified() != bytes)
+            wrong = fmt::format("{} B were compared", bench.pool.verified());
+          return wrong;
+        }));
+      }
+    }
+  }
+}
+
 TEST(MemoryPool, ZeroBytesAndTooManyAreErrors) {
   const Config config = pool_config(4, {"groups: 2", "group_bandwidth: 20 GB/s",
                                         "in_node_bandwidth: 200 GB/s", "capacity: 1 MiB", "chunk: 64 KiB"});

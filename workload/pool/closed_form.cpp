@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "configs/units.h"
 #include "workload/pool/striping.h"
@@ -31,8 +32,9 @@ class Form {
         npus_(npus),
         all_(config.npus()),
         layout_(PoolLayout::make(config, PoolLayout::folds(pool_))),
+        groups_(layout_->folded() ? pool_.groups : layout_->groups()),
         on_link_(2 * layout_->links().size()),
-        on_group_(pool_.groups) {}
+        on_group_(groups_) {}
 
   ClosedForm make() {
     if (pool_.split == PoolSplit::whole) {
@@ -65,15 +67,24 @@ class Form {
       const uint32_t from = layout_->group_node(node);
       on_link_[PoolLayout::directed(layout_->ports(from)[layout_->next(from, 0, way)]) ^ back] += bytes;
       hops_ = std::max(hops_, tree.depth);
+      if (measured_.insert(node).second)
+        for (uint32_t v = 0; v < all_; ++v) measure(layout_->path(node, v, way, false));
       return;
     }
     const std::vector<uint32_t> path = layout_->path(node, u, way, stores(operation_));
     for (const uint32_t link : path) on_link_[link] += bytes;
     hops_ = std::max(hops_, static_cast<uint32_t>(path.size()));
+    measure(path);
+  }
+
+  void measure(const std::vector<uint32_t>& path) {
+    Picoseconds latency = 0;
+    for (const uint32_t link : path) latency += layout_->classes()[layout_->links()[link / 2].cls].latency;
+    latency_ = std::max(latency_, latency);
   }
 
   void count_chunks() {
-    const auto striping = make_striping(pool_.striping, pool_.groups, layout_->ways());
+    const auto striping = make_striping(pool_.striping, groups_, layout_->ways());
     const uint64_t chunks = (bytes_ + pool_.chunk - 1) / pool_.chunk;
     const uint32_t tensors = in_switch(operation_) ? all_ : npus_;
     for (uint32_t u = 0; u < tensors; ++u) {
@@ -91,19 +102,18 @@ class Form {
         put(u, 0, 0, in_switch(operation_) ? total() : static_cast<Wide>(bytes_));
       // All groups alike.
       const Wide all = total();
-      for (uint32_t r = 0; r < pool_.groups; ++r)
-        on_group_[r] = all / pool_.groups + (r < all % pool_.groups);
+      for (uint32_t r = 0; r < groups_; ++r) on_group_[r] = all / groups_ + (r < all % groups_);
       return;
     }
     const uint32_t sources = in_switch(operation_) ? 1 : npus_;
     const Wide tensor = in_switch(operation_) ? total() : static_cast<Wide>(bytes_);
     for (uint32_t u = 0; u < sources; ++u)
-      for (uint32_t r = 0; r < pool_.groups; ++r)
-        put(u, r, layout_->fluid_way(r, u), tensor / pool_.groups + (r < tensor % pool_.groups));
+      for (uint32_t r = 0; r < groups_; ++r)
+        put(u, r, layout_->fluid_way(r, u), tensor / groups_ + (r < tensor % groups_));
   }
 
   void add_loads() {
-    ClassLoad groups{"group", pool_.groups, 0, 0, ~uint64_t{0}};
+    ClassLoad groups{"group", groups_, 0, 0, ~uint64_t{0}};
     for (const Wide bytes : on_group_) {
       groups.total += bytes;
       groups.most = std::max(groups.most, static_cast<uint64_t>(bytes));
@@ -135,7 +145,7 @@ class Form {
   /// T = max_k((m_k - 1) tau_k) + the sum of all tau.
   void whole_stages() {
     const double chunk = static_cast<double>(std::min(pool_.chunk, bytes_));
-    const bool tiered = layout_->group_hop();
+    const bool tiered = !pool_.upper.empty();
     // The square fits: an NPU is at one group at a time, and a node's NPUs are at one switch each.
     form_.exact = tiered && !in_switch(operation_) && npus_ == pool_.groups && pool_.upper.size() == 1 &&
                   npus_ == layout_->ways() * pool_.nodes;
@@ -149,7 +159,7 @@ class Form {
 
   /// A tandem of equal chunks. Their size is that of a (group, switch) link.
   void fluid_stages() {
-    const uint64_t links = layout_->folded() ? layout_->round_links() : pool_.groups;
+    const uint64_t links = layout_->folded() ? layout_->round_links() : groups_;
     const Wide round = static_cast<Wide>(links) * pool_.chunk;
     const Wide rounds = std::max<Wide>(1, (total() + round - 1) / round);
     form_.chunks = static_cast<uint64_t>(rounds);
@@ -182,12 +192,12 @@ class Form {
       longest = std::max(longest, stage.busy_ps - stage.chunk_ps);
     }
     form_.time_ps += longest;
-    const bool placed = pool_.upper.empty();
+    const bool placed = !layout_->group_hop() && !layout_->folded();
     if (placed && pool_.split == PoolSplit::whole && hops_ > 3)  // the other hops from place to place
       for (const auto& stage : form_.stages)
         if (stage.name == "ring" || stage.name == "mesh")
           form_.time_ps += stage.chunk_ps * static_cast<double>(hops_ - 3);
-    form_.time_ps += static_cast<double>(pool_.latency) * (hops_ - (placed ? 1 : 0));
+    form_.time_ps += static_cast<double>(latency_);
     if (!stores(operation_)) form_.time_ps += static_cast<double>(pool_.request_latency);
     add_warnings();
   }
@@ -206,7 +216,7 @@ class Form {
       form_.warnings.push_back(fmt::format(
           "memory.pool.striping: {} leaves {} of {} groups empty: their bandwidth is not used; choose "
           "smaller chunks (memory.pool.chunk), fewer groups or another striping",
-          pool_.striping, empty, pool_.groups));
+          pool_.striping, empty, groups_));
     for (const ClassLoad& load : form_.loads) {
       if (load.links == 0 || load.total == 0) continue;
       const double mean = static_cast<double>(load.total) / static_cast<double>(load.links);
@@ -226,9 +236,12 @@ class Form {
   uint32_t npus_;
   uint32_t all_;
   std::unique_ptr<PoolLayout> layout_;
+  uint32_t groups_;
   std::vector<Wide> on_link_;
   std::vector<Wide> on_group_;
   uint32_t hops_ = 0;
+  Picoseconds latency_ = 0;  ///< of the longest way
+  std::set<uint32_t> measured_;
   ClosedForm form_;
 };
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "configs/units.h"
+#include "workload/pool/graph_layout.h"
 #include "workload/pool/layouts.h"
 
 namespace weft::pool {
@@ -36,9 +37,7 @@ std::unique_ptr<PoolLayout> PoolLayout::make(const Config& config, bool folded) 
     case PoolDesign::graph:
       break;
   }
-  throw UserError(ExitCode::usage,
-                  "key `memory.pool.design`: 'graph' is not available in this version; "
-                  "allowed: hierarchical, multi_level, ring, mesh");
+  return std::make_unique<GraphLayout>(config);
 }
 
 uint32_t PoolLayout::add_node(Kind kind, uint32_t index, std::string name) {

@@ -76,7 +76,7 @@ class PoolLayout {
 
   const std::vector<Class>& classes() const { return classes_; }
   /// Its links carry one access in both directions: those of a ring or mesh.
-  bool both_ways(uint32_t cls) const { return placed_ && cls == 0; }
+  bool both_ways(uint32_t cls) const { return all_both_ways_ || (placed_ && cls == 0); }
   const std::vector<Link>& links() const { return links_; }
   const std::vector<Port>& ports(uint32_t node) const { return ports_[node]; }
   Rate rate(const Link& link) const;  ///< of all that it stands for
@@ -98,6 +98,14 @@ class PoolLayout {
   };
   const Tree& tree(uint32_t group, uint32_t way) const;
 
+  /// A node and port of the machine's graph.
+  struct GraphEnd {
+    uint32_t node = 0;
+    uint32_t port = 0;
+  };
+  /// What sends on the link of this port in the machine; of design `graph` only.
+  virtual GraphEnd graph_end(uint32_t node, uint32_t port) const { return {node, port}; }
+
  protected:
   PoolLayout(const Config& config, bool folded);
 
@@ -115,12 +123,13 @@ class PoolLayout {
   bool folded_;
   bool group_hop_ = false;
   Rate group_rate_;
-  bool placed_ = false;  ///< class 0 joins places of a ring or mesh
+  bool all_both_ways_ = false;  ///< those of a graph
+  bool placed_ = false;         ///< class 0 joins places of a ring or mesh
   uint64_t round_links_ = 1;
   uint32_t ways_ = 1;
 
  private:
-  Tree make_tree(uint32_t group, uint32_t way) const;
+  virtual Tree make_tree(uint32_t group, uint32_t way) const;
 
   std::vector<Node> nodes_;
   std::vector<Class> classes_;
