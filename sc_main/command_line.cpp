@@ -18,6 +18,7 @@
 #include "sc_main/command_collective.h"
 #include "sc_main/command_describe.h"
 #include "sc_main/command_generate.h"
+#include "sc_main/command_pool.h"
 #include "sc_main/command_run.h"
 #include "sc_main/command_schema.h"
 #include "sc_main/command_trace.h"
@@ -123,6 +124,7 @@ std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action
       "  weft collective --help");
   add_run_command(app, action);
   add_collective_command(app, action);
+  add_pool_command(app, action);
   add_traffic_command(app, action);
   add_validate_command(app, action);
   add_describe_command(app, action);
