@@ -65,10 +65,11 @@ size_t number(const char* option, const std::string& text, size_t least, size_t 
 /// The commands that can be swept: those that take a configuration and keys, and give JSON.
 std::vector<SweptCommand> swept_commands(const CLI::App& app) {
   std::vector<SweptCommand> commands;
-  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; }))
-    if (c->get_option_no_throw("--json") != nullptr && c->get_option_no_throw("--set") != nullptr &&
-        c->get_option_no_throw("--config") != nullptr)
-      commands.push_back({c->get_name(), c->get_option_no_throw("--jobs") != nullptr});
+  for (const CLI::App* c : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto has = [c](const char* option) { return c->get_option_no_throw(option) != nullptr; };
+    if (has("--json") && has("--set") && (has("--config") || has("CONFIG")))
+      commands.push_back({c->get_name(), has("--jobs")});
+  }
   return commands;
 }
 

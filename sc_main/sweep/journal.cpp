@@ -151,8 +151,14 @@ void JournalWriter::write(const std::string& line) {
 }
 
 FileLock::FileLock(const std::string& path) : fd_(open_or_throw(path, O_RDWR | O_CREAT)) {
-  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
-    const int error = errno;
+  // Somebody may only look who holds it (holder()), or be on its way out.
+  int error = 0;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    error = ::flock(fd_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    if (error == 0 || (error != EWOULDBLOCK && error != EINTR)) break;
+    ::usleep(20000);
+  }
+  if (error != 0) {
     const std::string who = written_holder(fd_);
     ::close(fd_);
     if (error != EWOULDBLOCK)

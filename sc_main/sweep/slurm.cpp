@@ -155,7 +155,14 @@ std::string submit(const std::string& script) {
 bool job_active(const std::string& job) {
   if (job.empty()) return false;
   const Said said = ask({"squeue", "--noheader", "--jobs", job});
-  return said.code == 0 && !trimmed(said.text).empty();
+  if (said.code == 0) return !trimmed(said.text).empty();
+  // A job that ended long ago is not known any more.
+  if (said.text.find("Invalid job id") != said.text.npos) return false;
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("--slurm: squeue could not say whether job {} is still there: {}; try again later, or give "
+                  "--restart to forget the job and what it has run",
+                  job, said.code == 127 ? "it was not found in PATH" : error_text(said.text)));
 }
 
 }  // namespace weft::sweep

@@ -34,7 +34,7 @@ std::string slurm_script(const SlurmJob& job, const SweepFolder& folder);
 /// that there is none.
 std::string submit(const std::string& script);
 
-/// The job is queued or running. False if it is not known, or if nobody can be asked.
+/// The job is queued or running. Errors: UserError(usage) if nobody can be asked.
 bool job_active(const std::string& job);
 
 /// "0-3,7" for numbers in ascending order.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 foreach(topic axis expression journal)
-  weft_add_sc_test(sweep_${topic}
+  weft_add_test(sweep_${topic}
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.cpp ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
-    LINKS weft_cli
+    LINKS weft_sweep
     LABELS unit)
 endforeach()
 
