@@ -403,6 +403,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     memory_ranks_.push_back(r);
     npu_modules_[r] =
         std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves);
+    if (options.footprint && options.waves != nullptr) npu_modules_[r]->add_footprint_signal(*options.waves);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     npu_modules_[r]->memory().socket.bind(hbm.socket(0));
     if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));

@@ -59,6 +59,7 @@ class Machine : public sc_core::sc_module {
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
     vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
+    bool footprint = false;       ///< with a signal for the bytes that tensors take
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
     /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
     /// built.

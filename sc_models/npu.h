@@ -71,7 +71,14 @@ class Npu : public sc_core::sc_module,
   void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
   /// The job is over, and nothing of it is under way: another one may be loaded.
   void unload();
+  /// .. hears of every node of the loaded trace, before start(). Null: nobody.
+  void set_listener(graph::NodeListener* listener) { engine_->set_listener(listener); }
   void start();
+  /// Before the simulation: a signal for show_footprint().
+  void add_footprint_signal(vcd::Waves& waves);
+  /// For waveforms: the bytes that the rank's tensors take from now on (time of the job's clock).
+  void show_footprint(Picoseconds now, uint64_t bytes) { footprint_probe_.set(now + origin_, bytes); }
+  bool shows_footprint() const { return static_cast<bool>(footprint_probe_); }
 
   /// It has a job.
   bool loaded() const { return host_ != nullptr; }
@@ -129,6 +136,7 @@ class Npu : public sc_core::sc_module,
   uint64_t activations_ = 0;
   vcd::Probe state_probe_;
   vcd::Probe node_probe_;
+  vcd::Probe footprint_probe_;
 };
 
 }  // namespace weft

@@ -238,7 +238,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
     EXPECT_EQ(compute_slots, b.npu.compute_slots);
     const auto& [model, preset, stacks, refresh, hbm_bandwidth, hbm_latency, capacity, efficiency,
-                 outstanding, implementation] = hbm;
+                 outstanding, over_capacity, implementation] = hbm;
+    EXPECT_EQ(over_capacity, b.hbm.over_capacity);
     EXPECT_EQ(implementation, b.hbm.implementation);
     EXPECT_EQ(model, b.hbm.model);
     EXPECT_EQ(preset, b.hbm.preset);
@@ -287,7 +288,8 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(name, b.jobs[j].name);
       expect_same(of_job, b.jobs[j].workload);
     }
-    const auto& [seed, data, element, reduce, cut_links] = run;
+    const auto& [seed, data, element, reduce, footprint, cut_links] = run;
+    EXPECT_EQ(footprint, b.run.footprint);
     EXPECT_EQ(cut_links, b.run.cut_links);
     EXPECT_EQ(element, b.run.element);
     EXPECT_EQ(reduce, b.run.reduce);
