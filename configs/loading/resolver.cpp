@@ -88,6 +88,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
   resolve_packet(r);
   resolve_hbm(r);
   check_implementations(r.config, raw, r.end, errors);
+  resolve_implementations(r.config, raw, errors);
   check_roofline(r);
   errors.check();
   return r.config;

@@ -231,7 +231,8 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(bandwidth, b.remote_memory->bandwidth);
       EXPECT_EQ(latency, b.remote_memory->latency);
     }
-    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots] = npu;
+    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots, npu_model] = npu;
+    EXPECT_EQ(npu_model, b.npu.implementation);
     EXPECT_EQ(peak, b.npu.peak_flops);
     EXPECT_EQ(memory_bandwidth, b.npu.memory_bandwidth);
     EXPECT_EQ(roofline, b.npu.roofline);
@@ -249,7 +250,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(capacity, b.hbm.capacity);
     EXPECT_EQ(efficiency, b.hbm.efficiency);
     EXPECT_EQ(outstanding, b.hbm.outstanding);
-    const auto& [endpoint_delay, injection_queue, injection_bandwidth] = nmu;
+    const auto& [endpoint_delay, injection_queue, injection_bandwidth, nmu_model] = nmu;
+    EXPECT_EQ(nmu_model, b.nmu.implementation);
     EXPECT_EQ(injection_bandwidth, b.nmu.injection_bandwidth);
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
