@@ -21,6 +21,12 @@ namespace weft {
 class Graph;  // configs/graph.h
 class Tree;   // configs/tree.h
 
+inline constexpr const char* kDefaultSwitchModel = "crossbar";
+inline constexpr const char* kDefaultMemoryModel = "auto";  ///< what the section's other keys say
+inline constexpr const char* kDefaultUnitModel = "model";   ///< this library's own
+inline constexpr const char* kDefaultNpuModel = "model";    ///< this library's own
+inline constexpr const char* kDefaultNmuModel = "model";    ///< the same
+
 /// What a switch of a Switch dimension has for the `in_switch` algorithm.
 struct CollectiveUnitConfig {
   Rate ingress_bandwidth;       ///< into the unit, per input port; 0: as fast as the bytes arrive
@@ -28,6 +34,7 @@ struct CollectiveUnitConfig {
   Picoseconds latency = 0;      ///< from a block's last contribution to its result
   uint64_t buffer = 0;          ///< bytes of partial sums; 0: unlimited
   uint64_t segment = 64 << 10;  ///< bytes of the largest block
+  std::string implementation = kDefaultUnitModel;
 };
 
 /// What keeps buffers from running over, at packet fidelity: credits alone, or priority flow control above
@@ -37,11 +44,6 @@ enum class FlowControl : uint8_t { credits, pfc, automatic };
 const char* to_string(FlowControl control);
 
 /// The defaults of `implementation`.
-inline constexpr const char* kDefaultSwitchModel = "crossbar";
-inline constexpr const char* kDefaultMemoryModel = "auto";  ///< what the section's other keys say
-inline constexpr const char* kDefaultNpuModel = "model";    ///< this library's own
-inline constexpr const char* kDefaultNmuModel = "model";    ///< the same
-
 /// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
@@ -88,6 +90,7 @@ struct HbmConfig {
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
   uint32_t outstanding = 8;                          ///< requests that an NPU has in flight
+  std::string over_capacity = "warn";                ///< warn | error | ignore
   std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
 
   bool banked() const { return model == "banked"; }
@@ -270,10 +273,11 @@ struct JobConfig {
 
 struct RunConfig {
   uint64_t seed = 1;
-  std::string data = "none";     ///< none | functional
-  std::string element = "fp32";  ///< fp32 | bf16 | int32: what messages carry when data is functional
-  std::string reduce = "sum";    ///< sum | max | min: how reductions combine elements
-  std::string cut_links;         ///< glob of links that a loop-back border cuts in two; empty: none
+  std::string data = "none";       ///< none | functional
+  std::string element = "fp32";    ///< fp32 | bf16 | int32: what messages carry when data is functional
+  std::string reduce = "sum";      ///< sum | max | min: how reductions combine elements
+  std::string footprint = "auto";  ///< auto | on | off: bytes that tensors take
+  std::string cut_links;           ///< glob of links that a loop-back border cuts in two; empty: none
 };
 
 struct OutputConfig {

@@ -19,7 +19,7 @@ AnalyticalSwitch::AnalyticalSwitch(sc_core::sc_module_name name, uint32_t dimens
       geometry_(fabric.geometry),
       pool_(fabric.pool),
       out_(fabric.config.fabric_dimensions()[dimension].size, fabric::Link(link_type)),
-      unit_("unit", dimension, fabric, context, *this) {
+      unit_(make_unit("unit", {dimension, fabric, context, *this})) {
   socket.bind(static_cast<fabric::fabric_bw_if&>(*this));
 }
 

@@ -24,7 +24,7 @@ FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, uin
   fabric.wheel.add(*this);
   if (unit != nullptr) {
     UnitPorts& ports = *this;
-    unit_ = std::make_unique<SwitchUnit>("unit", dimension, fabric, *unit, ports);
+    unit_ = make_unit("unit", {dimension, fabric, *unit, ports});
   }
 }
 
@@ -39,7 +39,7 @@ Picoseconds FabricSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t
 
 void FabricSwitch::receive(const fabric::Transfer& transfer) {
   const fabric::Packet& packet = pool_[transfer.packet];
-  if (SwitchUnit::addressed(packet)) {
+  if (UnitModel::addressed(packet)) {
     unit_->receive(transfer);
     return;
   }

@@ -38,7 +38,7 @@ class FabricSwitch final : public sc_core::sc_module,
   const std::vector<fabric::Link>& links() const { return out_; }
   /// The link to the NPU at a coordinate.
   LinkReport report(uint32_t port) const;
-  const SwitchUnit* unit() const { return unit_.get(); }
+  const UnitModel* unit() const { return unit_.get(); }
   size_t in_flight() const { return queue_.size(); }
   uint64_t activations() const { return activations_; }
   /// Without its collective unit.
@@ -64,7 +64,7 @@ class FabricSwitch final : public sc_core::sc_module,
   fabric::TimedQueue<Arrived, uint64_t> queue_;
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;
-  std::unique_ptr<SwitchUnit> unit_;
+  std::unique_ptr<UnitModel> unit_;
 };
 
 }  // namespace weft

@@ -249,19 +249,26 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r);
     auto& module = own(std::make_unique<AnalyticalSwitch>(
-        name.c_str(), d, r, fabric_context(), link_types_[d], UnitContext{directory_, data_.get(), waves}));
+        name.c_str(), d, r, fabric_context(), link_types_[d], unit_context(d, name, waves)));
     direct.bind_member(module.socket);
     components_.push_back(&module);
     add_unit(module.unit());
   }
 }
 
+UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::Waves* waves) {
+  auto model =
+      choices_.of(ModuleKind::unit, of_switch + ".unit",
+                  {config_.dimensions[d].collective_unit.implementation,
+                   fmt::format("topology.dimensions[{}].collective_unit.implementation", d)});
+  return {directory_, data_.get(), waves, std::move(model.implementation), std::move(model.owner)};
+}
+
 /// The switches of a Switch dimension's lines. The crossbar of this library is one module with one socket for
 /// all NPUs; switches of other models have a port for each.
 void Machine::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-  const UnitContext context{directory_, data_.get(), waves};
-  const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
+  const bool units = collectives::uses_unit(config_, d);
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));
@@ -274,10 +281,11 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
       });
     };
     if (model.implementation == kDefaultSwitchModel) {
-      auto& module =
-          own(std::make_unique<FabricSwitch>(name.c_str(), d, r, fabric_context(), link_types_[d], unit));
+      const UnitContext unit = unit_context(d, name, waves);
+      auto& module = own(std::make_unique<FabricSwitch>(name.c_str(), d, r, fabric_context(), link_types_[d],
+                                                        units ? &unit : nullptr));
       components_.push_back(&module);
-      if (unit != nullptr) add_unit(*module.unit());
+      if (units) add_unit(*module.unit());
       for (uint32_t c = 0; c < dimension.size; ++c)
         join(c, module.socket, [&](uint32_t port) { return module.report(port); });
       continue;
@@ -411,7 +419,7 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
       if (geometry_.coordinate(r, d) != 0) continue;
       const std::string name = switch_name(geometry_, d, r);
       add_unit(own(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
-                                                  UnitContext{directory_, data_.get(), waves}))
+                                                  unit_context(d, name, waves)))
                    .unit());
     }
   }
@@ -445,6 +453,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
         choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
     npu_modules_[r] = make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
                                {NpuId{r}, config_, *nmus_[r], options.waves});
+    if (options.footprint && options.waves != nullptr) npu_modules_[r]->add_footprint_signal(*options.waves);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     npu_modules_[r]->memory().socket.bind(hbm.socket(0));
     if (of_nmu != nullptr) of_nmu->socket.bind(hbm.socket(1));

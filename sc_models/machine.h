@@ -26,8 +26,8 @@
 #include "sc_models/packet_fabric.h"
 #include "sc_models/settled_call.h"
 #include "sc_models/switch_model.h"
-#include "sc_models/switch_unit.h"
 #include "sc_models/switch_ways.h"
+#include "sc_models/unit_model.h"
 #include "vcd/waves.h"
 
 namespace weft {
@@ -37,6 +37,7 @@ class Machine : public sc_core::sc_module {
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
     vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
+    bool footprint = false;       ///< with a signal for the bytes that tensors take
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
     /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
     /// built.
@@ -140,10 +141,10 @@ class Machine : public sc_core::sc_module {
   /// About the machine: buffers that are too small, what can deadlock.
   const std::vector<std::string>& warnings() const { return warnings_; }
 
-  /// Calls f(const SwitchUnit&) for every collective unit.
+  /// Calls f(const UnitModel&) for every collective unit.
   template <typename F>
   void for_each_unit(F&& f) const {
-    for (const SwitchUnit* unit : units_) f(*unit);
+    for (const UnitModel* unit : units_) f(*unit);
   }
   /// For the stall report: what collective units wait for, a line a block (at most `limit`).
   std::vector<std::string> describe_unit_waits(size_t limit) const;
@@ -157,6 +158,8 @@ class Machine : public sc_core::sc_module {
   void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  /// Of the unit of the switch with that name.
+  UnitContext unit_context(uint32_t dimension, const std::string& switch_name, vcd::Waves* waves);
   FabricContext fabric_context() { return {config_, geometry_, pool_, wheel_}; }
   void build_trees(uint32_t plane, uint32_t dimension);
   /// How the switches of a graph are made.
@@ -186,7 +189,7 @@ class Machine : public sc_core::sc_module {
     parts_.push_back(std::move(module));
     return part;
   }
-  void add_unit(const SwitchUnit& unit) {
+  void add_unit(const UnitModel& unit) {
     components_.push_back(&unit);
     units_.push_back(&unit);
   }
@@ -215,7 +218,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::unique_ptr<sc_core::sc_module>> parts_;  ///< switches and carriers, as they were built
   std::vector<std::string> warnings_;
   std::vector<const Component*> components_;  ///< what counts or has links, in the order of building
-  std::vector<const SwitchUnit*> units_;      ///< the same of collective units
+  std::vector<const UnitModel*> units_;      ///< the same of collective units
   std::vector<std::unique_ptr<NpuModel>> npu_modules_;
   const DramSpec dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;

@@ -146,7 +146,7 @@ void Machine::for_each_switch_link(const Component::LinkVisitor& visit) const {
 
 std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
   std::vector<std::string> lines;
-  for_each_unit([&](const SwitchUnit& unit) {
+  for_each_unit([&](const UnitModel& unit) {
     for (std::string& line : unit.describe_waits(limit - lines.size())) lines.push_back(std::move(line));
   });
   return lines;

@@ -17,6 +17,8 @@
 #include "sc_models/nmu_model.h"
 #include "sc_models/npu_model.h"
 #include "sc_models/switch_model.h"
+#include "sc_models/unit_model.h"
+#include "workload/collectives/in_switch.h"
 
 namespace weft {
 namespace {
@@ -31,6 +33,8 @@ auto with_models(ModuleKind kind, F&& f) {
       return f(nmu_models());
     case ModuleKind::memory:
       return f(memory_models());
+    case ModuleKind::unit:
+      return f(unit_models());
     default:
       return f(switch_models());
   }
@@ -80,6 +84,14 @@ void for_each_switch(const Config& config, const graph::FidelityRules& fidelity,
   }
 }
 
+void for_each_unit(const Config& config, const Geometry& geometry,
+                   const std::function<void(const std::string&)>& f) {
+  for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
+    for (uint32_t r = 0; collectives::uses_unit(config, d) && r < geometry.npus(); ++r)
+      if (geometry.coordinate(r, d) == 0) f(switch_name(geometry, d, r) + ".unit");
+  }
+}
+
 }  // namespace
 
 void for_each_named_module(const Config& config, const graph::FidelityRules& fidelity,
@@ -93,6 +105,7 @@ void for_each_named_module(const Config& config, const graph::FidelityRules& fid
   }
   for_each_switch(config, fidelity, geometry,
                   [&](const std::string& name) { f(ModuleKind::fabric_switch, name); });
+  for_each_unit(config, geometry, [&](const std::string& name) { f(ModuleKind::unit, name); });
 }
 
 ModuleChoices::ModuleChoices(const Config& config) : config_(config) {

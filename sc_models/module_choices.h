@@ -19,11 +19,12 @@
 namespace weft {
 
 /// The kinds of modules whose models have names.
-enum class ModuleKind : uint8_t { npu, nmu, memory, fabric_switch };
+enum class ModuleKind : uint8_t { npu, nmu, memory, fabric_switch, unit };
 inline constexpr ModuleKind kModuleKinds[] = {ModuleKind::npu, ModuleKind::nmu, ModuleKind::memory,
-                                              ModuleKind::fabric_switch};
+                                              ModuleKind::fabric_switch, ModuleKind::unit};
 
-/// Calls f(kind, name) for every module of the machine whose model can be chosen: `nmu3`, `switch0_1` ..
+/// Calls f(kind, name) for every module of the machine whose model can be chosen: `nmu3`, `switch0_1`,
+/// `switch0_1.unit` ..
 void for_each_named_module(const Config& config, const graph::FidelityRules& fidelity,
                            const Geometry& geometry,
                            const std::function<void(ModuleKind, const std::string&)>& f);

@@ -60,6 +60,10 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   if (state_probe_ || node_probe_) engine_->set_observer(this);
 }
 
+void Npu::add_footprint_signal(vcd::Waves& waves) {
+  if (waves.on()) footprint_probe_ = waves.number(std::string(name()) + ".footprint", 64);
+}
+
 void Npu::unload() {
   if (host_ == nullptr) return;
   nmu_.detach();

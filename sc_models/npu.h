@@ -28,7 +28,12 @@ class Npu : public NpuModel, private NmuClient, private graph::RankServices, pri
 
   void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers) final;
   void unload() final;
+  void set_listener(graph::NodeListener* listener) final { engine_->set_listener(listener); }
   void start() final;
+
+  void add_footprint_signal(vcd::Waves& waves) final;
+  void show_footprint(Picoseconds now, uint64_t bytes) final { footprint_probe_.set(now + origin_, bytes); }
+  bool shows_footprint() const final { return static_cast<bool>(footprint_probe_); }
 
   bool loaded() const final { return host_ != nullptr; }
   bool finished() const final { return engine_ && engine_->finished(); }
@@ -91,6 +96,7 @@ class Npu : public NpuModel, private NmuClient, private graph::RankServices, pri
   uint64_t activations_ = 0;
   vcd::Probe state_probe_;
   vcd::Probe node_probe_;
+  vcd::Probe footprint_probe_;
 };
 
 }  // namespace weft

@@ -78,7 +78,15 @@ class NpuModel : public sc_core::sc_module, public Component {
                     graph::LayerTable* layers) = 0;
   /// The job is over, and nothing of it is under way: another one may be loaded.
   virtual void unload() = 0;
+  /// .. hears of every node of the loaded trace, before start(). Null: nobody.
+  virtual void set_listener(graph::NodeListener* listener) = 0;
   virtual void start() = 0;
+
+  // For waveforms, where the model has a signal for it: the bytes that the rank's tensors take from `now` on
+  // (time of the job's clock). The signal is added before the simulation.
+  virtual void add_footprint_signal(vcd::Waves&) {}
+  virtual void show_footprint(Picoseconds /*now*/, uint64_t /*bytes*/) {}
+  virtual bool shows_footprint() const { return false; }
 
   /// It has a job.
   virtual bool loaded() const = 0;

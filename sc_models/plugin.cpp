@@ -82,6 +82,12 @@ void PluginRegistry::add_nmu(const std::string& name, const std::string& descrip
   ++registered_;
 }
 
+void PluginRegistry::add_unit(const std::string& name, const std::string& description, UnitMaker maker) {
+  unit_models().add({name, description, source_, std::move(maker)});
+  add_choice("topology.dimensions[].collective_unit.implementation", name, description);
+  ++registered_;
+}
+
 void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
   memory_models().add({name, description, source_, std::move(maker)});
   for (const char* key : {"hbm.implementation", "remote_memory.implementation"})
@@ -147,6 +153,7 @@ std::string list_models() {
   registry("NPUs (npu.implementation)", npu_models().entries());
   registry("NMUs (nmu.implementation)", nmu_models().entries());
   registry("switches at message fidelity (implementation:)", switch_models().entries());
+  registry("collective units (collective_unit.implementation)", unit_models().entries());
   registry("memories (hbm.implementation, remote_memory.implementation)", memory_models().entries());
   kind("memories (hbm.model)");
   for (const Choice& c : find_key("hbm.model")->choices) row(c.name, "weft", c.description);

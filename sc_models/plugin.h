@@ -28,6 +28,7 @@
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/switch_model.h"
+#include "sc_models/switch_unit.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "workload/collectives/algorithm.h"
 
@@ -56,6 +57,8 @@ class PluginRegistry {
   void add_npu(const std::string& name, const std::string& description, NpuMaker maker);
   /// A model of NMUs: `nmu.implementation`, and `implementations` of single NMUs.
   void add_nmu(const std::string& name, const std::string& description, NmuMaker maker);
+  /// A model of the collective units in switches: `collective_unit.implementation` of a dimension.
+  void add_unit(const std::string& name, const std::string& description, UnitMaker maker);
   /// A model of memories: `hbm.implementation`, `remote_memory.implementation`.
   void add_memory(const std::string& name, const std::string& description, MemoryMaker maker);
   /// A routing policy at `packet` fidelity: `packet.routing`.

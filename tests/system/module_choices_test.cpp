@@ -18,6 +18,7 @@
 #include "sc_models/message_bits.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
+#include "sc_models/switch_unit.h"
 #include "tests/support/isolated.h"
 #include "tests/support/small_machine.h"
 #include "tests/support/solo_job.h"
@@ -173,7 +174,24 @@ class WaitingNmu final : public Nmu {
   Picoseconds wait_;
 };
 
+/// This library's, but contributions take a while to get in.
+class SlowUnit final : public SwitchUnit {
+ public:
+  SlowUnit(sc_core::sc_module_name name, const UnitPlace& place, Picoseconds wait)
+      : SwitchUnit(name, place), wait_(wait) {}
+
+ private:
+  void receive(fabric::PacketRef packet, Picoseconds head, Picoseconds tail, Picoseconds before) override {
+    SwitchUnit::receive(packet, head + wait_, tail + wait_, before);
+  }
+  Picoseconds wait_;
+};
+
 void add_models() {
+  unit_models().add({"slow", "", "test",
+                     [](sc_core::sc_module_name name, const UnitPlace& place, Parameters& parameters) {
+                       return std::make_unique<SlowUnit>(name, place, parameters.time("wait", "100 ns"));
+                     }});
   nmu_models().add({"one_link", "", "test",
                     [](sc_core::sc_module_name name, NpuId rank, const NmuContext& context, Parameters&) {
                       return std::make_unique<OneLinkNmu>(name, rank, context);
@@ -268,6 +286,22 @@ TEST(ModuleChoices, EveryMessageWaits) {
     // The first entry that matches applies.
     config.implementations = {{"nmu1", "model", "here"}, {"nmu*", "waiting(wait=0 ns)", "there"}};
     EXPECT_EQ(std::stoull(all_gather(config)), own);
+  }
+}
+
+TEST(ModuleChoices, CollectiveUnitsHaveNames) {
+  for (const Fidelity fidelity : {Fidelity::message, Fidelity::packet, Fidelity::analytical}) {
+    Config config = one_switch(fidelity);
+    config.collectives.algorithms[static_cast<size_t>(CollectiveOp::all_gather)] = {"in_switch"};
+    config.run.data = "functional";
+    const uint64_t own = std::stoull(all_gather(config));
+    config.dimensions[0].collective_unit.implementation = "slow(wait=0 ns)";
+    EXPECT_EQ(all_gather(config), std::to_string(own));
+    config.dimensions[0].collective_unit.implementation = "slow(wait=1 us)";
+    EXPECT_EQ(all_gather(config), std::to_string(own + 1'000'000));
+    config.dimensions[0].collective_unit.implementation = kDefaultUnitModel;
+    config.implementations = {{"switch0_0.unit", "slow(wait=1 us)", "here"}};
+    EXPECT_EQ(all_gather(config), std::to_string(own + 1'000'000));
   }
 }
 

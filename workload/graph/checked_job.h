@@ -41,6 +41,7 @@ class CheckedJob {
   /// The same on a part of the machine. `ranks` has as many ranks as the traces.
   CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding, RankMap ranks);
 
+  const Config& config() const { return config_; }
   const trace::JobTrace& traces() const { return traces_; }
   const Folding& folding() const { return folding_; }
   const std::shared_ptr<collectives::PlanBuilder>& plans() const { return plans_; }

@@ -60,6 +60,16 @@ class RankObserver {
   virtual void rank_changed(uint32_t rank, RankState state, uint64_t node_id) = 0;
 };
 
+/// Hears of every node of a rank. Times are those of RankServices::now().
+class NodeListener {
+ public:
+  virtual ~NodeListener() = default;
+  /// The node has its slot, or its access or message has begun. Not called for nodes that take no time.
+  virtual void node_started(trace::NodeIndex node, Picoseconds now) = 0;
+  /// Called before the nodes that depend on it become ready.
+  virtual void node_finished(trace::NodeIndex node, Picoseconds now) = 0;
+};
+
 }  // namespace weft::graph
 
 #endif

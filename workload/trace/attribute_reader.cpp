@@ -37,15 +37,21 @@ enum class Key {
   algorithm,
   iteration,
   root,
-  remote
+  remote,
+  tensors
 };
 
 Key key_of(std::string_view name) {
   switch (name.size()) {
     case 4:
       return name == "root" ? Key::root : Key::other;
+    case 6:
+      return name == "inputs" ? Key::tensors : Key::other;
     case 7:
-      return name == "num_ops" ? Key::num_ops : name == "pg_name" ? Key::pg_name : Key::other;
+      return name == "num_ops"   ? Key::num_ops
+             : name == "pg_name" ? Key::pg_name
+             : name == "outputs" ? Key::tensors
+                                 : Key::other;
     case 8:
       return name == "comm_src"   ? Key::comm_src
              : name == "comm_dst" ? Key::comm_dst
@@ -285,6 +291,9 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       } else {
         note(name, value);
       }
+      return true;
+    case Key::tensors:
+      if (value.shape == Value::Shape::list) note_tensors();
       return true;
     case Key::involved_dim:
       return dimensions(name, value);

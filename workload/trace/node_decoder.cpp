@@ -109,7 +109,8 @@ bool read_fields(Cursor c, const NodePlace& place, Node& node, Dependencies* dep
         break;
       case 8:
       case 9:
-        good = type == wire::kBytes && c.skip(type);
+        good = type == wire::kBytes && c.bytes(sub);
+        if (good && !sub.done()) attributes.note_tensors();
         break;
       case 10:
         good = type == wire::kBytes && c.bytes(sub) && attributes.read(sub);
