@@ -248,8 +248,8 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r);
-    auto& module = own(std::make_unique<AnalyticalSwitch>(
-        name.c_str(), d, r, fabric_context(), link_types_[d], unit_context(d, name, waves)));
+    auto& module = own(std::make_unique<AnalyticalSwitch>(name.c_str(), d, r, fabric_context(),
+                                                          link_types_[d], unit_context(d, name, waves)));
     direct.bind_member(module.socket);
     components_.push_back(&module);
     add_unit(module.unit());
@@ -257,10 +257,9 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
 }
 
 UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::Waves* waves) {
-  auto model =
-      choices_.of(ModuleKind::unit, of_switch + ".unit",
-                  {config_.dimensions[d].collective_unit.implementation,
-                   fmt::format("topology.dimensions[{}].collective_unit.implementation", d)});
+  auto model = choices_.of(ModuleKind::unit, of_switch + ".unit",
+                           {config_.dimensions[d].collective_unit.implementation,
+                            fmt::format("topology.dimensions[{}].collective_unit.implementation", d)});
   return {directory_, data_.get(), waves, std::move(model.implementation), std::move(model.owner)};
 }
 

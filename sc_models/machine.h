@@ -218,7 +218,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::unique_ptr<sc_core::sc_module>> parts_;  ///< switches and carriers, as they were built
   std::vector<std::string> warnings_;
   std::vector<const Component*> components_;  ///< what counts or has links, in the order of building
-  std::vector<const UnitModel*> units_;      ///< the same of collective units
+  std::vector<const UnitModel*> units_;       ///< the same of collective units
   std::vector<std::unique_ptr<NpuModel>> npu_modules_;
   const DramSpec dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;

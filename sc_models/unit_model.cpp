@@ -15,8 +15,9 @@ UnitModel::~UnitModel() = default;
 NamedRegistry<UnitMaker>& unit_models() {
   static NamedRegistry<UnitMaker> registry = [] {
     NamedRegistry<UnitMaker> r("collective unit model");
-    r.add({kDefaultUnitModel, "buffers partial sums of blocks, and sends results with their last contribution",
-           kOwnModels, [](sc_core::sc_module_name name, const UnitPlace& place, Parameters&) {
+    r.add({kDefaultUnitModel,
+           "buffers partial sums of blocks, and sends results with their last contribution", kOwnModels,
+           [](sc_core::sc_module_name name, const UnitPlace& place, Parameters&) {
              return std::make_unique<SwitchUnit>(name, place);
            }});
     return r;

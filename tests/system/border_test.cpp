@@ -142,8 +142,7 @@ TEST(Border, APatternThatCutsNothingIsRefused) {
     }
     return std::string("accepted");
   });
-  EXPECT_NE(result.text.find("`run.cut_links`: '*.nmu9.*' matches no link that can be cut"),
-            std::string::npos)
+  EXPECT_NE(result.text.find("`run.cut_links`: '*.nmu9.*' matches no link;"), std::string::npos)
       << result.text;
 }
 
@@ -230,7 +229,7 @@ TEST(PacketBorder, CutLinksCarryTheSameWithoutTrains) {
   }
   // Trains carry the messages of the whole machine; those that pass a border go packet by packet.
   EXPECT_GT(figure(one, "activations"), figure(whole, "activations"));
-  EXPECT_GT(figure(all, "activations"), 2 * figure(whole, "activations")) << all << whole;
+  EXPECT_GT(figure(all, "activations"), figure(one, "activations")) << all << whole;
 }
 
 TEST(Border, LinksOfPairsAreCutOneByOne) {

@@ -174,6 +174,17 @@ class WaitingNmu final : public Nmu {
   Picoseconds wait_;
 };
 
+/// It lets messages leave before they are there.
+class EarlyNmu final : public Nmu {
+ public:
+  EarlyNmu(sc_core::sc_module_name name, NpuId rank, const NmuContext& context) : Nmu(name, rank, context) {
+    shape_departures();
+  }
+
+ private:
+  Picoseconds departs(const Departing& message) override { return message.ready / 2; }
+};
+
 /// This library's, but contributions take a while to get in.
 class SlowUnit final : public SwitchUnit {
  public:
@@ -188,10 +199,10 @@ class SlowUnit final : public SwitchUnit {
 };
 
 void add_models() {
-  unit_models().add({"slow", "", "test",
-                     [](sc_core::sc_module_name name, const UnitPlace& place, Parameters& parameters) {
-                       return std::make_unique<SlowUnit>(name, place, parameters.time("wait", "100 ns"));
-                     }});
+  unit_models().add(
+      {"slow", "", "test", [](sc_core::sc_module_name name, const UnitPlace& place, Parameters& parameters) {
+         return std::make_unique<SlowUnit>(name, place, parameters.time("wait", "100 ns"));
+       }});
   nmu_models().add({"one_link", "", "test",
                     [](sc_core::sc_module_name name, NpuId rank, const NmuContext& context, Parameters&) {
                       return std::make_unique<OneLinkNmu>(name, rank, context);
@@ -203,7 +214,7 @@ void add_models() {
        }});
   nmu_models().add({"early", "", "test",
                     [](sc_core::sc_module_name name, NpuId rank, const NmuContext& context, Parameters&) {
-                      return std::make_unique<WaitingNmu>(name, rank, context, ~Picoseconds{0});
+                      return std::make_unique<EarlyNmu>(name, rank, context);
                     }});
   npu_models().add({"broken", "", "test",
                     [](sc_core::sc_module_name, const NpuContext&, Parameters&) -> std::unique_ptr<NpuModel> {
@@ -354,7 +365,8 @@ TEST(ModuleChoices, DuplicatesAreRefused) {
     }
     return std::string("taken twice");
   });
-  EXPECT_NE(result.text.find("there are two of the NMU model 'one_link'"), std::string::npos) << result.text;
+  EXPECT_NE(result.text.find("there are two of the collective unit model 'slow'"), std::string::npos)
+      << result.text;
 }
 
 TEST(ModuleChoices, OtherModelsAreNotFolded) {
