@@ -103,6 +103,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (config_.graph != nullptr) build_graph();
   build_packets(options.waves);
   cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
+  if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
@@ -424,6 +425,51 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   }
 }
 
+void Machine::build_memory_pool() {
+  if (folded_) throw std::logic_error("a machine with a memory pool does not fold");
+  memory_pool_ = std::make_unique<MemoryPool>(
+      "pool", config_, pool_, wheel_, [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+        return shared_link(layout, node, port);
+      });
+  components_.push_back(memory_pool_.get());
+}
+
+/// The link that a switch sends on by a port. Null: there is no such switch.
+fabric::Link* Machine::switch_link(const std::string& of_switch, uint32_t port) {
+  for (const auto& part : parts_) {
+    if (of_switch != part->basename()) continue;
+    if (auto* const crossbar = dynamic_cast<FabricSwitch*>(part.get())) return &crossbar->links()[port];
+    if (auto* const model = dynamic_cast<SwitchModel*>(part.get())) return &model->ports()[port].link;
+  }
+  return nullptr;
+}
+
+/// The link that the memory pool shares: of the graph, or between an NPU and its switch of a dimension.
+fabric::Link* Machine::shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+  const auto of_nmu = [](NmuModel& nmu, const LinkEndAt& end) {
+    fabric::Link* const link = nmu.link(end);
+    if (link == nullptr)
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: this NMU's model shares no links, and the memory pool is to share "
+                                  "them; use another model, or a pool with links of its own",
+                                  nmu.name()));
+    return link;
+  };
+  fabric::Link* link = nullptr;
+  if (config_.graph != nullptr) {
+    const pool::PoolLayout::GraphEnd end = layout.graph_end(node, port);
+    if (config_.graph->is_npu(end.node)) return of_nmu(at(end.node), {end.port});
+    link = switch_link("switch_" + config_.graph->name(end.node), end.port);
+  } else {
+    const uint32_t d = *config_.memory_pool->share;
+    if (node < npus()) return of_nmu(*nmus_[node], {d});
+    const uint32_t npu = layout.ports(node)[port].peer;
+    link = switch_link(switch_name(geometry_, d, npu), geometry_.coordinate(npu, d));
+  }
+  if (link == nullptr) throw std::logic_error("the memory pool shares links of a switch that is not there");
+  return link;
+}
+
 std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_t sockets,
                                                 vcd::Waves* waves) {
   const auto model =
@@ -451,7 +497,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     const auto of_npu =
         choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
     npu_modules_[r] = make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
-                               {NpuId{r}, config_, *nmus_[r], options.waves});
+                               {NpuId{r}, config_, *nmus_[r], options.waves, memory_pool_.get()});
     if (options.footprint && options.waves != nullptr) npu_modules_[r]->add_footprint_signal(*options.waves);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     npu_modules_[r]->memory().socket.bind(hbm.socket(0));

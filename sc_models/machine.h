@@ -24,6 +24,7 @@
 #include "sc_models/nmu.h"
 #include "sc_models/npu_model.h"
 #include "sc_models/packet_fabric.h"
+#include "sc_models/pool/memory_pool.h"
 #include "sc_models/settled_call.h"
 #include "sc_models/switch_model.h"
 #include "sc_models/switch_ways.h"
@@ -36,6 +37,7 @@ class Machine : public sc_core::sc_module {
  public:
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
+    bool memory_pool = false;     ///< build the memory pool without NPUs, too
     vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
     bool footprint = false;       ///< with a signal for the bytes that tensors take
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
@@ -69,6 +71,8 @@ class Machine : public sc_core::sc_module {
   uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
   const LinkCuts& cuts() const { return cuts_; }
+  /// Null: there is none.
+  MemoryPool* memory_pool() { return memory_pool_.get(); }
   /// The rules of `topology.fidelity_rules`, and the planes that messages can be on.
   graph::FidelityRules& fidelity() { return fidelity_; }
   const graph::FidelityRules& fidelity() const { return fidelity_; }
@@ -178,6 +182,9 @@ class Machine : public sc_core::sc_module {
   NmuModel& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::Waves* waves);
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
+  void build_memory_pool();
+  fabric::Link* switch_link(const std::string& of_switch, uint32_t port);
+  fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
   void observe_links(vcd::Waves& waves);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   /// The name of the link by which the NPU at a place sends along a dimension.
@@ -219,6 +226,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::string> warnings_;
   std::vector<const Component*> components_;  ///< what counts or has links, in the order of building
   std::vector<const UnitModel*> units_;       ///< the same of collective units
+  std::unique_ptr<MemoryPool> memory_pool_;
   std::vector<std::unique_ptr<NpuModel>> npu_modules_;
   const DramSpec dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;

@@ -110,6 +110,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
 
   // NmuModel
   LinkSocket end(const LinkEndAt& at) final;
+  fabric::Link* link(const LinkEndAt& at) final;
   void join(PacketFabric& fabric, uint32_t plane) final;
   MemoryDma* memory() final { return memory_.get(); }
   const void* hot() const final { return static_cast<const Wakeable*>(this); }

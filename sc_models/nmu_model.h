@@ -74,6 +74,8 @@ class NmuModel : public sc_core::sc_module, public FabricService, public Compone
   /// end is the initiator, the descending one a target. Elsewhere all links of a dimension are behind one
   /// initiator; of a graph each is that of the link's direction.
   virtual LinkSocket end(const LinkEndAt& at) = 0;
+  /// The link that it sends on by that end, to be shared with a memory pool. Null: it is not shared.
+  virtual fabric::Link* link(const LinkEndAt&) { return nullptr; }
   /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts, once for every
   /// plane that uses them.
   virtual void join(PacketFabric& fabric, uint32_t plane) = 0;

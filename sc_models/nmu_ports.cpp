@@ -213,6 +213,12 @@ LinkSocket Nmu::end(const LinkEndAt& at) {
   return {end->initiator.get(), end->target.get()};
 }
 
+fabric::Link* Nmu::link(const LinkEndAt& at) {
+  if (graph_ != nullptr) return &ports_[at.dimension].first;
+  Port* const end = port(at.dimension, at.descending, at.plane);
+  return end == nullptr ? nullptr : &end->first;
+}
+
 void Nmu::hint(const LinkEndAt& at, const NmuModel& peer) {
   if (Port* const end = port(at.dimension, at.descending, at.plane)) end->peer_hint = peer.hot();
 }

@@ -18,7 +18,11 @@
 
 namespace weft {
 
-class Npu : public NpuModel, private NmuClient, private graph::RankServices, private graph::RankObserver {
+class Npu : public NpuModel,
+            private NmuClient,
+            private PoolClient,
+            private graph::RankServices,
+            private graph::RankObserver {
  public:
   Npu(sc_core::sc_module_name name, const NpuContext& context);
   ~Npu() override;
@@ -57,10 +61,12 @@ class Npu : public NpuModel, private NmuClient, private graph::RankServices, pri
   void collective_done(NpuId npu, const collectives::CollectiveDone& done) override;
   void message_injected(NpuId npu, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId npu, const Completion& completion) override;
+  // PoolClient
+  void pool_done(uint32_t token, Picoseconds at) override { push(at, kMemory, token); }
   // RankServices
   Picoseconds now() const final { return machine_now() - origin_; }
   void schedule(Picoseconds at, uint32_t token) override;
-  void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) override;
+  void start_memory(const trace::Node& node) override;
   void start_collective(const trace::Node& node) override;
   void start_send(const trace::Node& node) override;
   void start_receive(const trace::Node& node) override;
@@ -84,6 +90,7 @@ class Npu : public NpuModel, private NmuClient, private graph::RankServices, pri
   Picoseconds origin_ = 0;  ///< the machine's time when the job's clock began
   MemoryDma memory_;
   std::unique_ptr<MemoryDma> remote_;
+  PoolAccess* pool_;
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
   std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>

@@ -21,6 +21,7 @@
 #include "sc_models/component.h"
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
+#include "sc_models/pool/pool_access.h"
 #include "vcd/waves.h"
 #include "workload/graph/p2p_matcher.h"
 #include "workload/graph/rank_engine.h"
@@ -61,6 +62,7 @@ struct NpuContext {
   const Config& config;
   FabricService& nmu;
   vcd::Waves* waves = nullptr;  ///< null: nobody looks
+  PoolAccess* pool = nullptr;   ///< where remote accesses go; null: to remote_memory()
 };
 
 class NpuModel : public sc_core::sc_module, public Component {

@@ -27,8 +27,9 @@ class RankServices {
   /// How long a compute node takes. `time`: what the trace and the roofline say, > 0.
   virtual Picoseconds compute_time(const trace::Node& /*node*/, Picoseconds time) { return time; }
 
-  /// Answered by memory_done(node). bytes > 0.
-  virtual void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) = 0;
+  /// Answered by memory_done(node.index). A MEM_LOAD or MEM_STORE with a tensor_size > 0. The reference is
+  /// valid until the call has returned.
+  virtual void start_memory(const trace::Node& node) = 0;
 
   /// Answered by collective_done(node.index). The reference is valid until that call has returned. The node
   /// has a comm_type; comm_size may be 0.

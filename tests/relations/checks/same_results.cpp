@@ -107,9 +107,8 @@ void draw_packet_links(Random& random, Machine& machine) {
   if (often()) keys["packet.vcs"] = std::to_string(2 * random.between(1, 4));
   if (often()) keys["packet.buffer_flits"] = std::to_string(random.between(64, 128));
   const auto packets_on = [&machine](const auto& is) {
-    return std::any_of(machine.dimensions.begin(), machine.dimensions.end(), [&](const Dimension& d) {
-      return d.keys.at("fidelity") == "packet" && is(d);
-    });
+    return std::any_of(machine.dimensions.begin(), machine.dimensions.end(),
+                       [&](const Dimension& d) { return d.keys.at("fidelity") == "packet" && is(d); });
   };
   // Adaptive routing has no switches; pauses can lock a ring.
   const bool switches = packets_on([](const Dimension& d) { return d.kind == "Switch" || d.tree(); });
