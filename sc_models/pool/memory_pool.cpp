@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -293,8 +294,8 @@ const fabric::Link& MemoryPool::link_at(uint32_t node, uint32_t port) const {
   return end.shared != nullptr ? *end.shared : end.link;
 }
 
-void MemoryPool::for_each_link(
-    const std::function<void(const std::string&, const std::string&, const fabric::Link&)>& f) const {
+void MemoryPool::for_each_link(const LinkVisitor& visit) const {
+  const uint32_t none = Geometry::of_fabric(config_).dimensions();  // of the machine's
   for (uint32_t n = 0; n < layout_->nodes(); ++n) {
     for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
       const PoolLayout::Port& port = layout_->ports(n)[p];
@@ -303,9 +304,12 @@ void MemoryPool::for_each_link(
       const auto same = [&](uint32_t q) { return layout_->ports(n)[q].peer == port.peer; };
       uint32_t before = 0;
       for (uint32_t q = 0; q < p && layout_->ports(n).size() == 2; ++q) before += same(q) ? 1 : 0;
-      f(fmt::format("{}.{}.to_{}{}", name(), layout_->node(n).name, to,
-                    before == 0 ? std::string() : fmt::format("_{}", before)),
-        to, link_at(n, p));
+      LinkReport report(link_at(n, p));
+      report.name = fmt::format("{}.{}.to_{}{}", name(), layout_->node(n).name, to,
+                                before == 0 ? std::string() : fmt::format("_{}", before));
+      report.to = to;
+      report.dimension = none;
+      visit(report);
     }
   }
 }

@@ -28,8 +28,8 @@ namespace weft {
 
 class MemoryPool final : public sc_core::sc_module, public Component, public PoolAccess, private PoolEvents {
  public:
-  /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`. Empty:
-  /// the pool has links of its own in any case.
+  /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`.
+  /// Empty: the pool has links of its own in any case.
   using SharedLink =
       std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
 
@@ -42,9 +42,6 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
              PoolClient& client) override;
 
   const pool::PoolLayout& layout() const { return *layout_; }
-  /// Calls f(name, to, link) for every direction of every link of its own.
-  void for_each_link(
-      const std::function<void(const std::string&, const std::string&, const fabric::Link&)>& f) const;
   /// What every class of links has carried towards the NPUs, or (store) towards the groups.
   std::vector<pool::ClassLoad> loads(bool store) const;
   uint64_t activations() const;
@@ -56,6 +53,9 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
 
   // Component
   void count(Counters& counters) const override;
+  /// Of every link of its own.
+  void for_each_link(const LinkVisitor& visit) const override;
+  LinkPlace link_place() const override { return LinkPlace::pool; }
   std::string stall_text() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
 

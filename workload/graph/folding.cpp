@@ -293,6 +293,7 @@ class Analysis {
 
 std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
+  if (config.replaces_modules()) return "NPUs, NMUs or single modules are of models of their own";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
       return fmt::format("dimension {} is not analytical", d);
