@@ -15,6 +15,7 @@
 #include "configs/stop.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
+#include "sc_models/pool/memory_pool.h"
 #include "workload/trace/collective_numbers.h"
 
 namespace weft {

@@ -26,7 +26,6 @@
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
 #include "sc_models/packet_switch.h"
-#include "sc_models/pool/memory_pool.h"
 #include "sc_models/settled_call.h"
 #include "sc_models/switch_model.h"
 #include "sc_models/switch_ways.h"
@@ -35,6 +34,11 @@
 #include "vcd/waves.h"
 
 namespace weft {
+
+class MemoryPool;  // sc_models/pool/memory_pool.h
+namespace pool {
+class PoolLayout;  // workload/pool/pool_layout.h
+}
 
 /// One direction of one link as the results name it.
 struct LinkReport {
@@ -163,10 +167,7 @@ class Machine : public sc_core::sc_module {
         if (s.graph == nullptr || s.graph->ports(s.node)[port.number].sends) f(report(s, port));
       }
     }
-    if (memory_pool_) {
-      memory_pool_->for_each_link([&](const std::string& link_name, const std::string& to,
-                                      const fabric::Link& l) { f(report(link_name, to, l)); });
-    }
+    for_each_pool_link(f);
     for (const auto& p : packets_) {
       p->for_each_link([&](const PacketFabric::LinkUse& use) {
         LinkReport link;
@@ -248,13 +249,12 @@ class Machine : public sc_core::sc_module {
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::Waves* waves) const;
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void build_memory_pool();
+  void for_each_pool_link(const std::function<void(const LinkReport&)>& f) const;
   fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
   void observe_links(vcd::Waves& waves);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   LinkReport report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i, uint32_t exchanges) const;
   LinkReport report(size_t s, uint32_t i) const;
-  /// Of a link of the memory pool.
-  LinkReport report(const std::string& link_name, const std::string& to, const fabric::Link& link) const;
   struct LineSwitch {
     std::unique_ptr<AnalyticalSwitch> module;
     uint32_t dimension = 0;

@@ -11,6 +11,7 @@
 
 #include "configs/blueprint/names.h"
 #include "sc_models/machine.h"
+#include "sc_models/pool/memory_pool.h"
 
 namespace weft {
 namespace {
@@ -171,13 +172,16 @@ LinkReport Machine::report(const LineSwitch& s, uint32_t i) const {
   return report;
 }
 
-LinkReport Machine::report(const std::string& link_name, const std::string& to,
-                           const fabric::Link& link) const {
-  LinkReport report = of_link(link);
-  report.name = link_name;
-  report.to = to;
-  report.dimension = geometry_.dimensions();  // none of the machine's
-  return report;
+void Machine::for_each_pool_link(const std::function<void(const LinkReport&)>& f) const {
+  if (!memory_pool_) return;
+  memory_pool_->for_each_link(
+      [&](const std::string& link_name, const std::string& to, const fabric::Link& link) {
+        LinkReport report = of_link(link);
+        report.name = link_name;
+        report.to = to;
+        report.dimension = geometry_.dimensions();  // none of the machine's
+        f(report);
+      });
 }
 
 std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
