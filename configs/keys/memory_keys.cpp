@@ -31,7 +31,9 @@ constexpr KeyRow kHbmKeys[] = {
              {"banked", "channels, banks, rows and refresh of `hbm.preset`"}}),
      in_hbm<&HbmConfig::model>, "Model of an NPU's HBM."},
     {"implementation", Type::implementation, kDefaultMemoryModel,
-     one_of({{kDefaultMemoryModel, "what `hbm.model` says"}, {"bandwidth", "latency + bytes / bandwidth"}}),
+     one_of({{kDefaultMemoryModel, "what `hbm.model` says"},
+             {"bandwidth", "latency + bytes / bandwidth"},
+             {"cxl", "a CXL link with a Type-3 device"}}),
      in_hbm<&HbmConfig::implementation>, "The model in place of `hbm.model`, for example a plugin's."},
     {"preset", Type::choice, "HBM3", one_of(presets), in_hbm<&HbmConfig::preset>,
      "Device of model `banked`: geometry and timing. configs/dram_spec.cpp has them with their sources."},
@@ -66,7 +68,9 @@ constexpr KeyRow kRemoteMemoryKeys[] = {
     {"latency", Type::time, "1 us", from("0 ns", "1 s"), in_remote_memory<&RemoteMemoryConfig::latency>,
      "Latency of one remote access."},
     {"implementation", Type::implementation, kDefaultMemoryModel,
-     one_of({{kDefaultMemoryModel, "`bandwidth`"}, {"bandwidth", "latency + bytes / bandwidth"}}),
+     one_of({{kDefaultMemoryModel, "`bandwidth`"},
+             {"bandwidth", "latency + bytes / bandwidth"},
+             {"cxl", "a CXL link with a Type-3 device"}}),
      in_remote_memory<&RemoteMemoryConfig::implementation>, "The model of the remote memory."},
 };
 

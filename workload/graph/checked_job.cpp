@@ -188,6 +188,10 @@ void CheckedJob::look_through() {
   CostModel serial;
   minimal.memory = [this](uint32_t rank, const trace::Node& node) { return access_time(rank, node); };
   serial.memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    // How long a model of another name takes is not known.
+    const std::string& model = node.remote && config_.remote_memory ? config_.remote_memory->implementation
+                                                                    : config_.hbm.implementation;
+    if (node.tensor_size != 0 && model != kDefaultMemoryModel && model != "bandwidth") return kNever;
     if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
     return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
   };
