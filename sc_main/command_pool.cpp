@@ -28,6 +28,7 @@
 #include "sc_main/workload.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_estimate.h"
+#include "sc_models/pool/memory_pool.h"
 #include "sc_models/pool/pool_run.h"
 #include "sc_models/pool/private_memories.h"
 

@@ -19,6 +19,7 @@
 #include "sc_models/pool/pool_access.h"
 #include "sc_models/pool/pool_access_state.h"
 #include "sc_models/pool/pool_data.h"
+#include "sc_models/pool/pool_flows.h"
 #include "sc_models/pool/pool_port.h"
 #include "sc_models/pool/pool_switch.h"
 #include "workload/pool/closed_form.h"
@@ -76,6 +77,9 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   /// The in-switch access that the NPU takes part in next.
   PoolTransfer& joined(uint32_t npu, PoolOperation operation, uint64_t bytes);
   void make_chunks(PoolTransfer& transfer) const;
+  /// At `analytical` fidelity: with its last member an access becomes a flow.
+  void start_flow(PoolTransfer& transfer, Picoseconds now);
+  uint64_t carried(uint32_t node, uint32_t port) const;
   void start_load(PoolTransfer& transfer, Picoseconds at);
   void start_gather(PoolTransfer& transfer, Picoseconds at);
   void finish(PoolTransfer& transfer);
@@ -89,6 +93,7 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   std::map<std::pair<uint32_t, uint32_t>, fabric::LinkType> types_;  ///< by class and count
   fabric::LinkType service_;
   SharedLink shared_;
+  std::unique_ptr<PoolFlows> flows_;                   ///< at `analytical` fidelity, in place of the modules
   std::vector<std::unique_ptr<PoolPort>> ports_;       ///< by NPU
   std::vector<std::unique_ptr<PoolSwitch>> switches_;  ///< by node, from the first switch on
   std::vector<std::unique_ptr<CxlMemoryGroup>> groups_;

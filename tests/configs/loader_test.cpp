@@ -545,6 +545,28 @@ TEST(Loader, EffectiveConfigurationReadsBackIdentically) {
   }
 }
 
+TEST(Loader, APoolOfEveryDesignReadsBackIdentically) {
+  const std::string machine =
+      "weft: 1\ntopology: {notation: Switch(4)_Switch(3), dimensions: [{bandwidth: 90 GB/s}]}\nmemory:\n  "
+      "pool:\n"
+      "    {nodes: 3, groups: 6, group_bandwidth: 33 GB/s, latency: 7 ns, request_latency: 8 ns, chunk: 5 "
+      "KiB, "
+      "split: whole, striping: hash, capacity: 3 GiB, efficiency: 0.5, buffer: 2, ";
+  for (const char* const design :
+       {"out_switches: 5, in_node_bandwidth: 7 GB/s", "out_switches: 5, share: 0",
+        "design: multi_level, levels: \"4, 2 x 77 GB/s\", in_node_bandwidth: 7 GB/s",
+        "design: multi_level, out_switches: 4, in_node_bandwidth: 7 GB/s",
+        "design: ring, in_node_bandwidth: 7 GB/s",
+        "design: mesh, shape: 3x3, wraparound: true, in_node_bandwidth: 7 GB/s",
+        "design: mesh, shape: 1x3, placement: edge, in_node_bandwidth: 7 GB/s, fidelity: analytical"}) {
+    const Config c = parse_config(machine + design + "}\n", "");
+    ASSERT_TRUE(c.memory_pool.has_value()) << design;
+    const std::string effective = effective_yaml(c);
+    expect_same(c, parse_config(effective, ""));
+    EXPECT_EQ(effective_yaml(parse_config(effective, "")), effective) << design;
+  }
+}
+
 TEST(Loader, BandwidthPerNpuIsDividedExactly) {
   const struct {
     const char* notation;
