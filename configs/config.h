@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/memory_pool.h"
 #include "configs/types.h"
 
 namespace weft {
@@ -286,6 +287,7 @@ struct Config {
   NpuConfig npu;
   HbmConfig hbm;
   std::optional<RemoteMemoryConfig> remote_memory;
+  std::optional<MemoryPoolConfig> memory_pool;  ///< what remote accesses go to, in place of remote_memory
   NmuConfig nmu;
   PacketFabricConfig packet;
   CollectivesConfig collectives;

@@ -72,6 +72,7 @@ class CheckedJob {
   std::string where(uint32_t rank, const trace::Node& node) const;
   void check_rules(uint32_t rank, const trace::Node& node);
   void check_memory(uint32_t rank, const trace::Node& node) const;
+  void check_pool(uint32_t rank, const trace::Node& node) const;
   Picoseconds access_time(uint32_t rank, const trace::Node& node) const;
   void look_through();
   void measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,

@@ -113,8 +113,7 @@ void RankEngine::admit(const trace::Node& node) {
         return;
       }
       activate(node, state, WaitsFor::memory);
-      services_.start_memory(node.index, node.type == trace::NodeType::mem_store, node.remote,
-                             node.tensor_size);
+      services_.start_memory(node);
       return;
     }
     case trace::NodeType::comm_coll:

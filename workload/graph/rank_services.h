@@ -24,8 +24,9 @@ class RankServices {
   /// RankEngine::wake(token) at the absolute time `at` (>= now).
   virtual void schedule(Picoseconds at, uint32_t token) = 0;
 
-  /// Answered by memory_done(node). bytes > 0.
-  virtual void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) = 0;
+  /// Answered by memory_done(node.index). A MEM_LOAD or MEM_STORE with a tensor_size > 0. The reference is
+  /// valid until the call has returned.
+  virtual void start_memory(const trace::Node& node) = 0;
 
   /// Answered by collective_done(node.index). The reference is valid until that call has returned. The node
   /// has a comm_type; comm_size may be 0.

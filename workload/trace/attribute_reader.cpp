@@ -38,6 +38,7 @@ enum class Key {
   iteration,
   root,
   remote,
+  in_switch,
   tensors
 };
 
@@ -64,6 +65,7 @@ Key key_of(std::string_view name) {
              : name == "comm_root" ? Key::root
              : name == "root_rank" ? Key::root
              : name == "is_remote" ? Key::remote
+             : name == "in_switch" ? Key::in_switch
              : name == "algorithm" ? Key::algorithm
              : name == "iteration" ? Key::iteration
                                    : Key::other;
@@ -269,6 +271,9 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return true;
     case Key::remote:
       if (truth(name, value, n)) node_.remote = n != 0;
+      return true;
+    case Key::in_switch:
+      if (truth(name, value, n)) node_.in_switch = n != 0;
       return true;
     case Key::pg_name:
       if (value.shape == Value::Shape::text) {

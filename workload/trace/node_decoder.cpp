@@ -44,6 +44,7 @@ void reset(Node& node) {
   node.num_ops = 0;
   node.tensor_size = 0;
   node.remote = false;
+  node.in_switch = false;
   node.has_comm_type = false;
   node.op = CollectiveOp::all_reduce;
   node.comm_size = 0;

@@ -10,6 +10,7 @@
 //   root, comm_root, root_rank   rank of a rooted collective
 //   iteration           of the training loop, a whole number
 //   tensor_loc, is_remote        of MEM_LOAD / MEM_STORE: 0 local, anything else remote memory
+//   in_switch           of such a node in remote memory: gather_load, scatter_store (docs/memory_pool.md)
 //
 // A collective without comm_type, and a CPU-side send or receive with neither peer nor size, is what
 // PyTorch's profiler records around the real one: a wrapper, which takes no time.
