@@ -278,6 +278,15 @@ TEST_F(Sweep, ObjectivesTiesAndConstraints) {
   EXPECT_EQ(rows("r.csv").size(), 6u);
 }
 
+TEST_F(Sweep, WhereAllPointsFailThatIsWhatIsSaid) {
+  const Ran ran = weft(collective("r.csv", {"--vary", "collectives.chunks=1,2", "--objective", "min time_ns",
+                                            "--", "--size", "64 KiB", "--algorithm", "in_switch"}));
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_TRUE(ran.says({"2 of 2 points failed", "in_switch"})) << ran.err;
+  EXPECT_EQ(ran.err.find("no column"), std::string::npos) << ran.err;
+  EXPECT_EQ(column("r.csv", "exit_code"), (Words{"2", "2"}));
+}
+
 TEST_F(Sweep, AnUnknownNameIsToldAfterTheFirstPoint) {
   const Ran ran = weft(collective(
       "r.csv", {"--vary", "npu.compute_slots=1,2", "--column", "x=1/tiem_ns", "--", "--size", "64 KiB"}));
