@@ -43,6 +43,7 @@ std::vector<KeySpec> make_keys() {
   add_topology_keys(table);
   add_npu_keys(table);
   add_memory_keys(table);
+  add_pool_keys(table);
   add_nmu_keys(table);
   add_packet_keys(table);
   add_collectives_keys(table);
@@ -187,6 +188,11 @@ const std::vector<SectionSpec>& sections() {
       {"hbm", false, "The memory of every NPU."},
       {"remote_memory", true,
        "A memory that every NPU reaches over its own link. Absent: remote accesses in a trace are errors."},
+      {"memory", false, "Memory that NPUs share."},
+      {"memory.pool", true,
+       "A pool of memory groups that all NPUs reach through switches (docs/memory_pool.md). Remote accesses "
+       "of "
+       "traces go to it, in place of `remote_memory`. Absent: there is none."},
       {"nmu", false, "The network messaging unit of every NPU."},
       {"packet", false,
        "Settings of all dimensions at `packet` fidelity: packets, flits, virtual channels, credits, "
@@ -204,6 +210,10 @@ const std::vector<SectionSpec>& sections() {
        "A list of mappings: several jobs that share the machine, in place of `workload`. Each runs its own "
        "traces on "
        "NPUs of its own. Where their messages meet on a link or in a switch, they slow each other down."},
+      {"implementations[]", true,
+       "A list of mappings: the model of single modules, in place of what their own section says. The first "
+       "entry that matches a module and names a model of its kind applies. An entry that applies to no "
+       "module is an error."},
       {"run", false, "Settings of the run."},
       {"output", false, "What is written, and where."},
   };
@@ -295,6 +305,7 @@ std::string allowed_values(const KeySpec& key) {
     case ValueType::implementation: {
       std::vector<std::string> names;
       for (const Choice& c : key.choices) names.push_back("`" + c.name + "`");
+      if (names.empty()) return "a model's name; with parameters `name(parameter=value, ..)`";
       return fmt::format("{}, or what a plugin brings; with parameters `name(parameter=value, ..)`",
                          fmt::join(names, ", "));
     }
@@ -334,7 +345,8 @@ Value parse_value(const KeySpec& key, const std::string& text) {
       const Implementation implementation = parse_implementation(text);
       std::vector<std::string> names;
       for (const Choice& c : key.choices) names.push_back(c.name);
-      if (std::find(names.begin(), names.end(), implementation.model) != names.end())
+      // Without choices the modules' kinds decide, which the machine knows.
+      if (names.empty() || std::find(names.begin(), names.end(), implementation.model) != names.end())
         return print_implementation(implementation);
       const std::string near = nearest_name(implementation.model, names);
       fail(fmt::format("there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:`",

@@ -12,29 +12,29 @@
 
 namespace weft {
 
-Npu::Npu(sc_core::sc_module_name module_name, NpuId npu, const Config& config, FabricService& nmu,
-         vcd::Waves* waves)
-    : sc_core::sc_module(module_name),
-      npu_(npu),
-      config_(config),
-      nmu_(nmu),
+Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
+    : NpuModel(module_name),
+      npu_(context.npu),
+      config_(context.config),
+      nmu_(context.nmu),
       memory_(
-          "memory", config.hbm.outstanding, config.hbm.capacity,
+          "memory", config_.hbm.outstanding, config_.hbm.capacity,
           [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
           [this](uint32_t token) {
             return engine_ ? engine_->describe(token) : std::string("a job that is over");
           }),
-      matcher_(index(npu)),
+      pool_(context.pool),
+      matcher_(index(npu_)),
       wake_("wake") {
-  if (config.remote_memory) {
+  if (config_.remote_memory) {
     remote_ = std::make_unique<MemoryDma>(
-        "remote", config.hbm.outstanding, 0,
+        "remote", config_.hbm.outstanding, 0,
         [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
         [this](uint32_t token) {
           return engine_ ? engine_->describe(token) : std::string("a job that is over");
         });
   }
-  if (waves != nullptr && waves->on()) {
+  if (vcd::Waves* const waves = context.waves; waves != nullptr && waves->on()) {
     state_probe_ = waves->enumeration(std::string(name()) + ".state",
                                       {"idle", "communicate", "remote_memory", "memory", "compute"});
     node_probe_ = waves->number(std::string(name()) + ".node", 64);
@@ -59,6 +59,10 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
   if (layers != nullptr) engine_->set_layers(*layers);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
+}
+
+void Npu::add_footprint_signal(vcd::Waves& waves) {
+  if (waves.on()) footprint_probe_ = waves.number(std::string(name()) + ".footprint", 64);
 }
 
 void Npu::unload() {
@@ -125,15 +129,24 @@ void Npu::schedule(Picoseconds at, uint32_t token) {
   push(at + origin_, kNode, token);
 }
 
-void Npu::start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) {
-  if (remote && !remote_) {
+void Npu::start_memory(const trace::Node& node) {
+  const bool store = node.type == trace::NodeType::mem_store;
+  if (node.remote && pool_ != nullptr) {
+    const PoolOperation op = node.in_switch
+                                 ? store ? PoolOperation::scatter_store : PoolOperation::gather_load
+                             : store ? PoolOperation::store
+                                     : PoolOperation::load;
+    pool_->start(index(npu_), node.index, op, node.tensor_size, *this);
+    return;
+  }
+  if (node.remote && !remote_) {
     throw UserError(
         ExitCode::usage,
         fmt::format("rank {}: the trace accesses remote memory ({} B) and the configuration has none; add "
-                    "`remote_memory: {{bandwidth: ..., latency: ...}}`",
-                    rank_, bytes));
+                    "`remote_memory: {{bandwidth: ..., latency: ...}}` or a `memory: {{pool: ..}}`",
+                    rank_, node.tensor_size));
   }
-  (remote ? *remote_ : memory_).start(node, store, bytes);
+  (node.remote ? *remote_ : memory_).start(node.index, store, node.tensor_size);
 }
 
 void Npu::start_collective(const trace::Node& node) {

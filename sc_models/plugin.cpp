@@ -70,6 +70,24 @@ void PluginRegistry::add_switch(const std::string& name, const std::string& desc
   ++registered_;
 }
 
+void PluginRegistry::add_npu(const std::string& name, const std::string& description, NpuMaker maker) {
+  npu_models().add({name, description, source_, std::move(maker)});
+  add_choice("npu.implementation", name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_nmu(const std::string& name, const std::string& description, NmuMaker maker) {
+  nmu_models().add({name, description, source_, std::move(maker)});
+  add_choice("nmu.implementation", name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_unit(const std::string& name, const std::string& description, UnitMaker maker) {
+  unit_models().add({name, description, source_, std::move(maker)});
+  add_choice("topology.dimensions[].collective_unit.implementation", name, description);
+  ++registered_;
+}
+
 void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
   memory_models().add({name, description, source_, std::move(maker)});
   for (const char* key : {"hbm.implementation", "remote_memory.implementation"})
@@ -165,7 +183,10 @@ std::string list_models() {
     kind(title);
     for (const auto& entry : entries) row(entry.name, entry.source, entry.description);
   };
+  registry("NPUs (npu.implementation)", npu_models().entries());
+  registry("NMUs (nmu.implementation)", nmu_models().entries());
   registry("switches at message fidelity (implementation:)", switch_models().entries());
+  registry("collective units (collective_unit.implementation)", unit_models().entries());
   registry("memories (hbm.implementation, remote_memory.implementation)", memory_models().entries());
   kind("memories (hbm.model)");
   for (const Choice& c : find_key("hbm.model")->choices) row(c.name, "weft", c.description);

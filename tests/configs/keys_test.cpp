@@ -94,6 +94,7 @@ void check_fields(const Object& fresh) {
 TEST(Keys, EachKeyOfTheConfigurationHasAFieldOfItsOwn) {
   Config config;
   config.remote_memory.emplace();
+  config.memory_pool.emplace();
   check_fields(config);
 }
 
@@ -105,6 +106,7 @@ TEST(Keys, EachKeyOfAListsEntryHasAFieldOfItsOwn) {
   check_fields(CollectiveRule{});
   check_fields(FidelityRule{});
   check_fields(JobConfig{});
+  check_fields(ModuleChoice{});
 }
 
 TEST(Keys, ARuleNamesAnOperationOrPointToPoint) {
