@@ -341,12 +341,12 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
   std::vector<std::string> reason(npus);  // by the component's lowest rank
   for (uint32_t r = 0; r < npus; ++r) {
     const uint32_t root = analysis.components().find(r);
-    std::string& why = reason[root];
-    if (!why.empty()) continue;
+    std::string& of_component = reason[root];
+    if (!of_component.empty()) continue;
     if (!ranks[r].reason.empty()) {
-      why = ranks[r].reason;
+      of_component = ranks[r].reason;
     } else if (ranks[r].digest != ranks[root].digest || ranks[r].groups.size() != ranks[root].groups.size()) {
-      why = "ranks that communicate with each other have different traces";
+      of_component = "ranks that communicate with each other have different traces";
     }
   }
   std::map<std::pair<uint64_t, uint64_t>, std::vector<uint32_t>> alike;
@@ -379,8 +379,8 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
   for (uint32_t r = 0; r < npus; ++r) {
     if (class_of_[r] != kNone) continue;
     whole_.push_back(r);
-    const std::string& why = reason[analysis.components().find(r)];
-    ++reasons_[why.empty() ? "no other rank does the same" : why];
+    const std::string& of_component = reason[analysis.components().find(r)];
+    ++reasons_[of_component.empty() ? "no other rank does the same" : of_component];
   }
 }
 
