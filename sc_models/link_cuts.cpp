@@ -25,6 +25,17 @@ LinkCuts::LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::
       pool_(pool),
       elements_(data == nullptr ? nullptr : std::make_unique<PayloadElements>(data->payloads())) {}
 
+void LinkCuts::join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to,
+                    const std::function<std::vector<std::string>()>& names) {
+  if (selected_.empty() || !cuts(names())) {
+    fabric::join(from, to);
+    return;
+  }
+  fabric::Loopback& loopback = add();
+  fabric::join(from, loopback.near());
+  fabric::join(loopback.far(), to);
+}
+
 bool LinkCuts::cuts(const std::vector<std::string>& names) {
   bool any = false;
   for (const std::string& name : names) any = selected_.matches(name) || any;

@@ -25,19 +25,9 @@ class LinkCuts {
   LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data);
 
   /// Binds a link's sockets, or a border between them. `names`: of both directions, as in the results; first
-  /// the one that leads away from the initiator. The second may be missing. `To`: a target socket of the
-  /// fabric.
-  template <typename To>
-  void join(fabric::fabric_initiator_socket& from, To& to,
-            const std::function<std::vector<std::string>()>& names) {
-    if (selected_.empty() || !cuts(names())) {
-      from.bind(to);
-      return;
-    }
-    fabric::Loopback& loopback = add();
-    from.bind(loopback.near());
-    loopback.far().bind(to);
-  }
+  /// the one that leads away from the initiator. The second may be missing.
+  void join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to,
+            const std::function<std::vector<std::string>()>& names);
 
   /// Throws UserError(usage) for a pattern that selects no link with sockets of its own.
   void check(const std::string& origin) const;

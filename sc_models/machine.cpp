@@ -89,7 +89,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
         throw std::logic_error("only analytical dimensions have mirrors");
       mirrors_.push_back(
           std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
-      nmus_[r]->port(d)->initiator->bind(mirrors_.back()->socket);
+      fabric::join(*nmus_[r]->port(d)->initiator, mirrors_.back()->socket);
     }
     build_dimension(0, d, options.waves);
   }
@@ -174,8 +174,7 @@ std::string Machine::link_name_of(const Nmu::Port& port) const {
   return report(*port.nmu, port.nmu->rank(), port, 0, 0).name;
 }
 
-template <typename Target>
-void Machine::join_line(Nmu::Port& port, Target& target, const char* module) {
+void Machine::join_line(Nmu::Port& port, fabric::fabric_target_base& target, const char* module) {
   cuts_.join(*port.initiator, target, [&]() -> std::vector<std::string> {
     return {link_name_of(port), fmt::format("{}.to{}", module, index(port.nmu->rank()))};
   });
@@ -262,17 +261,24 @@ void Machine::join_switches(const Graph& graph, const GraphLine& line, const std
     for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
       const Graph::Port& end = graph.ports(n)[i];
       if (!end.at_from) continue;
-      fabric::fabric_initiator_socket& from =
-          graph.is_npu(n) ? *npu_port(n, i).initiator : *at_node(n).ports()[i].initiator;
-      fabric::fabric_target_socket& to = graph.is_npu(end.peer)
-                                             ? *npu_port(end.peer, end.peer_port).target
-                                             : *at_node(end.peer).ports()[end.peer_port].target;
+      fabric::fabric_initiator_base* from = nullptr;
+      fabric::fabric_target_base* to = nullptr;
+      if (graph.is_npu(n)) {
+        from = npu_port(n, i).initiator.get();
+      } else {
+        from = at_node(n).ports()[i].initiator.get();
+      }
+      if (graph.is_npu(end.peer)) {
+        to = npu_port(end.peer, end.peer_port).target.get();
+      } else {
+        to = at_node(end.peer).ports()[end.peer_port].target.get();
+      }
       const auto name = [&](uint32_t node, uint32_t port) {
         return graph.is_npu(node)
                    ? link_name_of(npu_port(node, port))
                    : report(placed_switches_[first + node - graph.npus()], at_node(node).ports()[port]).name;
       };
-      cuts_.join(from, to, [&]() -> std::vector<std::string> {
+      cuts_.join(*from, *to, [&]() -> std::vector<std::string> {
         return {name(n, i), name(end.peer, end.peer_port)};
       });
     }

@@ -260,8 +260,7 @@ class Machine : public sc_core::sc_module {
   /// Of the link that an NMU sends on by a port with one link.
   std::string link_name_of(const Nmu::Port& port) const;
   /// Joins an NMU with a switch of a line, and names both directions.
-  template <typename Target>
-  void join_line(Nmu::Port& port, Target& target, const char* module);
+  void join_line(Nmu::Port& port, fabric::fabric_target_base& target, const char* module);
   LinkReport report_end(const char* owner, const Graph& graph, const GraphLine& line,
                         const std::string& switch_prefix, uint32_t node, uint32_t end,
                         const fabric::Link& link) const;

@@ -58,13 +58,14 @@ class Nmu final : public sc_core::sc_module,
   Nmu(sc_core::sc_module_name name, NpuId rank, const NmuContext& context);
   ~Nmu() override;
 
-  /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
+  /// A fabric port of this NMU: the links it sends on and its end, of either kind, of what joins it to its
   /// peer.
   class alignas(128) Port final : public fabric::FabricEndpoint {
    public:
     void receive(const fabric::Transfer& transfer) override { nmu->receive(*this, transfer); }
     void send(fabric::Transfer& transfer);
-    /// The peer's interface, once bound (sc_port's own look-up costs two cache lines a message).
+    /// The peer's interface, once bound (sc_port's own look-up costs two cache lines a message). Fatal when
+    /// it is bound to none.
     void resolve();
     fabric::Link& link(uint32_t i) { return i == 0 ? first : more[i - 1]; }
     const fabric::Link& link(uint32_t i) const { return i == 0 ? first : more[i - 1]; }
@@ -120,8 +121,9 @@ class Nmu final : public sc_core::sc_module,
     /// of the node.
     std::unique_ptr<fabric::Link[]> more;
     std::unique_ptr<fabric::LastLink[]> own_last_links;
-    std::unique_ptr<fabric::fabric_initiator_socket> initiator;
-    std::unique_ptr<fabric::fabric_target_socket> target;
+    /// One of the two, until resolve(): what joins it to its peer.
+    std::unique_ptr<fabric::fabric_initiator_end> initiator;
+    std::unique_ptr<fabric::fabric_target_end> target;
   };
 
   NpuId rank() const { return rank_; }
@@ -243,6 +245,7 @@ class Nmu final : public sc_core::sc_module,
   void build_ports(std::vector<fabric::LinkType>& link_types);
   void build_dimension(uint32_t plane, uint32_t dimension, fabric::LinkType& link_type, size_t& next);
   void build_graph_ports(std::vector<fabric::LinkType>& link_types);
+  void add_end(Port& port, bool is_target);
   void end_of_elaboration() override;
   void activate(Picoseconds now) override;
   void prepare(bool near) const override;
@@ -337,8 +340,9 @@ class Nmu final : public sc_core::sc_module,
   fabric::TimedQueue<uint32_t, Order> queue_;
   collectives::CollectiveEngine engine_;
   Route routes_[kRoutes];
-
   std::vector<Port> ports_;
+  std::unique_ptr<fabric::fabric_initiator_port> initiators_;  ///< of the ports' ends; null: there are none
+  std::unique_ptr<fabric::fabric_target_port> targets_;        ///< likewise
   const Config& config_;
   const std::vector<DimensionConfig>& dimensions_;  ///< physical
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
