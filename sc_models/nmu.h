@@ -11,11 +11,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
 #include "configs/graph.h"
+#include "configs/large_pages.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/component.h"
 #include "sc_models/fabric_service.h"
@@ -58,9 +60,14 @@ class Nmu final : public sc_core::sc_module,
   Nmu(sc_core::sc_module_name name, NpuId rank, const NmuContext& context);
   ~Nmu() override;
 
+  static void* operator new(std::size_t size, std::align_val_t) { return LargePages::allocate(size); }
+  static void operator delete(void* memory, std::size_t size, std::align_val_t) noexcept {
+    LargePages::release(memory, size);
+  }
+
   /// A fabric port of this NMU: the links it sends on and its end, of either kind, of what joins it to its
   /// peer.
-  class alignas(128) Port final : public fabric::FabricEndpoint {
+  class alignas(64) Port final : public fabric::FabricEndpoint {
    public:
     void receive(const fabric::Transfer& transfer) override { nmu->receive(*this, transfer); }
     void send(fabric::Transfer& transfer);
@@ -129,8 +136,9 @@ class Nmu final : public sc_core::sc_module,
   NpuId rank() const { return rank_; }
   /// The physical NPU that this rank is.
   uint32_t place() const { return place_; }
-  std::vector<Port>& ports() { return ports_; }
-  const std::vector<Port>& ports() const { return ports_; }
+  using Ports = std::vector<Port, LargePageAllocator<Port>>;
+  Ports& ports() { return ports_; }
+  const Ports& ports() const { return ports_; }
   /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
   /// `plane`: FidelityRules.
   Port* port(uint32_t dimension, bool descending = false, uint32_t plane = 0);
@@ -297,6 +305,7 @@ class Nmu final : public sc_core::sc_module,
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
   const Route& route(uint32_t destination, uint8_t variant);
+  Port* port_to_neighbour(uint32_t destination);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
   void find_graph_route(uint32_t destination, Route& route) const;
   void find_unit_route(uint32_t dimension, Route& route) const;
@@ -314,8 +323,9 @@ class Nmu final : public sc_core::sc_module,
   // fetches. A job's NMUs do not fit a cache, so lines count, and what is rarely needed has a flag here.
   Picoseconds endpoint_delay_ = 0;
   fabric::PacketPool& pool_;
-  Port* port_ = nullptr;    ///< ports_.data()
-  Port* likely_ = nullptr;  ///< where the next message probably goes out
+  Port* port_ = nullptr;             ///< ports_.data()
+  Port* likely_ = nullptr;           ///< where the next message probably goes out
+  std::unique_ptr<Route[]> routes_;  ///< those taken last, kRoutes of them; null: none but to neighbours
   NpuId rank_;
   uint32_t place_ = 0;  ///< packets' destinations are places
   uint32_t pushed_ = 0;
@@ -323,6 +333,7 @@ class Nmu final : public sc_core::sc_module,
   bool exchanges_in_full_ = false;  ///< exchanges_ may have something to do: sometimes, and now
   bool exchanging_ = false;
   bool placed_ = false;             ///< ranks are not their own places
+  bool neighbours_ = false;         ///< some port has a Port::neighbour and is not analytical
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
   bool cut_through_tails_ = false;  ///< tails_ is not empty
@@ -339,8 +350,7 @@ class Nmu final : public sc_core::sc_module,
   uint64_t bytes_delivered_ = 0;
   fabric::TimedQueue<uint32_t, Order> queue_;
   collectives::CollectiveEngine engine_;
-  Route routes_[kRoutes];
-  std::vector<Port> ports_;
+  Ports ports_;
   std::unique_ptr<fabric::fabric_initiator_port> initiators_;  ///< of the ports' ends; null: there are none
   std::unique_ptr<fabric::fabric_target_port> targets_;        ///< likewise
   const Config& config_;

@@ -76,7 +76,7 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
                                 "{} is the most; lift fewer dimensions",
                                 count / 2, (kInject - kFirstPort) / 2));
   }
-  ports_ = std::vector<Port>(count);  // sized once: endpoints are exported by address
+  ports_ = Ports(count);  // sized once: endpoints are exported by address
   port_ = ports_.data();
   size_t next = 0;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
@@ -132,6 +132,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
         ++next;
       }
       ports_[first + link].neighbour = neighbour(link);
+      neighbours_ = neighbours_ || neighbour(link) != ~0u;
     }
     return;
   }
@@ -149,10 +150,10 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
 void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   const auto& ends = graph_->ports(place_);
   if (graph_->spec().fidelity == Fidelity::packet) {
-    ports_ = std::vector<Port>(2);  // slots only, see build_ports
+    ports_ = Ports(2);  // slots only, see build_ports
   } else if (graph_->spec().fidelity == Fidelity::analytical) {
     // One socket to the carrier; a link each way for every end.
-    ports_ = std::vector<Port>(2);
+    ports_ = Ports(2);
     Port& port = ports_[0];
     port.nmu = this;
     port.analytical = Port::Analytical::shared;
@@ -162,7 +163,7 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
     for (uint32_t p = 0; p < ends.size(); ++p) port.last(p).set_type(link_types[ends[p].link]);
     add_end(port, false);
   } else {
-    ports_ = std::vector<Port>((ends.size() + 1) / 2 * 2);  // number ^ 1 is a slot
+    ports_ = Ports((ends.size() + 1) / 2 * 2);  // number ^ 1 is a slot
     for (uint32_t p = 0; p < ends.size(); ++p) {
       Port& port = ports_[p];
       port.nmu = this;
