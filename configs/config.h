@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/memory_pool.h"
 #include "configs/types.h"
 
 namespace weft {
@@ -85,6 +86,7 @@ struct HbmConfig {
   uint64_t capacity = 0;             ///< bytes; 0: unlimited
   double efficiency = 1.0;
   uint32_t outstanding = 8;                          ///< requests that an NPU has in flight
+  std::string over_capacity = "warn";                ///< warn | error | ignore
   std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
 
   bool banked() const { return model == "banked"; }
@@ -259,10 +261,11 @@ struct JobConfig {
 
 struct RunConfig {
   uint64_t seed = 1;
-  std::string data = "none";     ///< none | functional
-  std::string element = "fp32";  ///< fp32 | bf16 | int32: what messages carry when data is functional
-  std::string reduce = "sum";    ///< sum | max | min: how reductions combine elements
-  std::string cut_links;         ///< glob of links that a loop-back border cuts in two; empty: none
+  std::string data = "none";       ///< none | functional
+  std::string element = "fp32";    ///< fp32 | bf16 | int32: what messages carry when data is functional
+  std::string reduce = "sum";      ///< sum | max | min: how reductions combine elements
+  std::string footprint = "auto";  ///< auto | on | off: bytes that tensors take
+  std::string cut_links;           ///< glob of links that a loop-back border cuts in two; empty: none
 };
 
 struct OutputConfig {
@@ -284,6 +287,7 @@ struct Config {
   NpuConfig npu;
   HbmConfig hbm;
   std::optional<RemoteMemoryConfig> remote_memory;
+  std::optional<MemoryPoolConfig> memory_pool;  ///< what remote accesses go to, in place of remote_memory
   NmuConfig nmu;
   PacketFabricConfig packet;
   CollectivesConfig collectives;

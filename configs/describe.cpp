@@ -368,6 +368,7 @@ std::string describe_text(const Config& config) {
   if (config.remote_memory)
     out += fmt::format("remote memory: {} an NPU, {}\n", shown_bandwidth(config.remote_memory->bandwidth),
                        print_time(config.remote_memory->latency));
+  if (config.memory_pool) out += describe_pool(*config.memory_pool, config.npus());
   out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
                      print_time(config.nmu.endpoint_delay),
                      config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
@@ -396,6 +397,7 @@ std::string describe_dot(const Config& config) {
     draw_full(config, out);
   else
     draw_summary(config, out);
+  if (config.memory_pool) out += draw_pool(*config.memory_pool, npus, full && config.graph == nullptr);
   return out + "}\n";
 }
 

@@ -82,6 +82,8 @@ std::string effective_yaml(const Config& config) {
     }
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
+    if (parent == "memory" && !config.memory_pool) continue;
+    if (std::holds_alternative<std::monostate>(key.get(config))) continue;
     if (!config.hbm.banked() &&
         std::find(std::begin(kDramKeys), std::end(kDramKeys), key.path) != std::end(kDramKeys))
       continue;

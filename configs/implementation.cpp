@@ -113,6 +113,10 @@ std::string Parameters::text(const std::string& name, const std::string& fallbac
   return value(name, fallback);
 }
 
+void Parameters::refuse(const std::string& name, const std::string& what) const {
+  throw UserError(ExitCode::usage, fmt::format("{}: parameter `{}` of {}: {}", owner_, name, model_, what));
+}
+
 void Parameters::finish() const {
   for (const auto& [key, value] : values_) {
     if (std::find(read_.begin(), read_.end(), key) != read_.end()) continue;

@@ -45,6 +45,9 @@ class Parameters {
   Rate bandwidth(const std::string& name, const std::string& fallback);
   std::string text(const std::string& name, const std::string& fallback);
 
+  /// Throws UserError(usage): the parameter's value cannot be, `what` says why and what to do.
+  [[noreturn]] void refuse(const std::string& name, const std::string& what) const;
+
   /// Errors: UserError(usage) for a parameter that the model has not read.
   void finish() const;
 

@@ -29,6 +29,11 @@ const InputKind kTraceInput{"trace", ExitCode::trace, "check the path; a trace i
 
 namespace {
 
+std::function<void(const std::string&)>& observer() {
+  static std::function<void(const std::string&)> instance;
+  return instance;
+}
+
 /// In words: what is there in place of a regular file.
 const char* type_of(mode_t mode) {
   return S_ISDIR(mode)    ? "a folder"
@@ -82,7 +87,10 @@ int open_regular(const std::string& path, const InputKind& kind, struct stat& st
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return -1;
-  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) return fd;
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+    if (observer()) observer()(path);
+    return fd;
+  }
   ::close(fd);  // it became something else in between
   refuse_type(path, kind, status.st_mode);
 }
@@ -182,6 +190,10 @@ bool input_exists(const std::string& path) {
   struct stat status {};
   if (path.find('\0') != std::string::npos) return false;
   return ::stat(path.c_str(), &status) == 0 || errno == ELOOP || errno == EACCES;
+}
+
+void observe_inputs(std::function<void(const std::string& path)> f) {
+  observer() = std::move(f);
 }
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -64,6 +65,10 @@ std::string read_input(const std::string& path, const InputKind& kind);
 
 /// True if a file of any type has that name, also one that cannot be read.
 bool input_exists(const std::string& path);
+
+/// From now on the observer gets the path of every file that is opened: what a command depends on. Null:
+/// nobody does.
+void observe_inputs(std::function<void(const std::string& path)> observer);
 
 }  // namespace weft
 

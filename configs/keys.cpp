@@ -43,6 +43,7 @@ std::vector<KeySpec> make_keys() {
   add_topology_keys(table);
   add_npu_keys(table);
   add_memory_keys(table);
+  add_pool_keys(table);
   add_nmu_keys(table);
   add_packet_keys(table);
   add_collectives_keys(table);
@@ -187,6 +188,11 @@ const std::vector<SectionSpec>& sections() {
       {"hbm", false, "The memory of every NPU."},
       {"remote_memory", true,
        "A memory that every NPU reaches over its own link. Absent: remote accesses in a trace are errors."},
+      {"memory", false, "Memory that NPUs share."},
+      {"memory.pool", true,
+       "A pool of memory groups that all NPUs reach through switches (docs/memory_pool.md). Remote accesses "
+       "of "
+       "traces go to it, in place of `remote_memory`. Absent: there is none."},
       {"nmu", false, "The network messaging unit of every NPU."},
       {"packet", false,
        "Settings of all dimensions at `packet` fidelity: packets, flits, virtual channels, credits, "

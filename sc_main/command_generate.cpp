@@ -14,6 +14,7 @@
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/generate_moe.h"
 #include "sc_main/text_options.h"
 #include "workload/generate/collective.h"
 #include "workload/generate/llm.h"
@@ -139,6 +140,7 @@ void add_generate_command(CLI::App& app, Action& action) {
       "--out "
       "programs");
   add_collective(*generate, action);
+  add_generate_moe(*generate, action);
   auto options = std::make_shared<LlmOptions>();
   generate::LlmConfig& c = options->config;
   CLI::App* command = generate->add_subcommand(

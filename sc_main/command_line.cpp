@@ -18,8 +18,10 @@
 #include "sc_main/command_collective.h"
 #include "sc_main/command_describe.h"
 #include "sc_main/command_generate.h"
+#include "sc_main/command_pool.h"
 #include "sc_main/command_run.h"
 #include "sc_main/command_schema.h"
+#include "sc_main/command_sweep.h"
 #include "sc_main/command_trace.h"
 #include "sc_main/command_traffic.h"
 #include "sc_main/command_validate.h"
@@ -69,14 +71,15 @@ std::string missing_command(const CLI::App& app) {
                      near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), all);
 }
 
-ExitCode usage(const CLI::App& app, const CLI::ParseError& error) {
+/// What is wrong with the arguments, and where help is.
+std::string usage(const CLI::App& app, const CLI::ParseError& error) {
   std::string what = missing_command(innermost(app));
   if (what.empty()) what = error.what();
   while (!what.empty() && what.back() == '\n') what.pop_back();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && what.find('=') != std::string::npos &&
       innermost(app).get_option_no_throw("--set") != nullptr)
     what += " (each KEY=VALUE needs a --set of its own)";
-  return fail(ExitCode::usage, fmt::format("{}; see `{} --help`", what, full_name(innermost(app))));
+  return fmt::format("{}; see `{} --help`", what, full_name(innermost(app)));
 }
 
 ExitCode run_guarded(const Action& action) {
@@ -102,13 +105,12 @@ ExitCode run_guarded(const Action& action) {
   }
 }
 
-}  // namespace
+constexpr const char* kTitle =
+    "Weft: a SystemC / TLM-2.0 model of AI-training fabrics. A YAML file describes the machine, Chakra\n"
+    "execution traces drive it.";
 
-std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action) {
-  CLI::App app(
-      "Weft: a SystemC / TLM-2.0 model of AI-training fabrics. A YAML file describes the machine, Chakra\n"
-      "execution traces drive it.",
-      "weft");
+/// `further`: what stands behind `--` of `weft sweep`.
+void add_commands(CLI::App& app, const std::vector<std::string>& further, Action& action) {
   app.get_formatter()->column_width(36);
   app.set_version_flag("--version", "weft " WEFT_VERSION, "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
@@ -123,14 +125,40 @@ std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action
       "  weft collective --help");
   add_run_command(app, action);
   add_collective_command(app, action);
+  add_pool_command(app, action);
   add_traffic_command(app, action);
+  add_sweep_command(app, further, action);
   add_validate_command(app, action);
   add_describe_command(app, action);
   add_schema_command(app, action);
   add_generate_command(app, action);
   add_trace_command(app, action);
+}
+
+/// Takes what stands behind the first `--` of `weft sweep` from the arguments.
+std::vector<std::string> take_further(std::vector<std::string>& arguments) {
+  const auto mark = std::find(arguments.begin(), arguments.end(), "--");
+  if (arguments.empty() || arguments.front() != "sweep" || mark == arguments.end()) return {};
+  std::vector<std::string> further(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  return further;
+}
+
+/// CLI11 takes the last argument first.
+std::vector<std::string> reversed(std::vector<std::string> arguments) {
+  std::reverse(arguments.begin(), arguments.end());
+  return arguments;
+}
+
+}  // namespace
+
+std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action) {
+  CLI::App app(kTitle, "weft");
+  std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const std::vector<std::string> further = take_further(arguments);
+  add_commands(app, further, action);
   try {
-    app.parse(argc, argv);
+    app.parse(reversed(std::move(arguments)));
   } catch (const CLI::CallForVersion& e) {
     print(std::string(e.what()) + "\n");
     return ExitCode::done;
@@ -138,9 +166,24 @@ std::optional<ExitCode> parse_command_line(int argc, char** argv, Action& action
     print(app.help());
     return ExitCode::done;
   } catch (const CLI::ParseError& e) {
-    return usage(app, e);
+    return fail(ExitCode::usage, usage(app, e));
   }
   return std::nullopt;
+}
+
+std::string command_line_error(const std::vector<std::string>& arguments) {
+  CLI::App app(kTitle, "weft");
+  Action action;
+  const std::vector<std::string> further;
+  add_commands(app, further, action);
+  try {
+    app.parse(reversed(arguments));
+  } catch (const CLI::CallForHelp&) {
+    return "--help prints the help and runs nothing; leave it out";
+  } catch (const CLI::ParseError& e) {
+    return usage(app, e);
+  }
+  return "";
 }
 
 ExitCode run_command_line(int argc, char** argv) {

@@ -122,7 +122,7 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
 }
 
 /// What is told after the results, and the exit code.
-ExitCode conclude(const TraceJob& job, const RunResult& result, bool finished) {
+ExitCode conclude(const Config& config, const TraceJob& job, const RunResult& result, bool finished) {
   if (!finished && interrupted()) {
     note(fmt::format("weft: error: {} at {}: these are the results up to there", interruption_text(),
                      readable_time(result.time)));
@@ -139,6 +139,11 @@ ExitCode conclude(const TraceJob& job, const RunResult& result, bool finished) {
     note(lines);
     return ExitCode::internal;
   }
+  if (!result.over_capacity.empty()) {
+    note(fmt::format("weft: error: {}: key `hbm.over_capacity` is `error`: {}", config.file,
+                     result.over_capacity));
+    return ExitCode::usage;
+  }
   return ExitCode::done;
 }
 
@@ -149,9 +154,9 @@ ExitCode run(const RunOptions& options) {
     return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits});
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
-  const OutputFolder folder(config.output.dir,
-                            {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",
-                             "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "effective.yaml"});
+  const OutputFolder folder(config.output.dir, {"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
+                                                "layers.csv", "footprint.csv", "links.csv", "flows.csv",
+                                                "waves.vcd", "waves.gtkw", "effective.yaml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
@@ -197,6 +202,7 @@ ExitCode run(const RunOptions& options) {
     return leave_midway(folder, record);
   }
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
+  if (!result.footprint.empty()) files += " footprint.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
   const std::string table = summary_text(record) + fmt::format("results  {}: {}\n", folder.path(), files);
@@ -206,7 +212,7 @@ ExitCode run(const RunOptions& options) {
   } else {
     print(table);
   }
-  return conclude(*job, result, finished);
+  return conclude(config, *job, result, finished);
 }
 
 }  // namespace

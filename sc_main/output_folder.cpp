@@ -124,4 +124,14 @@ void OutputFolder::write(std::string_view name, std::string_view text, FileSet* 
   f.close();
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
 }  // namespace weft::cli

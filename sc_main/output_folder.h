@@ -45,6 +45,9 @@ class ResultFile {
   std::FILE* file_ = nullptr;
 };
 
+/// A field of a CSV file (RFC 4180): in quotes where it has to be.
+std::string csv_field(const std::string& text);
+
 /// The folder of a run's results.
 class OutputFolder {
  public:

@@ -25,15 +25,23 @@ void Progress::update(double elapsed_s, Picoseconds simulated, uint64_t done, ui
 }
 
 void Progress::update(double elapsed_s, Picoseconds simulated, const std::function<Work()>& work) {
+  update_text(elapsed_s, [&] {
+    const Work w = work();
+    const double part = w.total == 0 ? 1 : static_cast<double>(w.done) / static_cast<double>(w.total);
+    const double share = std::min(1.0, w.share < 0 ? part : w.share);
+    return std::make_pair(
+        fmt::format("simulated {}, {} of {} {} ({:.0f} %)", readable_time(simulated), grouped(w.done),
+                    grouped(w.total), w.unit.empty() ? unit_ : w.unit, 100 * share),
+        share);
+  });
+}
+
+void Progress::update_text(double elapsed_s, const std::function<std::pair<std::string, double>()>& done) {
   if (elapsed_s < next_s_) return;
   next_s_ = elapsed_s + (terminal_ ? kTerminalEvery_s : kLogEvery_s);
-  const Work w = work();
-  const double part = w.total == 0 ? 1 : static_cast<double>(w.done) / static_cast<double>(w.total);
-  const double share = std::min(1.0, w.share < 0 ? part : w.share);
+  const auto [text, share] = done();
   const std::string eta = share == 0 ? "unknown" : duration(elapsed_s * (1 - share) / share);
-  std::string line = fmt::format("simulated {}, {} of {} {} ({:.0f} %), {} so far, ETA {}",
-                                 readable_time(simulated), grouped(w.done), grouped(w.total),
-                                 w.unit.empty() ? unit_ : w.unit, 100 * share, duration(elapsed_s), eta);
+  std::string line = fmt::format("{}, {} so far, ETA {}", text, duration(elapsed_s), eta);
   if (!terminal_) {
     write_(line + "\n");
     return;

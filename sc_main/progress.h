@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "configs/types.h"
 
@@ -39,6 +40,9 @@ class Progress {
   void update(double elapsed_s, Picoseconds simulated, uint64_t done, uint64_t total);
   /// The same. `work` is asked only if there is something to say.
   void update(double elapsed_s, Picoseconds simulated, const std::function<Work()>& work);
+  /// A line of the caller's own, which is asked for if it is time to say something: what is done, and the
+  /// share of all the work.
+  void update_text(double elapsed_s, const std::function<std::pair<std::string, double>()>& done);
   /// Leaves the line.
   void end();
 

@@ -11,6 +11,7 @@
 
 #include "configs/describe.h"
 #include "sc_main/decimal.h"
+#include "sc_main/footprint_results.h"
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/table.h"
@@ -104,16 +105,6 @@ std::string whole(Wide value) {
   return value <= ~uint64_t{0} ? std::to_string(static_cast<uint64_t>(value)) : nanoseconds(value * 1000);
 }
 
-std::string csv(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::string mean(Wide sum, const LayerRow& row) {
   return mean_nanoseconds(sum, std::max<uint32_t>(1, row.ranks));
 }
@@ -152,11 +143,11 @@ void write_layers(const OutputFolder& folder, const RunRecord& record, FileSet* 
       network += phase.network;
       tail += fmt::format(",{},{}", nanoseconds(phase.queue), nanoseconds(phase.network));
     }
-    file.append(fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", csv(row.iteration), csv(row.layer),
-                            row.ranks, row.nodes, mean(row.compute, row), mean(row.local_memory, row),
-                            mean(row.remote_memory, row), mean(row.communication, row), row.collectives,
-                            whole(row.bytes), nanoseconds(row.collective_time), nanoseconds(queue),
-                            nanoseconds(network), tail));
+    file.append(fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{}{}\n", csv_field(row.iteration), csv_field(row.layer),
+        row.ranks, row.nodes, mean(row.compute, row), mean(row.local_memory, row),
+        mean(row.remote_memory, row), mean(row.communication, row), row.collectives, whole(row.bytes),
+        nanoseconds(row.collective_time), nanoseconds(queue), nanoseconds(network), tail));
   }
   file.close();
 }
@@ -214,8 +205,8 @@ void write_links(const OutputFolder& folder, const RunResult& result, FileSet* t
       "paused_ns,"
       "overruns\n");
   for (const LinkRow& row : result.links)
-    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", csv(row.name), csv(row.to),
-                            row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
+    file.append(fmt::format("{},{},{},{},{},{},{:.6f},{},{},{},{},{},{},{}\n", csv_field(row.name),
+                            csv_field(row.to), row.dimension, row.bytes, row.messages, nanoseconds(row.busy),
                             fraction(row.busy, result.time), nanoseconds(row.queued), row.packets,
                             to_string(row.fidelity), row.marked, row.pauses, nanoseconds(row.paused),
                             row.overruns));
@@ -226,8 +217,8 @@ void write_flows(const OutputFolder& folder, const Machine::Congestion& congesti
   ResultFile file(folder.file("flows.csv"), together);
   file.append("interface,source,destination,notifications,lowest_GBps,line_GBps,below_line_ns\n");
   for (const PacketFabric::FlowUse& flow : congestion.flows)
-    file.append(fmt::format("{},{},{},{},{},{},{}\n", csv(flow.interface), flow.source, flow.destination,
-                            flow.notifications, json_number(flow.lowest_rate / 1e9),
+    file.append(fmt::format("{},{},{},{},{},{},{}\n", csv_field(flow.interface), flow.source,
+                            flow.destination, flow.notifications, json_number(flow.lowest_rate / 1e9),
                             json_number(flow.line_rate / 1e9), nanoseconds(flow.below_line)));
   file.close();
 }
@@ -289,9 +280,10 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
       queue += phase.queue;
       network += phase.network;
       phases.append(fmt::format("{},{},{},{},{},{},P{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
-                                csv(row.group), csv(row.name), csv(layer.iteration), csv(layer.layer), i,
-                                csv(phase.what), phase.operation, phase.dimension, phase.algorithm,
-                                nanoseconds(phase.queue), nanoseconds(phase.network)));
+                                csv_field(row.group), csv_field(row.name), csv_field(layer.iteration),
+                                csv_field(layer.layer), i, csv_field(phase.what), phase.operation,
+                                phase.dimension, phase.algorithm, nanoseconds(phase.queue),
+                                nanoseconds(phase.network)));
     }
     std::string times = ",,";
     std::string rates = ",,";
@@ -306,10 +298,10 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
     }
     file.append(fmt::format(
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
-        csv(row.group), csv(row.name), row.bytes, row.ranks, row.chunks, times, nanoseconds(row.lower_bound),
-        rates, nanoseconds(queue), nanoseconds(network), row.messages, whole(row.message_bytes),
-        nanoseconds(row.split.queue), nanoseconds(row.split.serialise), nanoseconds(row.split.latency),
-        nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
+        csv_field(row.group), csv_field(row.name), row.bytes, row.ranks, row.chunks, times,
+        nanoseconds(row.lower_bound), rates, nanoseconds(queue), nanoseconds(network), row.messages,
+        whole(row.message_bytes), nanoseconds(row.split.queue), nanoseconds(row.split.serialise),
+        nanoseconds(row.split.latency), nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
         row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
         row.folded_members));
   }
@@ -492,6 +484,7 @@ std::string summary_json(const RunRecord& record) {
   json.key("out_of_order_starts").number(result.out_of_order_starts);
   add_fidelity(json, config, result);
   add_folding(json, result);
+  add_footprint(json, result);
   add_data(json, config, result);
   add_verdict(json, result.broken_invariants, record.warnings, record.wall_s, record.peak_rss_MiB);
   json.end_object();
@@ -514,6 +507,7 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
     write_ranks(folder, record, &files);
     write_collectives(folder, record.result.collectives, &files);
     write_layers(folder, record, &files);
+    write_footprint(folder, record.result, &files);
     if (!record.shared) {
       write_links(folder, record.result, &files);
       if (record.config.packet.dcqcn.enabled) write_flows(folder, record.result.congestion, &files);
@@ -607,6 +601,7 @@ std::string summary_text(const RunRecord& record) {
         grouped(result.folded_collectives), grouped(result.collectives.size()),
         grouped(result.simulated_ranks), grouped(result.ranks.size()));
   }
+  text += footprint_text(result);
   text += work_text(result, record.wall_s, record.peak_rss_MiB);
   return text;
 }

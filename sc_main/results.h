@@ -76,9 +76,9 @@ std::string phase_table(const CollectiveRow& row);
 /// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
 /// own.
 std::string summary_json(const RunRecord& record);
-/// ranks.csv, collectives.csv, phases.csv, layers.csv, links.csv, flows.csv (with DCQCN; links and flows
-/// unless `record.shared`) and, last, summary.json, which get their names when all of them are complete.
-/// Throws Interrupted when a signal comes: those that are complete are there then.
+/// ranks.csv, collectives.csv, phases.csv, layers.csv, footprint.csv, links.csv, flows.csv (with DCQCN; links
+/// and flows unless `record.shared`) and, last, summary.json, which get their names when all of them are
+/// complete. Throws Interrupted when a signal comes: those that are complete are there then.
 void write_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);

@@ -65,7 +65,7 @@ class Run {
       own.folder = std::make_unique<OutputFolder>(
           folder_->file(job.name),
           std::initializer_list<const char*>{"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                             "layers.csv", "effective.yaml"});
+                                             "layers.csv", "footprint.csv", "effective.yaml"});
       own.folder->write("effective.yaml", effective_yaml(own.config));
     }
     waves_ = make_waves(config_, *folder_, options_.waves_flits);
@@ -79,7 +79,10 @@ class Run {
     }
     // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([this] { leave(leave_before_the_run()); });
-    machine_.reset(new Machine("job", config_, TraceJob::machine_options(waves_.get())));
+    Machine::Options options = TraceJob::machine_options(waves_.get());
+    for (const Workload& workload : workloads)
+      options.footprint = options.footprint || TraceJob::follows_tensors(*workload.job);
+    machine_.reset(new Machine("job", config_, options));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
     for (const std::string& warning : machine_->warnings()) warn(warning);
@@ -236,10 +239,21 @@ class Run {
     for (const SharedJob& own : jobs_)
       for (const std::string& line : own.result.broken_invariants)
         broken += fmt::format("\n  job `{}`: {}", own.name, line);
-    if (broken.empty()) return ExitCode::done;
+    if (broken.empty()) return over_capacity();
     note("weft: error: the results break invariants of the model; please report this with the configuration" +
          broken);
     return ExitCode::internal;
+  }
+
+  ExitCode over_capacity() const {
+    ExitCode code = ExitCode::done;
+    for (const SharedJob& own : jobs_) {
+      if (own.result.over_capacity.empty()) continue;
+      note(fmt::format("weft: error: {}: key `hbm.over_capacity` is `error`: job `{}`: {}", config_.file,
+                       own.name, own.result.over_capacity));
+      code = ExitCode::usage;
+    }
+    return code;
   }
 
   const Config& config_;

@@ -107,6 +107,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (config_.graph != nullptr) build_graph();
   cuts_.check(config_.file.empty() ? "configuration" : config_.file);
   build_packets(options.waves);
+  if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
 }
@@ -386,6 +387,33 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
   }
 }
 
+void Machine::build_memory_pool() {
+  if (folded_) throw std::logic_error("a machine with a memory pool does not fold");
+  memory_pool_ = std::make_unique<MemoryPool>(
+      "pool", config_, pool_, wheel_, [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+        return shared_link(layout, node, port);
+      });
+  components_.push_back(memory_pool_.get());
+}
+
+/// The link that the memory pool shares: of the graph, or between an NPU and its switch of a dimension.
+fabric::Link* Machine::shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+  if (config_.graph != nullptr) {
+    const pool::PoolLayout::GraphEnd end = layout.graph_end(node, port);
+    if (config_.graph->is_npu(end.node)) return &at(end.node).ports()[end.port].link(0);
+    for (const PlacedSwitch& s : placed_switches_)
+      if (s.node == end.node) return &s.module->ports()[end.port].link;
+    throw std::logic_error("the memory pool shares a graph without switches");
+  }
+  const uint32_t d = *config_.memory_pool->share;
+  if (node < npus()) return &nmus_[node]->port(d, false, 0)->link(0);
+  const uint32_t npu = layout.ports(node)[port].peer;
+  for (size_t s = 0; s < switches_.size(); ++s)
+    if (switch_dimensions_[s] == d && switch_lines_[s] == geometry_.with_coordinate(npu, d, 0))
+      return &switches_[s]->links()[geometry_.coordinate(npu, d)];
+  throw std::logic_error("the memory pool shares a dimension without switches");
+}
+
 std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_t sockets,
                                                 vcd::Waves* waves) const {
   if (config_.hbm.implementation != kDefaultMemoryModel) {
@@ -407,8 +435,9 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     memories_.push_back(make_hbm("hbm" + suffix, reduces ? 2 : 1, options.waves));
     MemoryTarget& hbm = *memories_.back();
     memory_ranks_.push_back(r);
-    npu_modules_[r] =
-        std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r], options.waves);
+    npu_modules_[r] = std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r],
+                                            options.waves, memory_pool_.get());
+    if (options.footprint && options.waves != nullptr) npu_modules_[r]->add_footprint_signal(*options.waves);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     npu_modules_[r]->memory().socket.bind(hbm.socket(0));
     if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));

@@ -26,6 +26,7 @@
 #include "sc_models/npu.h"
 #include "sc_models/packet_fabric.h"
 #include "sc_models/packet_switch.h"
+#include "sc_models/pool/memory_pool.h"
 #include "sc_models/settled_call.h"
 #include "sc_models/switch_model.h"
 #include "sc_models/switch_ways.h"
@@ -58,7 +59,9 @@ class Machine : public sc_core::sc_module {
  public:
   struct Options {
     bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
+    bool memory_pool = false;     ///< build the memory pool without NPUs, too
     vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
+    bool footprint = false;       ///< with a signal for the bytes that tensors take
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
     /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
     /// built.
@@ -86,6 +89,8 @@ class Machine : public sc_core::sc_module {
   uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
   const LinkCuts& cuts() const { return cuts_; }
+  /// Null: there is none.
+  MemoryPool* memory_pool() { return memory_pool_.get(); }
   /// The rules of `topology.fidelity_rules`, and the planes that messages can be on.
   graph::FidelityRules& fidelity() { return fidelity_; }
   const graph::FidelityRules& fidelity() const { return fidelity_; }
@@ -157,6 +162,10 @@ class Machine : public sc_core::sc_module {
       for (const SwitchModel::Port& port : s.module->ports()) {
         if (s.graph == nullptr || s.graph->ports(s.node)[port.number].sends) f(report(s, port));
       }
+    }
+    if (memory_pool_) {
+      memory_pool_->for_each_link([&](const std::string& link_name, const std::string& to,
+                                      const fabric::Link& l) { f(report(link_name, to, l)); });
     }
     for (const auto& p : packets_) {
       p->for_each_link([&](const PacketFabric::LinkUse& use) {
@@ -238,10 +247,14 @@ class Machine : public sc_core::sc_module {
   Nmu& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::Waves* waves) const;
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
+  void build_memory_pool();
+  fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
   void observe_links(vcd::Waves& waves);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   LinkReport report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i, uint32_t exchanges) const;
   LinkReport report(size_t s, uint32_t i) const;
+  /// Of a link of the memory pool.
+  LinkReport report(const std::string& link_name, const std::string& to, const fabric::Link& link) const;
   struct LineSwitch {
     std::unique_ptr<AnalyticalSwitch> module;
     uint32_t dimension = 0;
@@ -296,6 +309,7 @@ class Machine : public sc_core::sc_module {
   std::vector<const Component*> components_;  ///< what has counters, in the order of building
   std::vector<std::unique_ptr<fabric::DirectFabric>> direct_;
   std::vector<std::unique_ptr<fabric::MirrorFabric>> mirrors_;
+  std::unique_ptr<MemoryPool> memory_pool_;
   std::vector<std::unique_ptr<Npu>> npu_modules_;
   const DramSpec dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;

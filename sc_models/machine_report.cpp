@@ -171,6 +171,15 @@ LinkReport Machine::report(const LineSwitch& s, uint32_t i) const {
   return report;
 }
 
+LinkReport Machine::report(const std::string& link_name, const std::string& to,
+                           const fabric::Link& link) const {
+  LinkReport report = of_link(link);
+  report.name = link_name;
+  report.to = to;
+  report.dimension = geometry_.dimensions();  // none of the machine's
+  return report;
+}
+
 std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
   std::vector<std::string> lines;
   for_each_unit([&](const SwitchUnit& unit) {

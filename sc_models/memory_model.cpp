@@ -3,6 +3,7 @@
 
 #include "sc_models/memory_model.h"
 
+#include "sc_models/cxl/cxl_memory.h"
 #include "sc_models/make_model.h"
 
 namespace weft {
@@ -14,6 +15,8 @@ NamedRegistry<MemoryMaker>& memory_models() {
            [](sc_core::sc_module_name name, const MemoryContext& context, Parameters&) {
              return std::make_unique<Hbm>(name, context.figures, context.sockets, context.waves);
            }});
+    r.add({"cxl", "a CXL link with a Type-3 device: cxl(preset=cxl2_x16, switches=1), docs/cxl.md", "weft",
+           make_cxl_memory});
     return r;
   }();
   return registry;

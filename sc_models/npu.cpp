@@ -13,7 +13,7 @@
 namespace weft {
 
 Npu::Npu(sc_core::sc_module_name module_name, NpuId npu, const Config& config, FabricService& nmu,
-         vcd::Waves* waves)
+         vcd::Waves* waves, PoolAccess* pool)
     : sc_core::sc_module(module_name),
       npu_(npu),
       config_(config),
@@ -24,6 +24,7 @@ Npu::Npu(sc_core::sc_module_name module_name, NpuId npu, const Config& config, F
           [this](uint32_t token) {
             return engine_ ? engine_->describe(token) : std::string("a job that is over");
           }),
+      pool_(pool),
       matcher_(index(npu)),
       wake_("wake") {
   if (config.remote_memory) {
@@ -59,6 +60,10 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
   if (layers != nullptr) engine_->set_layers(*layers);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
+}
+
+void Npu::add_footprint_signal(vcd::Waves& waves) {
+  if (waves.on()) footprint_probe_ = waves.number(std::string(name()) + ".footprint", 64);
 }
 
 void Npu::unload() {
@@ -125,15 +130,24 @@ void Npu::schedule(Picoseconds at, uint32_t token) {
   push(at + origin_, kNode, token);
 }
 
-void Npu::start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) {
-  if (remote && !remote_) {
+void Npu::start_memory(const trace::Node& node) {
+  const bool store = node.type == trace::NodeType::mem_store;
+  if (node.remote && pool_ != nullptr) {
+    const PoolOperation op = node.in_switch
+                                 ? store ? PoolOperation::scatter_store : PoolOperation::gather_load
+                             : store ? PoolOperation::store
+                                     : PoolOperation::load;
+    pool_->start(index(npu_), node.index, op, node.tensor_size, *this);
+    return;
+  }
+  if (node.remote && !remote_) {
     throw UserError(
         ExitCode::usage,
         fmt::format("rank {}: the trace accesses remote memory ({} B) and the configuration has none; add "
-                    "`remote_memory: {{bandwidth: ..., latency: ...}}`",
-                    rank_, bytes));
+                    "`remote_memory: {{bandwidth: ..., latency: ...}}` or a `memory: {{pool: ..}}`",
+                    rank_, node.tensor_size));
   }
-  (remote ? *remote_ : memory_).start(node, store, bytes);
+  (node.remote ? *remote_ : memory_).start(node.index, store, node.tensor_size);
 }
 
 void Npu::start_collective(const trace::Node& node) {

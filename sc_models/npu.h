@@ -17,6 +17,7 @@
 #include "sc_models/component.h"
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
+#include "sc_models/pool/pool_access.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "vcd/waves.h"
 #include "workload/graph/p2p_matcher.h"
@@ -55,10 +56,13 @@ class JobHost {
 class Npu : public sc_core::sc_module,
             public Component,
             private NmuClient,
+            private PoolClient,
             private graph::RankServices,
             private graph::RankObserver {
  public:
-  Npu(sc_core::sc_module_name name, NpuId npu, const Config& config, FabricService& nmu, vcd::Waves* waves);
+  /// `pool`: where remote accesses go; null: to remote_memory().
+  Npu(sc_core::sc_module_name name, NpuId npu, const Config& config, FabricService& nmu, vcd::Waves* waves,
+      PoolAccess* pool = nullptr);
   ~Npu() override;
 
   /// To be bound to the rank's HBM and, if the configuration has one, its remote memory.
@@ -71,7 +75,14 @@ class Npu : public sc_core::sc_module,
   void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
   /// The job is over, and nothing of it is under way: another one may be loaded.
   void unload();
+  /// .. hears of every node of the loaded trace, before start(). Null: nobody.
+  void set_listener(graph::NodeListener* listener) { engine_->set_listener(listener); }
   void start();
+  /// Before the simulation: a signal for show_footprint().
+  void add_footprint_signal(vcd::Waves& waves);
+  /// For waveforms: the bytes that the rank's tensors take from now on (time of the job's clock).
+  void show_footprint(Picoseconds now, uint64_t bytes) { footprint_probe_.set(now + origin_, bytes); }
+  bool shows_footprint() const { return static_cast<bool>(footprint_probe_); }
 
   /// It has a job.
   bool loaded() const { return host_ != nullptr; }
@@ -90,10 +101,12 @@ class Npu : public sc_core::sc_module,
   void collective_done(NpuId npu, const collectives::CollectiveDone& done) override;
   void message_injected(NpuId npu, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId npu, const Completion& completion) override;
+  // PoolClient
+  void pool_done(uint32_t token, Picoseconds at) override { push(at, kMemory, token); }
   // RankServices
   Picoseconds now() const override { return machine_now() - origin_; }
   void schedule(Picoseconds at, uint32_t token) override;
-  void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) override;
+  void start_memory(const trace::Node& node) override;
   void start_collective(const trace::Node& node) override;
   void start_send(const trace::Node& node) override;
   void start_receive(const trace::Node& node) override;
@@ -117,6 +130,7 @@ class Npu : public sc_core::sc_module,
   Picoseconds origin_ = 0;  ///< the machine's time when the job's clock began
   MemoryDma memory_;
   std::unique_ptr<MemoryDma> remote_;
+  PoolAccess* pool_;
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
   std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>
@@ -129,6 +143,7 @@ class Npu : public sc_core::sc_module,
   uint64_t activations_ = 0;
   vcd::Probe state_probe_;
   vcd::Probe node_probe_;
+  vcd::Probe footprint_probe_;
 };
 
 }  // namespace weft

@@ -13,6 +13,7 @@
 
 #include "sc_models/machine.h"
 #include "workload/graph/folding.h"
+#include "workload/job/footprint.h"
 #include "workload/job/rows.h"
 
 namespace weft {
@@ -58,6 +59,9 @@ struct RunResult {
       0;                       ///< run.data: functional: finished collectives whose every element was checked
   uint64_t data_messages = 0;  ///< point-to-point messages whose elements were compared with what was sent
   uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
+  std::vector<FootprintRow> footprint;  ///< trace: of the ranks whose tensors were followed
+  std::string
+      over_capacity;  ///< `hbm.over_capacity: error`, and tensors take more than the HBM has: by how much
   std::vector<std::string> broken_invariants;
   std::vector<std::string> warnings;
 };

@@ -22,6 +22,7 @@ SwitchModel::SwitchModel(sc_core::sc_module_name name, SwitchContext context)
     port.owner = this;
     port.number = p;
     port.link = fabric::Link(*context.ports[p].link);
+    port.shared = context.ports[p].shared;
     const std::string socket_name = "g" + std::to_string(p);
     if (context.ports[p].initiator) {
       port.initiator = std::make_unique<fabric::fabric_initiator_socket>(socket_name.c_str());
@@ -37,7 +38,18 @@ SwitchModel::SwitchModel(sc_core::sc_module_name name, SwitchContext context)
 SwitchModel::~SwitchModel() = default;
 
 void SwitchModel::Port::receive(const fabric::Transfer& transfer) {
+  if (transfer.kind != fabric::Transfer::Kind::burst) return owner->control(number, transfer);
   owner->arrive({number, transfer.first, transfer.first + transfer.flit_time, transfer.packet});
+}
+
+void SwitchModel::Port::send(fabric::Transfer& transfer) {
+  fabric::FabricPhase phase = fabric::FabricPhase::transfer;
+  sc_core::sc_time zero;
+  if (initiator) {
+    (*initiator)->nb_transport_fw(transfer, phase, zero);
+  } else {
+    (*target)->nb_transport_bw(transfer, phase, zero);
+  }
 }
 
 void SwitchModel::activate(Picoseconds now) {
@@ -50,19 +62,14 @@ fabric::Link::Slot SwitchModel::forward(fabric::PacketRef ref, uint32_t p, Picos
   fabric::Packet& packet = pool_[ref];
   Port& port = ports_[p];
   return message_in_time(name(), packet, [&] {
-    const fabric::Link::Slot slot = port.link.occupy(now, packet.bytes, tail, packet.id_low);
+    fabric::Link& link = port.sends();
+    const fabric::Link::Slot slot = link.occupy(now, packet.bytes, tail, packet.id_low);
     packet.queued += slot.start - now;
-    packet.latency += port.link.latency();
+    packet.latency += link.latency();
     fabric::Transfer transfer;
-    transfer.leave(slot.start, port.link.latency(), slot.end - slot.start);
+    transfer.leave(slot.start, link.latency(), slot.end - slot.start);
     transfer.packet = ref;
-    fabric::FabricPhase phase = fabric::FabricPhase::transfer;
-    sc_core::sc_time zero;
-    if (port.initiator) {
-      (*port.initiator)->nb_transport_fw(transfer, phase, zero);
-    } else {
-      (*port.target)->nb_transport_bw(transfer, phase, zero);
-    }
+    port.send(transfer);
     return slot;
   });
 }

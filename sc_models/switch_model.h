@@ -37,6 +37,7 @@ struct SwitchContext {
   struct PortContext {
     fabric::LinkType* link = nullptr;  ///< of what the switch sends there; outlives it
     bool initiator = false;            ///< the switch has the initiator socket of the link
+    fabric::Link* shared = nullptr;    ///< sends on this link of another module, which counts it; outlives it
   };
   std::vector<PortContext> ports;
   std::shared_ptr<const SwitchWays> ways;
@@ -60,6 +61,10 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
     SwitchModel* owner = nullptr;
     uint32_t number = 0;
     fabric::Link link;
+    fabric::Link* shared = nullptr;  ///< in place of `link`
+    fabric::Link& sends() { return shared != nullptr ? *shared : link; }
+    /// Hands the transfer to the other end.
+    void send(fabric::Transfer& transfer);
     std::unique_ptr<fabric::fabric_initiator_socket> initiator;  ///< at the link's `from` end
     std::unique_ptr<fabric::fabric_target_socket> target;        ///< at its `to` end
   };
@@ -86,6 +91,8 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   };
   /// Called when the sender commits the message: before its head is here.
   virtual void arrive(const Arrival& arrival) = 0;
+  /// Something else than a message came by a port: a credit.
+  virtual void control(uint32_t port, const fabric::Transfer& transfer) { (void)port, (void)transfer; }
   /// Called at the time that wake_at() has asked for.
   virtual void work(Picoseconds now) = 0;
   /// Asks for work() at `time` (>= now), or earlier if that has been asked for.
@@ -94,6 +101,7 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   bool working() const { return running(); }
 
   const fabric::Packet& packet(fabric::PacketRef ref) const { return pool_[ref]; }
+  fabric::PacketPool& packets() { return pool_; }
   bool cut_through() const { return cut_through_; }
   /// When a message can go on at the earliest: its head is there (cut-through), or its tail.
   Picoseconds ready(const Arrival& arrival) const { return cut_through_ ? arrival.head : arrival.tail; }

@@ -15,6 +15,7 @@ namespace weft {
 
 Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::Waves* waves) {
   Machine::Options options = machine_options(waves);
+  options.footprint = follows_tensors(checked);
   if (!checked.ranks().whole()) return options;
   options.mirrored = checked.folding().representatives();
   options.whole = checked.folding().whole();
@@ -26,6 +27,12 @@ Machine::Options TraceJob::machine_options(vcd::Waves* waves) {
   options.npus = true;
   options.waves = waves;
   return options;
+}
+
+bool TraceJob::follows_tensors(const graph::CheckedJob& checked) {
+  for (uint32_t r = 0; r < checked.traces().npus(); ++r)
+    if (JobFootprint::follows(checked.traces().index(r), checked.config())) return true;
+  return false;
 }
 
 TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
@@ -47,7 +54,38 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
     if (mirrored_ == nullptr && ranks_.whole() && folding_.of(r) == nullptr && folding_.along_dimensions(r))
       mirrored_ = std::make_unique<MirroredStarts>(machine_);
   }
+  if (config_.run.footprint != "off") follow_tensors();
   before_ = counted();
+}
+
+void TraceJob::follow_tensors() {
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    if (!folding_.built(r)) continue;
+    Footprint* const own =
+        footprint_.follow(traces_.index(r), config_, [this, r](const trace::Node& node) -> uint64_t {
+          const auto plan = plans_->plan(checked_->request(r, node));
+          return result_bytes(node.op, node.comm_size, plan->members());
+        });
+    if (own == nullptr) continue;
+    npu(r).set_listener(own);
+    if (npu(r).shows_footprint())
+      own->on_change([this, r](Picoseconds now, uint64_t bytes) { npu(r).show_footprint(now, bytes); });
+  }
+}
+
+void TraceJob::add_footprint(RunResult& result) const {
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
+    const Footprint* const own = footprint_.of(folding_.representative(r));
+    if (own == nullptr) continue;
+    result.footprint.push_back(own->row(result.time));
+    result.footprint.back().rank = r;
+  }
+  std::string text = over_capacity_text(result.footprint);
+  if (text.empty()) return;
+  if (config_.hbm.over_capacity == "error")
+    result.over_capacity = std::move(text);
+  else if (config_.hbm.over_capacity == "warn")
+    result.warnings.push_back(text + "; `hbm.over_capacity` can make this an error, or silent");
 }
 
 /// Before anything is attached, so that nothing is left attached when it throws.
@@ -247,6 +285,7 @@ RunResult TraceJob::own_result() const {
   add_findings(result);
   add_fidelity_results(result, ruled_sends_);
   add_bounds(result);
+  add_footprint(result);
   return result;
 }
 

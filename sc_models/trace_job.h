@@ -22,6 +22,7 @@
 #include "workload/graph/checked_job.h"
 #include "workload/graph/folding.h"
 #include "workload/graph/layers.h"
+#include "workload/job/job_footprint.h"
 #include "workload/job/rank_map.h"
 #include "workload/trace/trace_feeder.h"
 
@@ -38,6 +39,9 @@ class TraceJob : public Job, private JobHost {
   static Machine::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
   /// For the machine of several jobs: it builds every rank.
   static Machine::Options machine_options(vcd::Waves* waves = nullptr);
+
+  /// The bytes that tensors take are followed for some rank (`run.footprint`).
+  static bool follows_tensors(const graph::CheckedJob& checked);
 
   const graph::Folding& folding() const { return folding_; }
   const RankMap& ranks() const { return ranks_; }
@@ -73,6 +77,8 @@ class TraceJob : public Job, private JobHost {
   std::string stalled_nodes(Waits& waits, uint32_t& stalled) const;
   std::string stalled_collectives(Waits& waits) const;
   void add_bounds(RunResult& result) const;
+  void follow_tensors();
+  void add_footprint(RunResult& result) const;
   uint8_t send_plane(const trace::Node& node);
 
   const std::unique_ptr<graph::CheckedJob> checked_;
@@ -94,6 +100,7 @@ class TraceJob : public Job, private JobHost {
   std::unordered_map<uint64_t, Running> running_;             ///< by rank and number: the rank's part
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   graph::LayerTable layers_;
+  JobFootprint footprint_;
   std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
 };
 

@@ -87,6 +87,12 @@ template <>
 inline constexpr int kEnumerators<PacketForwarding> = 2;
 template <>
 inline constexpr int kEnumerators<PacketInjection> = 2;
+template <>
+inline constexpr int kEnumerators<PoolDesign> = kPoolDesigns;
+template <>
+inline constexpr int kEnumerators<PoolSplit> = kPoolSplits;
+template <>
+inline constexpr int kEnumerators<PoolPlacement> = kPoolPlacements;
 
 namespace key_field {
 

@@ -46,6 +46,14 @@ constexpr KeyRow kRunKeys[] = {
      "multiple of the type's size."},
     {"reduce", Type::choice, "sum", one_of({{"sum", "add"}, {"max", "the largest"}, {"min", "the smallest"}}),
      in_run<&RunConfig::reduce>, "How `run.data: functional` combines elements in reductions."},
+    {"footprint", Type::choice, "auto",
+     one_of({{"auto", "for traces that name tensors"},
+             {"on", "for all traces; where no tensors are named it is an estimate"},
+             {"off", "never"}}),
+     in_run<&RunConfig::footprint>,
+     "Whether the run follows the bytes that each rank's tensors take in its HBM: `footprint.csv`, the "
+     "signal "
+     "`footprint` and `hbm.over_capacity`."},
     {"cut_links", Type::text, "\"\"", kAny, in_run<&RunConfig::cut_links>,
      "Pattern of links at `message` fidelity, by their names in `links.csv`, that a border cuts in two: "
      "every "

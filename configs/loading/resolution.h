@@ -58,6 +58,8 @@ void resolve_fidelity_rules(Resolution& r);
 void resolve_packet(Resolution& r);
 /// What follows from the device of model `banked`; what is written besides must agree with it.
 void resolve_hbm(Resolution& r);
+/// What the keys of `memory.pool` say together.
+void resolve_pool(Resolution& r);
 void check_roofline(Resolution& r);
 
 }  // namespace weft::loading

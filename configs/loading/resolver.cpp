@@ -18,11 +18,12 @@ namespace weft::loading {
 namespace {
 
 void resolve_key(Resolution& r, const KeySpec& key) {
-  const std::string parent = key.path.substr(0, key.path.find('.'));
+  const std::string parent = key.path.substr(0, key.path.rfind('.'));
   const SectionSpec* section = find_section(parent);
   if (section != nullptr && section->optional) {
     if (r.raw.seen.count(section) == 0) return;
-    if (!r.config.remote_memory) r.config.remote_memory.emplace();
+    if (parent == "remote_memory" && !r.config.remote_memory) r.config.remote_memory.emplace();
+    if (parent == "memory.pool" && !r.config.memory_pool) r.config.memory_pool.emplace();
   }
   if (const RawValue* raw = r.find(key)) {
     Value value = raw->value;
@@ -87,6 +88,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
   }
   resolve_packet(r);
   resolve_hbm(r);
+  resolve_pool(r);
   check_implementations(r.config, raw, r.end, errors);
   check_roofline(r);
   errors.check();

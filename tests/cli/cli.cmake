@@ -21,11 +21,12 @@ function(weft_add_cli_test topic kind)
   add_dependencies(test_cli_${topic} weft)
 endfunction()
 
-foreach(topic usage run jobs bad_input real_traces papers overflow signals validate)
+foreach(topic usage run jobs footprint bad_input real_traces papers overflow signals validate)
   weft_add_cli_test(${topic} plain LINKS weft::workload)
 endforeach()
 weft_add_cli_test(collective plain LINKS weft::workload
   SOURCES ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
+weft_add_cli_test(pool plain LINKS weft::workload)
 weft_add_cli_test(traffic systemc LINKS weft_cli)
 weft_add_cli_test(traffic_rates plain LINKS weft_cli TIMEOUT 3600)
 weft_add_cli_test(memory_estimate systemc LINKS weft_cli TIMEOUT 900)

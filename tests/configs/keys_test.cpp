@@ -94,6 +94,7 @@ void check_fields(const Object& fresh) {
 TEST(Keys, EachKeyOfTheConfigurationHasAFieldOfItsOwn) {
   Config config;
   config.remote_memory.emplace();
+  config.memory_pool.emplace();
   check_fields(config);
 }
 

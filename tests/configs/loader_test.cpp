@@ -147,8 +147,8 @@ void expect_same(const WorkloadConfig& a, const WorkloadConfig& b) {
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
-    const auto& [file, plugins, notation, dimensions, npu, hbm, remote, nmu, packets, collectives, workload,
-                 jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
+    const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, nmu, packets, collectives,
+                 workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
     ASSERT_EQ(fidelity_rules.size(), b.fidelity_rules.size());
     for (size_t r = 0; r < fidelity_rules.size(); ++r) {
       const auto& [name, group, operation, point_to_point, iteration, from, to, lifted, fidelity, origin] =
@@ -231,6 +231,42 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(bandwidth, b.remote_memory->bandwidth);
       EXPECT_EQ(latency, b.remote_memory->latency);
     }
+    EXPECT_EQ(pool.has_value(), b.memory_pool.has_value());
+    if (pool && b.memory_pool) {
+      const auto& [design, nodes, out_switches, groups, group_bandwidth, out_node_bandwidth,
+                   in_node_bandwidth, latency, request_latency, chunk, split, striping, pool_capacity,
+                   pool_efficiency, buffer, fidelity, pool_levels, shape, placement, wraparound, share, upper,
+                   width, height] = *pool;
+      const MemoryPoolConfig& o = *b.memory_pool;
+      EXPECT_EQ(design, o.design);
+      EXPECT_EQ(nodes, o.nodes);
+      EXPECT_EQ(out_switches, o.out_switches);
+      EXPECT_EQ(groups, o.groups);
+      EXPECT_EQ(group_bandwidth, o.group_bandwidth);
+      EXPECT_EQ(out_node_bandwidth, o.out_node_bandwidth);
+      EXPECT_EQ(in_node_bandwidth, o.in_node_bandwidth);
+      EXPECT_EQ(latency, o.latency);
+      EXPECT_EQ(request_latency, o.request_latency);
+      EXPECT_EQ(chunk, o.chunk);
+      EXPECT_EQ(split, o.split);
+      EXPECT_EQ(striping, o.striping);
+      EXPECT_EQ(pool_capacity, o.capacity);
+      EXPECT_EQ(pool_efficiency, o.efficiency);
+      EXPECT_EQ(buffer, o.buffer);
+      EXPECT_EQ(fidelity, o.fidelity);
+      EXPECT_EQ(pool_levels, o.levels);
+      EXPECT_EQ(shape, o.shape);
+      EXPECT_EQ(placement, o.placement);
+      EXPECT_EQ(wraparound, o.wraparound);
+      EXPECT_EQ(share, o.share);
+      ASSERT_EQ(upper.size(), o.upper.size());
+      for (size_t l = 0; l < upper.size(); ++l) {
+        EXPECT_EQ(upper[l].switches, o.upper[l].switches);
+        EXPECT_EQ(upper[l].bandwidth, o.upper[l].bandwidth);
+      }
+      EXPECT_EQ(width, o.width);
+      EXPECT_EQ(height, o.height);
+    }
     const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots] = npu;
     EXPECT_EQ(peak, b.npu.peak_flops);
     EXPECT_EQ(memory_bandwidth, b.npu.memory_bandwidth);
@@ -238,7 +274,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
     EXPECT_EQ(compute_slots, b.npu.compute_slots);
     const auto& [model, preset, stacks, refresh, hbm_bandwidth, hbm_latency, capacity, efficiency,
-                 outstanding, implementation] = hbm;
+                 outstanding, over_capacity, implementation] = hbm;
+    EXPECT_EQ(over_capacity, b.hbm.over_capacity);
     EXPECT_EQ(implementation, b.hbm.implementation);
     EXPECT_EQ(model, b.hbm.model);
     EXPECT_EQ(preset, b.hbm.preset);
@@ -287,7 +324,8 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(name, b.jobs[j].name);
       expect_same(of_job, b.jobs[j].workload);
     }
-    const auto& [seed, data, element, reduce, cut_links] = run;
+    const auto& [seed, data, element, reduce, footprint, cut_links] = run;
+    EXPECT_EQ(footprint, b.run.footprint);
     EXPECT_EQ(cut_links, b.run.cut_links);
     EXPECT_EQ(element, b.run.element);
     EXPECT_EQ(reduce, b.run.reduce);

@@ -57,6 +57,7 @@ NOT_RUN = [
     (r"ctest ", "runs the tests"),
     (r"WEFT_TRAFFIC_NETWORKS=", "takes minutes; ctest runs it with fewer networks"),
     (r"weft .*--set plugins=\$PWD/build/", "needs the examples' plugins; tests/plugins builds and runs them"),
+    (r"weft sweep .*--slurm --slurm-options", "submits to Slurm; the test sweep_slurm does, with daemons of its own"),
     (r"gtkwave ", "opens a window"),
     (r"vcd2fst ", "belongs to GTKWave, which not every machine has; the test cli_run calls it where it is there"),
     (r"(WEFT_DATA_DIR=\S+ )?tests/", "the tests of the repository: run by ctest"),

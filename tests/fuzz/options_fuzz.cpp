@@ -13,6 +13,9 @@
 #include "sc_main/command_line.h"
 #include "sc_main/load_list.h"
 #include "sc_main/size_list.h"
+#include "sc_main/sweep/axis.h"
+#include "sc_main/sweep/journal.h"
+#include "sc_main/sweep/objective.h"
 #include "sc_main/text_options.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/large_machine.h"
@@ -22,7 +25,38 @@ namespace {
 
 using namespace weft;
 
+/// What `weft sweep` reads: its options, its journal, and what commands print.
+void read_sweep(const std::string& text) {
+  fuzz::tolerate([&] {
+    const sweep::Axis axis = sweep::parse_vary(text);
+    fuzz::expect(axis.size() != 0 && axis.size() <= sweep::kMostPoints, "a list of values that is none");
+    for (const auto& values : axis.values) fuzz::expect(values.size() == axis.size(), "lists of two lengths");
+    fuzz::tolerate([&] {
+      const sweep::Grid grid({axis});
+      fuzz::expect(grid.values(grid.points() - 1).back() == axis.values.back().back(), "another last point");
+    });
+  });
+  fuzz::tolerate([&] {
+    const sweep::Expression expression(text);
+    const std::vector<sweep::Cell> cells(expression.names().size(), sweep::Cell::of("64 KiB"));
+    static_cast<void>(expression.evaluate(cells));
+    static_cast<void>(expression.evaluate({}));
+  });
+  fuzz::tolerate([&] { static_cast<void>(sweep::parse_objective(text)); });
+  fuzz::tolerate([&] { static_cast<void>(sweep::parse_column(text)); });
+  try {
+    static_cast<void>(sweep::flatten_json(text));
+  } catch (const UserError&) {
+    // a command that prints no JSON is not the user's mistake
+  }
+  static_cast<void>(sweep::error_text(text));
+  // With a checksum that is right, and as it is.
+  static_cast<void>(sweep::parse_journal(text));
+  fuzz::expect(sweep::parse_journal(sweep::fingerprint(text) + " " + text + "\n").any, "a line that is lost");
+}
+
 void read_values(const std::string& text) {
+  read_sweep(text);
   fuzz::tolerate([&] {
     const auto sizes = cli::parse_sizes(text);
     fuzz::expect(!sizes.empty() && sizes.size() <= cli::kMaxSizes, "a list of sizes that is none");

@@ -100,9 +100,10 @@ class FakeServices : public RankServices {
     started[token] = {now_, at};
     at_time(at, [this, token] { engine->wake(token); });
   }
-  void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) override {
-    memory_calls.push_back({node, store, remote, bytes});
-    answer(node, [this, node] { engine->memory_done(node); });
+  void start_memory(const trace::Node& node) override {
+    memory_calls.push_back(
+        {node.index, node.type == trace::NodeType::mem_store, node.remote, node.tensor_size});
+    answer(node.index, [this, i = node.index] { engine->memory_done(i); });
   }
   void start_collective(const trace::Node& node) override {
     answer(node.index, [this, i = node.index] { engine->collective_done(i); });

@@ -2,6 +2,7 @@
 set(_checker ${PROJECT_SOURCE_DIR}/tests/support/base_protocol_checker.cpp)
 weft_add_sc_test(memory SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_test.cpp ${_checker}
                  LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(cxl SOURCES ${CMAKE_CURRENT_LIST_DIR}/cxl_test.cpp ${_checker} LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(banked_hbm SOURCES ${CMAKE_CURRENT_LIST_DIR}/banked_hbm_test.cpp ${_checker}
                  LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(dram_channel SOURCES ${CMAKE_CURRENT_LIST_DIR}/dram_channel_test.cpp

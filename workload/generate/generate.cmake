@@ -4,6 +4,8 @@ set(WEFT_GENERATE_SOURCES
   generate/llm.cpp
   generate/llm_program.cpp
   generate/llm_shape.cpp
+  generate/moe.cpp
+  generate/rank_trace_writer.cpp
   generate/trace_file.cpp
   generate/collective.cpp
 )

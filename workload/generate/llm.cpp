@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <limits>
 #include <string>
-#include <system_error>
 
 #include "configs/file_set.h"
 #include "configs/types.h"
@@ -109,32 +107,15 @@ void validate(const LlmConfig& c) {
 
 LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const std::string& name) {
   validate(config);
-  if (name.empty() || name.find('/') != std::string::npos)
-    usage(fmt::format("name is \"{}\"; it must be a file name without folders, as in \"llm\"", name));
   const LlmShape shape(config);
-
-  std::error_code error;
-  const std::filesystem::path folder = out.empty() ? "." : out;
-  std::filesystem::create_directories(folder, error);
-  if (error || !std::filesystem::is_directory(folder, error))
-    usage(fmt::format("cannot create the folder {}: {}; give --out a folder that can be written",
-                      folder.string(), error ? error.message() : "a file of that name is in the way"));
 
   LlmSummary summary;
   summary.ranks = shape.ranks();
   summary.groups = shape.tp_groups() + shape.dp_groups();
   summary.parameters =
       sum({product({config.layers, shape.layer_parameters}), product({2, shape.vocab_parameters})});
-  summary.prefix = (folder / name).string();
+  summary.prefix = trace_prefix("llm", out, name, shape.ranks());
   summary.groups_file = summary.prefix + ".groups.json";
-
-  // A trace of a larger job would be taken for one of this job's ranks.
-  const std::string beyond = fmt::format("{}.{}.et", summary.prefix, summary.ranks);
-  if (std::filesystem::exists(beyond, error))
-    usage(fmt::format(
-        "{} is there already, but this job has only ranks 0 to {}; remove the older traces, or choose "
-        "another --out or --name",
-        beyond, summary.ranks - 1));
 
   Wide flop = 0;
   FileSet files;  // they appear together

@@ -10,32 +10,23 @@
 #include <string>
 #include <vector>
 
-#include "workload/trace/chakra.pb.h"
+#include "workload/generate/rank_trace_writer.h"
 
 namespace weft::generate {
 namespace {
 
 namespace pb = ChakraProtoMsg;
 
-/// Adam in mixed precision, per parameter: the usual count of element-wise operations, and the bytes of an
-/// fp32 master weight and two fp32 moments, each read and written (gradient and weight come on top).
-constexpr uint64_t kOptimizerOps = 12;
+/// Adam in mixed precision, per parameter: bytes of an fp32 master weight and two fp32 moments, each read and
+/// written (gradient and weight come on top).
 constexpr uint64_t kOptimizerStateBytes = 24;
 
-/// Element-wise operations per element, as they are usually counted.
-constexpr uint64_t kNormOps = 5;
-constexpr uint64_t kActivationOps = 8;
-constexpr uint64_t kSoftmaxOps = 5;
-
-using NodeId = uint64_t;
-constexpr NodeId kNone = 0;  ///< ids begin at 1
-using Deps = std::initializer_list<NodeId>;
-
 /// The program of one rank, written node by node.
-class RankProgram {
+class RankProgram : private RankTraceWriter {
  public:
   RankProgram(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file)
-      : shape_(shape),
+      : RankTraceWriter(file),
+        shape_(shape),
         t_(t),
         d_(d),
         p_(p),
@@ -43,14 +34,9 @@ class RankProgram {
         last_(p + 1 == shape.pp),
         tp_group_(std::to_string(shape.tp_group(d, p))),
         dp_group_(std::to_string(shape.dp_group(t, p))),
-        outputs_(shape.microbatches, kNone),
-        file_(file) {}
+        outputs_(shape.microbatches, kNone) {}
 
   void write() {
-    pb::GlobalMetadata metadata;
-    metadata.set_version("0.0.4");
-    file_.write(metadata);
-
     // 1F1B: as many forwards ahead as there are stages behind this one, then one forward and one backward in
     // turn.
     const uint32_t warmup = std::min(shape_.pp - 1 - p_, shape_.microbatches);
@@ -63,56 +49,13 @@ class RankProgram {
     optimizer();
   }
 
-  uint64_t nodes() const { return next_id_ - 1; }
+  using RankTraceWriter::nodes;
   /// Of matrix multiplications.
   Wide flop() const { return flop_; }
 
  private:
   // ---- nodes
   // -------------------------------------------------------------------------------------------------------
-
-  void begin(const std::string& name, pb::NodeType type) {
-    node_.Clear();
-    node_.set_id(next_id_++);
-    node_.set_name(prefix_ + name);
-    node_.set_type(type);
-    boolean("is_cpu_op", false);
-  }
-  void data(NodeId dep) {
-    if (dep == kNone) return;
-    const auto& deps = node_.data_deps();
-    if (std::find(deps.begin(), deps.end(), dep) == deps.end()) node_.add_data_deps(dep);
-  }
-  void control(NodeId dep) {
-    const auto& deps = node_.data_deps();
-    if (dep != kNone && std::find(deps.begin(), deps.end(), dep) == deps.end()) node_.add_ctrl_deps(dep);
-  }
-  NodeId end() {
-    file_.write(node_);
-    return node_.id();
-  }
-
-  pb::AttributeProto& attribute(const char* name) {
-    pb::AttributeProto& attribute = *node_.add_attr();
-    attribute.set_name(name);
-    return attribute;
-  }
-  void boolean(const char* name, bool value) { attribute(name).set_bool_val(value); }
-  void int32(const char* name, uint64_t value) { attribute(name).set_int32_val(static_cast<int32_t>(value)); }
-  void int64(const char* name, uint64_t value) { attribute(name).set_int64_val(static_cast<int64_t>(value)); }
-
-  /// Compute nodes form one stream: each is issued after the one before.
-  template <class Dependencies>
-  NodeId compute(const std::string& name, const char* op_type, uint64_t ops, uint64_t bytes,
-                 const Dependencies& deps) {
-    begin(name, pb::COMP_NODE);
-    for (const NodeId dep : deps) data(dep);
-    control(stream_);
-    int64("num_ops", ops);
-    attribute("tensor_size").set_uint64_val(bytes);
-    attribute("op_type").set_string_val(op_type);
-    return stream_ = end();
-  }
 
   NodeId elementwise(const std::string& name, uint64_t ops, uint64_t bytes, Deps deps) {
     return compute(name, "ELEMENTWISE", ops, bytes, deps);
@@ -137,18 +80,6 @@ class RankProgram {
         product({factor, kSoftmaxOps, shape_.tokens, shape_.seq, shape_.heads / shape_.tp});
     return compute(name, "ATTENTION", sum({ops, softmax}),
                    product({factor, 4, shape_.tokens, width, shape_.dtype}), deps);
-  }
-
-  template <class Dependencies>
-  NodeId collective(const std::string& name, pb::CollectiveCommType type, const std::string& group,
-                    uint64_t bytes, const Dependencies& deps, NodeId after = kNone) {
-    begin(name, pb::COMM_COLL_NODE);
-    for (const NodeId dep : deps) data(dep);
-    control(after);
-    int64("comm_type", type);
-    int64("comm_size", bytes);
-    attribute("pg_name").set_string_val(group);
-    return end();
   }
 
   NodeId message(const char* name, bool is_send, uint32_t peer, uint64_t tag, NodeId dep) {
@@ -206,7 +137,7 @@ class RankProgram {
 
   /// With zero 3: the weights of a block, gathered while the block before runs.
   NodeId weights(uint64_t parameters) {
-    const NodeId after = std::exchange(block_start_, stream_);
+    const NodeId after = std::exchange(block_start_, stream());
     if (shape_.zero < 3 || shape_.dp == 1) return kNone;
     return collective("weights.all_gather", pb::ALL_GATHER, dp_group_, weight_shard(parameters), Deps{},
                       after);
@@ -236,14 +167,14 @@ class RankProgram {
 
   void forward(uint32_t m) {
     const uint32_t layer0 = p_ * shape_.stage_layers;
-    prefix_ = fmt::format("mb{}.forward.", m);
-    NodeId x =
-        first_ ? embedding() : message("receive", false, shape_.rank(t_, d_, p_ - 1), tag(p_, m, 0), stream_);
+    prefix(fmt::format("mb{}.forward.", m));
+    NodeId x = first_ ? embedding()
+                      : message("receive", false, shape_.rank(t_, d_, p_ - 1), tag(p_, m, 0), stream());
     for (uint32_t layer = 0; layer < shape_.stage_layers; ++layer) {
-      prefix_ = fmt::format("mb{}.forward.layer{}.", m, layer0 + layer);
+      prefix(fmt::format("mb{}.forward.layer{}.", m, layer0 + layer));
       x = layer_forward(x);
     }
-    prefix_ = fmt::format("mb{}.forward.", m);
+    prefix(fmt::format("mb{}.forward.", m));
     if (last_)
       x = loss(x);
     else
@@ -253,15 +184,15 @@ class RankProgram {
 
   void backward(uint32_t m) {
     const uint32_t layer0 = p_ * shape_.stage_layers;
-    prefix_ = fmt::format("mb{}.backward.", m);
+    prefix(fmt::format("mb{}.backward.", m));
     NodeId dy = last_ ? loss_backward(m)
-                      : message("receive", false, shape_.rank(t_, d_, p_ + 1), tag(p_ + 1, m, 1), stream_);
+                      : message("receive", false, shape_.rank(t_, d_, p_ + 1), tag(p_ + 1, m, 1), stream());
     NodeId forward_output = last_ ? kNone : outputs_[m];
     for (uint32_t layer = shape_.stage_layers; layer-- > 0;) {
-      prefix_ = fmt::format("mb{}.backward.layer{}.", m, layer0 + layer);
+      prefix(fmt::format("mb{}.backward.layer{}.", m, layer0 + layer));
       dy = layer_backward(m, dy, std::exchange(forward_output, kNone));
     }
-    prefix_ = fmt::format("mb{}.backward.", m);
+    prefix(fmt::format("mb{}.backward.", m));
     if (first_)
       embedding_backward(m, dy);
     else
@@ -357,7 +288,7 @@ class RankProgram {
   }
 
   void optimizer() {
-    prefix_ = "optimizer.";
+    prefix("optimizer.");
     uint64_t parameters = 0;
     for (const uint64_t bucket : buckets_) {
       const uint64_t local = bucket / shape_.tp;
@@ -381,16 +312,11 @@ class RankProgram {
   const bool first_, last_;
   const std::string tp_group_, dp_group_;
 
-  std::string prefix_;
-  NodeId next_id_ = 1;
-  NodeId stream_ = kNone;          ///< the last compute node
   NodeId block_start_ = kNone;     ///< the last compute node before the present block
   std::vector<NodeId> outputs_;    ///< of each microbatch's forward
   std::vector<NodeId> reduced_;    ///< what the optimizer waits for
   std::vector<uint64_t> buckets_;  ///< parameters of each block, in the order of their gradients
   Wide flop_ = 0;
-  pb::Node node_;
-  TraceFile& file_;
 };
 
 }  // namespace

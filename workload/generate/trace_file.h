@@ -53,6 +53,11 @@ class TraceFile {
   std::string buffer_;
 };
 
+/// <out>/<name>, for traces of so many ranks; the folder is created. Throws UserError(usage) for a name with
+/// folders, for a folder that cannot be created, and when traces of a larger job are there, which would be
+/// taken for this job's. `what`: the generator.
+std::string trace_prefix(const char* what, const std::string& out, const std::string& name, uint32_t ranks);
+
 }  // namespace weft::generate
 
 #endif

@@ -110,12 +110,23 @@ void CheckedJob::check_rules(uint32_t rank, const trace::Node& node) {
 }
 
 void CheckedJob::check_memory(uint32_t rank, const trace::Node& node) const {
-  if (node.remote && node.tensor_size != 0 && !config_.remote_memory) {
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: it accesses remote memory and the configuration has none; add "
-                                "`remote_memory: {{bandwidth: ..., latency: ...}}`",
-                                where(rank, node)));
+  if (node.remote && node.tensor_size != 0 && config_.memory_pool) {
+    check_pool(rank, node);
+    return;
   }
+  if (node.remote && node.tensor_size != 0 && !config_.remote_memory) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: it accesses remote memory and the configuration has none; add "
+                    "`remote_memory: {{bandwidth: ..., latency: ...}}` or a `memory: {{pool: ..}}`",
+                    where(rank, node)));
+  }
+  if (node.in_switch && node.tensor_size != 0)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: its attribute `in_switch` asks for a memory pool's switches, and it accesses "
+                    "{}; take the attribute out, or add a `memory: {{pool: ..}}` and `tensor_loc: 1`",
+                    where(rank, node), node.remote ? "a private remote memory" : "local memory"));
   if (!node.remote && config_.hbm.capacity != 0 && node.tensor_size > config_.hbm.capacity) {
     throw UserError(ExitCode::trace,
                     fmt::format("{}: tensor_size {} B is more than hbm.capacity ({} B); mend the trace or "
@@ -124,7 +135,30 @@ void CheckedJob::check_memory(uint32_t rank, const trace::Node& node) const {
   }
 }
 
+void CheckedJob::check_pool(uint32_t rank, const trace::Node& node) const {
+  const MemoryPoolConfig& pool = *config_.memory_pool;
+  const Wide copies = node.in_switch ? config_.npus() : 1;
+  const Wide room = static_cast<Wide>(pool.capacity) * pool.groups;
+  if (pool.capacity != 0 && copies * node.tensor_size > room)
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{}: its tensor of {} B does not fit the pool: memory.pool.capacity x groups is {} "
+                    "B; mend the trace or raise memory.pool.capacity",
+                    where(rank, node), static_cast<uint64_t>(copies) * node.tensor_size,
+                    static_cast<uint64_t>(room)));
+}
+
 Picoseconds CheckedJob::access_time(uint32_t rank, const trace::Node& node) const {
+  if (node.remote && config_.memory_pool) {
+    if (config_.memory_pool->design == PoolDesign::graph) return 0;
+    // Alone in the pool: the NPU's own link.
+    return in_time([&] { return transfer_time(node.tensor_size, config_.memory_pool->in_node_bandwidth); },
+                   [&] {
+                     return fmt::format("{}: its access of {} B to the memory pool", where(rank, node),
+                                        node.tensor_size);
+                   },
+                   "check its tensor_size, and memory.pool.in_node_bandwidth");
+  }
   if (node.tensor_size == 0 || (node.remote && !config_.remote_memory)) return 0;
   const Rate bandwidth = node.remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
   const Picoseconds latency = node.remote ? config_.remote_memory->latency : config_.hbm.latency;
@@ -154,6 +188,10 @@ void CheckedJob::look_through() {
   CostModel serial;
   minimal.memory = [this](uint32_t rank, const trace::Node& node) { return access_time(rank, node); };
   serial.memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
+    // How long a model of another name takes is not known.
+    const std::string& model = node.remote && config_.remote_memory ? config_.remote_memory->implementation
+                                                                    : config_.hbm.implementation;
+    if (node.tensor_size != 0 && model != kDefaultMemoryModel && model != "bandwidth") return kNever;
     if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
     return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
   };

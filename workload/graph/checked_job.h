@@ -41,6 +41,7 @@ class CheckedJob {
   /// The same on a part of the machine. `ranks` has as many ranks as the traces.
   CheckedJob(const Config& config, const trace::JobTrace& traces, Folding folding, RankMap ranks);
 
+  const Config& config() const { return config_; }
   const trace::JobTrace& traces() const { return traces_; }
   const Folding& folding() const { return folding_; }
   const std::shared_ptr<collectives::PlanBuilder>& plans() const { return plans_; }
@@ -71,6 +72,7 @@ class CheckedJob {
   std::string where(uint32_t rank, const trace::Node& node) const;
   void check_rules(uint32_t rank, const trace::Node& node);
   void check_memory(uint32_t rank, const trace::Node& node) const;
+  void check_pool(uint32_t rank, const trace::Node& node) const;
   Picoseconds access_time(uint32_t rank, const trace::Node& node) const;
   void look_through();
   void measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,

@@ -299,6 +299,7 @@ std::string folding_refusal(const Config& config) {
     }
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
+  if (config.memory_pool) return "ranks share the memory pool";
   if (config.run.data != "none") return "every rank's data is computed and checked";
   return {};
 }

@@ -86,7 +86,10 @@ void RankEngine::pump() {
   {
     const Guard guard(holds_);
     do {
-      for (const trace::NodeIndex node : done_) feeder_.finished(node);
+      for (const trace::NodeIndex node : done_) {
+        if (listener_ != nullptr) listener_->node_finished(node, services_.now());
+        feeder_.finished(node);
+      }
       if (!done_.empty()) finished_at_ = services_.now();
       done_.clear();
       while (const trace::Node* node = feeder_.take_ready()) admit(*node);
@@ -110,8 +113,7 @@ void RankEngine::admit(const trace::Node& node) {
         return;
       }
       activate(node, state, WaitsFor::memory);
-      services_.start_memory(node.index, node.type == trace::NodeType::mem_store, node.remote,
-                             node.tensor_size);
+      services_.start_memory(node);
       return;
     }
     case trace::NodeType::comm_coll:
@@ -171,6 +173,7 @@ void RankEngine::activate(const trace::Node& node, RankState state, WaitsFor wai
   const Picoseconds now = services_.now();
   LayerClock::Ticket ticket;
   if (layers_) ticket = layers_->started(node.name, state, now);
+  if (listener_ != nullptr) listener_->node_started(node.index, now);
   active_.emplace(node.index, Active{&node, now, state, waits_for, ticket});
   count(state, 1);
 }

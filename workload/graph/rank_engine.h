@@ -122,6 +122,9 @@ class RankEngine {
   /// Null: no observer, which costs nothing. An observer is called at once when it is set.
   void set_observer(RankObserver* observer);
 
+  /// Null: none, which costs nothing. Before start().
+  void set_listener(NodeListener* listener) { listener_ = listener; }
+
   /// COMP nodes that took no time because nothing gives their cost, and the first of them (for one warning).
   uint64_t costless_nodes() const { return costless_; }
   uint64_t first_costless_node() const { return first_costless_; }
@@ -165,6 +168,7 @@ class RankEngine {
   trace::Feeder& feeder_;
   RankServices& services_;
   RankObserver* observer_ = nullptr;
+  NodeListener* listener_ = nullptr;
   std::unique_ptr<LayerClock> layers_;
 
   std::unordered_map<trace::NodeIndex, Active> active_;

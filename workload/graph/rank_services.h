@@ -24,8 +24,9 @@ class RankServices {
   /// RankEngine::wake(token) at the absolute time `at` (>= now).
   virtual void schedule(Picoseconds at, uint32_t token) = 0;
 
-  /// Answered by memory_done(node). bytes > 0.
-  virtual void start_memory(trace::NodeIndex node, bool store, bool remote, uint64_t bytes) = 0;
+  /// Answered by memory_done(node.index). A MEM_LOAD or MEM_STORE with a tensor_size > 0. The reference is
+  /// valid until the call has returned.
+  virtual void start_memory(const trace::Node& node) = 0;
 
   /// Answered by collective_done(node.index). The reference is valid until that call has returned. The node
   /// has a comm_type; comm_size may be 0.
@@ -55,6 +56,16 @@ class RankObserver {
   virtual ~RankObserver() = default;
   /// `node_id`: Chakra's id of the node that gives the state; kNoNode when idle.
   virtual void rank_changed(uint32_t rank, RankState state, uint64_t node_id) = 0;
+};
+
+/// Hears of every node of a rank. Times are those of RankServices::now().
+class NodeListener {
+ public:
+  virtual ~NodeListener() = default;
+  /// The node has its slot, or its access or message has begun. Not called for nodes that take no time.
+  virtual void node_started(trace::NodeIndex node, Picoseconds now) = 0;
+  /// Called before the nodes that depend on it become ready.
+  virtual void node_finished(trace::NodeIndex node, Picoseconds now) = 0;
 };
 
 }  // namespace weft::graph

@@ -37,15 +37,22 @@ enum class Key {
   algorithm,
   iteration,
   root,
-  remote
+  remote,
+  in_switch,
+  tensors
 };
 
 Key key_of(std::string_view name) {
   switch (name.size()) {
     case 4:
       return name == "root" ? Key::root : Key::other;
+    case 6:
+      return name == "inputs" ? Key::tensors : Key::other;
     case 7:
-      return name == "num_ops" ? Key::num_ops : name == "pg_name" ? Key::pg_name : Key::other;
+      return name == "num_ops"   ? Key::num_ops
+             : name == "pg_name" ? Key::pg_name
+             : name == "outputs" ? Key::tensors
+                                 : Key::other;
     case 8:
       return name == "comm_src"   ? Key::comm_src
              : name == "comm_dst" ? Key::comm_dst
@@ -58,6 +65,7 @@ Key key_of(std::string_view name) {
              : name == "comm_root" ? Key::root
              : name == "root_rank" ? Key::root
              : name == "is_remote" ? Key::remote
+             : name == "in_switch" ? Key::in_switch
              : name == "algorithm" ? Key::algorithm
              : name == "iteration" ? Key::iteration
                                    : Key::other;
@@ -264,6 +272,9 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
     case Key::remote:
       if (truth(name, value, n)) node_.remote = n != 0;
       return true;
+    case Key::in_switch:
+      if (truth(name, value, n)) node_.in_switch = n != 0;
+      return true;
     case Key::pg_name:
       if (value.shape == Value::Shape::text) {
         node_.pg_name = value.bytes.text();
@@ -285,6 +296,9 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       } else {
         note(name, value);
       }
+      return true;
+    case Key::tensors:
+      if (value.shape == Value::Shape::list) note_tensors();
       return true;
     case Key::involved_dim:
       return dimensions(name, value);

@@ -31,6 +31,11 @@ class AttributeReader {
   uint32_t own_end_of(NodeType type) const { return type == NodeType::comm_send ? src_ : dst_; }
   bool has_size() const { return has_size_; }
 
+  /// The node lists tensors.
+  void note_tensors() {
+    if (notes_ != nullptr) ++notes_->tensor_lists;
+  }
+
   /// One attribute. False on malformed bytes. A value that cannot be is kept in error(): the node's id and
   /// name, which the message needs, may come later in its bytes.
   bool read(wire::Cursor c);

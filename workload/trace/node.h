@@ -42,6 +42,7 @@ struct Node {
   uint64_t num_ops = 0;      ///< FLOP
   uint64_t tensor_size = 0;  ///< bytes
   bool remote = false;       ///< MEM_LOAD / MEM_STORE of remote memory
+  bool in_switch = false;    ///< .. with the pool's switches: gather_load, scatter_store
   bool has_iteration = false;
   uint64_t iteration = 0;  ///< the attribute; a name may hold one, too (graph/fidelity_rules.h)
 

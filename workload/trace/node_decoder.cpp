@@ -44,6 +44,7 @@ void reset(Node& node) {
   node.num_ops = 0;
   node.tensor_size = 0;
   node.remote = false;
+  node.in_switch = false;
   node.has_comm_type = false;
   node.op = CollectiveOp::all_reduce;
   node.comm_size = 0;
@@ -109,7 +110,8 @@ bool read_fields(Cursor c, const NodePlace& place, Node& node, Dependencies* dep
         break;
       case 8:
       case 9:
-        good = type == wire::kBytes && c.skip(type);
+        good = type == wire::kBytes && c.bytes(sub);
+        if (good && !sub.done()) attributes.note_tensors();
         break;
       case 10:
         good = type == wire::kBytes && c.bytes(sub) && attributes.read(sub);

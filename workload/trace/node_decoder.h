@@ -10,6 +10,7 @@
 //   root, comm_root, root_rank   rank of a rooted collective
 //   iteration           of the training loop, a whole number
 //   tensor_loc, is_remote        of MEM_LOAD / MEM_STORE: 0 local, anything else remote memory
+//   in_switch           of such a node in remote memory: gather_load, scatter_store (docs/memory_pool.md)
 //
 // A collective without comm_type, and a CPU-side send or receive with neither peer nor size, is what
 // PyTorch's profiler records around the real one: a wrapper, which takes no time.
@@ -51,6 +52,7 @@ struct DecodeNotes {
   uint64_t first_untyped = 0;  ///< id
   uint64_t unsized_collectives = 0;
   uint64_t first_unsized = 0;  ///< id
+  uint64_t tensor_lists = 0;   ///< nodes' lists of tensors (tensor_reader.h), no oddity
 };
 
 /// Decodes everything Node holds except `index` and `ordinal`. Throws UserError(trace) naming the place on

@@ -12,6 +12,7 @@ set(WEFT_TRACE_SOURCES
   trace/node_cache.cpp
   trace/attribute_reader.cpp
   trace/node_decoder.cpp
+  trace/tensor_reader.cpp
   trace/trace_feeder.cpp
   trace/trace_index.cpp
   trace/trace_info.cpp

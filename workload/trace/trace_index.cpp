@@ -358,6 +358,12 @@ void TraceIndex::dependencies(NodeCache& cache, NodeIndex i, Dependencies& resul
   decode_dependencies(b.data, b.size, place(i), result);
 }
 
+void TraceIndex::tensors(NodeCache& cache, NodeIndex i, std::vector<TensorUse>& uses) const {
+  uses.clear();
+  const Body b = body(cache, i);
+  read_tensors(b.data, b.size, uses);
+}
+
 std::string TraceIndex::describe(NodeCache& cache, NodeIndex i) const {
   return trace::describe(place(i), ids_[i], node_name(cache, i));
 }

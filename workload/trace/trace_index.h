@@ -18,6 +18,7 @@
 #include "workload/trace/node_cache.h"
 #include "workload/trace/node_decoder.h"
 #include "workload/trace/raw_vector.h"
+#include "workload/trace/tensor_reader.h"
 
 namespace weft::trace {
 
@@ -98,6 +99,8 @@ class TraceIndex {
   NodePlace place(NodeIndex i) const;
   void decode(NodeCache& cache, NodeIndex i, Node& node, Dependencies* dependencies = nullptr) const;
   void dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const;
+  /// The tensors that the node reads and writes, in place of what is in `uses`.
+  void tensors(NodeCache& cache, NodeIndex i, std::vector<TensorUse>& uses) const;
   /// "file: rank 3, node 17 "name" (...)" of a node that is read for it.
   std::string describe(NodeCache& cache, NodeIndex i) const;
   std::string node_name(NodeCache& cache, NodeIndex i) const;

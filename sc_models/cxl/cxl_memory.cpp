@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/cxl/cxl_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft {
+
+CxlMemory::CxlMemory(sc_core::sc_module_name name, const CxlConfig& config, const MemoryContext& context)
+    : MemoryTarget(name, context.figures.capacity, context.sockets, context.waves), link_(config) {}
+
+std::unique_ptr<MemoryTarget> make_cxl_memory(sc_core::sc_module_name name, const MemoryContext& context,
+                                              Parameters& parameters) {
+  const CxlConfig config = cxl_config(parameters);
+  // The job's lower bound is told from the memory's figures.
+  const double fastest = std::max(config.read_bandwidth(), config.write_bandwidth());
+  if (context.figures.bandwidth.value() < fastest)
+    parameters.refuse(
+        "preset",
+        fmt::format("the link of {} carries {:.4g} GB/s of data, and the memory's key `bandwidth` is {:.4g} "
+                    "GB/s; give `bandwidth` the {:.4g} GB/s that the link has raw, or fewer `lanes`",
+                    config.preset, fastest * 1e-9, context.figures.bandwidth.value() * 1e-9,
+                    config.raw_bandwidth() * 1e-9));
+  if (context.figures.latency > config.idle_latency())
+    parameters.refuse(
+        "preset",
+        fmt::format("an access of {} takes {} ps, and the memory's key `latency` is {} ps; give `latency: 0 "
+                    "ns`: the link and the device have latencies of their own",
+                    config.preset, config.idle_latency(), context.figures.latency));
+  return std::make_unique<CxlMemory>(name, config, context);
+}
+
+void CxlMemory::begin(Ticket ticket, const Access& access, Picoseconds at) {
+  const Picoseconds done = link_.access(access.length, access.write, at);
+  if (bytes_probe_) bytes_probe_.set(done, bytes());
+  finish(ticket, done);
+}
+
+}  // namespace weft

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// A memory group: serves the loads of all NPUs in turns, chunk by chunk, and takes what is stored. With
+// `split: fluid` and a pool that folds, one module stands for all groups.
+
+#ifndef WEFT_SC_MODELS_POOL_CXL_MEMORY_GROUP_H
+#define WEFT_SC_MODELS_POOL_CXL_MEMORY_GROUP_H
+
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "sc_models/component.h"
+#include "sc_models/pool/pool_access_state.h"
+#include "tlm_interconnect/ports/link.h"
+#include "tlm_interconnect/ports/timed_queue.h"
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+
+namespace weft {
+
+class CxlMemoryGroup final : public sc_core::sc_module, public Component, private Wakeable {
+ public:
+  /// One end of a link to a switch.
+  class Port final : public fabric::FabricEndpoint {
+   public:
+    void receive(const fabric::Transfer& transfer) override { owner->arrive(number, transfer); }
+
+    CxlMemoryGroup* owner = nullptr;
+    uint32_t number = 0;
+    fabric::Link link;
+    fabric::Link* shared = nullptr;  ///< of another module, in place of `link`
+    fabric::Link& sends() { return shared != nullptr ? *shared : link; }
+    const fabric::Link& sends() const { return shared != nullptr ? *shared : link; }
+    std::unique_ptr<fabric::fabric_target_socket> target;
+  };
+
+  /// `types`: of the links, by port of the layout's node; `shared`: those of other modules, or null;
+  /// `service`: of the group itself.
+  CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, PoolContext& context,
+                 const std::vector<fabric::LinkType*>& types, const std::vector<fabric::Link*>& shared,
+                 fabric::LinkType& service);
+
+  std::vector<Port>& ports() { return ports_; }
+  const std::vector<Port>& ports() const { return ports_; }
+
+  /// A chunk of a tensor that is here, with `split: whole`.
+  struct Chunk {
+    uint32_t number = 0;  ///< in the tensor
+    uint32_t way = 0;
+  };
+  /// The request of a load arrives at `at` (>= now). `offset` and `bytes`: the part of the tensor that is
+  /// here.
+  void load(PoolTransfer& transfer, Picoseconds at, uint64_t offset, uint64_t bytes);
+  /// .. with `split: whole`: its chunks, ascending.
+  void load(PoolTransfer& transfer, Picoseconds at, std::vector<Chunk> chunks);
+  /// .. of a gather_load with `split: whole`: the numbers of its PoolTransfer::chunks.
+  void gather(PoolTransfer& transfer, Picoseconds at, std::vector<uint32_t> chunks);
+
+  // Component
+  void count(Counters& counters) const override;
+  std::string stall_text() const override;
+  /// Bytes that it has given out and taken.
+  uint64_t bytes_loaded() const { return read_.bytes(); }
+  uint64_t bytes_stored() const { return write_.bytes(); }
+
+ private:
+  struct Load {
+    uint32_t transfer = 0;
+    uint32_t npu = 0;
+    bool all = false;  ///< a gather_load
+    // fluid:
+    uint64_t offset = 0;
+    uint64_t left = 0;
+    uint32_t rounds = 0;
+    // whole:
+    std::vector<Chunk> chunks;  ///< until the request is here
+    size_t unserved = 0;
+  };
+  struct Turn {
+    uint64_t key = 0;  ///< the chunk's number, from where the others were when its request came
+    uint32_t npu = 0;
+    uint32_t load = 0;
+    Chunk chunk;
+    bool operator>(const Turn& o) const {
+      return key != o.key ? key > o.key : npu != o.npu ? npu > o.npu : chunk.number > o.chunk.number;
+    }
+  };
+  struct Stored {
+    fabric::PacketRef packet = fabric::kNoPacket;
+  };
+
+  bool whole() const { return context_.pool.split == PoolSplit::whole; }
+  void arrive(uint32_t port, const fabric::Transfer& transfer);
+  void activate(Picoseconds now) override;
+  void take(fabric::PacketRef ref, Picoseconds at);
+  void serve_round(Picoseconds now);
+  void serve_chunk(Picoseconds now);
+  /// The port with the next turn: the one that is free first, so that no link is idle while another has a
+  /// queue; among equals the one with the oldest chunk.
+  uint32_t next_port() const;
+  void send(Load& load, uint64_t offset, uint64_t bytes, uint32_t chunk, uint32_t way,
+            const fabric::Link::Slot& slot, Port& port);
+  uint32_t port_of(uint32_t way) const;
+  Picoseconds service_free() const;
+  uint32_t add(Load load);
+
+  uint32_t group_;
+  uint32_t node_;
+  PoolContext& context_;
+  bool hop_;  ///< the group's service is a hop before its links
+  std::vector<Port> ports_;
+  fabric::Link read_;   ///< the service, of loads
+  fabric::Link write_;  ///< .. of stores
+  std::vector<Load> loads_;
+  std::vector<uint32_t> free_;                       ///< numbers in loads_
+  fabric::TimedQueue<uint32_t, uint64_t> requests_;  ///< on their way
+  std::vector<uint32_t> waiting_;                    ///< fluid
+  /// whole: by port, the chunks that wait.
+  using Turns = std::priority_queue<Turn, std::vector<Turn>, std::greater<Turn>>;
+  std::vector<Turns> turns_;
+  size_t turns_waiting_ = 0;
+  uint64_t turn_ = 0;
+  fabric::TimedQueue<Stored, uint64_t> stores_;
+  uint32_t arrivals_ = 0;
+  uint64_t activations_ = 0;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/pool/memory_pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "configs/units.h"
+
+namespace weft {
+
+using pool::ClassLoad;
+using pool::PoolLayout;
+
+MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
+                       ActivationWheel& wheel, const SharedLink& shared)
+    : sc_core::sc_module(name),
+      config_(config),
+      layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
+      data_(config.run.data == "none" ? nullptr : std::make_unique<PoolData>(config.npus())),
+      context_{config, *config.memory_pool, *layout_, packets, wheel, *this, round_, data_.get()},
+      striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
+      service_(layout_->group_rate(), 0),
+      shared_(shared) {
+  if (context_.pool.fidelity != Fidelity::message)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: key `memory.pool.fidelity`: '{}' is not available in this version; write "
+                    "`message`",
+                    config.file.empty() ? "configuration" : config.file, to_string(context_.pool.fidelity)));
+  for (auto& taken : taken_) taken.assign(config.npus(), 0);
+  build();
+  join();
+}
+
+MemoryPool::~MemoryPool() = default;
+
+fabric::LinkType& MemoryPool::type_of(const PoolLayout::Link& link) {
+  const auto key = std::make_pair(link.cls, link.count);
+  const auto it = types_.find(key);
+  if (it != types_.end()) return it->second;
+  return types_.emplace(key, fabric::LinkType(layout_->rate(link), layout_->classes()[link.cls].latency))
+      .first->second;
+}
+
+fabric::Link* MemoryPool::shared(uint32_t node, uint32_t port) const {
+  const MemoryPoolConfig& pool = context_.pool;
+  const bool npu_link = node < layout_->npus() || layout_->ports(node)[port].peer < layout_->npus();
+  if (!shared_ || (pool.design != PoolDesign::graph && !(pool.share && npu_link))) return nullptr;
+  return shared_(*layout_, node, port);
+}
+
+void MemoryPool::build() {
+  for (uint32_t n = 0; n < layout_->nodes(); ++n) {
+    const PoolLayout::Node& node = layout_->node(n);
+    std::vector<fabric::LinkType*> types;
+    std::vector<fabric::Link*> others;
+    for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
+      types.push_back(&type_of(layout_->links()[layout_->ports(n)[p].link]));
+      others.push_back(shared(n, p));
+    }
+    if (node.kind == PoolLayout::Kind::npu) {
+      ports_.push_back(std::make_unique<PoolPort>(node.name.c_str(), n, context_, types, others));
+    } else if (node.kind == PoolLayout::Kind::group) {
+      groups_.push_back(
+          std::make_unique<CxlMemoryGroup>(node.name.c_str(), node.index, context_, types, others, service_));
+    } else {
+      SwitchContext context{{}, nullptr, Switching::store_and_forward, context_.packets, context_.wheel};
+      for (size_t p = 0; p < types.size(); ++p)
+        context.ports.push_back({types[p], layout_->ports(n)[p].at_a, others[p]});
+      switches_.push_back(std::make_unique<PoolSwitch>(node.name.c_str(), n, context_, std::move(context)));
+    }
+  }
+}
+
+void MemoryPool::join() {
+  const uint32_t npus = layout_->npus();
+  for (const PoolLayout::Link& link : layout_->links()) {
+    const auto port_of = [&](uint32_t node) {
+      const auto& ports = layout_->ports(node);
+      const auto number = static_cast<uint32_t>(&link - layout_->links().data());
+      return static_cast<size_t>(
+          std::find_if(ports.begin(), ports.end(), [&](const auto& p) { return p.link == number; }) -
+          ports.begin());
+    };
+    fabric::fabric_initiator_socket& from =
+        link.a < npus ? *ports_[link.a]->ends()[port_of(link.a)].socket
+                      : *switches_[link.a - npus]->ports()[port_of(link.a)].initiator;
+    if (link.b >= layout_->group_node(0)) {
+      from.bind(*groups_[link.b - layout_->group_node(0)]->ports()[port_of(link.b)].target);
+    } else {
+      from.bind(*switches_[link.b - npus]->ports()[port_of(link.b)].target);
+    }
+  }
+}
+
+PoolTransfer& MemoryPool::create(PoolOperation operation, uint64_t bytes) {
+  const auto id = static_cast<uint32_t>(transfers_.size());
+  transfers_.push_back(std::make_unique<PoolTransfer>());
+  ++under_way_;
+  PoolTransfer& t = *transfers_.back();
+  t.id = id;
+  t.operation = operation;
+  t.bytes = bytes;
+  t.tensor = in_switch(operation) ? bytes * layout_->npus() : bytes;
+  t.members.resize(in_switch(operation) ? layout_->npus() : 1);
+  t.left = t.to_send = t.to_assemble = t.tensor;
+  if (t.tensor >> 48 != 0 || (in_switch(operation) && t.tensor / layout_->npus() != bytes))
+    throw UserError(ExitCode::usage, fmt::format("a {} of {} B in the memory pool is more than 2^48 B; use a "
+                                                 "smaller tensor",
+                                                 to_string(operation), bytes));
+  return t;
+}
+
+/// In-switch: the order in which all NPUs send, or groups serve, the chunks.
+void MemoryPool::make_chunks(PoolTransfer& t) const {
+  const MemoryPoolConfig& pool = context_.pool;
+  if (pool.split == PoolSplit::whole) {
+    const uint64_t chunks = (t.bytes + pool.chunk - 1) / pool.chunk;
+    for (uint64_t j = 0; j < chunks; ++j) {
+      for (uint32_t u = 0; u < layout_->npus(); ++u) {
+        const pool::Place place = striping_->place(u, j);
+        t.chunks.push_back({place.group, place.way, u * t.bytes + j * pool.chunk,
+                            std::min(pool.chunk, t.bytes - j * pool.chunk)});
+      }
+    }
+    return;
+  }
+  // Equal chunks of each group's share; the groups take turns.
+  const uint64_t groups = layout_->groups();
+  const Wide room = static_cast<Wide>(layout_->round_links()) * pool.chunk;
+  struct Left {
+    uint64_t offset, bytes;
+  };
+  std::vector<Left> left;
+  uint64_t offset = 0;
+  for (uint64_t r = 0; r < groups; ++r) {
+    const uint64_t bytes = t.tensor / groups + (r < t.tensor % groups ? 1 : 0);
+    left.push_back({offset, bytes});
+    offset += bytes;
+  }
+  for (bool any = true; any;) {
+    any = false;
+    for (uint32_t r = 0; r < groups; ++r) {
+      if (left[r].bytes == 0) continue;
+      const Wide rounds = (left[r].bytes + room - 1) / room;
+      const auto bytes = static_cast<uint64_t>((left[r].bytes + rounds - 1) / rounds);
+      t.chunks.push_back({r, layout_->fluid_way(r, 0), left[r].offset, bytes});
+      left[r].offset += bytes;
+      left[r].bytes -= bytes;
+      any = true;
+    }
+  }
+}
+
+PoolTransfer& MemoryPool::joined(uint32_t npu, PoolOperation operation, uint64_t bytes) {
+  const size_t kind = stores(operation) ? 1 : 0;
+  std::vector<uint32_t>& ids = in_switch_[kind];
+  const uint32_t ordinal = taken_[kind][npu]++;
+  if (ordinal == ids.size()) {
+    PoolTransfer& fresh = create(operation, bytes);
+    make_chunks(fresh);
+    ids.push_back(fresh.id);
+    if (data_ != nullptr) data_->begin(fresh);
+  }
+  PoolTransfer& t = transfer(ids[ordinal]);
+  if (t.bytes != bytes)
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{} number {} of NPU {} has {} B, and of another NPU {} B: the n-th {} of all NPUs "
+                    "is one access; mend the traces",
+                    to_string(operation), ordinal + 1, npu, bytes, t.bytes, to_string(operation)));
+  return t;
+}
+
+void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
+                       PoolClient& client) {
+  pool::check_access(config_, operation, bytes, 1);
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  const bool all = in_switch(operation);
+  PoolTransfer& t = all ? joined(npu, operation, bytes) : create(operation, bytes);
+  if (!all) t.npu = npu;
+  PoolTransfer::Member& member = t.member(npu);
+  member.token = token;
+  member.client = &client;
+  member.left = t.tensor;
+  ++t.begun;
+  if (!all && data_ != nullptr) data_->begin(t);
+  if (stores(operation)) {
+    if (!all) {
+      ++round_.active;
+      round_.pending += t.tensor;
+    }
+    ports_[npu]->store(t);
+    return;
+  }
+  const Picoseconds at = later(now, context_.pool.request_latency);
+  if (!all) {
+    start_load(t, at);
+  } else if (t.begun == layout_->npus()) {
+    start_gather(t, at);
+  }
+}
+
+void MemoryPool::start_load(PoolTransfer& t, Picoseconds at) {
+  if (layout_->folded()) return groups_.front()->load(t, at, 0, t.bytes);
+  const uint32_t groups = layout_->groups();
+  if (context_.pool.split == PoolSplit::fluid) {
+    uint64_t offset = 0;
+    for (uint32_t r = 0; r < groups; ++r) {
+      const uint64_t bytes = t.bytes / groups + (r < t.bytes % groups ? 1 : 0);
+      groups_[r]->load(t, at, offset, bytes);
+      offset += bytes;
+    }
+    return;
+  }
+  std::vector<std::vector<CxlMemoryGroup::Chunk>> chunks(groups);
+  const uint64_t count = (t.bytes + context_.pool.chunk - 1) / context_.pool.chunk;
+  for (uint64_t j = 0; j < count; ++j) {
+    const pool::Place place = striping_->place(t.npu, j);
+    chunks[place.group].push_back({static_cast<uint32_t>(j), place.way});
+  }
+  for (uint32_t r = 0; r < groups; ++r) groups_[r]->load(t, at, std::move(chunks[r]));
+}
+
+void MemoryPool::start_gather(PoolTransfer& t, Picoseconds at) {
+  if (context_.pool.split == PoolSplit::whole) {
+    std::vector<std::vector<uint32_t>> numbers(layout_->groups());
+    for (uint32_t i = 0; i < t.chunks.size(); ++i) numbers[t.chunks[i].group].push_back(i);
+    for (uint32_t r = 0; r < layout_->groups(); ++r) groups_[r]->gather(t, at, std::move(numbers[r]));
+    return;
+  }
+  const uint32_t groups = layout_->groups();
+  uint64_t offset = 0;
+  for (uint32_t r = 0; r < groups; ++r) {
+    const uint64_t bytes = t.tensor / groups + (r < t.tensor % groups ? 1 : 0);
+    groups_[r]->load(t, at, offset, bytes);
+    offset += bytes;
+  }
+}
+
+void MemoryPool::stored(PoolTransfer& t, uint64_t bytes, Picoseconds at) {
+  ++messages_;
+  t.left -= bytes;
+  t.last = std::max(t.last, at);
+  if (t.left != 0) return;
+  if (!in_switch(t.operation)) {
+    round_.bytes -= t.piece;
+    if (!layout_->folded()) {
+      --round_.active;
+      round_.pending -= t.tensor;
+    }
+  }
+  for (PoolTransfer::Member& member : t.members) member.last = t.last;
+  finish(t);
+}
+
+void MemoryPool::loaded(PoolTransfer& t, uint32_t u, uint64_t bytes, Picoseconds at) {
+  ++messages_;
+  PoolTransfer::Member& member = t.member(u);
+  member.left -= bytes;
+  member.last = std::max(member.last, at);
+  if (member.left != 0) return;
+  if (--t.begun == 0) {
+    finish(t);
+  } else {
+    member.client->pool_done(member.token, member.last);
+    member.client = nullptr;
+  }
+}
+
+void MemoryPool::finish(PoolTransfer& t) {
+  if (data_ != nullptr) data_->end(t);
+  const std::unique_ptr<PoolTransfer> over = std::move(transfers_[t.id]);
+  --under_way_;
+  for (const PoolTransfer::Member& member : over->members)
+    if (member.client != nullptr) member.client->pool_done(member.token, member.last);
+}
+
+const PoolTransfer* MemoryPool::scatter(uint32_t ordinal) const {
+  if (ordinal >= in_switch_[1].size()) return nullptr;
+  const PoolTransfer* const t = transfers_[in_switch_[1][ordinal]].get();
+  return t == nullptr ? &over_ : t;
+}
+
+const fabric::Link& MemoryPool::link_at(uint32_t node, uint32_t port) const {
+  const uint32_t npus = layout_->npus();
+  if (node < npus) return ports_[node]->ends()[port].sends();
+  if (node >= layout_->group_node(0)) return groups_[node - layout_->group_node(0)]->ports()[port].sends();
+  const SwitchModel::Port& end = switches_[node - npus]->ports()[port];
+  return end.shared != nullptr ? *end.shared : end.link;
+}
+
+void MemoryPool::for_each_link(
+    const std::function<void(const std::string&, const std::string&, const fabric::Link&)>& f) const {
+  for (uint32_t n = 0; n < layout_->nodes(); ++n) {
+    for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
+      const PoolLayout::Port& port = layout_->ports(n)[p];
+      if (shared(n, p) != nullptr) continue;
+      const std::string& to = layout_->node(port.peer).name;
+      const auto same = [&](uint32_t q) { return layout_->ports(n)[q].peer == port.peer; };
+      uint32_t before = 0;
+      for (uint32_t q = 0; q < p && layout_->ports(n).size() == 2; ++q) before += same(q) ? 1 : 0;
+      f(fmt::format("{}.{}.to_{}{}", name(), layout_->node(n).name, to,
+                    before == 0 ? std::string() : fmt::format("_{}", before)),
+        to, link_at(n, p));
+    }
+  }
+}
+
+std::vector<ClassLoad> MemoryPool::loads(bool store) const {
+  std::vector<ClassLoad> loads;
+  const auto add = [](ClassLoad& load, uint64_t bytes, uint64_t count) {
+    load.links += count;
+    load.total += bytes;
+    load.most = std::max(load.most, (bytes + count - 1) / count);
+    load.least = std::min(load.least, bytes / count);
+  };
+  ClassLoad groups{"group", 0, 0, 0, ~uint64_t{0}};
+  for (uint32_t r = 0; r < groups_.size(); ++r) {
+    uint64_t bytes = 0;
+    if (layout_->group_hop()) {
+      bytes = store ? groups_[r]->bytes_stored() : groups_[r]->bytes_loaded();
+    } else {
+      for (const PoolLayout::Port& port : layout_->ports(layout_->group_node(r)))
+        bytes += link_at(store ? port.peer : layout_->group_node(r),
+                         store ? port.peer_port
+                               : static_cast<uint32_t>(&port - layout_->ports(layout_->group_node(r)).data()))
+                     .bytes();
+    }
+    add(groups, bytes, layout_->folded() ? context_.pool.groups : 1);
+  }
+  loads.push_back(groups);
+  for (uint32_t c = 0; c < layout_->classes().size(); ++c) {
+    const std::string& name = layout_->classes()[c].name;
+    if (name == "group") continue;
+    ClassLoad load{name, 0, 0, 0, ~uint64_t{0}};
+    for (uint32_t n = 0; n < layout_->nodes(); ++n) {
+      for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
+        const PoolLayout::Port& port = layout_->ports(n)[p];
+        const PoolLayout::Link& link = layout_->links()[port.link];
+        if (link.cls == c && (layout_->both_ways(c) || port.at_a == store))
+          add(load, link_at(n, p).bytes(), link.count);
+      }
+    }
+    loads.push_back(load);
+  }
+  return loads;
+}
+
+uint64_t MemoryPool::activations() const {
+  Counters counters;
+  count(counters);
+  return counters.activations;
+}
+
+size_t MemoryPool::most_sums() const {
+  size_t most = 0;
+  for (const auto& s : switches_) most = std::max(most, s->most_sums());
+  return most;
+}
+
+void MemoryPool::count(Counters& counters) const {
+  for (const auto& port : ports_) port->count(counters);
+  for (const auto& s : switches_) s->count(counters);
+  for (const auto& group : groups_) group->count(counters);
+}
+
+std::string MemoryPool::stall_text() const {
+  std::string text;
+  for (const auto& t : transfers_) {
+    if (t == nullptr) continue;
+    text += fmt::format("  {}: {} accesses are not complete; the first: {} of {} B", name(), under_way_,
+                        to_string(t->operation), t->bytes);
+    if (in_switch(t->operation) && t->begun < layout_->npus())
+      text += fmt::format(", which {} of {} NPUs have begun", t->begun, layout_->npus());
+    text += "\n";
+    break;
+  }
+  if (text.empty()) return text;
+  for (const auto& port : ports_) text += port->stall_text();
+  for (const auto& s : switches_) text += s->stall_text();
+  for (const auto& group : groups_) text += group->stall_text();
+  return text;
+}
+
+void MemoryPool::find_unbalanced(std::vector<std::string>& lines) const {
+  if (under_way_ != 0)
+    lines.push_back(fmt::format("{} accesses of the memory pool are not complete", under_way_));
+  if (data_ == nullptr) return;
+  lines.insert(lines.end(), data_->wrong().begin(), data_->wrong().end());
+  if (data_->live() != 0)
+    lines.push_back(
+        fmt::format("the bytes of {} messages of the memory pool were never applied", data_->live()));
+}
+
+}  // namespace weft

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The memory pool of a machine: builds its modules from the layout, joins them, and knows the accesses that
+// are under way. docs/memory_pool.md describes what it models.
+
+#ifndef WEFT_SC_MODELS_POOL_MEMORY_POOL_H
+#define WEFT_SC_MODELS_POOL_MEMORY_POOL_H
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sc_models/component.h"
+#include "sc_models/pool/cxl_memory_group.h"
+#include "sc_models/pool/pool_access.h"
+#include "sc_models/pool/pool_access_state.h"
+#include "sc_models/pool/pool_data.h"
+#include "sc_models/pool/pool_port.h"
+#include "sc_models/pool/pool_switch.h"
+#include "workload/pool/closed_form.h"
+#include "workload/pool/pool_layout.h"
+
+namespace weft {
+
+class MemoryPool final : public sc_core::sc_module, public Component, public PoolAccess, private PoolEvents {
+ public:
+  /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`. Empty:
+  /// the pool has links of its own in any case.
+  using SharedLink =
+      std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
+
+  MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
+             ActivationWheel& wheel, const SharedLink& shared);
+  ~MemoryPool() override;
+
+  // PoolAccess
+  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
+             PoolClient& client) override;
+
+  const pool::PoolLayout& layout() const { return *layout_; }
+  /// Calls f(name, to, link) for every direction of every link of its own.
+  void for_each_link(
+      const std::function<void(const std::string&, const std::string&, const fabric::Link&)>& f) const;
+  /// What every class of links has carried towards the NPUs, or (store) towards the groups.
+  std::vector<pool::ClassLoad> loads(bool store) const;
+  uint64_t activations() const;
+  uint64_t messages() const { return messages_; }
+  /// The most partial sums that one switch held.
+  size_t most_sums() const;
+  /// With `run.data: functional`: bytes that were compared.
+  uint64_t verified() const { return data_ == nullptr ? 0 : data_->verified(); }
+
+  // Component
+  void count(Counters& counters) const override;
+  std::string stall_text() const override;
+  void find_unbalanced(std::vector<std::string>& lines) const override;
+
+ private:
+  // PoolEvents
+  PoolTransfer& transfer(uint32_t id) override { return *transfers_[id]; }
+  void stored(PoolTransfer& transfer, uint64_t bytes, Picoseconds at) override;
+  void loaded(PoolTransfer& transfer, uint32_t u, uint64_t bytes, Picoseconds at) override;
+  const PoolTransfer* scatter(uint32_t ordinal) const override;
+
+  void build();
+  fabric::Link* shared(uint32_t node, uint32_t port) const;
+  void join();
+  fabric::LinkType& type_of(const pool::PoolLayout::Link& link);
+  const fabric::Link& link_at(uint32_t node, uint32_t port) const;
+
+  PoolTransfer& create(PoolOperation operation, uint64_t bytes);
+  /// The in-switch access that the NPU takes part in next.
+  PoolTransfer& joined(uint32_t npu, PoolOperation operation, uint64_t bytes);
+  void make_chunks(PoolTransfer& transfer) const;
+  void start_load(PoolTransfer& transfer, Picoseconds at);
+  void start_gather(PoolTransfer& transfer, Picoseconds at);
+  void finish(PoolTransfer& transfer);
+
+  const Config& config_;
+  std::unique_ptr<pool::PoolLayout> layout_;
+  std::unique_ptr<PoolData> data_;
+  StoreRound round_;
+  PoolContext context_;
+  std::unique_ptr<pool::StripingPolicy> striping_;
+  std::map<std::pair<uint32_t, uint32_t>, fabric::LinkType> types_;  ///< by class and count
+  fabric::LinkType service_;
+  SharedLink shared_;
+  std::vector<std::unique_ptr<PoolPort>> ports_;       ///< by NPU
+  std::vector<std::unique_ptr<PoolSwitch>> switches_;  ///< by node, from the first switch on
+  std::vector<std::unique_ptr<CxlMemoryGroup>> groups_;
+  std::vector<std::unique_ptr<PoolTransfer>> transfers_;  ///< by id; null: over
+  uint32_t under_way_ = 0;
+  std::vector<uint32_t> in_switch_[2];  ///< ids of gather_loads and scatter_stores, in their order
+  std::vector<uint32_t> taken_[2];      ///< by NPU: how many it has begun
+  uint64_t messages_ = 0;
+  PoolTransfer over_;  ///< stands for a scatter_store that is over
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What an NPU asks of the memory pool, and what it hears.
+
+#ifndef WEFT_SC_MODELS_POOL_POOL_ACCESS_H
+#define WEFT_SC_MODELS_POOL_POOL_ACCESS_H
+
+#include <cstdint>
+
+#include "configs/memory_pool.h"
+
+namespace weft {
+
+class PoolClient {
+ public:
+  virtual ~PoolClient() = default;
+  /// The access `token` is complete at the absolute time `at` (>= now).
+  virtual void pool_done(uint32_t token, Picoseconds at) = 0;
+};
+
+class PoolAccess {
+ public:
+  virtual ~PoolAccess() = default;
+  /// An access of `npu` begins now; `client` hears of its end. `bytes`: of its tensor; in-switch: of its
+  /// shard. The n-th in-switch access of each NPU is one access of all of them. Throws UserError for a tensor
+  /// of no bytes, or one that does not fit.
+  virtual void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
+                     PoolClient& client) = 0;
+};
+
+}  // namespace weft
+
+#endif

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+weft_add_sc_test(memory_pool
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_pool_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
+weft_add_sc_test(golden_pool
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/golden_pool_test.cpp
+  LINKS weft::sc_models nlohmann_json::nlohmann_json
+  TIMEOUT 300
+  LABELS golden)

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Writes the nodes of one rank's trace. Private to the generators of training steps.
+
+#ifndef WEFT_WORKLOAD_GENERATE_RANK_TRACE_WRITER_H
+#define WEFT_WORKLOAD_GENERATE_RANK_TRACE_WRITER_H
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "workload/generate/trace_file.h"
+#include "workload/trace/chakra.pb.h"
+
+namespace weft::generate {
+
+using NodeId = uint64_t;
+constexpr NodeId kNone = 0;  ///< ids begin at 1
+using Deps = std::initializer_list<NodeId>;
+
+/// Element-wise operations per element, as they are usually counted.
+constexpr uint64_t kNormOps = 5;
+constexpr uint64_t kActivationOps = 8;
+constexpr uint64_t kSoftmaxOps = 5;
+/// Adam in mixed precision, per parameter.
+constexpr uint64_t kOptimizerOps = 12;
+
+/// Ids rise in the order of writing. A dependency on kNone is none; each is written once.
+class RankTraceWriter {
+ public:
+  /// Writes the metadata, too. `file` outlives the writer.
+  explicit RankTraceWriter(TraceFile& file);
+
+  /// What the names of the next nodes begin with: "mb0.forward.layer3.".
+  void prefix(std::string text) { prefix_ = std::move(text); }
+  uint64_t nodes() const { return next_id_ - 1; }
+  /// The last compute node.
+  NodeId stream() const { return stream_; }
+
+  void begin(const std::string& name, ChakraProtoMsg::NodeType type);
+  void data(NodeId dependency);
+  void control(NodeId dependency);
+  NodeId end();
+
+  ChakraProtoMsg::AttributeProto& attribute(const char* name);
+  void boolean(const char* name, bool value) { attribute(name).set_bool_val(value); }
+  void int32(const char* name, uint64_t value) { attribute(name).set_int32_val(static_cast<int32_t>(value)); }
+  void int64(const char* name, uint64_t value) { attribute(name).set_int64_val(static_cast<int64_t>(value)); }
+  void uint64(const char* name, uint64_t value) { attribute(name).set_uint64_val(value); }
+
+  /// Compute nodes form one stream: each has a control dependency on the one before.
+  template <class Dependencies>
+  NodeId compute(const std::string& name, const char* op_type, uint64_t ops, uint64_t bytes,
+                 const Dependencies& deps) {
+    begin(name, ChakraProtoMsg::COMP_NODE);
+    for (const NodeId dep : deps) data(dep);
+    control(stream_);
+    int64("num_ops", ops);
+    uint64("tensor_size", bytes);
+    attribute("op_type").set_string_val(op_type);
+    return stream_ = end();
+  }
+
+  template <class Dependencies>
+  NodeId collective(const std::string& name, ChakraProtoMsg::CollectiveCommType type,
+                    const std::string& group, uint64_t bytes, const Dependencies& deps,
+                    NodeId after = kNone) {
+    begin(name, ChakraProtoMsg::COMM_COLL_NODE);
+    for (const NodeId dep : deps) data(dep);
+    control(after);
+    int64("comm_type", type);
+    int64("comm_size", bytes);
+    attribute("pg_name").set_string_val(group);
+    return end();
+  }
+
+  /// A MEM_LOAD or MEM_STORE. `remote`: of remote memory.
+  NodeId memory(const std::string& name, bool store, bool remote, uint64_t bytes, Deps deps,
+                NodeId after = kNone);
+
+ private:
+  TraceFile& file_;
+  std::string prefix_;
+  NodeId next_id_ = 1;
+  NodeId stream_ = kNone;
+  ChakraProtoMsg::Node node_;
+};
+
+}  // namespace weft::generate
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/pool/striping.h"
+
+namespace weft::pool {
+namespace {
+
+/// A Latin square: in every round of R chunks each NPU is at another group, and its switch moves on by one
+/// from round to round. All links carry the same.
+class Latin final : public StripingPolicy {
+ public:
+  Latin(uint32_t groups, uint32_t ways) : groups_(groups), ways_(ways) {}
+  Place place(uint32_t u, uint64_t j) const override {
+    return {static_cast<uint32_t>((j + u) % groups_), static_cast<uint32_t>((u + j / groups_) % ways_)};
+  }
+
+ private:
+  uint32_t groups_;
+  uint32_t ways_;
+};
+
+class Hash final : public StripingPolicy {
+ public:
+  Hash(uint32_t groups, uint32_t ways) : groups_(groups), ways_(ways) {}
+  Place place(uint32_t u, uint64_t j) const override {
+    const uint64_t h = mix(mix(u + 1) + j);
+    return {static_cast<uint32_t>(h % groups_), static_cast<uint32_t>(mix(h) % ways_)};
+  }
+
+ private:
+  static uint64_t mix(uint64_t x) {  // the finalizer of splitmix64
+    x += 0x9e3779b97f4a7c15ull;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+  }
+  uint32_t groups_;
+  uint32_t ways_;
+};
+
+/// Group and switch move on together: where their numbers have a common divisor, most of the links between
+/// them are never used.
+class Offset final : public StripingPolicy {
+ public:
+  Offset(uint32_t groups, uint32_t ways) : groups_(groups), ways_(ways) {}
+  Place place(uint32_t u, uint64_t j) const override {
+    return {static_cast<uint32_t>((j + u) % groups_), static_cast<uint32_t>((j + u) % ways_)};
+  }
+
+ private:
+  uint32_t groups_;
+  uint32_t ways_;
+};
+
+template <typename Policy>
+StripingMaker maker() {
+  return [](uint32_t groups, uint32_t ways) { return std::make_unique<Policy>(groups, ways); };
+}
+
+}  // namespace
+
+NamedRegistry<StripingMaker>& striping_policies() {
+  static NamedRegistry<StripingMaker> registry = [] {
+    NamedRegistry<StripingMaker> r("striping policy");
+    r.add({"latin", "a Latin square of NPUs, groups and switches", "weft", maker<Latin>()});
+    r.add({"hash", "by a hash of NPU and chunk", "weft", maker<Hash>()});
+    r.add({"offset", "groups and switches in turns, both from the NPU's number on", "weft", maker<Offset>()});
+    return r;
+  }();
+  return registry;
+}
+
+std::unique_ptr<StripingPolicy> make_striping(const std::string& name, uint32_t groups, uint32_t ways) {
+  return striping_policies().at(name).make(groups, ways);
+}
+
+}  // namespace weft::pool
