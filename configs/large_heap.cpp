@@ -21,6 +21,7 @@
 #if !defined(WEFT_OTHER_HEAP)
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +46,15 @@ uintptr_t heap_end() {
   return reinterpret_cast<uintptr_t>(sbrk(0));
 }
 
+/// Addresses are counted (ulimit -v, -d): none are taken that may stay unused.
+bool limited() {
+  for (const auto kind : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    if (getrlimit(kind, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return true;
+  }
+  return false;
+}
+
 size_t wanted() {
   const auto pages = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
   const uint64_t memory = pages * static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
@@ -59,7 +69,8 @@ bool put_heap_in_large_pages() {
   const size_t size = wanted() / kLargePage * kLargePage;
   const uintptr_t before = heap_end();
   // What is freed at the heap's end stays there: malloc() would give the move back.
-  if (size == 0 || mallopt(M_TRIM_THRESHOLD, -1) == 0 || mallopt(M_TOP_PAD, static_cast<int>(size)) == 0)
+  if (size == 0 || limited() || mallopt(M_TRIM_THRESHOLD, -1) == 0 ||
+      mallopt(M_TOP_PAD, static_cast<int>(size)) == 0)
     return false;
   // What is left of the present heap is less than these together.
   void* blocks[8] = {};

@@ -10,8 +10,9 @@
 namespace weft {
 
 /// Call it first in main(). The heap's first gigabyte, or an eighth of the machine's memory if that is less,
-/// gets its addresses now and its memory when it is used. False: the C library or the system is another one,
-/// or refuses; the heap then has pages of the usual size. Under the sanitizers it does nothing.
+/// gets its addresses now and its memory when it is used. False: the C library or the system is another one
+/// or refuses, or the process has a limit of its addresses; the heap then has pages of the usual size. Under
+/// the sanitizers it does nothing.
 bool put_heap_in_large_pages();
 
 }  // namespace weft

@@ -68,7 +68,10 @@ class Regions {
   static constexpr std::size_t kLargePage = std::size_t{2} << 20;
 
   void add() {
-    const std::size_t size = std::clamp(total_, std::size_t{256} << 10, 16 * kLargePage);
+    // A limit of the process (ulimit -v) counts the addresses, so that few are taken in advance.
+    const std::size_t eighth =
+        std::clamp(total_ / 8 / kLargePage, std::size_t{1}, std::size_t{16}) * kLargePage;
+    const std::size_t size = total_ < kLargePage / 2 ? kLargePage / 8 : eighth;
     at_ = map(size);
     end_ = at_ + size;
     total_ += size;
@@ -82,7 +85,10 @@ class Regions {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     if (slack == 0) return reinterpret_cast<std::uintptr_t>(memory);
-    const std::uintptr_t at = (reinterpret_cast<std::uintptr_t>(memory) + slack - 1) / slack * slack;
+    const auto from = reinterpret_cast<std::uintptr_t>(memory);
+    const std::uintptr_t at = (from + slack - 1) / slack * slack;
+    if (at != from) munmap(memory, at - from);
+    if (at != from + slack) munmap(reinterpret_cast<void*>(at + size), from + slack - at);
     madvise(reinterpret_cast<void*>(at), size, MADV_HUGEPAGE);  // without it the pages are small ones
     return at;
 #else

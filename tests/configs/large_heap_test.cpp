@@ -45,7 +45,7 @@ TEST(LargeHeap, HoldsWhatIsAllocatedLater) {
   EXPECT_TRUE(asks_for_large_pages(blocks.back().get()));
   blocks.clear();
   const auto again = std::make_unique<char[]>(size_t{3} << 20);
-  EXPECT_TRUE(asks_for_large_pages(again.get()));
+  EXPECT_TRUE(asks_for_large_pages(again.get() + (size_t{3} << 20) - 1));
 }
 
 }  // namespace
