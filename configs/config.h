@@ -22,6 +22,12 @@ namespace weft {
 class Graph;  // configs/graph.h
 class Tree;   // configs/tree.h
 
+inline constexpr const char* kDefaultSwitchModel = "crossbar";
+inline constexpr const char* kDefaultMemoryModel = "auto";  ///< what the section's other keys say
+inline constexpr const char* kDefaultUnitModel = "model";   ///< this library's own
+inline constexpr const char* kDefaultNpuModel = "model";    ///< this library's own
+inline constexpr const char* kDefaultNmuModel = "model";    ///< the same
+
 /// What a switch of a Switch dimension has for the `in_switch` algorithm.
 struct CollectiveUnitConfig {
   Rate ingress_bandwidth;       ///< into the unit, per input port; 0: as fast as the bytes arrive
@@ -29,6 +35,7 @@ struct CollectiveUnitConfig {
   Picoseconds latency = 0;      ///< from a block's last contribution to its result
   uint64_t buffer = 0;          ///< bytes of partial sums; 0: unlimited
   uint64_t segment = 64 << 10;  ///< bytes of the largest block
+  std::string implementation = kDefaultUnitModel;
 };
 
 /// What keeps buffers from running over, at packet fidelity: credits alone, or priority flow control above
@@ -38,9 +45,6 @@ enum class FlowControl : uint8_t { credits, pfc, automatic };
 const char* to_string(FlowControl control);
 
 /// The defaults of `implementation`.
-inline constexpr const char* kDefaultSwitchModel = "crossbar";
-inline constexpr const char* kDefaultMemoryModel = "auto";  ///< what the section's other keys say
-
 /// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
 struct DimensionConfig {
@@ -74,6 +78,7 @@ struct NpuConfig {
   bool roofline = false;        ///< true: num_ops and tensor_size replace recorded durations
   uint32_t cpu_slots = 1;       ///< CPU operations at once
   uint32_t compute_slots = 1;   ///< GPU compute operations at once
+  std::string implementation = kDefaultNpuModel;
 };
 
 struct HbmConfig {
@@ -88,6 +93,13 @@ struct HbmConfig {
   uint32_t outstanding = 8;                          ///< requests that an NPU has in flight
   std::string over_capacity = "warn";                ///< warn | error | ignore
   std::string implementation = kDefaultMemoryModel;  ///< `auto`: what `model` says
+  // banked: what its controllers do
+  std::string address_map = "interleaved";
+  std::string scheduler = "first_ready";
+  uint32_t window = 64;  ///< requests of a pseudo-channel among which the controller chooses
+  std::string grouping = "watermarks";
+  std::string page_policy = "open";
+  std::string streams = "shortcut";  ///< shortcut | detailed
 
   bool banked() const { return model == "banked"; }
 };
@@ -179,6 +191,14 @@ struct NmuConfig {
   uint32_t injection_queue =
       0;                     ///< own messages a port may hold; 0: unlimited. Full: the NMU's injection waits
   Rate injection_bandwidth;  ///< of the NMU's DMA, over all its ports; 0: unlimited
+  std::string implementation = kDefaultNmuModel;
+};
+
+/// An entry of `implementations`: the model of some modules, in place of what their own section says.
+struct ModuleChoice {
+  std::string modules;  ///< patterns of their names: "nmu3", "switch0_*"
+  std::string implementation;
+  std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `implementations[0]`"
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
@@ -301,6 +321,14 @@ struct Config {
   std::vector<DimensionConfig> levels;    ///< of a tree: its links from the NPUs up, as they were given
   std::vector<FidelityRule> fidelity_rules;  ///< the first that matches applies
   std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
+  std::vector<ModuleChoice> implementations;  ///< the first that matches a module applies
+
+  /// NPUs, NMUs or other single modules are of other models than this library's: ranks are then not alike,
+  /// and what is known of NPUs' times does not hold.
+  bool replaces_modules() const {
+    return !implementations.empty() || npu.implementation != kDefaultNpuModel ||
+           nmu.implementation != kDefaultNmuModel;
+  }
 
   /// True if messages travel on another topology than collectives plan on.
   bool remapped() const { return graph != nullptr || !physical.empty() || !mapping.empty(); }

@@ -188,8 +188,9 @@ const DramSpec* find_dram_spec(std::string_view name) {
 DramSpec dram_spec(const HbmConfig& config) {
   const DramSpec* const known = find_dram_spec(config.preset);
   DramSpec spec = known != nullptr ? *known : DramSpec{};
-  spec.per_bank_refresh = config.refresh == "per_bank";
-  if (config.refresh == "none") spec.refi = 0;
+  const std::string refresh = config.refresh.substr(0, config.refresh.find('('));
+  spec.per_bank_refresh = refresh == "per_bank";
+  if (refresh == "none") spec.refi = 0;
   return spec;
 }
 

@@ -86,12 +86,15 @@ const std::vector<DramSpec>& dram_specs();
 const DramSpec* find_dram_spec(std::string_view name);
 
 struct HbmConfig;
-/// The device of model `banked`, with its refresh.
+/// The device of model `banked`, with its refresh as far as it has a name of this library and no parameters
+/// (sc_models/dram_policies.h has all).
 DramSpec dram_spec(const HbmConfig& config);
 /// An upper bound of one access to an otherwise idle HBM of either model.
 Picoseconds slowest_access(const HbmConfig& config, uint64_t bytes);
 /// Keys that speak of the device: of no use to another model.
-constexpr const char* kDramKeys[] = {"hbm.preset", "hbm.stacks", "hbm.refresh"};
+constexpr const char* kDramKeys[] = {"hbm.preset",      "hbm.stacks",      "hbm.refresh",
+                                     "hbm.address_map", "hbm.scheduler",   "hbm.window",
+                                     "hbm.grouping",    "hbm.page_policy", "hbm.streams"};
 
 /// Where a byte of a memory of some stacks lies: row | bank | column | bank group | pseudo-channel | channel
 /// of a stack | burst, highest bits first.

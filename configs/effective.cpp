@@ -67,6 +67,13 @@ void print_jobs(const std::vector<JobConfig>& jobs, std::string& out) {
   for (const JobConfig& job : jobs) out += "  - {" + print_entry(job, kJobPrefix) + "}\n";
 }
 
+void print_implementations(const std::vector<ModuleChoice>& choices, std::string& out) {
+  if (choices.empty()) return;
+  out += "implementations:\n";
+  for (const ModuleChoice& choice : choices)
+    out += "  - {" + print_entry(choice, kImplementationPrefix) + "}\n";
+}
+
 }  // namespace
 
 std::string effective_yaml(const Config& config) {
@@ -116,6 +123,7 @@ std::string effective_yaml(const Config& config) {
     print_rules("fidelity_rules", config.fidelity_rules, kFidelityRulePrefix, out);
     print_logical(config, out);
   }
+  print_implementations(config.implementations, out);
   return out;
 }
 

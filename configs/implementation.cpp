@@ -13,6 +13,8 @@
 namespace weft {
 namespace {
 
+constexpr std::string_view kOfPlugin = "plugin:";
+
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !text.empty() && text.size() <= 64 && letter(text.front()) &&
@@ -35,9 +37,13 @@ std::string_view trimmed(std::string_view text) {
 }  // namespace
 
 Implementation parse_implementation(std::string_view text) {
-  const std::string_view all = trimmed(text);
-  const size_t open = all.find('(');
+  std::string_view all = trimmed(text);
   Implementation result;
+  if (all.substr(0, kOfPlugin.size()) == kOfPlugin) {
+    result.of_plugin = true;
+    all = trimmed(all.substr(kOfPlugin.size()));
+  }
+  const size_t open = all.find('(');
   const std::string_view name = trimmed(all.substr(0, open));
   if (!is_name(name)) refuse(text, "does not begin with a name");
   result.model = std::string(name);
@@ -64,8 +70,8 @@ Implementation parse_implementation(std::string_view text) {
 std::string print_implementation(const Implementation& implementation) {
   std::vector<std::string> items;
   for (const auto& [key, value] : implementation.parameters) items.push_back(key + "=" + value);
-  return items.empty() ? implementation.model
-                       : fmt::format("{}({})", implementation.model, fmt::join(items, ", "));
+  const std::string name = std::string(implementation.of_plugin ? kOfPlugin : "") + implementation.model;
+  return items.empty() ? name : fmt::format("{}({})", name, fmt::join(items, ", "));
 }
 
 Parameters::Parameters(const Implementation& implementation, std::string owner)

@@ -210,6 +210,10 @@ const std::vector<SectionSpec>& sections() {
        "A list of mappings: several jobs that share the machine, in place of `workload`. Each runs its own "
        "traces on "
        "NPUs of its own. Where their messages meet on a link or in a switch, they slow each other down."},
+      {"implementations[]", true,
+       "A list of mappings: the model of single modules, in place of what their own section says. The first "
+       "entry that matches a module and names a model of its kind applies. An entry that applies to no "
+       "module is an error."},
       {"run", false, "Settings of the run."},
       {"output", false, "What is written, and where."},
   };
@@ -301,6 +305,7 @@ std::string allowed_values(const KeySpec& key) {
     case ValueType::implementation: {
       std::vector<std::string> names;
       for (const Choice& c : key.choices) names.push_back("`" + c.name + "`");
+      if (names.empty()) return "a model's name; with parameters `name(parameter=value, ..)`";
       return fmt::format("{}, or what a plugin brings; with parameters `name(parameter=value, ..)`",
                          fmt::join(names, ", "));
     }
@@ -340,7 +345,8 @@ Value parse_value(const KeySpec& key, const std::string& text) {
       const Implementation implementation = parse_implementation(text);
       std::vector<std::string> names;
       for (const Choice& c : key.choices) names.push_back(c.name);
-      if (std::find(names.begin(), names.end(), implementation.model) != names.end())
+      // Without choices the modules' kinds decide, which the machine knows.
+      if (names.empty() || std::find(names.begin(), names.end(), implementation.model) != names.end())
         return print_implementation(implementation);
       const std::string near = nearest_name(implementation.model, names);
       fail(fmt::format("there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:`",

@@ -8,10 +8,12 @@
 #define WEFT_CONFIGS_NAMED_REGISTRY_H
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "configs/types.h"
 
@@ -47,12 +49,16 @@ class NamedRegistry {
   /// Errors: UserError(usage) that lists the known names.
   const Entry& at(const std::string& name) const {
     if (const Entry* entry = find(name)) return *entry;
-    std::string known;
-    for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
-    throw UserError(ExitCode::usage, fmt::format("there is no {} '{}'; known: {}", what_, name, known));
+    throw UserError(ExitCode::usage,
+                    fmt::format("there is no {} '{}'; known: {}", what_, name, fmt::join(names(), ", ")));
   }
   /// In the order in which they were added; references stay valid.
   const std::deque<Entry>& entries() const { return entries_; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries_) names.push_back(entry.name);
+    return names;
+  }
   const std::string& what() const { return what_; }
 
  private:

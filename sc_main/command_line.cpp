@@ -18,6 +18,7 @@
 #include "sc_main/command_collective.h"
 #include "sc_main/command_describe.h"
 #include "sc_main/command_generate.h"
+#include "sc_main/command_memory.h"
 #include "sc_main/command_pool.h"
 #include "sc_main/command_run.h"
 #include "sc_main/command_schema.h"
@@ -127,6 +128,7 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
   add_collective_command(app, action);
   add_pool_command(app, action);
   add_traffic_command(app, action);
+  add_memory_command(app, action);
   add_sweep_command(app, further, action);
   add_validate_command(app, action);
   add_describe_command(app, action);

@@ -28,6 +28,7 @@
 #include "sc_main/workload.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_estimate.h"
+#include "sc_models/pool/memory_pool.h"
 #include "sc_models/pool/pool_run.h"
 #include "sc_models/pool/private_memories.h"
 
@@ -152,9 +153,7 @@ std::string to_text(const Result& result, bool formula, bool data) {
   if (result.sums != 0) text += fmt::format("# partial sums: {} chunks at most in one switch\n", result.sums);
   if (data && !formula)
     text += fmt::format("# data: {} B compared, all are right\n", grouped(result.verified));
-  if (!formula)
-    text +=
-        fmt::format("# {} messages, {} events, {:.3f} s\n", result.messages, result.events, result.wall_s);
+  if (!formula) text += fmt::format("# {} messages, {} events\n", result.messages, result.events);
   return text;
 }
 

@@ -340,10 +340,8 @@ void add_options(CLI::App& command, SweepOptions& o) {
   command
       .add_option(
           "--vary", o.vary,
-          "A key and its values, or an option of the command: --vary npu.compute_slots=1,2,4, --vary "
-          "--size=1MiB,4MiB; "
-          "range(first, last, step), range(first, last, xFACTOR) and log(first, last, count) are values too; "
-          "keys joined by ; vary together; repeatable, the points are all combinations")
+          "A key and its values, or an option of the command with its values; repeatable, the points are all "
+          "combinations")
       ->type_name("KEY=VALUES")
       ->allow_extra_args(false);
   add("--command", o.command, "NAME",
@@ -384,7 +382,13 @@ void add_sweep_command(CLI::App& app, const std::vector<std::string>& further, A
       app.add_subcommand("sweep", "Another command at many points of a design, several at a time");
   add_options(*command, *options);
   command->footer(
-      "A killed sweep goes on where it was when the same command is run again. Exit code 1: points have "
+      "Options of the command of the points stand behind --.\n\n"
+      "Values: a list between commas; range(FIRST, LAST, STEP), range(FIRST, LAST, xFACTOR) and log(FIRST, "
+      "LAST, "
+      "COUNT),\n"
+      "with units where the key has them. 'A=1,2; B=3,4' varies two keys together.\n\n"
+      "A sweep that was ended goes on where it was when the same command is run again. Exit code 1: points "
+      "have "
       "failed.\n\n"
       "Examples:\n"
       "  weft sweep machine.yaml --command collective --vary collectives.chunks=1,4,16 \\\n"

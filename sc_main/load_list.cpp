@@ -13,14 +13,19 @@
 namespace weft::cli {
 namespace {
 
-[[noreturn]] void fail(const std::string& text, const std::string& what) {
+/// The option as it was given, for messages.
+struct Given {
+  const std::string& text;
+  const char* unit;
+};
+
+[[noreturn]] void fail(const Given& given, const std::string& what) {
   throw UserError(ExitCode::usage,
-                  fmt::format("--load '{}': {}; write for example 0.1:0.9:0.1, 0.05,0.2 or 0.3, in flits per "
-                              "rank and cycle",
-                              text, what));
+                  fmt::format("--load '{}': {}; write for example 0.1:0.9:0.1, 0.05,0.2 or 0.3, {}",
+                              given.text, what, given.unit));
 }
 
-double number(const std::string& text, const std::string& item) {
+double number(const Given& text, const std::string& item) {
   try {
     return parse_number(item);
   } catch (const UserError& e) {
@@ -28,7 +33,7 @@ double number(const std::string& text, const std::string& item) {
   }
 }
 
-double load(const std::string& text, const std::string& item) {
+double load(const Given& text, const std::string& item) {
   const double value = number(text, item);
   if (!(value >= kLeastLoad && value <= 1))
     fail(text, fmt::format("'{}' is not between {} and 1", item, kLeastLoad));
@@ -37,11 +42,12 @@ double load(const std::string& text, const std::string& item) {
 
 }  // namespace
 
-std::vector<double> parse_loads(const std::string& text) {
+std::vector<double> parse_loads(const std::string& text, const char* unit) {
+  const Given given{text, unit};
   std::vector<double> loads;
   if (text.find(':') == std::string::npos) {
-    for (const std::string& item : split_list(text)) loads.push_back(load(text, item));
-    if (loads.size() > kMaxLoads) fail(text, fmt::format("more than {} loads", kMaxLoads));
+    for (const std::string& item : split_list(text)) loads.push_back(load(given, item));
+    if (loads.size() > kMaxLoads) fail(given, fmt::format("more than {} loads", kMaxLoads));
     return loads;
   }
   std::vector<std::string> parts(1);
@@ -52,14 +58,14 @@ std::vector<double> parse_loads(const std::string& text) {
       parts.back() += c;
   }
   if (parts.size() != 3)
-    fail(text, fmt::format("{} parts between colons where three are wanted", parts.size()));
-  const double first = load(text, parts[0]);
-  const double last = load(text, parts[1]);
-  const double step = number(text, parts[2]);
-  if (first > last) fail(text, "the first load is larger than the last");
-  if (!(step > 0)) fail(text, "the step must be above 0");
+    fail(given, fmt::format("{} parts between colons where three are wanted", parts.size()));
+  const double first = load(given, parts[0]);
+  const double last = load(given, parts[1]);
+  const double step = number(given, parts[2]);
+  if (first > last) fail(given, "the first load is larger than the last");
+  if (!(step > 0)) fail(given, "the step must be above 0");
   if ((last - first) / step >= static_cast<double>(kMaxLoads))
-    fail(text, fmt::format("more than {} loads", kMaxLoads));
+    fail(given, fmt::format("more than {} loads", kMaxLoads));
   // Each from the first, and rounded: sums of steps would show as 0.30000000000000004 and might miss the
   // last.
   for (uint32_t i = 0;; ++i) {

@@ -8,19 +8,53 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 namespace weft {
+namespace {
+
+/// From so many requests on a pseudo-channel keeps the pins busy with a stream.
+constexpr uint32_t kShortcutWindow = 64;
+/// A stream's bursts that wait in a pseudo-channel, at most, in units of eight a bank group.
+constexpr uint64_t kFedUnits = 3;
+/// Units that a stream goes burst by burst after a small access has come: changing to pieces and back costs
+/// some time that the memory does not need.
+constexpr uint64_t kStayUnits = 32;
+
+std::shared_ptr<const DramDevice> default_device(const DramSpec& spec, uint32_t stacks) {
+  auto device = std::make_shared<DramDevice>();
+  device->spec = spec;
+  device->policies = default_dram_policies(device->spec, stacks);
+  return device;
+}
+
+/// DramSpec::stream_efficiency() is the rate of a stream that has the memory for itself.
+bool streams_by_formula(const DramDevice& device) {
+  const DramPolicies& p = device.policies;
+  // Refreshes of single banks meet the stream at times of their own.
+  if (device.spec.per_bank_refresh && device.spec.refi != 0) return false;
+  return !device.detailed_streams && p.map->streams() && p.scheduler->first_ready() &&
+         p.window >= kShortcutWindow && !p.page->closes(~0u, true);
+}
+
+}  // namespace
 
 BankedHbm::BankedHbm(sc_core::sc_module_name module_name, const DramSpec& spec, uint32_t stacks,
                      uint64_t capacity, uint32_t sockets, vcd::Waves* waves)
+    : BankedHbm(module_name, default_device(spec, stacks), stacks, capacity, sockets, waves) {}
+
+BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const DramDevice> device,
+                     uint32_t stacks, uint64_t capacity, uint32_t sockets, vcd::Waves* waves)
     : MemoryTarget(module_name, capacity, sockets, waves),
-      spec_(spec),
+      device_(std::move(device)),
+      spec_(device_->spec),
       stacks_(stacks),
-      stream_bytes_(uint64_t{stacks} * spec.channels * spec.pseudo_channels * spec.bank_groups * 8 *
-                    spec.burst_bytes),
-      piece_bytes_(uint64_t{stacks} * spec.channels * spec.pseudo_channels * spec.bank_groups *
-                   spec.row_bytes),
-      stream_rate_(spec.stream_efficiency() * spec.stack_peak() * stacks * 1e-12) {
+      stream_bytes_(uint64_t{stacks} * spec_.channels * spec_.pseudo_channels * spec_.bank_groups * 8 *
+                    spec_.burst_bytes),
+      piece_bytes_(uint64_t{stacks} * spec_.channels * spec_.pseudo_channels * spec_.bank_groups *
+                   spec_.row_bytes),
+      shortcut_(streams_by_formula(*device_)),
+      stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12) {
   if (waves == nullptr || !waves->on()) return;
   for (uint32_t c = 0; c < channels(); ++c) {
     const std::string prefix = fmt::format("{}.channel{}.", name(), c);
@@ -39,7 +73,7 @@ constexpr Picoseconds kAhead = 1000000000000;
 void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   static_cast<void>(later(at, kAhead));
   if (ticket >= pending_.size()) pending_.resize(ticket + 1);
-  pending_[ticket] = {access, 0, 0};
+  pending_[ticket] = {access, 0, false, 0};
   arrivals_.push(at, arrived_++, ticket);
   wake_at(at);
 }
@@ -51,21 +85,21 @@ void BankedHbm::work(Picoseconds now) {
   // What has come meanwhile goes before the next piece.
   const bool piece_ended = streaming_ && stream_until_ <= now;
   while (arrivals_.next() <= now) arrive(arrivals_.pop().payload, now);
-  if (piece_ended) {
-    streaming_ = false;
-    turn_ = submitted_;
-  }
+  if (piece_ended) streaming_ = false;
   if (!streaming_) {
+    if (!streams_.empty() && in_detail()) feed_stream(now);
     for (uint32_t c = 0; c < next_.size(); ++c) {
       if (next_[c] <= now) serve_channel(c, now);
     }
   }
-  serve_streams(now);
+  if (!streaming_ && !streams_.empty() && issued_ == submitted_ && !in_detail()) begin_piece(now);
   Picoseconds next = arrivals_.next();
   if (streaming_) {
     next = std::min(next, stream_until_);
   } else if (issued_ < submitted_) {
     next = std::min(next, *std::min_element(next_.begin(), next_.end()));
+  } else if (!streams_.empty()) {
+    next = now;  // the rest of a stream
   }
   if (next != kNever) wake_at(std::max(next, now));
 }
@@ -74,7 +108,7 @@ void BankedHbm::work(Picoseconds now) {
 void BankedHbm::make_channels() {
   channels_.reserve(channels());
   for (uint32_t c = 0; c < channels(); ++c) {
-    channels_.emplace_back(spec_);
+    channels_.emplace_back(spec_, device_->policies);
     channels_.back().block(stream_until_);
   }
   next_.assign(channels(), kNever);
@@ -83,19 +117,27 @@ void BankedHbm::make_channels() {
 void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
   Pending& p = pending_[ticket];
   if (p.access.length >= stream_bytes_) {
+    p.to_come = true;
+    if (streams_.empty() && !streaming_) {  // what was before it is over, or waits
+      small_seen_ = small_;
+      stay_ = fed_;
+    }
     streams_.push_back(ticket);
     return;
   }
+  ++small_;
   if (channels_.empty()) make_channels();
   const uint64_t first = p.access.address / spec_.burst_bytes;
   const uint64_t last = (p.access.address + p.access.length - 1) / spec_.burst_bytes;
   p.bursts = last - first + 1;
-  submitted_ += p.bursts;
-  for (uint64_t burst = first; burst <= last; ++burst) {
-    const DramAddress a = map_address(spec_, stacks_, burst * spec_.burst_bytes);
-    channels_[a.channel].submit(a.pseudo_channel, {a.row, a.bank, p.access.write, ticket}, now);
-    next_[a.channel] = now;  // to be asked again
-  }
+  for (uint64_t burst = first; burst <= last; ++burst) submit(ticket, burst, p.access.write, now);
+}
+
+void BankedHbm::submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now) {
+  const DramAddress a = device_->policies.map->place(burst * spec_.burst_bytes);
+  channels_[a.channel].submit(a.pseudo_channel, {a.row, a.bank, write, ticket}, now);
+  next_[a.channel] = now;  // to be asked again
+  ++submitted_;
 }
 
 void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
@@ -110,7 +152,8 @@ void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
     p.last = std::max(p.last, d.at);
     burst_until_ = std::max(burst_until_, d.at - (spec_.controller - spec_.controller / 2));
     moved_ += spec_.burst_bytes;
-    if (--p.bursts == 0) finish(ticket, p.last);
+    if (p.access.length >= stream_bytes_) ++fed_issued_;
+    if (--p.bursts == 0 && !p.to_come) finish(ticket, p.last);
   }
   if (!probes_.empty()) {
     probes_[c].queue.set(now, channel.waiting());
@@ -119,11 +162,64 @@ void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
   if (bytes_probe_ && !done_.empty()) bytes_probe_.set(now, moved_);
 }
 
-void BankedHbm::serve_streams(Picoseconds now) {
-  if (streaming_ || streams_.empty() || issued_ < turn_) return;
+/// The stream at the front goes burst by burst now.
+bool BankedHbm::in_detail() const {
+  return !shortcut_ || fed_ < stay_ || small_ != small_seen_ || issued_ - fed_issued_ < submitted_ - fed_;
+}
+
+// As many bursts as keep the windows full; small accesses queue behind them.
+void BankedHbm::feed_stream(Picoseconds now) {
+  const uint64_t unit = stream_bytes_ / spec_.burst_bytes;
+  if (channels_.empty()) make_channels();
+  if (rows_open_) open_next_rows();
+  while (!streams_.empty() && fed_ - fed_issued_ < kFedUnits * unit) {
+    if (small_ != small_seen_) stay_ = fed_ + kStayUnits * unit;
+    small_seen_ = small_;
+    const Ticket ticket = streams_.front();
+    Pending& p = pending_[ticket];
+    // One direction after the other: a stream that fills the window would hold up the end of the other one.
+    if (p.access.write != stream_writes_ && fed_ != fed_issued_) return;
+    stream_writes_ = p.access.write;
+    const uint64_t burst = (p.access.address + streamed_) / spec_.burst_bytes;
+    submit(ticket, burst, p.access.write, now);
+    ++p.bursts;
+    ++fed_;
+    streamed_ = std::min(p.access.length, (burst + 1) * spec_.burst_bytes - p.access.address);
+    if (streamed_ == p.access.length) end_stream();
+  }
+}
+
+// After a piece the rows of the next one are open, as they are when a stream goes burst by burst.
+void BankedHbm::open_next_rows() {
+  rows_open_ = false;
+  if (streamed_ == 0) return;
+  const Access& access = pending_[streams_.front()].access;
+  const uint64_t first = (access.address + streamed_) / spec_.burst_bytes;
+  const uint64_t places = uint64_t{channels()} * spec_.pseudo_channels * spec_.bank_groups;
+  for (uint64_t i = 0; i < places; ++i) {
+    const DramAddress a = device_->policies.map->place((first + i) * spec_.burst_bytes);
+    channels_[a.channel].open(a.pseudo_channel, a.bank, a.row, stream_until_);
+  }
+}
+
+void BankedHbm::end_stream() {
+  pending_[streams_.front()].to_come = false;
+  streams_.pop_front();
+  streamed_ = 0;
+}
+
+void BankedHbm::begin_piece(Picoseconds now) {
   const Ticket ticket = streams_.front();
   const Pending& p = pending_[ticket];
-  const Picoseconds start = std::max(now, burst_until_);
+  // A stream's time is that of its column commands; data follows them.
+  Picoseconds start = std::max(now, burst_until_);
+  if (streamed_ != 0 && burst_until_ > now)
+    start = std::max(now, burst_until_ - (p.access.write ? spec_.wl : spec_.rl));
+  if (p.access.write != stream_writes_ && stream_until_ != 0) {
+    const Picoseconds turn = p.access.write ? spec_.rtw : spec_.wl + spec_.burst + spec_.wtr_long;
+    start = std::max(start, later(stream_until_, turn - spec_.ccd_short + spec_.controller / 2));
+  }
+  stream_writes_ = p.access.write;
   const uint64_t bytes = std::min(piece_bytes_, p.access.length - streamed_);
   // Each piece from the request's first byte, so that rounding does not add up.
   const auto time_of = [&](uint64_t n) {
@@ -133,6 +229,7 @@ void BankedHbm::serve_streams(Picoseconds now) {
   stream_until_ = later(start, time);
   stream_time_ += time;
   streaming_ = true;
+  rows_open_ = true;
   for (DramChannel& channel : channels_) channel.block(stream_until_);
   for (uint32_t c = 0; c < next_.size(); ++c) {
     if (next_[c] != kNever) next_[c] = stream_until_;
@@ -144,9 +241,8 @@ void BankedHbm::serve_streams(Picoseconds now) {
   // Behind the last byte: the way of any read through controller, bank and pins; a write ends at the pins.
   const Picoseconds way =
       spec_.controller + (p.access.write ? spec_.rcd_write + spec_.wl : spec_.rcd_read + spec_.rl);
-  finish(ticket, stream_until_ + way);
-  streams_.pop_front();
-  streamed_ = 0;
+  finish(ticket, std::max(p.last, stream_until_ + way));
+  end_stream();
 }
 
 }  // namespace weft

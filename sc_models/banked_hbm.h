@@ -4,26 +4,30 @@
 // An NPU's HBM, model `banked`: stacks of channels with banks, rows and refresh. Small accesses are cut into
 // bursts that the channels schedule one by one (DramChannel). A long sequential access is a stream: it uses
 // every bank group of every channel, and its rate follows from the refresh alone
-// (DramSpec::stream_efficiency), so it costs one event a piece instead of one a burst.
+// (DramSpec::stream_efficiency). While it is alone in the memory it costs one event a piece instead of one a
+// burst; beside small accesses it is simulated burst by burst like them.
 
 #ifndef WEFT_SC_MODELS_BANKED_HBM_H
 #define WEFT_SC_MODELS_BANKED_HBM_H
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "configs/dram_spec.h"
 #include "sc_models/dram_channel.h"
+#include "sc_models/dram_policies.h"
 #include "sc_models/memory_target.h"
 
 namespace weft {
 
-/// Streams and the bursts of small accesses take turns: a piece of a stream has all channels to itself; what
-/// has come until its end goes before the next piece.
 class BankedHbm final : public MemoryTarget {
  public:
-  /// `spec` outlives it. `capacity` in bytes; 0: unlimited. One socket an initiator.
+  /// `capacity` in bytes; 0: unlimited. One socket an initiator.
+  BankedHbm(sc_core::sc_module_name name, std::shared_ptr<const DramDevice> device, uint32_t stacks,
+            uint64_t capacity, uint32_t sockets, vcd::Waves* waves);
+  /// A device with the default policies.
   BankedHbm(sc_core::sc_module_name name, const DramSpec& spec, uint32_t stacks, uint64_t capacity,
             uint32_t sockets, vcd::Waves* waves);
 
@@ -44,18 +48,26 @@ class BankedHbm final : public MemoryTarget {
   void make_channels();
   void arrive(Ticket ticket, Picoseconds now);
   void serve_channel(uint32_t channel, Picoseconds now);
-  void serve_streams(Picoseconds now);
+  void submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now);
+  bool in_detail() const;
+  void feed_stream(Picoseconds now);
+  void begin_piece(Picoseconds now);
+  void open_next_rows();
+  void end_stream();
 
   struct Pending {
     Access access;
-    uint64_t bursts = 0;   ///< not yet complete
+    uint64_t bursts = 0;   ///< submitted and not yet complete
+    bool to_come = false;  ///< not all of it is submitted
     Picoseconds last = 0;  ///< latest completion so far
   };
 
+  const std::shared_ptr<const DramDevice> device_;
   const DramSpec& spec_;
   const uint32_t stacks_;
   const uint64_t stream_bytes_;
   const uint64_t piece_bytes_;         ///< of a stream: a row in every bank group
+  const bool shortcut_;                ///< of streams: possible
   const double stream_rate_;           ///< bytes a picosecond
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel
@@ -65,13 +77,19 @@ class BankedHbm final : public MemoryTarget {
   std::vector<DramChannel::Completion> done_;
 
   std::deque<Ticket> streams_;
-  uint64_t streamed_ = 0;         ///< bytes of the one at the front
+  uint64_t streamed_ = 0;         ///< bytes of the one at the front that have gone, or are submitted
+  uint64_t fed_ = 0;              ///< bursts of streams
+  uint64_t fed_issued_ = 0;       ///< .. and of them issued
+  uint64_t small_ = 0;            ///< small accesses so far
+  uint64_t small_seen_ = 0;       ///< .. that the stream has been changed to burst by burst for
+  uint64_t stay_ = 0;             ///< bursts of streams up to which it stays so
+  bool rows_open_ = false;        ///< the rows that the stream needs next, since its last piece
   Picoseconds stream_until_ = 0;  ///< end of the current piece
   Picoseconds burst_until_ = 0;   ///< data of the bursts is on the pins until then
   bool streaming_ = false;
-  uint64_t submitted_ = 0;  ///< bursts
+  bool stream_writes_ = false;  ///< direction of the last stream
+  uint64_t submitted_ = 0;      ///< bursts
   uint64_t issued_ = 0;
-  uint64_t turn_ = 0;  ///< bursts that are issued before the next piece of a stream
   Picoseconds stream_time_ = 0;
   uint64_t moved_ = 0;  ///< bytes
 

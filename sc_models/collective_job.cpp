@@ -135,7 +135,7 @@ std::string CollectiveJob::stalled_ranks() const {
                   sc_core::sc_time_stamp().value(), total_count() - done_count(), total_count());
   uint32_t shown = 0;
   for (uint32_t r = 0; r < built_ranks() && shown < 16; ++r) {
-    for (const std::string& line : machine_.nmu(r).engine().describe_waits(4)) {
+    for (const std::string& line : machine_.nmu(r).describe_waits(4)) {
       report += fmt::format("  rank {}: {}\n", r, line);
       ++shown;
     }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What the machine asks of every part that counts, holds or can lose something: its counters, why nothing
-// moves in it, and what does not balance at the end.
+// What the machine asks of every part that counts, holds or can lose something: its counters, the links that
+// it sends on, why nothing moves in it, and what does not balance at the end. A new kind of part is one more
+// Component; the machine needs no list for it.
 
 #ifndef WEFT_SC_MODELS_COMPONENT_H
 #define WEFT_SC_MODELS_COMPONENT_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "sc_models/link_report.h"
 
 namespace weft {
 
@@ -35,12 +39,23 @@ struct Counters {
   uint64_t memory_outstanding = 0;
 };
 
+/// Where the links of a part stand in links.csv. Within one place they stand as their parts were built.
+enum class LinkPlace : uint8_t { nmus, crossbars, units, switches, pool, packets, others };
+inline constexpr LinkPlace kLinkPlaces[] = {LinkPlace::nmus,     LinkPlace::crossbars, LinkPlace::units,
+                                            LinkPlace::switches, LinkPlace::pool,      LinkPlace::packets,
+                                            LinkPlace::others};
+
 class Component {
  public:
+  using LinkVisitor = std::function<void(const LinkReport&)>;
+
   virtual ~Component() = default;
 
   /// Adds what this part has counted.
   virtual void count(Counters& counters) const = 0;
+  /// Calls `visit` for every link direction that this part sends on, in a fixed order.
+  virtual void for_each_link(const LinkVisitor&) const {}
+  virtual LinkPlace link_place() const { return LinkPlace::others; }
   /// Why nothing moves in it, after its name; "" when nothing is held.
   virtual std::string stall_text() const { return {}; }
   /// Adds a line for every law of conservation that does not hold when nothing is under way any more. What

@@ -8,15 +8,48 @@
 namespace weft {
 
 DramChannel::DramChannel(const DramSpec& spec, uint32_t window)
-    : spec_(spec), window_(window), bank_queue_(spec.bank_queue()) {
+    : DramChannel(spec, default_dram_policies(spec, 1, window)) {}
+
+DramChannel::DramChannel(const DramSpec& spec, const DramPolicies& policies)
+    : spec_(spec),
+      policies_(policies),
+      window_(policies.window),
+      bank_queue_(std::min(policies.window, policies.scheduler->bank_queue() != 0
+                                                ? policies.scheduler->bank_queue()
+                                                : spec.bank_queue())),
+      first_ready_(policies.scheduler->first_ready()),
+      separate_(policies.grouping->separates()),
+      may_close_(policies.page->closes(~0u, false) || policies.page->closes(~0u, true)) {
+  Clocks& c = clocks_;
+  c.rcd_read = on_clock(spec.rcd_read);
+  c.rcd_write = on_clock(spec.rcd_write);
+  c.rp = on_clock(spec.rp);
+  c.ras = on_clock(spec.ras);
+  c.rc = on_clock(spec.rc);
+  c.rtp = on_clock(spec.rtp);
+  c.write_to_precharge = on_clock(spec.wl + spec.burst + spec.wr);
+  c.ccd_short = on_clock(spec.ccd_short);
+  c.ccd_long = on_clock(spec.ccd_long);
+  c.rrd_short = on_clock(spec.rrd_short);
+  c.rrd_long = on_clock(spec.rrd_long);
+  c.faw = on_clock(spec.faw);
+  c.rtw = on_clock(spec.rtw);
+  c.write_to_read_short = on_clock(spec.wl + spec.burst + spec.wtr_short);
+  c.write_to_read_long = on_clock(spec.wl + spec.burst + spec.wtr_long);
+  for (uint32_t b = 0; b < spec.banks(); ++b)
+    group_of_.push_back(static_cast<uint8_t>(b / spec.banks_per_group));
   pseudo_channels_.resize(spec.pseudo_channels);
   for (uint32_t i = 0; i < spec.pseudo_channels; ++i) {
     PseudoChannel& pc = pseudo_channels_[i];
+    pc.window.resize(size_t{spec.banks()} * bank_queue_);
     pc.banks.resize(spec.banks());
-    pc.of_bank.resize(spec.banks());
     pc.group_read.resize(spec.bank_groups);
     pc.group_write.resize(spec.bank_groups);
     pc.group_activate.resize(spec.bank_groups);
+    pc.row_ready.resize(spec.banks(), kNever);
+    pc.row_order.resize(spec.banks());
+    pc.row_base.resize(spec.banks());
+    pc.row_bases.resize(spec.bank_groups + 1);
     if (spec.refi == 0) continue;
     // All banks of a channel rest together: a stream goes over all pseudo-channels, and one that rests alone
     // would hold up the others. Single banks take turns.
@@ -25,34 +58,496 @@ DramChannel::DramChannel(const DramSpec& spec, uint32_t window)
   }
 }
 
-Picoseconds DramChannel::slot(Picoseconds t) const {
-  return std::max(on_clock(t), row_free_);
-}
-
 void DramChannel::submit(uint32_t number, const DramRequest& request, Picoseconds now) {
   PseudoChannel& pc = pseudo_channels_[number];
-  if (pc.window.empty()) catch_up_refreshes(pc, now);
-  pc.behind.push_back({request, on_clock(now + spec_.controller / 2), true});
+  if (pc.queued == 0) catch_up_refreshes(pc, now);
+  Waiting w;
+  w.arrival = on_clock(now + spec_.controller / 2);
+  w.row = request.row;
+  w.token = request.token;
+  w.order = pc.next_order++ * kBanks + request.bank;
+  w.write = request.write;
   ++waiting_;
-  admit(pc, now);
+  if (pc.behind_first == pc.behind.size() && pc.queued < window_ &&
+      pc.banks[request.bank].queued < bank_queue_) {
+    push(pc, w);
+    choose_direction(pc);
+  } else {
+    pc.behind.push_back(w);
+    if (pc.behind_first + 1 == pc.behind.size()) admit(pc, now);
+  }
 }
 
-// Into the window, in the order of arrival, what it has room for. Then who goes first: reads, until the high
-// watermark; writes, until the low one or until none is left. Without reads, writes.
+// Into the window, in the order of arrival, what it has room for.
 void DramChannel::admit(PseudoChannel& pc, Picoseconds now) {
-  while (!pc.behind.empty() && pc.window.size() < window_) {
-    const DramRequest& request = pc.behind.front().request;
-    if (pc.of_bank[request.bank] >= bank_queue_) break;
-    ++pc.of_bank[request.bank];
-    if (request.write) ++pc.writes;
-    pc.window.push_back(pc.behind.front());
-    pc.window.back().arrival = std::max(pc.window.back().arrival, now);  // no command before it was seen
-    pc.behind.pop_front();
-    pc.decided = false;
+  while (pc.behind_first < pc.behind.size() && pc.queued < window_) {
+    Waiting& w = pc.behind[pc.behind_first];
+    if (pc.banks[w.bank()].queued >= bank_queue_) break;
+    w.arrival = std::max(w.arrival, now);  // no command before it was seen
+    push(pc, w);
+    if (++pc.behind_first < pc.behind.size()) continue;
+    pc.behind.clear();
+    pc.behind_first = 0;
   }
-  const bool reads = pc.writes < pc.window.size();
-  pc.draining =
-      pc.writes > 0 && (!reads || pc.writes >= kWriteHigh || (pc.draining && pc.writes > kWriteLow));
+  if (pc.behind_first > 64 && 2 * pc.behind_first > pc.behind.size()) {
+    pc.behind.erase(pc.behind.begin(), pc.behind.begin() + static_cast<std::ptrdiff_t>(pc.behind_first));
+    pc.behind_first = 0;
+  }
+  choose_direction(pc);
+}
+
+void DramChannel::push(PseudoChannel& pc, const Waiting& request) {
+  const uint32_t number = request.bank();
+  Bank& bank = pc.banks[number];
+  const uint32_t position = bank.queued++;
+  const uint64_t bit = uint64_t{1} << number;
+  queue(pc, number)[position] = request;
+  ++pc.queued;
+  if (request.write) ++pc.writes;
+  undecided(pc);
+  if (bank.row == request.row) {
+    uint32_t& first = request.write ? bank.write_hit : bank.read_hit;
+    if (first != kNone) return;
+    first = position;
+    (request.write ? pc.write_hits : pc.read_hits) |= bit;
+    pc.column_known = false;
+    if (pc.row_ready[number] == kNever) return;
+    pc.row_ready[number] = kNever;  // its row is wanted as it is
+    if (pc.row.bank() == number) pc.row_known = false;
+    return;
+  }
+  uint64_t& misses = request.write ? pc.write_misses : pc.read_misses;
+  if ((misses & bit) == 0) pc.column_known = pc.column_known && pc.writes == 0;
+  misses |= bit;
+  if (bank.miss != kNone) return;
+  bank.miss = position;
+  note_row_change(pc, number);
+  offer_row(pc, number);
+}
+
+// Who goes first: reads, until the policy says otherwise; writes where no read waits.
+void DramChannel::choose_direction(PseudoChannel& pc) {
+  const uint32_t reads = pc.queued - pc.writes;
+  const bool draining =
+      pc.writes > 0 && (reads == 0 || policies_.grouping->writes_first(reads, pc.writes, pc.draining));
+  if (draining == pc.draining) return;
+  pc.draining = draining;
+  pc.column_known = false;
+  undecided(pc);
+}
+
+/// Finds out anew what the queue of a bank wants.
+void DramChannel::scan(PseudoChannel& pc, uint32_t number) {
+  Bank& bank = pc.banks[number];
+  const Waiting* const w = queue(pc, number);
+  bank.read_hit = bank.write_hit = bank.miss = kNone;
+  bool read_misses = false;
+  bool write_misses = false;
+  for (uint32_t i = bank.queued; i-- > 0;) {
+    if (w[i].row == bank.row) {
+      (w[i].write ? bank.write_hit : bank.read_hit) = i;
+    } else {
+      bank.miss = i;
+      (w[i].write ? write_misses : read_misses) = true;
+    }
+  }
+  const uint64_t bit = uint64_t{1} << number;
+  const auto set = [bit](uint64_t& mask, bool on) { mask = on ? mask | bit : mask & ~bit; };
+  set(pc.read_hits, bank.read_hit != kNone);
+  set(pc.write_hits, bank.write_hit != kNone);
+  set(pc.read_misses, read_misses);
+  set(pc.write_misses, write_misses);
+  note_row_change(pc, number);
+}
+
+// ---- the next command
+//
+// First ready: of the column commands to open rows the one that can go soonest; beside it, on the pins of the
+// row commands, the row change that can go soonest, of banks for which no request to the open row is waiting.
+// Of equals the oldest.
+
+/// Column commands against the direction (writes, or reads while writes are drained) wait while one in the
+/// direction has its row open, except to a row that one in the direction waits to be closed.
+uint64_t DramChannel::column_candidates(const PseudoChannel& pc, bool writes) const {
+  const uint64_t hits = writes ? pc.write_hits : pc.read_hits;
+  if (!separate_ || writes == pc.draining) return hits;
+  if ((writes ? pc.read_hits : pc.write_hits) == 0) return hits;
+  return hits & (writes ? pc.read_misses : pc.write_misses);
+}
+
+void DramChannel::find_column(PseudoChannel& pc) {
+  pc.column_known = true;
+  pc.column = {};
+  for (const bool write : {false, true}) {
+    for (uint64_t rest = column_candidates(pc, write); rest != 0; rest &= rest - 1)
+      offer_column(pc, static_cast<uint32_t>(__builtin_ctzll(rest)), write);
+  }
+}
+
+void DramChannel::offer_column(PseudoChannel& pc, uint32_t b, bool write) const {
+  const Bank& bank = pc.banks[b];
+  const Waiting& w = pc.window[size_t{b} * bank_queue_ + (write ? bank.write_hit : bank.read_hit)];
+  const uint32_t g = group_of_[b];
+  const Picoseconds t =
+      write ? std::max({w.arrival, blocked_, bank.write_clock, pc.write_clock, pc.group_write[g]})
+            : std::max({w.arrival, blocked_, bank.read_clock, pc.read_clock, pc.group_read[g]});
+  if (spec_.per_bank_refresh && held_by_refresh(pc, b, t)) return;
+  pc.column.offer(t, w.order, write);
+}
+
+/// What a bank alone says of its row change: called whenever its hits, its oldest miss or its times change.
+void DramChannel::note_row_change(PseudoChannel& pc, uint32_t b) {
+  const Bank& bank = pc.banks[b];
+  if (bank.miss == kNone || bank.read_hit != kNone || bank.write_hit != kNone) {
+    pc.row_ready[b] = kNever;
+    return;
+  }
+  const Waiting& w = queue(pc, b)[bank.miss];
+  const bool open = bank.row != kClosed;
+  pc.row_ready[b] = std::max(w.arrival, open ? bank.precharge_clock : bank.activate_clock);
+  pc.row_order[b] = w.order;
+  pc.row_base[b] = open ? 0 : static_cast<uint8_t>(group_of_[b] + 1);
+}
+
+void DramChannel::find_row_bases(PseudoChannel& pc) const {
+  const Picoseconds slot = std::max(blocked_, row_free_);
+  const Picoseconds opens = std::max({slot, pc.activate_clock, pc.window_opens[pc.oldest_activate]});
+  pc.row_bases[0] = slot;
+  for (uint32_t g = 0; g < spec_.bank_groups; ++g)
+    pc.row_bases[g + 1] = std::max(opens, pc.group_activate[g]);
+}
+
+// Two passes without branches: the earliest time, then the oldest of those that have it.
+void DramChannel::find_row(PseudoChannel& pc) {
+  pc.row_known = true;
+  pc.row = {};
+  find_row_bases(pc);
+  const auto banks = static_cast<uint32_t>(pc.banks.size());
+  const Picoseconds* const bases = pc.row_bases.data();
+  const uint8_t* const base = pc.row_base.data();
+  const Picoseconds* const ready = pc.row_ready.data();
+  const uint64_t* const orders = pc.row_order.data();
+  if (spec_.per_bank_refresh) {
+    for (uint32_t b = 0; b < banks; ++b) offer_row(pc, b);
+    return;
+  }
+  Picoseconds times[kBanks];
+  Picoseconds at = kNever;
+  for (uint32_t b = 0; b < banks; ++b) {
+    times[b] = std::max(ready[b], bases[base[b]]);
+    at = std::min(at, times[b]);
+  }
+  if (at == kNever) return;
+  uint64_t order = ~uint64_t{0};
+  for (uint32_t b = 0; b < banks; ++b) {
+    const uint64_t later = uint64_t{0} - static_cast<uint64_t>(times[b] != at);  // all ones
+    order = std::min(order, orders[b] | later);
+  }
+  pc.row.at = at;
+  pc.row.order = order;
+}
+
+/// One more candidate for the row change.
+void DramChannel::offer_row(PseudoChannel& pc, uint32_t b) {
+  if (!pc.row_known || pc.row_ready[b] == kNever) return;
+  const Picoseconds t = std::max(pc.row_ready[b], pc.row_bases[pc.row_base[b]]);
+  if (spec_.per_bank_refresh && held_by_refresh(pc, b, t)) return;
+  pc.row.offer(t, pc.row_order[b], false);
+}
+
+void DramChannel::decide(PseudoChannel& pc) {
+  using Next = PseudoChannel::Next;
+  pc.decided = true;
+  pc.command = Next::none;
+  pc.at = kNever;
+  if (pc.queued == 0) return;
+  if (!first_ready_) return decide_by_policy(pc);
+  if (!pc.column_known) find_column(pc);
+  if (!pc.row_known || pc.row_bases[0] < row_free_) find_row(pc);
+  const bool row = pc.row.at < pc.column.at;
+  const Best& best = row ? pc.row : pc.column;
+  if (best.at < pc.refresh || (spec_.per_bank_refresh && best.at != kNever)) {
+    pc.at = best.at;
+    pc.command = row ? Next::row : Next::column;
+    pc.bank = best.bank();
+    const Bank& bank = pc.banks[pc.bank];
+    pc.position = row ? bank.miss : best.write ? bank.write_hit : bank.read_hit;
+  }
+  if (pc.refresh <= pc.at) decide_refresh(pc);
+}
+
+/// A scheduler that is not built in chooses.
+void DramChannel::decide_by_policy(PseudoChannel& pc) {
+  using Next = PseudoChannel::Next;
+  const bool oldest = policies_.scheduler->oldest_of_bank();
+  candidates_.clear();
+  find_row_bases(pc);
+  for (uint32_t b = 0; b < pc.banks.size(); ++b) {
+    const Bank& bank = pc.banks[b];
+    if (bank.queued == 0) continue;
+    const uint64_t bit = uint64_t{1} << b;
+    const auto offer = [&](uint32_t position, bool column) {
+      const Waiting& w = queue(pc, b)[position];
+      Picoseconds t = 0;
+      if (column) {
+        const uint32_t group = group_of_[b];
+        t = w.write ? std::max({w.arrival, blocked_, bank.write_clock, pc.write_clock, pc.group_write[group]})
+                    : std::max({w.arrival, blocked_, bank.read_clock, pc.read_clock, pc.group_read[group]});
+      } else {
+        t = bank.row != kClosed ? std::max({w.arrival, bank.precharge_clock, pc.row_bases[0]})
+                                : std::max({w.arrival, bank.activate_clock, pc.row_bases[group_of_[b] + 1]});
+      }
+      candidates_.push_back({t, w.order, b, position, column, w.write});
+    };
+    if (oldest) {  // its row may be wanted by younger ones, which have to wait
+      offer(0, queue(pc, b)[0].row == bank.row);
+      continue;
+    }
+    if ((column_candidates(pc, false) & bit) != 0) offer(bank.read_hit, true);
+    if ((column_candidates(pc, true) & bit) != 0) offer(bank.write_hit, true);
+    if (bank.read_hit == kNone && bank.write_hit == kNone) offer(bank.miss, false);
+  }
+  while (!candidates_.empty()) {
+    const size_t i = policies_.scheduler->choose(candidates_);
+    const DramCandidate c = candidates_.at(i);
+    if (!held_by_refresh(pc, c.bank, c.at)) {
+      pc.at = c.at;
+      pc.command = c.column ? Next::column : Next::row;
+      pc.bank = c.bank;
+      pc.position = c.position;
+      break;
+    }
+    if (policies_.scheduler->in_order()) break;
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  if (pc.refresh <= pc.at) decide_refresh(pc);
+}
+
+void DramChannel::decide_refresh(PseudoChannel& pc) {
+  Picoseconds t = std::max(pc.refresh, blocked_);
+  for (uint32_t b = 0; b < pc.banks.size(); ++b) {
+    if (spec_.per_bank_refresh && b != pc.refresh_bank) continue;
+    if (pc.banks[b].row != kClosed) t = std::max(t, pc.banks[b].precharge_ready);
+  }
+  if (t > pc.at) return;
+  pc.at = on_clock(t);
+  pc.command = PseudoChannel::Next::refresh;
+}
+
+DramChannel::PseudoChannel* DramChannel::earliest() {
+  if (earliest_known_) return earliest_;
+  earliest_known_ = true;
+  earliest_ = nullptr;
+  for (PseudoChannel& pc : pseudo_channels_) {
+    if (!pc.decided) decide(pc);
+    if (pc.at != kNever && (earliest_ == nullptr || pc.at < earliest_->at)) earliest_ = &pc;
+  }
+  return earliest_;
+}
+
+Picoseconds DramChannel::next() {
+  const PseudoChannel* const pc = earliest();
+  return pc == nullptr ? kNever : pc->at;
+}
+
+void DramChannel::advance(Picoseconds now, std::vector<Completion>& done) {
+  for (PseudoChannel* pc = earliest(); pc != nullptr && pc->at <= now; pc = earliest()) issue(*pc, done);
+}
+
+void DramChannel::issue(PseudoChannel& pc, std::vector<Completion>& done) {
+  using Next = PseudoChannel::Next;
+  switch (pc.command) {
+    case Next::column:
+      column(pc, done);
+      break;
+    case Next::row:
+      pc.banks[pc.bank].row == kClosed ? activate(pc) : precharge(pc);
+      break;
+    case Next::refresh:
+      refresh(pc);
+      break;
+    case Next::none:
+      break;
+  }
+}
+
+void DramChannel::column(PseudoChannel& pc, std::vector<Completion>& done) {
+  const uint32_t number = pc.bank;
+  Bank& bank = pc.banks[number];
+  Waiting* const requests = queue(pc, number);
+  const Waiting w = requests[pc.position];
+  const Picoseconds t = pc.at;
+  const uint32_t group = group_of_[number];
+  const auto after = [](Picoseconds& ready, Picoseconds at) { ready = std::max(ready, at); };
+  Picoseconds end = 0;
+  if (w.write) {
+    ++counters_.writes;
+    end = t + spec_.wl + spec_.burst;
+    after(bank.precharge_ready, end + spec_.wr);
+    after(bank.precharge_clock, t + clocks_.write_to_precharge);
+    after(pc.write_clock, t + clocks_.ccd_short);
+    after(pc.group_write[group], t + clocks_.ccd_long);
+    after(pc.read_clock, t + clocks_.write_to_read_short);
+    after(pc.group_read[group], t + clocks_.write_to_read_long);
+  } else {
+    ++counters_.reads;
+    end = t + spec_.rl + spec_.burst;
+    after(bank.precharge_ready, t + spec_.rtp);
+    after(bank.precharge_clock, t + clocks_.rtp);
+    after(pc.read_clock, t + clocks_.ccd_short);
+    after(pc.group_read[group], t + clocks_.ccd_long);
+    after(pc.write_clock, t + clocks_.rtw);
+  }
+  if (w.hit) ++counters_.hits;
+  done.push_back({w.token, end + spec_.controller - spec_.controller / 2});
+  --waiting_;
+  --bank.queued;
+  for (uint32_t i = pc.position; i < bank.queued; ++i) requests[i] = requests[i + 1];
+  --pc.queued;
+  if (w.write) --pc.writes;
+  ++bank.columns;
+  scan(pc, number);
+  const bool wanted = bank.read_hit != kNone || bank.write_hit != kNone;
+  const bool closes = may_close_ && policies_.page->closes(bank.columns, wanted);
+  note(w.write ? Command::Kind::write : Command::Kind::read, pc, number, w.row, closes);
+  if (closes) {
+    bank.row = kClosed;
+    after(bank.activate_ready, bank.precharge_ready + spec_.rp);
+    bank.activate_clock = on_clock(bank.activate_ready);
+    scan(pc, number);
+  }
+  pc.column_known = false;
+  undecided(pc);
+  offer_row(pc, number);
+  if (pc.behind_first < pc.behind.size()) {
+    admit(pc, t);
+  } else {
+    choose_direction(pc);
+  }
+}
+
+void DramChannel::activate(PseudoChannel& pc) {
+  const uint32_t number = pc.bank;
+  Waiting& w = queue(pc, number)[pc.position];
+  const Picoseconds t = pc.at;
+  w.hit = false;
+  Bank& bank = pc.banks[number];
+  bank.row = w.row;
+  bank.columns = 0;
+  bank.read_clock = t + clocks_.rcd_read;
+  bank.write_clock = t + clocks_.rcd_write;
+  bank.precharge_ready = t + spec_.ras;
+  bank.precharge_clock = t + clocks_.ras;
+  bank.activate_ready = t + spec_.rc;
+  bank.activate_clock = t + clocks_.rc;
+  pc.activate_clock = t + clocks_.rrd_short;
+  pc.group_activate[group_of_[number]] = t + clocks_.rrd_long;
+  pc.window_opens[pc.oldest_activate] = t + clocks_.faw;
+  pc.oldest_activate = (pc.oldest_activate + 1) % static_cast<uint32_t>(pc.window_opens.size());
+  ++counters_.activates;
+  note(Command::Kind::activate, pc, number, w.row);
+  scan(pc, number);
+  pc.row_known = false;
+  undecided(pc);
+  if (pc.column_known && pc.writes == 0 && bank.read_hit != kNone) {
+    offer_column(pc, number, false);  // nothing else changes for reads alone
+  } else {
+    pc.column_known = false;
+  }
+  take_slots(spec_.act_slots, t);
+}
+
+void DramChannel::precharge(PseudoChannel& pc) {
+  const uint32_t number = pc.bank;
+  Waiting& w = queue(pc, number)[pc.position];
+  const Picoseconds t = pc.at;
+  w.hit = false;
+  Bank& bank = pc.banks[number];
+  bank.row = kClosed;
+  bank.activate_ready = std::max(bank.activate_ready, t + spec_.rp);
+  bank.activate_clock = std::max(bank.activate_clock, t + clocks_.rp);
+  ++counters_.precharges;
+  note(Command::Kind::precharge, pc, number, w.row);
+  if (bank.read_hit != kNone || bank.write_hit != kNone) {  // of another scheduler
+    scan(pc, number);
+  } else {
+    note_row_change(pc, number);
+  }
+  pc.row_known = false;
+  undecided(pc);
+  take_slots(spec_.pre_slots, t);
+}
+
+/// A row command has the slots from `t` on. Others that wanted them decide anew.
+void DramChannel::take_slots(uint32_t slots, Picoseconds t) {
+  row_free_ = t + slots * spec_.clock;
+  for (PseudoChannel& any : pseudo_channels_)
+    if (any.command == PseudoChannel::Next::row && any.at < row_free_) undecided(any);
+}
+
+// Open rows are precharged with it.
+void DramChannel::refresh(PseudoChannel& pc) {
+  const Picoseconds t = pc.at;
+  ++counters_.refreshes;
+  note(Command::Kind::refresh, pc, spec_.per_bank_refresh ? pc.refresh_bank : 0, 0);
+  const auto rest = [&](uint32_t number, Picoseconds begin) {
+    Bank& bank = pc.banks[number];
+    bank.row = kClosed;
+    bank.activate_ready = std::max(bank.activate_ready, begin + spec_.refresh_time());
+    bank.activate_clock = on_clock(bank.activate_ready);
+    if (bank.queued != 0) scan(pc, number);
+  };
+  if (spec_.per_bank_refresh) {
+    const Bank& bank = pc.banks[pc.refresh_bank];
+    rest(pc.refresh_bank, bank.row != kClosed ? t + spec_.rp : std::max(t, bank.activate_ready));
+    pc.refresh_bank = (pc.refresh_bank + 1) % static_cast<uint32_t>(pc.banks.size());
+  } else {
+    const bool open =
+        std::any_of(pc.banks.begin(), pc.banks.end(), [](const Bank& b) { return b.row != kClosed; });
+    Picoseconds begin = open ? t + spec_.rp : t;
+    for (const Bank& bank : pc.banks) {
+      if (bank.row != kClosed) continue;
+      // A precharge of before is still under way; an auto-precharge may not have begun.
+      if (bank.activate_ready != 0) begin = std::max(begin, std::min(bank.activate_ready, t + spec_.rp));
+      if (bank.precharge_ready > t) begin = std::max(begin, bank.precharge_ready + spec_.rp);
+    }
+    for (uint32_t b = 0; b < pc.banks.size(); ++b) rest(b, begin);
+  }
+  pc.refresh += refresh_interval();
+  unknown(pc);
+}
+
+void DramChannel::block(Picoseconds until) {
+  blocked_ = std::max(blocked_, on_clock(until));
+  for (PseudoChannel& pc : pseudo_channels_) {
+    unknown(pc);
+    // The stream has paid for the refreshes in its time, and leaves the banks precharged.
+    if (pc.refresh <= until) {
+      const uint64_t refreshes = (until - pc.refresh) / refresh_interval() + 1;
+      pc.refresh += refreshes * refresh_interval();
+      counters_.refreshes += refreshes;
+    }
+    for (uint32_t b = 0; b < pc.banks.size(); ++b) {
+      Bank& bank = pc.banks[b];
+      bank.row = kClosed;
+      bank.precharge_ready = 0;
+      bank.activate_ready = std::max(bank.activate_ready, until);
+      bank.activate_clock = on_clock(bank.activate_ready);
+      if (bank.queued != 0) scan(pc, b);
+    }
+  }
+}
+
+void DramChannel::open(uint32_t pseudo_channel, uint32_t number, uint64_t row, Picoseconds until) {
+  PseudoChannel& pc = pseudo_channels_[pseudo_channel];
+  Bank& bank = pc.banks[number];
+  bank.row = row;
+  bank.columns = 0;
+  bank.read_clock = bank.write_clock = on_clock(until);
+  bank.precharge_ready = until;
+  bank.precharge_clock = on_clock(until);
+  scan(pc, number);
+  unknown(pc);
 }
 
 // Of the refreshes by `now` that nobody saw only the last one of a bank can still be felt.
@@ -78,250 +573,6 @@ void DramChannel::catch_up_refreshes(PseudoChannel& pc, Picoseconds now) {
   while (pc.refresh <= now && std::any_of(pc.banks.begin(), pc.banks.end(), open)) one();
   if (pc.refresh <= now) skip_refreshes(pc, now);
   while (pc.refresh <= now) one();
-}
-
-DramChannel::Wishes DramChannel::wishes(const PseudoChannel& pc) const {
-  Wishes w;
-  for (const Waiting& waiting : pc.window) {
-    const DramRequest& request = waiting.request;
-    const bool hit = pc.banks[request.bank].row == request.row;
-    const uint64_t bit = uint64_t{1} << request.bank;
-    if (hit) w.hits |= bit;
-    if (request.write != pc.draining) continue;
-    if (hit) {
-      w.direction_hit = true;
-    } else {
-      w.direction_misses |= bit;
-    }
-  }
-  return w;
-}
-
-// First ready: of the column commands to open rows the one that can go soonest; beside it, on the pins of the
-// row commands, the row change that can go soonest, of banks for which no request to the open row is waiting.
-// Of equals the oldest. Column commands against the direction (writes, or reads while writes are drained)
-// wait while one in the direction has its row open, except to a row that one in the direction waits to be
-// closed.
-void DramChannel::decide(PseudoChannel& pc) {
-  using Next = PseudoChannel::Next;
-  pc.decided = true;
-  pc.command = Next::none;
-  pc.at = kNever;
-  if (pc.window.empty()) return;
-  const Wishes all = wishes(pc);
-  uint64_t seen_banks = 0;
-  const auto refreshing = [&](uint32_t bank, Picoseconds t) {
-    return pc.refresh <= t && (!spec_.per_bank_refresh || bank == pc.refresh_bank);
-  };
-  bool refresh_waits = false;
-  const Picoseconds four = pc.activates[pc.oldest_activate];
-  const Picoseconds window_opens = four == 0 ? 0 : four - 1 + spec_.faw;
-  for (uint32_t i = 0; i < pc.window.size(); ++i) {
-    const Waiting& w = pc.window[i];
-    const uint32_t b = w.request.bank;
-    const Bank& bank = pc.banks[b];
-    const uint32_t group = b / spec_.banks_per_group;
-    Picoseconds t = std::max(w.arrival, blocked_);
-    const uint64_t bit = uint64_t{1} << b;
-    Next command = Next::none;
-    if (bank.row == w.request.row) {
-      const bool against = w.request.write != pc.draining;
-      if (against && all.direction_hit && (all.direction_misses & bit) == 0) continue;
-      t = w.request.write ? std::max({t, bank.write_ready, pc.write_ready, pc.group_write[group]})
-                          : std::max({t, bank.read_ready, pc.read_ready, pc.group_read[group]});
-      t = on_clock(t);
-      command = w.request.write ? Next::write : Next::read;
-    } else {
-      if (((all.hits | seen_banks) & bit) != 0) continue;
-      seen_banks |= bit;
-      if (bank.row != kClosed) {
-        t = slot(std::max(t, bank.precharge_ready));
-        command = Next::precharge;
-      } else {
-        t = slot(
-            std::max({t, bank.activate_ready, pc.activate_ready, pc.group_activate[group], window_opens}));
-        command = Next::activate;
-      }
-    }
-    if (refreshing(b, t)) {
-      refresh_waits = true;
-      continue;
-    }
-    const bool is_column = command == Next::read || command == Next::write;
-    const bool was_column = pc.command == Next::read || pc.command == Next::write;
-    if (t < pc.at || (t == pc.at && is_column && !was_column)) {
-      pc.at = t;
-      pc.command = command;
-      pc.index = i;
-    }
-  }
-  decide_refresh(pc, refresh_waits);
-}
-
-void DramChannel::decide_refresh(PseudoChannel& pc, bool somebody_waits) {
-  if (!somebody_waits && pc.refresh > pc.at) return;
-  Picoseconds t = std::max(pc.refresh, blocked_);
-  for (uint32_t b = 0; b < pc.banks.size(); ++b) {
-    if (spec_.per_bank_refresh && b != pc.refresh_bank) continue;
-    if (pc.banks[b].row != kClosed) t = std::max(t, pc.banks[b].precharge_ready);
-  }
-  if (t > pc.at) return;
-  pc.at = on_clock(t);
-  pc.command = PseudoChannel::Next::refresh;
-}
-
-DramChannel::PseudoChannel* DramChannel::earliest() {
-  PseudoChannel* first = nullptr;
-  for (PseudoChannel& pc : pseudo_channels_) {
-    if (!pc.decided) decide(pc);
-    if (pc.at != kNever && (first == nullptr || pc.at < first->at)) first = &pc;
-  }
-  return first;
-}
-
-Picoseconds DramChannel::next() {
-  const PseudoChannel* const pc = earliest();
-  return pc == nullptr ? kNever : pc->at;
-}
-
-void DramChannel::advance(Picoseconds now, std::vector<Completion>& done) {
-  for (PseudoChannel* pc = earliest(); pc != nullptr && pc->at <= now; pc = earliest()) issue(*pc, done);
-}
-
-void DramChannel::issue(PseudoChannel& pc, std::vector<Completion>& done) {
-  using Next = PseudoChannel::Next;
-  switch (pc.command) {
-    case Next::read:
-    case Next::write:
-      column(pc, done);
-      break;
-    case Next::activate:
-      activate(pc);
-      break;
-    case Next::precharge:
-      precharge(pc);
-      break;
-    case Next::refresh:
-      refresh(pc);
-      break;
-    case Next::none:
-      break;
-  }
-}
-
-void DramChannel::column(PseudoChannel& pc, std::vector<Completion>& done) {
-  const Waiting w = pc.window[pc.index];
-  const Picoseconds t = pc.at;
-  Bank& bank = pc.banks[w.request.bank];
-  const uint32_t group = w.request.bank / spec_.banks_per_group;
-  const auto after = [](Picoseconds& ready, Picoseconds at) { ready = std::max(ready, at); };
-  Picoseconds end = 0;
-  if (w.request.write) {
-    ++counters_.writes;
-    const Picoseconds data = t + spec_.wl + spec_.burst;
-    after(bank.precharge_ready, data + spec_.wr);
-    after(pc.write_ready, t + spec_.ccd_short);
-    after(pc.group_write[group], t + spec_.ccd_long);
-    after(pc.read_ready, data + spec_.wtr_short);
-    after(pc.group_read[group], data + spec_.wtr_long);
-    end = data;
-  } else {
-    ++counters_.reads;
-    after(bank.precharge_ready, t + spec_.rtp);
-    after(pc.read_ready, t + spec_.ccd_short);
-    after(pc.group_read[group], t + spec_.ccd_long);
-    after(pc.write_ready, t + spec_.rtw);
-    end = t + spec_.rl + spec_.burst;
-  }
-  if (w.hit) ++counters_.hits;
-  note(w.request.write ? Command::Kind::write : Command::Kind::read, pc, w.request.bank, w.request.row);
-  done.push_back({w.request.token, end + spec_.controller - spec_.controller / 2});
-  --waiting_;
-  pc.window.erase(pc.window.begin() + pc.index);
-  --pc.of_bank[w.request.bank];
-  if (w.request.write) --pc.writes;
-  pc.decided = false;
-  admit(pc, t);
-}
-
-void DramChannel::activate(PseudoChannel& pc) {
-  Waiting& w = pc.window[pc.index];
-  const Picoseconds t = pc.at;
-  w.hit = false;
-  Bank& bank = pc.banks[w.request.bank];
-  const uint32_t group = w.request.bank / spec_.banks_per_group;
-  bank.row = w.request.row;
-  bank.read_ready = t + spec_.rcd_read;
-  bank.write_ready = t + spec_.rcd_write;
-  bank.precharge_ready = t + spec_.ras;
-  bank.activate_ready = t + spec_.rc;
-  pc.activate_ready = t + spec_.rrd_short;
-  pc.group_activate[group] = t + spec_.rrd_long;
-  pc.activates[pc.oldest_activate] = t + 1;  // 0: none yet
-  pc.oldest_activate = (pc.oldest_activate + 1) % pc.activates.size();
-  row_free_ = t + spec_.act_slots * spec_.clock;
-  ++counters_.activates;
-  note(Command::Kind::activate, pc, w.request.bank, w.request.row);
-  for (PseudoChannel& any : pseudo_channels_) any.decided = false;
-}
-
-void DramChannel::precharge(PseudoChannel& pc) {
-  Waiting& w = pc.window[pc.index];
-  const Picoseconds t = pc.at;
-  w.hit = false;
-  Bank& bank = pc.banks[w.request.bank];
-  bank.row = kClosed;
-  bank.activate_ready = std::max(bank.activate_ready, t + spec_.rp);
-  row_free_ = t + spec_.pre_slots * spec_.clock;
-  ++counters_.precharges;
-  note(Command::Kind::precharge, pc, w.request.bank, w.request.row);
-  for (PseudoChannel& any : pseudo_channels_) any.decided = false;
-}
-
-// Open rows are precharged with it.
-void DramChannel::refresh(PseudoChannel& pc) {
-  const Picoseconds t = pc.at;
-  ++counters_.refreshes;
-  note(Command::Kind::refresh, pc, spec_.per_bank_refresh ? pc.refresh_bank : 0, 0);
-  if (spec_.per_bank_refresh) {
-    Bank& bank = pc.banks[pc.refresh_bank];
-    const Picoseconds begin = bank.row != kClosed ? t + spec_.rp : std::max(t, bank.activate_ready);
-    bank.row = kClosed;
-    bank.activate_ready = std::max(bank.activate_ready, begin + spec_.refresh_time());
-    pc.refresh_bank = (pc.refresh_bank + 1) % static_cast<uint32_t>(pc.banks.size());
-  } else {
-    const bool open =
-        std::any_of(pc.banks.begin(), pc.banks.end(), [](const Bank& b) { return b.row != kClosed; });
-    Picoseconds begin = open ? t + spec_.rp : t;
-    for (const Bank& bank : pc.banks) {
-      // A precharge of before is still under way.
-      if (bank.row == kClosed && bank.activate_ready != 0)
-        begin = std::max(begin, std::min(bank.activate_ready, t + spec_.rp));
-    }
-    for (Bank& bank : pc.banks) {
-      bank.row = kClosed;
-      bank.activate_ready = std::max(bank.activate_ready, begin + spec_.refresh_time());
-    }
-  }
-  pc.refresh += refresh_interval();
-  pc.decided = false;
-}
-
-void DramChannel::block(Picoseconds until) {
-  blocked_ = std::max(blocked_, until);
-  for (PseudoChannel& pc : pseudo_channels_) {
-    pc.decided = false;
-    // The stream has paid for the refreshes in its time, and leaves the banks precharged.
-    if (pc.refresh <= until) {
-      const uint64_t refreshes = (until - pc.refresh) / refresh_interval() + 1;
-      pc.refresh += refreshes * refresh_interval();
-      counters_.refreshes += refreshes;
-    }
-    for (Bank& bank : pc.banks) {
-      bank.row = kClosed;
-      bank.activate_ready = std::max(bank.activate_ready, until);
-    }
-  }
 }
 
 }  // namespace weft

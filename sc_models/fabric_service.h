@@ -39,11 +39,11 @@ class FabricService {
   /// perhaps before this returns. `stream`: the same number on every member. `plane`: the fidelity plane
   /// (graph::FidelityRules); 0: no rule.
   virtual void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
-                                int32_t priority, uint8_t plane) = 0;
+                                int32_t priority = 0, uint8_t plane = 0) = 0;
   /// Sends a point-to-point message; message_injected() here and message_arrived() there follow. `data`:
   /// payload.
-  virtual void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data,
-                    uint8_t plane) = 0;
+  virtual void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes,
+                    uint32_t data = kNoData, uint8_t plane = 0) = 0;
   /// The NPU waits for a point-to-point message of `source`, or does not any more. Its later collectives may
   /// depend on that message (collectives::SlotWaits).
   virtual void message_awaited(NpuId source, bool awaited) = 0;

@@ -3,15 +3,19 @@
 
 #include "sc_models/fabric_switch.h"
 
+#include <utility>
+
 #include "sc_models/message_time.h"
+#include "sc_models/switch_ways.h"
 
 namespace weft {
 
-FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
-                           fabric::LinkType& link_type, const UnitContext* unit)
+FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, uint32_t base,
+                           const FabricContext& fabric, fabric::LinkType& link_type, const UnitContext* unit)
     : sc_core::sc_module(name),
       socket("port"),
       dimension_(dimension),
+      base_(base),
       geometry_(fabric.geometry),
       pool_(fabric.pool),
       cut_through_(fabric.config.fabric_dimensions()[dimension].switching == Switching::cut_through),
@@ -20,7 +24,7 @@ FabricSwitch::FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, con
   fabric.wheel.add(*this);
   if (unit != nullptr) {
     UnitPorts& ports = *this;
-    unit_ = std::make_unique<SwitchUnit>("unit", dimension, fabric, *unit, ports);
+    unit_ = make_unit("unit", {dimension, fabric, *unit, ports});
   }
 }
 
@@ -35,7 +39,7 @@ Picoseconds FabricSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t
 
 void FabricSwitch::receive(const fabric::Transfer& transfer) {
   const fabric::Packet& packet = pool_[transfer.packet];
-  if (SwitchUnit::addressed(packet)) {
+  if (UnitModel::addressed(packet)) {
     unit_->receive(transfer);
     return;
   }
@@ -75,6 +79,19 @@ void FabricSwitch::count(Counters& counters) const {
     counters.link_bytes += link.bytes();
     counters.link_messages += link.messages();
   }
+}
+
+LinkReport FabricSwitch::report(uint32_t port) const {
+  SwitchLink link = line_link(geometry_, dimension_, base_, port);
+  LinkReport report(out_[port]);
+  report.name = name() + link.name;
+  report.to = std::move(link.to);
+  report.dimension = link.dimension;
+  return report;
+}
+
+void FabricSwitch::for_each_link(const LinkVisitor& visit) const {
+  for (uint32_t p = 0; p < out_.size(); ++p) visit(report(p));
 }
 
 }  // namespace weft

@@ -27,8 +27,8 @@ class FabricSwitch final : public sc_core::sc_module,
                            private Wakeable,
                            private UnitPorts {
  public:
-  /// `unit`: it has a collective unit; null: none.
-  FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
+  /// `base`: the NPU at coordinate 0 of its line. `unit`: it has a collective unit; null: none.
+  FabricSwitch(sc_core::sc_module_name name, uint32_t dimension, uint32_t base, const FabricContext& fabric,
                fabric::LinkType& link_type, const UnitContext* unit = nullptr);
 
   /// Bound by the line's NMUs in the order of their coordinates.
@@ -36,11 +36,15 @@ class FabricSwitch final : public sc_core::sc_module,
 
   std::vector<fabric::Link>& links() { return out_; }
   const std::vector<fabric::Link>& links() const { return out_; }
-  const SwitchUnit* unit() const { return unit_.get(); }
+  /// The link to the NPU at a coordinate.
+  LinkReport report(uint32_t port) const;
+  const UnitModel* unit() const { return unit_.get(); }
   size_t in_flight() const { return queue_.size(); }
   uint64_t activations() const { return activations_; }
   /// Without its collective unit.
   void count(Counters& counters) const override;
+  void for_each_link(const LinkVisitor& visit) const override;
+  LinkPlace link_place() const override { return LinkPlace::crossbars; }
 
  private:
   struct Arrived {
@@ -52,6 +56,7 @@ class FabricSwitch final : public sc_core::sc_module,
   Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) override;
 
   uint32_t dimension_;
+  uint32_t base_;
   const Geometry& geometry_;
   fabric::PacketPool& pool_;
   bool cut_through_;
@@ -59,7 +64,7 @@ class FabricSwitch final : public sc_core::sc_module,
   fabric::TimedQueue<Arrived, uint64_t> queue_;
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;
-  std::unique_ptr<SwitchUnit> unit_;
+  std::unique_ptr<UnitModel> unit_;
 };
 
 }  // namespace weft

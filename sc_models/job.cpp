@@ -42,9 +42,9 @@ RunResult Job::result() const {
 }
 
 void Job::count(Counts& counts, uint32_t npu, uint64_t times) const {
-  const Nmu& nmu = machine_.nmu(npu);
+  const NmuModel& nmu = machine_.nmu(npu);
   counts.messages += times * nmu.messages_delivered();
-  counts.out_of_order_starts += times * nmu.engine().out_of_order_starts();
+  counts.out_of_order_starts += times * nmu.out_of_order_starts();
   counts.memory_bytes += times * machine_.memory_bytes(npu);
 }
 

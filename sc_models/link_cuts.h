@@ -9,11 +9,14 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/config.h"
 #include "sc_models/payload_elements.h"
 #include "tlm_interconnect/border/loopback.h"
+#include "tlm_interconnect/border/packet_border.h"
+#include "tlm_interconnect/border/pair_loopback.h"
 #include "vcd/glob.h"
 #include "workload/collectives/data.h"
 
@@ -21,28 +24,45 @@ namespace weft {
 
 class LinkCuts {
  public:
+  /// Of both directions of a link, as in the results; first the one that leads away from the initiator. The
+  /// second may be missing.
+  using Names = std::function<std::vector<std::string>()>;
+
   /// `data`: of the machine; null: messages carry sizes only. All outlive the object.
   LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data);
 
-  /// Binds a link's sockets, or a border between them. `names`: of both directions, as in the results; first
-  /// the one that leads away from the initiator. The second may be missing.
-  void join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to,
-            const std::function<std::vector<std::string>()>& names);
+  /// Nothing is to be cut.
+  bool none() const { return selected_.empty(); }
 
-  /// Throws UserError(usage) for a pattern that selects no link with sockets of its own.
-  void check(const std::string& origin) const;
-  /// Messages that have crossed borders.
+  /// Binds the ends of a link that carries messages, or a border between them.
+  void join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to, const Names& names);
+  /// .. of an NPU with a carrier that it shares with others. `links`: the carrier's members that it has links
+  /// to, with these links' names. Returns what is to be bound to the carrier.
+  using PairLinks = std::vector<std::pair<uint32_t, Names>>;
+  fabric::fabric_initiator_base& join_pairs(fabric::fabric_initiator_base& from, const PairLinks& links);
+  /// .. of a link of a packet network, whose pool is `pool`. True: it is cut.
+  bool join_packets(fabric::fabric_initiator_socket& from, fabric::fabric_target_socket& to,
+                    const fabric::PacketLinkTerms& terms, fabric::PacketPool& pool, const Names& names);
+
+  /// Throws UserError(usage) for a pattern that selects no link with sockets of its own. `wireless`: the
+  /// names of links that have none, at `analytical` fidelity.
+  void check(const std::string& origin, const std::function<std::vector<std::string>()>& wireless) const;
+  /// Messages, and packets of packet networks, that have crossed borders.
   uint64_t crossed() const;
-  size_t cut() const { return loopbacks_.size(); }
+  /// Links that are cut. A pair's are two.
+  size_t cut() const;
 
  private:
-  bool cuts(const std::vector<std::string>& names);
+  bool selects(const std::vector<std::string>& names);
+  std::string next_name() const;
   fabric::Loopback& add();
 
   vcd::Glob selected_;
   fabric::PacketPool& pool_;
   std::unique_ptr<PayloadElements> elements_;
   std::vector<std::unique_ptr<fabric::Loopback>> loopbacks_;
+  std::vector<std::unique_ptr<fabric::PairLoopback>> pairs_;
+  std::vector<std::unique_ptr<fabric::PacketLoopback>> packets_;
 };
 
 }  // namespace weft

@@ -13,8 +13,15 @@
 
 #include "configs/blueprint/names.h"
 #include "configs/stop.h"
+#include "sc_models/analytical_switch.h"
+#include "sc_models/banked_hbm.h"
+#include "sc_models/fabric_switch.h"
+#include "sc_models/hbm.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
+#include "sc_models/packet_switch.h"
+#include "tlm_interconnect/fabric/direct_fabric.h"
+#include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "workload/trace/collective_numbers.h"
 
 namespace weft {
@@ -51,16 +58,16 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       folded_(!options.mirrored.empty()),
       mirrored_(options.mirrored),
       whole_(options.whole),
-      dram_(dram_spec(config.hbm)) {
+      choices_(config),
+      dram_(config.hbm.banked() ? make_dram_device(config.hbm, config.hbm.stacks) : nullptr) {
   if (folded_ && config_.remapped())
     throw std::logic_error("a machine whose logical topology is not its physical one does not fold");
+  choices_.check(fidelity_, geometry_);
   for (const DimensionConfig& d : config_.fabric_dimensions()) {
     level_types_.emplace_back();
     for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
       level_types_.back().emplace_back(d.tree->level(l).rate(), d.tree->level(l).latency);
   }
-  bool units = false;
-  for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
   if (!folded_) {
     whole_.resize(geometry_.npus());
     std::iota(whole_.begin(), whole_.end(), 0u);
@@ -69,27 +76,16 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   std::merge(whole_.begin(), whole_.end(), options.mirrored.begin(), options.mirrored.end(),
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
-  for (const uint32_t r : built) {
-    check_stop();
-    const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, options.waves, data_.get()};
-    if (units) context.units = &directory_;
-    if (whole) {
-      context.fidelity = &fidelity_;
-      context.waits = &slot_waits_;
-    }
-    nmus_[r] = std::make_unique<Nmu>(("nmu" + std::to_string(r)).c_str(), NpuId{r}, context);
-    components_.push_back(nmus_[r].get());
-  }
+  build_nmus(built, options.waves);
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
     for (const uint32_t r : options.mirrored) {
       if (dimension.fidelity != Fidelity::analytical)
         throw std::logic_error("only analytical dimensions have mirrors");
-      mirrors_.push_back(
-          std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
-      fabric::join(*nmus_[r]->port(d)->initiator, mirrors_.back()->socket);
+      auto& mirror =
+          own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
+      fabric::join(*nmus_[r]->end({d}).initiator, mirror.socket);
     }
     build_dimension(0, d, options.waves);
   }
@@ -105,8 +101,8 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
     }
   }
   if (config_.graph != nullptr) build_graph();
-  cuts_.check(config_.file.empty() ? "configuration" : config_.file);
   build_packets(options.waves);
+  cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
   if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
@@ -145,6 +141,25 @@ uint32_t Machine::take_streams(uint32_t count) {
   return first;
 }
 
+void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::Waves* waves) {
+  bool units = false;
+  for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
+  for (const uint32_t r : built) {
+    check_stop();
+    const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
+    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, waves, data_.get()};
+    if (units) context.units = &directory_;
+    if (whole) {
+      context.fidelity = &fidelity_;
+      context.waits = &slot_waits_;
+    }
+    const std::string nmu = "nmu" + std::to_string(r);
+    const auto model = choices_.of(ModuleKind::nmu, nmu, {config_.nmu.implementation, "nmu.implementation"});
+    nmus_[r] = make_nmu(model.implementation, model.owner, nmu, NpuId{r}, context);
+    components_.push_back(nmus_[r].get());
+  }
+}
+
 /// The links and switches that carry the plane's messages along dimension d.
 void Machine::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
@@ -155,11 +170,7 @@ void Machine::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
   } else if (shape.tree() != nullptr) {
     build_trees(p, d);
   } else if (shape.has_switches()) {
-    if (dimension.implementation == kDefaultSwitchModel) {
-      build_switches(p, d, waves);
-    } else {
-      build_line_switches(p, d);
-    }
+    build_switches(p, d, waves);
   } else {
     build_neighbours(p, d);
   }
@@ -171,29 +182,54 @@ std::string Machine::suffix(uint32_t p, uint32_t d) const {
                 : fmt::format("_{}", to_string(fidelity_.plane(p).fabric_dimensions()[d].fidelity));
 }
 
-std::string Machine::link_name_of(const Nmu::Port& port) const {
-  return report(*port.nmu, port.nmu->rank(), port, 0, 0).name;
-}
-
-void Machine::join_line(Nmu::Port& port, fabric::fabric_target_base& target, const char* module) {
-  cuts_.join(*port.initiator, target, [&]() -> std::vector<std::string> {
-    return {link_name_of(port), fmt::format("{}.to{}", module, index(port.nmu->rank()))};
-  });
+std::string Machine::link_name_at(uint32_t p, uint32_t d, uint32_t place, uint32_t link) const {
+  return fmt::format("{}.{}.{}", name(), nmu_name(geometry_, place),
+                     link_name(geometry_, d, place, link, suffix(p, d)));
 }
 
 void Machine::build_neighbours(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
-    Nmu::Port* up = at(r).port(d, false, p);
-    if (up == nullptr) continue;  // the upper end of a mesh
+    const LinkEndAt up{d, false, p};
+    const LinkEndAt down{d, true, p};
+    const LinkSocket from = at(r).end(up);
+    if (from.initiator == nullptr) continue;  // the upper end of a mesh
     const uint32_t next =
         geometry_.with_coordinate(r, d, geometry_.shape(d).peer(geometry_.coordinate(r, d), Shape::kUp));
-    Nmu::Port* down = at(next).port(d, true, p);
-    cuts_.join(*up->initiator, *down->target, [&]() -> std::vector<std::string> {
-      return {link_name_of(*up), link_name_of(*down)};
+    cuts_.join(*from.initiator, *at(next).end(down).target, [&]() -> std::vector<std::string> {
+      return {link_name_at(p, d, r, Shape::kUp), link_name_at(p, d, next, Shape::kDown)};
     });
-    Nmu::hint(*up, at(next));
-    Nmu::hint(*down, at(r));
+    at(r).hint(up, at(next));
+    at(next).hint(down, at(r));
   }
+}
+
+/// What joins an NPU with the carrier of a dimension: its own socket, or that of a border at which some of
+/// its pair links are cut.
+fabric::fabric_initiator_base& Machine::end_at_carrier(uint32_t p, uint32_t d, uint32_t place) {
+  fabric::fabric_initiator_base& own_end = *at(place).end({d, false, p}).initiator;
+  const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
+  if (cuts_.none() || dimension.fidelity != Fidelity::message) return own_end;
+  const Shape& shape = geometry_.shape(d);
+  const uint32_t here = geometry_.coordinate(place, d);
+  LinkCuts::PairLinks links;
+  for (uint32_t i = 0; i < shape.links(); ++i) {
+    const uint32_t there = shape.peer(here, i);
+    const uint32_t peer = geometry_.with_coordinate(place, d, there);
+    links.emplace_back(peer, [=]() -> std::vector<std::string> {
+      return {link_name_at(p, d, place, i),
+              link_name_at(p, d, peer, geometry_.shape(d).link_to(there, here, false))};
+    });
+  }
+  return cuts_.join_pairs(own_end, links);
+}
+
+/// Links without sockets of their own.
+std::vector<std::string> Machine::wireless_links() const {
+  std::vector<std::string> names;
+  for_each_link([&](const LinkReport& link) {
+    if (link.fidelity == Fidelity::analytical) names.push_back(link.name);
+  });
+  return names;
 }
 
 void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
@@ -205,83 +241,102 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
     for (uint32_t i = 0; i < ranks; ++i) slots[whole_[i]] = i;
     for (uint32_t i = 0; i < lines; ++i) slots[npus() + i] = ranks + i;
   }
-  direct_.push_back(std::make_unique<fabric::DirectFabric>(
+  auto& direct = own(std::make_unique<fabric::DirectFabric>(
       ("direct" + std::to_string(d) + suffix(p, d)).c_str(), ranks + lines, std::move(slots)));
   // Whether places or ranks: a folded system's are the same.
-  for (const uint32_t r : whole_) direct_.back()->bind_member(*at(r).port(d, false, p)->initiator);
+  for (const uint32_t r : whole_) direct.bind_member(end_at_carrier(p, d, r));
   if (lines == 0) return;
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r);
-    analytical_switches_.push_back(
-        {std::make_unique<AnalyticalSwitch>(name.c_str(), d, fabric_context(), link_types_[d],
-                                            UnitContext{directory_, data_.get(), waves}),
-         d, r});
-    AnalyticalSwitch& module = *analytical_switches_.back().module;
-    direct_.back()->bind_member(module.socket);
-    components_.insert(components_.end(), {&module, &module.unit()});
+    auto& module = own(std::make_unique<AnalyticalSwitch>(name.c_str(), d, r, fabric_context(),
+                                                          link_types_[d], unit_context(d, name, waves)));
+    direct.bind_member(module.socket);
+    components_.push_back(&module);
+    add_unit(module.unit());
   }
 }
 
+UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::Waves* waves) {
+  auto model = choices_.of(ModuleKind::unit, of_switch + ".unit",
+                           {config_.dimensions[d].collective_unit.implementation,
+                            fmt::format("topology.dimensions[{}].collective_unit.implementation", d)});
+  return {directory_, data_.get(), waves, std::move(model.implementation), std::move(model.owner)};
+}
+
+/// The switches of a Switch dimension's lines. The crossbar of this library is one module with one socket for
+/// all NPUs; switches of other models have a port for each.
 void Machine::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
-  const UnitContext context{directory_, data_.get(), waves};
-  const UnitContext* const unit = collectives::uses_unit(config_, d) ? &context : nullptr;
+  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
+  const bool units = collectives::uses_unit(config_, d);
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));
-    switches_.push_back(
-        std::make_unique<FabricSwitch>(name.c_str(), d, fabric_context(), link_types_[d], unit));
-    components_.push_back(switches_.back().get());
-    if (unit != nullptr) components_.push_back(switches_.back()->unit());
-    switch_dimensions_.push_back(d);
-    switch_lines_.push_back(r);
-    for (uint32_t c = 0; c < geometry_.size(d); ++c) {
-      join_line(*at(geometry_.with_coordinate(r, d, c)).port(d, false, p), switches_.back()->socket,
-                switches_.back()->name());
+    const auto model =
+        choices_.of(ModuleKind::fabric_switch, name, {dimension.implementation, switch_model_key(d)});
+    const auto join = [&](uint32_t c, auto& target, const auto& report) {
+      const uint32_t place = geometry_.with_coordinate(r, d, c);
+      cuts_.join(*at(place).end({d, false, p}).initiator, target, [&]() -> std::vector<std::string> {
+        return {link_name_at(p, d, place, 0), report(c).name};
+      });
+    };
+    if (model.implementation == kDefaultSwitchModel) {
+      const UnitContext unit = unit_context(d, name, waves);
+      auto& module = own(std::make_unique<FabricSwitch>(name.c_str(), d, r, fabric_context(), link_types_[d],
+                                                        units ? &unit : nullptr));
+      components_.push_back(&module);
+      if (units) add_unit(*module.unit());
+      for (uint32_t c = 0; c < dimension.size; ++c)
+        join(c, module.socket, [&](uint32_t port) { return module.report(port); });
+      continue;
     }
+    check_switch_model(config_, d, model);
+    SwitchContext of_switch{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
+                            std::make_shared<LineWays>(geometry_, d, r), dimension.switching, pool_, wheel_};
+    auto& module = own(make_switch(model.implementation, model.owner, name.c_str(), std::move(of_switch)));
+    components_.push_back(&module);
+    for (uint32_t c = 0; c < dimension.size; ++c)
+      join(c, *module.ports()[c].target, [&](uint32_t port) { return module.report(port); });
   }
 }
 
-/// The switches of a graph, joined with each other and with NPUs: `npu_port(n, i)` is port i of NPU n in it.
-void Machine::join_switches(const Graph& graph, const GraphLine& line, const std::string& prefix,
-                            const SwitchKind& kind, const std::vector<fabric::LinkType*>& types,
-                            const std::function<Nmu::Port&(uint32_t, uint32_t)>& npu_port) {
-  const size_t first = placed_switches_.size();
+/// The switches of a graph, joined with each other and with NPUs: `npu_end(n, i)` is port i of NPU n in it.
+void Machine::join_switches(const Graph& graph, const GraphLine& line, const SwitchKind& kind,
+                            const std::vector<fabric::LinkType*>& types, const NpuSocket& npu_end) {
+  std::vector<SwitchModel*> switches;
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
-    SwitchContext context{{}, std::make_shared<GraphWays>(graph, line, n), kind.switching, pool_, wheel_};
+    const std::string name = kind.names + graph.name(n);
+    const auto model = choices_.of(ModuleKind::fabric_switch, name, kind.model);
+    SwitchContext context{{},
+                          std::make_shared<GraphWays>(graph, geometry_, line, kind.names, n),
+                          kind.switching,
+                          pool_,
+                          wheel_};
     for (const Graph::Port& port : graph.ports(n)) context.ports.push_back({types[port.link], port.at_from});
-    placed_switches_.push_back(
-        {make_switch(kind.implementation, kind.key, (prefix + graph.name(n)).c_str(), std::move(context)),
-         &graph, line, n});
-    components_.push_back(placed_switches_.back().module.get());
+    switches.push_back(
+        &own(make_switch(model.implementation, model.owner, name.c_str(), std::move(context))));
+    components_.push_back(switches.back());
   }
-  const auto at_node = [&](uint32_t n) -> SwitchModel& {
-    return *placed_switches_[first + n - graph.npus()].module;
+  const auto at_node = [&](uint32_t n) -> SwitchModel& { return *switches[n - graph.npus()]; };
+  const auto end = [&](uint32_t n, uint32_t i) -> LinkSocket {
+    if (graph.is_npu(n)) return npu_end(n, i);
+    SwitchModel::Port& port = at_node(n).ports()[i];
+    return {port.initiator.get(), port.target.get()};
+  };
+  const auto name = [&](uint32_t n, uint32_t i) {
+    if (!graph.is_npu(n)) return at_node(n).report(i).name;
+    const uint32_t place = line.npu(n);
+    return line.stride == 0 ? at(place).name() + graph_end(graph, geometry_, line, kind.names, {n, i}).link
+                            : link_name_at(kind.plane, line.dimension, place, 0);
   };
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
     for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
-      const Graph::Port& end = graph.ports(n)[i];
-      if (!end.at_from) continue;
-      fabric::fabric_initiator_base* from = nullptr;
-      fabric::fabric_target_base* to = nullptr;
-      if (graph.is_npu(n)) {
-        from = npu_port(n, i).initiator.get();
-      } else {
-        from = at_node(n).ports()[i].initiator.get();
-      }
-      if (graph.is_npu(end.peer)) {
-        to = npu_port(end.peer, end.peer_port).target.get();
-      } else {
-        to = at_node(end.peer).ports()[end.peer_port].target.get();
-      }
-      const auto name = [&](uint32_t node, uint32_t port) {
-        return graph.is_npu(node)
-                   ? link_name_of(npu_port(node, port))
-                   : report(placed_switches_[first + node - graph.npus()], at_node(node).ports()[port]).name;
-      };
-      cuts_.join(*from, *to, [&]() -> std::vector<std::string> {
-        return {name(n, i), name(end.peer, end.peer_port)};
-      });
+      const Graph::Port& port = graph.ports(n)[i];
+      if (!port.at_from) continue;
+      cuts_.join(*end(n, i).initiator, *end(port.peer, port.peer_port).target,
+                 [&]() -> std::vector<std::string> {
+                   return {name(n, i), name(port.peer, port.peer_port)};
+                 });
     }
   }
 }
@@ -298,32 +353,14 @@ void Machine::build_trees(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const GraphLine line{d, r, geometry_.stride(d), dimension.size};
-    join_switches(graph, line, switch_name(geometry_, d, r, suffix(p, d)) + "_",
-                  {dimension.implementation, switch_model_key(d), dimension.switching}, types,
-                  [&](uint32_t n, uint32_t) -> Nmu::Port& { return *at(line.npu(n)).port(d, false, p); });
-  }
-}
-
-/// The switches of a Switch dimension whose model is not the crossbar.
-void Machine::build_line_switches(uint32_t p, uint32_t d) {
-  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-  check_switch_model(config_, d);
-  const auto ways = std::make_shared<LineWays>(geometry_, d);
-  for (uint32_t r = 0; r < npus(); ++r) {
-    if (geometry_.coordinate(r, d) != 0) continue;
-    SwitchContext context{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
-                          ways, dimension.switching, pool_, wheel_};
-    const std::string name = switch_name(geometry_, d, r, suffix(p, d));
-    placed_switches_.push_back(
-        {make_switch(dimension.implementation, switch_model_key(d), name.c_str(), std::move(context)),
-         nullptr,
-         {d, r, geometry_.stride(d), dimension.size},
-         0});
-    components_.push_back(placed_switches_.back().module.get());
-    SwitchModel& module = *placed_switches_.back().module;
-    for (uint32_t c = 0; c < dimension.size; ++c)
-      join_line(*at(geometry_.with_coordinate(r, d, c)).port(d, false, p), *module.ports()[c].target,
-                module.name());
+    join_switches(graph, line,
+                  {{dimension.implementation, switch_model_key(d)},
+                   dimension.switching,
+                   switch_name(geometry_, d, r, suffix(p, d)) + "_",
+                   p},
+                  types, [&](uint32_t n, uint32_t) {
+                    return at(line.npu(n)).end({d, false, p});
+                  });
   }
 }
 
@@ -331,15 +368,16 @@ void Machine::build_graph() {
   const Graph& graph = *config_.graph;
   if (graph.spec().fidelity == Fidelity::packet) return;
   if (graph.spec().fidelity == Fidelity::analytical) {
-    direct_.push_back(std::make_unique<fabric::DirectFabric>("graph", npus()));
-    for (uint32_t n = 0; n < npus(); ++n) direct_.back()->bind_member(*at(n).ports()[0].initiator);
+    auto& direct = own(std::make_unique<fabric::DirectFabric>("graph", npus()));
+    for (uint32_t n = 0; n < npus(); ++n) direct.bind_member(*at(n).end({0}).initiator);
     return;
   }
   std::vector<fabric::LinkType*> types;
   for (fabric::LinkType& type : link_types_) types.push_back(&type);
-  join_switches(graph, GraphLine{}, "switch_",
-                {graph.spec().implementation, "topology.graph.implementation", graph.spec().switching}, types,
-                [&](uint32_t n, uint32_t i) -> Nmu::Port& { return at(n).ports()[i]; });
+  join_switches(
+      graph, GraphLine{},
+      {{graph.spec().implementation, "topology.graph.implementation"}, graph.spec().switching, "switch_", 0},
+      types, [&](uint32_t n, uint32_t i) { return at(n).end({i}); });
 }
 
 void Machine::build_packets(vcd::Waves* waves) {
@@ -358,8 +396,8 @@ void Machine::build_packets(vcd::Waves* waves) {
         std::string suffix;
         for (const uint32_t d : region.dimensions)
           suffix += fmt::format("{}d{}", suffix.empty() ? "_" : "", d);
-        packets_.push_back(
-            std::make_unique<PacketFabric>(plane, geometry_, region, same_start ? suffix : std::string()));
+        packets_.push_back(std::make_unique<PacketFabric>(plane, geometry_, region,
+                                                          same_start ? suffix : std::string(), cuts_));
         fabric = packets_.back().get();
         components_.push_back(fabric);
         for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n)
@@ -380,9 +418,9 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
       if (geometry_.coordinate(r, d) != 0) continue;
       const std::string name = switch_name(geometry_, d, r);
-      packet_switches_.push_back(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
-                                                                UnitContext{directory_, data_.get(), waves}));
-      components_.push_back(&packet_switches_.back()->unit());
+      add_unit(own(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
+                                                  unit_context(d, name, waves)))
+                   .unit());
     }
   }
 }
@@ -396,29 +434,49 @@ void Machine::build_memory_pool() {
   components_.push_back(memory_pool_.get());
 }
 
+/// The link that a switch sends on by a port. Null: there is no such switch.
+fabric::Link* Machine::switch_link(const std::string& of_switch, uint32_t port) {
+  for (const auto& part : parts_) {
+    if (of_switch != part->basename()) continue;
+    if (auto* const crossbar = dynamic_cast<FabricSwitch*>(part.get())) return &crossbar->links()[port];
+    if (auto* const model = dynamic_cast<SwitchModel*>(part.get())) return &model->ports()[port].link;
+  }
+  return nullptr;
+}
+
 /// The link that the memory pool shares: of the graph, or between an NPU and its switch of a dimension.
 fabric::Link* Machine::shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+  const auto of_nmu = [](NmuModel& nmu, const LinkEndAt& end) {
+    fabric::Link* const link = nmu.link(end);
+    if (link == nullptr)
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: this NMU's model shares no links, and the memory pool is to share "
+                                  "them; use another model, or a pool with links of its own",
+                                  nmu.name()));
+    return link;
+  };
+  fabric::Link* link = nullptr;
   if (config_.graph != nullptr) {
     const pool::PoolLayout::GraphEnd end = layout.graph_end(node, port);
-    if (config_.graph->is_npu(end.node)) return &at(end.node).ports()[end.port].link(0);
-    for (const PlacedSwitch& s : placed_switches_)
-      if (s.node == end.node) return &s.module->ports()[end.port].link;
-    throw std::logic_error("the memory pool shares a graph without switches");
+    if (config_.graph->is_npu(end.node)) return of_nmu(at(end.node), {end.port});
+    link = switch_link("switch_" + config_.graph->name(end.node), end.port);
+  } else {
+    const uint32_t d = *config_.memory_pool->share;
+    if (node < npus()) return of_nmu(*nmus_[node], {d});
+    const uint32_t npu = layout.ports(node)[port].peer;
+    link = switch_link(switch_name(geometry_, d, npu), geometry_.coordinate(npu, d));
   }
-  const uint32_t d = *config_.memory_pool->share;
-  if (node < npus()) return &nmus_[node]->port(d, false, 0)->link(0);
-  const uint32_t npu = layout.ports(node)[port].peer;
-  for (size_t s = 0; s < switches_.size(); ++s)
-    if (switch_dimensions_[s] == d && switch_lines_[s] == geometry_.with_coordinate(npu, d, 0))
-      return &switches_[s]->links()[geometry_.coordinate(npu, d)];
-  throw std::logic_error("the memory pool shares a dimension without switches");
+  if (link == nullptr) throw std::logic_error("the memory pool shares links of a switch that is not there");
+  return link;
 }
 
 std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_t sockets,
-                                                vcd::Waves* waves) const {
-  if (config_.hbm.implementation != kDefaultMemoryModel) {
+                                                vcd::Waves* waves) {
+  const auto model =
+      choices_.of(ModuleKind::memory, name, {config_.hbm.implementation, "hbm.implementation"});
+  if (model.implementation != kDefaultMemoryModel) {
     const MemoryContext context{hbm_timing(config_.hbm), sockets, waves};
-    return make_memory(config_.hbm.implementation, "hbm.implementation", name.c_str(), context);
+    return make_memory(model.implementation, model.owner, name.c_str(), context);
   }
   if (config_.hbm.banked()) {
     return std::make_unique<BankedHbm>(name.c_str(), dram_, config_.hbm.stacks, config_.hbm.capacity, sockets,
@@ -429,26 +487,38 @@ std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_
 
 void Machine::build_npus(const Options& options, const std::vector<uint32_t>& built) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
+  // What NPUs and NMUs access carries no bytes: traces have none.
+  const auto join = [&](MemoryDma& dma, MemoryTarget& memory, uint32_t socket) {
+    if (config_.run.data == "functional") {
+      memory.keep_bytes();
+      dma.without_bytes();
+    }
+    dma.socket.bind(memory.socket(socket));
+  };
   npu_modules_.resize(nmus_.size());
   for (const uint32_t r : built) {
     const std::string suffix = std::to_string(r);
-    memories_.push_back(make_hbm("hbm" + suffix, reduces ? 2 : 1, options.waves));
+    MemoryDma* const of_nmu = reduces ? nmus_[r]->memory() : nullptr;
+    memories_.push_back(make_hbm("hbm" + suffix, of_nmu != nullptr ? 2 : 1, options.waves));
     MemoryTarget& hbm = *memories_.back();
     memory_ranks_.push_back(r);
-    npu_modules_[r] = std::make_unique<Npu>(("npu" + suffix).c_str(), NpuId{r}, config_, *nmus_[r],
-                                            options.waves, memory_pool_.get());
+    const auto of_npu =
+        choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
+    npu_modules_[r] = make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
+                               {NpuId{r}, config_, *nmus_[r], options.waves, memory_pool_.get()});
     if (options.footprint && options.waves != nullptr) npu_modules_[r]->add_footprint_signal(*options.waves);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
-    npu_modules_[r]->memory().socket.bind(hbm.socket(0));
-    if (reduces) nmus_[r]->memory()->socket.bind(hbm.socket(1));
+    join(npu_modules_[r]->memory(), hbm, 0);
+    if (of_nmu != nullptr) join(*of_nmu, hbm, 1);
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
       const MemoryTiming timing{config_.remote_memory->bandwidth, config_.remote_memory->latency, 0, 1.0};
-      const std::string& model = config_.remote_memory->implementation;
-      memories_.push_back(make_memory(model == kDefaultMemoryModel ? "bandwidth" : model,
-                                      "remote_memory.implementation", ("remote" + suffix).c_str(),
-                                      {timing, 1, options.waves}));
+      const auto model = choices_.of(ModuleKind::memory, "remote" + suffix,
+                                     {config_.remote_memory->implementation, "remote_memory.implementation"});
+      memories_.push_back(
+          make_memory(model.implementation == kDefaultMemoryModel ? "bandwidth" : model.implementation,
+                      model.owner, ("remote" + suffix).c_str(), {timing, 1, options.waves}));
       memory_ranks_.push_back(r);
-      remote->socket.bind(memories_.back()->socket(0));
+      join(*remote, *memories_.back(), 0);
       components_.push_back(memories_.back().get());
     }
   }

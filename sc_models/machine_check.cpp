@@ -21,20 +21,22 @@ void check_machine(const Config& config, std::vector<std::string>* warnings) {
     if (warnings == nullptr) continue;
     for (std::string& warning : packet_warnings(plane, regions)) warnings->push_back(std::move(warning));
   }
-  for (uint32_t d = 0; d < config.fabric_dimensions().size(); ++d) check_switch_model(config, d);
+  ModuleChoices choices(config);
+  choices.check(rules, Geometry::of_fabric(config));
+  for (uint32_t d = 0; d < config.fabric_dimensions().size(); ++d)
+    check_switch_model(config, d, {config.fabric_dimensions()[d].implementation, switch_model_key(d)});
 }
 
 std::string switch_model_key(uint32_t dimension) {
   return fmt::format("topology.dimensions[{}].implementation", dimension);
 }
 
-void check_switch_model(const Config& config, uint32_t d) {
-  const std::string& model = config.fabric_dimensions()[d].implementation;
-  if (model == kDefaultSwitchModel || !collectives::uses_unit(config, d)) return;
+void check_switch_model(const Config& config, uint32_t d, const ModuleChoices::Chosen& model) {
+  if (model.implementation == kDefaultSwitchModel || !collectives::uses_unit(config, d)) return;
   throw UserError(ExitCode::usage,
                   fmt::format("{}: switches of the model '{}' have no collective unit, which the algorithm "
                               "`in_switch` of this dimension needs; use `{}`, or another algorithm",
-                              switch_model_key(d), model, kDefaultSwitchModel));
+                              model.owner, model.implementation, kDefaultSwitchModel));
 }
 
 }  // namespace weft

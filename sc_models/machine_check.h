@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_models/module_choices.h"
 
 namespace weft {
 
@@ -18,9 +19,9 @@ void check_machine(const Config& config, std::vector<std::string>* warnings = nu
 
 /// The key of the model of a dimension's switches, for messages.
 std::string switch_model_key(uint32_t dimension);
-/// Throws UserError(usage) when the dimension's switches are of a model without the collective unit that the
+/// Throws UserError(usage) when a switch of the dimension is of a model without the collective unit that the
 /// algorithm `in_switch` needs.
-void check_switch_model(const Config& config, uint32_t dimension);
+void check_switch_model(const Config& config, uint32_t dimension, const ModuleChoices::Chosen& model);
 
 }  // namespace weft
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "configs/blueprint/names.h"
 #include "sc_models/machine.h"
 
 namespace weft {
@@ -38,16 +37,6 @@ class LinkWaves final : public fabric::LinkObserver {
   vcd::Probe flow_;
   uint64_t total_ = 0;
 };
-
-LinkReport of_link(const fabric::Link& link) {
-  LinkReport report;
-  report.link = &link;
-  report.bytes = link.bytes();
-  report.messages = link.messages();
-  report.busy = link.busy();
-  report.queued = link.queued();
-  return report;
-}
 
 }  // namespace
 
@@ -116,7 +105,7 @@ uint32_t Machine::image(uint32_t d, uint32_t rank, uint32_t link, uint32_t like,
 
 std::vector<fabric::Link> Machine::links(uint32_t rank) const {
   std::vector<fabric::Link> result;
-  for (const Nmu::Port& port : nmu(rank).ports()) {
+  for (const Nmu::Port& port : own_nmu(rank).ports()) {
     if (port.nmu == nullptr) continue;
     for (uint32_t i = 0; i < port.links(); ++i) result.push_back(port.link(i));
   }
@@ -126,10 +115,10 @@ std::vector<fabric::Link> Machine::links(uint32_t rank) const {
 void Machine::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric::Link>& before,
                           uint32_t dimensions, uint32_t exchanges) {
   size_t at = 0;
-  for (size_t p = 0; p < nmu(like).ports().size(); ++p) {
-    const Nmu::Port& from = nmu(like).ports()[p];
+  for (size_t p = 0; p < own_nmu(like).ports().size(); ++p) {
+    const Nmu::Port& from = own_nmu(like).ports()[p];
     if (from.nmu == nullptr) continue;
-    Nmu::Port& to = nmu(rank).ports()[p];
+    Nmu::Port& to = own_nmu(rank).ports()[p];
     const uint32_t d = from.dimension;
     for (uint32_t i = 0; (dimensions >> d & 1) != 0 && i < to.links(); ++i) {
       const uint32_t alike = image(d, rank, i, like, exchanges);
@@ -140,98 +129,27 @@ void Machine::adopt_links(uint32_t rank, uint32_t like, const std::vector<fabric
   }
 }
 
-LinkReport Machine::report(const Nmu& nmu, NpuId rank, const Nmu::Port& port, uint32_t i,
-                           uint32_t exchanges) const {
-  const uint32_t r = geometry_.place(index(rank));
-  if (config_.graph != nullptr)
-    return report_end(nmu.name(), *config_.graph, {}, "switch_", r,
-                      port.analytical != Nmu::Port::Analytical::no ? i : port.number, port.link(i));
-  const uint32_t d = port.dimension;
-  const bool own = rank == nmu.rank();
-  LinkReport report = of_link(port.link(own ? i : image(d, r, i, nmu.place(), exchanges)));
-  const uint32_t link = port.descending ? uint32_t{Shape::kDown} : i;
-  const std::string behind = suffix(port.plane, d);
-  report.name = own ? nmu.name() : fmt::format("{}.{}", name(), nmu_name(geometry_, r));
-  report.name += '.';
-  report.name += link_name(geometry_, d, r, link, behind);
-  report.to = link_end(geometry_, d, r, link, behind);
-  report.fidelity = nmu.fidelity_of(port);
-  report.dimension = d;
-  return report;
+void Machine::for_each_link(const Component::LinkVisitor& visit) const {
+  for (const auto& nmu : nmus_) {
+    if (nmu) nmu->for_each_link(visit);
+  }
+  for_each_switch_link(visit);
 }
 
-LinkReport Machine::report(const LineSwitch& s, uint32_t i) const {
-  // A folded system has links to ranks that are not built.
-  const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(s.base, s.dimension, i));
-  LinkReport report = of_link(s.module->links()[i]);
-  report.name = fmt::format("{}.to{}", s.module->name(), peer);
-  report.to = fmt::format("nmu{}", peer);
-  report.dimension = s.dimension;
-  report.fidelity = Fidelity::analytical;
-  return report;
-}
-
-LinkReport Machine::report(const std::string& link_name, const std::string& to,
-                           const fabric::Link& link) const {
-  LinkReport report = of_link(link);
-  report.name = link_name;
-  report.to = to;
-  report.dimension = geometry_.dimensions();  // none of the machine's
-  return report;
+void Machine::for_each_switch_link(const Component::LinkVisitor& visit) const {
+  for (const LinkPlace place : kLinkPlaces) {
+    for (const Component* component : components_) {
+      if (place != LinkPlace::nmus && component->link_place() == place) component->for_each_link(visit);
+    }
+  }
 }
 
 std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
   std::vector<std::string> lines;
-  for_each_unit([&](const SwitchUnit& unit) {
+  for_each_unit([&](const UnitModel& unit) {
     for (std::string& line : unit.describe_waits(limit - lines.size())) lines.push_back(std::move(line));
   });
   return lines;
-}
-
-LinkReport Machine::report(const PlacedSwitch& s, const SwitchModel::Port& port) const {
-  const SwitchModel& module = *s.module;
-  if (s.graph == nullptr) {
-    const uint32_t peer =
-        geometry_.rank_at(geometry_.with_coordinate(s.line.base, s.line.dimension, port.number));
-    LinkReport report = of_link(port.link);
-    report.name = fmt::format("{}.to{}", module.name(), peer);
-    report.to = nmus_[peer]->basename();
-    report.dimension = s.line.dimension;
-    return report;
-  }
-  if (s.line.stride == 0)
-    return report_end(module.name(), *s.graph, {}, "switch_", s.node, port.number, port.link);
-  // The switch's own name is that of its line and then its node's.
-  std::string prefix = module.basename();
-  prefix.resize(prefix.size() - s.graph->name(s.node).size());
-  LinkReport report = report_end(module.name(), *s.graph, s.line, prefix, s.node, port.number, port.link);
-  report.fidelity = Fidelity::message;
-  report.dimension = s.line.dimension;
-  return report;
-}
-
-/// The link that leaves a node of the graph at one of its ends. Parallel links are numbered.
-LinkReport Machine::report_end(const char* owner, const Graph& graph, const GraphLine& line,
-                               const std::string& switch_prefix, uint32_t node, uint32_t end,
-                               const fabric::Link& link) const {
-  const uint32_t peer = graph.ports(node)[end].peer;
-  LinkReport report = of_link(link);
-  report.fidelity = graph.spec().fidelity;
-  // At analytical fidelity a switch is no module, but it has its name.
-  report.to = graph.is_npu(peer) ? nmus_[geometry_.rank_at(line.npu(peer))]->basename()
-                                 : switch_prefix + graph.name(peer);
-  report.name = fmt::format("{}.to_{}{}", owner, report.to, parallel_number(graph, node, end));
-  return report;
-}
-
-LinkReport Machine::report(size_t s, uint32_t i) const {
-  const uint32_t d = switch_dimensions_[s];
-  const uint32_t peer = geometry_.rank_at(geometry_.with_coordinate(switch_lines_[s], d, i));
-  LinkReport report = of_link(switches_[s]->links()[i]);
-  report.name = fmt::format("{}.to{}", switches_[s]->name(), peer);
-  report.to = nmus_[peer]->basename();
-  report.dimension = d;
-  return report;
 }
 
 uint64_t Machine::memory_bytes(uint32_t rank) const {

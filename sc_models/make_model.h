@@ -16,12 +16,19 @@
 
 namespace weft {
 
+inline constexpr const char* kOwnModels = "weft";  ///< NamedRegistry::Entry::source of what is no plugin's
+
 /// `call(maker, parameters)` makes the module `name`. `owner`: the key of `implementation`.
 template <typename Maker, typename Call>
 auto make_model(const NamedRegistry<Maker>& registry, const std::string& implementation,
                 const std::string& owner, const char* name, Call&& call) {
   const Implementation wanted = parse_implementation(implementation);
   const auto& entry = registry.at(wanted.model);
+  if (wanted.of_plugin && entry.source == kOwnModels)
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: `plugin:{}`: the {} '{}' is this library's own, not a plugin's; leave "
+                                "out `plugin:`",
+                                owner, wanted.model, registry.what(), entry.name));
   Parameters parameters(wanted, owner);
   const auto whose = [&] {
     return fmt::format("{}: {} '{}' of {}, module {}: ", owner, registry.what(), entry.name, entry.source,

@@ -63,8 +63,9 @@ void MemoryDma::issue() {
     request.set_data_ptr(scratch(bytes));
     request.set_data_length(static_cast<unsigned>(bytes));
     request.set_streaming_width(static_cast<unsigned>(bytes));
-    request.set_byte_enable_ptr(nullptr);
-    request.set_byte_enable_length(0);
+    static unsigned char none = TLM_BYTE_DISABLED;
+    request.set_byte_enable_ptr(without_bytes_ ? &none : nullptr);
+    request.set_byte_enable_length(without_bytes_ ? 1 : 0);
     request.set_dmi_allowed(false);
     request.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     address_ += bytes;

@@ -37,6 +37,9 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
 
   tlm::tlm_initiator_socket<32> socket;
 
+  /// Its requests enable no byte: for memories that keep bytes, while the accesses carry none.
+  void without_bytes() { without_bytes_ = true; }
+
   /// bytes > 0. Accesses are served in order.
   void start(uint32_t token, bool store, uint64_t bytes);
 
@@ -77,6 +80,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   uint32_t live_ = 0;
   Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
   bool issuing_now_ = false;
+  bool without_bytes_ = false;
   std::vector<std::unique_ptr<Request>> pool_;
   std::vector<Request*> free_;
 };

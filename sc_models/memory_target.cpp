@@ -3,6 +3,7 @@
 
 #include "sc_models/memory_target.h"
 
+#include <algorithm>
 #include <string>
 
 #include "configs/stop.h"
@@ -31,23 +32,47 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacit
 
 MemoryTarget::~MemoryTarget() = default;
 
-bool MemoryTarget::check(tlm::tlm_generic_payload& payload) const {
+void MemoryTarget::keep_bytes() {
+  if (store_ == nullptr) store_ = std::make_unique<ByteStore>();
+}
+
+tlm::tlm_response_status MemoryTarget::status_of(const tlm::tlm_generic_payload& payload) const {
+  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (payload.get_data_length() == 0 || payload.get_streaming_width() == 0)
+    return tlm::TLM_BURST_ERROR_RESPONSE;
+  const uint64_t length = std::min(payload.get_data_length(), payload.get_streaming_width());
+  const uint64_t end = capacity_ != 0 ? capacity_ : ~uint64_t{0};
+  if (payload.get_address() >= end || length > end - payload.get_address())
+    return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+  if (payload.get_byte_enable_ptr() != nullptr && payload.get_byte_enable_length() == 0)
+    return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (store_ != nullptr && payload.get_data_ptr() == nullptr) return tlm::TLM_GENERIC_ERROR_RESPONSE;
+  return tlm::TLM_OK_RESPONSE;
+}
+
+bool MemoryTarget::take(tlm::tlm_generic_payload& payload) {
   payload.set_dmi_allowed(false);
-  if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
-    payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
-    return false;
-  }
-  const uint64_t length = payload.get_data_length();
-  if (length == 0) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return false;
-  }
-  if (capacity_ != 0 && (payload.get_address() >= capacity_ || length > capacity_ - payload.get_address())) {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return false;
-  }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  payload.set_response_status(status_of(payload));
+  if (!payload.is_response_ok()) return false;
+  if (store_ != nullptr) store_->execute(payload);
   return true;
+}
+
+// Command, address, data and length only (11.3); as many bytes as there are before the end of the memory.
+unsigned MemoryTarget::Client::transport_dbg(tlm::tlm_generic_payload& payload) {
+  ByteStore* const store = memory->store_.get();
+  const uint64_t end = memory->capacity_ != 0 ? memory->capacity_ : ~uint64_t{0};
+  if (store == nullptr || payload.get_data_ptr() == nullptr || payload.get_address() >= end ||
+      payload.get_command() == tlm::TLM_IGNORE_COMMAND)
+    return 0;
+  const auto bytes =
+      static_cast<unsigned>(std::min<uint64_t>(payload.get_data_length(), end - payload.get_address()));
+  if (payload.is_write()) {
+    store->write(payload.get_address(), payload.get_data_ptr(), bytes);
+  } else {
+    store->read(payload.get_address(), payload.get_data_ptr(), bytes);
+  }
+  return bytes;
 }
 
 MemoryTarget::Ticket MemoryTarget::open(Client* client, tlm::tlm_generic_payload& payload) {
@@ -85,7 +110,7 @@ void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
 }
 
 void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
-  if (!memory->check(payload)) return;
+  if (!memory->take(payload)) return;
   const Ticket ticket = memory->open(nullptr, payload);
   memory->start(ticket, later(sc_core::sc_time_stamp().value(), delay.value()));
   Open& o = memory->open_[ticket];
@@ -105,7 +130,7 @@ tlm::tlm_sync_enum MemoryTarget::Client::nb_transport_fw(tlm::tlm_generic_payloa
     payload.acquire();
     ++memory->outstanding_;
     if (memory->queue_probe_) memory->queue_probe_.set(at, memory->outstanding_);
-    if (memory->check(payload)) {
+    if (memory->take(payload)) {
       memory->start(memory->open(this, payload), at);
     } else {
       memory->answers_.push(at, memory->sequence_++, {this, &payload});

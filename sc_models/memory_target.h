@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The protocol side of a memory model: base-protocol sockets, checks, answers in their time and order. What
-// an access takes is the model's: Hbm (`bandwidth`) and BankedHbm (`banked`).
+// The protocol side of a memory, whatever it is made of: base-protocol sockets, checks, bytes, answers in
+// their time and order. What an access takes is the model's, which derives from it and knows begin() and
+// finish() only: Hbm (`bandwidth`), BankedHbm (`banked`).
 
 #ifndef WEFT_SC_MODELS_MEMORY_TARGET_H
 #define WEFT_SC_MODELS_MEMORY_TARGET_H
@@ -15,22 +16,36 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "sc_models/byte_store.h"
 #include "sc_models/component.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "vcd/waves.h"
 
 namespace weft {
 
-/// A target of the TLM-2.0 base protocol (IEEE 1666-2011, 15.2), LT and AT. Timing only: data bytes are
-/// neither read nor written; DMI is denied and debug transport moves nothing. BEGIN_REQ is answered with
-/// TLM_UPDATED and END_REQ at once (the queue is unlimited), BEGIN_RESP follows when the data is there, one
-/// at a time for each socket. Responses: ADDRESS_ERROR beyond the capacity, BURST_ERROR for length 0,
-/// COMMAND_ERROR for TLM_IGNORE_COMMAND; errors take no time.
+/// A target of the TLM-2.0 base protocol (IEEE 1666-2011, 15.2), LT and AT, for any initiator. BEGIN_REQ is
+/// answered with TLM_UPDATED and END_REQ at once (the queue is unlimited), BEGIN_RESP follows when the data
+/// is there, one at a time for each socket. Addresses and lengths need no alignment. DMI is denied.
+///
+/// Bytes: without keep_bytes() the memory is timing only; data is neither read nor written, nothing is
+/// allocated, and debug transport moves nothing. With it, an access reads or writes its bytes in the call
+/// that brings it (b_transport, or BEGIN_REQ), so accesses see each other in the order of these calls,
+/// whenever the answers come. Byte enables and streaming width hold; debug transport reads and writes as far
+/// as the capacity goes, without time.
+///
+/// Errors take no time: COMMAND_ERROR for TLM_IGNORE_COMMAND; BURST_ERROR for a length or a streaming width
+/// of 0; ADDRESS_ERROR beyond the capacity; BYTE_ENABLE_ERROR for enables of length 0; with bytes
+/// GENERIC_ERROR for no data pointer.
 class MemoryTarget : public sc_core::sc_module, public Component {
  public:
   ~MemoryTarget() override;
 
   tlm::tlm_target_socket<32>& socket(uint32_t i) { return *clients_[i]->socket; }
+
+  /// From now on the memory stores bytes and gives them back; before the first access.
+  void keep_bytes();
+  /// Null: timing only.
+  const ByteStore* stored() const { return store_.get(); }
 
   uint64_t bytes() const { return bytes_; }
   uint64_t requests() const { return requests_; }
@@ -76,7 +91,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                        sc_core::sc_time& delay) override;
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) override;
-    unsigned transport_dbg(tlm::tlm_generic_payload&) override { return 0; }
+    unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
 
     MemoryTarget* memory = nullptr;
     std::unique_ptr<tlm::tlm_target_socket<32>> socket;
@@ -92,14 +107,17 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     std::unique_ptr<sc_core::sc_event> done;  ///< of b_transport, if it has to wait
   };
 
-  /// Sets the response; false: an error, which is the answer.
-  bool check(tlm::tlm_generic_payload& payload) const;
+  /// The status of an access that is what it should be, or of its error.
+  tlm::tlm_response_status status_of(const tlm::tlm_generic_payload& payload) const;
+  /// Sets the response and moves the bytes; false: an error, which is the answer.
+  bool take(tlm::tlm_generic_payload& payload);
   Ticket open(Client* client, tlm::tlm_generic_payload& payload);
   void start(Ticket ticket, Picoseconds at);
   void respond(Client& client);
   void process();
 
   const uint64_t capacity_;
+  std::unique_ptr<ByteStore> store_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::deque<Open> open_;
   std::vector<Ticket> free_;

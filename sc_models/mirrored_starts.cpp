@@ -91,7 +91,7 @@ bool MirroredStarts::start_mirrored(const std::vector<const Held*>& members) {
   if (members.size() != how.members) return false;
   for (const Held* member : members) {
     if (!machine_.npu(member->rank).engine()->only_active(member->node)) return false;
-    if (!machine_.nmu(member->rank).quiet(how.dimensions)) return false;
+    if (!machine_.own_nmu(member->rank).quiet(how.dimensions)) return false;
   }
   Mirrored part;
   for (const Held* member : members) part.ranks.push_back(member->rank);
@@ -99,7 +99,7 @@ bool MirroredStarts::start_mirrored(const std::vector<const Held*>& members) {
   part.dimensions = how.dimensions;
   part.exchanges = how.exchanges;
   mirrored_[part_key(first.rank, first.start.stream)] = std::move(part);
-  machine_.nmu(first.rank).start_mirrored(first.start.stream, first.start.plan);
+  machine_.own_nmu(first.rank).start_mirrored(first.start.stream, first.start.plan);
   return true;
 }
 
@@ -108,7 +108,7 @@ std::vector<uint32_t> MirroredStarts::end(uint32_t rank, const collectives::Coll
   if (it == mirrored_.end()) return {};
   const Mirrored part = std::move(it->second);
   mirrored_.erase(it);
-  machine_.nmu(rank).end_mirrored(done.stream);
+  machine_.own_nmu(rank).end_mirrored(done.stream);
   for (const uint32_t member : part.ranks) {
     if (member == rank) continue;
     machine_.adopt_links(member, rank, part.before, part.dimensions, part.exchanges);

@@ -10,23 +10,9 @@
 #include <string>
 
 #include "sc_models/message_bits.h"
-#include "sc_models/message_time.h"
+#include "sc_models/nmu_parts.h"
 
 namespace weft {
-namespace {
-
-// Packet::flags
-constexpr uint8_t kReduce = 1;          ///< the receiver reduces: charge it
-constexpr uint8_t kExchange = 2;        ///< of a full exchange: FullExchanges may hold it back
-constexpr uint8_t kNotifyInjected = 4;  ///< tell the client when it has left
-constexpr uint8_t kReverse = 8;         ///< Message::reverse
-constexpr uint8_t kHolds = 16;          ///< counts in its first port's injection queue
-constexpr uint8_t kTurn = 32;           ///< analytical: has not taken its last link
-constexpr uint8_t kTurnSecond = 64;     ///< .. which is the second one of its port: a ring's descending one
-constexpr uint8_t kMirrored = 128;      ///< of a mirrored collective: comes back as what a peer sends
-
-}  // namespace
-
 void Nmu::Port::send(fabric::Transfer& transfer) {
   fabric::FabricPhase phase = fabric::FabricPhase::transfer;
   sc_core::sc_time zero;
@@ -49,7 +35,7 @@ void Nmu::Port::fetch_peer() const {
 }
 
 Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& context)
-    : sc_core::sc_module(module_name),
+    : NmuModel(module_name, rank),
       endpoint_delay_(context.config.nmu.endpoint_delay),
       pool_(context.pool),
       rank_(rank),
@@ -123,23 +109,6 @@ void Nmu::attach(NmuClient& client) {
   client_ = &client;
 }
 
-/// A message of which the last byte is here at `tail` is delivered after the endpoint's delay and its
-/// reduction. Throws TimeOverflow.
-inline Picoseconds Nmu::ready_at(const fabric::Packet& packet, Picoseconds tail) {
-  const Picoseconds at = later(tail, endpoint_delay_);
-  return packet.flags & kReduce ? later(at, reduction_time(packet.bytes)) : at;
-}
-
-/// f(), whose TimeOverflow is told of this message and NMU.
-template <typename F>
-[[gnu::always_inline]] inline decltype(auto) Nmu::timed(const fabric::Packet& packet, F&& f) {
-  try {
-    return f();
-  } catch (const TimeOverflow& e) {
-    throw e.of(std::string(name()) + ": " + describe(packet), kMessageRemedy);
-  }
-}
-
 void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                            int32_t priority, uint8_t plane) {
   start_part(stream, std::move(plan), priority, plane, false);
@@ -156,32 +125,6 @@ void Nmu::start_part(uint32_t stream, std::shared_ptr<const collectives::Collect
   engine_.start(stream, std::move(plan), priority, for_all);
   // The queues are served when this instant has settled.
   if (!running()) wake_at(now());
-}
-
-void Nmu::start_mirrored(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan) {
-  mirrored_.push_back(stream);
-  mirroring_ = true;
-  start_part(stream, std::move(plan), 0, 0, true);
-}
-
-void Nmu::end_mirrored(uint32_t stream) {
-  mirrored_.erase(std::remove(mirrored_.begin(), mirrored_.end(), stream), mirrored_.end());
-  mirroring_ = !mirrored_.empty();
-}
-
-bool Nmu::quiet(uint32_t dimensions) const {
-  if (!engine_.idle() || (limited_injection_ && !injection_->empty())) return false;
-  const Picoseconds t = now();
-  for (const Port& port : ports_) {
-    if (port.nmu == nullptr || (dimensions >> port.dimension & 1) == 0) continue;
-    for (uint32_t i = 0; i < port.links(); ++i) {
-      if (port.link(i).free_at() > t) return false;
-    }
-    for (uint32_t i = 0; i < port.lasts(); ++i) {
-      if (!port.last(i).quiet(t)) return false;
-    }
-  }
-  return dma_type_.rate().bytes_per_second == 0 || dma_.free_at() <= t;
 }
 
 fabric::PacketRef Nmu::make_packet(const Message& message, uint8_t flags) {
@@ -208,40 +151,17 @@ void Nmu::submit(const Message& message) {
   const fabric::PacketRef ref = make_packet(message, flags);
   if (lifting_) pool_[ref].plane = plane_of(message.id.stream);
   if (limited_injection_) {
-    inject(ref);
+    const Picoseconds ready = pool_[ref].submitted;
+    const Picoseconds at = shaped(ref, ready);
+    if (at > ready) {
+      push(at, kInject, ref);
+    } else {
+      inject(ref);
+    }
     return;
   }
   const Picoseconds t = pool_[ref].submitted;
   transmit(ref, t, t);
-}
-
-void Nmu::inject(fabric::PacketRef ref) {
-  injection_->push_back(ref);
-  if (injection_->size() == 1) inject_next();
-}
-
-void Nmu::inject_next() {
-  const Picoseconds t = now();
-  while (!injection_->empty()) {
-    const fabric::PacketRef ref = injection_->front();
-    fabric::Packet& packet = pool_[ref];
-    if (config_.nmu.injection_queue != 0) {
-      Port& port = port_[first_port(packet)];
-      if (port.held >= config_.nmu.injection_queue) return;  // its next release comes back here
-      ++port.held;
-      packet.flags |= kHolds;
-    }
-    injection_->pop_front();
-    if (dma_type_.rate().bytes_per_second == 0) {
-      transmit(ref, t, t);
-      continue;
-    }
-    const fabric::Link::Slot slot = timed(packet, [&] { return dma_.occupy(t, packet.bytes); });
-    tails_.push_back({ref, slot.end});
-    cut_through_tails_ = true;
-    packet.queued += slot.start - t;
-    push(slot.start, kSend, ref);
-  }
 }
 
 void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data,
@@ -255,7 +175,8 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   pool_[ref].plane = plane;
-  const Picoseconds begin = timed(pool_[ref], [&] { return later(now(), endpoint_delay_); });
+  Picoseconds begin = timed(pool_[ref], [&] { return later(now(), endpoint_delay_); });
+  if (limited_injection_) begin = shaped(ref, begin);
   push(begin, limited_injection_ ? kInject : kSend, ref);
 }
 
@@ -387,36 +308,6 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
   }
 }
 
-/// A message has come to the end of its way through packet networks: `at` is when its last flit is here.
-void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at) {
-  const auto ref = static_cast<fabric::PacketRef>(message.id_low);
-  fabric::Packet& packet = pool_[ref];
-  // What is neither way nor its own flits was waiting, at the sender or between others' packets.
-  const Picoseconds passed = at - message.submitted;
-  const PacketFabric::Unloaded alone =
-      end.fabric.unloaded(static_cast<uint32_t>(message.id_high), place_, message.bytes);
-  const Picoseconds latency = std::min(passed, alone.latency);
-  packet.latency += latency;
-  if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
-  if (packet.destination == place_) {
-    push_received(timed(packet, [&] { return ready_at(packet, at); }), end.port, ref);
-    return;
-  }
-  Picoseconds delay = 0;
-  if (config_.packet.forwarding == PacketForwarding::software) {
-    // Sent again by this NPU, if it goes on in the same networks.
-    const Route& next = route(packet.destination, variant_of(packet));
-    if (next.packet != 0 && packet_ends_[next.packet - 1u].get() == &end) delay = endpoint_delay_;
-  }
-  packet.latency += delay;
-  push_received(at + delay, end.port, ref);
-}
-
-void Nmu::PacketEnd::message_sent(const packet::Message& message, Picoseconds at) {
-  const auto ref = static_cast<fabric::PacketRef>(message.id_low);
-  if (nmu.pool_[ref].flags & (kNotifyInjected | kHolds)) nmu.announce_injection(ref, at);
-}
-
 /// The link of a FullyConnected dimension by which a message from that rank comes here. Ways go through the
 /// dimensions in ascending order: before its last step it had its source's coordinate in this one.
 uint32_t Nmu::pair_link(uint32_t d, uint32_t source) const {
@@ -468,10 +359,6 @@ Picoseconds Nmu::reduction_time(uint64_t bytes) {
     reduction_bytes_ = bytes;
   }
   return reduction_time_;
-}
-
-inline uint8_t Nmu::variant_of(const fabric::Packet& packet) {
-  return static_cast<uint8_t>((packet.flags & kReverse ? 1 : 0) | packet.plane << 1);
 }
 
 const Nmu::Route& Nmu::route(uint32_t destination, uint8_t variant) {
@@ -558,26 +445,6 @@ void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds 
         place_, packet.destination, Graph::flow(packet.source, packet.destination, flow_id(packet.id_low)))];
     occupy_and_send(ref, port, port.first, 0, head, tail);
   }
-}
-
-/// Into a packet network, when all of the message is here: it is cut into packets there.
-void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready) {
-  if (ready > now()) {
-    push(ready, kSend, ref);
-    return;
-  }
-  const fabric::Packet& packet = pool_[ref];
-  packet::Message message;
-  message.bytes = packet.bytes;
-  message.id_low = ref;
-  message.id_high = place_;
-  message.submitted = ready;
-  message.data = packet.data;
-  const bool collective = static_cast<MessageId::Kind>(packet.id_low >> 56) == MessageId::Kind::collective;
-  message.virtual_network = static_cast<uint8_t>(collective ? config_.packet.collectives_network
-                                                            : config_.packet.point_to_point_network);
-  packet_ends_[leg.packet - 1u]->fabric.send(place_, leg.target, (packet.flags & kReverse) != 0,
-                                             flow_id(packet.id_low), message);
 }
 
 /// Analytical: the message takes the first link of its way, and passes the rest as if it were alone. The
@@ -712,63 +579,6 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   } else {
     client_->message_arrived(rank_, completion);
   }
-}
-
-void Nmu::reduce_in_memory(fabric::PacketRef ref) {
-  const uint64_t bytes = pool_[ref].bytes;
-  if (bytes == 0) {
-    deliver(ref, 0);
-    return;
-  }
-  reducing_.push_back({ref, now()});
-  // Two reads and one write of the block; the message is done with the write. The reads' tokens are not
-  // waited for one by one: accesses are served in order.
-  memory_->start(fabric::kNoPacket, false, bytes);
-  memory_->start(fabric::kNoPacket, false, bytes);
-  memory_->start(ref, true, bytes);
-}
-
-void Nmu::reduced_in_memory(fabric::PacketRef ref) {
-  if (ref == fabric::kNoPacket) return;  // a read
-  for (size_t i = 0; i < reducing_.size(); ++i) {
-    if (reducing_[i].packet != ref) continue;
-    const Picoseconds began = reducing_[i].tail;
-    reducing_[i] = reducing_.back();
-    reducing_.pop_back();
-    deliver(ref, now() - began);
-    return;
-  }
-}
-
-void Nmu::count(Counters& counters) const {
-  counters.messages_submitted += submitted_;
-  counters.messages_delivered += delivered_;
-  counters.bytes_submitted += bytes_submitted_;
-  counters.bytes_delivered += bytes_delivered_;
-  counters.activations += activations_;
-  counters.in_flight += in_flight();
-  counters.out_of_order_starts += engine_.out_of_order_starts();
-  for (const Port& port : ports_) {
-    for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
-      ++counters.links;
-      counters.link_bytes += port.link(i).bytes();
-      counters.link_messages += port.link(i).messages();
-    }
-  }
-}
-
-void Nmu::probe_state(Picoseconds t) {
-  const auto& position = engine_.position();
-  const uint32_t state = engine_.idle() ? 0u : position.active_chunks != 0 ? 1u : 2u;
-  probes_->state.set(t, state);
-  probes_->outstanding.set(t, queue_.size());
-  probes_->collective.set(t, position.stream);
-  probes_->phase.set(t, position.phase);
-  probes_->round.set(t, position.round);
-}
-
-uint32_t Nmu::rescue() {
-  return engine_.rescue();
 }
 
 }  // namespace weft

@@ -2,8 +2,8 @@
 // Copyright the Weft authors
 //
 // The network messaging unit of one NPU: its fabric ports (which hold the links' timing), its collective
-// engine and its point-to-point messages. One SC_METHOD, one event: everything that becomes due later waits
-// in one queue.
+// engine and its point-to-point messages. Run by the wheel: everything that becomes due later waits in one
+// queue. Models that change when messages leave derive from it.
 
 #ifndef WEFT_SC_MODELS_NMU_H
 #define WEFT_SC_MODELS_NMU_H
@@ -18,44 +18,19 @@
 #include "configs/config.h"
 #include "configs/graph.h"
 #include "configs/large_pages.h"
-#include "sc_models/activation_wheel.h"
-#include "sc_models/component.h"
-#include "sc_models/fabric_service.h"
 #include "sc_models/full_exchanges.h"
-#include "sc_models/memory_dma.h"
-#include "sc_models/packet_fabric.h"
+#include "sc_models/nmu_model.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/ports/last_link.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
-#include "vcd/waves.h"
 #include "workload/collectives/engine.h"
-#include "workload/collectives/in_switch.h"
-#include "workload/graph/fidelity_rules.h"
 #include "workload/seam.h"
 
 namespace weft {
 
-/// What the NMUs of a machine share. All outlives them.
-struct NmuContext {
-  const Config& config;
-  const Geometry& geometry;                   ///< of the fabric
-  std::vector<fabric::LinkType>& link_types;  ///< by dimension, or by link of the graph
-  fabric::PacketPool& pool;
-  ActivationWheel& wheel;
-  vcd::Waves* waves = nullptr;                     ///< null: nowhere
-  collectives::DataContext* data = nullptr;        ///< null: messages carry sizes only
-  collectives::UnitDirectory* units = nullptr;     ///< null: no switch has a collective unit
-  const graph::FidelityRules* fidelity = nullptr;  ///< null: everything is on plane 0
-  collectives::SlotWaits* waits = nullptr;         ///< null: this NMU stands for others
-};
-
-class Nmu final : public sc_core::sc_module,
-                  private Wakeable,
-                  public MessagePort,
-                  public FabricService,
-                  public Component {
+class Nmu : public NmuModel, private Wakeable, public MessagePort {
  public:
   Nmu(sc_core::sc_module_name name, NpuId rank, const NmuContext& context);
   ~Nmu() override;
@@ -133,7 +108,6 @@ class Nmu final : public sc_core::sc_module,
     std::unique_ptr<fabric::fabric_target_end> target;
   };
 
-  NpuId rank() const { return rank_; }
   /// The physical NPU that this rank is.
   uint32_t place() const { return place_; }
   using Ports = std::vector<Port, LargePageAllocator<Port>>;
@@ -144,29 +118,27 @@ class Nmu final : public sc_core::sc_module,
   Port* port(uint32_t dimension, bool descending = false, uint32_t plane = 0);
   Fidelity fidelity_of(const Port& port) const;
 
-  /// Tells the port for an adjacent NMU where that one is, so that it can be fetched ahead. No effect on
-  /// results.
-  static void hint(Port& port, const Nmu& peer) { port.peer_hint = static_cast<const Wakeable*>(&peer); }
-
-  /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts, once for every
-  /// plane that uses them.
-  void join(PacketFabric& fabric, uint32_t plane = 0);
-
-  /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
-  MemoryDma* memory() { return memory_.get(); }
-
-  collectives::CollectiveEngine& engine() { return engine_; }
-  const collectives::CollectiveEngine& engine() const { return engine_; }
+  // NmuModel
+  LinkSocket end(const LinkEndAt& at) final;
+  fabric::Link* link(const LinkEndAt& at) final;
+  void join(PacketFabric& fabric, uint32_t plane) final;
+  MemoryDma* memory() final { return memory_.get(); }
+  const void* hot() const final { return static_cast<const Wakeable*>(this); }
+  void hint(const LinkEndAt& at, const NmuModel& peer) final;
+  bool attached() const final { return client_ != nullptr; }
+  uint32_t rescue() final { return engine_.rescue(); }
+  std::vector<std::string> describe_waits(size_t limit) const final { return engine_.describe_waits(limit); }
+  uint64_t messages_delivered() const final { return delivered_; }
+  uint64_t out_of_order_starts() const final { return engine_.out_of_order_starts(); }
 
   // FabricService
-  void attach(NmuClient& client) override;
-  void detach() override { client_ = nullptr; }
-  bool attached() const { return client_ != nullptr; }
+  void attach(NmuClient& client) final;
+  void detach() final { client_ = nullptr; }
   void start_collective(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
-                        int32_t priority = 0, uint8_t plane = 0) override;
+                        int32_t priority = 0, uint8_t plane = 0) final;
   void send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes, uint32_t data = kNoData,
-            uint8_t plane = 0) override;
-  void message_awaited(NpuId source, bool awaited) override { engine_.message_awaited(source, awaited); }
+            uint8_t plane = 0) final;
+  void message_awaited(NpuId source, bool awaited) final { engine_.message_awaited(source, awaited); }
 
   /// The same for all members at once, which do alike (CollectivePlan::asymmetry): what this NMU sends comes
   /// back to it as what its peers send.
@@ -175,25 +147,41 @@ class Nmu final : public sc_core::sc_module,
   void end_mirrored(uint32_t stream);
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
-  /// Starts chunks that wait for a slot, when nothing moves any more (see CollectiveEngine::rescue). Returns
-  /// how many.
-  uint32_t rescue();
+  /// The links that `rank` sends on, told from this NMU, which does alike. `exchanges`:
+  /// CollectivePlan::LinkImages.
+  void for_each_link_as(NpuId rank, uint32_t exchanges, const LinkVisitor& visit) const;
 
   // Component
   void count(Counters& counters) const override;
+  void for_each_link(const LinkVisitor& visit) const override { for_each_link_as(rank_, 0, visit); }
 
   // MessagePort
-  Picoseconds now() const override { return running() ? time_ : sc_core::sc_time_stamp().value(); }
-  void submit(const Message& message) override;
-  void schedule(Picoseconds at, uint32_t token) override;
+  Picoseconds now() const final { return running() ? time_ : sc_core::sc_time_stamp().value(); }
+  void submit(const Message& message) final;
+  void schedule(Picoseconds at, uint32_t token) final;
 
   uint64_t messages_submitted() const { return submitted_; }
-  uint64_t messages_delivered() const { return delivered_; }
   uint64_t bytes_submitted() const { return bytes_submitted_; }
   uint64_t bytes_delivered() const { return bytes_delivered_; }
   uint64_t activations() const { return activations_; }
   /// Messages in this NMU: due later, or being forwarded.
   size_t in_flight() const { return queue_.size(); }
+
+ protected:
+  /// One message of this NPU that is about to leave.
+  struct Departing {
+    NpuId destination{};  ///< rank; of a message to a switch's collective unit kUnitPeer | dimension
+    MessageId id;
+    uint64_t bytes = 0;
+    Picoseconds ready = 0;  ///< when it would leave, >= now
+  };
+  // For models that derive from this one:
+  /// Call it in the constructor: departs() is asked for every message of this NPU, in the order in which they
+  /// are handed over.
+  void shape_departures();
+  /// When the message leaves: at `ready` or later. What it waits counts as time in queues. Messages that it
+  /// lets leave at one time leave in the order of the calls.
+  virtual Picoseconds departs(const Departing& message) { return message.ready; }
 
  private:
   void start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan, int32_t priority,
@@ -255,8 +243,8 @@ class Nmu final : public sc_core::sc_module,
   void build_graph_ports(std::vector<fabric::LinkType>& link_types);
   void add_end(Port& port, bool is_target);
   void end_of_elaboration() override;
-  void activate(Picoseconds now) override;
-  void prepare(bool near) const override;
+  void activate(Picoseconds now) final;
+  void prepare(bool near) const final;
   void receive(Port& port, const fabric::Transfer& transfer);
   void receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at);
   void transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
@@ -277,6 +265,9 @@ class Nmu final : public sc_core::sc_module,
                        Picoseconds head, Picoseconds tail);
   uint8_t first_port(const fabric::Packet& packet);
   uint32_t last_port(const fabric::Packet& packet) const;
+  LinkReport report(const Port& port, uint32_t link, NpuId rank, uint32_t exchanges) const;
+  /// When the message leaves, which would at `ready`.
+  Picoseconds shaped(fabric::PacketRef ref, Picoseconds ready);
   void inject(fabric::PacketRef ref);
   void inject_next();
   /// Of what is due at one instant.
@@ -335,7 +326,7 @@ class Nmu final : public sc_core::sc_module,
   bool placed_ = false;             ///< ranks are not their own places
   bool neighbours_ = false;         ///< some port has a Port::neighbour and is not analytical
   bool reduces_ = false;            ///< reductions take time
-  bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set
+  bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set, or shaped_
   bool cut_through_tails_ = false;  ///< tails_ is not empty
   bool on_graph_ = false;           ///< graph_ is not null
   bool in_memory_ = false;          ///< memory_ is not null
@@ -381,6 +372,7 @@ class Nmu final : public sc_core::sc_module,
     uint8_t plane = 0;
   };
   std::vector<Lifted> lifted_;  ///< running collectives that are not on plane 0
+  bool shaped_ = false;         ///< departs() says when messages leave
   std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
   struct Probes {
     vcd::Probe state;

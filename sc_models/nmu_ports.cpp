@@ -7,7 +7,9 @@
 
 #include <string>
 
+#include "configs/blueprint/names.h"
 #include "sc_models/nmu.h"
+#include "sc_models/switch_ways.h"
 
 namespace weft {
 
@@ -206,6 +208,59 @@ Nmu::Port* Nmu::port(uint32_t dimension, bool descending, uint32_t plane) {
   if (d.size <= 1) return nullptr;
   Port& port = ports_[planes_[plane].first_port[dimension] + (two_ways(d) && descending ? 1u : 0u)];
   return port.nmu == nullptr ? nullptr : &port;
+}
+
+LinkSocket Nmu::end(const LinkEndAt& at) {
+  Port* const end = graph_ != nullptr ? &ports_[at.dimension] : port(at.dimension, at.descending, at.plane);
+  if (end == nullptr) return {};
+  return {end->initiator.get(), end->target.get()};
+}
+
+fabric::Link* Nmu::link(const LinkEndAt& at) {
+  if (graph_ != nullptr) return &ports_[at.dimension].first;
+  Port* const end = port(at.dimension, at.descending, at.plane);
+  return end == nullptr ? nullptr : &end->first;
+}
+
+void Nmu::hint(const LinkEndAt& at, const NmuModel& peer) {
+  if (Port* const end = port(at.dimension, at.descending, at.plane)) end->peer_hint = peer.hot();
+}
+
+LinkReport Nmu::report(const Port& port, uint32_t i, NpuId rank, uint32_t exchanges) const {
+  const uint32_t place = geometry_.place(index(rank));
+  if (graph_ != nullptr) {
+    LinkReport report(port.link(i));
+    const uint32_t end = port.analytical != Port::Analytical::no ? i : port.number;
+    const GraphEnd names = graph_end(*graph_, geometry_, {}, "switch_", {place, end});
+    report.fidelity = graph_->spec().fidelity;
+    report.name = name() + names.link;
+    report.to = names.to;
+    return report;
+  }
+  const uint32_t d = port.dimension;
+  const bool own = rank == rank_;
+  LinkReport report(
+      port.link(own ? i
+                    : geometry_.shape(d).image(i, geometry_.coordinate(place, d),
+                                               geometry_.coordinate(place_, d), (exchanges >> d & 1) != 0)));
+  report.fidelity = fidelity_of(port);
+  const uint32_t link = port.descending ? uint32_t{Shape::kDown} : i;
+  const std::string behind = port.plane == 0 ? std::string() : fmt::format("_{}", to_string(report.fidelity));
+  report.name = own ? name() : fmt::format("{}.{}", get_parent_object()->name(), nmu_name(geometry_, place));
+  report.name += '.';
+  report.name += link_name(geometry_, d, place, link, behind);
+  report.to = link_end(geometry_, d, place, link, behind);
+  report.dimension = d;
+  return report;
+}
+
+void Nmu::for_each_link_as(NpuId rank, uint32_t exchanges, const LinkVisitor& visit) const {
+  const uint32_t place = geometry_.place(index(rank));
+  for (const Port& port : ports_) {
+    for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
+      if (port.sends(i, place)) visit(report(port, i, rank, exchanges));
+    }
+  }
 }
 
 void Nmu::join(PacketFabric& fabric, uint32_t p) {

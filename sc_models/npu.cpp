@@ -12,30 +12,29 @@
 
 namespace weft {
 
-Npu::Npu(sc_core::sc_module_name module_name, NpuId npu, const Config& config, FabricService& nmu,
-         vcd::Waves* waves, PoolAccess* pool)
-    : sc_core::sc_module(module_name),
-      npu_(npu),
-      config_(config),
-      nmu_(nmu),
+Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
+    : NpuModel(module_name),
+      npu_(context.npu),
+      config_(context.config),
+      nmu_(context.nmu),
       memory_(
-          "memory", config.hbm.outstanding, config.hbm.capacity,
+          "memory", config_.hbm.outstanding, config_.hbm.capacity,
           [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
           [this](uint32_t token) {
             return engine_ ? engine_->describe(token) : std::string("a job that is over");
           }),
-      pool_(pool),
-      matcher_(index(npu)),
+      pool_(context.pool),
+      matcher_(index(npu_)),
       wake_("wake") {
-  if (config.remote_memory) {
+  if (config_.remote_memory) {
     remote_ = std::make_unique<MemoryDma>(
-        "remote", config.hbm.outstanding, 0,
+        "remote", config_.hbm.outstanding, 0,
         [this](uint32_t token, Picoseconds at) { push(at, kMemory, token); },
         [this](uint32_t token) {
           return engine_ ? engine_->describe(token) : std::string("a job that is over");
         });
   }
-  if (waves != nullptr && waves->on()) {
+  if (vcd::Waves* const waves = context.waves; waves != nullptr && waves->on()) {
     state_probe_ = waves->enumeration(std::string(name()) + ".state",
                                       {"idle", "communicate", "remote_memory", "memory", "compute"});
     node_probe_ = waves->number(std::string(name()) + ".node", 64);

@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // The NPU of one rank: runs a trace's nodes (graph::RankEngine) on its compute slots, its memories and its
-// NMU.
+// NMU. Models that change how long compute takes derive from it.
 
 #ifndef WEFT_SC_MODELS_NPU_H
 #define WEFT_SC_MODELS_NPU_H
@@ -13,88 +13,48 @@
 #include <systemc>
 #include <unordered_map>
 
-#include "configs/config.h"
-#include "sc_models/component.h"
-#include "sc_models/fabric_service.h"
-#include "sc_models/memory_dma.h"
-#include "sc_models/pool/pool_access.h"
+#include "sc_models/npu_model.h"
 #include "tlm_interconnect/ports/timed_queue.h"
-#include "vcd/waves.h"
-#include "workload/graph/p2p_matcher.h"
-#include "workload/graph/rank_engine.h"
-#include "workload/job/rank_map.h"
 
 namespace weft {
 
-/// This rank's part of a collective, as its NMU starts it.
-struct CollectiveStart {
-  uint32_t stream = 0;  ///< on the machine: the same number on every member
-  std::shared_ptr<const collectives::CollectivePlan> plan;
-  int32_t priority = 0;
-  uint8_t plane = 0;  ///< graph::FidelityRules
-};
-
-/// How a point-to-point message goes.
-struct SendStart {
-  uint32_t data = kNoData;  ///< its payload
-  uint8_t plane = 0;        ///< graph::FidelityRules
-};
-
-/// What an NPU asks of the job that it runs a rank of. Ranks are those of the job.
-class JobHost {
- public:
-  virtual ~JobHost() = default;
-  /// The rank's part of the node's collective, for its NMU. Nothing: the job starts it itself.
-  virtual std::optional<CollectiveStart> start_collective(uint32_t rank, const trace::Node& node) = 0;
-  /// The rank's part is over; Npu::collective_done() follows.
-  virtual void collective_done(uint32_t rank, const collectives::CollectiveDone& done) = 0;
-  virtual SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) = 0;
-  /// A point-to-point message is here. Its source is a rank of the job.
-  virtual void message_arrived(uint32_t rank, const Completion& completion) = 0;
-};
-
-class Npu : public sc_core::sc_module,
-            public Component,
+class Npu : public NpuModel,
             private NmuClient,
             private PoolClient,
             private graph::RankServices,
             private graph::RankObserver {
  public:
-  /// `pool`: where remote accesses go; null: to remote_memory().
-  Npu(sc_core::sc_module_name name, NpuId npu, const Config& config, FabricService& nmu, vcd::Waves* waves,
-      PoolAccess* pool = nullptr);
+  Npu(sc_core::sc_module_name name, const NpuContext& context);
   ~Npu() override;
 
-  /// To be bound to the rank's HBM and, if the configuration has one, its remote memory.
-  MemoryDma& memory() { return memory_; }
-  MemoryDma* remote_memory() { return remote_.get(); }
+  MemoryDma& memory() final { return memory_; }
+  MemoryDma* remote_memory() final { return remote_.get(); }
 
-  /// Gives the NPU the trace of a rank, before start(). The job's clock begins now. All outlive the job.
-  /// `ranks`: where the job's ranks are. `layers`: its time is kept by layer, too. Throws std::logic_error
-  /// when it has a trace.
-  void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers = nullptr);
-  /// The job is over, and nothing of it is under way: another one may be loaded.
-  void unload();
-  /// .. hears of every node of the loaded trace, before start(). Null: nobody.
-  void set_listener(graph::NodeListener* listener) { engine_->set_listener(listener); }
-  void start();
-  /// Before the simulation: a signal for show_footprint().
-  void add_footprint_signal(vcd::Waves& waves);
-  /// For waveforms: the bytes that the rank's tensors take from now on (time of the job's clock).
-  void show_footprint(Picoseconds now, uint64_t bytes) { footprint_probe_.set(now + origin_, bytes); }
-  bool shows_footprint() const { return static_cast<bool>(footprint_probe_); }
+  void load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph::LayerTable* layers) final;
+  void unload() final;
+  void set_listener(graph::NodeListener* listener) final { engine_->set_listener(listener); }
+  void start() final;
 
-  /// It has a job.
-  bool loaded() const { return host_ != nullptr; }
-  bool finished() const { return engine_ && engine_->finished(); }
-  const graph::RankEngine* engine() const { return engine_.get(); }
-  const graph::P2pMatcher& matcher() const { return matcher_; }
+  void add_footprint_signal(vcd::Waves& waves) final;
+  void show_footprint(Picoseconds now, uint64_t bytes) final { footprint_probe_.set(now + origin_, bytes); }
+  bool shows_footprint() const final { return static_cast<bool>(footprint_probe_); }
 
-  /// From the job: the node's collective is over.
-  void collective_done(trace::NodeIndex node);
+  bool loaded() const final { return host_ != nullptr; }
+  bool finished() const final { return engine_ && engine_->finished(); }
+  const graph::RankEngine* engine() const final { return engine_.get(); }
+  const graph::P2pMatcher& matcher() const final { return matcher_; }
+
+  void collective_done(trace::NodeIndex node) final;
 
   uint64_t activations() const { return activations_; }
   void count(Counters& counters) const override { counters.activations += activations_; }
+
+ protected:
+  // RankServices, for models that derive from this one. What it answers must follow from the node, the rank
+  // and the configuration, not from the simulated time or the order of calls: then results are repeatable.
+  Picoseconds compute_time(const trace::Node& /*node*/, Picoseconds time) override { return time; }
+  NpuId npu() const { return npu_; }
+  const Config& config() const { return config_; }
 
  private:
   // NmuClient
@@ -104,7 +64,7 @@ class Npu : public sc_core::sc_module,
   // PoolClient
   void pool_done(uint32_t token, Picoseconds at) override { push(at, kMemory, token); }
   // RankServices
-  Picoseconds now() const override { return machine_now() - origin_; }
+  Picoseconds now() const final { return machine_now() - origin_; }
   void schedule(Picoseconds at, uint32_t token) override;
   void start_memory(const trace::Node& node) override;
   void start_collective(const trace::Node& node) override;

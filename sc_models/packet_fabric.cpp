@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "configs/blueprint/names.h"
 #include "configs/graph.h"
@@ -15,8 +16,32 @@
 
 namespace weft {
 
+/// Joins the links of one network, and names both directions of each.
+class PacketFabric::Joiner final : public packet::LinkJoiner {
+ public:
+  Joiner(const PacketFabric& fabric, LinkCuts& cuts, uint32_t number)
+      : fabric_(fabric), cuts_(cuts), number_(number) {}
+
+  bool join(const packet::LinkToJoin& link, fabric::fabric_initiator_socket& from,
+            fabric::fabric_target_socket& to) override {
+    return cuts_.join_packets(from, to, link.terms, link.pool, [&]() -> std::vector<std::string> {
+      const sc_core::sc_object& peer = *to.get_parent_object();
+      const Named network{number_, peer.get_parent_object()->name(), link.topology};
+      const packet::TopologyPort& port = link.topology.routers[link.router].ports[link.port];
+      std::string back = peer.name();  // an interface's own
+      if (!port.ni) back = fabric_.name_of(network, port.peer, port.peer_port).name;
+      return {fabric_.name_of(network, link.router, link.port).name, std::move(back)};
+    });
+  }
+
+ private:
+  const PacketFabric& fabric_;
+  LinkCuts& cuts_;
+  const uint32_t number_;
+};
+
 PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
-                           const std::string& suffix)
+                           const std::string& suffix, LinkCuts& cuts)
     : config_(config),
       geometry_(geometry),
       dimensions_(region.dimensions),
@@ -61,8 +86,10 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
     }
     const std::string name =
         dimensions_.empty() ? "packet" : fmt::format("packet{}_{}{}", dimensions_[0], n, suffix);
+    Joiner joiner(*this, cuts, n);
     networks_.push_back(std::make_unique<packet::PacketNetwork>(name.c_str(), region.config,
-                                                                std::move(topology), region.segmentation));
+                                                                std::move(topology), region.segmentation,
+                                                                cuts.none() ? nullptr : &joiner));
   }
 }
 
@@ -228,56 +255,104 @@ std::vector<PacketFabric::FlowUse> PacketFabric::slowed_flows() const {
   return flows;
 }
 
-PacketFabric::LinkUse PacketFabric::use_of(uint32_t n, uint32_t r, uint32_t p) const {
+void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
+  const packet::PacketTopology& topology = networks_[n]->topology();
+  // Interfaces directly at a switch: their links are real ones.
+  for (uint32_t r = 0; r < topology.ranks(); ++r) {
+    const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
+    if (router.role == packet::RouterRole::npu) continue;
+    const packet::NetworkInterface& ni = networks_[n]->ni(r);
+    LinkReport link;
+    link.fidelity = Fidelity::packet;
+    link.name = ni.name();
+    link.to = router.name;
+    link.dimension = dimensions_.empty() ? 0 : dimensions_[0];
+    link.bytes = ni.flits_sent() * config_.packet.flit_bytes;
+    link.packets = ni.packets_sent();
+    link.messages = ni.messages_sent();
+    link.queued = ni.queued();
+    link.busy =
+        picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
+    const packet::PauseAccount::Figures pauses = ni.pauses();
+    link.pauses = pauses.pauses;
+    link.paused = picoseconds(pauses.time);
+    link.overruns = ni.overruns();
+    visit(link);
+  }
+  for (uint32_t r = 0; r < topology.routers.size(); ++r) {
+    for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
+      const packet::TopologyPort& port = topology.routers[r].ports[p];
+      if (!port.sends) continue;  // the receiving end of a one-way link
+      // Within an NPU or a switch.
+      if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
+        continue;
+      visit(report_of(n, r, p));
+    }
+  }
+}
+
+LinkReport PacketFabric::report_of(uint32_t n, uint32_t r, uint32_t p) const {
   const packet::PacketNetwork& network = *networks_[n];
-  const packet::PacketTopology& topology = network.topology();
+  const packet::Router& module = network.router(r);
+  const packet::TopologyRouter& router = network.topology().routers[r];
+  LinkReport link = name_of({n, network.name(), network.topology()}, r, p);
+  link.bytes = module.flits_sent(p) * config_.packet.flit_bytes;
+  link.packets = module.packets_sent(p);
+  link.marked = module.packets_marked(p);
+  link.messages = module.messages_sent(p);
+  link.busy = module.busy(p);
+  link.queued = module.queued(p);
+  for (const std::vector<uint32_t>* lanes : {&router.lanes, &router.unit_lanes})
+    if (p < lanes->size()) link.queued += network.ni(router.ports[(*lanes)[p]].peer).queued();
+  const packet::PauseAccount::Figures pauses = module.pauses(p);
+  link.pauses = pauses.pauses;
+  link.paused = picoseconds(pauses.time);
+  link.overruns = module.overruns(p);
+  return link;
+}
+
+LinkReport PacketFabric::name_of(const Named& network, uint32_t r, uint32_t p) const {
+  const packet::PacketTopology& topology = network.topology;
+  const std::vector<uint32_t>& places = places_[network.number];
   const packet::TopologyRouter& router = topology.routers[r];
   const packet::TopologyPort& port = router.ports[p];
-  LinkUse use;
-  const uint64_t flits = network.router(r).flits_sent(p);
-  use.bytes = flits * config_.packet.flit_bytes;
-  use.packets = network.router(r).packets_sent(p);
-  use.marked = network.router(r).packets_marked(p);
-  use.messages = network.router(r).messages_sent(p);
-  use.busy = network.router(r).busy(p);
-  use.queued = network.router(r).queued(p);
-  for (const std::vector<uint32_t>* lanes : {&router.lanes, &router.unit_lanes})
-    if (p < lanes->size()) use.queued += networks_[n]->ni(router.ports[(*lanes)[p]].peer).queued();
-  use.pauses = network.router(r).pauses(p);
-  use.overruns = network.router(r).overruns(p);
+  LinkReport link;
+  link.fidelity = Fidelity::packet;
+  link.name = fmt::format("{}.{}", network.name, router.name);
+  if (port.ni && (router.role == packet::RouterRole::npu || port.peer >= topology.ranks())) {
+    link.name += fmt::format(".ni{}", p);  // as its socket
+    return link;
+  }
   if (dimensions_.empty()) {
-    const std::string peer = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
-                                     : topology.routers[port.peer].name;
+    link.to = port.ni ? fmt::format("nmu{}", geometry_.rank_at(topology.nis[port.peer].rank))
+                      : topology.routers[port.peer].name;
     uint32_t before = 0;  // parallel links are numbered
     for (uint32_t q = 0; q < p; ++q)
       before += !router.ports[q].ni && router.ports[q].peer == port.peer ? 1 : 0;
-    use.name = fmt::format("{}.{}.to_{}{}", network.name(), router.name, peer,
-                           before == 0 ? "" : fmt::format("_{}", before));
-    use.to = peer;
-    return use;
+    link.name += fmt::format(".to_{}{}", link.to, before == 0 ? "" : fmt::format("_{}", before));
+    return link;
   }
   uint32_t i = port.ni ? 0 : port.link - 1;  // link 0 leads to interfaces, then they are the dimensions'
   if (router.role == packet::RouterRole::dimension_switch) i = router.dimension;
   const uint32_t d = dimensions_[i];
-  use.dimension = d;
-  use.name = fmt::format("{}.{}", network.name(), router.name);
+  link.dimension = d;
   if (router.node != 0) {
     // Of a tree: named as the switches of a graph, and NPUs by themselves.
     const bool npu = port.ni || topology.routers[port.peer].role == packet::RouterRole::npu;
     const uint32_t peer = port.ni ? topology.nis[port.peer].rank : topology.routers[port.peer].rank;
-    use.name += ".to_" + (npu ? fmt::format("nmu{}", geometry_.rank_at(places_[n][peer]))
-                              : topology.routers[port.peer].name);
+    link.name += ".to_" + (npu ? fmt::format("nmu{}", geometry_.rank_at(places[peer]))
+                               : topology.routers[port.peer].name);
   } else if (router.role == packet::RouterRole::dimension_switch) {
     const uint32_t peer = port.ni ? topology.nis[port.peer].rank : topology.routers[port.peer].rank;
-    use.name += fmt::format(".to{}", geometry_.rank_at(places_[n][peer]));
+    link.name += fmt::format(".to{}", geometry_.rank_at(places[peer]));
   } else {
-    uint32_t link = 0;
-    while (topology.port_of(router, i, link) != p) ++link;
-    use.name += "." + link_name(geometry_, d, places_[n][router.rank], link);
+    uint32_t number = 0;
+    while (topology.port_of(router, i, number) != p) ++number;
+    link.name += "." + link_name(geometry_, d, places[router.rank], number);
   }
-  use.to = port.ni ? fmt::format("nmu{}", geometry_.rank_at(places_[n][topology.nis[port.peer].rank]))
-                   : topology.routers[port.peer].name;
-  return use;
+  link.to = port.ni ? fmt::format("nmu{}", geometry_.rank_at(places[topology.nis[port.peer].rank]))
+                    : topology.routers[port.peer].name;
+  return link;
 }
 
 void PacketFabric::count(Counters& counters) const {
@@ -288,7 +363,7 @@ void PacketFabric::count(Counters& counters) const {
     counters.packet_hops += own.packet_hops();
     counters.flits += own.flits_received();
   }
-  for_each_link([&](const LinkUse& use) {
+  for_each_link([&](const LinkReport& use) {
     counters.link_bytes += use.bytes;
     counters.link_messages += use.messages;
   });

@@ -15,6 +15,7 @@
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
 #include "sc_models/component.h"
+#include "sc_models/link_cuts.h"
 #include "sc_models/packet_region.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
@@ -23,12 +24,17 @@ namespace weft {
 class PacketFabric : public Component {
  public:
   /// Builds the networks below the module that is being constructed. `config` and `geometry` outlive it.
-  /// `suffix`: of their names, to tell them from others that begin with the same dimension.
+  /// `suffix`: of their names, to tell them from others that begin with the same dimension. `cuts`: joins
+  /// the links.
   PacketFabric(const Config& config, const Geometry& geometry, const PacketRegion& region,
-               const std::string& suffix = {});
+               const std::string& suffix, LinkCuts& cuts);
 
   // Component: of all its networks
   void count(Counters& counters) const override;
+  void for_each_link(const LinkVisitor& visit) const override {
+    for (uint32_t n = 0; n < networks(); ++n) links_of(n, visit);
+  }
+  LinkPlace link_place() const override { return LinkPlace::packets; }
   std::string stall_text() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
 
@@ -68,20 +74,6 @@ class PacketFabric : public Component {
   };
   Unloaded unloaded(uint32_t from, uint32_t to, uint64_t bytes) const;
 
-  /// One direction of one link.
-  struct LinkUse {
-    std::string name;
-    std::string to;
-    uint32_t dimension = 0;
-    uint64_t bytes = 0;  ///< flits times their size: headers and padding included
-    uint64_t packets = 0;
-    uint64_t marked = 0;    ///< of these by ECN, here
-    uint64_t messages = 0;  ///< that have left by it, to the last packet
-    Picoseconds busy = 0;
-    Picoseconds queued = 0;                ///< waited for it, in the router and at the interface of this link
-    packet::PauseAccount::Figures pauses;  ///< priority flow control: of its sender
-    uint64_t overruns = 0;                 ///< Router::overruns()
-  };
   /// One flow that DCQCN has slowed down: what an interface sends to one NPU.
   struct FlowUse {
     std::string interface;     ///< hierarchical name
@@ -94,18 +86,22 @@ class PacketFabric : public Component {
   };
   /// In a fixed order.
   std::vector<FlowUse> slowed_flows() const;
-  /// Calls f(LinkUse) for every link direction, in a fixed order.
-  template <typename F>
-  void for_each_link(F&& f) const {
-    for (uint32_t n = 0; n < networks(); ++n) links_of(n, f);
-  }
 
  private:
-  template <typename F>
-  void links_of(uint32_t n, F& f) const;
+  void links_of(uint32_t n, const LinkVisitor& visit) const;
   /// The switch of a place's line, in its network.
   uint32_t switch_of(uint32_t place, uint32_t dimension) const;
-  LinkUse use_of(uint32_t n, uint32_t router, uint32_t port) const;
+  LinkReport report_of(uint32_t n, uint32_t router, uint32_t port) const;
+  /// A network that is being built, or is.
+  struct Named {
+    uint32_t number = 0;
+    std::string name;
+    const packet::PacketTopology& topology;
+  };
+  /// The link that leaves a router by a port, without what it has carried. Also of those within an NPU or a
+  /// switch, which are in no results.
+  LinkReport name_of(const Named& network, uint32_t router, uint32_t port) const;
+  class Joiner;
   uint32_t entry(uint32_t from, uint32_t to, bool reverse, uint64_t flow) const;
   uint32_t index_of(uint32_t dimension) const;
   /// Where a message goes first: along the first of the region's dimensions in which the places differ.
@@ -126,41 +122,6 @@ class PacketFabric : public Component {
   std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
   std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
 };
-
-template <typename F>
-void PacketFabric::links_of(uint32_t n, F& f) const {
-  const packet::PacketTopology& topology = networks_[n]->topology();
-  // Interfaces directly at a switch: their links are real ones.
-  for (uint32_t r = 0; r < topology.ranks(); ++r) {
-    const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
-    if (router.role == packet::RouterRole::npu) continue;
-    const packet::NetworkInterface& ni = networks_[n]->ni(r);
-    LinkUse use;
-    use.name = ni.name();
-    use.to = router.name;
-    use.dimension = dimensions_.empty() ? 0 : dimensions_[0];
-    use.bytes = ni.flits_sent() * config_.packet.flit_bytes;
-    use.packets = ni.packets_sent();
-    use.messages = ni.messages_sent();
-    use.queued = ni.queued();
-    use.busy =
-        picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
-    use.pauses = ni.pauses();
-    use.overruns = ni.overruns();
-    f(use);
-  }
-  for (uint32_t r = 0; r < topology.routers.size(); ++r) {
-    for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
-      const packet::TopologyPort& port = topology.routers[r].ports[p];
-      if (!port.sends) continue;  // the receiving end of a one-way link
-      // Within an NPU or a switch.
-      if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
-        continue;
-      const LinkUse use = use_of(n, r, p);
-      f(use);
-    }
-  }
-}
 
 }  // namespace weft
 

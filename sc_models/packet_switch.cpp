@@ -15,7 +15,7 @@ PacketSwitch::PacketSwitch(sc_core::sc_module_name module_name, uint32_t dimensi
       packets_(packets),
       pool_(fabric.pool),
       lanes_(fabric.geometry.size(dimension)),
-      unit_("unit", dimension, fabric, context, *this) {
+      unit_(make_unit("unit", {dimension, fabric, context, *this})) {
   for (uint32_t port = 0; port < lanes_.size(); ++port) {
     Lane& lane = lanes_[port];
     lane.owner = this;
@@ -35,7 +35,7 @@ void PacketSwitch::Lane::message_arrives(const packet::Message& message, Picosec
   const Picoseconds latency = std::min(passed, alone.latency);
   packet.latency += latency;
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
-  owner->unit_.receive(ref, at, at, alone.serialise);
+  owner->unit_->receive(ref, at, at, alone.serialise);
 }
 
 Picoseconds PacketSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) {
@@ -52,7 +52,7 @@ Picoseconds PacketSwitch::send(uint32_t port, fabric::PacketRef result, uint32_t
 }
 
 void PacketSwitch::Lane::message_sent(const packet::Message& message, Picoseconds at) {
-  owner->unit_.left(static_cast<uint32_t>(message.id_high >> 32), at);
+  owner->unit_->left(static_cast<uint32_t>(message.id_high >> 32), at);
 }
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 #ifndef WEFT_SC_MODELS_PACKET_SWITCH_H
 #define WEFT_SC_MODELS_PACKET_SWITCH_H
 
+#include <memory>
 #include <vector>
 
 #include "sc_models/packet_fabric.h"
@@ -23,7 +24,7 @@ class PacketSwitch final : public sc_core::sc_module, private UnitPorts {
   PacketSwitch(sc_core::sc_module_name name, uint32_t dimension, uint32_t base, const FabricContext& fabric,
                PacketFabric& packets, const UnitContext& context);
 
-  const SwitchUnit& unit() const { return unit_; }
+  const UnitModel& unit() const { return *unit_; }
 
  private:
   /// One of its interfaces.
@@ -44,7 +45,7 @@ class PacketSwitch final : public sc_core::sc_module, private UnitPorts {
   PacketFabric& packets_;
   fabric::PacketPool& pool_;
   std::vector<Lane> lanes_;  ///< by port; sized once: sinks are known by address
-  SwitchUnit unit_;
+  std::unique_ptr<UnitModel> unit_;
 };
 
 }  // namespace weft

@@ -70,6 +70,24 @@ void PluginRegistry::add_switch(const std::string& name, const std::string& desc
   ++registered_;
 }
 
+void PluginRegistry::add_npu(const std::string& name, const std::string& description, NpuMaker maker) {
+  npu_models().add({name, description, source_, std::move(maker)});
+  add_choice("npu.implementation", name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_nmu(const std::string& name, const std::string& description, NmuMaker maker) {
+  nmu_models().add({name, description, source_, std::move(maker)});
+  add_choice("nmu.implementation", name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_unit(const std::string& name, const std::string& description, UnitMaker maker) {
+  unit_models().add({name, description, source_, std::move(maker)});
+  add_choice("topology.dimensions[].collective_unit.implementation", name, description);
+  ++registered_;
+}
+
 void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
   memory_models().add({name, description, source_, std::move(maker)});
   for (const char* key : {"hbm.implementation", "remote_memory.implementation"})
@@ -87,6 +105,39 @@ void PluginRegistry::add_routing_policy(const std::string& name, const std::stri
 void PluginRegistry::add_algorithm(const collectives::Algorithm& algorithm, const std::string& description) {
   collectives::add_algorithm(algorithm, description, source_);
   ++registered_;
+}
+
+template <typename Maker>
+void PluginRegistry::add(NamedRegistry<Maker>& registry, const char* key, const std::string& name,
+                         const std::string& description, Maker maker) {
+  registry.add({name, description, source_, std::move(maker)});
+  add_choice(key, name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_address_map(const std::string& name, const std::string& description,
+                                     PolicyMaker<AddressMap> maker) {
+  add(address_maps(), "hbm.address_map", name, description, std::move(maker));
+}
+
+void PluginRegistry::add_dram_scheduler(const std::string& name, const std::string& description,
+                                        PolicyMaker<DramScheduler> maker) {
+  add(dram_schedulers(), "hbm.scheduler", name, description, std::move(maker));
+}
+
+void PluginRegistry::add_grouping(const std::string& name, const std::string& description,
+                                  PolicyMaker<GroupingPolicy> maker) {
+  add(grouping_policies(), "hbm.grouping", name, description, std::move(maker));
+}
+
+void PluginRegistry::add_page_policy(const std::string& name, const std::string& description,
+                                     PolicyMaker<PagePolicy> maker) {
+  add(page_policies(), "hbm.page_policy", name, description, std::move(maker));
+}
+
+void PluginRegistry::add_refresh(const std::string& name, const std::string& description,
+                                 RefreshMaker maker) {
+  add(refresh_policies(), "hbm.refresh", name, description, std::move(maker));
 }
 
 void enable_plugins() {
@@ -132,10 +183,18 @@ std::string list_models() {
     kind(title);
     for (const auto& entry : entries) row(entry.name, entry.source, entry.description);
   };
+  registry("NPUs (npu.implementation)", npu_models().entries());
+  registry("NMUs (nmu.implementation)", nmu_models().entries());
   registry("switches at message fidelity (implementation:)", switch_models().entries());
+  registry("collective units (collective_unit.implementation)", unit_models().entries());
   registry("memories (hbm.implementation, remote_memory.implementation)", memory_models().entries());
   kind("memories (hbm.model)");
   for (const Choice& c : find_key("hbm.model")->choices) row(c.name, "weft", c.description);
+  registry("address maps of model banked (hbm.address_map)", address_maps().entries());
+  registry("schedulers of model banked (hbm.scheduler)", dram_schedulers().entries());
+  registry("grouping of reads and writes in model banked (hbm.grouping)", grouping_policies().entries());
+  registry("page policies of model banked (hbm.page_policy)", page_policies().entries());
+  registry("refresh of model banked (hbm.refresh)", refresh_policies().entries());
   registry("routing policies at packet fidelity (packet.routing)",
            packet::routing_policy_registry().entries());
   kind("collective algorithms (collectives.<operation>)");

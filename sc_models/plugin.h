@@ -24,15 +24,19 @@
 #include <memory>
 #include <string>
 
+#include "sc_models/dram_policies.h"
 #include "sc_models/memory_model.h"
+#include "sc_models/nmu.h"
+#include "sc_models/npu.h"
 #include "sc_models/switch_model.h"
+#include "sc_models/switch_unit.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "workload/collectives/algorithm.h"
 
 namespace weft {
 
 /// Grows with every change that a plugin built before would not survive.
-constexpr uint32_t kPluginInterface = 1;
+constexpr uint32_t kPluginInterface = 2;
 
 /// What a plugin must share with the program besides: the SystemC release, and whether internal assertions
 /// are compiled in, which changes classes.
@@ -50,6 +54,12 @@ class PluginRegistry {
 
   /// A model of switches at `message` fidelity: `implementation:` of a dimension or a graph.
   void add_switch(const std::string& name, const std::string& description, SwitchMaker maker);
+  /// A model of NPUs: `npu.implementation`, and `implementations` of single NPUs.
+  void add_npu(const std::string& name, const std::string& description, NpuMaker maker);
+  /// A model of NMUs: `nmu.implementation`, and `implementations` of single NMUs.
+  void add_nmu(const std::string& name, const std::string& description, NmuMaker maker);
+  /// A model of the collective units in switches: `collective_unit.implementation` of a dimension.
+  void add_unit(const std::string& name, const std::string& description, UnitMaker maker);
   /// A model of memories: `hbm.implementation`, `remote_memory.implementation`.
   void add_memory(const std::string& name, const std::string& description, MemoryMaker maker);
   /// A routing policy at `packet` fidelity: `packet.routing`.
@@ -59,9 +69,25 @@ class PluginRegistry {
   /// program.
   void add_algorithm(const collectives::Algorithm& algorithm, const std::string& description);
 
+  // What the controllers of HBM model `banked` do (sc_models/dram_policies.h): `hbm.address_map`,
+  // `hbm.scheduler`, `hbm.grouping`, `hbm.page_policy`, `hbm.refresh`.
+  void add_address_map(const std::string& name, const std::string& description,
+                       PolicyMaker<AddressMap> maker);
+  void add_dram_scheduler(const std::string& name, const std::string& description,
+                          PolicyMaker<DramScheduler> maker);
+  void add_grouping(const std::string& name, const std::string& description,
+                    PolicyMaker<GroupingPolicy> maker);
+  void add_page_policy(const std::string& name, const std::string& description,
+                       PolicyMaker<PagePolicy> maker);
+  void add_refresh(const std::string& name, const std::string& description, RefreshMaker maker);
+
   uint32_t registered() const { return registered_; }
 
  private:
+  template <typename Maker>
+  void add(NamedRegistry<Maker>& registry, const char* key, const std::string& name,
+           const std::string& description, Maker maker);
+
   std::string source_;
   uint32_t registered_ = 0;
 };

@@ -103,6 +103,21 @@ void SwitchModel::count(Counters& counters) const {
   }
 }
 
+LinkReport SwitchModel::report(uint32_t port) const {
+  SwitchLink link = ways_->link(port);
+  LinkReport report(ports_[port].link);
+  report.name = name() + link.name;
+  report.to = std::move(link.to);
+  report.dimension = link.dimension;
+  return report;
+}
+
+void SwitchModel::for_each_link(const LinkVisitor& visit) const {
+  // Without ways it is a part of another component, and on a shared link another module reports.
+  for (uint32_t p = 0; ways_ != nullptr && p < ports_.size(); ++p)
+    if (ports_[p].shared == nullptr && ways_->sends(p)) visit(report(p));
+}
+
 std::string SwitchModel::stall_text() const {
   const std::string why = explain_stall();
   return why.empty() ? why : fmt::format("{}: {}", name(), why);

@@ -24,12 +24,23 @@
 
 namespace weft {
 
+/// How results name a link that leaves a switch.
+struct SwitchLink {
+  std::string name;  ///< behind the switch's own name
+  std::string to;    ///< the module at the other side
+  uint32_t dimension = 0;
+};
+
 /// The ways through one switch.
 class SwitchWays {
  public:
   virtual ~SwitchWays() = default;
   /// The port by which a packet leaves.
   virtual uint32_t output(const fabric::Packet& packet) const = 0;
+  /// The link behind a port.
+  virtual SwitchLink link(uint32_t port) const = 0;
+  /// It does not at the receiving end of a one-way link.
+  virtual bool sends(uint32_t) const { return true; }
 };
 
 /// What a switch is made of.
@@ -74,7 +85,11 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   /// Messages that are in the switch.
   virtual size_t in_flight() const = 0;
   uint64_t activations() const { return activations_; }
+  /// The link that leaves by a port, as results name it.
+  LinkReport report(uint32_t port) const;
   void count(Counters& counters) const final;
+  void for_each_link(const LinkVisitor& visit) const final;
+  LinkPlace link_place() const final { return LinkPlace::switches; }
   std::string stall_text() const final;
   /// For the stall report: why messages do not go on, a line each; empty: none is held.
   virtual std::string explain_stall() const { return {}; }

@@ -38,24 +38,23 @@ fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, 
   return slot;
 }
 
-SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, uint32_t dimension, const FabricContext& fabric,
-                       const UnitContext& context, UnitPorts& ports)
-    : sc_core::sc_module(module_name),
-      dimension_(dimension),
-      config_(fabric.config),
-      geometry_(fabric.geometry),
-      pool_(fabric.pool),
-      context_(context),
-      ports_(ports),
-      unit_(parameters(config_.dimensions[dimension].collective_unit), config_.dimensions[dimension].size) {
-  if (context.waves != nullptr && context.waves->on()) {
+SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, const UnitPlace& place)
+    : UnitModel(module_name),
+      dimension_(place.dimension),
+      config_(place.fabric.config),
+      geometry_(place.fabric.geometry),
+      pool_(place.fabric.pool),
+      context_(place.context),
+      ports_(place.ports),
+      unit_(parameters(config_.dimensions[dimension_].collective_unit), config_.dimensions[dimension_].size) {
+  if (context_.waves != nullptr && context_.waves->on()) {
     const std::string prefix = name();
     probes_ = std::make_unique<Probes>();
-    probes_->buffered = context.waves->number(prefix + ".buffered", 64);
-    probes_->blocks = context.waves->number(prefix + ".blocks", 32);
-    probes_->waiting = context.waves->number(prefix + ".waiting", 32);
+    probes_->buffered = context_.waves->number(prefix + ".buffered", 64);
+    probes_->blocks = context_.waves->number(prefix + ".blocks", 32);
+    probes_->waiting = context_.waves->number(prefix + ".waiting", 32);
   }
-  fabric.wheel.add(*this);
+  place.fabric.wheel.add(*this);
 }
 
 SwitchUnit::~SwitchUnit() = default;

@@ -16,8 +16,7 @@
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
-#include "sc_models/activation_wheel.h"
-#include "sc_models/component.h"
+#include "sc_models/unit_model.h"
 #include "tlm_interconnect/collective/collective_unit.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -27,54 +26,19 @@
 
 namespace weft {
 
-/// The output ports that a unit sends its results to: those of the switch it is in.
-class UnitPorts {
- public:
-  virtual ~UnitPorts() = default;
-  /// Sends `result`, whose receiver is at the port, now. Returns when its last byte has left (>= now);
-  /// kNever: SwitchUnit::left(block) will tell.
-  virtual Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t block, Picoseconds now) = 0;
-};
-
 /// Puts a result on the link of its output port: its slot, and what is to be sent to the NMU at the port.
 fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef result, fabric::Link& link,
                                Picoseconds now, bool analytical, fabric::Transfer& transfer);
 
-/// What the switches of a machine share. All of it outlives them.
-struct FabricContext {
-  const Config& config;
-  const Geometry& geometry;
-  fabric::PacketPool& pool;
-  ActivationWheel& wheel;
-};
-
-/// What the units of a machine share.
-struct UnitContext {
-  collectives::UnitDirectory& directory;
-  collectives::DataContext* data = nullptr;  ///< null: sizes only
-  vcd::Waves* waves = nullptr;               ///< null: nobody looks
-};
-
-class SwitchUnit final : public sc_core::sc_module,
-                         public Component,
-                         private Wakeable,
-                         private fabric::CollectiveUnit::Output {
+class SwitchUnit : public UnitModel, private Wakeable, private fabric::CollectiveUnit::Output {
  public:
-  /// Of the switch that joins the NPUs of dimension d. `ports` is that switch.
-  SwitchUnit(sc_core::sc_module_name name, uint32_t dimension, const FabricContext& fabric,
-             const UnitContext& context, UnitPorts& ports);
+  SwitchUnit(sc_core::sc_module_name name, const UnitPlace& place);
   ~SwitchUnit() override;
 
-  /// A packet that is addressed to a unit (kUnitPeer) comes over its sender's input port.
-  static bool addressed(const fabric::Packet& packet) { return (packet.destination & kUnitPeer) != 0; }
-  void receive(const fabric::Transfer& transfer) {
-    receive(transfer.packet, transfer.first, transfer.first + transfer.flit_time, 0);
-  }
-  /// .. whose first and last byte come at `head` and `tail` (>= now); `before`:
-  /// CollectiveUnit::Contribution's.
-  void receive(fabric::PacketRef packet, Picoseconds head, Picoseconds tail, Picoseconds before);
-  /// Of a result that UnitPorts::send could not tell the end of: its last byte leaves at `when` (>= now).
-  void left(uint32_t block, Picoseconds when);
+  using UnitModel::receive;
+  /// A model that derives from this one may hand on a contribution with later times.
+  void receive(fabric::PacketRef packet, Picoseconds head, Picoseconds tail, Picoseconds before) override;
+  void left(uint32_t block, Picoseconds when) final;
 
   const fabric::CollectiveUnit& state() const { return unit_; }
   uint64_t messages_in() const { return total_.contributions; }
@@ -90,7 +54,7 @@ class SwitchUnit final : public sc_core::sc_module,
   /// partial sums that were never sent.
   void find_unbalanced(std::vector<std::string>& lines) const override;
   /// For the stall report: one line a block that is not sent (at most `limit`), and who is missing.
-  std::vector<std::string> describe_waits(size_t limit) const;
+  std::vector<std::string> describe_waits(size_t limit) const override;
 
  private:
   struct PhaseKey {

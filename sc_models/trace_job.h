@@ -16,7 +16,7 @@
 
 #include "sc_models/job.h"
 #include "sc_models/mirrored_starts.h"
-#include "sc_models/npu.h"
+#include "sc_models/npu_model.h"
 #include "vcd/waves.h"
 #include "workload/collectives/p2p_data.h"
 #include "workload/graph/checked_job.h"
@@ -61,7 +61,7 @@ class TraceJob : public Job, private JobHost {
   void message_arrived(uint32_t rank, const Completion& completion) override;
 
   const graph::Folding* folded_ranks() const override { return ranks_.whole() ? &folding_ : nullptr; }
-  Npu& npu(uint32_t rank) const { return machine_.npu(ranks_.npu(rank)); }
+  NpuModel& npu(uint32_t rank) const { return machine_.npu(ranks_.npu(rank)); }
   /// The row of the collective that this node of a member of the group is part of; a new one is made for
   /// `plan`.
   CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,

@@ -40,7 +40,7 @@ std::string TraceJob::stalled_nodes(Waits& waits, uint32_t& stalled) const {
   std::string report;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     if (!folding_.built(r)) continue;
-    const Npu& of = npu(r);
+    const NpuModel& of = npu(r);
     if (of.finished()) continue;
     stalled += folding_.times(r);
     for (const graph::Stall& stall : of.engine()->describe_stall(kLinesARank)) {
@@ -51,7 +51,7 @@ std::string TraceJob::stalled_nodes(Waits& waits, uint32_t& stalled) const {
       if (stalled <= kRanks) report += "  " + stall.text + "\n";
     }
     if (stalled > kRanks) continue;
-    for (const std::string& line : machine_.nmu(ranks_.npu(r)).engine().describe_waits(kLinesARank)) {
+    for (const std::string& line : machine_.nmu(ranks_.npu(r)).describe_waits(kLinesARank)) {
       report += fmt::format("  rank {}: {}\n", r, line);
     }
     for (const auto& unmatched : of.matcher().unmatched(kLinesARank)) report += "  " + unmatched.text + "\n";

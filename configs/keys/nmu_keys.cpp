@@ -22,6 +22,10 @@ constexpr KeyRow kNmuKeys[] = {
      in_nmu<&NmuConfig::injection_bandwidth>,
      "Rate at which the NMU's DMA feeds all its ports together, such as the limit of a NIC or a memory. "
      "Messages pass through the DMA in order. A port sends a message while it is still arriving."},
+    {"implementation", Type::implementation, kDefaultNmuModel,
+     one_of({{kDefaultNmuModel, "ports, routes, forwarding and the collective engine of its NPU"}}),
+     in_nmu<&NmuConfig::implementation>,
+     "Model of the NMUs, for example a plugin's. `implementations` chooses models for single NMUs."},
 };
 
 }  // namespace

@@ -26,6 +26,10 @@ constexpr KeyRow kNpuKeys[] = {
      "CPU operations that an NPU's host runs at the same time."},
     {"compute_slots", Type::integer, "1", from(1, 4096), in_npu<&NpuConfig::compute_slots>,
      "GPU compute operations that an NPU runs at the same time."},
+    {"implementation", Type::implementation, kDefaultNpuModel,
+     one_of({{kDefaultNpuModel, "runs the nodes of a trace on compute slots, memories and its NMU"}}),
+     in_npu<&NpuConfig::implementation>,
+     "Model of the NPUs, for example a plugin's. `implementations` chooses models for single NPUs."},
 };
 
 }  // namespace

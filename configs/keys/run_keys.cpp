@@ -8,6 +8,15 @@
 namespace weft {
 namespace {
 
+constexpr KeyRow kImplementationKeys[] = {
+    {"modules", Type::text, kRequired, at_least(1), field<&ModuleChoice::modules>,
+     "The modules' names: `npu3`, `nmu3`, `hbm3`, `remote3`, `switch0_1` (as in the column `to` of "
+     "links.csv). "
+     "`*`, `?`, `[0-3]` and `{a,b}` are wildcards; commas separate patterns."},
+    {"implementation", Type::implementation, kRequired, kAny, field<&ModuleChoice::implementation>,
+     "Their model. Modules that match and are of a kind without such a model are left as they are."},
+};
+
 template <auto Member>
 constexpr Field in_workload = field<&Config::workload, Member>;
 
@@ -55,11 +64,9 @@ constexpr KeyRow kRunKeys[] = {
      "signal "
      "`footprint` and `hbm.over_capacity`."},
     {"cut_links", Type::text, "\"\"", kAny, in_run<&RunConfig::cut_links>,
-     "Pattern of links at `message` fidelity, by their names in `links.csv`, that a border cuts in two: "
-     "every "
-     "message that crosses one leaves the fabric as plain bytes and comes in again. Results do not change. "
-     "For "
-     "tests of what is to stand at a border. Empty: none."},
+     "Pattern of links at `message` or `packet` fidelity, by their names in `links.csv`, that a border cuts "
+     "in two: what crosses one leaves the fabric as plain bytes and comes in again. Results do not change. "
+     "For tests of what is to stand at a border. Empty: none."},
 };
 
 constexpr KeyRow kOutputKeys[] = {
@@ -80,6 +87,7 @@ constexpr KeyRow kOutputKeys[] = {
 void add_run_keys(KeyTable& table) {
   table.add("workload", kWorkloadKeys);
   table.add("run", kRunKeys);
+  table.add("implementations[]", kImplementationKeys);
   table.add("output", kOutputKeys);
 }
 

@@ -188,6 +188,11 @@ constexpr KeyRow kUnitKeys[] = {
      "contribution until its result has left. Without a place contributions wait at the inputs. At least "
      "`segment`: the last segment is kept for blocks whose contributions are all there, so that nothing "
      "deadlocks."},
+    {"implementation", Type::implementation, kDefaultUnitModel,
+     one_of({{kDefaultUnitModel,
+              "buffers partial sums of blocks, and sends a block's result with its last "
+              "contribution"}}),
+     in_unit<&CollectiveUnitConfig::implementation>, "Model of the units, for example a plugin's."},
     {"segment", Type::size, "64 KiB", from("64 B", "1 TiB"), in_unit<&CollectiveUnitConfig::segment>,
      "Blocks are cut into segments of at most this many bytes. Each is contributed, reduced and sent on its "
      "own. At packet fidelity the default is `packet.packet_size`, so that every packet is combined by "

@@ -55,4 +55,21 @@ void check_implementations(Config& config, const RawConfig& raw, const std::stri
              "no dimension has switches at it");
 }
 
+void resolve_implementations(Config& config, const RawConfig& raw, Errors& errors) {
+  const RawConfig::Rules& list = raw.implementations;
+  for (size_t i = 0; i < list.values.size(); ++i) {
+    if (list.broken.count(i) != 0) continue;
+    const std::string path = fmt::format("{}[{}]", kImplementationsPath, i);
+    ModuleChoice choice;
+    choice.origin = fmt::format("{}: key `{}`", list.origins[i], path);
+    for (const auto& [key, written] : list.values[i]) key->set(choice, written.value);
+    for (const char* const name : {"modules", "implementation"}) {
+      const KeySpec* const key = find_key(std::string(kImplementationPrefix) + name);
+      if (list.values[i].count(key) == 0)
+        errors.add(list.origins[i], path + "." + name, "missing; add it: " + allowed_values(*key));
+    }
+    config.implementations.push_back(std::move(choice));
+  }
+}
+
 }  // namespace weft::loading

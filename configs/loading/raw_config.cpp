@@ -63,6 +63,7 @@ class Reader {
       raw_.jobs_origin = entry.origin;
       return read_rules(entry, path, name, raw_.jobs);
     }
+    if (path == kImplementationsPath) return read_rules(entry, path, name, raw_.implementations);
     if (path == kFidelityRulesPath) return read_rules(entry, path, name, raw_.fidelity_rules);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);

@@ -52,6 +52,7 @@ struct RawConfig {
   };
   Rules rules;              ///< collectives.rules
   Rules fidelity_rules;     ///< topology.fidelity_rules
+  Rules implementations;    ///< implementations
   Rules jobs;               ///< jobs
   std::string jobs_origin;  ///< of the list; empty: there is none
 
@@ -59,6 +60,7 @@ struct RawConfig {
   Rules* rules_of(const std::string& key_path) {
     if (key_path.rfind(kRulePrefix, 0) == 0) return &rules;
     if (key_path.rfind(kJobPrefix, 0) == 0) return &jobs;
+    if (key_path.rfind(kImplementationPrefix, 0) == 0) return &implementations;
     return key_path.rfind(kFidelityRulePrefix, 0) == 0 ? &fidelity_rules : nullptr;
   }
 };

@@ -46,10 +46,11 @@ class PoolRules {
     if (!r_.config.dimensions.empty() && npus % pool_.nodes != 0)
       complain("nodes", fmt::format("{} nodes do not divide the machine's {} NPUs; allowed: a divisor of {}",
                                     pool_.nodes, npus, npus));
-    if (pool_.fidelity == Fidelity::packet && pool_.share)
-      complain("share",
-               "the dimension's links are at `message` fidelity, and the pool is at `packet`; take one "
-               "of the two keys out");
+    if (pool_.fidelity != Fidelity::message && (pool_.share || pool_.design == PoolDesign::graph))
+      complain("fidelity",
+               fmt::format("'{}': the pool shares links at `message` fidelity ({}), where collectives and "
+                           "chunks wait for each other; write `message`",
+                           to_string(pool_.fidelity), pool_.share ? "`share`" : "`design: graph`"));
     resolve_design();
   }
 

@@ -90,6 +90,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
   resolve_hbm(r);
   resolve_pool(r);
   check_implementations(r.config, raw, r.end, errors);
+  resolve_implementations(r.config, raw, errors);
   check_roofline(r);
   errors.check();
   return r.config;

@@ -29,9 +29,10 @@ struct Axis {
 /// `NAME=VALUE,VALUE,..`, and further such parts after semicolons, which vary together with it. Commas inside
 /// of brackets and quotes belong to a value; quotes around a whole value are removed. A value may also be
 ///
-///   range(first, last, step)    both ends included, if a step hits the last; with units, `range(64 KiB, 1
-///   MiB, 64 KiB)` range(first, last, xFACTOR) each is FACTOR times the one before log(first, last, count)
-///   evenly spaced by ratio, rounded to as many decimals as first and last have
+///   range(first, last, step)     both ends included, if a step hits the last
+///   range(64 KiB, 1 MiB, 64 KiB) with units
+///   range(first, last, xFACTOR)  each is FACTOR times the one before
+///   log(first, last, count)      evenly spaced by ratio, with as many decimals as first and last have
 ///
 /// Errors: UserError(usage) with the text, what is wrong and what to do.
 Axis parse_vary(const std::string& text);

@@ -42,7 +42,7 @@ std::optional<std::pair<size_t, size_t>> arguments_of(const std::string& functio
 }
 
 std::vector<std::string> function_names() {
-  std::vector<std::string> names = {"if", "max", "min"};
+  std::vector<std::string> names = {"highest", "if", "lowest", "max", "min"};
   for (const auto& [name, f] : unary_functions()) names.push_back(name);
   return names;
 }
@@ -226,7 +226,21 @@ class ExpressionParser {
     return add({Kind::name, 0, "", index, {}});
   }
 
+  size_t aggregate(const std::string& word) {
+    take("(");
+    if (in_aggregate_) fail(fmt::format("`{}` inside of another `lowest` or `highest`", word));
+    in_aggregate_ = true;
+    const size_t begin = at_;
+    binary(0);  // its names are names of the whole
+    const std::string inside(text_.substr(begin, at_ - begin));
+    in_aggregate_ = false;
+    if (!take(")")) fail("`)` is missing");
+    to_.aggregates_.push_back({word == "lowest", Expression(inside)});
+    return add({Kind::aggregate, 0, "", to_.aggregates_.size() - 1, {}});
+  }
+
   size_t function(const std::string& word) {
+    if (word == "lowest" || word == "highest") return aggregate(word);
     const auto wanted = arguments_of(word);
     if (!wanted) {
       const std::string near = nearest_name(word, function_names());
@@ -257,29 +271,38 @@ class ExpressionParser {
   std::string_view text_;
   size_t at_ = 0;
   int depth_ = 0;
+  bool in_aggregate_ = false;
 };
 
 Expression::Expression(std::string_view text) : text_(trimmed(text)) {
   root_ = ExpressionParser(*this).parse();
 }
 
-Cell Expression::evaluate(const std::vector<Cell>& values) const {
-  return evaluate(root_, values);
+Expression::Expression(const Expression& other) = default;
+Expression::Expression(Expression&& other) noexcept = default;
+Expression& Expression::operator=(const Expression& other) = default;
+Expression& Expression::operator=(Expression&& other) noexcept = default;
+Expression::~Expression() = default;
+
+Cell Expression::evaluate(const std::vector<Cell>& values, const std::vector<Cell>& over_points) const {
+  return evaluate(root_, values, over_points);
 }
 
-Cell Expression::evaluate(size_t index, const std::vector<Cell>& values) const {
+Cell Expression::evaluate(size_t index, const std::vector<Cell>& values,
+                          const std::vector<Cell>& over_points) const {
   const Node& node = nodes_[index];
   if (node.kind == Kind::number) return Cell::of(node.number);
   if (node.kind == Kind::text) return Cell::of(node.text);
   if (node.kind == Kind::name) return node.name < values.size() ? values[node.name] : Cell();
+  if (node.kind == Kind::aggregate) return node.name < over_points.size() ? over_points[node.name] : Cell();
   if (node.text == "if") {
-    const Cell condition = evaluate(node.arguments[0], values);
+    const Cell condition = evaluate(node.arguments[0], values, over_points);
     if (!condition.number) return {};
-    return evaluate(node.arguments[*condition.number != 0 ? 1 : 2], values);
+    return evaluate(node.arguments[*condition.number != 0 ? 1 : 2], values, over_points);
   }
   std::vector<Cell> cells;
   for (const size_t argument : node.arguments) {
-    cells.push_back(evaluate(argument, values));
+    cells.push_back(evaluate(argument, values, over_points));
     if (cells.back().empty()) return {};
   }
   const bool numbers =

@@ -169,15 +169,16 @@ ExitCode report(const SweepOptions& options, const Grid& grid, const std::vector
                          options.config, options.command, cli::grouped(results.size() - failed),
                          cli::grouped(failed)));
   cli::print(best + fmt::format("results {}\n", options.out));
-  if (wrong)
+  if (failed != 0)
+    cli::note(fmt::format("weft: error: {} of {} points failed; the column `error` of {} says why{}", failed,
+                          results.size(), options.out, failures_text(grid, results)));
+  // Where no point has results, nobody knows which columns there would be.
+  if (wrong && failed != results.size())
     throw UserError(wrong->code(),
-                    fmt::format("{}. {} has all points without it, and the same command with a mended "
-                                "formula runs none of them again",
+                    fmt::format("{}. {} has all points without it, and the same command with a "
+                                "mended formula runs none of them again",
                                 wrong->what(), options.out));
-  if (failed == 0) return ExitCode::done;
-  cli::note(fmt::format("weft: error: {} of {} points failed; the column `error` of {} says why{}", failed,
-                        results.size(), options.out, failures_text(grid, results)));
-  return ExitCode::internal;
+  return failed == 0 ? ExitCode::done : ExitCode::internal;
 }
 
 }  // namespace weft::sweep

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "configs/keys.h"
@@ -140,7 +141,23 @@ const std::vector<std::string>& TableOfPoints::find(const std::string& name, con
 Cell TableOfPoints::value(const Expression& expression, size_t point, const std::string& what) const {
   std::vector<Cell> cells;
   for (const std::string& name : expression.names()) cells.push_back(Cell::of(find(name, what)[point]));
-  return expression.evaluate(cells);
+  std::vector<Cell> aggregates;
+  for (const Aggregate& aggregate : expression.aggregates())
+    aggregates.push_back(over_points(aggregate, what));
+  return expression.evaluate(cells, aggregates);
+}
+
+Cell TableOfPoints::over_points(const Aggregate& aggregate, const std::string& what) const {
+  const auto [it, fresh] = over_points_.emplace((aggregate.lowest ? "<" : ">") + aggregate.of.text(), Cell());
+  if (!fresh) return it->second;
+  std::optional<double> best;
+  for (size_t p = 0; p < results_.size(); ++p) {
+    if (!results_[p].done()) continue;
+    const std::optional<double> number = value(aggregate.of, p, what).number;
+    if (number && (!best || (aggregate.lowest ? *number < *best : *number > *best))) best = number;
+  }
+  if (best) it->second = Cell::of(*best);
+  return it->second;
 }
 
 void TableOfPoints::mark(std::string name, std::vector<std::string> texts) {

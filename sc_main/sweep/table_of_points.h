@@ -55,7 +55,9 @@ class TableOfPoints {
   void add_results();
   void add(std::string name, std::vector<std::string> texts) {
     columns_.push_back({std::move(name), std::move(texts)});
+    over_points_.clear();
   }
+  Cell over_points(const Aggregate& aggregate, const std::string& what) const;
   /// Where the values of a name are. Throws.
   const std::vector<std::string>& find(const std::string& name, const std::string& what) const;
 
@@ -64,6 +66,7 @@ class TableOfPoints {
   const ConfigValues& config_;
   std::vector<Column> columns_;
   std::vector<std::string> marks_;
+  mutable std::map<std::string, Cell> over_points_;  ///< what aggregates were found to be
 };
 
 /// A cell of a CSV file, in quotes if need be (RFC 4180).

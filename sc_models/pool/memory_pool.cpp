@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/blueprint/geometry.h"
 #include "configs/units.h"
 
 namespace weft {
@@ -24,13 +25,17 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
       striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
       service_(layout_->group_rate(), 0),
       shared_(shared) {
-  if (context_.pool.fidelity != Fidelity::message)
+  if (context_.pool.fidelity == Fidelity::packet)
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `memory.pool.fidelity`: '{}' is not available in this version; write "
                     "`message`",
                     config.file.empty() ? "configuration" : config.file, to_string(context_.pool.fidelity)));
   for (auto& taken : taken_) taken.assign(config.npus(), 0);
+  if (context_.pool.fidelity == Fidelity::analytical) {
+    flows_ = std::make_unique<PoolFlows>(context_);
+    return;
+  }
   build();
   join();
 }
@@ -188,6 +193,7 @@ void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, ui
   member.left = t.tensor;
   ++t.begun;
   if (!all && data_ != nullptr) data_->begin(t);
+  if (flows_) return start_flow(t, now);
   if (stores(operation)) {
     if (!all) {
       ++round_.active;
@@ -202,6 +208,11 @@ void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, ui
   } else if (t.begun == layout_->npus()) {
     start_gather(t, at);
   }
+}
+
+void MemoryPool::start_flow(PoolTransfer& t, Picoseconds now) {
+  if (t.begun < t.members.size()) return;
+  flows_->add(t, stores(t.operation) ? now : later(now, context_.pool.request_latency));
 }
 
 void MemoryPool::start_load(PoolTransfer& t, Picoseconds at) {
@@ -246,7 +257,7 @@ void MemoryPool::stored(PoolTransfer& t, uint64_t bytes, Picoseconds at) {
   t.left -= bytes;
   t.last = std::max(t.last, at);
   if (t.left != 0) return;
-  if (!in_switch(t.operation)) {
+  if (!in_switch(t.operation) && !flows_) {
     round_.bytes -= t.piece;
     if (!layout_->folded()) {
       --round_.active;
@@ -293,9 +304,9 @@ const fabric::Link& MemoryPool::link_at(uint32_t node, uint32_t port) const {
   return end.shared != nullptr ? *end.shared : end.link;
 }
 
-void MemoryPool::for_each_link(
-    const std::function<void(const std::string&, const std::string&, const fabric::Link&)>& f) const {
-  for (uint32_t n = 0; n < layout_->nodes(); ++n) {
+void MemoryPool::for_each_link(const LinkVisitor& visit) const {
+  const uint32_t none = Geometry::of_fabric(config_).dimensions();  // of the machine's
+  for (uint32_t n = 0; n < layout_->nodes() && !flows_; ++n) {
     for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
       const PoolLayout::Port& port = layout_->ports(n)[p];
       if (shared(n, p) != nullptr) continue;
@@ -303,11 +314,19 @@ void MemoryPool::for_each_link(
       const auto same = [&](uint32_t q) { return layout_->ports(n)[q].peer == port.peer; };
       uint32_t before = 0;
       for (uint32_t q = 0; q < p && layout_->ports(n).size() == 2; ++q) before += same(q) ? 1 : 0;
-      f(fmt::format("{}.{}.to_{}{}", name(), layout_->node(n).name, to,
-                    before == 0 ? std::string() : fmt::format("_{}", before)),
-        to, link_at(n, p));
+      LinkReport report(link_at(n, p));
+      report.name = fmt::format("{}.{}.to_{}{}", name(), layout_->node(n).name, to,
+                                before == 0 ? std::string() : fmt::format("_{}", before));
+      report.to = to;
+      report.dimension = none;
+      visit(report);
     }
   }
+}
+
+uint64_t MemoryPool::carried(uint32_t node, uint32_t port) const {
+  if (!flows_) return link_at(node, port).bytes();
+  return saturated(flows_->link_bytes(PoolLayout::directed(layout_->ports(node)[port])));
 }
 
 std::vector<ClassLoad> MemoryPool::loads(bool store) const {
@@ -319,9 +338,11 @@ std::vector<ClassLoad> MemoryPool::loads(bool store) const {
     load.least = std::min(load.least, bytes / count);
   };
   ClassLoad groups{"group", 0, 0, 0, ~uint64_t{0}};
-  for (uint32_t r = 0; r < groups_.size(); ++r) {
+  for (uint32_t r = 0; r < layout_->groups(); ++r) {
     uint64_t bytes = 0;
-    if (layout_->group_hop()) {
+    if (flows_) {
+      bytes = saturated(flows_->group_bytes(r, store));
+    } else if (layout_->group_hop()) {
       bytes = store ? groups_[r]->bytes_stored() : groups_[r]->bytes_loaded();
     } else {
       for (const PoolLayout::Port& port : layout_->ports(layout_->group_node(r)))
@@ -342,7 +363,7 @@ std::vector<ClassLoad> MemoryPool::loads(bool store) const {
         const PoolLayout::Port& port = layout_->ports(n)[p];
         const PoolLayout::Link& link = layout_->links()[port.link];
         if (link.cls == c && (layout_->both_ways(c) || port.at_a == store))
-          add(load, link_at(n, p).bytes(), link.count);
+          add(load, carried(n, p), link.count);
       }
     }
     loads.push_back(load);
@@ -363,6 +384,7 @@ size_t MemoryPool::most_sums() const {
 }
 
 void MemoryPool::count(Counters& counters) const {
+  if (flows_) counters.activations += flows_->activations();
   for (const auto& port : ports_) port->count(counters);
   for (const auto& s : switches_) s->count(counters);
   for (const auto& group : groups_) group->count(counters);

@@ -19,6 +19,7 @@
 #include "sc_models/pool/pool_access.h"
 #include "sc_models/pool/pool_access_state.h"
 #include "sc_models/pool/pool_data.h"
+#include "sc_models/pool/pool_flows.h"
 #include "sc_models/pool/pool_port.h"
 #include "sc_models/pool/pool_switch.h"
 #include "workload/pool/closed_form.h"
@@ -28,8 +29,8 @@ namespace weft {
 
 class MemoryPool final : public sc_core::sc_module, public Component, public PoolAccess, private PoolEvents {
  public:
-  /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`. Empty:
-  /// the pool has links of its own in any case.
+  /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`.
+  /// Empty: the pool has links of its own in any case.
   using SharedLink =
       std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
 
@@ -42,9 +43,6 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
              PoolClient& client) override;
 
   const pool::PoolLayout& layout() const { return *layout_; }
-  /// Calls f(name, to, link) for every direction of every link of its own.
-  void for_each_link(
-      const std::function<void(const std::string&, const std::string&, const fabric::Link&)>& f) const;
   /// What every class of links has carried towards the NPUs, or (store) towards the groups.
   std::vector<pool::ClassLoad> loads(bool store) const;
   uint64_t activations() const;
@@ -56,6 +54,9 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
 
   // Component
   void count(Counters& counters) const override;
+  /// Of every link of its own.
+  void for_each_link(const LinkVisitor& visit) const override;
+  LinkPlace link_place() const override { return LinkPlace::pool; }
   std::string stall_text() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
 
@@ -76,6 +77,9 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   /// The in-switch access that the NPU takes part in next.
   PoolTransfer& joined(uint32_t npu, PoolOperation operation, uint64_t bytes);
   void make_chunks(PoolTransfer& transfer) const;
+  /// At `analytical` fidelity: with its last member an access becomes a flow.
+  void start_flow(PoolTransfer& transfer, Picoseconds now);
+  uint64_t carried(uint32_t node, uint32_t port) const;
   void start_load(PoolTransfer& transfer, Picoseconds at);
   void start_gather(PoolTransfer& transfer, Picoseconds at);
   void finish(PoolTransfer& transfer);
@@ -89,6 +93,7 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   std::map<std::pair<uint32_t, uint32_t>, fabric::LinkType> types_;  ///< by class and count
   fabric::LinkType service_;
   SharedLink shared_;
+  std::unique_ptr<PoolFlows> flows_;                   ///< at `analytical` fidelity, in place of the modules
   std::vector<std::unique_ptr<PoolPort>> ports_;       ///< by NPU
   std::vector<std::unique_ptr<PoolSwitch>> switches_;  ///< by node, from the first switch on
   std::vector<std::unique_ptr<CxlMemoryGroup>> groups_;

@@ -100,7 +100,7 @@ TEST_F(Pool, JsonHasTheTimeBesideTheClosedForm) {
 TEST_F(Pool, EveryOperationBringsItsData) {
   for (const char* const op : {"load", "store", "gather_load", "scatter_store"}) {
     const json result =
-        measure(config(kPool), {"--tensor", "100001", "--op", op, "--set", "run.data=functional"});
+        measure(config(kPool), {"--tensor", "100001 B", "--op", op, "--set", "run.data=functional"});
     const uint64_t tensors = op == std::string("gather_load") ? 64 : 8;
     EXPECT_EQ(result["bytes_verified"], tensors * 100001) << op;
   }
@@ -119,8 +119,10 @@ TEST_F(Pool, PrivateRemoteMemoriesAreMeasuredAlike) {
 TEST_F(Pool, RemoteAccessesOfTracesGoToThePool) {
   const json alone = measure(config(kPool), {"--tensor", "4 MiB"});
   EXPECT_EQ(run_all({access(1, false, 4 * kMiB)}), picoseconds(alone["time_ns"].dump()));
-  const auto row = read_csv(at("out/ranks.csv"))[0];
-  EXPECT_EQ(row.at("remote_memory_ns"), row.at("time_ns"));
+  uint64_t longest = 0;
+  for (const auto& row : read_csv(at("out/ranks.csv")))
+    longest = std::max(longest, picoseconds(row.at("remote_memory_ns")));
+  EXPECT_EQ(longest, picoseconds(alone["time_ns"].dump()));
   EXPECT_NE(read(at("out/links.csv")).find("job.pool.outs.to_in1"), std::string::npos);
   for (const bool store : {false, true}) {
     const json all =
@@ -209,7 +211,8 @@ TEST_F(Pool, GroupsAreNodesOfAGraphAndShareItsLinks) {
     const Ran ran = run_traces(graph(groups_at));
     EXPECT_EQ(ran.status, 0) << ran.err;
     uint64_t last = 0;
-    for (const auto& row : read_csv(at("out/ranks.csv"))) last = std::max(last, picoseconds(row.at("time_ns")));
+    for (const auto& row : read_csv(at("out/ranks.csv")))
+      last = std::max(last, picoseconds(row.at("time_ns")));
     return last;
   };
   const PbNode load = access(1, false, 16 * kMiB);
@@ -281,11 +284,11 @@ TEST_F(BadPool, KeysThatContradict) {
 }
 
 TEST_F(BadPool, TensorsThatCannotMove) {
-  refused({}, {"a tensor of 0 bytes", "machine.yaml"}, {"--tensor", "0"});
+  refused({}, {"a tensor of 0 bytes", "machine.yaml"}, {"--tensor", "0 B"});
   refused({"memory.pool.capacity=1 MiB"},
           {"machine.yaml", "key `memory.pool.capacity`", "do not fit 4 groups of 1 MiB"},
           {"--tensor", "1 MiB"});
-  refused({}, {"--op 'lode'", "did you mean load?"}, {"--tensor", "1 MiB", "--op", "lode"});
+  refused({}, {"--op 'lod'", "did you mean load?"}, {"--tensor", "1 MiB", "--op", "lod"});
   refused({}, {"--npus 9: allowed: 1 to 8"}, {"--tensor", "1 MiB", "--npus", "9"});
   refused({}, {"--npus 4: allowed: 8, as a gather_load is of all NPUs"},
           {"--tensor", "1 MiB", "--npus", "4", "--op", "gather_load"});

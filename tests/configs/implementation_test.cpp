@@ -38,6 +38,18 @@ TEST(Implementation, IsANameWithParameters) {
   EXPECT_EQ(print_implementation(parse_implementation("a()")), "a");
 }
 
+TEST(Implementation, MayBeOfAPlugin) {
+  const Implementation own = parse_implementation("plugin: paced(rate=1 GB/s)");
+  EXPECT_TRUE(own.of_plugin);
+  EXPECT_EQ(own.model, "paced");
+  EXPECT_EQ(print_implementation(own), "plugin:paced(rate=1 GB/s)");
+  EXPECT_FALSE(parse_implementation("paced").of_plugin);
+  EXPECT_NE(error_of([] { parse_implementation("plugin:"); }).find("does not begin with a name"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { parse_implementation("rtl:top"); }).find("does not begin with a name"),
+            std::string::npos);
+}
+
 TEST(Implementation, SaysWhatIsWrong) {
   const auto of = [](const char* text) { return error_of([text] { parse_implementation(text); }); };
   EXPECT_NE(of("").find("does not begin with a name"), std::string::npos);

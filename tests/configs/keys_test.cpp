@@ -106,6 +106,7 @@ TEST(Keys, EachKeyOfAListsEntryHasAFieldOfItsOwn) {
   check_fields(CollectiveRule{});
   check_fields(FidelityRule{});
   check_fields(JobConfig{});
+  check_fields(ModuleChoice{});
 }
 
 TEST(Keys, ARuleNamesAnOperationOrPointToPoint) {

@@ -148,7 +148,14 @@ void expect_same(const WorkloadConfig& a, const WorkloadConfig& b) {
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, nmu, packets, collectives,
-                 workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping] = a;
+                 workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping,
+                 implementations] = a;
+    ASSERT_EQ(implementations.size(), b.implementations.size());
+    for (size_t i = 0; i < implementations.size(); ++i) {
+      const auto& [modules, implementation, origin] = implementations[i];
+      EXPECT_EQ(modules, b.implementations[i].modules);
+      EXPECT_EQ(implementation, b.implementations[i].implementation);
+    }
     ASSERT_EQ(fidelity_rules.size(), b.fidelity_rules.size());
     for (size_t r = 0; r < fidelity_rules.size(); ++r) {
       const auto& [name, group, operation, point_to_point, iteration, from, to, lifted, fidelity, origin] =
@@ -217,7 +224,8 @@ void expect_same(const Config& a, const Config& b) {
       }
       EXPECT_EQ(flow_control, o.flow_control);
       EXPECT_EQ(implementation, o.implementation);
-      const auto& [ingress, unit_reduction, unit_latency, buffer, segment] = unit;
+      const auto& [ingress, unit_reduction, unit_latency, buffer, segment, unit_model] = unit;
+      EXPECT_EQ(unit_model, o.collective_unit.implementation);
       EXPECT_EQ(ingress, o.collective_unit.ingress_bandwidth);
       EXPECT_EQ(unit_reduction, o.collective_unit.reduction_bandwidth);
       EXPECT_EQ(unit_latency, o.collective_unit.latency);
@@ -267,14 +275,22 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(width, o.width);
       EXPECT_EQ(height, o.height);
     }
-    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots] = npu;
+    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots, npu_model] = npu;
+    EXPECT_EQ(npu_model, b.npu.implementation);
     EXPECT_EQ(peak, b.npu.peak_flops);
     EXPECT_EQ(memory_bandwidth, b.npu.memory_bandwidth);
     EXPECT_EQ(roofline, b.npu.roofline);
     EXPECT_EQ(cpu_slots, b.npu.cpu_slots);
     EXPECT_EQ(compute_slots, b.npu.compute_slots);
     const auto& [model, preset, stacks, refresh, hbm_bandwidth, hbm_latency, capacity, efficiency,
-                 outstanding, over_capacity, implementation] = hbm;
+                 outstanding, over_capacity, implementation, address_map, scheduler, dram_window, grouping,
+                 page_policy, streams] = hbm;
+    EXPECT_EQ(address_map, b.hbm.address_map);
+    EXPECT_EQ(scheduler, b.hbm.scheduler);
+    EXPECT_EQ(dram_window, b.hbm.window);
+    EXPECT_EQ(grouping, b.hbm.grouping);
+    EXPECT_EQ(page_policy, b.hbm.page_policy);
+    EXPECT_EQ(streams, b.hbm.streams);
     EXPECT_EQ(over_capacity, b.hbm.over_capacity);
     EXPECT_EQ(implementation, b.hbm.implementation);
     EXPECT_EQ(model, b.hbm.model);
@@ -286,7 +302,8 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(capacity, b.hbm.capacity);
     EXPECT_EQ(efficiency, b.hbm.efficiency);
     EXPECT_EQ(outstanding, b.hbm.outstanding);
-    const auto& [endpoint_delay, injection_queue, injection_bandwidth] = nmu;
+    const auto& [endpoint_delay, injection_queue, injection_bandwidth, nmu_model] = nmu;
+    EXPECT_EQ(nmu_model, b.nmu.implementation);
     EXPECT_EQ(injection_bandwidth, b.nmu.injection_bandwidth);
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
@@ -532,6 +549,28 @@ TEST(Loader, EffectiveConfigurationReadsBackIdentically) {
   for (const char* reduction : {"none", "hbm"}) {
     const Config c = parse_config(kMinimal, "", {std::string("collectives.reduction=") + reduction});
     expect_same(c, parse_config(effective_yaml(c), ""));
+  }
+}
+
+TEST(Loader, APoolOfEveryDesignReadsBackIdentically) {
+  const std::string machine =
+      "weft: 1\ntopology: {notation: Switch(4)_Switch(3), dimensions: [{bandwidth: 90 GB/s}]}\nmemory:\n  "
+      "pool:\n"
+      "    {nodes: 3, groups: 6, group_bandwidth: 33 GB/s, latency: 7 ns, request_latency: 8 ns, chunk: 5 "
+      "KiB, "
+      "split: whole, striping: hash, capacity: 3 GiB, efficiency: 0.5, buffer: 2, ";
+  for (const char* const design :
+       {"out_switches: 5, in_node_bandwidth: 7 GB/s", "out_switches: 5, share: 0",
+        "design: multi_level, levels: \"4, 2 x 77 GB/s\", in_node_bandwidth: 7 GB/s",
+        "design: multi_level, out_switches: 4, in_node_bandwidth: 7 GB/s",
+        "design: ring, in_node_bandwidth: 7 GB/s",
+        "design: mesh, shape: 3x3, wraparound: true, in_node_bandwidth: 7 GB/s",
+        "design: mesh, shape: 1x3, placement: edge, in_node_bandwidth: 7 GB/s, fidelity: analytical"}) {
+    const Config c = parse_config(machine + design + "}\n", "");
+    ASSERT_TRUE(c.memory_pool.has_value()) << design;
+    const std::string effective = effective_yaml(c);
+    expect_same(c, parse_config(effective, ""));
+    EXPECT_EQ(effective_yaml(parse_config(effective, "")), effective) << design;
   }
 }
 
@@ -925,6 +964,39 @@ TEST(Loader, MergeKeys) {
   EXPECT_EQ(nested.collectives.rules[2].priority, 4);
   // And from the command line.
   EXPECT_EQ(parse_config(kMinimal, "", {"nmu={<<: {endpoint_delay: 3 us}}"}).nmu.endpoint_delay, 3000000u);
+}
+
+TEST(Loader, ModelsOfSingleModulesAreReadAndPrinted) {
+  const std::string head =
+      "weft: 1\ntopology:\n  notation: Ring(4)\n  dimensions:\n    - {bandwidth: 50 GB/s}\n";
+  const Config c = parse_config(head +
+                                    "implementations:\n"
+                                    "  - {modules: \"nmu[01], nmu3\", implementation: \"a(b=1 ns)\"}\n"
+                                    "  - {modules: npu2, implementation: \"plugin:c\"}\n",
+                                "m.yaml");
+  ASSERT_EQ(c.implementations.size(), 2u);
+  EXPECT_EQ(c.implementations[0].modules, "nmu[01], nmu3");
+  EXPECT_EQ(c.implementations[0].implementation, "a(b=1 ns)");
+  EXPECT_EQ(c.implementations[1].implementation, "plugin:c");
+  EXPECT_EQ(c.implementations[1].origin, "m.yaml:8: key `implementations[1]`");
+  EXPECT_TRUE(c.replaces_modules());
+  expect_same(c, parse_config(effective_yaml(c), ""));
+  EXPECT_FALSE(parse_config(head, "").replaces_modules());
+  const auto refuses = [&](const std::string& list, const std::string& words) {
+    try {
+      parse_config(head + "implementations:\n" + list, "m.yaml");
+    } catch (const UserError& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+      return;
+    }
+    ADD_FAILURE() << list << " is accepted";
+  };
+  refuses("  - {modules: npu2}\n", "`implementations[0].implementation`: missing");
+  refuses("  - {implementation: c}\n", "`implementations[0].modules`: missing");
+  refuses("  - {modules: npu2, implementation: \"8\"}\n", "does not begin with a name");
+  refuses("  - {modules: \"\", implementation: c}\n", "is empty");
+  refuses("  - {module: npu2, implementation: c}\n", "did you mean `modules`");
+  refuses("  - npu2\n", "allowed: a mapping of modules, implementation");
 }
 
 TEST(Loader, JobsAreReadAndPrinted) {

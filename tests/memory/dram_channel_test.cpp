@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/config.h"
 #include "tests/memory/dram_patterns.h"
 #include "tests/support/data_dir.h"
 
@@ -167,6 +168,58 @@ TEST(DramAddressMap, EveryBurstHasItsPlace) {
   for (const auto& [place, n] : bursts) EXPECT_EQ(n, spec.bursts_per_row());
   // Neighbours go to different channels.
   EXPECT_NE(map_address(spec, 2, 0).channel, map_address(spec, 2, spec.burst_bytes).channel);
+}
+
+TEST(DramAddressMap, EveryMapIsOneToOne) {
+  DramSpec spec = *find_dram_spec("HBM2");
+  spec.channels = 3;  // no power of two
+  for (const auto& entry : address_maps().entries()) {
+    HbmConfig config;
+    config.address_map = entry.name;
+    const DramPolicies policies = make_dram_policies(config, spec, 2);
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint64_t>, uint32_t> bursts;
+    const uint64_t bytes = 2ull * spec.channels * spec.pseudo_channels * spec.banks() * spec.row_bytes * 2;
+    for (uint64_t a = 0; a < bytes; a += spec.burst_bytes) {
+      const DramAddress place = policies.map->place(a);
+      ASSERT_LT(place.channel, 2 * spec.channels) << entry.name;
+      ASSERT_LT(place.pseudo_channel, spec.pseudo_channels) << entry.name;
+      ASSERT_LT(place.bank, spec.banks()) << entry.name;
+      ++bursts[{place.channel, place.pseudo_channel, place.bank, place.row}];
+    }
+    EXPECT_EQ(bursts.size(), 2u * spec.channels * spec.pseudo_channels * spec.banks() * 2) << entry.name;
+    for (const auto& [place, n] : bursts) ASSERT_EQ(n, spec.bursts_per_row()) << entry.name;
+    // The default is the formula of configs/dram_spec.h.
+    if (entry.name != "interleaved") continue;
+    for (uint64_t a = 0; a < bytes; a += 1021) {
+      const DramAddress x = policies.map->place(a), y = map_address(spec, 2, a);
+      ASSERT_EQ(std::tuple(x.channel, x.pseudo_channel, x.bank, x.row),
+                std::tuple(y.channel, y.pseudo_channel, y.bank, y.row));
+    }
+  }
+}
+
+/// A policy from outside is found by its name, and chooses.
+TEST(DramPolicies, ASchedulerCanBeAdded) {
+  class Newest final : public DramScheduler {
+   public:
+    size_t choose(const std::vector<DramCandidate>& candidates) const override {
+      size_t best = 0;
+      for (size_t i = 1; i < candidates.size(); ++i)
+        if (candidates[i].order > candidates[best].order) best = i;
+      return best;
+    }
+  };
+  dram_schedulers().add({"newest_first", "for this test", "a test",
+                         [](const DramContext&, Parameters&) { return std::make_shared<Newest>(); }});
+  DramSpec spec = simple();
+  HbmConfig config;
+  config.scheduler = "newest_first";
+  DramChannel channel(spec, make_dram_policies(config, spec, 1));
+  std::vector<DramChannel::Completion> done;
+  for (uint32_t b = 0; b < 4; ++b) channel.submit(0, {5, b, false, b}, 0);
+  while (channel.next() != kNever) channel.advance(channel.next(), done);
+  ASSERT_EQ(done.size(), 4u);
+  EXPECT_EQ(done.front().token, 3u);
 }
 
 // ---- exact times
@@ -330,13 +383,17 @@ std::string broken_rule(const DramSpec& s, const std::vector<DramChannel::Comman
           return "tWTR" + where;
       }
       (write ? own.write : own.read) = t;
+      if (c.closes) {  // the device precharges as soon as it may
+        own.row = ~uint64_t{0};
+        own.pre = std::max({own.act + i(s.ras), own.read + i(s.rtp), own.write + i(s.wl + s.burst + s.wr)});
+      }
     }
   }
   return {};
 }
 
 TEST(DramChannel, NoRuleIsBrokenOnRandomTraffic) {
-  for (uint32_t seed = 1; seed <= 40; ++seed) {
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
     std::mt19937_64 random(seed);
     const auto& specs = dram_specs();
     DramSpec spec = seed % 4 == 0 ? simple() : specs[seed % specs.size()];
@@ -345,7 +402,15 @@ TEST(DramChannel, NoRuleIsBrokenOnRandomTraffic) {
     const uint64_t rows = 1 + random() % 4;
     const uint32_t writes = static_cast<uint32_t>(random() % 101);
     const Picoseconds gap = random() % (4 * spec.rc);
-    DramChannel channel(spec, 1 + static_cast<uint32_t>(random() % 64));
+    HbmConfig config;
+    config.window = 1 + static_cast<uint32_t>(random() % 64);
+    const auto drawn = [&](auto&& registry, std::string& name) {  // every second time another policy
+      if (random() % 2 == 0) name = registry.entries()[random() % registry.entries().size()].name;
+    };
+    drawn(dram_schedulers(), config.scheduler);
+    drawn(grouping_policies(), config.grouping);
+    drawn(page_policies(), config.page_policy);
+    DramChannel channel(spec, make_dram_policies(config, spec, 1));
     std::vector<DramChannel::Command> commands;
     channel.record(&commands);
     std::vector<DramChannel::Completion> done;

@@ -13,4 +13,8 @@ weft_add_sc_test(dram_presets SOURCES ${CMAKE_CURRENT_LIST_DIR}/dram_presets_tes
                  LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(memory_relations SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_relations_test.cpp
                  LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(memory_data SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_data_test.cpp ${_checker}
+                 LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(stream_shortcut SOURCES ${CMAKE_CURRENT_LIST_DIR}/stream_shortcut_test.cpp
+                 LINKS weft::sc_models LABELS unit)
 target_compile_definitions(test_dram_channel PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}")

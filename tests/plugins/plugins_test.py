@@ -74,6 +74,28 @@ WEFT_PLUGIN(registry) {
                       });
 }
 """,
+    "modules": """
+#include <stdexcept>
+#include "sc_models/plugin.h"
+WEFT_PLUGIN(registry) {
+  registry.add_nmu("throwing_nmu", "its constructor throws",
+                   [](sc_core::sc_module_name, weft::NpuId, const weft::NmuContext&, weft::Parameters&)
+                       -> std::unique_ptr<weft::NmuModel> { throw std::runtime_error("no more queues"); });
+  registry.add_npu("absent_npu", "its maker makes nothing",
+                   [](sc_core::sc_module_name, const weft::NpuContext&, weft::Parameters&) {
+                     return std::unique_ptr<weft::NpuModel>();
+                   });
+}
+""",
+    "taken_nmu": """
+#include "sc_models/plugin.h"
+WEFT_PLUGIN(registry) {
+  registry.add_nmu("model", "again",
+                   [](sc_core::sc_module_name, weft::NpuId, const weft::NmuContext&, weft::Parameters&) {
+                     return std::unique_ptr<weft::NmuModel>();
+                   });
+}
+""",
     "lazy": """
 #include "sc_models/plugin.h"
 using namespace weft::collectives;
@@ -147,7 +169,8 @@ def microseconds(output):
 def used(package):
     """Each plugin by the name in its YAML file."""
     for name, op in [("input_queued_switch", "all_to_all"), ("paged_memory", "all_reduce"),
-                     ("highest_first_routing", "all_to_all"), ("bruck_algorithm", "all_gather")]:
+                     ("highest_first_routing", "all_to_all"), ("bruck_algorithm", "all_gather"),
+                     ("paced_nmu", "all_gather"), ("scaled_npu", "all_gather")]:
         code, out, err = package.example(name, "--op", op, "--size", "1MiB")
         check(code == 0, f"{name}: exit {code}: {err}")
         code, _, err = package.example(name, command_name="validate")
@@ -190,6 +213,54 @@ def times(package):
     check("runs all-gather only" in err, f"the algorithm's refusal is not told: {err}")
 
 
+def modules(package):
+    """NMUs and NPUs of plugins: all of a kind, and single ones."""
+    def gather(nmu, single="[]", *more):
+        code, out, err = package.example("paced_nmu", "--op", "all_gather", "--size", "1MiB", "--json",
+                                         "--algorithm", "ring", "--set", "collectives.chunks=1",
+                                         "--set", f"nmu.implementation={nmu}", "--set", f"implementations={single}",
+                                         *more)
+        check(code == 0, f"paced_nmu, {nmu}, {single}: exit {code}: {err}")
+        return microseconds(out)
+
+    # Seven rounds, one after the other.
+    plain = gather("model")
+    check(abs(gather("paced(processing=0 ns)") - plain) < 1e-3, "no processing time costs time")
+    check(abs(gather("paced(processing=50 ns)") - plain - 0.35) < 1e-3, "seven times 50 ns are not 350 ns")
+    check(abs(gather("paced(processing=50 ns)", "[]", "--set", "run.cut_links=*") - plain - 0.35) < 1e-3,
+          "a plugin's NMU and borders do not go together")
+    single = gather("model", '[{modules: nmu3, implementation: "plugin:paced(processing=50 ns)"}]')
+    check(plain + 0.04 < single < plain + 0.36, f"one NMU that waits: {plain} and {single} us")
+    slow = gather("model", '[{modules: "nmu[23]", implementation: "paced(processing=0 ns, rate=10 GB/s)"}]')
+    check(slow > plain, f"NMUs at a tenth of the links' rate: {plain} and {slow} us")
+    for fidelity in ("analytical", "packet"):
+        keys = ("--set", f"topology.dimensions[0].fidelity={fidelity}")
+        wait = gather("paced(processing=50 ns)", "[]", *keys) - gather("model", "[]", *keys)
+        check(abs(wait - 0.35) < 1e-3, f"{fidelity}: seven times 50 ns are {wait} us")
+
+    # A straggler: its compute takes as much longer as the factor says, and the others wait.
+    command([package.weft, "generate", "llm", "--tp", "4", "--layers", "2", "--hidden", "512", "--batch", "4",
+             "--out", package.work / "trace"])
+
+    def computes(name, *more):
+        code, _, err = package.run("run", package.source / "scaled_npu" / "machine.yaml", "--set",
+                                   f"plugins={package.plugins / 'scaled_npu.so'}", "--trace", "trace/llm", "--groups",
+                                   "trace/llm.groups.json", "--out", name, *more)
+        check(code == 0, f"scaled_npu {more}: exit {code}: {err}")
+        rows = (package.work / name / "ranks.csv").read_text().splitlines()[1:]
+        return [float(row.split(",")[2]) for row in rows], (package.work / name / "ranks.csv").read_bytes()
+
+    same, _ = computes("out_same", "--set", "implementations=[]")
+    straggler, _ = computes("out_straggler")
+    check(all(abs(a - b) < 1e-6 for a, b in zip(same[:3], straggler[:3])), f"other NPUs: {same} and {straggler}")
+    check(abs(straggler[3] / same[3] - 1.25) < 1e-6, f"a factor of 1.25: {same[3]} and {straggler[3]} ns")
+    jitter = ("--set", "implementations=[]", "--set", "npu.implementation=scaled(jitter=0.2)")
+    first, bytes_of_first = computes("out_jitter", *jitter)
+    check(all(0.8 < a / b < 1.2 for a, b in zip(first, same)) and len(set(first)) == 4, f"jitter: {first}")
+    check(computes("out_again", *jitter)[1] == bytes_of_first, "jitter differs from run to run")
+    check(computes("out_seed", *jitter, "--set", "run.seed=2")[1] != bytes_of_first, "jitter ignores the seed")
+
+
 def errors(package):
     """Every mistake with the exit code 2, what is wrong, where, and what to do."""
     machine = package.source / "input_queued_switch" / "machine.yaml"
@@ -207,7 +278,7 @@ def errors(package):
 
     crossbar = "topology.dimensions[0].implementation=crossbar"
     fails("a file that is not there", ["machine.yaml:3", "input_queued_switch.so", "cannot be loaded"])
-    fails("another interface", ["was built for version 99", "has version 1"], wrong("old_interface"), crossbar)
+    fails("another interface", ["was built for version 99", "has version 2"], wrong("old_interface"), crossbar)
     fails("another SystemC", ["was built with SystemC 9.8.7", "this program with SystemC"], wrong("other_build"), crossbar)
     fails("no plugin", ["is no Weft plugin", "weft_plugin_interface"], wrong("no_plugin"), crossbar)
     fails("a missing symbol", ["cannot be loaded", "nobody_has_this", "build it against"], wrong("missing_symbol"), crossbar)
@@ -228,6 +299,24 @@ def errors(package):
     fails("a bad value", ["parameter `delay` of input_queued", "5"], f"plugins={good}",
           f"{implementation}=input_queued(delay=5)")
     fails("a model without switches", ["has no switches"], f"plugins={good}", "topology.notation=Ring(8)")
+    nmu = "nmu.implementation"
+    fails("an NMU's constructor that throws",
+          ["nmu.implementation", "NMU model 'throwing_nmu'", "modules.so", "nmu0", "no more queues"], wrong("modules"),
+          crossbar, f"{nmu}=throwing_nmu")
+    fails("an unknown NMU", ["there is no model 'throwing_nm'", "did you mean `throwing_nmu`", "model"], wrong("modules"),
+          crossbar, f"{nmu}=throwing_nm")
+    fails("an NMU's name that is taken", ["two of the NMU model 'model'", "taken_nmu.so"], wrong("taken_nmu"), crossbar)
+    fails("an entry for no module", ["implementations[0]", "'nmu77' applies to no module", "nmu0 .. nmu7"],
+          wrong("modules"), crossbar, "implementations=[{modules: nmu77, implementation: throwing_nmu}]")
+    fails("an entry with an unknown model", ["implementations[0]", "no model 'absent'", "did you mean `absent_npu`"],
+          wrong("modules"), crossbar, "implementations=[{modules: npu0, implementation: absent}]")
+    fails("an entry without a model", ["implementations[0].implementation", "missing"], wrong("modules"), crossbar,
+          "implementations=[{modules: npu0}]")
+    fails("plugin: of our own", ["`plugin:model`", "this library's own"], wrong("modules"), crossbar,
+          "implementations=[{modules: nmu0, implementation: 'plugin:model'}]")
+    code, _, err = package.run("validate", machine, "--set", wrong("modules"), "--set", crossbar, "--set",
+                               "implementations=[{modules: nmu77, implementation: throwing_nmu}]")
+    check(code == 2 and "applies to no module" in err, f"validate accepts an entry for no module: exit {code}: {err}")
     fails("in_switch on another model", ["no collective unit"], f"plugins={good}",
           "collectives.all_gather=in_switch")
     code, _, err = package.run("validate", machine, "--set", f"plugins={good}", "--set", "collectives.all_gather=in_switch")
@@ -245,7 +334,7 @@ def main():
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--prefix-path", default="")
     package = Package(parser.parse_args())
-    for part in (used, times, errors):
+    for part in (used, times, modules, errors):
         part(package)
     print(f"{len(failures)} failures")
     sys.exit(1 if failures else 0)

@@ -89,6 +89,40 @@ TEST(MemoryPool, LatencyCountsOnceAHopAndOnceARequest) {
   }
 }
 
+TEST(MemoryPool, AnalyticalIsTheBottleneckAlone) {
+  const Config config = pool_config(16, small({"fidelity: analytical", "latency: 100 ns"}));
+  const Config chunks = pool_config(16, small());
+  for (const PoolOperation operation : kOperations)
+    EXPECT_NEAR(static_cast<double>(pool_time(config, operation, 1 << 20)),
+                pool::closed_form(chunks, operation, 1 << 20).least_ps + 300000, 3)
+        << to_string(operation);
+  // One NPU alone: its own link.
+  EXPECT_NEAR(static_cast<double>(pool_time(config, PoolOperation::store, 1 << 20, 1)),
+              (1 << 20) / 50e9 * 1e12 + 300000, 2);
+}
+
+TEST(MemoryPool, AnalyticalFlowsShareWhatTheyMeet) {
+  // Two NPUs of one node, whose links to the out switches are the bottleneck: 4 x 5 GB/s.
+  std::vector<std::string> keys = small({"fidelity: analytical"});
+  keys[4] = "out_node_bandwidth: 5 GB/s";
+  const Config config = pool_config(16, keys);
+  const auto result = isolated([&] {
+    PoolBench bench(config);
+    struct Client : PoolClient {
+      std::map<uint32_t, Picoseconds> end;
+      void pool_done(uint32_t token, Picoseconds at) override { end[token] = at; }
+    } client;
+    bench.pool.start(0, 0, PoolOperation::load, 20000000, client);
+    bench.pool.start(1, 1, PoolOperation::load, 10000000, client);
+    bench.pool.start(5, 5, PoolOperation::load, 10000000, client);
+    sc_core::sc_start();
+    return fmt::format("{} {} {}", client.end[0], client.end[1], client.end[5]);
+  });
+  // Both at 10 GB/s until 1 ms, then the first alone at 20 GB/s. The one of another node has 20 GB/s all
+  // along.
+  EXPECT_EQ(result.text, "1500000000 1000000000 500000000");
+}
+
 TEST(MemoryPool, StripingThatIsUnevenIsSlowerAndSaysWhy) {
   std::map<std::string, double> times;
   for (const std::string striping : {"latin", "hash", "offset"}) {
@@ -221,6 +255,7 @@ Drawn draw(uint32_t seed) {
   keys.push_back(fmt::format("in_node_bandwidth: {} GB/s", number({5, 64, 256})));
   keys.push_back(fmt::format("latency: {} ns", number({0, 0, 13, 100})));
   keys.push_back(fmt::format("request_latency: {} ns", number({0, 50})));
+  if (random() % 5 == 0) keys.emplace_back("fidelity: analytical");
   Drawn drawn;
   const uint32_t npus = nodes * number({1, 2, 3, 4});
   drawn.config = pool_config(npus, keys, "run: {data: functional}\n");
@@ -271,23 +306,24 @@ TEST(MemoryPool, GroupsOfAGraphBringTheirData) {
   for (const char* const routing : {"shortest_path", "ecmp"}) {
     for (const char* const split : {"fluid", "whole"}) {
       const Config config = parse_config(
-          fmt::format("weft: 1\n"
-                      "topology:\n"
-                      "  routing: {}\n"
-                      "  graph:\n"
-                      "    npus: 5\n"
-                      "    npus_forward: false\n"
-                      "    switches: [a, b, c, d, memory0..memory2]\n"
-                      "    links:\n"
-                      "      - {{from: npu0..npu2, to: a, bandwidth: 50 GB/s, latency: 10 ns}}\n"
-                      "      - {{from: npu2..npu4, to: b, bandwidth: 50 GB/s, latency: 10 ns}}\n"
-                      "      - {{from: [a, b], to: [c, d], bandwidth: 40 GB/s, latency: 20 ns}}\n"
-                      "      - {{from: memory0, to: a, bandwidth: 100 GB/s, latency: 5 ns}}\n"
-                      "      - {{from: [memory1, memory2], to: c, bandwidth: 100 GB/s, latency: 5 ns, count: 2}}\n"
-                      "run: {{data: functional}}\n"
-                      "memory: {{pool: {{design: graph, group_bandwidth: 60 GB/s, chunk: 1000 B, split: {}, "
-                      "buffer: 1}}}}\n",
-                      routing, split),
+          fmt::format(
+              "weft: 1\n"
+              "topology:\n"
+              "  routing: {}\n"
+              "  graph:\n"
+              "    npus: 5\n"
+              "    npus_forward: false\n"
+              "    switches: [a, b, c, d, memory0..memory2]\n"
+              "    links:\n"
+              "      - {{from: npu0..npu2, to: a, bandwidth: 50 GB/s, latency: 10 ns}}\n"
+              "      - {{from: npu2..npu4, to: b, bandwidth: 50 GB/s, latency: 10 ns}}\n"
+              "      - {{from: [a, b], to: [c, d], bandwidth: 40 GB/s, latency: 20 ns}}\n"
+              "      - {{from: memory0, to: a, bandwidth: 100 GB/s, latency: 5 ns}}\n"
+              "      - {{from: [memory1, memory2], to: c, bandwidth: 100 GB/s, latency: 5 ns, count: 2}}\n"
+              "run: {{data: functional}}\n"
+              "memory: {{pool: {{design: graph, group_bandwidth: 60 GB/s, chunk: 1000 B, split: {}, "
+              "buffer: 1}}}}\n",
+              routing, split),
           "");
       for (const PoolOperation operation : kOperations) {
         SCOPED_TRACE(fmt::format("{} {} {}", routing, split, to_string(operation)));

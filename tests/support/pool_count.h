@@ -35,7 +35,7 @@ class PoolCount {
     if (p_.upper.empty()) {
       place();
       placed();
-    } else if (p_.split == PoolSplit::fluid) {
+    } else if (!whole()) {
       tiered_fluid();
     } else {
       tiered_whole();
@@ -61,6 +61,7 @@ class PoolCount {
                                   : "level" + std::to_string(l + 1) + "_switch";
   }
   uint64_t all() const { return bytes_ * npus_; }
+  bool whole() const { return p_.split == PoolSplit::whole && p_.fidelity == Fidelity::message; }
 
   void tiered_fluid() {
     const uint64_t copies = in_switch(operation_) ? npus_ : 1;
@@ -205,7 +206,7 @@ class PoolCount {
 
   void placed() {
     const uint32_t ways = p_.design == PoolDesign::ring ? 2 : 1;
-    if (p_.split == PoolSplit::whole) {
+    if (whole()) {
       for_each_chunk(ways, [&](uint32_t u, uint32_t group, uint32_t choice, uint64_t bytes) {
         one(u, group, choice, bytes);
       });

@@ -12,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/cli/weft_process.h"
+#include "tests/support/data_dir.h"
 #include "tests/trace/trace_files.h"
 #include "tests/vcd/vcd_parser.h"
 
@@ -276,6 +278,15 @@ TEST_F(Sweep, ObjectivesTiesAndConstraints) {
   EXPECT_EQ(rows("r.csv").size(), 6u);
 }
 
+TEST_F(Sweep, WhereAllPointsFailThatIsWhatIsSaid) {
+  const Ran ran = weft(collective("r.csv", {"--vary", "collectives.chunks=1,2", "--objective", "min time_ns",
+                                            "--", "--size", "64 KiB", "--algorithm", "in_switch"}));
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_TRUE(ran.says({"2 of 2 points failed", "in_switch"})) << ran.err;
+  EXPECT_EQ(ran.err.find("no column"), std::string::npos) << ran.err;
+  EXPECT_EQ(column("r.csv", "exit_code"), (Words{"2", "2"}));
+}
+
 TEST_F(Sweep, AnUnknownNameIsToldAfterTheFirstPoint) {
   const Ran ran = weft(collective(
       "r.csv", {"--vary", "npu.compute_slots=1,2", "--column", "x=1/tiem_ns", "--", "--size", "64 KiB"}));
@@ -382,6 +393,43 @@ TEST_F(Sweep, AChangedSweepIsRefused) {
   write(at("other.csv"), "a,b\n");
   EXPECT_TRUE(weft(collective("other.csv", {"--vary", "collectives.chunks=1", "--", "--size", "1 B"}))
                   .says({"is not the results of a sweep"}));
+}
+
+/// Table V of the paper on the pool: its sweep of bandwidths, and the pair that the paper chose.
+TEST_F(Sweep, TheKneeOfThePool) {
+  const std::string all = "range(256 GB/s, 2048 GB/s, 256 GB/s)";
+  const Ran ran = weft(
+      {"sweep", std::string(WEFT_SOURCE_DIR) + "/configs/papers/table5_hiermem_base.yaml", "--command",
+       "pool", "--vary", "memory.pool.in_node_bandwidth=" + all + ";memory.pool.out_node_bandwidth=" + all,
+       "--vary", "memory.pool.group_bandwidth=range(100 GB/s, 500 GB/s, 100 GB/s)", "--objective",
+       "min memory.pool.in_node_bandwidth + memory.pool.group_bandwidth s.t. time_ns <= "
+       "1.025*lowest(time_ns)",
+       "--out", at("r.csv"), "--", "--tensor", "64 MiB", "--chunk", "64 KiB"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Rows rows_of_pool = rows("r.csv");
+  ASSERT_EQ(rows_of_pool.size(), 40u);
+  for (const auto& row : rows_of_pool) {
+    const bool knee = row.at("memory.pool.in_node_bandwidth") == "512 GB/s" &&
+                      row.at("memory.pool.group_bandwidth") == "500 GB/s";
+    EXPECT_EQ(row.at("objective") == "best", knee) << row.at("point");
+  }
+  WEFT_NEEDS_DATA();
+  std::ifstream file(data_dir() + "/golden/memory_pool.json");
+  size_t compared = 0;
+  const auto all_of_paper = nlohmann::json::parse(file);
+  for (const auto& golden : all_of_paper["sweep"]) {
+    const std::string in_node = std::to_string(golden["B_in"].get<int>()) + " GB/s";
+    const std::string group = std::to_string(golden["B_group"].get<int>()) + " GB/s";
+    for (const auto& row : rows_of_pool) {
+      if (row.at("memory.pool.in_node_bandwidth") != in_node ||
+          row.at("memory.pool.group_bandwidth") != group)
+        continue;
+      const double expected = golden["load"]["t_async"].get<double>() * 1e9;
+      EXPECT_NEAR(std::stod(row.at("time_ns")) / expected, 1, 1e-6) << in_node << " " << group;
+      ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 40u);
 }
 
 /// SIGKILL in the middle, several times; then the same bytes as without it.

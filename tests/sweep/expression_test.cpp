@@ -95,6 +95,12 @@ TEST(Expressions, Results) {
   };
   for (const auto& [text, expected] : cases) EXPECT_EQ(result(text), expected) << text;
   EXPECT_EQ(Expression("a + b*a").names(), (Texts{"a", "b"}));
+  const Expression over("2*lowest(a+b) - highest( c )");
+  EXPECT_EQ(over.names(), (Texts{"a", "b", "c"}));
+  ASSERT_EQ(over.aggregates().size(), 2u);
+  EXPECT_EQ(over.aggregates()[0].of.text(), "a+b");
+  EXPECT_EQ(over.evaluate({}, {Cell::of(5.0), Cell::of(3.0)}).text, "7");
+  EXPECT_TRUE(over.evaluate({}).empty());
 }
 
 TEST(Expressions, RefusesAndSaysWhere) {
@@ -115,6 +121,9 @@ TEST(Expressions, RefusesAndSaysWhere) {
       {"sqrt()", "not expected"},
       {"sqt(1)", "did you mean `sqrt`"},
       {"if(1,2)", "takes 3"},
+      {"lowest(1", "`)` is missing"},
+      {"lowest()", "not expected"},
+      {"lowest(1+highest(a))", "inside of another"},
       {"a # b", "'# b' is not expected"},
       {std::string(3000, '('), "nested too deep"},
       {std::string(3000, '-') + "1", "nested too deep"},
@@ -204,6 +213,10 @@ TEST_F(Table, Objectives) {
   EXPECT_EQ(standings(table, "min t s.t.c>100"), (Texts{"infeasible", "infeasible", "infeasible", ""}));
   EXPECT_EQ(standings(table, "min t, min c"), (Texts{"front", "front", "feasible", ""}));
   EXPECT_EQ(standings(table, "min t, max c where c < 3"), (Texts{"feasible", "front", "infeasible", ""}));
+  EXPECT_EQ(standings(table, "max t s.t. t <= 1.2*lowest(t), c < highest(c)"),
+            (Texts{"infeasible", "best", "infeasible", ""}))
+      << "of points that have not failed";
+  EXPECT_EQ(standings(table, "min highest(c) - c"), (Texts{"feasible", "feasible", "best", ""}));
   EXPECT_EQ(standings(table, "min max(t, 25)"), (Texts{"feasible", "best", "best", ""}));
   EXPECT_NE(message([&] { standings(table, "min missing s.t. c>100"); }).find("`missing`"), std::string::npos)
       << "also if no point needs it";

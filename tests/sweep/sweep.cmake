@@ -9,7 +9,7 @@ endforeach()
 weft_add_test(sweep_command
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/command_test.cpp ${PROJECT_SOURCE_DIR}/tests/cli/weft_process.cpp
           ${PROJECT_SOURCE_DIR}/tests/vcd/vcd_parser.cpp
-  LINKS weft::workload
+  LINKS weft::workload nlohmann_json::nlohmann_json
   LABELS cli
   TIMEOUT 300)
 target_compile_definitions(test_sweep_command PRIVATE WEFT_BINARY="$<TARGET_FILE:weft>")

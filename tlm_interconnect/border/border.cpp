@@ -23,12 +23,12 @@ Border::Border(const char* name, Side side, PacketPool& pool, Leaves leaves, Cro
 
 Border::~Border() = default;
 
-void Border::receive(const Transfer& transfer) {
+Crossing take_out(const Transfer& transfer, PacketPool& pool, CrossingElements* elements) {
   if (transfer.kind != Transfer::Kind::burst || transfer.flits != 1) {
     SC_REPORT_FATAL("weft/tlm_interconnect/border",
                     "only whole messages cross a border (`message` fidelity)");
   }
-  const Packet& packet = pool_[transfer.packet];
+  const Packet& packet = pool[transfer.packet];
   Crossing crossing;
   crossing.first = transfer.first;
   crossing.length = transfer.flit_time;
@@ -45,16 +45,15 @@ void Border::receive(const Transfer& transfer) {
   crossing.plane = packet.plane;
   crossing.has_elements = packet.data != 0;
   if (crossing.has_elements) {
-    if (elements_ == nullptr)
+    if (elements == nullptr)
       throw std::logic_error("a message with elements reaches a border that takes sizes only");
-    crossing.elements = elements_->take(packet.data);
+    crossing.elements = elements->take(packet.data);
   }
-  pool_.release(transfer.packet);
-  ++left_;
-  leaves_(crossing);
+  pool.release(transfer.packet);
+  return crossing;
 }
 
-void Border::enter(const Crossing& crossing) {
+Transfer put_in(const Crossing& crossing, PacketPool& pool, CrossingElements* elements) {
   const Picoseconds now = sc_core::sc_time_stamp().value();
   if (crossing.first < now) {
     throw std::logic_error(
@@ -63,8 +62,8 @@ void Border::enter(const Crossing& crossing) {
                     "before, their heads are due",
                     now, crossing.bytes, crossing.source, crossing.first));
   }
-  const PacketRef ref = pool_.acquire();
-  Packet& packet = pool_[ref];
+  const PacketRef ref = pool.acquire();
+  Packet& packet = pool[ref];
   packet.bytes = crossing.bytes;
   packet.id_low = crossing.id_low;
   packet.id_high = crossing.id_high;
@@ -76,15 +75,26 @@ void Border::enter(const Crossing& crossing) {
   packet.flags = crossing.flags;
   packet.plane = crossing.plane;
   if (crossing.has_elements) {
-    if (elements_ == nullptr)
+    if (elements == nullptr)
       throw std::logic_error("a message with elements enters by a border that takes sizes only");
-    packet.data = elements_->put(crossing.elements);
+    packet.data = elements->put(crossing.elements);
   }
   Transfer transfer;
   transfer.first = crossing.first;
   transfer.flit_time = crossing.length;
   transfer.packet = ref;
   transfer.target = crossing.target;
+  return transfer;
+}
+
+void Border::receive(const Transfer& transfer) {
+  const Crossing crossing = take_out(transfer, pool_, elements_);
+  ++left_;
+  leaves_(crossing);
+}
+
+void Border::enter(const Crossing& crossing) {
+  Transfer transfer = put_in(crossing, pool_, elements_);
   ++entered_;
   FabricPhase phase = FabricPhase::transfer;
   sc_core::sc_time none;

@@ -13,7 +13,7 @@
 // link.
 // 4. `first` is never in the past. Call enter() at that time or before; later throws.
 // 5. The messages of a link leave in the order of their heads. Who puts messages in keeps that order.
-// 6. Only whole messages cross. A part of a packet is a fatal error.
+// 6. Only whole messages cross. Flits of a packet network have a border of their own (packet_border.h).
 
 #ifndef WEFT_TLM_INTERCONNECT_BORDER_BORDER_H
 #define WEFT_TLM_INTERCONNECT_BORDER_BORDER_H
@@ -26,6 +26,11 @@
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
 namespace weft::fabric {
+
+/// Rule 1: the message leaves the fabric. `elements`: null where messages carry sizes only.
+Crossing take_out(const Transfer& transfer, PacketPool& pool, CrossingElements* elements);
+/// Rule 2: what is sent to the link's end. Throws std::logic_error when its head is in the past.
+Transfer put_in(const Crossing& crossing, PacketPool& pool, CrossingElements* elements);
 
 class Border final : private FabricEndpoint {
  public:

@@ -25,6 +25,10 @@ class LinkPort {
   fabric::fabric_target_socket& target() { return *target_; }
   LinkEnd end() const { return initiator_ ? LinkEnd::initiator : LinkEnd::target; }
 
+  /// Something stands in the link that every packet must pass.
+  void set_cut() { cut_ = true; }
+  bool cut() const { return cut_; }
+
   /// Call in end_of_elaboration().
   void resolve();
 
@@ -43,6 +47,7 @@ class LinkPort {
   std::unique_ptr<fabric::fabric_target_socket> target_;
   fabric::fabric_fw_if* forward_ = nullptr;
   fabric::fabric_bw_if* backward_ = nullptr;
+  bool cut_ = false;
 };
 
 }  // namespace weft::packet

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Both directions of an interface are in this one file: sending and receiving share its queues, credits and
-// pauses, and the compiler inlines them into each other.
+// Both directions of an interface are in this one file, of more than 600 lines: sending and receiving share
+// its queues, credits and pauses, and the compiler inlines them into each other. Beside it:
+// network_interface_trains.cpp.
 
 #include "tlm_interconnect/packet/network_interface.h"
 
@@ -44,52 +45,38 @@ Ticks decidable(const PacketConfig& config, const PortConfig& port) {
 
 }  // namespace
 
-void PacketSink::train_arrives(const TrainArrivals& train) {
-  for (uint64_t k = 0; k < train.repeats; ++k) {
-    for (const TrainArrivals::Burst& b : train.bursts) {
-      const Ticks first = b.first + k * train.period;
-      flits_arrive(b.flits, first, b.flit_time);
-      if (b.tail) {
-        packet_arrives(train.packet, train.packet_flits,
-                       first + static_cast<Ticks>(b.flits - 1) * b.flit_time);
-      }
-    }
-  }
-}
-
-NetworkInterface::NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
-                                   const PortConfig& port, const Segmentation& segmentation,
-                                   fabric::PacketPool& pool, MessagePool& messages)
+NetworkInterface::NetworkInterface(sc_core::sc_module_name name, uint32_t rank, const PortConfig& port,
+                                   const InterfaceContext& network)
     : sc_module(name),
-      config_(config),
+      config_(network.config),
       rank_(rank),
-      vcs_(config.total_vcs()),
-      cycle_(config.cycle),
-      edges_(config.cycle),
-      flit_delay_(std::max(config.cycle, port.flit_time) + port.latency),
-      credit_delay_(config.cycle + port.credit_latency),
+      vcs_(config_.total_vcs()),
+      cycle_(config_.cycle),
+      edges_(config_.cycle),
+      flit_delay_(std::max(config_.cycle, port.flit_time) + port.latency),
+      credit_delay_(config_.cycle + port.credit_latency),
       flit_time_(port.flit_time),
-      lookahead_(decidable(config, port)),
-      take_turns_(config.virtual_networks > 1 || config.interleave_messages || config.dcqcn.enabled),
-      segmentation_(segmentation),
-      line_rate_(bits_per_second(segmentation.flit_bytes, port.flit_time)),
-      pool_(pool),
-      messages_(messages),
-      shuffle_(config.shuffle, ~static_cast<uint64_t>(rank)),
+      lookahead_(decidable(config_, port)),
+      take_turns_(config_.virtual_networks > 1 || config_.interleave_messages || config_.dcqcn.enabled),
+      segmentation_(network.segmentation),
+      line_rate_(bits_per_second(segmentation_.flit_bytes, port.flit_time)),
+      pool_(network.pool),
+      messages_(network.messages),
+      shuffle_(config_.shuffle, ~static_cast<uint64_t>(rank)),
       endpoint_(*this),
       link_(port.name, port.end, endpoint_),
-      last_vc_(config.virtual_networks, kNoVcYet),
+      last_vc_(config_.virtual_networks, kNoVcYet),
       out_(vcs_),
       paused_by_(port.paused_by),
-      queues_(config.virtual_networks),
+      queues_(config_.virtual_networks),
       in_(vcs_),
       event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
   for (CreditAccount& account : out_) account.set_depth(port.peer_depth);
   if (config_.dcqcn.enabled) {
-    reaction_ = std::make_unique<ReactionPoint>(config_.dcqcn, line_rate_, segmentation.flit_bytes, cycle_);
+    reaction_ = std::make_unique<ReactionPoint>(config_.dcqcn, line_rate_, segmentation_.flit_bytes, cycle_);
     notification_ = std::make_unique<NotificationPoint>(config_.dcqcn);
   }
-  if (paused_by_ != 0) pausing_ = std::vector<PauseAccount>(config.virtual_networks);
+  if (paused_by_ != 0) pausing_ = std::vector<PauseAccount>(config_.virtual_networks);
   SC_HAS_PROCESS(NetworkInterface);
   SC_METHOD(activate);
   sensitive << event_;
@@ -650,95 +637,6 @@ void NetworkInterface::arrived(fabric::PacketRef ref, uint32_t flits, Ticks at) 
   const Ticks done = open.last;
   messages_.release(handle);
   if (sink_ != nullptr) sink_->message_arrives(message, picoseconds(done));
-}
-
-NetworkInterface::Progress NetworkInterface::progress(uint32_t virtual_network) const {
-  const Queued& front = queues_[virtual_network].front();
-  return {front.message, messages_[front.message].message.bytes, front.cut, segmentation_.packet_bytes};
-}
-
-bool NetworkInterface::sends_nothing_else(uint32_t virtual_network) const {
-  if (source_ != nullptr || have_spec_) return false;
-  for (uint32_t network = 0; network < queues_.size(); ++network) {
-    if (network != virtual_network && !queues_[network].empty()) return false;
-  }
-  return true;
-}
-
-void NetworkInterface::write_sender(StateRecord& state) {
-  state.time(state.now());
-  state.deadline(busy_);
-  state.number((uint64_t{draining_} << 32) | vc_);
-  state.number(last_network_);
-  for (const uint32_t v : last_vc_) state.number(v);
-  for (CreditAccount& account : out_) account.write(state);
-  if (paused_by_ != 0) state.number(overruns_);
-  for (PauseAccount& account : pausing_) account.write(state);
-}
-
-void NetworkInterface::write_receiver(StateRecord& state) const {
-  for (const InputVc& in : in_) {
-    state.number(in.next);
-    if (in.next != 0) state.packet(in.packet);
-  }
-}
-
-void NetworkInterface::set_aside(Ticks until) {
-  aside_ = true;
-  interrupted_ = false;
-  resume_ = until;
-  next_ = until;
-}
-
-void NetworkInterface::shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets) {
-  busy_ += by;
-  for (CreditAccount& account : out_) account.shift(by);
-  Queued& front = queues_[virtual_network].front();
-  front.cut += packets * segmentation_.packet_bytes;
-  messages_[front.message].gone += by;
-  packets_sent_ += packets;
-  flits_sent_ += packets * packet_flits_of_trains();
-}
-
-void NetworkInterface::arrived_by_train(const Message& message, uint32_t packet_flits,
-                                        const std::vector<TrainArrivals::Burst>& bursts, Ticks period,
-                                        uint64_t repeats) {
-  for (const TrainArrivals::Burst& b : bursts) {
-    flits_received_ += repeats * b.flits;
-    if (b.tail) packets_received_ += repeats;
-  }
-  if (sink_ == nullptr) return;
-  fabric::Packet packet;
-  packet.bytes = segmentation_.packet_bytes;
-  packet.id_low = message.id_low;
-  packet.submitted = ticks(message.submitted);
-  packet.source = message.source;
-  packet.destination = message.destination;
-  packet.data = message.data;
-  packet.flags = message.flags;
-  packet.virtual_network = message.virtual_network;
-  // The recorded period is the one before the first that is reported.
-  std::vector<TrainArrivals::Burst> first = bursts;
-  for (TrainArrivals::Burst& b : first) b.first += period;
-  sink_->train_arrives({packet, packet_flits, first, period, repeats});
-}
-
-void NetworkInterface::begin_replay(Ticks from) {
-  aside_ = false;
-  notified_before_ = notified_;
-  notified_ = 0;
-  next_ = from;
-}
-
-void NetworkInterface::replay_cycle() {
-  const Ticks t = next_;
-  next_ = kNever;
-  cycle(t);
-}
-
-void NetworkInterface::end_replay() {
-  notified_ = notified_before_;
-  if (next_ != kNever) wake_and_notify(next_);
 }
 
 }  // namespace weft::packet

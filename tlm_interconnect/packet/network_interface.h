@@ -155,11 +155,18 @@ class NotificationCarrier {
 
 class PacketTrains;
 
+/// What the interfaces of a network share. All but `config` and `segmentation` outlives them.
+struct InterfaceContext {
+  const PacketConfig& config;
+  const Segmentation& segmentation;
+  fabric::PacketPool& pool;
+  MessagePool& messages;
+};
+
 class NetworkInterface final : public sc_core::sc_module {
  public:
-  NetworkInterface(sc_core::sc_module_name name, const PacketConfig& config, uint32_t rank,
-                   const PortConfig& port, const Segmentation& segmentation, fabric::PacketPool& pool,
-                   MessagePool& messages);
+  NetworkInterface(sc_core::sc_module_name name, uint32_t rank, const PortConfig& port,
+                   const InterfaceContext& network);
 
   LinkPort& port() { return link_; }
   uint32_t rank() const { return rank_; }

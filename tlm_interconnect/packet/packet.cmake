@@ -9,11 +9,15 @@ set(WEFT_PACKET_SOURCES
   packet/link_port.cpp
   packet/network_check.cpp
   packet/network_interface.cpp
+  packet/network_interface_trains.cpp
   packet/packet_network.cpp
   packet/packet_trains.cpp
   packet/reaction_point.cpp
   packet/router.cpp
+  packet/router_build.cpp
+  packet/router_pauses.cpp
   packet/router_probes.cpp
+  packet/router_trains.cpp
   packet/topology.cpp
   packet/traffic.cpp
   packet/traffic_point.cpp

@@ -26,7 +26,7 @@ PacketConfig completed(PacketConfig config, const PacketTopology& topology, cons
 }  // namespace
 
 PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config,
-                             PacketTopology topology, const Segmentation& segmentation)
+                             PacketTopology topology, const Segmentation& segmentation, LinkJoiner* joiner)
     : sc_module(name),
       config_(completed(config, topology, segmentation)),
       topology_(std::move(topology)),
@@ -53,8 +53,8 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
                                                                                  : LinkEnd::target;
       ports.push_back(port);
     }
-    routers_.push_back(
-        std::make_unique<Router>(router.name.c_str(), config_, r, ports, *routing_, selection, pool_));
+    routers_.push_back(std::make_unique<Router>(router.name.c_str(), r, ports,
+                                                RouterContext{config_, *routing_, selection, pool_}));
   }
   for (uint32_t n = 0; n < topology_.nis.size(); ++n) {
     const NiAttachment& at = topology_.nis[n];
@@ -65,20 +65,39 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
                                 : at.rank < topology_.ranks()
                                     ? fmt::format("ni_{}_at{}", at.rank, at.port)
                                     : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
-    nis_.push_back(std::make_unique<NetworkInterface>(ni_name.c_str(), config_, at.rank, port, segmentation,
-                                                      pool_, messages_));
-    routers_[at.router]->port(at.port).initiator().bind(nis_[n]->port().target());
+    nis_.push_back(std::make_unique<NetworkInterface>(
+        ni_name.c_str(), at.rank, port, InterfaceContext{config_, segmentation, pool_, messages_}));
+    join(at.router, at.port, nis_[n]->port().target(), joiner);
   }
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
     for (uint32_t p = 0; p < topology_.routers[r].ports.size(); ++p) {
       const TopologyPort& peer = topology_.routers[r].ports[p];
       if (peer.ni || !(std::tie(r, p) < std::tie(peer.peer, peer.peer_port))) continue;
-      routers_[r]->port(p).initiator().bind(routers_[peer.peer]->port(peer.peer_port).target());
+      join(r, p, routers_[peer.peer]->port(peer.peer_port).target(), joiner);
     }
   }
 }
 
 PacketNetwork::~PacketNetwork() = default;
+
+void PacketNetwork::join(uint32_t r, uint32_t p, fabric::fabric_target_socket& to, LinkJoiner* joiner) {
+  fabric::fabric_initiator_socket& from = routers_[r]->port(p).initiator();
+  if (joiner == nullptr) {
+    from.bind(to);
+    return;
+  }
+  const TopologyPort& port = topology_.routers[r].ports[p];
+  const PortConfig link = port_config(port, true);
+  const fabric::PacketLinkTerms terms{config_.total_vcs(), link.depth, link.latency, link.credit_latency};
+  if (!joiner->join({topology_, r, p, terms, pool_}, from, to)) return;
+  // Trains would go round it, on the way there and back.
+  routers_[r]->port(p).set_cut();
+  if (port.ni) {
+    nis_[port.peer]->port().set_cut();
+  } else {
+    routers_[port.peer]->port(port.peer_port).set_cut();
+  }
+}
 
 void PacketNetwork::record(vcd::Waves& waves) {
   if (!waves.on()) return;

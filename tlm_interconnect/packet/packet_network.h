@@ -12,6 +12,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/link_joiner.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 #include "tlm_interconnect/packet/router.h"
@@ -21,9 +22,10 @@ namespace weft::packet {
 
 class PacketNetwork final : public sc_core::sc_module, private NotificationCarrier {
  public:
-  /// Throws UserError when topology and configuration do not fit.
+  /// Throws UserError when topology and configuration do not fit. `joiner`: joins the links; null: they are
+  /// just bound.
   PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config, PacketTopology topology,
-                const Segmentation& segmentation = {});
+                const Segmentation& segmentation = {}, LinkJoiner* joiner = nullptr);
   ~PacketNetwork() override;
 
   const PacketTopology& topology() const { return topology_; }
@@ -96,6 +98,7 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// Time of one flit from interface `from` to the rank `to` through an empty network.
   Ticks unloaded_flit(uint32_t from, uint32_t to, uint32_t virtual_network) const;
   PortConfig port_config(const TopologyPort& port, bool at_router) const;
+  void join(uint32_t router, uint32_t port, fabric::fabric_target_socket& to, LinkJoiner* joiner);
   Ticks or_cycle(Ticks t) const { return t == 0 ? config_.cycle : t; }
   std::string describe(const Place& place, std::vector<Place>& waits_for) const;
 

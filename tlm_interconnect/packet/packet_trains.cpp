@@ -147,6 +147,7 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
   uint32_t router = at.router;
   uint32_t input = at.port;
   uint32_t mask = routers_[router]->vc_mask(message.virtual_network);
+  if (train.from->port().cut()) return false;
   while (train.path.size() <= topology_.routers.size()) {
     uint32_t output = ~0u;
     uint32_t next_mask = 0;
@@ -163,6 +164,7 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
       output = route.port;
       next_mask |= route.vc_mask;
     }
+    if (routers_[router]->port(output).cut()) return false;
     train.path.push_back({routers_[router].get(), input, output, 0});
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {

@@ -20,7 +20,7 @@
 // trains cost a few per cent at most. What is looked for, and when, never changes a result.
 //
 // Not carried: packets of a PacketSource, routes that are drawn, adaptive routing, links with flit errors,
-// networks with ECN (a mark is drawn for each packet).
+// networks with ECN (a mark is drawn for each packet), links with a border (LinkJoiner).
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H

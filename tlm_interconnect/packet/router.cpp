@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// All stages of a router are in this one file. They work on the same VCs within one activation, and the
-// compiler inlines them into each other: this is the innermost loop at packet fidelity.
+// All stages of a router are in this one file, of more than 600 lines. They work on the same VCs within one
+// activation, and the compiler inlines them into each other: this is the innermost loop at packet fidelity.
+// Beside it: router_build.cpp, router_pauses.cpp, router_trains.cpp.
 
 #include "tlm_interconnect/packet/router.h"
 
@@ -19,142 +20,7 @@ namespace {
 
 constexpr const char* kReport = "weft/tlm_interconnect/packet";
 
-bool own_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
-  for (const PortConfig& p : ports) {
-    for (const Ticks t : {p.latency, p.credit_latency, p.flit_time}) {
-      if (t % config.cycle != 0) return false;
-    }
-  }
-  return true;
-}
-
-// Credits that come back through a peer may have the times of links elsewhere.
-bool all_on_cycle(const PacketConfig& config, const std::vector<PortConfig>& ports) {
-  return own_on_cycle(config, ports) &&
-         std::all_of(ports.begin(), ports.end(), [](const PortConfig& p) { return p.on_cycle; });
-}
-
-uint32_t largest_burst(const PacketConfig& config) {
-  if (config.switching == FlitSwitching::flit_interleaved) return 1;
-  return config.quantum == 0 ? ~0u : config.quantum;
-}
-
 }  // namespace
-
-Router::Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_t id,
-               const std::vector<PortConfig>& ports, const RoutingPolicy& routing,
-               const std::string& selection, fabric::PacketPool& pool)
-    : sc_module(name),
-      config_(config),
-      id_(id),
-      vcs_(config.total_vcs()),
-      cycle_(config.cycle),
-      edges_(config.cycle),
-      quantum_(largest_burst(config)),
-      hold_(config.switching == FlitSwitching::packet_held),
-      aligned_(all_on_cycle(config, ports)),
-      eager_(routing.adaptive() || config.pipeline.vc_alloc == 0),
-      routing_(routing),
-      selection_name_(selection),
-      selection_(make_selection_policy(selection)),
-      switch_allocator_(make_switch_allocator(config.switch_allocator, static_cast<uint32_t>(ports.size()),
-                                              config.allocator_iterations)),
-      vc_allocator_(make_vc_allocator(config.vc_allocator, static_cast<uint32_t>(ports.size()), vcs_)),
-      pool_(pool),
-      random_(config.seed, id),
-      shuffle_(config.shuffle, id),
-      ports_(ports.size()),
-      inputs_(ports.size() * vcs_),
-      outputs_(ports.size() * vcs_),
-      gone_(ports.size() * ports.size(), 0),
-      va_ports_(static_cast<uint32_t>(ports.size())),
-      sa_ports_(static_cast<uint32_t>(ports.size())),
-      held_ports_(static_cast<uint32_t>(ports.size())),
-      requests_(static_cast<uint32_t>(ports.size())),
-      granted_inputs_(static_cast<uint32_t>(ports.size())),
-      requested_vc_(ports.size() * ports.size(), 0),
-      event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
-  const PipelineConfig& stages = config.pipeline;
-  lookahead_ = kNever;
-  for (uint32_t p = 0; p < ports.size(); ++p) {
-    const PortConfig& in = ports[p];
-    endpoints_.push_back(std::make_unique<Endpoint>(*this, p));
-    links_.push_back(std::make_unique<LinkPort>(in.name, in.end, *endpoints_.back()));
-    Port& port = ports_[p];
-    // A link slower than the clock also takes longer for each flit.
-    port.flit_delay = (stages.switch_alloc + stages.traversal) * cycle_ + in.latency +
-                      (in.flit_time > cycle_ ? in.flit_time - cycle_ : 0);
-    port.credit_delay = cycle_ + in.credit_latency;
-    port.flit_time = in.flit_time;
-    port.depth = in.depth;
-    port.flit_error = in.flit_error;
-    port.replay = in.replay;
-    for (uint32_t v = 0; v < vcs_; ++v) outputs_[p * vcs_ + v].credit.set_depth(in.peer_depth);
-    lookahead_ = std::min(lookahead_, in.lookahead);
-    port.pauses = in.pauses;
-    port.paused_by = in.paused_by;
-    port.xoff = in.xoff;
-    port.xon = in.xon;
-    if ((in.pauses | in.paused_by) != 0 && levels_.empty()) {
-      levels_ = std::vector<Level>(ports.size() * config.virtual_networks);
-      pausing_ = std::vector<PauseAccount>(ports.size() * config.virtual_networks);
-    }
-  }
-  // Between cycles a flit may count on a credit that comes within its own cycle.
-  if (!own_on_cycle(config, ports)) {
-    lookahead_ = std::max<Ticks>(1, lookahead_ - std::min(lookahead_, cycle_));
-  }
-  if (config.ecn.enabled) {
-    ecn_ = std::make_unique<EcnMarker>(config.ecn, config.seed, id, static_cast<uint32_t>(ports.size()),
-                                       config.virtual_networks);
-    counted_for_.assign(inputs_.size(), kFree);
-  }
-  SC_HAS_PROCESS(Router);
-  SC_METHOD(activate);
-  sensitive << event_;
-  dont_initialize();
-}
-
-Router::~Router() = default;
-
-void Router::restart(Ticks now) {
-  event_.cancel();
-  edges_.start_at(now);
-  const auto ports = static_cast<uint32_t>(ports_.size());
-  selection_ = make_selection_policy(selection_name_);
-  switch_allocator_ = make_switch_allocator(config_.switch_allocator, ports, config_.allocator_iterations);
-  vc_allocator_ = make_vc_allocator(config_.vc_allocator, ports, vcs_);
-  random_ = Random(config_.seed, id_);
-  for (Port& port : ports_) {
-    port.input_busy = port.output_busy = now;
-    port.vc_pointer = 0;
-    port.flits_before = port.flits;
-    port.last_end = 0;
-    port.last_input = kFree;
-  }
-  for (InputVc& in : inputs_) in.ready = in.free_at = in.eligible = now;
-  for (OutputVc& out : outputs_) {
-    out.credit.restart();
-    out.free_at = now;
-    out.draining = false;
-    out.watched = false;
-  }
-  std::fill(gone_.begin(), gone_.end(), 0);
-  levels_ = std::vector<Level>(levels_.size());
-  for (PauseAccount& account : pausing_) account.restart(now);
-  level_due_ = kNever;
-  if (ecn_) {
-    ecn_->restart();
-    std::fill(counted_for_.begin(), counted_for_.end(), kFree);
-  }
-  next_ = kNever;
-  notified_ = kNever;
-  decided_ = now;
-}
-
-void Router::end_of_elaboration() {
-  for (auto& link : links_) link->resolve();
-}
 
 void Router::wake_and_notify(Ticks t) {
   wake(t);
@@ -279,21 +145,6 @@ void Router::receive_credit(uint32_t p, const fabric::Transfer& transfer) {
   }
 }
 
-void Router::receive_pause(uint32_t p, const fabric::Transfer& transfer) {
-  const uint32_t network = index(transfer.vc) / config_.vcs;
-  PauseAccount& account = pausing_[p * config_.virtual_networks + network];
-  const Ticks from = edges_.from(transfer.first + config_.pipeline.credit * cycle_);
-  const bool on = transfer.kind == fabric::Transfer::Kind::pause;
-  if (((ports_[p].paused_by >> network) & 1) == 0 || account.expects_resume() == on) {
-    SC_REPORT_FATAL(kReport, fmt::format("{} port {} virtual network {}: a {} that nobody can have sent",
-                                         sc_module::name(), p, network, on ? "pause" : "resume")
-                                 .c_str());
-  }
-  account.change(from);
-  if (!on) wake_and_notify(from);
-  if (probes_) probes_->paused(p, network, from, on);
-}
-
 void Router::cycle(Ticks t) {
   now_ = t;
   if (held_count_ != 0) continue_held(t);
@@ -328,61 +179,6 @@ void Router::predict(uint32_t p, uint32_t network) {
   const Ticks t = l.pausing ? l.meter.when_at_most(ports_[p].xon) : l.meter.when_at_least(ports_[p].xoff);
   l.due = t == kNever ? kNever : edges_.from(t);
   level_due_ = std::min(level_due_, l.due);
-}
-
-// After the decisions of a cycle: everything up to it is known.
-void Router::look_at_levels(Ticks t) {
-  level_due_ = kNever;
-  for (uint32_t p = 0; p < ports(); ++p) {
-    const Port& port = ports_[p];
-    if (port.pauses == 0 || port.aside) continue;
-    for (uint32_t m = port.pauses; m != 0; m &= m - 1) {
-      const auto network = static_cast<uint32_t>(__builtin_ctz(m));
-      Level& l = level(p, network);
-      if (l.due <= t) {
-        l.meter.settle(t);
-        const int64_t flits = l.meter.occupancy(t);
-        if (l.pausing ? flits <= port.xon : flits >= port.xoff) {
-          l.pausing = !l.pausing;
-          if (l.pausing) ++l.pauses;
-          pause(p, network, l.pausing, t);
-        }
-        predict(p, network);
-      }
-      level_due_ = std::min(level_due_, l.due);
-    }
-  }
-}
-
-void Router::pause(uint32_t p, uint32_t network, bool on, Ticks t) {
-  fabric::Transfer transfer;
-  transfer.kind = on ? fabric::Transfer::Kind::pause : fabric::Transfer::Kind::resume;
-  transfer.first = t + ports_[p].credit_delay + config_.pfc.delay;
-  transfer.vc = static_cast<VcId>(network * config_.vcs);
-  links_[p]->send(transfer);
-}
-
-Ticks Router::next_level(uint32_t p) const {
-  Ticks next = kNever;
-  for (uint32_t m = ports_[p].pauses; m != 0; m &= m - 1)
-    next =
-        std::min(next, levels_[p * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].due);
-  return next;
-}
-
-PauseAccount::Figures Router::pauses(uint32_t output) const {
-  PauseAccount::Figures sum;
-  const Ticks now = kernel_time();
-  for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1) {
-    const auto network = static_cast<uint32_t>(__builtin_ctz(m));
-    sum += pausing_[output * config_.virtual_networks + network].figures(now);
-  }
-  return sum;
-}
-
-bool Router::paused(uint32_t output, uint32_t virtual_network) const {
-  return ((ports_[output].paused_by >> virtual_network) & 1) != 0 &&
-         pausing_[output * config_.virtual_networks + virtual_network].paused(kernel_time());
 }
 
 // A burst ended inside a packet. If the next flit had come by the time the last one left, the path is still
@@ -715,30 +511,6 @@ void Router::allocate_vcs(Ticks t) {
   }
 }
 
-// A head that may want an output on which a train is, or is about to be: it cannot be decided before its
-// arrival, and the train is resumed before that.
-void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  if (reserved_inputs_[p] != kFree) return;  // the train's own
-  const auto disturb = [this](uint32_t output) {
-    const uint32_t rank = reserved_outputs_[output];
-    if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
-  };
-  const RouteQuery query = query_of(p, v, packet);
-  KnownWay& known = known_ways_[p * vcs_ + v];
-  if (known.source == query.source && known.destination == query.destination &&
-      known.virtual_network == query.virtual_network) {
-    disturb(known.output);
-    return;
-  }
-  RouteCandidate route{};
-  if (certain_route(query, route)) {
-    known = {query.source, query.destination, query.virtual_network, route.port};
-    disturb(route.port);
-    return;
-  }
-  for (const RouteCandidate& candidate : candidates_) disturb(candidate.port);
-}
-
 // A packet counts in the queue of its output from its arrival on, if that is the only one it can take; else
 // from when it has chosen.
 void Router::count_arrival(uint32_t p, uint32_t v, const fabric::Transfer& transfer) {
@@ -941,33 +713,6 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   links_[p]->send(credit);
 }
 
-Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
-  const InputVc& in = inputs_[p * vcs_ + v];
-  Waiting w;
-  w.packet = in.packet;
-  if (in.packet == fabric::kNoPacket) return w;
-  w.holds_vc = ((ports_[p].sa_mask >> v) & 1) != 0;
-  w.port = in.out_port;
-  w.vc = in.out_vc;
-  w.vc_mask = in.out_mask;
-  w.sent = in.sent;
-  w.packet_flits = in.packet_flits;
-  w.flits_here = in.pending;
-  w.virtual_network = in.virtual_network;
-  return w;
-}
-
-bool Router::record(vcd::Waves& waves) {
-  std::vector<uint32_t> credits;
-  for (uint32_t p = 0; p < ports(); ++p) credits.push_back(outputs_[p * vcs_].credit.depth());
-  std::vector<uint32_t> paused_by;
-  for (const Port& port : ports_) paused_by.push_back(port.paused_by);
-  auto probes = std::make_unique<RouterProbes>(waves, name(), credits, vcs_, paused_by);
-  if (!probes->any()) return false;
-  probes_ = std::move(probes);
-  return true;
-}
-
 uint32_t Router::vc_mask(uint32_t virtual_network) const {
   return low_bits(config_.vcs) << (virtual_network * config_.vcs);
 }
@@ -983,202 +728,6 @@ bool Router::certain_route(const RouteQuery& query, RouteCandidate& route) {
   if (!selection_->certain()) return false;
   route = candidates_[selection_->select(query, candidates_, random_, *this)];
   return true;
-}
-
-bool Router::may_want(uint32_t output, const RouteQuery& query) {
-  RouteCandidate route{};
-  if (certain_route(query, route)) return route.port == output;
-  return std::any_of(candidates_.begin(), candidates_.end(),
-                     [&](const RouteCandidate& c) { return c.port == output; });
-}
-
-bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
-  if (!reserved_inputs_.empty() && (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
-    return false;
-  }
-  if (ports_[output].flit_error > 0) return false;
-  for (uint32_t v = 0; v < vcs_; ++v) {
-    const uint32_t owner = outputs_[output * vcs_ + v].owner;
-    if (owner != kFree && owner / vcs_ != input) return false;
-  }
-  // Those at the front, of which much is known, before all that is announced.
-  for (uint32_t i = 0; i < inputs_.size(); ++i) {
-    const InputVc& in = inputs_[i];
-    if (in.packet == fabric::kNoPacket) continue;
-    ++looked_at;
-    if (i / vcs_ == input ? static_cast<uint32_t>(pool_[in.packet].id_high) != message
-                          : in.routed && in.out_port == output)
-      return false;
-  }
-  for (uint32_t i = 0; i < inputs_.size(); ++i)
-    if (foreign(input, output, message, i / vcs_, i % vcs_, looked_at)) return false;
-  return true;
-}
-
-// An input VC holds, or will by what is announced, what does not belong to a train from `input` to `output`.
-bool Router::foreign(uint32_t input, uint32_t output, uint32_t message, uint32_t p, uint32_t v,
-                     uint64_t& looked_at) {
-  const InputVc& in = inputs_[p * vcs_ + v];
-  RouteQuery last{};
-  bool known = false;  // `last` does not want the output: packets of one flow come one after the other
-  const auto foreign = [&](fabric::PacketRef ref) {
-    ++looked_at;
-    if (p == input) return static_cast<uint32_t>(pool_[ref].id_high) != message;
-    const RouteQuery query = query_of(p, v, ref);
-    if (known && query.source == last.source && query.destination == last.destination &&
-        query.virtual_network == last.virtual_network)
-      return false;
-    last = query;
-    known = true;
-    return may_want(output, query);
-  };
-  if (in.packet != fabric::kNoPacket && foreign(in.packet)) return true;
-  for (uint32_t k = 0; k < in.queue.size(); ++k) {
-    if (in.queue[k].packet != in.packet && foreign(in.queue[k].packet)) return true;
-  }
-  return false;
-}
-
-void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
-  if (reserved_inputs_.empty()) {
-    reserved_inputs_.assign(ports_.size(), kFree);
-    reserved_outputs_.assign(ports_.size(), kFree);
-    known_ways_.resize(inputs_.size());
-  }
-  reserved_inputs_[input] = rank;
-  reserved_outputs_[output] = rank;
-  ++reserved_;
-}
-
-void Router::release(uint32_t input, uint32_t output) {
-  reserved_inputs_[input] = kFree;
-  reserved_outputs_[output] = kFree;
-  --reserved_;
-}
-
-void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
-  const Port& in_port = ports_[input];
-  state.deadline(decided_);
-  state.deadline(in_port.input_busy);
-  state.number((uint64_t{in_port.va_mask} << 32) | in_port.sa_mask);
-  state.number((uint64_t{in_port.held_mask} << 32) | in_port.vc_pointer);
-  // A held burst looks back at it for a cycle.
-  state.deadline(ports_[output].output_busy + 2 * cycle_);
-  state.number(switch_allocator_->memory(input, output));
-  for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
-    const InputVc& in = inputs_[input * vcs_ + v];
-    state.number((uint64_t{in.pending} << 32) | in.queue.size());
-    for (uint32_t k = 0; k < in.queue.size() && !state.differs(); ++k) {
-      const FlitRun& run = in.queue[k];
-      state.time(run.first);
-      state.packet(run.packet);
-      state.number((uint64_t{run.flits} << 32) | run.packet_flits);
-      state.number(run.stride);
-    }
-    state.deadline(in.ready);
-    state.deadline(in.free_at);
-    state.number(in.last_next);
-    if (in.last_next != 0) state.packet(in.last_packet);
-    state.number(in.packet != fabric::kNoPacket ? 1 : 0);
-    if (in.packet != fabric::kNoPacket) {
-      state.packet(in.packet);
-      state.number((uint64_t{in.packet_flits} << 32) | in.sent);
-      state.number((uint64_t{in.out_port} << 32) | in.out_vc);
-      state.number((uint64_t{in.out_mask} << 32) | (in.virtual_network << 2) | (in.routed ? 2u : 0u) |
-                   (in.bubble ? 1u : 0u));
-    }
-    OutputVc& out = outputs_[output * vcs_ + v];
-    out.credit.write(state);
-    state.deadline(out.free_at);
-    state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
-    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
-  }
-  for (uint32_t m = in_port.pauses; m != 0; m &= m - 1) {
-    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
-    l.meter.write(state);
-    state.number((l.pauses << 1) | (l.pausing ? 1u : 0u));
-  }
-  // With a pause or an overrun since no two records agree: a period of a train has none.
-  if (ports_[output].paused_by != 0) state.number(ports_[output].overruns);
-  for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1)
-    pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
-}
-
-Ticks Router::set_aside(uint32_t input, Ticks now) {
-  Port& port = ports_[input];
-  port.aside = true;
-  if (port.va_mask != 0) va_ports_.erase(input);
-  if (port.sa_mask != 0) sa_ports_.erase(input);
-  if (port.held_mask != 0) {
-    held_ports_.erase(input);
-    --held_count_;
-  }
-  return on_cycle(std::max(decided_, now));
-}
-
-void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits) {
-  packets_ += packets;
-  ports_[input].input_busy += by;
-  ports_[output].output_busy += by;
-  ports_[output].flits += flits;
-  ports_[output].packets += packets;
-  ports_[output].last_end += by;
-  for (uint32_t v = 0; v < vcs_; ++v) {
-    InputVc& in = inputs_[input * vcs_ + v];
-    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
-    in.ready += by;
-    in.free_at += by;
-    in.eligible += by;
-    OutputVc& out = outputs_[output * vcs_ + v];
-    out.credit.shift(by);
-    out.free_at += by;
-  }
-  for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
-    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
-    l.meter.shift(by);
-    if (l.due != kNever) l.due += by;
-  }
-}
-
-void Router::begin_replay(uint32_t input, Ticks from) {
-  const auto alone = [&](uint32_t mask) {
-    PortSet set(ports());
-    if (mask != 0) set.insert(input);
-    return set;
-  };
-  Port& port = ports_[input];
-  port.aside = false;
-  level_due_ = std::min(level_due_, next_level(input));  // those of other inputs are later than the replay
-  live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
-  live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
-  live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));
-  live_.held_count = std::exchange(held_count_, port.held_mask != 0 ? 1 : 0);
-  live_.next = std::exchange(next_, from);
-  live_.notified = std::exchange(notified_, 0);
-}
-
-void Router::replay_cycle() {
-  const Ticks t = next_;
-  next_ = kNever;
-  cycle(t);
-}
-
-void Router::end_replay(uint32_t input) {
-  va_ports_ = std::move(live_.va_ports);
-  sa_ports_ = std::move(live_.sa_ports);
-  held_ports_ = std::move(live_.held_ports);
-  held_count_ = live_.held_count;
-  const Port& port = ports_[input];
-  if (port.va_mask != 0) va_ports_.insert(input);
-  if (port.sa_mask != 0) sa_ports_.insert(input);
-  if (port.held_mask != 0) {
-    held_ports_.insert(input);
-    ++held_count_;
-  }
-  const Ticks next = std::min(next_, live_.next);
-  next_ = live_.next;
-  notified_ = live_.notified;
-  if (next != kNever) wake_and_notify(next);
 }
 
 }  // namespace weft::packet

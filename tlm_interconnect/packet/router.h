@@ -58,11 +58,18 @@ struct PortConfig {
 
 class PacketTrains;
 
+/// What the routers of a network share. All but `config` outlives them.
+struct RouterContext {
+  const PacketConfig& config;
+  const RoutingPolicy& routing;
+  const std::string& selection;  ///< name of the policy that chooses among equal routes
+  fabric::PacketPool& pool;
+};
+
 class Router final : public sc_core::sc_module, private OutputView {
  public:
-  Router(sc_core::sc_module_name name, const PacketConfig& config, uint32_t id,
-         const std::vector<PortConfig>& ports, const RoutingPolicy& routing, const std::string& selection,
-         fabric::PacketPool& pool);
+  Router(sc_core::sc_module_name name, uint32_t id, const std::vector<PortConfig>& ports,
+         const RouterContext& network);
   ~Router() override;
 
   LinkPort& port(uint32_t index) { return *links_[index]; }

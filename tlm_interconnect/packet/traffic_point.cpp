@@ -68,9 +68,9 @@ class TrafficRun {
     point_.load = load;
     point_.seed = seed;
     for (uint32_t r = 0; r < network_.ranks(); ++r) {
-      sources_.push_back(std::make_unique<TrafficSource>(pattern_, r, load / config.packet_flits,
-                                                         config.injection == "periodic", config.packet_flits,
-                                                         cycle_, seed));
+      const TrafficSource::Load offered{load / config.packet_flits, config.injection == "periodic",
+                                        config.packet_flits, cycle_};
+      sources_.push_back(std::make_unique<TrafficSource>(pattern_, r, offered, seed));
       sources_[r]->count_between(from_, to_);
       network_.ni(r).set_sink(&monitor_);
       network_.ni(r).set_source(sources_[r].get());

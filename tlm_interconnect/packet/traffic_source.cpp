@@ -7,17 +7,16 @@
 
 namespace weft::packet {
 
-TrafficSource::TrafficSource(const TrafficPattern& pattern, uint32_t rank, double rate, bool periodic,
-                             uint32_t flits, Ticks cycle, uint64_t seed)
+TrafficSource::TrafficSource(const TrafficPattern& pattern, uint32_t rank, const Load& load, uint64_t seed)
     : pattern_(pattern),
       rank_(rank),
-      rate_(rate),
-      log_miss_(rate < 1 ? std::log1p(-rate) : 0),
-      periodic_(periodic),
-      flits_(flits),
-      cycle_(cycle),
+      rate_(load.rate),
+      log_miss_(rate_ < 1 ? std::log1p(-rate_) : 0),
+      periodic_(load.periodic),
+      flits_(load.flits),
+      cycle_(load.cycle),
       random_(seed, (uint64_t{1} << 40) + rank) {
-  due_ = random_.unit() / rate;
+  due_ = random_.unit() / rate_;
 }
 
 bool TrafficSource::next(Spec& spec) {

@@ -13,10 +13,13 @@ namespace weft::packet {
 
 class TrafficSource final : public PacketSource {
  public:
-  /// `rate`: packets a cycle, in (0, 1]. Bernoulli trials every cycle, or one packet every 1 / rate cycles
-  /// from a random phase.
-  TrafficSource(const TrafficPattern& pattern, uint32_t rank, double rate, bool periodic, uint32_t flits,
-                Ticks cycle, uint64_t seed);
+  struct Load {
+    double rate = 0;        ///< packets a cycle, in (0, 1]
+    bool periodic = false;  ///< one packet every 1 / rate cycles from a random phase; else Bernoulli trials
+    uint32_t flits = 1;     ///< of a packet
+    Ticks cycle = 1;
+  };
+  TrafficSource(const TrafficPattern& pattern, uint32_t rank, const Load& load, uint64_t seed);
   bool next(Spec& spec) override;
 
   /// Creation time of the newest packet given out.

@@ -60,6 +60,7 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
   if (empty()) return {};
   if (config.remapped())
     return "ranks do not all have like links where the logical topology is not the physical one";
+  if (config.replaces_modules()) return "NPUs, NMUs or single modules are of models of their own";
   if (rooted(request_.op)) return fmt::format("{} has a root", to_string(request_.op));
   for (const Axis& axis : axes_) {
     if (axis.dimension == Axis::kFlat) {

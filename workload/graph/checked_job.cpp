@@ -188,7 +188,8 @@ void CheckedJob::look_through() {
   CostModel serial;
   minimal.memory = [this](uint32_t rank, const trace::Node& node) { return access_time(rank, node); };
   serial.memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    // How long a model of another name takes is not known.
+    // What an access takes alone in a pool, and how long a model of another name takes, is not known here.
+    if (node.tensor_size != 0 && node.remote && config_.memory_pool) return kNever;
     const std::string& model = node.remote && config_.remote_memory ? config_.remote_memory->implementation
                                                                     : config_.hbm.implementation;
     if (node.tensor_size != 0 && model != kDefaultMemoryModel && model != "bandwidth") return kNever;

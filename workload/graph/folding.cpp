@@ -293,13 +293,13 @@ class Analysis {
 
 std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
+  if (config.replaces_modules()) return "NPUs, NMUs or single modules are of models of their own";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
       return fmt::format("dimension {} is not analytical", d);
     }
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
-  if (config.memory_pool) return "ranks share the memory pool";
   if (config.run.data != "none") return "every rank's data is computed and checked";
   return {};
 }
@@ -318,7 +318,9 @@ Folding::Folding(const trace::JobTrace& traces, const std::string& why)
 
 Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of_(traces.npus(), kNone) {
   const uint32_t npus = traces.npus();
-  if (const std::string why = folding_refusal(config); !why.empty()) {
+  std::string why = folding_refusal(config);
+  if (why.empty() && config.memory_pool) why = "ranks share the memory pool";
+  if (!why.empty()) {
     *this = Folding(traces, why);
     return;
   }

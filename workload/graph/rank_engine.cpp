@@ -147,8 +147,9 @@ void RankEngine::start_compute(Slots& slots) {
     slots.waiting.pop_front();
     const ComputeCost cost = compute_cost(node, npu_);
     if (!cost.known && costless_++ == 0) first_costless_ = node.id;
-    if (cost.time > 0) ++slots.busy;
-    start_timed(node, RankState::compute, cost.time);
+    const Picoseconds time = cost.time > 0 ? services_.compute_time(node, cost.time) : 0;
+    if (time > 0) ++slots.busy;
+    start_timed(node, RankState::compute, time);
   }
 }
 

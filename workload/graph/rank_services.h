@@ -24,6 +24,9 @@ class RankServices {
   /// RankEngine::wake(token) at the absolute time `at` (>= now).
   virtual void schedule(Picoseconds at, uint32_t token) = 0;
 
+  /// How long a compute node takes. `time`: what the trace and the roofline say, > 0.
+  virtual Picoseconds compute_time(const trace::Node& /*node*/, Picoseconds time) { return time; }
+
   /// Answered by memory_done(node.index). A MEM_LOAD or MEM_STORE with a tensor_size > 0. The reference is
   /// valid until the call has returned.
   virtual void start_memory(const trace::Node& node) = 0;

@@ -27,6 +27,7 @@ class Form {
  public:
   Form(const Config& config, PoolOperation operation, uint64_t bytes, uint32_t npus)
       : pool_(*config.memory_pool),
+        whole_(pool_.split == PoolSplit::whole && !analytical()),
         operation_(operation),
         bytes_(bytes),
         npus_(npus),
@@ -37,13 +38,13 @@ class Form {
         on_group_(groups_) {}
 
   ClosedForm make() {
-    if (pool_.split == PoolSplit::whole) {
+    if (whole_) {
       count_chunks();
     } else {
       count_shares();
     }
     add_loads();
-    if (pool_.split == PoolSplit::whole) {
+    if (whole_) {
       whole_stages();
     } else {
       fluid_stages();
@@ -186,6 +187,12 @@ class Form {
     for (size_t k = 0; k < form_.stages.size(); ++k)
       if (form_.stages[k].busy_ps > form_.stages[form_.bottleneck].busy_ps * (1 + 1e-9)) form_.bottleneck = k;
     form_.least_ps = form_.stages[form_.bottleneck].busy_ps;
+    if (analytical()) {  // no chunk's way through the other hops
+      form_.chunks = 1;
+      form_.time_ps = form_.least_ps + static_cast<double>(latency_);
+      if (!stores(operation_)) form_.time_ps += static_cast<double>(pool_.request_latency);
+      return;
+    }
     double longest = 0;  // of a stage, after its first chunk
     for (const ClosedForm::Stage& stage : form_.stages) {
       form_.time_ps += stage.chunk_ps;
@@ -193,7 +200,7 @@ class Form {
     }
     form_.time_ps += longest;
     const bool placed = !layout_->group_hop() && !layout_->folded();
-    if (placed && pool_.split == PoolSplit::whole && hops_ > 3)  // the other hops from place to place
+    if (placed && whole_ && hops_ > 3)  // the other hops from place to place
       for (const auto& stage : form_.stages)
         if (stage.name == "ring" || stage.name == "mesh")
           form_.time_ps += stage.chunk_ps * static_cast<double>(hops_ - 3);
@@ -204,7 +211,7 @@ class Form {
 
   void add_warnings() {
     const auto empty = static_cast<uint64_t>(std::count(on_group_.begin(), on_group_.end(), Wide{0}));
-    if (pool_.split != PoolSplit::whole) {
+    if (!whole_) {
       if (pool_.striping != "latin")
         form_.warnings.push_back(
             fmt::format("memory.pool.striping: {} has no effect with `split: fluid`, which "
@@ -230,7 +237,10 @@ class Form {
     }
   }
 
+  bool analytical() const { return pool_.fidelity == Fidelity::analytical; }
+
   const MemoryPoolConfig& pool_;
+  bool whole_;
   PoolOperation operation_;
   uint64_t bytes_;
   uint32_t npus_;
@@ -264,7 +274,7 @@ void check_access(const Config& config, PoolOperation operation, uint64_t bytes,
                     where(config), saturated(all), npus, print_size(bytes), pool.groups,
                     print_size(pool.capacity)));
   const Wide chunks = static_cast<Wide>((bytes + pool.chunk - 1) / pool.chunk) * npus;
-  if (pool.split == PoolSplit::whole && chunks > kMostPoolChunks)
+  if (pool.split == PoolSplit::whole && pool.fidelity != Fidelity::analytical && chunks > kMostPoolChunks)
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `memory.pool.chunk`: chunks of {} make {} chunks of the tensors; at most {} "

@@ -22,7 +22,7 @@ PoolLayout::PoolLayout(const Config& config, bool folded)
       group_rate_(config.memory_pool->group_rate()) {}
 
 bool PoolLayout::folds(const MemoryPoolConfig& pool) {
-  return pool.split == PoolSplit::fluid && !pool.upper.empty();
+  return !pool.upper.empty() && (pool.split == PoolSplit::fluid || pool.fidelity == Fidelity::analytical);
 }
 
 std::unique_ptr<PoolLayout> PoolLayout::make(const Config& config, bool folded) {

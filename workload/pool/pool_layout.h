@@ -52,7 +52,7 @@ class PoolLayout {
 
   /// `folded`: see above; only hierarchical and multi_level pools fold. `config` has a memory_pool.
   static std::unique_ptr<PoolLayout> make(const Config& config, bool folded);
-  /// `split: fluid` on a design that folds.
+  /// `split: fluid`, or no chunks at all, on a design that folds.
   static bool folds(const MemoryPoolConfig& pool);
 
   virtual ~PoolLayout() = default;

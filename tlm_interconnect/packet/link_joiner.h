@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Who joins the two ends of the links of a packet network: usually the network itself, or what puts borders
+// into some of them.
+
+#ifndef WEFT_TLM_INTERCONNECT_PACKET_LINK_JOINER_H
+#define WEFT_TLM_INTERCONNECT_PACKET_LINK_JOINER_H
+
+#include "tlm_interconnect/border/packet_border.h"
+#include "tlm_interconnect/packet/topology.h"
+#include "tlm_interconnect/protocol/fabric_protocol.h"
+
+namespace weft::packet {
+
+/// A link that is to be joined: that of a router's port, whose socket is the initiator.
+struct LinkToJoin {
+  const PacketTopology& topology;
+  uint32_t router = 0;
+  uint32_t port = 0;
+  fabric::PacketLinkTerms terms;
+  fabric::PacketPool& pool;  ///< the network's
+};
+
+class LinkJoiner {
+ public:
+  virtual ~LinkJoiner() = default;
+  /// Binds the sockets, or something between them. Within the network's constructor. True: something stands
+  /// between them, and every packet must pass it (no packet trains).
+  virtual bool join(const LinkToJoin& link, fabric::fabric_initiator_socket& from,
+                    fabric::fabric_target_socket& to) = 0;
+};
+
+}  // namespace weft::packet
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What packet trains (packet_trains.h) ask of a router: whose its packets are, its state, and cycles run
+// again.
+
+#include "tlm_interconnect/packet/router.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tlm_interconnect/packet/packet_trains.h"
+
+namespace weft::packet {
+
+bool Router::may_want(uint32_t output, const RouteQuery& query) {
+  RouteCandidate route{};
+  if (certain_route(query, route)) return route.port == output;
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [&](const RouteCandidate& c) { return c.port == output; });
+}
+
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
+  if (!reserved_inputs_.empty() && (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
+    return false;
+  }
+  if (ports_[output].flit_error > 0) return false;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const uint32_t owner = outputs_[output * vcs_ + v].owner;
+    if (owner != kFree && owner / vcs_ != input) return false;
+  }
+  // Those at the front, of which much is known, before all that is announced.
+  for (uint32_t i = 0; i < inputs_.size(); ++i) {
+    const InputVc& in = inputs_[i];
+    if (in.packet == fabric::kNoPacket) continue;
+    ++looked_at;
+    if (i / vcs_ == input ? static_cast<uint32_t>(pool_[in.packet].id_high) != message
+                          : in.routed && in.out_port == output)
+      return false;
+  }
+  for (uint32_t i = 0; i < inputs_.size(); ++i)
+    if (foreign(input, output, message, i / vcs_, i % vcs_, looked_at)) return false;
+  return true;
+}
+
+// An input VC holds, or will by what is announced, what does not belong to a train from `input` to `output`.
+bool Router::foreign(uint32_t input, uint32_t output, uint32_t message, uint32_t p, uint32_t v,
+                     uint64_t& looked_at) {
+  const InputVc& in = inputs_[p * vcs_ + v];
+  RouteQuery last{};
+  bool known = false;  // `last` does not want the output: packets of one flow come one after the other
+  const auto foreign = [&](fabric::PacketRef ref) {
+    ++looked_at;
+    if (p == input) return static_cast<uint32_t>(pool_[ref].id_high) != message;
+    const RouteQuery query = query_of(p, v, ref);
+    if (known && query.source == last.source && query.destination == last.destination &&
+        query.virtual_network == last.virtual_network)
+      return false;
+    last = query;
+    known = true;
+    return may_want(output, query);
+  };
+  if (in.packet != fabric::kNoPacket && foreign(in.packet)) return true;
+  for (uint32_t k = 0; k < in.queue.size(); ++k) {
+    if (in.queue[k].packet != in.packet && foreign(in.queue[k].packet)) return true;
+  }
+  return false;
+}
+
+void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
+  if (reserved_inputs_.empty()) {
+    reserved_inputs_.assign(ports_.size(), kFree);
+    reserved_outputs_.assign(ports_.size(), kFree);
+    known_ways_.resize(inputs_.size());
+  }
+  reserved_inputs_[input] = rank;
+  reserved_outputs_[output] = rank;
+  ++reserved_;
+}
+
+void Router::release(uint32_t input, uint32_t output) {
+  reserved_inputs_[input] = kFree;
+  reserved_outputs_[output] = kFree;
+  --reserved_;
+}
+
+// A head that may want an output on which a train is, or is about to be: it cannot be decided before its
+// arrival, and the train is resumed before that.
+void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
+  if (reserved_inputs_[p] != kFree) return;  // the train's own
+  const auto disturb = [this](uint32_t output) {
+    const uint32_t rank = reserved_outputs_[output];
+    if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
+  };
+  const RouteQuery query = query_of(p, v, packet);
+  KnownWay& known = known_ways_[p * vcs_ + v];
+  if (known.source == query.source && known.destination == query.destination &&
+      known.virtual_network == query.virtual_network) {
+    disturb(known.output);
+    return;
+  }
+  RouteCandidate route{};
+  if (certain_route(query, route)) {
+    known = {query.source, query.destination, query.virtual_network, route.port};
+    disturb(route.port);
+    return;
+  }
+  for (const RouteCandidate& candidate : candidates_) disturb(candidate.port);
+}
+
+void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
+  const Port& in_port = ports_[input];
+  state.deadline(decided_);
+  state.deadline(in_port.input_busy);
+  state.number((uint64_t{in_port.va_mask} << 32) | in_port.sa_mask);
+  state.number((uint64_t{in_port.held_mask} << 32) | in_port.vc_pointer);
+  // A held burst looks back at it for a cycle.
+  state.deadline(ports_[output].output_busy + 2 * cycle_);
+  state.number(switch_allocator_->memory(input, output));
+  for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    state.number((uint64_t{in.pending} << 32) | in.queue.size());
+    for (uint32_t k = 0; k < in.queue.size() && !state.differs(); ++k) {
+      const FlitRun& run = in.queue[k];
+      state.time(run.first);
+      state.packet(run.packet);
+      state.number((uint64_t{run.flits} << 32) | run.packet_flits);
+      state.number(run.stride);
+    }
+    state.deadline(in.ready);
+    state.deadline(in.free_at);
+    state.number(in.last_next);
+    if (in.last_next != 0) state.packet(in.last_packet);
+    state.number(in.packet != fabric::kNoPacket ? 1 : 0);
+    if (in.packet != fabric::kNoPacket) {
+      state.packet(in.packet);
+      state.number((uint64_t{in.packet_flits} << 32) | in.sent);
+      state.number((uint64_t{in.out_port} << 32) | in.out_vc);
+      state.number((uint64_t{in.out_mask} << 32) | (in.virtual_network << 2) | (in.routed ? 2u : 0u) |
+                   (in.bubble ? 1u : 0u));
+    }
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.write(state);
+    state.deadline(out.free_at);
+    state.number((uint64_t{out.owner} << 1) | (out.draining ? 1u : 0u));
+    state.number(vc_allocator_->memory(input * vcs_ + v, output * vcs_ + v));
+  }
+  for (uint32_t m = in_port.pauses; m != 0; m &= m - 1) {
+    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+    l.meter.write(state);
+    state.number((l.pauses << 1) | (l.pausing ? 1u : 0u));
+  }
+  // With a pause or an overrun since no two records agree: a period of a train has none.
+  if (ports_[output].paused_by != 0) state.number(ports_[output].overruns);
+  for (uint32_t m = ports_[output].paused_by; m != 0; m &= m - 1)
+    pausing_[output * config_.virtual_networks + static_cast<uint32_t>(__builtin_ctz(m))].write(state);
+}
+
+Ticks Router::set_aside(uint32_t input, Ticks now) {
+  Port& port = ports_[input];
+  port.aside = true;
+  if (port.va_mask != 0) va_ports_.erase(input);
+  if (port.sa_mask != 0) sa_ports_.erase(input);
+  if (port.held_mask != 0) {
+    held_ports_.erase(input);
+    --held_count_;
+  }
+  return on_cycle(std::max(decided_, now));
+}
+
+void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits) {
+  packets_ += packets;
+  ports_[input].input_busy += by;
+  ports_[output].output_busy += by;
+  ports_[output].flits += flits;
+  ports_[output].packets += packets;
+  ports_[output].last_end += by;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    InputVc& in = inputs_[input * vcs_ + v];
+    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+    in.ready += by;
+    in.free_at += by;
+    in.eligible += by;
+    OutputVc& out = outputs_[output * vcs_ + v];
+    out.credit.shift(by);
+    out.free_at += by;
+  }
+  for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {
+    Level& l = level(input, static_cast<uint32_t>(__builtin_ctz(m)));
+    l.meter.shift(by);
+    if (l.due != kNever) l.due += by;
+  }
+}
+
+void Router::begin_replay(uint32_t input, Ticks from) {
+  const auto alone = [&](uint32_t mask) {
+    PortSet set(ports());
+    if (mask != 0) set.insert(input);
+    return set;
+  };
+  Port& port = ports_[input];
+  port.aside = false;
+  level_due_ = std::min(level_due_, next_level(input));  // those of other inputs are later than the replay
+  live_.va_ports = std::exchange(va_ports_, alone(port.va_mask));
+  live_.sa_ports = std::exchange(sa_ports_, alone(port.sa_mask));
+  live_.held_ports = std::exchange(held_ports_, alone(port.held_mask));
+  live_.held_count = std::exchange(held_count_, port.held_mask != 0 ? 1 : 0);
+  live_.next = std::exchange(next_, from);
+  live_.notified = std::exchange(notified_, 0);
+}
+
+void Router::replay_cycle() {
+  const Ticks t = next_;
+  next_ = kNever;
+  cycle(t);
+}
+
+void Router::end_replay(uint32_t input) {
+  va_ports_ = std::move(live_.va_ports);
+  sa_ports_ = std::move(live_.sa_ports);
+  held_ports_ = std::move(live_.held_ports);
+  held_count_ = live_.held_count;
+  const Port& port = ports_[input];
+  if (port.va_mask != 0) va_ports_.insert(input);
+  if (port.sa_mask != 0) sa_ports_.insert(input);
+  if (port.held_mask != 0) {
+    held_ports_.insert(input);
+    ++held_count_;
+  }
+  const Ticks next = std::min(next_, live_.next);
+  next_ = live_.next;
+  notified_ = live_.notified;
+  if (next != kNever) wake_and_notify(next);
+}
+
+}  // namespace weft::packet
