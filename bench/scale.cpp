@@ -23,6 +23,7 @@
 #include <systemc>
 #include <vector>
 
+#include "configs/large_heap.h"
 #include "sc_models/collective_job.h"
 
 namespace {
@@ -64,6 +65,7 @@ double resident() {
 
 /// Runs the gate here. Leaves without teardown, as `weft` does: SystemC's registries remove linearly.
 [[noreturn]] void run_here(const Gate& gate, weft::Fidelity fidelity) {
+  weft::put_heap_in_large_pages();
   const auto start = Clock::now();
   const double before = resident();
   weft::Config config;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <systemc>
 
+#include "configs/large_heap.h"
 #include "sc_main/command_line.h"
 #include "sc_main/console.h"
 #include "sc_main/interruption.h"
@@ -21,6 +22,7 @@ __attribute__((constructor)) void no_banner() {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
+  weft::put_heap_in_large_pages();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond the user's limit is an error like a full disk
   weft::cli::catch_signals();
   weft::enable_plugins();

@@ -114,22 +114,27 @@ class ActivationWheel : public sc_core::sc_module {
   /// The memory of the modules that probably come next: a step each, since what one asks for stands in lines
   /// that it has asked for before. The next one of all has been through all steps; memory takes longer than
   /// it runs.
-  void fetch_ahead() const {
-    const uint32_t second = queue_.peek_after(queue_.peek());
-    if (second == fabric::InstantQueue::kNone) return;
-    modules_[second]->prepare(true);
-    const uint32_t third = queue_.peek_after(second);
-    if (third == fabric::InstantQueue::kNone) return;
-    modules_[third]->prepare(false);
-    const uint32_t fourth = queue_.peek_after(third);
-    if (fourth != fabric::InstantQueue::kNone) fetch(modules_[fourth]);
+  void fetch_ahead() {
+    constexpr uint32_t kNone = fabric::InstantQueue::kNone;
+    // Mostly the ones after the next are those that were seen the last time, but for what has been added.
+    const uint32_t next = queue_.peek();
+    const bool seen = next == ahead_[0] && ahead_[2] != kNone;
+    const uint32_t second = seen ? ahead_[1] : queue_.peek_after(next);
+    const uint32_t third = seen ? ahead_[2] : queue_.peek_after(second);
+    const uint32_t fourth = third == kNone ? kNone : queue_.peek_after(third);
+    ahead_[0] = second;
+    ahead_[1] = third;
+    ahead_[2] = fourth;
+    if (second != kNone) modules_[second]->prepare(true);
+    if (third != kNone) modules_[third]->prepare(false);
+    if (fourth != kNone) fetch(modules_[fourth]);
   }
   /// The lines that follow a Wakeable are the ones its module keeps its hottest data in.
   static void fetch(const Wakeable* module) {
     const char* at = reinterpret_cast<const char*>(module);
     for (int line = 0; line < kFetchLines; ++line) __builtin_prefetch(at + 64 * line);
   }
-  static constexpr int kFetchLines = 5;
+  static constexpr int kFetchLines = 6;
 
   fabric::InstantQueue queue_;  ///< of modules' numbers
   std::vector<Wakeable*> modules_;
@@ -138,6 +143,9 @@ class ActivationWheel : public sc_core::sc_module {
   sc_core::sc_event wake_;
   Picoseconds next_ = kNever;
   bool running_ = false;
+  /// The modules after the next one when that was looked for last.
+  uint32_t ahead_[3] = {fabric::InstantQueue::kNone, fabric::InstantQueue::kNone,
+                        fabric::InstantQueue::kNone};
 };
 
 void Wakeable::wake_at(Picoseconds time) {

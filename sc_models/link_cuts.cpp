@@ -27,6 +27,16 @@ LinkCuts::LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::
       pool_(pool),
       elements_(data == nullptr ? nullptr : std::make_unique<PayloadElements>(data->payloads())) {}
 
+void LinkCuts::join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to, const Names& names) {
+  if (none() || !selects(names())) {
+    fabric::join(from, to);
+    return;
+  }
+  fabric::Loopback& loopback = add();
+  fabric::join(from, loopback.near());
+  fabric::join(loopback.far(), to);
+}
+
 bool LinkCuts::selects(const std::vector<std::string>& names) {
   bool any = false;
   for (const std::string& name : names) any = selected_.matches(name) || any;
@@ -42,15 +52,15 @@ fabric::Loopback& LinkCuts::add() {
   return *loopbacks_.back();
 }
 
-fabric::fabric_initiator_socket& LinkCuts::join_pairs(fabric::fabric_initiator_socket& from,
-                                                      const PairLinks& links) {
+fabric::fabric_initiator_base& LinkCuts::join_pairs(fabric::fabric_initiator_base& from,
+                                                    const PairLinks& links) {
   std::set<uint32_t> cut;
   for (const auto& [member, names] : links)
     if (selects(names())) cut.insert(member);
   if (cut.empty()) return from;
   pairs_.push_back(
       std::make_unique<fabric::PairLoopback>(next_name().c_str(), std::move(cut), pool_, elements_.get()));
-  from.bind(pairs_.back()->near);
+  fabric::join(from, pairs_.back()->near);
   return pairs_.back()->far;
 }
 

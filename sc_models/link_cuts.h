@@ -34,22 +34,12 @@ class LinkCuts {
   /// Nothing is to be cut.
   bool none() const { return selected_.empty(); }
 
-  /// Binds the sockets of a link that carries messages, or a border between them. `To`: a target socket of
-  /// the fabric.
-  template <typename To>
-  void join(fabric::fabric_initiator_socket& from, To& to, const Names& names) {
-    if (none() || !selects(names())) {
-      from.bind(to);
-      return;
-    }
-    fabric::Loopback& loopback = add();
-    from.bind(loopback.near());
-    loopback.far().bind(to);
-  }
+  /// Binds the ends of a link that carries messages, or a border between them.
+  void join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to, const Names& names);
   /// .. of an NPU with a carrier that it shares with others. `links`: the carrier's members that it has links
   /// to, with these links' names. Returns what is to be bound to the carrier.
   using PairLinks = std::vector<std::pair<uint32_t, Names>>;
-  fabric::fabric_initiator_socket& join_pairs(fabric::fabric_initiator_socket& from, const PairLinks& links);
+  fabric::fabric_initiator_base& join_pairs(fabric::fabric_initiator_base& from, const PairLinks& links);
   /// .. of a link of a packet network, whose pool is `pool`. True: it is cut.
   bool join_packets(fabric::fabric_initiator_socket& from, fabric::fabric_target_socket& to,
                     const fabric::PacketLinkTerms& terms, fabric::PacketPool& pool, const Names& names);

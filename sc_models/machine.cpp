@@ -85,7 +85,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
         throw std::logic_error("only analytical dimensions have mirrors");
       auto& mirror =
           own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
-      nmus_[r]->end({d}).initiator->bind(mirror.socket);
+      fabric::join(*nmus_[r]->end({d}).initiator, mirror.socket);
     }
     build_dimension(0, d, options.waves);
   }
@@ -205,8 +205,8 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
 
 /// What joins an NPU with the carrier of a dimension: its own socket, or that of a border at which some of
 /// its pair links are cut.
-fabric::fabric_initiator_socket& Machine::end_at_carrier(uint32_t p, uint32_t d, uint32_t place) {
-  fabric::fabric_initiator_socket& own_end = *at(place).end({d, false, p}).initiator;
+fabric::fabric_initiator_base& Machine::end_at_carrier(uint32_t p, uint32_t d, uint32_t place) {
+  fabric::fabric_initiator_base& own_end = *at(place).end({d, false, p}).initiator;
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
   if (cuts_.none() || dimension.fidelity != Fidelity::message) return own_end;
   const Shape& shape = geometry_.shape(d);

@@ -158,7 +158,7 @@ class Machine : public sc_core::sc_module {
   void build_nmus(const std::vector<uint32_t>& built, vcd::Waves* waves);
   void build_dimension(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_neighbours(uint32_t plane, uint32_t dimension);
-  fabric::fabric_initiator_socket& end_at_carrier(uint32_t plane, uint32_t dimension, uint32_t place);
+  fabric::fabric_initiator_base& end_at_carrier(uint32_t plane, uint32_t dimension, uint32_t place);
   std::vector<std::string> wireless_links() const;
   void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);

@@ -19,10 +19,10 @@ namespace weft {
 namespace {
 
 // Bytes, measured as the slope of the peak resident memory over each count (docs/performance.md).
-constexpr double kProgram = 14.4e6;         // what every run has
-constexpr double kNmu = 1500;               // an NMU with its collective engine
-constexpr double kPort = 1150;              // .. a port with its socket
-constexpr double kPortSlot = 256;           // .. a port that stays empty, at packet fidelity
+constexpr double kProgram = 17e6;           // what every run has
+constexpr double kNmu = 2900;               // an NMU with its collective engine and sockets
+constexpr double kPort = 270;               // .. a port
+constexpr double kPortSlot = 192;           // .. a port that stays empty, at packet fidelity
 constexpr double kLink = 64;                // a further link behind a port
 constexpr double kLastLink = 64;            // .. a link that ends there, at analytical fidelity
 constexpr double kNpu = 9500;               // NPU and memory modules

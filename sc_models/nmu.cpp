@@ -362,11 +362,22 @@ Picoseconds Nmu::reduction_time(uint64_t bytes) {
 }
 
 const Nmu::Route& Nmu::route(uint32_t destination, uint8_t variant) {
+  if (!routes_) routes_ = std::make_unique<Route[]>(kRoutes);
   Route& cached =
       routes_[(destination ^ (destination >> 4) ^ (destination >> 8) ^ (destination >> 12)) % kRoutes];
   if (cached.destination != destination || cached.variant != variant)
     find_route(destination, variant, cached);
   return cached;
+}
+
+/// The port that leads straight to that NMU, at its dimension's own fidelity; null: another way is to be
+/// found.
+Nmu::Port* Nmu::port_to_neighbour(uint32_t destination) {
+  if (!neighbours_) return nullptr;
+  for (Port& port : ports_) {
+    if (port.neighbour == destination && port.analytical == Port::Analytical::no) return &port;
+  }
+  return nullptr;
 }
 
 [[gnu::always_inline]] inline void Nmu::occupy_and_send(fabric::PacketRef ref, Port& port, fabric::Link& link,
@@ -404,6 +415,9 @@ void Nmu::transmit(fabric::PacketRef ref, Picoseconds head, Picoseconds tail) {
              ((port->lower_neighbour ^ packet.destination) | packet.plane) == 0) {
     transmit_to_neighbour(ref, *port, 1, head, tail);
     return;
+  } else if (Port* const other = packet.plane == 0 ? port_to_neighbour(packet.destination) : nullptr) {
+    port = other;
+    link = &other->first;
   } else {
     const Route& leg = route(packet.destination, variant_of(packet));
     if (leg.special) {

@@ -11,11 +11,13 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
 #include "configs/graph.h"
+#include "configs/large_pages.h"
 #include "sc_models/full_exchanges.h"
 #include "sc_models/nmu_model.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
@@ -33,13 +35,19 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   Nmu(sc_core::sc_module_name name, NpuId rank, const NmuContext& context);
   ~Nmu() override;
 
-  /// A fabric port of this NMU: the links it sends on and the socket, of either kind, that joins it to its
+  static void* operator new(std::size_t size, std::align_val_t) { return LargePages::allocate(size); }
+  static void operator delete(void* memory, std::size_t size, std::align_val_t) noexcept {
+    LargePages::release(memory, size);
+  }
+
+  /// A fabric port of this NMU: the links it sends on and its end, of either kind, of what joins it to its
   /// peer.
-  class alignas(128) Port final : public fabric::FabricEndpoint {
+  class alignas(64) Port final : public fabric::FabricEndpoint {
    public:
     void receive(const fabric::Transfer& transfer) override { nmu->receive(*this, transfer); }
     void send(fabric::Transfer& transfer);
-    /// The peer's interface, once bound (sc_port's own look-up costs two cache lines a message).
+    /// The peer's interface, once bound (sc_port's own look-up costs two cache lines a message). Fatal when
+    /// it is bound to none.
     void resolve();
     fabric::Link& link(uint32_t i) { return i == 0 ? first : more[i - 1]; }
     const fabric::Link& link(uint32_t i) const { return i == 0 ? first : more[i - 1]; }
@@ -95,14 +103,16 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     /// of the node.
     std::unique_ptr<fabric::Link[]> more;
     std::unique_ptr<fabric::LastLink[]> own_last_links;
-    std::unique_ptr<fabric::fabric_initiator_socket> initiator;
-    std::unique_ptr<fabric::fabric_target_socket> target;
+    /// One of the two, until resolve(): what joins it to its peer.
+    std::unique_ptr<fabric::fabric_initiator_end> initiator;
+    std::unique_ptr<fabric::fabric_target_end> target;
   };
 
   /// The physical NPU that this rank is.
   uint32_t place() const { return place_; }
-  std::vector<Port>& ports() { return ports_; }
-  const std::vector<Port>& ports() const { return ports_; }
+  using Ports = std::vector<Port, LargePageAllocator<Port>>;
+  Ports& ports() { return ports_; }
+  const Ports& ports() const { return ports_; }
   /// The port for dimension d (ring and mesh at message fidelity: one a direction), nullptr if it has none.
   /// `plane`: FidelityRules.
   Port* port(uint32_t dimension, bool descending = false, uint32_t plane = 0);
@@ -231,6 +241,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void build_ports(std::vector<fabric::LinkType>& link_types);
   void build_dimension(uint32_t plane, uint32_t dimension, fabric::LinkType& link_type, size_t& next);
   void build_graph_ports(std::vector<fabric::LinkType>& link_types);
+  void add_end(Port& port, bool is_target);
   void end_of_elaboration() override;
   void activate(Picoseconds now) final;
   void prepare(bool near) const final;
@@ -285,6 +296,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   Picoseconds take_tail(fabric::PacketRef ref);
   bool two_ways(const DimensionConfig& dimension) const;
   const Route& route(uint32_t destination, uint8_t variant);
+  Port* port_to_neighbour(uint32_t destination);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;
   void find_graph_route(uint32_t destination, Route& route) const;
   void find_unit_route(uint32_t dimension, Route& route) const;
@@ -302,8 +314,9 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   // fetches. A job's NMUs do not fit a cache, so lines count, and what is rarely needed has a flag here.
   Picoseconds endpoint_delay_ = 0;
   fabric::PacketPool& pool_;
-  Port* port_ = nullptr;    ///< ports_.data()
-  Port* likely_ = nullptr;  ///< where the next message probably goes out
+  Port* port_ = nullptr;             ///< ports_.data()
+  Port* likely_ = nullptr;           ///< where the next message probably goes out
+  std::unique_ptr<Route[]> routes_;  ///< those taken last, kRoutes of them; null: none but to neighbours
   NpuId rank_;
   uint32_t place_ = 0;  ///< packets' destinations are places
   uint32_t pushed_ = 0;
@@ -311,6 +324,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool exchanges_in_full_ = false;  ///< exchanges_ may have something to do: sometimes, and now
   bool exchanging_ = false;
   bool placed_ = false;             ///< ranks are not their own places
+  bool neighbours_ = false;         ///< some port has a Port::neighbour and is not analytical
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set, or shaped_
   bool cut_through_tails_ = false;  ///< tails_ is not empty
@@ -327,9 +341,9 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   uint64_t bytes_delivered_ = 0;
   fabric::TimedQueue<uint32_t, Order> queue_;
   collectives::CollectiveEngine engine_;
-  Route routes_[kRoutes];
-
-  std::vector<Port> ports_;
+  Ports ports_;
+  std::unique_ptr<fabric::fabric_initiator_port> initiators_;  ///< of the ports' ends; null: there are none
+  std::unique_ptr<fabric::fabric_target_port> targets_;        ///< likewise
   const Config& config_;
   const std::vector<DimensionConfig>& dimensions_;  ///< physical
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph

@@ -50,8 +50,8 @@ struct NmuContext {
 
 /// An NMU's end of a link: one of the two. Neither: nothing is there.
 struct LinkSocket {
-  fabric::fabric_initiator_socket* initiator = nullptr;
-  fabric::fabric_target_socket* target = nullptr;
+  fabric::fabric_initiator_base* initiator = nullptr;
+  fabric::fabric_target_base* target = nullptr;
 };
 
 /// Which end of its links an NMU is asked for.

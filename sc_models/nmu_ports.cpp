@@ -28,9 +28,30 @@ void Nmu::Port::expect_on(uint32_t links, fabric::LinkType& link_type) {
 }
 
 void Nmu::Port::resolve() {
-  if (initiator) forward = initiator->operator->();
-  if (analytical != Analytical::no) direct = dynamic_cast<fabric::DirectFabric*>(forward);
-  if (target) backward = target->operator->();
+  if (!initiator && !target) return;  // an empty slot
+  if (initiator) {
+    forward = initiator->peer();
+    if (analytical != Analytical::no) direct = dynamic_cast<fabric::DirectFabric*>(forward);
+  } else {
+    backward = target->peer();
+  }
+  if (forward == nullptr && backward == nullptr)
+    SC_REPORT_FATAL("weft/sc_models/nmu", fmt::format("{}: port {}, of dimension {}, is bound to nothing",
+                                                      nmu->name(), number, dimension)
+                                              .c_str());
+  initiator.reset();
+  target.reset();
+}
+
+/// The sockets of an NMU are two objects of the kernel, whatever it has of links.
+void Nmu::add_end(Port& port, bool is_target) {
+  if (is_target) {
+    if (!targets_) targets_ = std::make_unique<fabric::fabric_target_port>("targets");
+    port.target = std::make_unique<fabric::fabric_target_end>(*targets_, port);
+  } else {
+    if (!initiators_) initiators_ = std::make_unique<fabric::fabric_initiator_port>("initiators");
+    port.initiator = std::make_unique<fabric::fabric_initiator_end>(*initiators_, port);
+  }
 }
 
 bool Nmu::two_ways(const DimensionConfig& d) const {
@@ -57,7 +78,7 @@ void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
                                 "{} is the most; lift fewer dimensions",
                                 count / 2, (kInject - kFirstPort) / 2));
   }
-  ports_ = std::vector<Port>(count);  // sized once: endpoints are exported by address
+  ports_ = Ports(count);  // sized once: endpoints are exported by address
   port_ = ports_.data();
   size_t next = 0;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
@@ -94,18 +115,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     port.cut_through = dimension.switching == Switching::cut_through;
     port.send_on(static_cast<uint32_t>(links), link_type);
     port.expect_on(static_cast<uint32_t>(in_links), link_type);
-    const char plain[] = {'d', static_cast<char>('0' + d / 10), static_cast<char>('0' + d % 10),
-                          descending ? 'm' : 'p', 0};
-    const std::string lifted =
-        p == 0 ? std::string() : fmt::format("{}_{}", plain, to_string(dimension.fidelity));
-    const char* const name = p == 0 ? plain : lifted.c_str();
-    if (is_target) {
-      port.target = std::make_unique<fabric::fabric_target_socket>(name);
-      port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
-    } else {
-      port.initiator = std::make_unique<fabric::fabric_initiator_socket>(name);
-      port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
-    }
+    add_end(port, is_target);
   };
   const uint32_t c = geometry_.coordinate(place_, d);
   const size_t first = next;
@@ -124,6 +134,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
         ++next;
       }
       ports_[first + link].neighbour = neighbour(link);
+      neighbours_ = neighbours_ || neighbour(link) != ~0u;
     }
     return;
   }
@@ -141,10 +152,10 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
 void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   const auto& ends = graph_->ports(place_);
   if (graph_->spec().fidelity == Fidelity::packet) {
-    ports_ = std::vector<Port>(2);  // slots only, see build_ports
+    ports_ = Ports(2);  // slots only, see build_ports
   } else if (graph_->spec().fidelity == Fidelity::analytical) {
     // One socket to the carrier; a link each way for every end.
-    ports_ = std::vector<Port>(2);
+    ports_ = Ports(2);
     Port& port = ports_[0];
     port.nmu = this;
     port.analytical = Port::Analytical::shared;
@@ -152,24 +163,16 @@ void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
     for (uint32_t p = 0; p < ends.size(); ++p) port.link(p) = fabric::Link(link_types[ends[p].link]);
     if (!ends.empty()) port.expect_on(static_cast<uint32_t>(ends.size()), link_types.front());
     for (uint32_t p = 0; p < ends.size(); ++p) port.last(p).set_type(link_types[ends[p].link]);
-    port.initiator = std::make_unique<fabric::fabric_initiator_socket>("graph");
-    port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+    add_end(port, false);
   } else {
-    ports_ = std::vector<Port>((ends.size() + 1) / 2 * 2);  // number ^ 1 is a slot
+    ports_ = Ports((ends.size() + 1) / 2 * 2);  // number ^ 1 is a slot
     for (uint32_t p = 0; p < ends.size(); ++p) {
       Port& port = ports_[p];
       port.nmu = this;
       port.number = static_cast<uint8_t>(p);
       port.cut_through = graph_->spec().switching == Switching::cut_through;
       port.first = fabric::Link(link_types[ends[p].link]);
-      const std::string socket_name = "g" + std::to_string(p);
-      if (ends[p].at_from) {
-        port.initiator = std::make_unique<fabric::fabric_initiator_socket>(socket_name.c_str());
-        port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
-      } else {
-        port.target = std::make_unique<fabric::fabric_target_socket>(socket_name.c_str());
-        port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
-      }
+      add_end(port, !ends[p].at_from);
     }
   }
   port_ = ports_.data();

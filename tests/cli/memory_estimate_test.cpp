@@ -202,11 +202,11 @@ TEST(MemoryRefusals, FoldedMachinesAreSmall) {
 TEST(MemoryRefusals, LimitsOfTheProcessCountAndForceGoesOn) {
   vcd::test::TemporaryFolder folder;
   const std::string file = folder.file("machine.yaml");
-  write(file, machine("Ring(64)_Ring(128)", "message"));
+  write(file, machine("Ring(64)_Ring(256)", "message"));
   const std::string command = "\"$WEFT\" collective " + file + " --op barrier";
   const Ran refused = shell("ulimit -v 60000; " + command);
   EXPECT_EQ(refused.status, 3);
-  EXPECT_TRUE(refused.says({"8,192 NPUs", "ulimit -v", "--force"})) << refused.err;
+  EXPECT_TRUE(refused.says({"16,384 NPUs", "ulimit -v", "--force"})) << refused.err;
   EXPECT_EQ(shell(command).status, 0);
   const Ran forced = shell("ulimit -v 300000; " + command + " --force");
   EXPECT_EQ(forced.status, 0) << forced.err;

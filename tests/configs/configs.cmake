@@ -8,5 +8,7 @@ weft_add_test(configs_graph_limits SOURCES ${CMAKE_CURRENT_LIST_DIR}/graph_limit
 weft_add_test(configs_keys SOURCES ${CMAKE_CURRENT_LIST_DIR}/keys_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_loader SOURCES ${CMAKE_CURRENT_LIST_DIR}/loader_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_implementation SOURCES ${CMAKE_CURRENT_LIST_DIR}/implementation_test.cpp LINKS weft::configs LABELS unit)
+weft_add_test(configs_large_heap SOURCES ${CMAKE_CURRENT_LIST_DIR}/large_heap_test.cpp LINKS weft::configs LABELS unit)
+weft_add_test(configs_large_pages SOURCES ${CMAKE_CURRENT_LIST_DIR}/large_pages_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_documents SOURCES ${CMAKE_CURRENT_LIST_DIR}/documents_test.cpp LINKS weft::configs LABELS unit)
 weft_add_test(configs_input_file SOURCES ${CMAKE_CURRENT_LIST_DIR}/input_file_test.cpp LINKS weft::configs LABELS unit)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "tests/support/isolated.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -109,6 +110,59 @@ TEST(FabricSockets, OneObjectOfTheKernelEach) {
            std::to_string(to.get_child_objects().size()) + " " + from.socket.name() + " " + to.socket.kind();
   });
   EXPECT_EQ(result.text, "1 1 from.socket fabric_target_socket");
+}
+
+/// A module with several links behind one port.
+struct Hub final : sc_core::sc_module {
+  struct Link final : FabricEndpoint {
+    void receive(const Transfer& transfer) override { received += transfer.first; }
+    uint64_t received = 0;
+  };
+  explicit Hub(sc_core::sc_module_name name)
+      : sc_core::sc_module(name), initiators("initiators"), targets("targets") {
+    for (Link& link : links) {
+      froms.push_back(std::make_unique<fabric_initiator_end>(initiators, link));
+      tos.push_back(std::make_unique<fabric_target_end>(targets, link));
+    }
+  }
+  fabric_initiator_port initiators;
+  fabric_target_port targets;
+  Link links[3];
+  std::vector<std::unique_ptr<fabric_initiator_end>> froms;
+  std::vector<std::unique_ptr<fabric_target_end>> tos;
+};
+
+TEST(FabricSockets, EndsOfOnePortAreBoundOneByOne) {
+  const test::Isolated result = test::isolated([] {
+    Hub a("a");
+    Hub b("b");
+    End<fabric_target_socket, false> single("single");
+    End<StandardInitiator, true> standard("standard");
+    // Not in the order of the ends, and the last one of each kind is left alone.
+    join(*a.froms[1], *b.tos[0]);
+    join(*a.froms[0], single.socket);
+    standard.socket.bind(*b.tos[1]);
+    std::string text;
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    Transfer transfer;
+    FabricPhase phase = FabricPhase::transfer;
+    sc_core::sc_time zero;
+    transfer.first = 10;
+    a.froms[1]->peer()->nb_transport_fw(transfer, phase, zero);
+    transfer.first = 20;
+    a.froms[0]->peer()->nb_transport_fw(transfer, phase, zero);
+    transfer.first = 40;
+    b.tos[0]->peer()->nb_transport_bw(transfer, phase, zero);
+    for (const Hub::Link& link : a.links) text += std::to_string(link.received) + " ";
+    for (const Hub::Link& link : b.links) text += std::to_string(link.received) + " ";
+    text += std::to_string(single.received) + " " + std::to_string(standard.received);
+    text += a.froms[2]->peer() == nullptr && b.tos[2]->peer() == nullptr ? "; the others unbound" : "";
+    text += "; " + std::to_string(a.get_child_objects().size()) + " objects";
+    return text;
+  });
+  EXPECT_EQ(result.status, 0) << result.text;
+  // `single` sends 5 back to the end it is bound to, `standard` 3.
+  EXPECT_EQ(result.text, "5 40 0 10 3 0 20 0; the others unbound; 2 objects");
 }
 
 TEST(FabricSockets, OfAnotherProtocolDoNotBind) {

@@ -18,8 +18,8 @@ DirectFabric::DirectFabric(sc_core::sc_module_name name, uint32_t members, std::
 
 DirectFabric::~DirectFabric() = default;
 
-void DirectFabric::bind_member(fabric_initiator_socket& socket) {
-  socket.bind(*banks_[bound_++ / kBank]);
+void DirectFabric::bind_member(fabric_initiator_base& member) {
+  join(member, *banks_[bound_++ / kBank]);
 }
 
 void DirectFabric::end_of_elaboration() {

@@ -24,7 +24,7 @@ class DirectFabric : public sc_core::sc_module, public FabricEndpoint {
   DirectFabric(sc_core::sc_module_name name, uint32_t members, std::vector<uint32_t> slots = {});
   ~DirectFabric() override;
 
-  void bind_member(fabric_initiator_socket& socket);
+  void bind_member(fabric_initiator_base& member);
 
   /// Where a member keeps what a transfer to it touches; fetched ahead, never read.
   struct Hint {

@@ -59,11 +59,16 @@ class InstantQueue {
   };
 
   void push_later(Picoseconds time, uint32_t number) {
+    if (recent_ < instants_.size() && instants_[recent_].time == time) {
+      instants_[recent_].more.push_back(number);
+      return;
+    }
     if (2 * (used_ + 1) > table_.size()) grow();
     size_t at = home(time);
     for (; table_[at] != kNone; at = (at + 1) & (table_.size() - 1)) {
       Instant& instant = instants_[table_[at]];
       if (instant.time != time) continue;
+      recent_ = table_[at];
       instant.more.push_back(number);
       return;
     }
@@ -75,6 +80,7 @@ class InstantQueue {
       fresh = free_.back();
       free_.pop_back();
     }
+    recent_ = fresh;
     instants_[fresh].time = time;
     instants_[fresh].number = number;
     table_[at] = fresh;
@@ -87,6 +93,7 @@ class InstantQueue {
     Instant& instant = instants_[i];
     now_ = instant.time;
     forget(i);
+    instant.time = kNever;
     present_.insert(instant.number);
     for (const uint32_t number : instant.more) present_.insert(number);
     instant.more.clear();
@@ -138,6 +145,7 @@ class InstantQueue {
   Picoseconds now_ = kNever;
   TimedQueue<uint32_t, uint32_t> later_;  ///< order: the instant
   std::vector<Instant> instants_;
+  uint32_t recent_ = 0;          ///< the instant that something was pushed for last
   std::vector<uint32_t> free_;   ///< instants that are over
   std::vector<uint32_t> table_;  ///< of waiting instants by time, open addressing
   uint32_t shift_ = 0;

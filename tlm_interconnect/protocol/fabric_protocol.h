@@ -87,6 +87,13 @@ constexpr unsigned kFabricBusWidth = 32;  ///< a type tag only: bytes are in the
 
 using fabric_initiator_socket = InitiatorSocket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
 using fabric_target_socket = TargetSocket<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
+/// What any socket of the protocol is, and any end of a link.
+using fabric_initiator_base = fabric_initiator_socket::Same;
+using fabric_target_base = fabric_target_socket::Same;
+using fabric_initiator_end = InitiatorEnd<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
+using fabric_target_end = TargetEnd<kFabricBusWidth, fabric_fw_if, fabric_bw_if>;
+using fabric_initiator_port = SharedPort<fabric_fw_if>;
+using fabric_target_port = SharedPort<fabric_bw_if>;
 /// Bound by any number of initiators; operator[](i) answers the i-th one bound.
 using fabric_multi_target_socket = tlm::tlm_base_target_socket<kFabricBusWidth, fabric_fw_if, fabric_bw_if, 0,
                                                                sc_core::SC_ZERO_OR_MORE_BOUND>;

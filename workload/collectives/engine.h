@@ -19,10 +19,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "configs/large_pages.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/slot_waits.h"
@@ -138,7 +140,11 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   };
   /// The first two lines are what a message needs.
   struct alignas(128) Active {
-    std::vector<Chunk> chunks;
+    static void* operator new(std::size_t size, std::align_val_t) { return LargePages::allocate(size); }
+    static void operator delete(void* memory, std::size_t size, std::align_val_t) noexcept {
+      LargePages::release(memory, size);
+    }
+    std::vector<Chunk, LargePageAllocator<Chunk>> chunks;
     std::shared_ptr<const CollectivePlan> plan;
     std::shared_ptr<CollectiveData> data;  ///< null: sizes only
     SharedCollective* shared = nullptr;    ///< null: stands for all members
