@@ -33,6 +33,8 @@ std::vector<std::string> some_values(const KeySpec& key) {
   if (key.type == ValueType::text || key.type == ValueType::path) values.emplace_back("some text");
   if (key.type == ValueType::time) values.emplace_back("17 ns");
   if (key.type == ValueType::notation) values.emplace_back("Ring(6)");
+  if (key.type == ValueType::implementation)
+    values.emplace_back(key.choices.empty() ? "a_model" : key.choices[0].name);
   if (values.empty()) values.emplace_back("a list");  // see value_of()
   return values;
 }
