@@ -714,7 +714,8 @@ std::string send_rogue(const std::vector<std::pair<uint32_t, uint32_t>>& runs) {
       ports[p].depth = ports[p].peer_depth = 16;
       ports[p].lookahead = ticks(2000);
     }
-    Router router("router", config, 0, ports, *routing, "first", pool);
+    const std::string selection = "first";
+    Router router("router", 0, ports, {config, *routing, selection, pool});
     Rogue a("a");
     Rogue b("b");
     router.port(0).initiator().bind(a.port.target());
