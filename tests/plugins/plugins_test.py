@@ -308,8 +308,8 @@ def errors(package):
     fails("an NMU's name that is taken", ["two of the NMU model 'model'", "taken_nmu.so"], wrong("taken_nmu"), crossbar)
     fails("an entry for no module", ["implementations[0]", "'nmu77' applies to no module", "nmu0 .. nmu7"],
           wrong("modules"), crossbar, "implementations=[{modules: nmu77, implementation: throwing_nmu}]")
-    fails("an entry with an unknown model", ["implementations[0]", "no model 'absent'", "did you mean `absent_npu`"],
-          wrong("modules"), crossbar, "implementations=[{modules: npu0, implementation: absent}]")
+    fails("an entry with an unknown model", ["implementations[0]", "no model 'absent_np'", "did you mean `absent_npu`"],
+          wrong("modules"), crossbar, "implementations=[{modules: npu0, implementation: absent_np}]")
     fails("an entry without a model", ["implementations[0].implementation", "missing"], wrong("modules"), crossbar,
           "implementations=[{modules: npu0}]")
     fails("plugin: of our own", ["`plugin:model`", "this library's own"], wrong("modules"), crossbar,
