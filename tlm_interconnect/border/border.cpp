@@ -11,15 +11,7 @@
 namespace weft::fabric {
 
 Border::Border(const char* name, Side side, PacketPool& pool, Leaves leaves, CrossingElements* elements)
-    : pool_(pool), leaves_(std::move(leaves)), elements_(elements) {
-  if (side == Side::initiator) {
-    initiator_ = std::make_unique<fabric_initiator_socket>(name);
-    initiator_->bind(static_cast<fabric_bw_if&>(*this));
-  } else {
-    target_ = std::make_unique<fabric_target_socket>(name);
-    target_->bind(static_cast<fabric_fw_if&>(*this));
-  }
-}
+    : pool_(pool), leaves_(std::move(leaves)), elements_(elements), socket_(name, side, *this) {}
 
 Border::~Border() = default;
 
@@ -96,13 +88,7 @@ void Border::receive(const Transfer& transfer) {
 void Border::enter(const Crossing& crossing) {
   Transfer transfer = put_in(crossing, pool_, elements_);
   ++entered_;
-  FabricPhase phase = FabricPhase::transfer;
-  sc_core::sc_time none;
-  if (initiator_) {
-    (*initiator_)->nb_transport_fw(transfer, phase, none);
-  } else {
-    (*target_)->nb_transport_bw(transfer, phase, none);
-  }
+  socket_.send(transfer);
 }
 
 }  // namespace weft::fabric

@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 
+#include "tlm_interconnect/border/border_socket.h"
 #include "tlm_interconnect/border/crossing.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
@@ -35,7 +36,7 @@ Transfer put_in(const Crossing& crossing, PacketPool& pool, CrossingElements* el
 class Border final : private FabricEndpoint {
  public:
   /// Which socket the border has: the one that its link lacks.
-  enum class Side : uint8_t { initiator, target };
+  using Side = BorderSocket::Side;
   using Leaves = std::function<void(const Crossing&)>;
 
   /// Within the constructor of a module. `leaves` is called for every message that leaves the fabric here.
@@ -44,8 +45,8 @@ class Border final : private FabricEndpoint {
   ~Border() override;
 
   /// To be bound to the link's other end; null: the border has the other kind.
-  fabric_initiator_socket* initiator() { return initiator_.get(); }
-  fabric_target_socket* target() { return target_.get(); }
+  fabric_initiator_socket* initiator() { return socket_.initiator(); }
+  fabric_target_socket* target() { return socket_.target(); }
 
   /// Puts a message into the fabric. Throws std::logic_error when its head is in the past.
   void enter(const Crossing& crossing);
@@ -59,8 +60,7 @@ class Border final : private FabricEndpoint {
   PacketPool& pool_;
   Leaves leaves_;
   CrossingElements* elements_ = nullptr;
-  std::unique_ptr<fabric_initiator_socket> initiator_;
-  std::unique_ptr<fabric_target_socket> target_;
+  BorderSocket socket_;
   uint64_t left_ = 0;
   uint64_t entered_ = 0;
 };

@@ -91,15 +91,9 @@ PacketBorder::PacketBorder(const char* name, Side side, const PacketLinkTerms& t
       terms_(terms),
       pool_(pool),
       leaves_(std::move(leaves)),
+      socket_(name, side, *this),
       channels_(terms.vcs) {
   for (Channel& channel : channels_) channel.credits = terms.depth;
-  if (side == Side::initiator) {
-    initiator_ = std::make_unique<fabric_initiator_socket>(name);
-    initiator_->bind(static_cast<fabric_bw_if&>(*this));
-  } else {
-    target_ = std::make_unique<fabric_target_socket>(name);
-    target_->bind(static_cast<fabric_fw_if&>(*this));
-  }
 }
 
 PacketBorder::~PacketBorder() = default;
@@ -194,13 +188,7 @@ void PacketBorder::enter(const FlitCrossing& crossing) {
              fmt::format("{} credits for {} flits that have left the network", crossing.count, channel.owed));
     channel.owed -= crossing.count;
   }
-  FabricPhase phase = FabricPhase::transfer;
-  sc_core::sc_time none;
-  if (initiator_) {
-    (*initiator_)->nb_transport_fw(transfer, phase, none);
-  } else {
-    (*target_)->nb_transport_bw(transfer, phase, none);
-  }
+  socket_.send(transfer);
 }
 
 PacketLoopback::PacketLoopback(sc_core::sc_module_name module_name, const PacketLinkTerms& terms,

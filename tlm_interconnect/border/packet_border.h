@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "tlm_interconnect/border/border_socket.h"
 #include "tlm_interconnect/border/flit_crossing.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
@@ -46,7 +47,7 @@ struct PacketLinkTerms {
 class PacketBorder final : private FabricEndpoint {
  public:
   /// Which socket the border has: the one that its link lacks.
-  enum class Side : uint8_t { initiator, target };
+  using Side = BorderSocket::Side;
   using Leaves = std::function<void(const FlitCrossing&)>;
 
   /// Within the constructor of a module. `leaves` is called for everything that leaves the network here.
@@ -55,8 +56,8 @@ class PacketBorder final : private FabricEndpoint {
   ~PacketBorder() override;
 
   /// To be bound to the link's other end; null: the border has the other kind.
-  fabric_initiator_socket* initiator() { return initiator_.get(); }
-  fabric_target_socket* target() { return target_.get(); }
+  fabric_initiator_socket* initiator() { return socket_.initiator(); }
+  fabric_target_socket* target() { return socket_.target(); }
 
   /// Puts flits, credits or a pause into the network. Throws std::logic_error for what breaks the contract:
   /// too late, out of order, without credit.
@@ -83,8 +84,7 @@ class PacketBorder final : private FabricEndpoint {
   const PacketLinkTerms terms_;
   PacketPool& pool_;
   Leaves leaves_;
-  std::unique_ptr<fabric_initiator_socket> initiator_;
-  std::unique_ptr<fabric_target_socket> target_;
+  BorderSocket socket_;
   std::vector<Channel> channels_;
   uint64_t left_ = 0;
   uint64_t entered_ = 0;
