@@ -50,18 +50,6 @@ struct MemoryOptions {
   throw UserError(ExitCode::usage, message);
 }
 
-uint64_t integer(const char* option, const std::string& text, uint64_t least, uint64_t most) {
-  uint64_t value = 0;
-  try {
-    value = parse_integer(text);
-  } catch (const UserError& e) {
-    fail(fmt::format("{}: {}; give a whole number from {} to {}", option, e.what(), least, most));
-  }
-  if (value < least || value > most)
-    fail(fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
-  return value;
-}
-
 uint64_t size(const char* option, const std::string& text, uint64_t least, uint64_t most) {
   uint64_t bytes = 0;
   try {
@@ -88,7 +76,7 @@ double fraction(const char* option, const std::string& text) {
 
 MemoryPart part_of(const MemoryOptions& o) {
   const auto part = [](const char* option, const std::string& text) {
-    return text.empty() ? 0 : static_cast<uint32_t>(integer(option, text, 1, 65536));
+    return text.empty() ? 0 : static_cast<uint32_t>(parse_whole(option, text, 1, 65536));
   };
   MemoryPart p;
   p.stacks = part("--stacks", o.stacks);
@@ -124,7 +112,7 @@ MemoryPattern pattern_of(const MemoryOptions& o, const MeasuredMemory& memory) {
           fmt::format("--run {}: is of --pattern sequential; for runs of bursts at random places make the "
                       "--block as long as the run",
                       o.run));
-    p.run = integer("--run", o.run, 1, kMostBlocks);
+    p.run = parse_whole("--run", o.run, 1, kMostBlocks);
     if (o.read_fraction.empty()) p.reads = 0.5;
   }
   if (p.range < 2 * std::max(p.block, p.stride))
@@ -141,15 +129,15 @@ MemoryBench bench_of(const MemoryOptions& o, const MeasuredMemory& memory) {
   const uint64_t burst = memory.burst_bytes == 0 ? b.pattern.block : memory.burst_bytes;
   const uint64_t bursts = std::max<uint64_t>(60000, uint64_t{20000} * memory.windows);
   b.blocks = o.blocks.empty() ? std::max<uint64_t>(200, bursts * burst / std::max(b.pattern.block, burst))
-                              : integer("--blocks", o.blocks, 1, kMostBlocks);
+                              : parse_whole("--blocks", o.blocks, 1, kMostBlocks);
   const uint64_t full = kFullWindow * memory.windows * burst / std::max(b.pattern.block, burst);
   // .. and what is under way in the latency.
   const auto way = static_cast<uint64_t>(4 * memory.peak * static_cast<double>(memory.latency) /
                                          static_cast<double>(b.pattern.block));
   b.outstanding =
       static_cast<uint32_t>(o.outstanding.empty() ? std::clamp<uint64_t>(full + way, 4, 1000000)
-                                                  : integer("--outstanding", o.outstanding, 1, 1000000));
-  b.seed = o.seed.empty() ? 1 : integer("--seed", o.seed, 0, ~uint64_t{0});
+                                                  : parse_whole("--outstanding", o.outstanding, 1, 1000000));
+  b.seed = o.seed.empty() ? 1 : parse_whole("--seed", o.seed, 0, ~uint64_t{0});
   return b;
 }
 

@@ -50,18 +50,6 @@ constexpr size_t kDefaultTasks = 64;
   throw UserError(ExitCode::usage, message);
 }
 
-size_t number(const char* option, const std::string& text, size_t least, size_t most) {
-  uint64_t value = 0;
-  try {
-    value = parse_integer(text);
-  } catch (const UserError& e) {
-    fail(fmt::format("{}: {}; give a whole number from {} to {}", option, e.what(), least, most));
-  }
-  if (value < least || value > most)
-    fail(fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
-  return static_cast<size_t>(value);
-}
-
 /// The commands that can be swept: those that take a configuration and keys, and give JSON.
 std::vector<SweptCommand> swept_commands(const CLI::App& app) {
   std::vector<SweptCommand> commands;
@@ -144,23 +132,23 @@ class Sweep {
 
   /// Points at a time.
   size_t find_jobs() const {
-    if (!options_.jobs.empty()) return number("--jobs", options_.jobs, 1, kMostJobs);
+    if (!options_.jobs.empty()) return parse_whole("--jobs", options_.jobs, 1, kMostJobs);
     if (options_.task.empty()) return sweep::usable_processors();
     // Slurm says what a task may use; by itself it may not keep a process from using more.
     const char* const processors = std::getenv("SLURM_CPUS_PER_TASK");
-    return processors == nullptr ? 1 : number("SLURM_CPUS_PER_TASK", processors, 1, kMostJobs);
+    return processors == nullptr ? 1 : parse_whole("SLURM_CPUS_PER_TASK", processors, 1, kMostJobs);
   }
 
   void read_numbers() {
     jobs_ = find_jobs();
     slurm_tasks_ = options_.slurm_tasks.empty()
                        ? std::min(grid_.points(), kDefaultTasks)
-                       : number("--slurm-tasks", options_.slurm_tasks, 1, kMostTasks);
+                       : parse_whole("--slurm-tasks", options_.slurm_tasks, 1, kMostTasks);
     if (options_.task.empty()) return;
     const size_t slash = options_.task.find('/');
-    tasks_ =
-        number("--task", slash == std::string::npos ? "" : options_.task.substr(slash + 1), 1, kMostTasks);
-    task_ = number("--task", options_.task.substr(0, slash), 0, tasks_ - 1);
+    tasks_ = parse_whole("--task", slash == std::string::npos ? "" : options_.task.substr(slash + 1), 1,
+                         kMostTasks);
+    task_ = parse_whole("--task", options_.task.substr(0, slash), 0, tasks_ - 1);
   }
 
   /// `--dry-run`.

@@ -82,20 +82,8 @@ struct TrafficOptions {
   throw UserError(ExitCode::usage, message);
 }
 
-uint64_t integer(const char* option, const std::string& text, uint64_t least, uint64_t most) {
-  uint64_t value = 0;
-  try {
-    value = parse_integer(text);
-  } catch (const UserError& e) {
-    fail(fmt::format("{}: {}; give a whole number from {} to {}", option, e.what(), least, most));
-  }
-  if (value < least || value > most)
-    fail(fmt::format("{} {}: give a whole number from {} to {}", option, text, least, most));
-  return value;
-}
-
 uint32_t small(const char* option, const std::string& text, uint32_t least, uint32_t most) {
-  return static_cast<uint32_t>(integer(option, text, least, most));
+  return static_cast<uint32_t>(parse_whole(option, text, least, most));
 }
 
 /// One of several words.
@@ -210,8 +198,8 @@ void set_cycles(const TrafficOptions& o, TrafficConfig& c) {
     warmup = std::min(warmup, affordable - measure);
     c.drain_cycles = std::min(c.drain_cycles, 200000 + std::max(2 * way, affordable));
   }
-  c.warmup_cycles = o.warmup.empty() ? warmup : integer("--warmup", o.warmup, 0, kMostCycles);
-  c.measure_cycles = o.measure.empty() ? measure : integer("--measure", o.measure, 1, kMostCycles);
+  c.warmup_cycles = o.warmup.empty() ? warmup : parse_whole("--warmup", o.warmup, 0, kMostCycles);
+  c.measure_cycles = o.measure.empty() ? measure : parse_whole("--measure", o.measure, 1, kMostCycles);
 }
 
 /// The network's topology, of a configuration or of a notation. False: its buffers are to cover the round
@@ -242,8 +230,8 @@ bool set_topology(const TrafficOptions& o, TrafficConfig& c) {
                     o.flit_size));
   if (!o.sets.empty()) fail("--set changes a configuration, but --topology is given; name a configuration");
   LinkTiming link;
-  link.latency =
-      (o.link_latency.empty() ? 1 : integer("--link-latency", o.link_latency, 1, 1000000)) * c.network.cycle;
+  link.latency = (o.link_latency.empty() ? 1 : parse_whole("--link-latency", o.link_latency, 1, 1000000)) *
+                 c.network.cycle;
   c.topology = through("--topology", [&] { return packet::make_from_notation(given_topology, link, {}); });
   return true;
 }
@@ -280,7 +268,7 @@ void set_pfc(const TrafficOptions& o, TrafficConfig& c) {
   if (!c.topology.has_pfc() && !(o.pfc_xoff.empty() && o.pfc_xon.empty() && o.pfc_delay.empty()))
     fail("--pfc-xoff, --pfc-xon and --pfc-delay are of priority flow control; give --pfc as well");
   if (!o.pfc_xoff.empty()) n.pfc.xoff = small("--pfc-xoff", o.pfc_xoff, 1, 1u << 24);
-  if (!o.pfc_delay.empty()) n.pfc.delay = integer("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
+  if (!o.pfc_delay.empty()) n.pfc.delay = parse_whole("--pfc-delay", o.pfc_delay, 0, 1000000) * n.cycle;
   if (c.topology.has_pfc() && n.vc_classes == "bubble")
     fail(
         "--vc-classes bubble keeps a ring moving by the room it leaves free, and a pause stops packets that "
@@ -314,7 +302,7 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   if (!o.packet_flits.empty()) c.packet_flits = small("--packet-flits", o.packet_flits, 1, kMostPacketFlits);
   if (!o.vcs.empty()) n.vcs = small("--vcs", o.vcs, 1, 32);
   c.seeds = small("--seeds", o.seeds, 1, 1000);
-  if (!o.seed.empty()) n.seed = integer("--seed", o.seed, 0, uint64_t{1} << 62);
+  if (!o.seed.empty()) n.seed = parse_whole("--seed", o.seed, 0, uint64_t{1} << 62);
   c.jobs =
       o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
   set_policies(o, c);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "configs/keys.h"
+#include "configs/units.h"
 
 namespace weft::cli {
 
@@ -36,6 +37,20 @@ void add_config_option(CLI::App& command, std::string& config, const std::string
 
 void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text) {
   command.add_option("--set", sets, text)->type_name("KEY=VALUE")->allow_extra_args(false);
+}
+
+uint64_t parse_whole(const char* origin, const std::string& text, uint64_t least, uint64_t most) {
+  uint64_t value = 0;
+  try {
+    value = parse_integer(text);
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: {}; give a whole number from {} to {}", origin, e.what(), least, most));
+  }
+  if (value < least || value > most)
+    throw UserError(ExitCode::usage,
+                    fmt::format("{} {}: give a whole number from {} to {}", origin, text, least, most));
+  return value;
 }
 
 CollectiveOp parse_operation(const char* option, const std::string& text) {

@@ -36,6 +36,9 @@ void add_config_option(CLI::App& command, std::string& config, const std::string
 /// `--set KEY=VALUE`, as often as it is given; each value needs a `--set` of its own.
 void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text);
 
+/// A whole number. Throws UserError(usage) that names the option (or another `origin`) and what is allowed.
+uint64_t parse_whole(const char* origin, const std::string& text, uint64_t least, uint64_t most);
+
 /// The collective operation of that name. Throws UserError(usage) that names the option and what is allowed.
 CollectiveOp parse_operation(const char* option, const std::string& text);
 
