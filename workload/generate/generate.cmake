@@ -5,6 +5,7 @@ set(WEFT_GENERATE_SOURCES
   generate/llm_program.cpp
   generate/llm_shape.cpp
   generate/moe.cpp
+  generate/parameter_checks.cpp
   generate/rank_trace_writer.cpp
   generate/trace_file.cpp
   generate/collective.cpp

@@ -12,6 +12,7 @@
 #include "configs/types.h"
 #include "workload/generate/llm_program.h"
 #include "workload/generate/llm_shape.h"
+#include "workload/generate/parameter_checks.h"
 #include "workload/generate/trace_file.h"
 
 namespace weft::generate {
@@ -20,20 +21,7 @@ namespace {
 constexpr uint64_t kMaxRanks = 1u << 20;
 constexpr uint64_t kMaxNodesPerRank = 50'000'000;
 
-void require_multiple(const char* what, uint64_t value, const char* of, uint64_t n) {
-  if (value % n == 0) return;
-  const uint64_t below = value / n * n;
-  const uint64_t above = below + n;
-  if (below == 0)
-    usage(fmt::format("{} is {}, which is not a multiple of {} ({}); use {}", what, value, of, n, above));
-  usage(fmt::format("{} is {}, which is not a multiple of {} ({}); use {} or {}", what, value, of, n, below,
-                    above));
-}
-
-void require_range(const char* what, uint64_t value, uint64_t low, uint64_t high) {
-  if (value < low || value > high)
-    usage(fmt::format("{} is {}; it must be between {} and {}", what, value, low, high));
-}
+const ParameterChecks kChecks("llm");
 
 uint64_t nodes_per_rank(const LlmConfig& c) {
   // 33 nodes a layer and microbatch with everything on, and less than twice that for the ends.
@@ -63,36 +51,36 @@ std::string groups_text(const LlmShape& shape) {
 }  // namespace
 
 void validate(const LlmConfig& c) {
-  require_range("tp", c.tp, 1, kMaxRanks);
-  require_range("dp", c.dp, 1, kMaxRanks);
-  require_range("pp", c.pp, 1, kMaxRanks);
+  kChecks.range("tp", c.tp, 1, kMaxRanks);
+  kChecks.range("dp", c.dp, 1, kMaxRanks);
+  kChecks.range("pp", c.pp, 1, kMaxRanks);
   const uint64_t ranks = product({c.tp, c.dp, c.pp});
   if (ranks > kMaxRanks)
     usage(fmt::format(
         "tp x dp x pp is {} x {} x {} = {} ranks, each with a file of its own; at most {} are written", c.tp,
         c.dp, c.pp, ranks, kMaxRanks));
-  require_range("layers", c.layers, 1, 1'000'000);
-  require_range("hidden", c.hidden, 1, uint64_t{1} << 30);
-  require_range("ffn", c.ffn, 0, uint64_t{1} << 32);
-  require_range("heads", c.heads, 0, c.hidden);
-  require_range("seq", c.seq, 1, uint64_t{1} << 40);
-  require_range("batch", c.batch, 1, uint64_t{1} << 40);
-  require_range("microbatches", c.microbatches, 1, 1'000'000);
-  require_range("vocab", c.vocab, 1, uint64_t{1} << 40);
-  require_range("dtype_bytes", c.dtype_bytes, 1, 8);
-  require_range("gradient_bytes", c.gradient_bytes, 0, 8);
-  require_range("zero", c.zero, 0, 3);
-  require_multiple("layers", c.layers, "pp", c.pp);
-  require_multiple("hidden", c.hidden, "tp", c.tp);
-  if (c.ffn != 0) require_multiple("ffn", c.ffn, "tp", c.tp);
+  kChecks.range("layers", c.layers, 1, 1'000'000);
+  kChecks.range("hidden", c.hidden, 1, uint64_t{1} << 30);
+  kChecks.range("ffn", c.ffn, 0, uint64_t{1} << 32);
+  kChecks.range("heads", c.heads, 0, c.hidden);
+  kChecks.range("seq", c.seq, 1, uint64_t{1} << 40);
+  kChecks.range("batch", c.batch, 1, uint64_t{1} << 40);
+  kChecks.range("microbatches", c.microbatches, 1, 1'000'000);
+  kChecks.range("vocab", c.vocab, 1, uint64_t{1} << 40);
+  kChecks.range("dtype_bytes", c.dtype_bytes, 1, 8);
+  kChecks.range("gradient_bytes", c.gradient_bytes, 0, 8);
+  kChecks.range("zero", c.zero, 0, 3);
+  kChecks.multiple("layers", c.layers, "pp", c.pp);
+  kChecks.multiple("hidden", c.hidden, "tp", c.tp);
+  if (c.ffn != 0) kChecks.multiple("ffn", c.ffn, "tp", c.tp);
   if (c.heads != 0) {
-    require_multiple("heads", c.heads, "tp", c.tp);
-    require_multiple("hidden", c.hidden, "heads", c.heads);
+    kChecks.multiple("heads", c.heads, "tp", c.tp);
+    kChecks.multiple("hidden", c.hidden, "heads", c.heads);
   }
-  require_multiple("vocab", c.vocab, "tp", c.tp);
-  require_multiple("batch", c.batch, "dp x microbatches", product({c.dp, c.microbatches}));
+  kChecks.multiple("vocab", c.vocab, "tp", c.tp);
+  kChecks.multiple("batch", c.batch, "dp x microbatches", product({c.dp, c.microbatches}));
   if (c.sequence_parallel)
-    require_multiple("the number of tokens in a microbatch (batch / (dp x microbatches) x seq)",
+    kChecks.multiple("the number of tokens in a microbatch (batch / (dp x microbatches) x seq)",
                      product({c.batch / (uint64_t{c.dp} * c.microbatches), c.seq}),
                      "tp, as sequence_parallel needs,", c.tp);
   if (nodes_per_rank(c) > kMaxNodesPerRank)

@@ -8,11 +8,12 @@
 #include <algorithm>
 
 #include "configs/types.h"
+#include "workload/generate/parameter_checks.h"
 
 namespace weft::generate {
 
 void usage(const std::string& message) {
-  throw UserError(ExitCode::usage, "weft generate llm: " + message);
+  ParameterChecks("llm").refuse(message);
 }
 
 uint64_t product(std::initializer_list<uint64_t> factors) {

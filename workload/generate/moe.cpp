@@ -12,6 +12,7 @@
 
 #include "configs/file_set.h"
 #include "configs/types.h"
+#include "workload/generate/parameter_checks.h"
 #include "workload/generate/rank_trace_writer.h"
 #include "workload/generate/trace_file.h"
 
@@ -23,22 +24,11 @@ namespace pb = ChakraProtoMsg;
 constexpr uint64_t kMaxRanks = 1u << 20;
 constexpr uint64_t kMaxLayers = 10'000;
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw UserError(ExitCode::usage, "weft generate moe: " + message);
-}
-
-void require_range(const char* what, uint64_t value, uint64_t low, uint64_t high) {
-  if (value < low || value > high)
-    refuse(fmt::format("{} is {}; it must be between {} and {}", what, value, low, high));
-}
-
-void require_multiple(const char* what, uint64_t value, const char* of, uint64_t n) {
-  if (value % n != 0) refuse(fmt::format("{} is {}, which is not a multiple of {} ({})", what, value, of, n));
-}
+const ParameterChecks kChecks("moe");
 
 uint64_t fitting(Wide value) {
   if (value > static_cast<Wide>(std::numeric_limits<int64_t>::max()))
-    refuse(
+    kChecks.refuse(
         "the model is too large: an operation's FLOP or bytes do not fit 63 bits. Lower hidden, ffn or "
         "tokens.");
   return static_cast<uint64_t>(value);
@@ -240,26 +230,26 @@ MoeSummary summary_of(const Shape& shape) {
 }  // namespace
 
 void validate(const MoeConfig& c) {
-  require_range("ep", c.expert_parallel, 1, kMaxRanks);
-  require_range("slices", c.slices, 1, kMaxRanks);
-  require_range("ep x slices (ranks)", uint64_t{c.expert_parallel} * c.slices, 1, kMaxRanks);
-  require_range("layers", c.layers, 1, kMaxLayers);
-  require_range("moe-every", c.moe_every, 1, c.layers);
-  require_range("experts", c.experts, 1, kMaxRanks);
-  require_multiple("experts", c.experts, "ep", c.expert_parallel);
-  require_range("hidden", c.hidden, 1, uint64_t{1} << 30);
-  require_range("ffn", c.ffn, 0, uint64_t{1} << 32);
-  require_multiple("the FFN's width", c.ffn != 0 ? c.ffn : 4 * c.hidden, "slices", c.slices);
-  require_range("top-k", c.top_k, 1, c.experts);
+  kChecks.range("ep", c.expert_parallel, 1, kMaxRanks);
+  kChecks.range("slices", c.slices, 1, kMaxRanks);
+  kChecks.range("ep x slices (ranks)", uint64_t{c.expert_parallel} * c.slices, 1, kMaxRanks);
+  kChecks.range("layers", c.layers, 1, kMaxLayers);
+  kChecks.range("moe-every", c.moe_every, 1, c.layers);
+  kChecks.range("experts", c.experts, 1, kMaxRanks);
+  kChecks.multiple("experts", c.experts, "ep", c.expert_parallel);
+  kChecks.range("hidden", c.hidden, 1, uint64_t{1} << 30);
+  kChecks.range("ffn", c.ffn, 0, uint64_t{1} << 32);
+  kChecks.multiple("the FFN's width", c.ffn != 0 ? c.ffn : 4 * c.hidden, "slices", c.slices);
+  kChecks.range("top-k", c.top_k, 1, c.experts);
   if (!(c.capacity > 0 && c.capacity <= 1000))
-    refuse(fmt::format("capacity is {}; it must be above 0 and at most 1000", c.capacity));
-  require_range("tokens", c.tokens, 1, uint64_t{1} << 40);
-  require_range("dtype-bytes", c.dtype_bytes, 1, 8);
-  require_range("prefetch", c.prefetch, 1, kMaxLayers);
-  require_range("optimizer-bytes", c.optimizer_bytes, 1, 64);
-  require_range("dense-shards", c.dense_shards, 1, kMaxRanks);
+    kChecks.refuse(fmt::format("capacity is {}; it must be above 0 and at most 1000", c.capacity));
+  kChecks.range("tokens", c.tokens, 1, uint64_t{1} << 40);
+  kChecks.range("dtype-bytes", c.dtype_bytes, 1, 8);
+  kChecks.range("prefetch", c.prefetch, 1, kMaxLayers);
+  kChecks.range("optimizer-bytes", c.optimizer_bytes, 1, 64);
+  kChecks.range("dense-shards", c.dense_shards, 1, kMaxRanks);
   const uint64_t ranks = uint64_t{c.expert_parallel} * c.slices;
-  if (ranks > c.dense_shards) require_multiple("ep x slices (ranks)", ranks, "dense-shards", c.dense_shards);
+  if (ranks > c.dense_shards) kChecks.multiple("ep x slices (ranks)", ranks, "dense-shards", c.dense_shards);
 }
 
 MoeSummary describe_moe(const MoeConfig& config) {

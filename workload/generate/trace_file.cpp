@@ -15,6 +15,7 @@
 #include "configs/stop.h"
 #include "configs/types.h"
 #include "workload/generate/llm_shape.h"
+#include "workload/generate/parameter_checks.h"
 
 namespace weft::generate {
 namespace {
@@ -86,21 +87,21 @@ void TraceFile::drain() {
 }
 
 std::string trace_prefix(const char* what, const std::string& out, const std::string& name, uint32_t ranks) {
-  const auto refuse = [&](const std::string& why) {
-    throw UserError(ExitCode::usage, fmt::format("weft generate {}: {}", what, why));
-  };
+  const ParameterChecks checks(what);
   if (name.empty() || name.find('/') != std::string::npos)
-    refuse(fmt::format("name is \"{}\"; it must be a file name without folders, as in \"{}\"", name, what));
+    checks.refuse(
+        fmt::format("name is \"{}\"; it must be a file name without folders, as in \"{}\"", name, what));
   std::error_code error;
   const std::filesystem::path folder = out.empty() ? "." : out;
   std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder, error))
-    refuse(fmt::format("cannot create the folder {}: {}; give --out a folder that can be written",
-                       folder.string(), error ? error.message() : "a file of that name is in the way"));
+    checks.refuse(fmt::format("cannot create the folder {}: {}; give --out a folder that can be written",
+                              folder.string(),
+                              error ? error.message() : "a file of that name is in the way"));
   const std::string prefix = (folder / name).string();
   const std::string beyond = fmt::format("{}.{}.et", prefix, ranks);
   if (std::filesystem::exists(beyond, error))
-    refuse(fmt::format(
+    checks.refuse(fmt::format(
         "{} is there already, but this job has only ranks 0 to {}; remove the older traces, or choose "
         "another --out or --name",
         beyond, ranks - 1));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/generate/parameter_checks.h"
+
+#include <fmt/format.h>
+
+#include "configs/types.h"
+
+namespace weft::generate {
+
+void ParameterChecks::refuse(const std::string& message) const {
+  throw UserError(ExitCode::usage, fmt::format("weft generate {}: {}", generator_, message));
+}
+
+void ParameterChecks::range(const char* what, uint64_t value, uint64_t low, uint64_t high) const {
+  if (value < low || value > high)
+    refuse(fmt::format("{} is {}; it must be between {} and {}", what, value, low, high));
+}
+
+void ParameterChecks::multiple(const char* what, uint64_t value, const char* of, uint64_t n) const {
+  if (value % n == 0) return;
+  const uint64_t below = value / n * n;
+  const uint64_t above = below + n;
+  if (below == 0)
+    refuse(fmt::format("{} is {}, which is not a multiple of {} ({}); use {}", what, value, of, n, above));
+  refuse(fmt::format("{} is {}, which is not a multiple of {} ({}); use {} or {}", what, value, of, n, below,
+                     above));
+}
+
+}  // namespace weft::generate
