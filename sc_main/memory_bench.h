@@ -35,7 +35,7 @@ struct MeasuredMemory {
   uint64_t range = 0;        ///< bytes
   Picoseconds latency = 0;   ///< about, of an access
   uint32_t windows = 1;      ///< pseudo-channels, each with a window of its own
-  /// Of its refreshes: memories that are used first at a multiple of it (and the same remainder) do alike.
+  /// Of its refreshes. Two memories behave the same if their first uses are a multiple of it apart.
   Picoseconds period = 1;
   std::function<std::unique_ptr<MemoryTarget>(const char* name)> make;
 };

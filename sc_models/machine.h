@@ -62,8 +62,8 @@ class Machine : public sc_core::sc_module {
   const Geometry& geometry() const { return geometry_; }
   NmuModel& nmu(uint32_t rank) { return *nmus_[rank]; }
   const NmuModel& nmu(uint32_t rank) const { return *nmus_[rank]; }
-  /// What folds ranks is told from this library's NMU. Throws std::bad_cast where another model is: nothing
-  /// folds then (Config::replaces_modules).
+  /// The NMU as this library's class, which folding needs. Throws std::bad_cast if it is of another model;
+  /// ranks do not fold then (Config::replaces_modules).
   Nmu& own_nmu(uint32_t rank) { return dynamic_cast<Nmu&>(*nmus_[rank]); }
   const Nmu& own_nmu(uint32_t rank) const { return dynamic_cast<const Nmu&>(*nmus_[rank]); }
   NpuModel& npu(uint32_t rank) { return *npu_modules_[rank]; }
@@ -115,7 +115,8 @@ class Machine : public sc_core::sc_module {
 
   /// Calls visit(LinkReport) for every link direction, in a fixed order.
   void for_each_link(const Component::LinkVisitor& visit) const;
-  /// .. that rank sends on, told from a built one that does alike. `exchanges`: Folding::Class's.
+  /// .. that `rank` sends on. `built` is the simulated rank that stands for it. `exchanges`:
+  /// Folding::Class's.
   void for_each_link_as(NpuId rank, NpuId built, uint32_t exchanges,
                         const Component::LinkVisitor& visit) const {
     own_nmu(index(built)).for_each_link_as(rank, exchanges, visit);

@@ -147,7 +147,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void end_mirrored(uint32_t stream);
   /// No collective runs and nothing is on the links of these dimensions (bits), either way.
   bool quiet(uint32_t dimensions) const;
-  /// The links that `rank` sends on, told from this NMU, which does alike. `exchanges`:
+  /// The links that `rank` sends on. This NMU stands for it: their figures are its own. `exchanges`:
   /// CollectivePlan::LinkImages.
   void for_each_link_as(NpuId rank, uint32_t exchanges, const LinkVisitor& visit) const;
 

@@ -15,7 +15,7 @@ CxlMemory::CxlMemory(sc_core::sc_module_name name, const CxlConfig& config, cons
 std::unique_ptr<MemoryTarget> make_cxl_memory(sc_core::sc_module_name name, const MemoryContext& context,
                                               Parameters& parameters) {
   const CxlConfig config = cxl_config(parameters);
-  // The job's lower bound is told from the memory's figures.
+  // The job's lower bound is computed from the configured bandwidth and latency.
   const double fastest = std::max(config.read_bandwidth(), config.write_bandwidth());
   if (context.figures.bandwidth.value() < fastest)
     parameters.refuse(
