@@ -10,24 +10,26 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "vcd/probe.h"
-#include "vcd/vcd_writer.h"
+#include "vcd/waves.h"
 
 namespace {
 
 using weft::vcd::FutureHandle;
 using weft::vcd::Probe;
+using weft::vcd::ProbeHub;
 using weft::vcd::Time;
 using weft::vcd::VcdWriter;
-using weft::vcd::WriterOptions;
+using weft::vcd::Waves;
+using weft::vcd::WavesOptions;
 
 class Recording {
  public:
   explicit Recording(int64_t signals)
-      : path_((std::filesystem::temp_directory_path() / "weft_vcd_bench.vcd").string()), writer_(options()) {
+      : path_((std::filesystem::temp_directory_path() / "weft_vcd_bench.vcd").string()), waves_(options()) {
+    waves_.listen(hub_);
     for (int64_t i = 0; i < signals; ++i) {
       const std::string name = "npu" + std::to_string(i / 16) + ".nmu.s" + std::to_string(i % 16);
-      probes_.emplace_back(&writer_, writer_.add_number(name, 32));
+      probes_.push_back(hub_.number(name, 32));
     }
     // Which signals change is drawn before, so that the random numbers are not timed.
     std::mt19937 random(1);
@@ -41,20 +43,23 @@ class Recording {
   Recording& operator=(const Recording&) = delete;
 
   const Probe& next() { return probes_[picks_[++next_ % kPicks]]; }
-  VcdWriter& writer() { return writer_; }
+  const VcdWriter& writer() const { return *waves_.writer(); }
   Time now = 0;
 
  private:
   static constexpr size_t kPicks = 65536;
-  WriterOptions options() {
-    WriterOptions o;
-    o.path = path_;
-    o.max_bytes = uint64_t{1} << 40;
-    o.clock = [this] { return now; };
+  WavesOptions options() {
+    WavesOptions o;
+    o.selection = "*";
+    o.view = false;
+    o.writer.path = path_;
+    o.writer.max_bytes = uint64_t{1} << 40;
+    o.writer.clock = [this] { return now; };
     return o;
   }
   std::string path_;
-  VcdWriter writer_;
+  ProbeHub hub_;
+  Waves waves_;
   std::vector<Probe> probes_;
   std::vector<uint32_t> picks_ = std::vector<uint32_t>(kPicks);
   size_t next_ = 0;

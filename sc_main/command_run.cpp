@@ -162,19 +162,20 @@ ExitCode run(const RunOptions& options) {
 
   set_up_kernel();
   std::vector<std::string> warnings;
-  const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits);
+  vcd::ProbeHub probes;
+  const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits, probes);
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
     // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
-    machine.reset(new Machine("job", config, TraceJob::machine_options(*workload.job, waves.get())));
+    machine.reset(new Machine("job", config, TraceJob::machine_options(*workload.job, &probes)));
     job.reset(new TraceJob(*machine, std::move(workload.job)));
   }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   for (const std::string& warning : machine->warnings()) warn(warning);
   if (waves->on()) {
-    check_selection(*waves);
+    check_selection(*waves, probes);
     waves->begin();
   }
   job->start();

@@ -68,7 +68,7 @@ class Run {
                                              "layers.csv", "footprint.csv", "effective.yaml"});
       own.folder->write("effective.yaml", effective_yaml(own.config));
     }
-    waves_ = make_waves(config_, *folder_, options_.waves_flits);
+    waves_ = make_waves(config_, *folder_, options_.waves_flits, probes_);
   }
 
   void build(std::vector<Workload>& workloads) {
@@ -79,7 +79,7 @@ class Run {
     }
     // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([this] { leave(leave_before_the_run()); });
-    Machine::Options options = TraceJob::machine_options(waves_.get());
+    Machine::Options options = TraceJob::machine_options(&probes_);
     for (const Workload& workload : workloads)
       options.footprint = options.footprint || TraceJob::follows_tensors(*workload.job);
     machine_.reset(new Machine("job", config_, options));
@@ -87,7 +87,7 @@ class Run {
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
     for (const std::string& warning : machine_->warnings()) warn(warning);
     if (!waves_->on()) return;
-    check_selection(*waves_);
+    check_selection(*waves_, probes_);
     waves_->begin();
   }
 
@@ -259,6 +259,7 @@ class Run {
   const Config& config_;
   const RunJobsOptions options_;
   std::unique_ptr<OutputFolder> folder_;
+  vcd::ProbeHub probes_;
   std::unique_ptr<vcd::Waves> waves_;
   std::unique_ptr<Machine, NoTeardown> machine_;
   std::vector<SharedJob> jobs_;

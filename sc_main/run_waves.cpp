@@ -16,7 +16,8 @@
 
 namespace weft::cli {
 
-std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit) {
+std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit,
+                                       vcd::ProbeHub& probes) {
   vcd::WavesOptions options;
   options.writer.every_step = every_flit;
   options.selection = config.output.waves;
@@ -27,10 +28,13 @@ std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder&
   if (config.output.waves_to != 0) options.writer.window.to = config.output.waves_to;
   options.writer.max_bytes = config.output.waves_budget;
   options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
-  return config.output.waves.empty() ? std::make_unique<vcd::Waves>() : std::make_unique<vcd::Waves>(options);
+  if (config.output.waves.empty()) return std::make_unique<vcd::Waves>();
+  auto waves = std::make_unique<vcd::Waves>(options);
+  waves->listen(probes);
+  return waves;
 }
 
-void check_selection(vcd::Waves& waves) {
+void check_selection(const vcd::Waves& waves, const vcd::ProbeHub& probes) {
   const std::vector<std::string> unmatched = waves.unmatched();
   if (unmatched.empty()) return;
   std::error_code ignored;
@@ -38,7 +42,7 @@ void check_selection(vcd::Waves& waves) {
   std::string text;
   for (const std::string& pattern : unmatched)
     text += fmt::format("{}the pattern '{}' matches no signal", text.empty() ? "" : "; ", pattern);
-  const std::vector<std::string> near = near_signals(unmatched.front(), waves.examples());
+  const std::vector<std::string> near = near_signals(unmatched.front(), probes.examples());
   throw UserError(ExitCode::usage, fmt::format("--waves: {}; near it: {} (numbers stand for any)", text,
                                                fmt::join(near, ", ")));
 }

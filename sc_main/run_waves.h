@@ -16,12 +16,13 @@
 
 namespace weft::cli {
 
-/// Waves on the kernel's clock; off when nothing is selected.
-std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit);
+/// Waves on the kernel's clock that listen to `probes`; off when nothing is selected.
+std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit,
+                                       vcd::ProbeHub& probes);
 
 /// Throws UserError(usage) for a pattern that selects nothing: probably a mistake in writing, which is
 /// reported before the run.
-void check_selection(vcd::Waves& waves);
+void check_selection(const vcd::Waves& waves, const vcd::ProbeHub& probes);
 
 /// The file is complete; `end`: of the jobs. Adds a line to `warnings` when the file has reached its budget.
 /// Throws the error of a write that failed.

@@ -40,12 +40,12 @@ bool streams_by_formula(const DramDevice& device) {
 }  // namespace
 
 BankedHbm::BankedHbm(sc_core::sc_module_name module_name, const DramSpec& spec, uint32_t stacks,
-                     uint64_t capacity, uint32_t sockets, vcd::Waves* waves)
-    : BankedHbm(module_name, default_device(spec, stacks), stacks, capacity, sockets, waves) {}
+                     uint64_t capacity, uint32_t sockets, vcd::ProbeHub* probes)
+    : BankedHbm(module_name, default_device(spec, stacks), stacks, capacity, sockets, probes) {}
 
 BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const DramDevice> device,
-                     uint32_t stacks, uint64_t capacity, uint32_t sockets, vcd::Waves* waves)
-    : MemoryTarget(module_name, capacity, sockets, waves),
+                     uint32_t stacks, uint64_t capacity, uint32_t sockets, vcd::ProbeHub* probes)
+    : MemoryTarget(module_name, capacity, sockets, probes),
       device_(std::move(device)),
       spec_(device_->spec),
       stacks_(stacks),
@@ -55,10 +55,10 @@ BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const 
                    spec_.row_bytes),
       shortcut_(streams_by_formula(*device_)),
       stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12) {
-  if (waves == nullptr || !waves->on()) return;
+  if (probes == nullptr || !probes->on()) return;
   for (uint32_t c = 0; c < channels(); ++c) {
     const std::string prefix = fmt::format("{}.channel{}.", name(), c);
-    probes_.push_back({waves->number(prefix + "queue", 16), waves->number(prefix + "row_hits", 64)});
+    probes_.push_back({probes->number(prefix + "queue", 16), probes->number(prefix + "row_hits", 64)});
   }
 }
 

@@ -26,10 +26,10 @@ class BankedHbm final : public MemoryTarget {
  public:
   /// `capacity` in bytes; 0: unlimited. One socket an initiator.
   BankedHbm(sc_core::sc_module_name name, std::shared_ptr<const DramDevice> device, uint32_t stacks,
-            uint64_t capacity, uint32_t sockets, vcd::Waves* waves);
+            uint64_t capacity, uint32_t sockets, vcd::ProbeHub* probes);
   /// A device with the default policies.
   BankedHbm(sc_core::sc_module_name name, const DramSpec& spec, uint32_t stacks, uint64_t capacity,
-            uint32_t sockets, vcd::Waves* waves);
+            uint32_t sockets, vcd::ProbeHub* probes);
 
   Picoseconds busy() const override;
 

@@ -38,9 +38,9 @@ CollectiveJob::~CollectiveJob() {
   machine_.detach();
 }
 
-Machine::Options CollectiveJob::machine_options(vcd::Waves* waves, bool folded) {
+Machine::Options CollectiveJob::machine_options(vcd::ProbeHub* probes, bool folded) {
   Machine::Options options;
-  options.waves = waves;
+  options.probes = probes;
   if (folded) options.mirrored = {0};
   return options;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sc_models/job.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 
 namespace weft {
 
@@ -24,9 +24,9 @@ class CollectiveJob : public Job, private NmuClient {
   explicit CollectiveJob(Machine& machine, std::shared_ptr<collectives::PlanBuilder> plans = nullptr);
   ~CollectiveJob() override;
 
-  /// Of a machine for collectives. `waves` may be null. `folded`: symmetric collectives are solved from one
+  /// Of a machine for collectives. `probes` may be null. `folded`: symmetric collectives are solved from one
   /// rank (see not_foldable()).
-  static Machine::Options machine_options(vcd::Waves* waves = nullptr, bool folded = false);
+  static Machine::Options machine_options(vcd::ProbeHub* probes = nullptr, bool folded = false);
 
   /// Can this collective of all ranks be folded? Otherwise why not.
   static std::string not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes);

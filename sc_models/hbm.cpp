@@ -11,8 +11,8 @@ MemoryTiming hbm_timing(const HbmConfig& config) {
   return {config.bandwidth, config.latency, config.capacity, config.efficiency};
 }
 
-Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sockets, vcd::Waves* waves)
-    : MemoryTarget(name, timing.capacity, sockets, waves), timing_(timing) {
+Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sockets, vcd::ProbeHub* probes)
+    : MemoryTarget(name, timing.capacity, sockets, probes), timing_(timing) {
   if (timing_.efficiency < 1.0) {
     timing_.bandwidth = {static_cast<uint64_t>(std::llround(timing.bandwidth.value() * timing.efficiency)),
                          1};

@@ -24,7 +24,7 @@ MemoryTiming hbm_timing(const HbmConfig& config);
 class Hbm final : public MemoryTarget {
  public:
   /// One socket an initiator.
-  Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sockets, vcd::Waves* waves);
+  Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sockets, vcd::ProbeHub* probes);
 
   Picoseconds busy() const override { return busy_; }
 

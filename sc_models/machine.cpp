@@ -15,11 +15,11 @@
 #include "configs/stop.h"
 #include "sc_models/analytical_switch.h"
 #include "sc_models/banked_hbm.h"
-#include "sc_models/fabric_switch.h"
 #include "sc_models/hbm.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
 #include "sc_models/packet_switch.h"
+#include "sc_models/switch_ways.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "workload/trace/collective_numbers.h"
@@ -76,7 +76,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   std::merge(whole_.begin(), whole_.end(), options.mirrored.begin(), options.mirrored.end(),
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
-  build_nmus(built, options.waves);
+  build_nmus(built, options.probes);
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
@@ -87,7 +87,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
           own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
       fabric::join(*nmus_[r]->end({d}).initiator, mirror.socket);
     }
-    build_dimension(0, d, options.waves);
+    build_dimension(0, d, options.probes);
   }
   for (uint32_t p = 1; p < fidelity_.planes(); ++p) {
     for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
@@ -97,15 +97,15 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       };
       uint32_t q = 0;
       while (!like(q)) ++q;
-      if (q == p) build_dimension(p, d, options.waves);
+      if (q == p) build_dimension(p, d, options.probes);
     }
   }
   if (config_.graph != nullptr) build_graph();
-  build_packets(options.waves);
+  build_packets(options.probes);
   cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
   if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
-  if (options.waves != nullptr && options.waves->on()) observe_links(*options.waves);
+  if (options.probes != nullptr && options.probes->on()) observe_links(*options.probes);
 }
 
 Machine::Machine(sc_core::sc_module_name name, const Config& config, NmuClient& client,
@@ -141,13 +141,13 @@ uint32_t Machine::take_streams(uint32_t count) {
   return first;
 }
 
-void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::Waves* waves) {
+void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* probes) {
   bool units = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
   for (const uint32_t r : built) {
     check_stop();
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, waves, data_.get()};
+    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, probes, data_.get()};
     if (units) context.units = &directory_;
     if (whole) {
       context.fidelity = &fidelity_;
@@ -161,16 +161,16 @@ void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::Waves* waves) 
 }
 
 /// The links and switches that carry the plane's messages along dimension d.
-void Machine::build_dimension(uint32_t p, uint32_t d, vcd::Waves* waves) {
+void Machine::build_dimension(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
   if (whole_.empty() || dimension.size <= 1 || dimension.fidelity == Fidelity::packet) return;
   const Shape shape(dimension);
   if (dimension.fidelity == Fidelity::analytical || shape.joins_pairs()) {
-    build_direct(p, d, waves);
+    build_direct(p, d, probes);
   } else if (shape.tree() != nullptr) {
     build_trees(p, d);
   } else if (shape.has_switches()) {
-    build_switches(p, d, waves);
+    build_switches(p, d, probes);
   } else {
     build_neighbours(p, d);
   }
@@ -232,7 +232,7 @@ std::vector<std::string> Machine::wireless_links() const {
   return names;
 }
 
-void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
+void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
   const auto ranks = static_cast<uint32_t>(whole_.size());
   std::vector<uint32_t> slots;
@@ -250,23 +250,22 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::Waves* waves) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const std::string name = switch_name(geometry_, d, r);
     auto& module = own(std::make_unique<AnalyticalSwitch>(name.c_str(), d, r, fabric_context(),
-                                                          link_types_[d], unit_context(d, name, waves)));
+                                                          link_types_[d], unit_context(d, name, probes)));
     direct.bind_member(module.socket);
     components_.push_back(&module);
     add_unit(module.unit());
   }
 }
 
-UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::Waves* waves) {
+UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::ProbeHub* probes) {
   auto model = choices_.of(ModuleKind::unit, of_switch + ".unit",
                            {config_.dimensions[d].collective_unit.implementation,
                             fmt::format("topology.dimensions[{}].collective_unit.implementation", d)});
-  return {directory_, data_.get(), waves, std::move(model.implementation), std::move(model.owner)};
+  return {directory_, data_.get(), probes, std::move(model.implementation), std::move(model.owner)};
 }
 
-/// The switches of a Switch dimension's lines. The crossbar of this library is one module with one socket for
-/// all NPUs; switches of other models have a port for each.
-void Machine::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
+/// The switches of a Switch dimension's lines.
+void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
   const bool units = collectives::uses_unit(config_, d);
   for (uint32_t r = 0; r < npus(); ++r) {
@@ -274,29 +273,23 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::Waves* waves) {
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));
     const auto model =
         choices_.of(ModuleKind::fabric_switch, name, {dimension.implementation, switch_model_key(d)});
-    const auto join = [&](uint32_t c, auto& target, const auto& report) {
-      const uint32_t place = geometry_.with_coordinate(r, d, c);
-      cuts_.join(*at(place).end({d, false, p}).initiator, target, [&]() -> std::vector<std::string> {
-        return {link_name_at(p, d, place, 0), report(c).name};
-      });
-    };
-    if (model.implementation == kDefaultSwitchModel) {
-      const UnitContext unit = unit_context(d, name, waves);
-      auto& module = own(std::make_unique<FabricSwitch>(name.c_str(), d, r, fabric_context(), link_types_[d],
-                                                        units ? &unit : nullptr));
-      components_.push_back(&module);
-      if (units) add_unit(*module.unit());
-      for (uint32_t c = 0; c < dimension.size; ++c)
-        join(c, module.socket, [&](uint32_t port) { return module.report(port); });
-      continue;
-    }
-    check_switch_model(config_, d, model);
-    SwitchContext of_switch{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
-                            std::make_shared<LineWays>(geometry_, d, r), dimension.switching, pool_, wheel_};
-    auto& module = own(make_switch(model.implementation, model.owner, name.c_str(), std::move(of_switch)));
+    SwitchContext context{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
+                          std::make_shared<LineWays>(geometry_, d, r), dimension.switching, pool_, wheel_};
+    context.link_place = LinkPlace::crossbars;
+    if (units)
+      context.make_unit = [&](UnitPorts& ports) {
+        return make_unit("unit", {d, fabric_context(), unit_context(d, name, probes), ports});
+      };
+    auto& module = own(make_switch(model.implementation, model.owner, name.c_str(), std::move(context)));
     components_.push_back(&module);
-    for (uint32_t c = 0; c < dimension.size; ++c)
-      join(c, *module.ports()[c].target, [&](uint32_t port) { return module.report(port); });
+    if (units) add_unit(*module.unit());
+    for (uint32_t c = 0; c < dimension.size; ++c) {
+      const uint32_t place = geometry_.with_coordinate(r, d, c);
+      cuts_.join(*at(place).end({d, false, p}).initiator, *module.ports()[c].target,
+                 [&]() -> std::vector<std::string> {
+                   return {link_name_at(p, d, place, 0), module.report(c).name};
+                 });
+    }
   }
 }
 
@@ -380,7 +373,7 @@ void Machine::build_graph() {
       types, [&](uint32_t n, uint32_t i) { return at(n).end({i}); });
 }
 
-void Machine::build_packets(vcd::Waves* waves) {
+void Machine::build_packets(vcd::ProbeHub* probes) {
   for (uint32_t p = 0; p < fidelity_.planes() && !whole_.empty(); ++p) {
     const Config& plane = fidelity_.plane(p);
     std::vector<PacketRegion> fresh;
@@ -400,9 +393,9 @@ void Machine::build_packets(vcd::Waves* waves) {
                                                           same_start ? suffix : std::string(), cuts_));
         fabric = packets_.back().get();
         components_.push_back(fabric);
-        for (uint32_t n = 0; waves != nullptr && n < fabric->networks(); ++n)
-          fabric->network(n).record(*waves);
-        build_packet_switches(*fabric, waves);
+        for (uint32_t n = 0; probes != nullptr && n < fabric->networks(); ++n)
+          fabric->network(n).record(*probes);
+        build_packet_switches(*fabric, probes);
         fresh.push_back(std::move(region));
       }
       for (const uint32_t r : whole_) nmus_[r]->join(*fabric, p);
@@ -413,13 +406,13 @@ void Machine::build_packets(vcd::Waves* waves) {
 
 /// The collective units of the region's switches. No rule changes their dimensions, so that there is one
 /// region with them (FidelityRules).
-void Machine::build_packet_switches(PacketFabric& fabric, vcd::Waves* waves) {
+void Machine::build_packet_switches(PacketFabric& fabric, vcd::ProbeHub* probes) {
   for (const uint32_t d : fabric.dimensions()) {
     for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
       if (geometry_.coordinate(r, d) != 0) continue;
       const std::string name = switch_name(geometry_, d, r);
       add_unit(own(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,
-                                                  unit_context(d, name, waves)))
+                                                  unit_context(d, name, probes)))
                    .unit());
     }
   }
@@ -438,7 +431,6 @@ void Machine::build_memory_pool() {
 fabric::Link* Machine::switch_link(const std::string& of_switch, uint32_t port) {
   for (const auto& part : parts_) {
     if (of_switch != part->basename()) continue;
-    if (auto* const crossbar = dynamic_cast<FabricSwitch*>(part.get())) return &crossbar->links()[port];
     if (auto* const model = dynamic_cast<SwitchModel*>(part.get())) return &model->ports()[port].link;
   }
   return nullptr;
@@ -471,18 +463,18 @@ fabric::Link* Machine::shared_link(const pool::PoolLayout& layout, uint32_t node
 }
 
 std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_t sockets,
-                                                vcd::Waves* waves) {
+                                                vcd::ProbeHub* probes) {
   const auto model =
       choices_.of(ModuleKind::memory, name, {config_.hbm.implementation, "hbm.implementation"});
   if (model.implementation != kDefaultMemoryModel) {
-    const MemoryContext context{hbm_timing(config_.hbm), sockets, waves};
+    const MemoryContext context{hbm_timing(config_.hbm), sockets, probes};
     return make_memory(model.implementation, model.owner, name.c_str(), context);
   }
   if (config_.hbm.banked()) {
     return std::make_unique<BankedHbm>(name.c_str(), dram_, config_.hbm.stacks, config_.hbm.capacity, sockets,
-                                       waves);
+                                       probes);
   }
-  return std::make_unique<Hbm>(name.c_str(), hbm_timing(config_.hbm), sockets, waves);
+  return std::make_unique<Hbm>(name.c_str(), hbm_timing(config_.hbm), sockets, probes);
 }
 
 void Machine::build_npus(const Options& options, const std::vector<uint32_t>& built) {
@@ -499,14 +491,15 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
   for (const uint32_t r : built) {
     const std::string suffix = std::to_string(r);
     MemoryDma* const of_nmu = reduces ? nmus_[r]->memory() : nullptr;
-    memories_.push_back(make_hbm("hbm" + suffix, of_nmu != nullptr ? 2 : 1, options.waves));
+    memories_.push_back(make_hbm("hbm" + suffix, of_nmu != nullptr ? 2 : 1, options.probes));
     MemoryTarget& hbm = *memories_.back();
     memory_ranks_.push_back(r);
     const auto of_npu =
         choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
     npu_modules_[r] = make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
-                               {NpuId{r}, config_, *nmus_[r], options.waves, memory_pool_.get()});
-    if (options.footprint && options.waves != nullptr) npu_modules_[r]->add_footprint_signal(*options.waves);
+                               {NpuId{r}, config_, *nmus_[r], options.probes, memory_pool_.get()});
+    if (options.footprint && options.probes != nullptr)
+      npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     join(npu_modules_[r]->memory(), hbm, 0);
     if (of_nmu != nullptr) join(*of_nmu, hbm, 1);
@@ -516,7 +509,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
                                      {config_.remote_memory->implementation, "remote_memory.implementation"});
       memories_.push_back(
           make_memory(model.implementation == kDefaultMemoryModel ? "bandwidth" : model.implementation,
-                      model.owner, ("remote" + suffix).c_str(), {timing, 1, options.waves}));
+                      model.owner, ("remote" + suffix).c_str(), {timing, 1, options.probes}));
       memory_ranks_.push_back(r);
       join(*remote, *memories_.back(), 0);
       components_.push_back(memories_.back().get());

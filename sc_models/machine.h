@@ -28,7 +28,7 @@
 #include "sc_models/switch_model.h"
 #include "sc_models/switch_ways.h"
 #include "sc_models/unit_model.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 
 namespace weft {
 
@@ -37,10 +37,10 @@ struct DramDevice;
 class Machine : public sc_core::sc_module {
  public:
   struct Options {
-    bool npus = false;            ///< build NPUs and their memories (a trace will drive them)
-    bool memory_pool = false;     ///< build the memory pool without NPUs, too
-    vcd::Waves* waves = nullptr;  ///< where modules register their signals; null: nowhere
-    bool footprint = false;       ///< with a signal for the bytes that tensors take
+    bool npus = false;                ///< build NPUs and their memories (a trace will drive them)
+    bool memory_pool = false;         ///< build the memory pool without NPUs, too
+    vcd::ProbeHub* probes = nullptr;  ///< where modules declare their signals; null: nowhere
+    bool footprint = false;           ///< with a signal for the bytes that tensors take
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
     /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
     /// built.
@@ -156,16 +156,16 @@ class Machine : public sc_core::sc_module {
   std::vector<std::string> describe_unit_waits(size_t limit) const;
 
  private:
-  void build_nmus(const std::vector<uint32_t>& built, vcd::Waves* waves);
-  void build_dimension(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
+  void build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* probes);
+  void build_dimension(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   void build_neighbours(uint32_t plane, uint32_t dimension);
   fabric::fabric_initiator_base& end_at_carrier(uint32_t plane, uint32_t dimension, uint32_t place);
   std::vector<std::string> wireless_links() const;
-  void build_direct(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
-  void build_switches(uint32_t plane, uint32_t dimension, vcd::Waves* waves);
+  void build_direct(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
+  void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
   /// Of the unit of the switch with that name.
-  UnitContext unit_context(uint32_t dimension, const std::string& switch_name, vcd::Waves* waves);
+  UnitContext unit_context(uint32_t dimension, const std::string& switch_name, vcd::ProbeHub* probes);
   FabricContext fabric_context() { return {config_, geometry_, pool_, wheel_}; }
   void build_trees(uint32_t plane, uint32_t dimension);
   /// How the switches of a graph are made.
@@ -179,15 +179,15 @@ class Machine : public sc_core::sc_module {
   void join_switches(const Graph& graph, const GraphLine& line, const SwitchKind& kind,
                      const std::vector<fabric::LinkType*>& types, const NpuSocket& npu_end);
   void build_graph();
-  void build_packets(vcd::Waves* waves);
-  void build_packet_switches(PacketFabric& fabric, vcd::Waves* waves);
+  void build_packets(vcd::ProbeHub* probes);
+  void build_packet_switches(PacketFabric& fabric, vcd::ProbeHub* probes);
   NmuModel& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
-  std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::Waves* waves);
+  std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::ProbeHub* probes);
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void build_memory_pool();
   fabric::Link* switch_link(const std::string& of_switch, uint32_t port);
   fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
-  void observe_links(vcd::Waves& waves);
+  void observe_links(vcd::ProbeHub& probes);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   /// The name of the link by which the NPU at a place sends along a dimension.
   std::string link_name_at(uint32_t plane, uint32_t dimension, uint32_t place, uint32_t link) const;

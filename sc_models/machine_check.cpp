@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "sc_models/packet_region.h"
-#include "workload/collectives/in_switch.h"
 #include "workload/graph/fidelity_rules.h"
 
 namespace weft {
@@ -23,20 +22,10 @@ void check_machine(const Config& config, std::vector<std::string>* warnings) {
   }
   ModuleChoices choices(config);
   choices.check(rules, Geometry::of_fabric(config));
-  for (uint32_t d = 0; d < config.fabric_dimensions().size(); ++d)
-    check_switch_model(config, d, {config.fabric_dimensions()[d].implementation, switch_model_key(d)});
 }
 
 std::string switch_model_key(uint32_t dimension) {
   return fmt::format("topology.dimensions[{}].implementation", dimension);
-}
-
-void check_switch_model(const Config& config, uint32_t d, const ModuleChoices::Chosen& model) {
-  if (model.implementation == kDefaultSwitchModel || !collectives::uses_unit(config, d)) return;
-  throw UserError(ExitCode::usage,
-                  fmt::format("{}: switches of the model '{}' have no collective unit, which the algorithm "
-                              "`in_switch` of this dimension needs; use `{}`, or another algorithm",
-                              model.owner, model.implementation, kDefaultSwitchModel));
 }
 
 }  // namespace weft

@@ -13,15 +13,12 @@
 namespace weft {
 
 /// Throws UserError for a machine that cannot be built, whatever runs on it: rules of fidelity that it cannot
-/// follow, packet networks that cannot be, models of switches that lack what they need. Builds none of it.
+/// follow, packet networks that cannot be, models that are not there. Builds none of it.
 /// `warnings` gets what can be built and is not as it should be; null spares the search for it.
 void check_machine(const Config& config, std::vector<std::string>* warnings = nullptr);
 
 /// The key of the model of a dimension's switches, for messages.
 std::string switch_model_key(uint32_t dimension);
-/// Throws UserError(usage) when a switch of the dimension is of a model without the collective unit that the
-/// algorithm `in_switch` needs.
-void check_switch_model(const Config& config, uint32_t dimension, const ModuleChoices::Chosen& model);
 
 }  // namespace weft
 

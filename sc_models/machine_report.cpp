@@ -14,13 +14,13 @@
 namespace weft {
 namespace {
 
-/// Waveforms of one link: busy with explicit edges, the bytes that have entered it, and whose they are.
-class LinkWaves final : public fabric::LinkObserver {
+/// The signals of one link: busy with explicit edges, the bytes that have entered it, and whose they are.
+class LinkProbes final : public fabric::LinkObserver {
  public:
-  LinkWaves(vcd::Waves& waves, const std::string& name)
-      : busy_(waves.bit(name + ".busy")),
-        bytes_(waves.number(name + ".bytes", 64)),
-        flow_(waves.number(name + ".flow", 32)) {}
+  LinkProbes(vcd::ProbeHub& probes, const std::string& name)
+      : busy_(probes.bit(name + ".busy")),
+        bytes_(probes.number(name + ".bytes", 64)),
+        flow_(probes.number(name + ".flow", 32)) {}
   bool wanted() const { return busy_ || bytes_ || flow_; }
 
   void occupied(Picoseconds start, Picoseconds end, uint64_t bytes, uint64_t id_low) override {
@@ -88,9 +88,9 @@ void Machine::restart_networks() {
   }
 }
 
-void Machine::observe_links(vcd::Waves& waves) {
+void Machine::observe_links(vcd::ProbeHub& probes) {
   for_each_link([&](const LinkReport& report) {
-    auto observer = std::make_unique<LinkWaves>(waves, report.name);
+    auto observer = std::make_unique<LinkProbes>(probes, report.name);
     if (!observer->wanted() || report.link == nullptr) return;
     const_cast<fabric::Link*>(report.link)->observe(observer.get());
     observers_.push_back(std::move(observer));

@@ -13,7 +13,7 @@ NamedRegistry<MemoryMaker>& memory_models() {
     NamedRegistry<MemoryMaker> r("memory model");
     r.add({"bandwidth", "latency + bytes / (efficiency x bandwidth)", "weft",
            [](sc_core::sc_module_name name, const MemoryContext& context, Parameters&) {
-             return std::make_unique<Hbm>(name, context.figures, context.sockets, context.waves);
+             return std::make_unique<Hbm>(name, context.figures, context.sockets, context.probes);
            }});
     r.add({"cxl", "a CXL link with a Type-3 device: cxl(preset=cxl2_x16, switches=1), docs/cxl.md", "weft",
            make_cxl_memory});

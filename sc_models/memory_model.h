@@ -19,9 +19,9 @@ namespace weft {
 
 /// What a memory is made of. A model uses what it needs of the figures.
 struct MemoryContext {
-  MemoryTiming figures;         ///< bandwidth, latency, capacity and efficiency of the configuration
-  uint32_t sockets = 1;         ///< initiators
-  vcd::Waves* waves = nullptr;  ///< null: nobody looks
+  MemoryTiming figures;             ///< bandwidth, latency, capacity and efficiency of the configuration
+  uint32_t sockets = 1;             ///< initiators
+  vcd::ProbeHub* probes = nullptr;  ///< null: nobody looks
 };
 
 using MemoryMaker = std::function<std::unique_ptr<MemoryTarget>(

@@ -11,7 +11,7 @@
 namespace weft {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacity, uint32_t sockets,
-                           vcd::Waves* waves)
+                           vcd::ProbeHub* probes)
     : sc_core::sc_module(module_name), capacity_(capacity), wake_("wake") {
   for (uint32_t i = 0; i < sockets; ++i) {
     clients_.push_back(std::make_unique<Client>());
@@ -20,9 +20,9 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacit
         std::make_unique<tlm::tlm_target_socket<32>>(("port" + std::to_string(i)).c_str());
     clients_.back()->socket->bind(*clients_.back());
   }
-  if (waves != nullptr && waves->on()) {
-    queue_probe_ = waves->number(std::string(name()) + ".queue", 16);
-    bytes_probe_ = waves->number(std::string(name()) + ".bytes", 64);
+  if (probes != nullptr && probes->on()) {
+    queue_probe_ = probes->number(std::string(name()) + ".queue", 16);
+    bytes_probe_ = probes->number(std::string(name()) + ".bytes", 64);
   }
   SC_HAS_PROCESS(MemoryTarget);
   SC_METHOD(process);

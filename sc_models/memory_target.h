@@ -19,7 +19,7 @@
 #include "sc_models/byte_store.h"
 #include "sc_models/component.h"
 #include "tlm_interconnect/ports/timed_queue.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 
 namespace weft {
 
@@ -62,7 +62,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
 
  protected:
   /// One socket an initiator. `capacity` in bytes; 0: unlimited.
-  MemoryTarget(sc_core::sc_module_name name, uint64_t capacity, uint32_t sockets, vcd::Waves* waves);
+  MemoryTarget(sc_core::sc_module_name name, uint64_t capacity, uint32_t sockets, vcd::ProbeHub* probes);
 
   struct Access {
     uint64_t address = 0;

@@ -89,15 +89,15 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
           return "the reduction of " + describe(pool_[ref]);
         });
   }
-  if (context.waves != nullptr && context.waves->on()) {
+  if (context.probes != nullptr && context.probes->on()) {
     const std::string prefix = name();
     probed_ = true;
     probes_ = std::make_unique<Probes>();
-    probes_->state = context.waves->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
-    probes_->outstanding = context.waves->number(prefix + ".outstanding", 16);
-    probes_->collective = context.waves->number(prefix + ".collective", 32);
-    probes_->phase = context.waves->number(prefix + ".phase", 8);
-    probes_->round = context.waves->number(prefix + ".round", 32);
+    probes_->state = context.probes->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
+    probes_->outstanding = context.probes->number(prefix + ".outstanding", 16);
+    probes_->collective = context.probes->number(prefix + ".collective", 32);
+    probes_->phase = context.probes->number(prefix + ".phase", 8);
+    probes_->round = context.probes->number(prefix + ".round", 32);
   }
   context.wheel.add(*this);
 }

@@ -26,7 +26,7 @@
 #include "sc_models/packet_fabric.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/slot_waits.h"
@@ -41,7 +41,7 @@ struct NmuContext {
   std::vector<fabric::LinkType>& link_types;  ///< by dimension, or by link of the graph
   fabric::PacketPool& pool;
   ActivationWheel& wheel;
-  vcd::Waves* waves = nullptr;                     ///< null: nowhere
+  vcd::ProbeHub* probes = nullptr;                 ///< null: nowhere
   collectives::DataContext* data = nullptr;        ///< null: messages carry sizes only
   collectives::UnitDirectory* units = nullptr;     ///< null: no switch has a collective unit
   const graph::FidelityRules* fidelity = nullptr;  ///< null: everything is on plane 0

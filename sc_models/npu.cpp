@@ -34,10 +34,10 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
           return engine_ ? engine_->describe(token) : std::string("a job that is over");
         });
   }
-  if (vcd::Waves* const waves = context.waves; waves != nullptr && waves->on()) {
-    state_probe_ = waves->enumeration(std::string(name()) + ".state",
-                                      {"idle", "communicate", "remote_memory", "memory", "compute"});
-    node_probe_ = waves->number(std::string(name()) + ".node", 64);
+  if (vcd::ProbeHub* const probes = context.probes; probes != nullptr && probes->on()) {
+    state_probe_ = probes->enumeration(std::string(name()) + ".state",
+                                       {"idle", "communicate", "remote_memory", "memory", "compute"});
+    node_probe_ = probes->number(std::string(name()) + ".node", 64);
   }
   SC_HAS_PROCESS(Npu);
   SC_METHOD(process);
@@ -61,8 +61,8 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   if (state_probe_ || node_probe_) engine_->set_observer(this);
 }
 
-void Npu::add_footprint_signal(vcd::Waves& waves) {
-  if (waves.on()) footprint_probe_ = waves.number(std::string(name()) + ".footprint", 64);
+void Npu::add_footprint_signal(vcd::ProbeHub& probes) {
+  if (probes.on()) footprint_probe_ = probes.number(std::string(name()) + ".footprint", 64);
 }
 
 void Npu::unload() {

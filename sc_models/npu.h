@@ -35,7 +35,7 @@ class Npu : public NpuModel,
   void set_listener(graph::NodeListener* listener) final { engine_->set_listener(listener); }
   void start() final;
 
-  void add_footprint_signal(vcd::Waves& waves) final;
+  void add_footprint_signal(vcd::ProbeHub& probes) final;
   void show_footprint(Picoseconds now, uint64_t bytes) final { footprint_probe_.set(now + origin_, bytes); }
   bool shows_footprint() const final { return static_cast<bool>(footprint_probe_); }
 

@@ -22,7 +22,7 @@
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
 #include "sc_models/pool/pool_access.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 #include "workload/graph/p2p_matcher.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/job/rank_map.h"
@@ -61,8 +61,8 @@ struct NpuContext {
   NpuId npu;
   const Config& config;
   FabricService& nmu;
-  vcd::Waves* waves = nullptr;  ///< null: nobody looks
-  PoolAccess* pool = nullptr;   ///< where remote accesses go; null: to remote_memory()
+  vcd::ProbeHub* probes = nullptr;  ///< null: nobody looks
+  PoolAccess* pool = nullptr;       ///< where remote accesses go; null: to remote_memory()
 };
 
 class NpuModel : public sc_core::sc_module, public Component {
@@ -86,7 +86,7 @@ class NpuModel : public sc_core::sc_module, public Component {
 
   // For waveforms, where the model has a signal for it: the bytes that the rank's tensors take from `now` on
   // (time of the job's clock). The signal is added before the simulation.
-  virtual void add_footprint_signal(vcd::Waves&) {}
+  virtual void add_footprint_signal(vcd::ProbeHub&) {}
   virtual void show_footprint(Picoseconds /*now*/, uint64_t /*bytes*/) {}
   virtual bool shows_footprint() const { return false; }
 

@@ -36,7 +36,7 @@
 namespace weft {
 
 /// Grows with every change that a plugin built before would not survive.
-constexpr uint32_t kPluginInterface = 2;
+constexpr uint32_t kPluginInterface = 3;
 
 /// What a plugin must share with the program besides: the SystemC release, and whether internal assertions
 /// are compiled in, which changes classes.

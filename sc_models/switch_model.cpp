@@ -5,16 +5,37 @@
 
 #include <utility>
 
-#include "sc_models/graph_switch.h"
+#include "sc_models/crossbar.h"
 #include "sc_models/make_model.h"
 #include "sc_models/message_time.h"
+#include "sc_models/switch_unit.h"
 
 namespace weft {
+
+/// The collective unit, which sends by the switch's ports.
+class SwitchModel::Host final : public UnitPorts {
+ public:
+  explicit Host(SwitchModel& of) : switch_(of) {}
+
+  Picoseconds send(uint32_t port, fabric::PacketRef result, uint32_t, Picoseconds now) override {
+    Port& out = switch_.ports_[port];
+    fabric::Transfer transfer;
+    const fabric::Link::Slot slot = put_on_link(switch_.pool_, result, out.sends(), now, false, transfer);
+    out.send(transfer);
+    return slot.end;
+  }
+
+  std::unique_ptr<UnitModel> unit;
+
+ private:
+  SwitchModel& switch_;
+};
 
 SwitchModel::SwitchModel(sc_core::sc_module_name name, SwitchContext context)
     : sc_core::sc_module(name),
       pool_(context.pool),
       ways_(std::move(context.ways)),
+      link_place_(context.link_place),
       cut_through_(context.switching == Switching::cut_through),
       ports_(context.ports.size()) {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
@@ -23,33 +44,52 @@ SwitchModel::SwitchModel(sc_core::sc_module_name name, SwitchContext context)
     port.number = p;
     port.link = fabric::Link(*context.ports[p].link);
     port.shared = context.ports[p].shared;
-    const std::string socket_name = "g" + std::to_string(p);
     if (context.ports[p].initiator) {
-      port.initiator = std::make_unique<fabric::fabric_initiator_socket>(socket_name.c_str());
-      port.initiator->bind(static_cast<fabric::fabric_bw_if&>(port));
+      if (!initiators_) initiators_ = std::make_unique<fabric::fabric_initiator_port>("initiators");
+      port.initiator = std::make_unique<fabric::fabric_initiator_end>(*initiators_, port);
     } else {
-      port.target = std::make_unique<fabric::fabric_target_socket>(socket_name.c_str());
-      port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
+      if (!targets_) targets_ = std::make_unique<fabric::fabric_target_port>("targets");
+      port.target = std::make_unique<fabric::fabric_target_end>(*targets_, port);
     }
   }
   context.wheel.add(*this);
+  if (!context.make_unit) return;
+  host_ = std::make_unique<Host>(*this);
+  host_->unit = context.make_unit(*host_);
 }
 
 SwitchModel::~SwitchModel() = default;
 
+const UnitModel* SwitchModel::unit() const {
+  return host_ == nullptr ? nullptr : host_->unit.get();
+}
+
 void SwitchModel::Port::receive(const fabric::Transfer& transfer) {
   if (transfer.kind != fabric::Transfer::Kind::burst) return owner->control(number, transfer);
+  if (owner->host_ != nullptr && UnitModel::addressed(owner->pool_[transfer.packet]))
+    return owner->host_->unit->receive(transfer);
   owner->arrive({number, transfer.first, transfer.first + transfer.flit_time, transfer.packet});
 }
 
 void SwitchModel::Port::send(fabric::Transfer& transfer) {
   fabric::FabricPhase phase = fabric::FabricPhase::transfer;
   sc_core::sc_time zero;
-  if (initiator) {
-    (*initiator)->nb_transport_fw(transfer, phase, zero);
+  if (forward_ != nullptr) {
+    forward_->nb_transport_fw(transfer, phase, zero);
+  } else if (backward_ != nullptr) {
+    backward_->nb_transport_bw(transfer, phase, zero);
   } else {
-    (*target)->nb_transport_bw(transfer, phase, zero);
+    resolve();
+    send(transfer);
   }
+}
+
+void SwitchModel::Port::resolve() {
+  if (initiator) forward_ = initiator->peer();
+  if (target) backward_ = target->peer();
+  if (forward_ == nullptr && backward_ == nullptr)
+    SC_REPORT_FATAL("weft/sc_models/switch",
+                    fmt::format("{}: port {} sends, and is bound to nothing", owner->name(), number).c_str());
 }
 
 void SwitchModel::activate(Picoseconds now) {
@@ -79,7 +119,7 @@ NamedRegistry<SwitchMaker>& switch_models() {
     NamedRegistry<SwitchMaker> r("switch model");
     r.add({"crossbar", "a non-blocking crossbar whose outputs are first come, first served", "weft",
            [](sc_core::sc_module_name name, SwitchContext context, Parameters&) {
-             return std::make_unique<GraphSwitch>(name, std::move(context));
+             return std::make_unique<Crossbar>(name, std::move(context));
            }});
     return r;
   }();

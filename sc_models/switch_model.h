@@ -2,8 +2,8 @@
 // Copyright the Weft authors
 //
 // What every model of a switch at `message` fidelity has in common: the ports with their links and sockets,
-// and the way a message takes through the switch. A model says when a message goes on. GraphSwitch is the
-// crossbar of this library; plugins bring others (plugin.h).
+// and the way a message takes through the switch, and the collective unit. A model says when a message goes
+// on. Crossbar is the one of this library; plugins bring others (plugin.h).
 
 #ifndef WEFT_SC_MODELS_SWITCH_MODEL_H
 #define WEFT_SC_MODELS_SWITCH_MODEL_H
@@ -41,7 +41,12 @@ class SwitchWays {
   virtual SwitchLink link(uint32_t port) const = 0;
   /// It does not at the receiving end of a one-way link.
   virtual bool sends(uint32_t) const { return true; }
+  /// Of messages that could go on at one time: which is first, the one with the lowest number.
+  virtual uint32_t turn(uint32_t port, const fabric::Packet&) const { return port; }
 };
+
+class UnitModel;
+class UnitPorts;
 
 /// What a switch is made of.
 struct SwitchContext {
@@ -55,16 +60,22 @@ struct SwitchContext {
   Switching switching = Switching::cut_through;
   fabric::PacketPool& pool;
   ActivationWheel& wheel;
+  /// Makes its collective unit, as a module within the switch; empty: it has none.
+  std::function<std::unique_ptr<UnitModel>(UnitPorts& ports)> make_unit = nullptr;
+  LinkPlace link_place = LinkPlace::switches;
 };
 
 /// Every message has a time of its head and of its tail. A model keeps it until it goes on, and then calls
 /// forward(). What a model does at one instant must follow from (time, port, order of arrival at that port)
 /// alone.
+///
+/// Messages to the switch's collective unit do not come to the model: the unit gets them. Its results leave
+/// by the ports' links, when these are free.
 class SwitchModel : public sc_core::sc_module, public Component, private Wakeable {
  public:
   ~SwitchModel() override;
 
-  /// One end of a link: the socket of its kind and the link that this switch sends on.
+  /// One end of a link, of its kind, and the link that this switch sends on.
   class Port final : public fabric::FabricEndpoint {
    public:
     void receive(const fabric::Transfer& transfer) override;
@@ -74,10 +85,15 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
     fabric::Link link;
     fabric::Link* shared = nullptr;  ///< in place of `link`
     fabric::Link& sends() { return shared != nullptr ? *shared : link; }
-    /// Hands the transfer to the other end.
+    /// Hands the transfer to the other end. Fatal when it is bound to none.
     void send(fabric::Transfer& transfer);
-    std::unique_ptr<fabric::fabric_initiator_socket> initiator;  ///< at the link's `from` end
-    std::unique_ptr<fabric::fabric_target_socket> target;        ///< at its `to` end
+    std::unique_ptr<fabric::fabric_initiator_end> initiator;  ///< at the link's `from` end
+    std::unique_ptr<fabric::fabric_target_end> target;        ///< at its `to` end
+
+   private:
+    void resolve();
+    fabric::fabric_fw_if* forward_ = nullptr;   ///< the other end, once something has been sent
+    fabric::fabric_bw_if* backward_ = nullptr;  ///< the same; of a target
   };
 
   std::vector<Port>& ports() { return ports_; }
@@ -85,11 +101,13 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   /// Messages that are in the switch.
   virtual size_t in_flight() const = 0;
   uint64_t activations() const { return activations_; }
+  /// The collective unit; null: it has none.
+  const UnitModel* unit() const;
   /// The link that leaves by a port, as results name it.
   LinkReport report(uint32_t port) const;
   void count(Counters& counters) const final;
   void for_each_link(const LinkVisitor& visit) const final;
-  LinkPlace link_place() const final { return LinkPlace::switches; }
+  LinkPlace link_place() const final { return link_place_; }
   std::string stall_text() const final;
   /// For the stall report: why messages do not go on, a line each; empty: none is held.
   virtual std::string explain_stall() const { return {}; }
@@ -115,6 +133,8 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   /// Within work(): a wake_at() of arrive() would be one too many.
   bool working() const { return running(); }
 
+  /// SwitchWays::turn().
+  uint32_t turn(const Arrival& arrival) const { return ways_->turn(arrival.port, pool_[arrival.packet]); }
   const fabric::Packet& packet(fabric::PacketRef ref) const { return pool_[ref]; }
   fabric::PacketPool& packets() { return pool_; }
   bool cut_through() const { return cut_through_; }
@@ -126,12 +146,17 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   fabric::Link::Slot forward(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
 
  private:
+  class Host;
   void activate(Picoseconds now) final;
 
   fabric::PacketPool& pool_;
   std::shared_ptr<const SwitchWays> ways_;
+  const LinkPlace link_place_;
   bool cut_through_;
+  std::unique_ptr<fabric::fabric_initiator_port> initiators_;  ///< of the ports' ends; null: there are none
+  std::unique_ptr<fabric::fabric_target_port> targets_;        ///< likewise
   std::vector<Port> ports_;
+  std::unique_ptr<Host> host_;  ///< of the collective unit; null: there is none
   uint64_t activations_ = 0;
 };
 

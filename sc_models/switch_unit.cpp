@@ -47,12 +47,12 @@ SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, const UnitPlace& pla
       context_(place.context),
       ports_(place.ports),
       unit_(parameters(config_.dimensions[dimension_].collective_unit), config_.dimensions[dimension_].size) {
-  if (context_.waves != nullptr && context_.waves->on()) {
+  if (context_.probes != nullptr && context_.probes->on()) {
     const std::string prefix = name();
     probes_ = std::make_unique<Probes>();
-    probes_->buffered = context_.waves->number(prefix + ".buffered", 64);
-    probes_->blocks = context_.waves->number(prefix + ".blocks", 32);
-    probes_->waiting = context_.waves->number(prefix + ".waiting", 32);
+    probes_->buffered = context_.probes->number(prefix + ".buffered", 64);
+    probes_->blocks = context_.probes->number(prefix + ".blocks", 32);
+    probes_->waiting = context_.probes->number(prefix + ".waiting", 32);
   }
   place.fabric.wheel.add(*this);
 }

@@ -20,7 +20,7 @@
 #include "tlm_interconnect/collective/collective_unit.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/in_switch.h"
 

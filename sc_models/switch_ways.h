@@ -67,7 +67,8 @@ class GraphWays final : public SwitchWays {
 /// coordinate 0.
 SwitchLink line_link(const Geometry& geometry, uint32_t dimension, uint32_t base, uint32_t port);
 
-/// Port c leads to the NPU at coordinate c of the dimension. `geometry` outlives it.
+/// Port c leads to the NPU at coordinate c of the dimension; of messages that could go on at one time the one
+/// of the lowest sender is first. `geometry` outlives it.
 class LineWays final : public SwitchWays {
  public:
   LineWays(const Geometry& geometry, uint32_t dimension, uint32_t base)
@@ -76,6 +77,7 @@ class LineWays final : public SwitchWays {
   uint32_t output(const fabric::Packet& packet) const override {
     return geometry_.coordinate(packet.destination, dimension_);
   }
+  uint32_t turn(uint32_t, const fabric::Packet& packet) const override { return packet.source; }
 
  private:
   const Geometry& geometry_;

@@ -13,8 +13,8 @@
 
 namespace weft {
 
-Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::Waves* waves) {
-  Machine::Options options = machine_options(waves);
+Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd::ProbeHub* probes) {
+  Machine::Options options = machine_options(probes);
   options.footprint = follows_tensors(checked);
   if (!checked.ranks().whole()) return options;
   options.mirrored = checked.folding().representatives();
@@ -22,10 +22,10 @@ Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd
   return options;
 }
 
-Machine::Options TraceJob::machine_options(vcd::Waves* waves) {
+Machine::Options TraceJob::machine_options(vcd::ProbeHub* probes) {
   Machine::Options options;
   options.npus = true;
-  options.waves = waves;
+  options.probes = probes;
   return options;
 }
 

@@ -17,7 +17,7 @@
 #include "sc_models/job.h"
 #include "sc_models/mirrored_starts.h"
 #include "sc_models/npu_model.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 #include "workload/collectives/p2p_data.h"
 #include "workload/graph/checked_job.h"
 #include "workload/graph/folding.h"
@@ -34,11 +34,11 @@ class TraceJob : public Job, private JobHost {
   TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked);
   ~TraceJob() override;
 
-  /// For the machine of this job alone: it builds one of several identical ranks (graph::Folding). `waves`
+  /// For the machine of this job alone: it builds one of several identical ranks (graph::Folding). `probes`
   /// may be null.
-  static Machine::Options machine_options(const graph::CheckedJob& checked, vcd::Waves* waves = nullptr);
+  static Machine::Options machine_options(const graph::CheckedJob& checked, vcd::ProbeHub* probes = nullptr);
   /// For the machine of several jobs: it builds every rank.
-  static Machine::Options machine_options(vcd::Waves* waves = nullptr);
+  static Machine::Options machine_options(vcd::ProbeHub* probes = nullptr);
 
   /// The bytes that tensors take are followed for some rank (`run.footprint`).
   static bool follows_tensors(const graph::CheckedJob& checked);

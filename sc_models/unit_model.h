@@ -21,7 +21,7 @@
 #include "sc_models/activation_wheel.h"
 #include "sc_models/component.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/in_switch.h"
 
@@ -48,7 +48,7 @@ struct FabricContext {
 struct UnitContext {
   collectives::UnitDirectory& directory;
   collectives::DataContext* data = nullptr;  ///< null: sizes only
-  vcd::Waves* waves = nullptr;               ///< null: nobody looks
+  vcd::ProbeHub* probes = nullptr;           ///< null: nobody looks
   std::string implementation = kDefaultUnitModel;
   std::string owner = "collective_unit.implementation";  ///< begins messages: the key
 };

@@ -41,8 +41,8 @@ ROOMS = {
         "NPU and NMU": [("FabricService", "sc_models/fabric_service.h", [5]), ("Npu", "sc_models/npu.h", [4, 10]), ("Nmu", "sc_models/nmu.h", [7, 9]),
                         ("MemoryDma", "sc_models/memory_dma.h", [4]),
                         ("FullExchanges", "sc_models/full_exchanges.h", [])],
-        "switches": [("SwitchModel", "sc_models/switch_model.h", []), ("GraphSwitch", "sc_models/graph_switch.h", [8]),
-                     ("FabricSwitch", "sc_models/fabric_switch.h", [8]),
+        "switches": [("SwitchModel", "sc_models/switch_model.h", []), ("Crossbar", "sc_models/crossbar.h", [8]),
+                     ("UnitModel", "sc_models/unit_model.h", []),
                      ("SwitchUnit", "sc_models/switch_unit.h", [8])],
         "packet fidelity": [("PacketFabric", "sc_models/packet_fabric.h", [8]),
                             ("PacketRegion", "sc_models/packet_region.h", []),
@@ -94,8 +94,8 @@ ROOMS = {
         "graphs and trees": [("Graph", "configs/graph.h", []), ("Tree", "configs/tree.h", [])],
     }),
     "vcd": ("waveforms in integer picoseconds", [], {
-        "waveforms": [("Waves", "vcd/waves.h", []), ("Probe", "vcd/probe.h", []),
-                      ("VcdWriter", "vcd/vcd_writer.h", [])],
+        "waveforms": [("ProbeHub", "vcd/probe_hub.h", []), ("Probe", "vcd/probe.h", []),
+                      ("Waves", "vcd/waves.h", []), ("VcdWriter", "vcd/vcd_writer.h", [])],
     }),
 }
 #: Rows of the picture, and how many columns of groups each room has there.

@@ -8,48 +8,54 @@
 #include <string_view>
 #include <type_traits>
 
-#include "vcd/vcd_writer.h"
+#include "vcd/probe_listener.h"
 
 namespace weft::vcd {
 
-/// What a module holds of one signal: a writer and a number, 16 bytes, copied freely. Empty when the signal
-/// was not selected, and then it costs one test:
+/// What a module holds of one signal: a listener and a number, 16 bytes, copied freely. Empty when nobody
+/// listens to the signal, and then it costs one test:
 ///
 ///     if (bytes_) bytes_.set(now, total);
 ///
-/// The calls below do nothing on an empty probe. `t` is in picoseconds, any time >= the writer's; values are
-/// integers, bool, an enum, a floating-point number for a real signal, or text for a text signal. Errors are
-/// those of VcdWriter::probe.
+/// The calls below do nothing on an empty probe. `t` is in picoseconds, now or later; values are integers,
+/// bool, an enum, a floating-point number for a real signal, or text for a text signal. Errors are those of
+/// the listener (of waveforms: VcdWriter::probe).
 class Probe {
  public:
-  Probe() = default;
-  Probe(VcdWriter* writer, SignalId signal) : writer_(writer), signal_(signal) {}
+  /// Who hears of the signal, and by what number.
+  struct End {
+    ProbeListener* listener = nullptr;
+    SignalId signal{};
+  };
 
-  explicit operator bool() const { return writer_ != nullptr; }
-  SignalId signal() const { return signal_; }
+  Probe() = default;
+  Probe(ProbeListener* listener, SignalId signal) : end_{listener, signal} {}
+  Probe(const End& end) : end_(end) {}
+
+  explicit operator bool() const { return end_.listener != nullptr; }
 
   /// The signal has value `v` from `t` on.
   template <class T>
   void set(Time t, const T& v) const {
-    if (writer_ != nullptr) writer_->probe(t, signal_, plain(v));
-  }
-
-  /// The signal, a count, changes by `by` at each of these moments.
-  void add(const Steps& steps, int by) const {
-    if (writer_ != nullptr) writer_->add(steps, signal_, by);
+    if (end_.listener != nullptr) end_.listener->changed(t, end_.signal, plain(v));
   }
 
   /// As set(), for a value that may have to be taken back before `t`.
   template <class T>
   FutureHandle at(Time t, const T& v) const {
-    return writer_ != nullptr ? writer_->probe_at(t, signal_, plain(v)) : FutureHandle();
+    return end_.listener != nullptr ? end_.listener->expected(t, end_.signal, plain(v)) : FutureHandle();
   }
 
   /// Takes back what at() committed, and empties the handle. False if it is too late.
   bool revoke(FutureHandle& handle) const {
-    const bool revoked = writer_ != nullptr && writer_->revoke(handle);
+    const bool revoked = end_.listener != nullptr && handle && end_.listener->revoked(handle);
     handle = FutureHandle();
     return revoked;
+  }
+
+  /// The signal, a count, changes by `by` at each of these moments.
+  void add(const Steps& steps, int by) const {
+    if (end_.listener != nullptr) end_.listener->counted(steps, end_.signal, by);
   }
 
  private:
@@ -64,8 +70,7 @@ class Probe {
     }
   }
 
-  VcdWriter* writer_ = nullptr;
-  SignalId signal_{};
+  End end_;
 };
 
 }  // namespace weft::vcd

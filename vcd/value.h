@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The words shared by the writer, the probes and the view: times, signal numbers, kinds and errors.
+// The words shared by probes, their listeners, the writer and the view: times, signals, kinds and errors.
 
 #ifndef WEFT_VCD_VALUE_H
 #define WEFT_VCD_VALUE_H
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace weft::vcd {
 
@@ -25,6 +27,18 @@ constexpr uint32_t index(SignalId id) {
 /// which is an extension to IEEE 1364 that GTKWave and the fst tools read.
 enum class Kind : uint8_t { bit, number, real, enumeration, text };
 
+/// The names of an enumeration's values, by value. They hold no line breaks; there is at least one.
+using EnumTable = std::vector<std::string>;
+
+/// `count` moments, `stride` apart, in units of which `per_picosecond` are a picosecond; what is between two
+/// picoseconds is at the later one.
+struct Steps {
+  uint64_t first = 0;
+  uint32_t count = 1;
+  uint64_t stride = 0;
+  uint64_t per_picosecond = 1;
+};
+
 /// A waveform file that cannot be opened or written: a full disk, a missing folder, a budget too small for
 /// the header.
 class WriteError : public std::runtime_error {
@@ -40,17 +54,14 @@ class WriteError : public std::runtime_error {
 };
 
 /// Names a value that was committed ahead of its time, so that it can be revoked. Default-constructed: none.
-class FutureHandle {
- public:
-  FutureHandle() = default;
-  /// True if a value was committed; says nothing about whether it has been written since.
-  explicit operator bool() const { return sequence_ != 0; }
+struct FutureHandle {
+  uint32_t slot = 0;      ///< of the listener
+  uint64_t sequence = 0;  ///< .. which value of the slot; 0: none
+  /// Where several listeners hear the signal: the handle of each.
+  std::shared_ptr<const std::vector<FutureHandle>> of_each;
 
- private:
-  friend class VcdWriter;
-  FutureHandle(uint32_t slot, uint64_t sequence) : slot_(slot), sequence_(sequence) {}
-  uint32_t slot_ = 0;
-  uint64_t sequence_ = 0;
+  /// True if a value was committed; says nothing about whether it has been written since.
+  explicit operator bool() const { return sequence != 0; }
 };
 
 }  // namespace weft::vcd

@@ -437,15 +437,15 @@ FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
   }
   futures_[slot] = {value, ++sequence_, index(signal), false};
   queue_.push(t, slot);
-  return {slot, sequence_};
+  return {slot, sequence_, nullptr};
 }
 
-bool VcdWriter::revoke(FutureHandle handle) {
+bool VcdWriter::revoke(const FutureHandle& handle) {
   if (!handle || !open_) return false;
   tick();
-  if (handle.slot_ >= futures_.size()) return false;
-  Future& future = futures_[handle.slot_];
-  if (future.sequence != handle.sequence_ || future.revoked) return false;
+  if (handle.slot >= futures_.size()) return false;
+  Future& future = futures_[handle.slot];
+  if (future.sequence != handle.sequence || future.revoked) return false;
   future.revoked = true;
   ++revoked_;
   // A model that revokes nearly all it commits far ahead must not fill the queue.

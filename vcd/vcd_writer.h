@@ -22,22 +22,10 @@
 
 namespace weft::vcd {
 
-/// The names of an enumeration's values, by value. They hold no line breaks; there is at least one.
-using EnumTable = std::vector<std::string>;
-
 /// The part of simulated time that is recorded, both ends included.
 struct Window {
   Time from = 0;
   Time to = ~Time{0};
-};
-
-/// `count` moments, `stride` apart, in units of which `per_picosecond` are a picosecond; what is between two
-/// picoseconds is at the later one.
-struct Steps {
-  uint64_t first = 0;
-  uint32_t count = 1;
-  uint64_t stride = 0;
-  uint64_t per_picosecond = 1;
 };
 
 struct WriterOptions {
@@ -108,7 +96,7 @@ class VcdWriter {
 
   /// Takes back a value that is not written yet. False if it has been written or revoked already, or never
   /// was.
-  bool revoke(FutureHandle handle);
+  bool revoke(const FutureHandle& handle);
 
   /// Moves time on and writes everything before `now`. Throws std::logic_error if `now` < now(), and
   /// WriteError.

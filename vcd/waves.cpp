@@ -31,46 +31,31 @@ Waves::~Waves() {
   }
 }
 
-Probe Waves::bit(std::string_view name) {
-  return selected(name) ? Probe(writer_.get(), writer_->add_bit(name)) : Probe();
+void Waves::listen(ProbeHub& probes) {
+  if (writer_ != nullptr) probes.join(*this);
 }
 
-Probe Waves::number(std::string_view name, unsigned width_bits) {
-  return selected(name) ? Probe(writer_.get(), writer_->add_number(name, width_bits)) : Probe();
-}
-
-Probe Waves::real(std::string_view name) {
-  return selected(name) ? Probe(writer_.get(), writer_->add_real(name)) : Probe();
-}
-
-Probe Waves::enumeration(std::string_view name, const EnumTable& table) {
-  return selected(name) ? Probe(writer_.get(), writer_->add_enum(name, table)) : Probe();
-}
-
-Probe Waves::text(std::string_view name) {
-  return selected(name) ? Probe(writer_.get(), writer_->add_text(name)) : Probe();
-}
-
-bool Waves::selected(std::string_view name) {
-  if (writer_ == nullptr) return false;
-  std::string kind;
-  bool number = false;
-  for (const char c : name) {
-    const bool digit = c >= '0' && c <= '9';
-    if (!digit) kind += c;
-    if (digit && !number) kind += '#';
-    number = digit;
+SignalId Waves::declared(const Signal& signal) {
+  switch (signal.kind) {
+    case Kind::bit:
+      return writer_->add_bit(signal.name);
+    case Kind::number:
+      return writer_->add_number(signal.name, signal.width);
+    case Kind::real:
+      return writer_->add_real(signal.name);
+    case Kind::enumeration:
+      return writer_->add_enum(signal.name, *signal.table);
+    case Kind::text:
+      break;
   }
-  examples_.try_emplace(std::move(kind), name);
+  return writer_->add_text(signal.name);
+}
+
+bool Waves::wants(std::string_view name) {
+  if (writer_ == nullptr) return false;
   const bool whole = glob_.matches(name);
   if (optional_scope_.empty() || name.substr(0, optional_scope_.size()) != optional_scope_) return whole;
   return glob_.matches(name.substr(optional_scope_.size())) || whole;
-}
-
-std::vector<std::string> Waves::examples() const {
-  std::vector<std::string> names;
-  for (const auto& [kind, name] : examples_) names.push_back(name);
-  return names;
 }
 
 void Waves::begin() {

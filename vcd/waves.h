@@ -4,14 +4,13 @@
 #ifndef WEFT_VCD_WAVES_H
 #define WEFT_VCD_WAVES_H
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "vcd/glob.h"
-#include "vcd/probe.h"
+#include "vcd/probe_hub.h"
 #include "vcd/vcd_writer.h"
 
 namespace weft::vcd {
@@ -27,30 +26,45 @@ struct WavesOptions {
   std::string optional_scope;
 };
 
-/// The signals of one run. Modules register names at elaboration and keep the probe they are given; it is
-/// empty if the name is not selected. A default-constructed Waves selects nothing.
+/// The waveform file of one run: a listener that wants what is selected. A default-constructed Waves selects
+/// nothing.
 ///
-///     bytes_ = waves.number(name() + ".bytes", 64);
-///     state_ = waves.enumeration(name() + ".state", {"idle", "send"});
-class Waves {
+///     ProbeHub probes;
+///     Waves waves(options);
+///     waves.listen(probes);
+class Waves final : public ProbeListener {
  public:
   Waves() = default;
   /// Throws GlobError, WriteError and what VcdWriter's constructor throws.
   explicit Waves(WavesOptions options);
   /// As the writer's destructor. The view is written if begin() never was called.
-  ~Waves();
+  ~Waves() override;
   Waves(const Waves&) = delete;
   Waves& operator=(const Waves&) = delete;
 
-  /// True if a file is being written. Modules may skip building names when it is false.
+  /// True if a file is being written.
   bool on() const { return writer_ != nullptr; }
 
-  /// Errors are those of VcdWriter::add_...; a name that is not selected is not checked.
-  Probe bit(std::string_view name);
-  Probe number(std::string_view name, unsigned width_bits);
-  Probe real(std::string_view name);
-  Probe enumeration(std::string_view name, const EnumTable& table);
-  Probe text(std::string_view name);
+  /// Joins the hub, if a file is being written.
+  void listen(ProbeHub& probes);
+
+  // ProbeListener. Errors are those of VcdWriter::add_... and VcdWriter::probe.
+  bool wants(std::string_view name) override;
+  SignalId declared(const Signal& signal) override;
+  void changed(Time t, SignalId signal, uint64_t value) override { writer_->probe(t, signal, value); }
+  void changed(Time t, SignalId signal, double value) override { writer_->probe(t, signal, value); }
+  void changed(Time t, SignalId signal, std::string_view value) override { writer_->probe(t, signal, value); }
+  FutureHandle expected(Time t, SignalId signal, uint64_t value) override {
+    return writer_->probe_at(t, signal, value);
+  }
+  FutureHandle expected(Time t, SignalId signal, double value) override {
+    return writer_->probe_at(t, signal, value);
+  }
+  FutureHandle expected(Time t, SignalId signal, std::string_view value) override {
+    return writer_->probe_at(t, signal, value);
+  }
+  bool revoked(const FutureHandle& handle) override { return writer_->revoke(handle); }
+  void counted(const Steps& steps, SignalId signal, int by) override { writer_->add(steps, signal, by); }
 
   /// Ends elaboration: writes the view. Signals can be added until time first moves, but the view lists those
   /// that exist now. Throws WriteError.
@@ -62,10 +76,6 @@ class Waves {
   /// The patterns that selected no signal; for a warning after elaboration.
   std::vector<std::string> unmatched() const { return glob_.unmatched(); }
 
-  /// One name of every kind of signal there is, selected or not: names that differ only in their numbers are
-  /// of one kind.
-  std::vector<std::string> examples() const;
-
   /// Null when nothing is recorded.
   VcdWriter* writer() { return writer_.get(); }
   const VcdWriter* writer() const { return writer_.get(); }
@@ -73,11 +83,8 @@ class Waves {
   const std::string& view_path() const { return view_path_; }
 
  private:
-  bool selected(std::string_view name);
-
   Glob glob_;
   std::string optional_scope_;
-  std::map<std::string, std::string> examples_;  ///< by the name with a # for every number
   std::unique_ptr<VcdWriter> writer_;
   std::string view_path_;
   std::string path_;  ///< that the file gets in close(), if it has another one

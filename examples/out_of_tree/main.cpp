@@ -17,11 +17,11 @@ namespace {
 class Sender : public sc_core::sc_module {
  public:
   SC_HAS_PROCESS(Sender);
-  Sender(const sc_core::sc_module_name& name, weft::Rate rate, weft::vcd::Waves& waves)
+  Sender(const sc_core::sc_module_name& name, weft::Rate rate, weft::vcd::ProbeHub& probes)
       : sc_module(name),
         rate_(rate),
-        busy_(waves.bit(std::string(this->name()) + ".busy")),
-        bytes_(waves.number(std::string(this->name()) + ".bytes", 64)) {
+        busy_(probes.bit(std::string(this->name()) + ".busy")),
+        bytes_(probes.number(std::string(this->name()) + ".bytes", 64)) {
     SC_METHOD(send);
   }
 
@@ -55,8 +55,10 @@ int sc_main(int argc, char* argv[]) {
   options.writer.path = argc > 1 ? argv[1] : "traffic.vcd";
   options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
   try {
+    weft::vcd::ProbeHub probes;
     weft::vcd::Waves waves(options);
-    Sender sender("sender", weft::Rate{100'000'000'000, 1}, waves);
+    waves.listen(probes);
+    Sender sender("sender", weft::Rate{100'000'000'000, 1}, probes);
     waves.begin();
     sc_core::sc_start(100, sc_core::SC_NS);
     waves.close(sc_core::sc_time_stamp().value());

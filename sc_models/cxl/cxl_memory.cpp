@@ -10,7 +10,7 @@
 namespace weft {
 
 CxlMemory::CxlMemory(sc_core::sc_module_name name, const CxlConfig& config, const MemoryContext& context)
-    : MemoryTarget(name, context.figures.capacity, context.sockets, context.waves), link_(config) {}
+    : MemoryTarget(name, context.figures.capacity, context.sockets, context.probes), link_(config) {}
 
 std::unique_ptr<MemoryTarget> make_cxl_memory(sc_core::sc_module_name name, const MemoryContext& context,
                                               Parameters& parameters) {

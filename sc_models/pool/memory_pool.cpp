@@ -90,13 +90,14 @@ void MemoryPool::join() {
           std::find_if(ports.begin(), ports.end(), [&](const auto& p) { return p.link == number; }) -
           ports.begin());
     };
-    fabric::fabric_initiator_socket& from =
-        link.a < npus ? *ports_[link.a]->ends()[port_of(link.a)].socket
-                      : *switches_[link.a - npus]->ports()[port_of(link.a)].initiator;
+    fabric::fabric_initiator_base& from =
+        link.a < npus
+            ? static_cast<fabric::fabric_initiator_base&>(*ports_[link.a]->ends()[port_of(link.a)].socket)
+            : *switches_[link.a - npus]->ports()[port_of(link.a)].initiator;
     if (link.b >= layout_->group_node(0)) {
-      from.bind(*groups_[link.b - layout_->group_node(0)]->ports()[port_of(link.b)].target);
+      fabric::join(from, *groups_[link.b - layout_->group_node(0)]->ports()[port_of(link.b)].target);
     } else {
-      from.bind(*switches_[link.b - npus]->ports()[port_of(link.b)].target);
+      fabric::join(from, *switches_[link.b - npus]->ports()[port_of(link.b)].target);
     }
   }
 }

@@ -600,9 +600,11 @@ TEST(Waveforms, ShowAPacketFlitByFlit) {
     options.view = false;
     options.writer.path = path;
     options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
+    vcd::ProbeHub probes;
     vcd::Waves waves(options);
+    waves.listen(probes);
     PacketNetwork network("network", {}, topology("Switch(2)"));
-    network.record(waves);
+    network.record(probes);
     waves.begin();
     Collector sink;
     for (uint32_t r = 0; r < 2; ++r) network.ni(r).set_sink(&sink);

@@ -93,7 +93,9 @@ std::string dumbbell_by_bursts_of(uint32_t quantum) {
     options.view = false;
     options.writer.path = path;
     options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
+    vcd::ProbeHub probes;
     vcd::Waves waves(options);
+    waves.listen(probes);
     PacketConfig config;
     config.vcs = 1;
     config.buffer_flits = 64;
@@ -103,7 +105,7 @@ std::string dumbbell_by_bursts_of(uint32_t quantum) {
     config.pfc.delay = 3 * kTicks;
     PacketNetwork network("network", config, dumbbell(link(5, 1, true), 1, {link(1, 4, false)}),
                           packets_of(4));
-    network.record(waves);
+    network.record(probes);
     waves.begin();
     Log log;
     network.ni(1).set_sink(&log);

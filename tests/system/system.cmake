@@ -19,6 +19,10 @@ weft_add_sc_test(module_choices
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/module_choices_test.cpp
   LINKS weft::sc_models
   LABELS unit)
+weft_add_sc_test(link_signals
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/link_signals_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)
 weft_add_sc_test(scheduling_anomaly
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/scheduling_anomaly_test.cpp
   LINKS weft::sc_models

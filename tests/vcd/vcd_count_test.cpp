@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "vcd/probe.h"
 #include "vcd/vcd_writer.h"
 #include "vcd_parser.h"
 
@@ -44,19 +43,19 @@ TEST_P(VcdCount, IsTheSumOfItsSteps) {
     uint64_t runs = 0;
     {
       VcdWriter writer(options);
-      std::vector<Probe> probes;
+      std::vector<SignalId> signals;
       for (size_t i = 0; i < changes.size(); ++i) {
-        probes.emplace_back(&writer, writer.add_number("s" + std::to_string(i), 32));
-        probes.back().set(0, 100 * i);
+        signals.push_back(writer.add_number("s" + std::to_string(i), 32));
+        writer.probe(0, signals.back(), uint64_t{100 * i});
         changes[i][0] = static_cast<int64_t>(100 * i);
       }
       for (Time now = 0; now < 1000; now += below(40)) {
         writer.advance(now);
         for (uint64_t n = below(4); n > 0; --n) {
-          const size_t i = below(probes.size());
+          const size_t i = below(signals.size());
           const Steps steps{now * units + below(200), static_cast<uint32_t>(1 + below(20)), below(9), units};
           const int by = below(2) == 0 ? 1 : -1;
-          probes[i].add(steps, by);
+          writer.add(steps, signals[i], by);
           ++runs;
           for (uint32_t k = 0; k < steps.count; ++k)
             changes[i][(steps.first + k * steps.stride + units - 1) / units] += by;

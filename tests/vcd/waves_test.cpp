@@ -64,9 +64,13 @@ TEST_F(WavesTest, WithoutASelectionNothingIsMadeAndProbesAreEmpty) {
   Waves none(options(""));
   for (Waves* waves : {&off, &none}) {
     EXPECT_FALSE(waves->on());
-    const Probe p = waves->bit("a name that is not even checked");
+    ProbeHub probes;
+    waves->listen(probes);
+    EXPECT_FALSE(probes.on());
+    const Probe p = probes.bit("a name that is not even checked");
     EXPECT_FALSE(p);
     p.set(10, true);
+    p.add({20}, 1);
     FutureHandle h = p.at(20, true);
     EXPECT_FALSE(p.revoke(h));
     waves->begin();
@@ -77,12 +81,14 @@ TEST_F(WavesTest, WithoutASelectionNothingIsMadeAndProbesAreEmpty) {
 
 TEST_F(WavesTest, OnlySelectedNamesAreRecorded) {
   {
+    ProbeHub probes;
     Waves waves(options("npu0.*,*.state,typo"));
-    const Probe bytes = waves.number("npu0.bytes", 32);
-    const Probe other = waves.number("npu1.bytes", 32);
-    const Probe state = waves.enumeration("npu1.state", {"idle", "send", "wait"});
-    const Probe rate = waves.real("npu0.rate");
-    const Probe name = waves.text("npu0.collective");
+    waves.listen(probes);
+    const Probe bytes = probes.number("npu0.bytes", 32);
+    const Probe other = probes.number("npu1.bytes", 32);
+    const Probe state = probes.enumeration("npu1.state", {"idle", "send", "wait"});
+    const Probe rate = probes.real("npu0.rate");
+    const Probe name = probes.text("npu0.collective");
     EXPECT_TRUE(bytes);
     EXPECT_FALSE(other);
     ASSERT_TRUE(state);
@@ -110,13 +116,15 @@ TEST_F(WavesTest, OnlySelectedNamesAreRecorded) {
 
 TEST_F(WavesTest, TheViewHasAFlagBeforeEachTraceAndExactNames) {
   {
+    ProbeHub probes;
     Waves waves(options("*"));
-    waves.bit("npu0.nmu.busy");
-    waves.number("npu0.nmu.bytes", 64);
-    waves.real("npu0.nmu.rate");
-    waves.enumeration("npu0.state", {"idle", "send data", "wait"});
-    waves.enumeration("npu1.state", {"idle", "send data", "wait"});
-    waves.number("npu0.nmu.flag", 1);
+    waves.listen(probes);
+    probes.bit("npu0.nmu.busy");
+    probes.number("npu0.nmu.bytes", 64);
+    probes.real("npu0.nmu.rate");
+    probes.enumeration("npu0.state", {"idle", "send data", "wait"});
+    probes.enumeration("npu1.state", {"idle", "send data", "wait"});
+    probes.number("npu0.nmu.flag", 1);
     EXPECT_EQ(waves.view_path(), folder_.file("waves.gtkw"));
     waves.begin();
     waves.close(10);
@@ -137,15 +145,19 @@ TEST_F(WavesTest, TheViewHasAFlagBeforeEachTraceAndExactNames) {
 
 TEST_F(WavesTest, AViewThatCannotBeWrittenIsAnError) {
   fs::create_directory(folder_.file("waves.gtkw"));
+  ProbeHub probes;
   Waves waves(options("*"));
-  waves.bit("a");
+  waves.listen(probes);
+  probes.bit("a");
   EXPECT_THROW(waves.begin(), WriteError);
 }
 
 TEST_F(WavesTest, ARunThatFailsLeavesAReadableFileAndView) {
   try {
+    ProbeHub probes;
     Waves waves(options("*"));
-    const Probe a = waves.bit("a");
+    waves.listen(probes);
+    const Probe a = probes.bit("a");
     waves.writer()->advance(5);
     a.set(5, true);
     throw std::runtime_error("the model failed");
@@ -157,8 +169,10 @@ TEST_F(WavesTest, ARunThatFailsLeavesAReadableFileAndView) {
 }
 
 TEST_F(WavesTest, AHugeViewIsCutAndSaysSo) {
+  ProbeHub probes;
   Waves waves(options("*"));
-  for (size_t i = 0; i < kMaxViewTraces + 5; ++i) waves.bit("x.s" + std::to_string(i));
+  waves.listen(probes);
+  for (size_t i = 0; i < kMaxViewTraces + 5; ++i) probes.bit("x.s" + std::to_string(i));
   EXPECT_EQ(write_gtkwave_view(*waves.writer(), folder_.file("v.gtkw")), kMaxViewTraces);
   EXPECT_NE(test::read_file(folder_.file("v.gtkw")).find("@200\n-5 more signals are in the tree\n"),
             std::string::npos);
@@ -169,22 +183,24 @@ class RecordedWaves : public WavesTest {
  protected:
   void record() {
     std::mt19937_64 random(5);
+    ProbeHub probes;
     Waves waves(options("*"));
+    waves.listen(probes);
     std::vector<Probe> bits;
     std::vector<Probe> numbers;
     std::vector<Probe> reals;
     std::vector<Probe> states;
     for (int i = 0; i < 30; ++i) {
       const std::string npu = "npu" + std::to_string(i);
-      bits.push_back(waves.bit(npu + ".nmu.port0.busy"));
-      numbers.push_back(waves.number(npu + ".nmu.port0.bytes", 1 + static_cast<unsigned>(i) * 2));
-      reals.push_back(waves.real(npu + ".nmu.rate"));
+      bits.push_back(probes.bit(npu + ".nmu.port0.busy"));
+      numbers.push_back(probes.number(npu + ".nmu.port0.bytes", 1 + static_cast<unsigned>(i) * 2));
+      reals.push_back(probes.real(npu + ".nmu.rate"));
       states.push_back(
-          waves.enumeration(npu + ".state", {"idle", "send", "wait", "compute", "stalled by credit"}));
+          probes.enumeration(npu + ".state", {"idle", "send", "wait", "compute", "stalled by credit"}));
       ++signals_;
       signals_ += 3;
     }
-    waves.bit("running");
+    probes.bit("running");
     ++signals_;
     scopes_ = 30 * 3;
     waves.begin();
@@ -253,8 +269,10 @@ TEST_F(RecordedWaves, GtkwaveShowsTheNamesOfAnEnumeration) {
   NEED_TOOL("gtkwave");
   NEED_TOOL("xvfb-run");
   {
+    ProbeHub probes;
     Waves waves(options("*"));
-    const Probe state = waves.enumeration("npu0.state", {"idle", "stalled by credit"});
+    waves.listen(probes);
+    const Probe state = probes.enumeration("npu0.state", {"idle", "stalled by credit"});
     waves.begin();
     state.set(0, 0);
     state.set(100, 1);

@@ -99,9 +99,9 @@ void PacketNetwork::join(uint32_t r, uint32_t p, fabric::fabric_target_socket& t
   }
 }
 
-void PacketNetwork::record(vcd::Waves& waves) {
-  if (!waves.on()) return;
-  for (auto& r : routers_) recorded_ = r->record(waves) || recorded_;
+void PacketNetwork::record(vcd::ProbeHub& probes) {
+  if (!probes.on()) return;
+  for (auto& r : routers_) recorded_ = r->record(probes) || recorded_;
 }
 
 void PacketNetwork::end_of_elaboration() {

@@ -55,9 +55,9 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   };
   PfcFigures pfc() const;
 
-  /// Waveforms of the routers (see RouterProbes). Call at elaboration; `waves` must outlive the network. What
-  /// is recorded is simulated packet by packet: with anything selected there are no trains.
-  void record(vcd::Waves& waves);
+  /// Waveforms of the routers (see RouterProbes). Call at elaboration; `probes` must outlive the network.
+  /// What is recorded is simulated packet by packet: with anything selected there are no trains.
+  void record(vcd::ProbeHub& probes);
 
   /// Flits sent by all routers and interfaces, trains not counted: while this does not grow nothing moves.
   uint64_t flits_moved() const;

@@ -133,7 +133,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   void restart(Ticks now);
 
   /// Call at elaboration. True if anything of this router is selected.
-  bool record(vcd::Waves& waves);
+  bool record(vcd::ProbeHub& probes);
 
   // -- used by PacketTrains
   void set_trains(PacketTrains* trains) { trains_ = trains; }

@@ -7,8 +7,9 @@
 
 namespace weft::packet {
 
-RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
-                           uint32_t vcs, const std::vector<uint32_t>& paused_by)
+RouterProbes::RouterProbes(vcd::ProbeHub& probes, const std::string& router,
+                           const std::vector<uint32_t>& credits, uint32_t vcs,
+                           const std::vector<uint32_t>& paused_by)
     : vcs_(vcs), outputs_(credits.size()), credits_(credits.size() * vcs), flits_(credits.size() * vcs) {
   const auto keep = [this](const vcd::Probe& probe, uint64_t value) {
     if (probe) {
@@ -20,17 +21,17 @@ RouterProbes::RouterProbes(vcd::Waves& waves, const std::string& router, const s
   for (uint32_t p = 0; p < credits.size(); ++p) {
     const std::string out = router + ".out" + std::to_string(p);
     const std::string in = router + ".in" + std::to_string(p);
-    outputs_[p].busy = keep(waves.bit(out + ".busy"), 0);
-    outputs_[p].vc = keep(waves.number(out + ".vc", 8), 0);
+    outputs_[p].busy = keep(probes.bit(out + ".busy"), 0);
+    outputs_[p].vc = keep(probes.number(out + ".vc", 8), 0);
     for (uint32_t n = 0; n < 32 && (paused_by[p] >> n) != 0; ++n) {
       outputs_[p].paused.emplace_back();
       if (((paused_by[p] >> n) & 1) != 0)
-        outputs_[p].paused[n] = keep(waves.bit(out + ".vn" + std::to_string(n) + "_paused"), 0);
+        outputs_[p].paused[n] = keep(probes.bit(out + ".vn" + std::to_string(n) + "_paused"), 0);
     }
     for (uint32_t v = 0; v < vcs; ++v) {
       const std::string vc = ".vc" + std::to_string(v);
-      credits_[p * vcs + v] = keep(waves.number(out + vc + "_credits", 32), credits[p]);
-      flits_[p * vcs + v] = keep(waves.number(in + vc + "_flits", 32), 0);
+      credits_[p * vcs + v] = keep(probes.number(out + vc + "_credits", 32), credits[p]);
+      flits_[p * vcs + v] = keep(probes.number(in + vc + "_flits", 32), 0);
     }
   }
 }

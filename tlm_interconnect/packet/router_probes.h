@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "configs/ticks.h"
-#include "vcd/waves.h"
+#include "vcd/probe_hub.h"
 
 namespace weft::packet {
 
@@ -23,7 +23,7 @@ class RouterProbes {
  public:
   /// Registers what is selected. `credits`: at the start, per port; `paused_by`: virtual networks that may be
   /// paused, per port.
-  RouterProbes(vcd::Waves& waves, const std::string& router, const std::vector<uint32_t>& credits,
+  RouterProbes(vcd::ProbeHub& probes, const std::string& router, const std::vector<uint32_t>& credits,
                uint32_t vcs, const std::vector<uint32_t>& paused_by);
   /// True if anything is selected.
   bool any() const { return any_; }

@@ -14,7 +14,7 @@ namespace {
 class PagedMemory final : public weft::MemoryTarget {
  public:
   PagedMemory(sc_core::sc_module_name name, const weft::MemoryContext& context, weft::Parameters& parameters)
-      : MemoryTarget(name, context.figures.capacity, context.sockets, context.waves),
+      : MemoryTarget(name, context.figures.capacity, context.sockets, context.probes),
         bandwidth_(context.figures.bandwidth),
         page_(parameters.size("page", "4 KiB")),
         hit_(parameters.time("hit", "20 ns")),

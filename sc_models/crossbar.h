@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The crossbar: a switch of an explicit graph, or of the tree that a line of a dimension has. Any number of
-// ports; nothing inside it blocks; its outputs are FIFO links. A message is forwarded when its tail
-// (store-and-forward) or head (cut-through) is there.
+// The crossbar: a switch of a Switch dimension, of an explicit graph, or of the tree that a line of a
+// dimension has. Any number of ports; nothing inside it blocks; its outputs are FIFO links. A message is
+// forwarded when its tail (store-and-forward) or head (cut-through) is there.
 
-#ifndef WEFT_SC_MODELS_GRAPH_SWITCH_H
-#define WEFT_SC_MODELS_GRAPH_SWITCH_H
+#ifndef WEFT_SC_MODELS_CROSSBAR_H
+#define WEFT_SC_MODELS_CROSSBAR_H
 
 #include "sc_models/switch_model.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
 namespace weft {
 
-class GraphSwitch final : public SwitchModel {
+class Crossbar final : public SwitchModel {
  public:
-  GraphSwitch(sc_core::sc_module_name name, SwitchContext context) : SwitchModel(name, std::move(context)) {}
+  Crossbar(sc_core::sc_module_name name, SwitchContext context) : SwitchModel(name, std::move(context)) {}
 
   size_t in_flight() const override { return queue_.size(); }
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The signals of links against the counters of links, by listeners of the test itself: random machines at
+// message and analytical fidelity.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sc_models/collective_job.h"
+#include "tests/support/isolated.h"
+#include "tests/support/random_machine.h"
+#include "vcd/probe_hub.h"
+
+namespace weft {
+namespace {
+
+using vcd::SignalId;
+using vcd::Steps;
+
+/// Adds up what the signals `.bytes` and `.busy` of links say.
+class LinkTally : public vcd::ProbeListener {
+ public:
+  struct Link {
+    uint64_t bytes = 0;
+    Picoseconds busy = 0;
+    Picoseconds since = 0;
+    bool on = false;
+  };
+
+  explicit LinkTally(bool all) : all_(all) {}
+  bool wants(std::string_view name) override {
+    return all_ || ends_with(name, ".bytes") || ends_with(name, ".busy");
+  }
+  SignalId declared(const vcd::Signal& signal) override {
+    names_.emplace_back(signal.name);
+    return static_cast<SignalId>(names_.size() - 1);
+  }
+  void changed(vcd::Time t, SignalId signal, uint64_t value) override {
+    const std::string& name = names_[vcd::index(signal)];
+    Link& link = links_[name.substr(0, name.rfind('.'))];
+    if (ends_with(name, ".bytes")) link.bytes = value;
+    if (!ends_with(name, ".busy") || link.on == (value != 0)) return;
+    if (link.on) link.busy += t - link.since;
+    link.since = t;
+    link.on = value != 0;
+  }
+  void changed(vcd::Time, SignalId, double) override {}
+  void changed(vcd::Time, SignalId, std::string_view) override {}
+  vcd::FutureHandle expected(vcd::Time t, SignalId signal, uint64_t value) override {
+    changed(t, signal, value);
+    return {};
+  }
+  vcd::FutureHandle expected(vcd::Time, SignalId, double) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, SignalId, std::string_view) override { return {}; }
+  bool revoked(const vcd::FutureHandle&) override { return false; }
+  void counted(const Steps&, SignalId, int) override {}
+
+  const Link& of(const std::string& link) { return links_[link]; }
+
+ private:
+  static bool ends_with(std::string_view name, std::string_view end) {
+    return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+  }
+  const bool all_;
+  std::vector<std::string> names_;
+  std::map<std::string, Link> links_;
+};
+
+Config draw(uint32_t seed) {
+  test::Random random(seed);
+  Config config;
+  const Fidelity fidelity = seed % 2 == 0 ? Fidelity::message : Fidelity::analytical;
+  test::draw_dimensions(
+      random, config, 2, 32, [](test::Random& r, uint32_t) { return 2 + r.pick(4); },
+      [&](test::Random& r, DimensionConfig& d) {
+        d.bandwidth = {(1 + r.pick(100)) * 1'000'000'000ull, 1};
+        d.latency = r.pick(1000) * 1000;
+        d.fidelity = fidelity;
+      });
+  config.collectives.chunks = 1 + random.pick(4);
+  return config;
+}
+
+TEST(LinkSignals, AddUpToTheCountersOfTheLinks) {
+  uint64_t busy_links = 0;
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    const auto result = test::isolated([&]() -> std::string {
+      const Config config = draw(seed);
+      LinkTally links(false);
+      LinkTally everything(true);
+      vcd::ProbeHub probes;
+      probes.join(links);
+      probes.join(everything);
+      Machine machine("machine", config, CollectiveJob::machine_options(&probes));
+      CollectiveJob job(machine);
+      job.start(CollectiveOp::all_reduce, 100'000 + seed);
+      if (!test::run_to_the_end(job)) return job.stall_report();
+      std::string wrong;
+      uint64_t busy = 0;
+      machine.for_each_link([&](const LinkReport& report) {
+        busy += report.busy != 0;
+        for (LinkTally* tally : {&links, &everything}) {
+          const LinkTally::Link& told = tally->of(report.name);
+          if (told.bytes != report.bytes || told.busy != report.busy || told.on)
+            wrong += fmt::format("{}: {} bytes, busy {} ps; its signals say {} and {}\n", report.name,
+                                 report.bytes, report.busy, told.bytes, told.busy);
+        }
+      });
+      return wrong.empty() ? fmt::format("same {}", busy) : wrong;
+    });
+    ASSERT_EQ(result.status, 0) << result.text;
+    ASSERT_EQ(result.text.rfind("same ", 0), 0u) << "seed " << seed << ": " << result.text;
+    busy_links += std::stoull(result.text.substr(5));
+  }
+  EXPECT_GT(busy_links, 500u);
+}
+
+}  // namespace
+}  // namespace weft

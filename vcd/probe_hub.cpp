@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "vcd/probe_hub.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace weft::vcd {
+
+/// Stands for the listeners of the signals that more than one of them wants.
+class ProbeHub::Several final : public ProbeListener {
+ public:
+  Probe share(std::vector<Probe::End> ends) {
+    ends_.push_back(std::move(ends));
+    return {this, static_cast<SignalId>(ends_.size() - 1)};
+  }
+
+  // Listeners never join it: the hub asks them itself.
+  bool wants(std::string_view) override { return false; }
+  SignalId declared(const Signal&) override { return {}; }
+
+  void changed(Time t, SignalId signal, uint64_t value) override { tell(t, signal, value); }
+  void changed(Time t, SignalId signal, double value) override { tell(t, signal, value); }
+  void changed(Time t, SignalId signal, std::string_view value) override { tell(t, signal, value); }
+  FutureHandle expected(Time t, SignalId signal, uint64_t value) override { return ask(t, signal, value); }
+  FutureHandle expected(Time t, SignalId signal, double value) override { return ask(t, signal, value); }
+  FutureHandle expected(Time t, SignalId signal, std::string_view value) override {
+    return ask(t, signal, value);
+  }
+  bool revoked(const FutureHandle& handle) override {
+    bool all = true;
+    const std::vector<Probe::End>& ends = ends_[handle.slot];
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const FutureHandle& own = (*handle.of_each)[i];
+      if (own) all = ends[i].listener->revoked(own) && all;
+    }
+    return all;
+  }
+  void counted(const Steps& steps, SignalId signal, int by) override {
+    for (const Probe::End& end : ends_[index(signal)]) end.listener->counted(steps, end.signal, by);
+  }
+
+ private:
+  template <class T>
+  void tell(Time t, SignalId signal, T value) {
+    for (const Probe::End& end : ends_[index(signal)]) end.listener->changed(t, end.signal, value);
+  }
+
+  template <class T>
+  FutureHandle ask(Time t, SignalId signal, T value) {
+    std::vector<FutureHandle> handles;
+    bool any = false;
+    for (const Probe::End& end : ends_[index(signal)]) {
+      handles.push_back(end.listener->expected(t, end.signal, value));
+      any = any || handles.back();
+    }
+    if (!any) return {};
+    return {index(signal), 1, std::make_shared<const std::vector<FutureHandle>>(std::move(handles))};
+  }
+
+  std::vector<std::vector<Probe::End>> ends_;  ///< by the number it gave
+};
+
+ProbeHub::ProbeHub() = default;
+ProbeHub::~ProbeHub() = default;
+
+void ProbeHub::join(ProbeListener& listener) {
+  if (!examples_.empty())
+    throw std::logic_error("a listener joins the probe hub after the first signal was declared");
+  listeners_.push_back(&listener);
+}
+
+Probe ProbeHub::declare(const Signal& signal) {
+  if (listeners_.empty()) return {};
+  std::string kind;
+  bool number = false;
+  for (const char c : signal.name) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) kind += c;
+    if (digit && !number) kind += '#';
+    number = digit;
+  }
+  examples_.try_emplace(std::move(kind), signal.name);
+
+  std::vector<Probe::End> ends;
+  for (ProbeListener* listener : listeners_)
+    if (listener->wants(signal.name)) ends.push_back({listener, listener->declared(signal)});
+  if (ends.empty()) return {};
+  if (ends.size() == 1) return ends.front();
+  if (several_ == nullptr) several_ = std::make_unique<Several>();
+  return several_->share(std::move(ends));
+}
+
+std::vector<std::string> ProbeHub::examples() const {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : examples_) names.push_back(name);
+  return names;
+}
+
+}  // namespace weft::vcd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#ifndef WEFT_VCD_PROBE_LISTENER_H
+#define WEFT_VCD_PROBE_LISTENER_H
+
+#include <cstdint>
+#include <string_view>
+
+#include "vcd/value.h"
+
+namespace weft::vcd {
+
+/// A signal as its module declares it.
+struct Signal {
+  std::string_view name;  ///< full, scopes separated by dots: "job.npu0.nmu.state"
+  Kind kind = Kind::bit;
+  unsigned width = 1;                ///< of a number, in bits
+  const EnumTable* table = nullptr;  ///< of an enumeration, else null
+};
+
+/// Something that listens to signals: a waveform, a timeline, statistics. It joins a ProbeHub before the
+/// machine is built, is asked once for every signal there is, and hears the changes of those it wants.
+///
+/// A change comes with its time, which may be ahead of the kernel's time: models know early. Of two changes
+/// of one signal at one time the one that was told last holds.
+class ProbeListener {
+ public:
+  virtual ~ProbeListener() = default;
+
+  /// Does it want this signal?
+  virtual bool wants(std::string_view name) = 0;
+  /// A wanted signal. Changes name it by the number that is returned.
+  virtual SignalId declared(const Signal& signal) = 0;
+
+  /// The signal has `value` from `t` on (ps): of bits, numbers and enumerations, of reals, of texts.
+  virtual void changed(Time t, SignalId signal, uint64_t value) = 0;
+  virtual void changed(Time t, SignalId signal, double value) = 0;
+  virtual void changed(Time t, SignalId signal, std::string_view value) = 0;
+  /// As changed(), and names the change so that it can be taken back before `t`. The handle is empty if it
+  /// cannot.
+  virtual FutureHandle expected(Time t, SignalId signal, uint64_t value) = 0;
+  virtual FutureHandle expected(Time t, SignalId signal, double value) = 0;
+  virtual FutureHandle expected(Time t, SignalId signal, std::string_view value) = 0;
+  /// Takes back what was expected. False if it is too late.
+  virtual bool revoked(const FutureHandle& handle) = 0;
+  /// A count changes by `by` at each of the steps, whatever else adds to it.
+  virtual void counted(const Steps& steps, SignalId signal, int by) = 0;
+};
+
+}  // namespace weft::vcd
+
+#endif
