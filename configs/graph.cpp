@@ -122,7 +122,7 @@ void Graph::check_connected() const {
 }
 
 void Graph::find_routes() {
-  const RoutingPolicy* policy = find_routing_policy(spec_.routing);
+  const GraphRouting* policy = find_graph_routing(spec_.routing);
   if (policy == nullptr) fail(fmt::format("there is no routing `{}`", spec_.routing));
   const uint32_t n = nodes();
   const bool explicit_table = std::string_view(spec_.routing) == "table";

@@ -54,7 +54,7 @@ struct GraphSpec {
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::cut_through;
   bool npus_forward = true;                 ///< messages may pass through NPUs
-  std::string routing = "shortest_path";    ///< a row of routing_policies()
+  std::string routing = "shortest_path";    ///< a row of graph_routings()
   std::vector<GraphRoute> routes;           ///< of `table`
   std::string implementation = "crossbar";  ///< of the switches, at message fidelity
 };

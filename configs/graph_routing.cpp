@@ -90,8 +90,8 @@ RouteIndex::RouteIndex(const Graph& graph) : by_destination_(graph.npus() + size
         line);
 }
 
-const std::vector<RoutingPolicy>& routing_policies() {
-  static const std::vector<RoutingPolicy> rows = {
+const std::vector<GraphRouting>& graph_routings() {
+  static const std::vector<GraphRouting> rows = {
       {"shortest_path",
        "the way of fewest hops; among those least latency, then the lowest number of the next node",
        shortest_path},
@@ -103,8 +103,8 @@ const std::vector<RoutingPolicy>& routing_policies() {
   return rows;
 }
 
-const RoutingPolicy* find_routing_policy(std::string_view name) {
-  for (const RoutingPolicy& row : routing_policies())
+const GraphRouting* find_graph_routing(std::string_view name) {
+  for (const GraphRouting& row : graph_routings())
     if (name == row.name) return &row;
   return nullptr;
 }

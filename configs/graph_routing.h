@@ -34,7 +34,7 @@ class RouteIndex {
   std::vector<std::vector<uint32_t>> by_destination_;  // the last one: GraphRoute::kAnywhere
 };
 
-struct RoutingPolicy {
+struct GraphRouting {
   const char* name;
   const char* description;
   /// Fills `out`, which has an empty entry for every node. Following any of the ports from any node that has
@@ -43,9 +43,9 @@ struct RoutingPolicy {
 };
 
 /// The registry: one row a policy.
-const std::vector<RoutingPolicy>& routing_policies();
+const std::vector<GraphRouting>& graph_routings();
 /// nullptr for an unknown name.
-const RoutingPolicy* find_routing_policy(std::string_view name);
+const GraphRouting* find_graph_routing(std::string_view name);
 
 }  // namespace weft
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/describe.h"
 #include "configs/graph.h"
 #include "configs/units.h"
@@ -126,13 +127,11 @@ Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, Collecti
   const collectives::TrafficEstimate all =
       collectives::estimate_traffic(config, *CollectiveJob::plan_of(plans, op, bytes, root));
   const double share = folded ? 1.0 / config.npus() : 1.0;
-  const bool packets = std::any_of(config.fabric_dimensions().begin(), config.fabric_dimensions().end(),
-                                   [](const DimensionConfig& d) { return d.fidelity == Fidelity::packet; }) ||
-                       (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet);
   Ahead ahead;
   ahead.messages = all.messages * share;
   ahead.work = ahead.messages;
-  if (packets) ahead.work += all.bytes * share / static_cast<double>(config.packet.packet_bytes);
+  if (carries_packets(config))
+    ahead.work += all.bytes * share / static_cast<double>(config.packet.packet_bytes);
   return ahead;
 }
 

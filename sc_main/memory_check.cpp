@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/describe.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -24,7 +25,7 @@ std::string remedies(const Config& config) {
   if (!unfolded.empty())
     text += fmt::format("let ranks fold, which they do not here because {} (docs/folding.md), ", unfolded);
   const auto coarse = [](const DimensionConfig& d) {
-    return d.fidelity == Fidelity::analytical || d.size <= 1;
+    return d.size <= 1 || carrier_of(d) == Carrier::direct;
   };
   const auto& dimensions = config.fabric_dimensions();
   if (!std::all_of(dimensions.begin(), dimensions.end(), coarse)) text += "use `fidelity: analytical`, ";

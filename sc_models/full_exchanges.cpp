@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "configs/blueprint/carrier.h"
+
 namespace weft {
 namespace {
 
@@ -28,7 +30,7 @@ bool FullExchanges::has_exchanges(const collectives::CollectivePlan& plan,
                                   const std::vector<DimensionConfig>& dimensions) const {
   if (phase.exchanges.empty()) return false;
   const collectives::Axis& axis = plan.axes()[phase.axis];
-  if (axis.size < kLeast || dimensions[axis.dimension].fidelity != Fidelity::analytical) return false;
+  if (axis.size < kLeast || carrier_of(dimensions[axis.dimension]) != Carrier::direct) return false;
   // What a window holds back is not sent at once.
   return config_.collectives.direct_window == 0 || phase.algorithm != collectives::direct_algorithm();
 }

@@ -31,6 +31,9 @@ struct LinkReport {
   Picoseconds paused = 0;
   uint64_t overruns = 0;  ///< packets that found a full buffer without having been paused
 
+  /// Messages do not pass it one by one: no sockets are joined there.
+  bool direct() const { return fidelity == Fidelity::analytical; }
+
   LinkReport() = default;
   /// What the link has counted; its names are to be set.
   explicit LinkReport(const fabric::Link& of)

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/blueprint/names.h"
 #include "configs/stop.h"
 #include "sc_models/analytical_switch.h"
@@ -81,7 +82,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
     for (const uint32_t r : options.mirrored) {
-      if (dimension.fidelity != Fidelity::analytical)
+      if (carrier_of(dimension) != Carrier::direct)
         throw std::logic_error("only analytical dimensions have mirrors");
       auto& mirror =
           own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
@@ -163,16 +164,23 @@ void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* prob
 /// The links and switches that carry the plane's messages along dimension d.
 void Machine::build_dimension(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
-  if (whole_.empty() || dimension.size <= 1 || dimension.fidelity == Fidelity::packet) return;
-  const Shape shape(dimension);
-  if (dimension.fidelity == Fidelity::analytical || shape.joins_pairs()) {
-    build_direct(p, d, probes);
-  } else if (shape.tree() != nullptr) {
-    build_trees(p, d);
-  } else if (shape.has_switches()) {
-    build_switches(p, d, probes);
-  } else {
-    build_neighbours(p, d);
+  if (whole_.empty() || dimension.size <= 1) return;
+  switch (carrier_of(dimension)) {
+    case Carrier::direct:
+    case Carrier::pairs:
+      build_direct(p, d, probes);
+      break;
+    case Carrier::neighbours:
+      build_neighbours(p, d);
+      break;
+    case Carrier::crossbars:
+      build_switches(p, d, probes);
+      break;
+    case Carrier::switches:
+      build_trees(p, d);
+      break;
+    case Carrier::packets:
+      break;  // build_packets
   }
 }
 
@@ -208,7 +216,7 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
 fabric::fabric_initiator_base& Machine::end_at_carrier(uint32_t p, uint32_t d, uint32_t place) {
   fabric::fabric_initiator_base& own_end = *at(place).end({d, false, p}).initiator;
   const DimensionConfig& dimension = fidelity_.plane(p).fabric_dimensions()[d];
-  if (cuts_.none() || dimension.fidelity != Fidelity::message) return own_end;
+  if (cuts_.none() || carrier_of(dimension) != Carrier::pairs) return own_end;
   const Shape& shape = geometry_.shape(d);
   const uint32_t here = geometry_.coordinate(place, d);
   LinkCuts::PairLinks links;
@@ -227,7 +235,7 @@ fabric::fabric_initiator_base& Machine::end_at_carrier(uint32_t p, uint32_t d, u
 std::vector<std::string> Machine::wireless_links() const {
   std::vector<std::string> names;
   for_each_link([&](const LinkReport& link) {
-    if (link.fidelity == Fidelity::analytical) names.push_back(link.name);
+    if (link.direct()) names.push_back(link.name);
   });
   return names;
 }
@@ -359,8 +367,8 @@ void Machine::build_trees(uint32_t p, uint32_t d) {
 
 void Machine::build_graph() {
   const Graph& graph = *config_.graph;
-  if (graph.spec().fidelity == Fidelity::packet) return;
-  if (graph.spec().fidelity == Fidelity::analytical) {
+  if (carrier_of(graph) == Carrier::packets) return;  // build_packets
+  if (carrier_of(graph) == Carrier::direct) {
     auto& direct = own(std::make_unique<fabric::DirectFabric>("graph", npus()));
     for (uint32_t n = 0; n < npus(); ++n) direct.bind_member(*at(n).end({0}).initiator);
     return;

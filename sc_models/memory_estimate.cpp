@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/blueprint/shape.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
@@ -91,22 +92,22 @@ void add_dimension(Parts& parts, const Config& config, const DimensionConfig& d,
   const double lines = config.npus() / n;
   const bool unit = collectives::uses_unit(config, number);
   const Shape shape(d);
-  const bool pairs = shape.joins_pairs();
+  const Carrier carrier = carrier_of(d);
   parts.add(kSwitches, folded * kMirror);
-  double port = kPort + (pairs ? (n - 2) * kLink : kLink);
-  if (d.fidelity == Fidelity::analytical || pairs) {
+  double port = kPort + (shape.joins_pairs() ? (n - 2) * kLink : kLink);
+  if (carrier == Carrier::direct || carrier == Carrier::pairs) {
     port += kDirectMember;
-    if (d.fidelity == Fidelity::analytical) port += kLastLink * shape.links();
-  } else if (d.tree != nullptr) {
+    if (carrier == Carrier::direct) port += kLastLink * shape.links();
+  } else if (carrier == Carrier::switches) {
     const Graph& graph = d.tree->graph();
     parts.add(kSwitches,
               lines * ((graph.nodes() - graph.npus()) * kGraphSwitch + ports_of(graph, false) * kGraphPort));
-  } else if (shape.has_switches()) {
+  } else if (carrier == Carrier::crossbars) {
     parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
   } else {
     port += kPort;  // one a direction
   }
-  if (unit && d.fidelity != Fidelity::packet) parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
+  if (unit) parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
   parts.add(kNpus, ranks * port);
 }
 
@@ -170,9 +171,10 @@ void add_region(Parts& parts, const Config& config, const std::vector<uint32_t>&
 void add_graph(Parts& parts, const Config& config) {
   const Graph& graph = *config.graph;
   const double npu_ports = ports_of(graph, true);
-  if (graph.spec().fidelity == Fidelity::analytical) {
+  const Carrier carrier = carrier_of(graph);
+  if (carrier == Carrier::direct) {
     parts.add(kNpus, npu_ports * 2 * kLink + config.npus() * (kPort + kDirectMember));
-  } else if (graph.spec().fidelity == Fidelity::message) {
+  } else if (carrier == Carrier::switches) {
     parts.add(kNpus, npu_ports * kPort);
     parts.add(kSwitches, (graph.nodes() - graph.npus()) * kGraphSwitch + ports_of(graph, false) * kGraphPort);
   } else {
@@ -221,7 +223,7 @@ void add_machine(Parts& parts, const Config& config, double ranks, double folded
     const std::vector<DimensionConfig>& dimensions = plane.fabric_dimensions();
     for (uint32_t d = 0; d < dimensions.size(); ++d) {
       const std::pair<uint32_t, Fidelity> key{d, dimensions[d].fidelity};
-      if (dimensions[d].size <= 1 || dimensions[d].fidelity == Fidelity::packet ||
+      if (dimensions[d].size <= 1 || carrier_of(dimensions[d]) == Carrier::packets ||
           std::find(built.begin(), built.end(), key) != built.end())
         continue;
       built.push_back(key);
@@ -242,7 +244,7 @@ double packets_on_wires(const Config& config) {
     return 2 * (1 + rate.value() * static_cast<double>(latency) * 1e-12 / packet);
   };
   double packets = 0;
-  if (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet) {
+  if (config.graph != nullptr && carrier_of(*config.graph) == Carrier::packets) {
     for (const GraphLink& link : config.graph->spec().links) packets += on_wire(link.rate(), link.latency);
     packets /= config.npus();
   }
@@ -261,7 +263,7 @@ double packets_on_wires(const Config& config) {
 void add_size(Parts& parts, const Config& config, const collectives::PlanSize& size, double ranks) {
   const auto& dimensions = config.fabric_dimensions();
   const bool last_links = std::any_of(dimensions.begin(), dimensions.end(), [](const DimensionConfig& d) {
-    return d.fidelity == Fidelity::analytical && d.size > 1;
+    return d.size > 1 && carrier_of(d) == Carrier::direct;
   });
   parts.add("chunks of collectives", ranks * size.chunks * kChunk);
   parts.add("messages on their way", ranks * size.messages * (last_links ? kAnalyticalMessage : kMessage));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/blueprint/names.h"
 #include "configs/implementation.h"
 #include "configs/keys.h"
@@ -59,15 +60,15 @@ void for_each_switch(const Config& config, const graph::FidelityRules& fidelity,
                      const std::function<void(const std::string&)>& f) {
   if (config.graph != nullptr) {
     const Graph& graph = *config.graph;
-    for (uint32_t n = graph.npus(); graph.spec().fidelity == Fidelity::message && n < graph.nodes(); ++n)
+    for (uint32_t n = graph.npus(); carrier_of(graph) == Carrier::switches && n < graph.nodes(); ++n)
       f("switch_" + graph.name(n));
     return;
   }
   for (uint32_t p = 0; p < fidelity.planes(); ++p) {
     for (uint32_t d = 0; d < geometry.dimensions(); ++d) {
       const DimensionConfig& dimension = fidelity.plane(p).fabric_dimensions()[d];
-      if (dimension.fidelity != Fidelity::message || !Shape(dimension).has_switches() ||
-          !first_plane(fidelity, p, d))
+      const Carrier carrier = carrier_of(dimension);
+      if ((carrier != Carrier::crossbars && carrier != Carrier::switches) || !first_plane(fidelity, p, d))
         continue;
       const std::string suffix = p == 0 ? "" : fmt::format("_{}", to_string(dimension.fidelity));
       for (uint32_t r = 0; r < geometry.npus(); ++r) {

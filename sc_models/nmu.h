@@ -294,7 +294,6 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref);
   void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
   Picoseconds take_tail(fabric::PacketRef ref);
-  bool two_ways(const DimensionConfig& dimension) const;
   const Route& route(uint32_t destination, uint8_t variant);
   Port* port_to_neighbour(uint32_t destination);
   void find_route(uint32_t destination, uint8_t variant, Route& route) const;

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/blueprint/names.h"
 #include "sc_models/nmu.h"
 #include "sc_models/switch_ways.h"
@@ -54,10 +55,6 @@ void Nmu::add_end(Port& port, bool is_target) {
   }
 }
 
-bool Nmu::two_ways(const DimensionConfig& d) const {
-  return Shape(d).joins_neighbours() && d.fidelity != Fidelity::analytical;
-}
-
 void Nmu::build_ports(std::vector<fabric::LinkType>& link_types) {
   const uint32_t dims = geometry_.dimensions();
   // The plane that shows a fidelity of the dimension first has the ports; later ones share them.
@@ -99,7 +96,8 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
   const Shape shape(dimension);
   next = (next + 1) / 2 * 2;
   planes_[p].first_port[d] = static_cast<uint8_t>(next);
-  if (dimension.fidelity == Fidelity::packet) {
+  const Carrier carrier = carrier_of(dimension);
+  if (carrier == Carrier::packets) {
     next += 2;  // no ports, only their slots: network interfaces of the packet network are in their place
     return;
   }
@@ -110,7 +108,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
     port.dimension = static_cast<uint16_t>(d);
     port.descending = descending;
     port.plane = static_cast<uint8_t>(p);
-    if (dimension.fidelity == Fidelity::analytical)
+    if (carrier == Carrier::direct)
       port.analytical = shape.joins_pairs() ? Port::Analytical::pairs : Port::Analytical::shared;
     port.cut_through = dimension.switching == Switching::cut_through;
     port.send_on(static_cast<uint32_t>(links), link_type);
@@ -125,7 +123,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
                ? geometry_.with_coordinate(place_, d, shape.peer(c, link))
                : ~0u;
   };
-  if (two_ways(dimension)) {
+  if (carrier == Carrier::neighbours) {
     // The upward end of each link is the initiator. Where a link leads nowhere the slot stays empty.
     for (const uint32_t link : {Shape::kUp, Shape::kDown}) {
       if (shape.leads_on(c, link)) {
@@ -141,7 +139,7 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
   // Between pairs, what comes along this dimension alone has waited for the same link at its other end.
   const auto along = [](const DimensionConfig& other) { return other.size > 1; };
   const bool others = std::count_if(dimensions_.begin(), dimensions_.end(), along) > 1;
-  const bool waits = dimension.fidelity == Fidelity::analytical && (others || !shape.joins_pairs());
+  const bool waits = carrier == Carrier::direct && (others || !shape.joins_pairs());
   add(false, shape.links(), waits ? shape.links() : 0, false);
   if (!shape.joins_neighbours()) return;
   // Analytical: both directions behind one socket.
@@ -151,9 +149,10 @@ void Nmu::build_dimension(uint32_t p, uint32_t d, fabric::LinkType& link_type, s
 
 void Nmu::build_graph_ports(std::vector<fabric::LinkType>& link_types) {
   const auto& ends = graph_->ports(place_);
-  if (graph_->spec().fidelity == Fidelity::packet) {
+  const Carrier carrier = carrier_of(*graph_);
+  if (carrier == Carrier::packets) {
     ports_ = Ports(2);  // slots only, see build_ports
-  } else if (graph_->spec().fidelity == Fidelity::analytical) {
+  } else if (carrier == Carrier::direct) {
     // One socket to the carrier; a link each way for every end.
     ports_ = Ports(2);
     Port& port = ports_[0];
@@ -206,7 +205,8 @@ Fidelity Nmu::fidelity_of(const Port& port) const {
 Nmu::Port* Nmu::port(uint32_t dimension, bool descending, uint32_t plane) {
   const DimensionConfig& d = (*planes_[plane].dimensions)[dimension];
   if (d.size <= 1) return nullptr;
-  Port& port = ports_[planes_[plane].first_port[dimension] + (two_ways(d) && descending ? 1u : 0u)];
+  Port& port = ports_[planes_[plane].first_port[dimension] +
+                      (descending && carrier_of(d) == Carrier::neighbours ? 1u : 0u)];
   return port.nmu == nullptr ? nullptr : &port;
 }
 

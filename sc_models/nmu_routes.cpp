@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "configs/blueprint/carrier.h"
 #include "sc_models/nmu.h"
 
 namespace weft {
@@ -24,7 +25,7 @@ void Nmu::find_route(uint32_t destination, uint8_t variant, Route& route) const 
 
 void Nmu::find_graph_route(uint32_t destination, Route& route) const {
   if (packet_ends_.empty()) {
-    route.analytical = graph_->spec().fidelity == Fidelity::analytical;
+    route.analytical = carrier_of(*graph_) == Carrier::direct;
     route.special = route.analytical || graph_->per_flow();
     if (!route.special) route.port = static_cast<uint8_t>(graph_->next_port(place_, destination, 0));
     return;
@@ -42,14 +43,15 @@ void Nmu::find_unit_route(uint32_t d, Route& route) const {
   const Plane& plane = planes_[route.variant >> 1];
   const DimensionConfig& dimension = (*plane.dimensions)[d];
   route.port = plane.first_port[d];
-  if (dimension.fidelity == Fidelity::packet) {
+  const Carrier carrier = carrier_of(dimension);
+  if (carrier == Carrier::packets) {
     route.special = true;
     route.packet = plane.packet_end_of[d];
     route.target = route.destination;
     return;
   }
   route.latency = dimension.latency;
-  route.analytical = route.special = dimension.fidelity == Fidelity::analytical;
+  route.analytical = route.special = carrier == Carrier::direct;
   route.target = geometry_.npus() + geometry_.line(place_, d);
   route.slowest = static_cast<uint8_t>(d);
 }
@@ -92,9 +94,10 @@ void Nmu::find_leg(uint32_t destination, Route& route) const {
     const uint32_t to = geometry_.coordinate(destination, d);
     if (from == to) continue;
     const DimensionConfig& dimension = (*plane.dimensions)[d];
-    const bool analytical = dimension.fidelity == Fidelity::analytical;
+    const Carrier carrier = carrier_of(dimension);
+    const bool analytical = carrier == Carrier::direct;
     if (found && (!route.analytical || !analytical)) return;
-    if (dimension.fidelity == Fidelity::packet) {
+    if (carrier == Carrier::packets) {
       find_packet_leg(destination, d, route);
       return;
     }
@@ -109,7 +112,7 @@ void Nmu::find_leg(uint32_t destination, Route& route) const {
     found = true;
     route.analytical = route.special = analytical;
     // Directions at other fidelities have a port each; all other links are behind one.
-    const bool port_each = two_ways(dimension);
+    const bool port_each = carrier == Carrier::neighbours;
     route.port = static_cast<uint8_t>(plane.first_port[d] + (port_each ? link : 0));
     route.link = static_cast<uint16_t>(port_each ? 0 : link);
   }

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "configs/blueprint/blueprint.h"
+#include "configs/blueprint/carrier.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/tree.h"
@@ -70,11 +71,7 @@ packet::Segmentation segmentation_of(const Config& config) {
 }
 
 bool anything_at_packet_fidelity(const Config& config) {
-  const auto& rules = config.fidelity_rules;
-  return !packet_regions(config).empty() ||
-         (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet) ||
-         std::any_of(rules.begin(), rules.end(),
-                     [](const FidelityRule& rule) { return rule.fidelity == Fidelity::packet; });
+  return !packet_regions(config).empty() || may_carry_packets(config);
 }
 
 /// A packet that is on its way for longer would pass the end of the time that packets can have.
@@ -323,7 +320,7 @@ std::vector<PacketRegion> packet_regions_of(const Config& config) {
   std::vector<PacketRegion> regions;
   for (const std::vector<uint32_t>& dimensions : packet_regions(config))
     regions.push_back(make_region(config, dimensions));
-  if (config.graph != nullptr && config.graph->spec().fidelity == Fidelity::packet && config.npus() > 1)
+  if (config.graph != nullptr && carrier_of(*config.graph) == Carrier::packets && config.npus() > 1)
     regions.push_back(make_graph_region(config));
   return regions;
 }

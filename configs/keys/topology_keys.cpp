@@ -21,7 +21,7 @@ constexpr Allowed kSwitchModels =
 
 std::vector<Choice> routing_choices() {
   std::vector<Choice> choices;
-  for (const RoutingPolicy& policy : routing_policies())
+  for (const GraphRouting& policy : graph_routings())
     choices.push_back({policy.name, true, policy.description});
   return choices;
 }

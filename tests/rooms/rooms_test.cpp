@@ -87,6 +87,20 @@ TEST(Rooms, HeadersDoNotOpenNamespaces) {
   EXPECT_EQ(count("vcd/x.cpp", kTag + std::string("using namespace std;\n")), 0u);
 }
 
+TEST(Rooms, FidelityIsAskedForWhereCarriersAreChosen) {
+  for (const char* asks : {"if (d.fidelity == Fidelity::packet) x();\n", "bool b = Fidelity::message != f;\n",
+                           "    case Fidelity::analytical:\n"}) {
+    const std::string text = kTag + std::string(asks);
+    for (const char* path :
+         {"sc_models/x.cpp", "sc_main/x.cpp", "workload/graph/x.cpp", "tlm_interconnect/x.h"})
+      EXPECT_GE(count(path, text), 1u) << path << ": " << asks;
+    for (const char* path :
+         {"configs/blueprint/x.cpp", "configs/x.cpp", "sc_models/pool/x.cpp", "tests/a/x.cpp"})
+      EXPECT_EQ(count(path, text), 0u) << path << ": " << asks;
+  }
+  EXPECT_EQ(count("sc_models/x.cpp", kTag + std::string("report.fidelity = Fidelity::packet;\n")), 0u);
+}
+
 TEST(Rooms, OnlyTheBlueprintKnowsKindsOfDimensions) {
   const std::string names = kTag + std::string("bool b = d.kind == weft::DimensionKind::ring;\n");
   for (const char* path : {"sc_models/x.cpp", "tlm_interconnect/packet/x.cpp", "workload/collectives/x.cpp",

@@ -64,6 +64,7 @@ class Check {
     for (line_ = 0; line_ < lines_.size(); ++line_) {
       include(lines_[line_]);
       kinds(lines_[line_]);
+      fidelity(lines_[line_]);
       static const std::regex using_namespace(R"(^\s*using\s+namespace\b)");
       if (is_header(path_) && std::regex_search(lines_[line_], using_namespace))
         say("`using namespace` in a header");
@@ -133,6 +134,16 @@ class Check {
     static const std::regex word(R"(\bDimensionKind\b)");
     if (std::regex_search(line.substr(0, line.find("//")), word))
       say("names DimensionKind: ask the dimension's Shape (configs/blueprint/shape.h)");
+  }
+
+  /// Everybody else asks for the carrier. A pool has a fidelity of its own.
+  void fidelity(const std::string& line) {
+    if (kMayInclude.count(first_part(path_)) == 0 || first_part(path_) == "configs") return;
+    for (const char* own : {"sc_models/pool/", "workload/pool/", "sc_models/link_report.h"})
+      if (path_.compare(0, std::string(own).size(), own) == 0) return;
+    static const std::regex asks(R"([!=]= Fidelity::|case Fidelity::|Fidelity::\w+ [!=]=)");
+    if (std::regex_search(line.substr(0, line.find("//")), asks))
+      say("asks for a fidelity: ask for the dimension's carrier (configs/blueprint/carrier.h)");
   }
 
   void guard(std::map<std::string, std::string>& guards) {

@@ -80,7 +80,7 @@ void set_port(const Graph& graph, uint32_t node, uint32_t link, uint16_t router_
 /// The graph's own routes, as the routers' table.
 void fill_table(const Graph& graph, const std::vector<uint32_t>& router,
                 const std::vector<std::vector<uint16_t>>& port, PacketTopology& t) {
-  const weft::RoutingPolicy* const policy = find_routing_policy(graph.spec().routing);
+  const GraphRouting* const policy = find_graph_routing(graph.spec().routing);
   std::vector<uint32_t> node_of(t.routers.size());
   for (uint32_t node = 0; node < graph.nodes(); ++node)
     if (router[node] != ~0u) node_of[router[node]] = node;

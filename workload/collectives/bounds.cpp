@@ -8,6 +8,7 @@
 #include <map>
 
 #include "configs/blueprint/blueprint.h"
+#include "configs/blueprint/carrier.h"
 #include "configs/dram_spec.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
@@ -209,7 +210,7 @@ double packet_time(const PacketFabricConfig& p, double n, double loop, bool paus
 /// that one virtual channel leaves between packets; no message takes longer for its flits.
 Wide hop_time(const Config& config, const DimensionConfig& dimension, uint64_t bytes) {
   const Rate rate = dimension.link_rate();
-  if (dimension.fidelity != Fidelity::packet) return dimension.latency + any_transfer_time(bytes, rate);
+  if (carrier_of(dimension) != Carrier::packets) return dimension.latency + any_transfer_time(bytes, rate);
   const PacketFabricConfig& p = config.packet;
   // The routers' clock is at most a flit's time here: links of other rates share it only if they are faster.
   Ticks flit = std::max(ticks(p.cycle), flit_time(p, rate));
@@ -238,7 +239,7 @@ Wide unit_phase_time(const Config& config, const DimensionConfig& dimension, con
   Wide inside = unit_serial_time(dimension, layout);
   if (config.nmu.injection_bandwidth.bytes_per_second != 0)
     inside += any_transfer_time(totals.bytes_in, config.nmu.injection_bandwidth) + totals.contributions;
-  if (dimension.fidelity == Fidelity::packet)
+  if (carrier_of(dimension) == Carrier::packets)
     return inside + messages * hop_time(config, dimension, layout.piece(0).bytes);  // none is larger
   return inside + messages * dimension.latency + messages +                         // rounding
          any_transfer_time(static_cast<Wide>(totals.bytes_in) + totals.bytes_out, dimension.link_rate());
@@ -342,7 +343,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
     nearest = std::min(nearest, hop);
     // Rooted operations start or end at the root, the others must reach from end to end.
     reach += farthest(geometry, axis, rooted(op) ? root[a].me : 0);
-    if (dimension.tree != nullptr && dimension.fidelity != Fidelity::analytical)
+    if (dimension.tree != nullptr && carrier_of(dimension) != Carrier::direct)
       bound =
           std::max(bound, subtrees_bound(plan, dimension, axis, rooted(op) ? root[a].me : 0, members, bytes));
     // The members at one coordinate of this dimension against all others. They may reduce or multicast among
@@ -503,23 +504,19 @@ class Serial {
 
 /// Links that err send again, and senders that slow down for marks wait, for as long as chance will have it.
 bool unbounded(const Config& config) {
-  bool packets = false;
-  const auto look = [&](Fidelity fidelity, double errors) {
-    packets = packets || fidelity == Fidelity::packet;
-    return fidelity == Fidelity::packet && errors != 0;
-  };
-  bool errs = false;
+  if (!carries_packets(config)) return false;
+  bool errs = config.packet.dcqcn.enabled;
   if (config.graph != nullptr) {
-    for (const GraphLink& link : config.graph->spec().links)
-      errs = look(config.graph->spec().fidelity, link.flit_error_rate) || errs;
-  } else {
-    for (const DimensionConfig& d : config.fabric_dimensions()) {
-      if (d.size > 1) errs = look(d.fidelity, d.flit_error_rate) || errs;
-      for (uint32_t l = 1; d.tree != nullptr && l < d.tree->height(); ++l)
-        errs = look(d.fidelity, d.tree->level(l).flit_error_rate) || errs;
-    }
+    for (const GraphLink& link : config.graph->spec().links) errs = errs || link.flit_error_rate != 0;
+    return errs;
   }
-  return errs || (packets && config.packet.dcqcn.enabled);
+  for (const DimensionConfig& d : config.fabric_dimensions()) {
+    if (d.size <= 1 || carrier_of(d) != Carrier::packets) continue;
+    errs = errs || d.flit_error_rate != 0;
+    for (uint32_t l = 1; d.tree != nullptr && l < d.tree->height(); ++l)
+      errs = errs || d.tree->level(l).flit_error_rate != 0;
+  }
+  return errs;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/data_check.cpp
   collectives/p2p_data.cpp
   collectives/plan.cpp
+  collectives/plan_builder.cpp
   collectives/plan_size.cpp
   collectives/auto_chunks.cpp
   collectives/link_share.cpp

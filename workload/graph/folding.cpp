@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "configs/blueprint/carrier.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
 #include "workload/graph/fidelity_rules.h"
@@ -295,7 +296,7 @@ std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
   if (config.replaces_modules()) return "NPUs, NMUs or single modules are of models of their own";
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
-    if (config.dimensions[d].size > 1 && config.dimensions[d].fidelity != Fidelity::analytical) {
+    if (config.dimensions[d].size > 1 && carrier_of(config.dimensions[d]) != Carrier::direct) {
       return fmt::format("dimension {} is not analytical", d);
     }
   }

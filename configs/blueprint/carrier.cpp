@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "configs/blueprint/carrier.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "configs/blueprint/shape.h"
+
+namespace weft {
+
+Carrier carrier_of(const DimensionConfig& dimension) {
+  if (dimension.fidelity == Fidelity::analytical) return Carrier::direct;
+  if (dimension.fidelity == Fidelity::packet) return Carrier::packets;
+  const Shape shape(dimension);
+  if (shape.joins_neighbours()) return Carrier::neighbours;
+  if (shape.joins_pairs()) return Carrier::pairs;
+  return shape.has_crossbar() ? Carrier::crossbars : Carrier::switches;
+}
+
+Carrier carrier_of(const Graph& graph) {
+  if (graph.spec().fidelity == Fidelity::analytical) return Carrier::direct;
+  return graph.spec().fidelity == Fidelity::packet ? Carrier::packets : Carrier::switches;
+}
+
+bool carries_packets(const Config& config) {
+  if (config.graph != nullptr) return carrier_of(*config.graph) == Carrier::packets;
+  const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();
+  return std::any_of(dimensions.begin(), dimensions.end(), [](const DimensionConfig& d) {
+    return d.size > 1 && carrier_of(d) == Carrier::packets;
+  });
+}
+
+bool may_carry_packets(const Config& config) {
+  const auto& rules = config.fidelity_rules;
+  return carries_packets(config) || std::any_of(rules.begin(), rules.end(), [](const FidelityRule& rule) {
+           return rule.fidelity == Fidelity::packet;
+         });
+}
+
+}  // namespace weft
