@@ -88,3 +88,7 @@ weft_add_sc_test(fabric_sockets
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabric_sockets_test.cpp
   LINKS weft::tlm_interconnect
   LABELS unit)
+weft_add_sc_test(memory_tensors
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_tensors_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)
