@@ -149,7 +149,7 @@ class Runner {
   std::optional<Measured> run(uint64_t bytes) {
     const Machine::Totals before = job_.machine().totals();
     const auto begin = std::chrono::steady_clock::now();
-    if (number_ > 0) job_.machine().restart_networks();
+    if (number_ > 0) job_.machine().restart();
     job_.start(op_, bytes, root_);
     const auto work = [&] {
       return progress(job_.machine().totals().messages_delivered - before.messages_delivered);

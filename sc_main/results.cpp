@@ -267,6 +267,10 @@ void add_data(JsonText& json, const Config& config, const RunResult& result) {
   json.key("collectives_verified").number(result.data_collectives);
   json.key("elements_verified").number(result.data_elements);
   json.key("messages_verified").number(result.data_messages);
+  if (result.data_tensors != 0) {
+    json.key("tensors_verified").number(result.data_tensors);
+    json.key("tensor_bytes_verified").number(result.data_tensor_bytes);
+  }
   json.end_object();
 }
 

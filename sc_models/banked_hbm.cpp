@@ -20,6 +20,8 @@ constexpr uint64_t kFedUnits = 3;
 /// Units that a stream goes burst by burst after a small access has come: changing to pieces and back costs
 /// some time that the memory does not need.
 constexpr uint64_t kStayUnits = 32;
+/// Pieces of a turn. Shorter turns cost more turnarounds, longer ones hold up the others.
+constexpr uint64_t kTurnPieces = 8;
 
 std::shared_ptr<const DramDevice> default_device(const DramSpec& spec, uint32_t stacks) {
   auto device = std::make_shared<DramDevice>();
@@ -54,7 +56,8 @@ BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const 
       piece_bytes_(uint64_t{stacks} * spec_.channels * spec_.pseudo_channels * spec_.bank_groups *
                    spec_.row_bytes),
       shortcut_(streams_by_formula(*device_)),
-      stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12) {
+      stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12),
+      streams_(sockets) {
   if (probes == nullptr || !probes->on()) return;
   for (uint32_t c = 0; c < channels(); ++c) {
     const std::string prefix = fmt::format("{}.channel{}.", name(), c);
@@ -74,34 +77,47 @@ void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   static_cast<void>(later(at, kAhead));
   if (ticket >= pending_.size()) pending_.resize(ticket + 1);
   pending_[ticket] = {access, 0, false, 0};
-  arrivals_.push(at, arrived_++, ticket);
+  arrivals_.push(at - origin_, arrived_++, ticket);
   wake_at(at);
 }
 
-void BankedHbm::work(Picoseconds now) {
-  in_time([&] { return later(now, kAhead); },
+void BankedHbm::restart() {
+  origin_ = sc_core::sc_time_stamp().value();
+  channels_.clear();
+  next_.clear();
+  stream_until_ = burst_until_ = 0;
+  streaming_ = rows_open_ = stream_writes_ = false;
+  turn_ = 0;
+  turn_bytes_ = 0;
+  small_seen_ = small_;
+  stay_ = fed_;
+}
+
+void BankedHbm::work(Picoseconds time) {
+  in_time([&] { return later(time, kAhead); },
           [&] { return fmt::format("{}: the accesses that wait for this memory", name()); },
           "check their sizes, and the bandwidth of the memory");
+  const Picoseconds now = time - origin_;
   // What has come meanwhile goes before the next piece.
   const bool piece_ended = streaming_ && stream_until_ <= now;
   while (arrivals_.next() <= now) arrive(arrivals_.pop().payload, now);
   if (piece_ended) streaming_ = false;
   if (!streaming_) {
-    if (!streams_.empty() && in_detail()) feed_stream(now);
+    if (streaming_clients_ != 0 && in_detail()) feed_stream(now);
     for (uint32_t c = 0; c < next_.size(); ++c) {
       if (next_[c] <= now) serve_channel(c, now);
     }
   }
-  if (!streaming_ && !streams_.empty() && issued_ == submitted_ && !in_detail()) begin_piece(now);
+  if (!streaming_ && streaming_clients_ != 0 && issued_ == submitted_ && !in_detail()) begin_piece(now);
   Picoseconds next = arrivals_.next();
   if (streaming_) {
     next = std::min(next, stream_until_);
   } else if (issued_ < submitted_) {
     next = std::min(next, *std::min_element(next_.begin(), next_.end()));
-  } else if (!streams_.empty()) {
+  } else if (streaming_clients_ != 0) {
     next = now;  // the rest of a stream
   }
-  if (next != kNever) wake_at(std::max(next, now));
+  if (next != kNever) wake_at(std::max(next, now) + origin_);
 }
 
 // Most jobs stream only: their NPUs do not pay for banks.
@@ -118,11 +134,17 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
   Pending& p = pending_[ticket];
   if (p.access.length >= stream_bytes_) {
     p.to_come = true;
-    if (streams_.empty() && !streaming_) {  // what was before it is over, or waits
-      small_seen_ = small_;
-      stay_ = fed_;
+    Streams& others = streams_[p.access.client];
+    if (streaming_clients_ == 0) {
+      if (!streaming_) {  // what was before it is over, or waits
+        small_seen_ = small_;
+        stay_ = fed_;
+      }
+      if (turn_ != p.access.client) turn_bytes_ = 0;
+      turn_ = p.access.client;
     }
-    streams_.push_back(ticket);
+    if (others.waiting.empty()) ++streaming_clients_;
+    others.waiting.push_back(ticket);
     return;
   }
   ++small_;
@@ -153,13 +175,13 @@ void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
     burst_until_ = std::max(burst_until_, d.at - (spec_.controller - spec_.controller / 2));
     moved_ += spec_.burst_bytes;
     if (p.access.length >= stream_bytes_) ++fed_issued_;
-    if (--p.bursts == 0 && !p.to_come) finish(ticket, p.last);
+    if (--p.bursts == 0 && !p.to_come) answer(ticket, p.last);
   }
   if (!probes_.empty()) {
-    probes_[c].queue.set(now, channel.waiting());
-    probes_[c].hits.set(now, channel.counters().hits);
+    probes_[c].queue.set(now + origin_, channel.waiting());
+    probes_[c].hits.set(now + origin_, channel.counters().hits);
   }
-  if (bytes_probe_ && !done_.empty()) bytes_probe_.set(now, moved_);
+  if (bytes_probe_ && !done_.empty()) bytes_probe_.set(now + origin_, moved_);
 }
 
 /// The stream at the front goes burst by burst now.
@@ -172,29 +194,41 @@ void BankedHbm::feed_stream(Picoseconds now) {
   const uint64_t unit = stream_bytes_ / spec_.burst_bytes;
   if (channels_.empty()) make_channels();
   if (rows_open_) open_next_rows();
-  while (!streams_.empty() && fed_ - fed_issued_ < kFedUnits * unit) {
+  while (streaming_clients_ != 0 && fed_ - fed_issued_ < kFedUnits * unit) {
     if (small_ != small_seen_) stay_ = fed_ + kStayUnits * unit;
     small_seen_ = small_;
-    const Ticket ticket = streams_.front();
+    take_turns();
+    const Ticket ticket = stream();
+    uint64_t& gone = streams().gone;
     Pending& p = pending_[ticket];
     // One direction after the other: a stream that fills the window would hold up the end of the other one.
     if (p.access.write != stream_writes_ && fed_ != fed_issued_) return;
     stream_writes_ = p.access.write;
-    const uint64_t burst = (p.access.address + streamed_) / spec_.burst_bytes;
+    const uint64_t burst = (p.access.address + gone) / spec_.burst_bytes;
     submit(ticket, burst, p.access.write, now);
     ++p.bursts;
     ++fed_;
-    streamed_ = std::min(p.access.length, (burst + 1) * spec_.burst_bytes - p.access.address);
-    if (streamed_ == p.access.length) end_stream();
+    gone = std::min(p.access.length, (burst + 1) * spec_.burst_bytes - p.access.address);
+    turn_bytes_ += spec_.burst_bytes;
+    if (gone == p.access.length) end_stream();
   }
+}
+
+/// The next stream is that of another initiator, if this one has had its turn.
+void BankedHbm::take_turns() {
+  if (streaming_clients_ < 2 && !streams().waiting.empty()) return;
+  if (turn_bytes_ < kTurnPieces * piece_bytes_ && !streams().waiting.empty()) return;
+  do turn_ = (turn_ + 1) % static_cast<uint32_t>(streams_.size());
+  while (streams().waiting.empty());
+  turn_bytes_ = 0;
 }
 
 // After a piece the rows of the next one are open, as they are when a stream goes burst by burst.
 void BankedHbm::open_next_rows() {
   rows_open_ = false;
-  if (streamed_ == 0) return;
-  const Access& access = pending_[streams_.front()].access;
-  const uint64_t first = (access.address + streamed_) / spec_.burst_bytes;
+  if (streams().gone == 0) return;
+  const Access& access = pending_[stream()].access;
+  const uint64_t first = (access.address + streams().gone) / spec_.burst_bytes;
   const uint64_t places = uint64_t{channels()} * spec_.pseudo_channels * spec_.bank_groups;
   for (uint64_t i = 0; i < places; ++i) {
     const DramAddress a = device_->policies.map->place((first + i) * spec_.burst_bytes);
@@ -203,29 +237,33 @@ void BankedHbm::open_next_rows() {
 }
 
 void BankedHbm::end_stream() {
-  pending_[streams_.front()].to_come = false;
-  streams_.pop_front();
-  streamed_ = 0;
+  Streams& of = streams();
+  pending_[of.waiting.front()].to_come = false;
+  of.waiting.pop_front();
+  of.gone = 0;
+  if (of.waiting.empty()) --streaming_clients_;
 }
 
 void BankedHbm::begin_piece(Picoseconds now) {
-  const Ticket ticket = streams_.front();
+  take_turns();
+  const Ticket ticket = stream();
   const Pending& p = pending_[ticket];
+  uint64_t& gone = streams().gone;
   // A stream's time is that of its column commands; data follows them.
   Picoseconds start = std::max(now, burst_until_);
-  if (streamed_ != 0 && burst_until_ > now)
+  if (gone != 0 && burst_until_ > now)
     start = std::max(now, burst_until_ - (p.access.write ? spec_.wl : spec_.rl));
   if (p.access.write != stream_writes_ && stream_until_ != 0) {
     const Picoseconds turn = p.access.write ? spec_.rtw : spec_.wl + spec_.burst + spec_.wtr_long;
     start = std::max(start, later(stream_until_, turn - spec_.ccd_short + spec_.controller / 2));
   }
   stream_writes_ = p.access.write;
-  const uint64_t bytes = std::min(piece_bytes_, p.access.length - streamed_);
+  const uint64_t bytes = std::min(piece_bytes_, p.access.length - gone);
   // Each piece from the request's first byte, so that rounding does not add up.
   const auto time_of = [&](uint64_t n) {
     return static_cast<Picoseconds>(std::ceil(static_cast<double>(n) / stream_rate_));
   };
-  const Picoseconds time = time_of(streamed_ + bytes) - time_of(streamed_);
+  const Picoseconds time = time_of(gone + bytes) - time_of(gone);
   stream_until_ = later(start, time);
   stream_time_ += time;
   streaming_ = true;
@@ -234,14 +272,15 @@ void BankedHbm::begin_piece(Picoseconds now) {
   for (uint32_t c = 0; c < next_.size(); ++c) {
     if (next_[c] != kNever) next_[c] = stream_until_;
   }
-  streamed_ += bytes;
+  gone += bytes;
+  turn_bytes_ += bytes;
   moved_ += bytes;
-  if (bytes_probe_) bytes_probe_.set(stream_until_, moved_);
-  if (streamed_ < p.access.length) return;
+  if (bytes_probe_) bytes_probe_.set(stream_until_ + origin_, moved_);
+  if (gone < p.access.length) return;
   // Behind the last byte: the way of any read through controller, bank and pins; a write ends at the pins.
   const Picoseconds way =
       spec_.controller + (p.access.write ? spec_.rcd_write + spec_.wl : spec_.rcd_read + spec_.rl);
-  finish(ticket, std::max(p.last, stream_until_ + way));
+  answer(ticket, std::max(p.last, stream_until_ + way));
   end_stream();
 }
 

@@ -5,7 +5,8 @@
 // bursts that the channels schedule one by one (DramChannel). A long sequential access is a stream: it uses
 // every bank group of every channel, and its rate follows from the refresh alone
 // (DramSpec::stream_efficiency). While it is alone in the memory it costs one event a piece instead of one a
-// burst; beside small accesses it is simulated burst by burst like them.
+// burst; beside small accesses it is simulated burst by burst like them. Streams of several initiators take
+// turns, some pieces each.
 
 #ifndef WEFT_SC_MODELS_BANKED_HBM_H
 #define WEFT_SC_MODELS_BANKED_HBM_H
@@ -32,18 +33,30 @@ class BankedHbm final : public MemoryTarget {
             uint32_t sockets, vcd::ProbeHub* probes);
 
   Picoseconds busy() const override;
+  void restart() override;
 
   /// Accesses of this many bytes and more are streams: eight bursts in every bank group.
   uint64_t stream_bytes() const { return stream_bytes_; }
   uint32_t channels() const { return stacks_ * spec_.channels; }
-  /// Of the small accesses.
+  /// Of the small accesses, since the last restart().
   DramChannel::Counters counters(uint32_t channel) const {
     return channels_.empty() ? DramChannel::Counters{} : channels_[channel].counters();
   }
 
  private:
+  // Times of the protocol side are those of the simulation; all others count from the last restart().
   void begin(Ticket ticket, const Access& access, Picoseconds at) override;
-  void work(Picoseconds now) override;
+  void work(Picoseconds time) override;
+  void answer(Ticket ticket, Picoseconds at) { finish(ticket, at + origin_); }
+
+  /// What an initiator streams.
+  struct Streams {
+    std::deque<Ticket> waiting;
+    uint64_t gone = 0;  ///< bytes of the first one that have gone, or are submitted
+  };
+  Streams& streams() { return streams_[turn_]; }
+  Ticket stream() const { return streams_[turn_].waiting.front(); }
+  void take_turns();
 
   void make_channels();
   void arrive(Ticket ticket, Picoseconds now);
@@ -75,17 +88,20 @@ class BankedHbm final : public MemoryTarget {
   fabric::TimedQueue<Ticket, uint64_t> arrivals_;
   uint64_t arrived_ = 0;
   std::vector<DramChannel::Completion> done_;
+  Picoseconds origin_ = 0;
 
-  std::deque<Ticket> streams_;
-  uint64_t streamed_ = 0;         ///< bytes of the one at the front that have gone, or are submitted
-  uint64_t fed_ = 0;              ///< bursts of streams
-  uint64_t fed_issued_ = 0;       ///< .. and of them issued
-  uint64_t small_ = 0;            ///< small accesses so far
-  uint64_t small_seen_ = 0;       ///< .. that the stream has been changed to burst by burst for
-  uint64_t stay_ = 0;             ///< bursts of streams up to which it stays so
-  bool rows_open_ = false;        ///< the rows that the stream needs next, since its last piece
-  Picoseconds stream_until_ = 0;  ///< end of the current piece
-  Picoseconds burst_until_ = 0;   ///< data of the bursts is on the pins until then
+  std::vector<Streams> streams_;    ///< by initiator
+  uint32_t streaming_clients_ = 0;  ///< that have some
+  uint32_t turn_ = 0;               ///< whose stream goes, or went last
+  uint64_t turn_bytes_ = 0;         ///< .. in this turn
+  uint64_t fed_ = 0;                ///< bursts of streams
+  uint64_t fed_issued_ = 0;         ///< .. and of them issued
+  uint64_t small_ = 0;              ///< small accesses so far
+  uint64_t small_seen_ = 0;         ///< .. that the stream has been changed to burst by burst for
+  uint64_t stay_ = 0;               ///< bursts of streams up to which it stays so
+  bool rows_open_ = false;          ///< the rows that the stream needs next, since its last piece
+  Picoseconds stream_until_ = 0;    ///< end of the current piece
+  Picoseconds burst_until_ = 0;     ///< data of the bursts is on the pins until then
   bool streaming_ = false;
   bool stream_writes_ = false;  ///< direction of the last stream
   uint64_t submitted_ = 0;      ///< bursts

@@ -35,9 +35,21 @@ void ByteStore::read(uint64_t address, unsigned char* data, uint64_t bytes) cons
 
 void ByteStore::write(uint64_t address, const unsigned char* data, uint64_t bytes) {
   by_page(address, bytes, [&](uint64_t page, uint64_t offset, uint64_t done, uint64_t n) {
-    std::unique_ptr<Page>& bytes_of = pages_[page];
-    if (bytes_of == nullptr) bytes_of = std::make_unique<Page>();  // zeros
-    std::memcpy(bytes_of->data() + offset, data + done, n);
+    const auto zeros = [](const unsigned char* first, uint64_t count) {
+      return first[0] == 0 && std::memcmp(first, first + 1, count - 1) == 0;
+    };
+    const bool clears = zeros(data + done, n);
+    const auto found = pages_.find(page);
+    if (found == pages_.end()) {
+      if (clears) return;
+      std::unique_ptr<Page> fresh = std::make_unique<Page>();  // zeros
+      std::memcpy(fresh->data() + offset, data + done, n);
+      pages_[page] = std::move(fresh);
+      return;
+    }
+    Page& bytes_of = *found->second;
+    std::memcpy(bytes_of.data() + offset, data + done, n);
+    if (clears && zeros(bytes_of.data(), kPage)) pages_.erase(found);
   });
 }
 

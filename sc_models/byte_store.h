@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The bytes of a memory: pages that exist from the first write to them on; all others read as zeros.
+// The bytes of a memory: pages that exist while they hold anything but zeros; all others read as zeros.
 
 #ifndef WEFT_SC_MODELS_BYTE_STORE_H
 #define WEFT_SC_MODELS_BYTE_STORE_H

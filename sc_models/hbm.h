@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// A memory, model `bandwidth`: a FIFO server of bytes / (efficiency x bandwidth) with a latency behind it.
-// Serves as an NPU's HBM and, with other figures, as the remote memory it reaches.
+// A memory, model `bandwidth`: a server of bytes / (efficiency x bandwidth) with a latency behind it.
+// Accesses of one initiator are served one after the other; initiators that have accesses waiting share the
+// bandwidth in equal parts. Serves as an NPU's HBM and, with other figures, as the remote memory it reaches.
 
 #ifndef WEFT_SC_MODELS_HBM_H
 #define WEFT_SC_MODELS_HBM_H
+
+#include <cstdint>
+#include <deque>
+#include <vector>
 
 #include "configs/config.h"
 #include "sc_models/memory_target.h"
@@ -29,11 +34,31 @@ class Hbm final : public MemoryTarget {
   Picoseconds busy() const override { return busy_; }
 
  private:
+  struct Waiting {
+    Ticket ticket = 0;
+    uint32_t client = 0;
+    uint64_t length = 0;
+    Wide left = 0;  ///< of its time alone, in units of 1 / scale_ ps
+  };
+
   void begin(Ticket ticket, const Access& access, Picoseconds at) override;
+  void work(Picoseconds now) override;
+  void join(const Waiting& access, Picoseconds now);
+  void serve(Picoseconds now);
+  Picoseconds next_end() const;
 
   MemoryTiming timing_;
-  Picoseconds free_at_ = 0;
+  Picoseconds free_at_ = 0;  ///< with what has come so far
   Picoseconds busy_ = 0;
+
+  // With several initiators.
+  std::vector<std::deque<Waiting>> clients_;
+  fabric::TimedQueue<Waiting, uint64_t> arrivals_;  ///< later than now
+  uint64_t arrived_ = 0;
+  uint64_t scale_ = 1;   ///< a picosecond's service divides by the number of initiators
+  uint32_t active_ = 0;  ///< initiators with accesses waiting
+  Picoseconds served_until_ = 0;
+  uint64_t moved_ = 0;  ///< bytes
 };
 
 }  // namespace weft

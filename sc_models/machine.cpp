@@ -487,11 +487,11 @@ std::unique_ptr<MemoryTarget> Machine::make_hbm(const std::string& name, uint32_
 
 void Machine::build_npus(const Options& options, const std::vector<uint32_t>& built) {
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
-  // What NPUs and NMUs access carries no bytes: traces have none.
+  // With data NPUs store and load bytes. Reductions of NMUs do not: their elements are the engine's.
   const auto join = [&](MemoryDma& dma, MemoryTarget& memory, uint32_t socket) {
     if (config_.run.data == "functional") {
       memory.keep_bytes();
-      dma.without_bytes();
+      if (!dma.carries_bytes()) dma.without_bytes();
     }
     dma.socket.bind(memory.socket(socket));
   };

@@ -102,9 +102,10 @@ class Machine : public sc_core::sc_module {
   /// starts there were.
   std::vector<std::string> slot_warnings(uint64_t beyond) const;
 
-  /// The packet networks are as they were in the beginning, but for what has been counted
-  /// (PacketNetwork::restart()). Call between two steps of the simulation, when nothing is on its way.
-  void restart_networks();
+  /// Packet networks and memories are as they were in the beginning, but for what has been counted
+  /// (PacketNetwork::restart(), MemoryTarget::restart()). Call between two steps of the simulation, when
+  /// nothing is on its way.
+  void restart();
 
   /// The links of a rank's ports, in and out, as they are now.
   std::vector<fabric::Link> links(uint32_t rank) const;

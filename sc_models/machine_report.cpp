@@ -82,9 +82,13 @@ std::vector<std::string> Machine::slot_warnings(uint64_t beyond) const {
   return lines;
 }
 
-void Machine::restart_networks() {
+void Machine::restart() {
   for (const auto& fabric : packets_) {
     for (uint32_t n = 0; n < fabric->networks(); ++n) fabric->network(n).restart();
+  }
+  for (const auto& memory : memories_) memory->restart();
+  for (const auto& nmu : nmus_) {
+    if (nmu && nmu->memory() != nullptr) nmu->memory()->restart();
   }
 }
 

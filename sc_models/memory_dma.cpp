@@ -57,17 +57,7 @@ void MemoryDma::issue() {
     free_.pop_back();
     ++live_;
     request.access = &access;
-    request.acquire();
-    request.set_command(access.store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    request.set_address(address_);
-    request.set_data_ptr(scratch(bytes));
-    request.set_data_length(static_cast<unsigned>(bytes));
-    request.set_streaming_width(static_cast<unsigned>(bytes));
-    static unsigned char none = TLM_BYTE_DISABLED;
-    request.set_byte_enable_ptr(without_bytes_ ? &none : nullptr);
-    request.set_byte_enable_length(without_bytes_ ? 1 : 0);
-    request.set_dmi_allowed(false);
-    request.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    fill(request, access, bytes);
     address_ += bytes;
     access.to_issue -= bytes;
     if (access.to_issue == 0) ++issuing_;
@@ -99,6 +89,32 @@ void MemoryDma::issue() {
   issuing_now_ = false;
 }
 
+void MemoryDma::fill(Request& request, Access& access, uint64_t bytes) {
+  request.acquire();
+  request.set_command(access.store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+  request.set_address(address_);
+  bool carries = !without_bytes_;
+  if (tensors_ != nullptr) {
+    if (access.to_issue == access.bytes) begin_tensor(access);
+    carries = access.tensor != DmaTensors::kNone;
+  }
+  if (carries && tensors_ != nullptr) {
+    request.offset = access.bytes - access.to_issue;
+    request.data.resize(bytes);
+    if (access.store) tensors_->fill(access.tensor, request.offset, request.data.data(), bytes);
+    request.set_data_ptr(request.data.data());
+  } else {
+    request.set_data_ptr(scratch(bytes));
+  }
+  request.set_data_length(static_cast<unsigned>(bytes));
+  request.set_streaming_width(static_cast<unsigned>(bytes));
+  static unsigned char none = TLM_BYTE_DISABLED;
+  request.set_byte_enable_ptr(carries ? nullptr : &none);
+  request.set_byte_enable_length(carries ? 0 : 1);
+  request.set_dmi_allowed(false);
+  request.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
 tlm::tlm_sync_enum MemoryDma::nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                               sc_core::sc_time& delay) {
   auto& request = static_cast<Request&>(payload);
@@ -125,12 +141,14 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
   }
   Access& access = *request.access;
   access.last = std::max(access.last, at);
+  if (!request.data.empty() && !access.store) compare(request, access, at);
   access.to_finish -= request.get_data_length();
   --in_flight_;
   request.release();
   if (access.to_finish != 0) return;
   const uint32_t token = access.token;
   const Picoseconds last = access.last;
+  if (access.tensor != DmaTensors::kNone && !access.store) loaded_(access.bytes, access.wrong);
   for (size_t i = 0; i < accesses_.size(); ++i) {
     if (accesses_[i].get() != &access) continue;
     accesses_.erase(accesses_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -143,9 +161,80 @@ void MemoryDma::answered(Request& request, Picoseconds at) {
 void MemoryDma::free(tlm::tlm_generic_payload* payload) {
   auto* request = static_cast<Request*>(payload);
   request->access = nullptr;
+  request->data = {};
   request->reset();
   --live_;
   free_.push_back(request);
+}
+
+// ---- bytes
+
+void MemoryDma::carry_bytes(uint64_t seed, uint64_t owner, Loaded loaded) {
+  tensors_ = std::make_unique<DmaTensors>(seed, owner, capacity_);
+  loaded_ = std::move(loaded);
+}
+
+/// The first request of an access is about to go: all that came before is in the memory.
+void MemoryDma::begin_tensor(Access& access) {
+  if (capacity_ != 0 && access.bytes > capacity_) return;
+  if (access.store) {
+    access.tensor = tensors_->store(address_, access.bytes);
+    return;
+  }
+  access.tensor = tensors_->find(access.bytes);
+  if (access.tensor != DmaTensors::kNone) {
+    move_tensor(access.tensor, address_, access.bytes);
+    return;
+  }
+  access.tensor = tensors_->store(address_, access.bytes);
+  tensors_->find(access.bytes);  // this load takes it
+  std::vector<unsigned char> data(access.bytes);
+  tensors_->fill(access.tensor, 0, data.data(), data.size());
+  debug(true, address_, data);
+}
+
+void MemoryDma::move_tensor(uint64_t tensor, uint64_t to, uint64_t bytes) {
+  const uint64_t from = tensors_->address(tensor);
+  tensors_->move(tensor, to);
+  if (from == to) return;
+  std::vector<unsigned char> data(bytes);
+  debug(false, from, data);
+  std::vector<unsigned char> zeros(bytes);  // which take no room in the memory
+  debug(true, from, zeros);
+  debug(true, to, data);
+}
+
+void MemoryDma::debug(bool write, uint64_t address, std::vector<unsigned char>& data) {
+  constexpr uint64_t kMost = 1ull << 30;  // a payload's length has 32 bits
+  for (uint64_t done = 0; done < data.size();) {
+    uint64_t n = std::min(data.size() - done, kMost);
+    if (capacity_ != 0) {
+      if (address >= capacity_) address -= capacity_;
+      n = std::min(n, capacity_ - address);
+    }
+    tlm::tlm_generic_payload payload;
+    payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
+    payload.set_address(address);
+    payload.set_data_ptr(data.data() + done);
+    payload.set_data_length(static_cast<unsigned>(n));
+    payload.set_streaming_width(static_cast<unsigned>(n));
+    socket->transport_dbg(payload);  // what it does not move is found when it is compared
+    done += n;
+    address += n;
+  }
+}
+
+void MemoryDma::compare(const Request& request, Access& access, Picoseconds at) {
+  if (!access.wrong.empty()) return;  // the first one is told
+  const uint64_t n = request.get_data_length();
+  const uint64_t wrong = tensors_->first_wrong(access.tensor, request.offset, request.data.data(), n);
+  if (wrong == n) return;
+  const uint64_t offset = request.offset + wrong;
+  access.wrong = fmt::format(
+      "{}: {}: a tensor of {} B came back from memory with wrong bytes: byte {}, at address {}, is 0x{:02x} "
+      "instead of 0x{:02x}, at {} ps",
+      socket.name(), describe_(access.token), access.bytes, offset, request.get_address() + wrong,
+      request.data[wrong], tensors_->byte(access.tensor, offset), at);
 }
 
 }  // namespace weft

@@ -17,13 +17,14 @@
 #include <vector>
 
 #include "configs/types.h"
+#include "sc_models/dma_tensors.h"
 
 namespace weft {
 
 /// Not a module: a member of one. Approximately-timed, four phases; accepts every answer a target may give
 /// (15.2): END_REQ skipped or late, BEGIN_RESP as return value, early TLM_COMPLETED, delayed backward calls.
 /// Payloads come from a pool of its own, each initialised for its transaction; timing-only traffic points at
-/// one shared scratch buffer.
+/// one shared scratch buffer. An access takes the addresses behind the one before it.
 class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interface {
  public:
   /// Answered access `token`, complete at the absolute time `at` (>= now).
@@ -40,6 +41,18 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   /// Its requests enable no byte: for memories that keep bytes, while the accesses carry none.
   void without_bytes() { without_bytes_ = true; }
 
+  /// A tensor was loaded and compared. `wrong`: in words, with place and time; empty: nothing.
+  using Loaded = std::function<void(uint64_t bytes, const std::string& wrong)>;
+  /// Its accesses carry bytes, to and from a memory that keeps them: before the first access. A store makes a
+  /// tensor with bytes of its own; a load means one of these (DmaTensors). Before a load its tensor is moved,
+  /// by debug transport, to where the access goes, so addresses and times are those of accesses without
+  /// bytes. What comes back is compared. An access of more than the capacity carries none.
+  void carry_bytes(uint64_t seed, uint64_t owner, Loaded loaded);
+  bool carries_bytes() const { return tensors_ != nullptr; }
+
+  /// The next access takes the addresses from 0 on, as the first one has. Nothing is under way.
+  void restart() { address_ = 0; }
+
   /// bytes > 0. Accesses are served in order.
   void start(uint32_t token, bool store, uint64_t bytes);
 
@@ -55,10 +68,14 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
     uint64_t to_finish = 0;
     uint64_t bytes = 0;
     Picoseconds last = 0;
+    uint64_t tensor = DmaTensors::kNone;
+    std::string wrong = {};
   };
   struct Request : tlm::tlm_generic_payload {
     explicit Request(tlm::tlm_mm_interface* mm) : tlm::tlm_generic_payload(mm) {}
     Access* access = nullptr;
+    uint64_t offset = 0;              ///< in the tensor
+    std::vector<unsigned char> data;  ///< of one that carries bytes
   };
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -67,6 +84,11 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   void free(tlm::tlm_generic_payload* payload) override;
 
   void issue();
+  void fill(Request& request, Access& access, uint64_t bytes);
+  void begin_tensor(Access& access);
+  void move_tensor(uint64_t tensor, uint64_t to, uint64_t bytes);
+  void compare(const Request& request, Access& access, Picoseconds at);
+  void debug(bool write, uint64_t address, std::vector<unsigned char>& data);
   void answered(Request& request, Picoseconds at);
 
   uint32_t outstanding_limit_;
@@ -81,6 +103,8 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
   bool issuing_now_ = false;
   bool without_bytes_ = false;
+  std::unique_ptr<DmaTensors> tensors_;  ///< null: no bytes
+  Loaded loaded_;
   std::vector<std::unique_ptr<Request>> pool_;
   std::vector<Request*> free_;
 };

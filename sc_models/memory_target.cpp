@@ -16,6 +16,7 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name module_name, uint64_t capacit
   for (uint32_t i = 0; i < sockets; ++i) {
     clients_.push_back(std::make_unique<Client>());
     clients_.back()->memory = this;
+    clients_.back()->number = i;
     clients_.back()->socket =
         std::make_unique<tlm::tlm_target_socket<32>>(("port" + std::to_string(i)).c_str());
     clients_.back()->socket->bind(*clients_.back());
@@ -89,11 +90,11 @@ MemoryTarget::Ticket MemoryTarget::open(Client* client, tlm::tlm_generic_payload
   return ticket;
 }
 
-void MemoryTarget::start(Ticket ticket, Picoseconds at) {
+void MemoryTarget::start(Ticket ticket, const Client& client, Picoseconds at) {
   const tlm::tlm_generic_payload& payload = *open_[ticket].payload;
   bytes_ += payload.get_data_length();
   ++requests_;
-  begin(ticket, {payload.get_address(), payload.get_data_length(), payload.is_write()}, at);
+  begin(ticket, {payload.get_address(), payload.get_data_length(), payload.is_write(), client.number}, at);
 }
 
 void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
@@ -112,7 +113,7 @@ void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
 void MemoryTarget::Client::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {
   if (!memory->take(payload)) return;
   const Ticket ticket = memory->open(nullptr, payload);
-  memory->start(ticket, later(sc_core::sc_time_stamp().value(), delay.value()));
+  memory->start(ticket, *this, later(sc_core::sc_time_stamp().value(), delay.value()));
   Open& o = memory->open_[ticket];
   if (!o.finished) {
     o.done = std::make_unique<sc_core::sc_event>((std::string(memory->basename()) + "_done").c_str());
@@ -131,7 +132,7 @@ tlm::tlm_sync_enum MemoryTarget::Client::nb_transport_fw(tlm::tlm_generic_payloa
     ++memory->outstanding_;
     if (memory->queue_probe_) memory->queue_probe_.set(at, memory->outstanding_);
     if (memory->take(payload)) {
-      memory->start(memory->open(this, payload), at);
+      memory->start(memory->open(this, payload), *this, at);
     } else {
       memory->answers_.push(at, memory->sequence_++, {this, &payload});
       memory->wake_at(at);

@@ -59,6 +59,9 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   }
   /// Time in which data moved, of the whole memory.
   virtual Picoseconds busy() const = 0;
+  /// From now on it behaves as a new memory whose simulation begins now; its bytes and counters stay. Nothing
+  /// is outstanding. Models without a state that outlasts accesses need not do anything.
+  virtual void restart() {}
 
  protected:
   /// One socket an initiator. `capacity` in bytes; 0: unlimited.
@@ -68,6 +71,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     uint64_t address = 0;
     uint64_t length = 0;  ///< > 0
     bool write = false;
+    uint32_t client = 0;  ///< number of the socket
   };
   /// Handle of an access between begin() and finish().
   using Ticket = uint32_t;
@@ -75,6 +79,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   /// An access, already in bytes() and requests(), arrives at `at` (>= now, in any order of `at`). Answer by
   /// finish(), from here or later.
   virtual void begin(Ticket ticket, const Access& access, Picoseconds at) = 0;
+  uint32_t sockets() const { return static_cast<uint32_t>(clients_.size()); }
   /// The access is complete at `at` (>= now).
   void finish(Ticket ticket, Picoseconds at);
   /// Called at the time asked for by wake_at().
@@ -94,6 +99,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     unsigned transport_dbg(tlm::tlm_generic_payload& payload) override;
 
     MemoryTarget* memory = nullptr;
+    uint32_t number = 0;
     std::unique_ptr<tlm::tlm_target_socket<32>> socket;
     std::deque<tlm::tlm_generic_payload*> waiting;  ///< answers held back by the response exclusion rule
     tlm::tlm_generic_payload* responding = nullptr;
@@ -112,7 +118,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   /// Sets the response and moves the bytes; false: an error, which is the answer.
   bool take(tlm::tlm_generic_payload& payload);
   Ticket open(Client* client, tlm::tlm_generic_payload& payload);
-  void start(Ticket ticket, Picoseconds at);
+  void start(Ticket ticket, const Client& client, Picoseconds at);
   void respond(Client& client);
   void process();
 

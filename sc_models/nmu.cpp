@@ -84,10 +84,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
     memory_ = std::make_unique<MemoryDma>(
         "memory", context.config.hbm.outstanding, context.config.hbm.capacity,
         [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
-        [this](uint32_t ref) {
-          if (ref == fabric::kNoPacket) ref = reducing_.front().packet;
-          return "the reduction of " + describe(pool_[ref]);
-        });
+        [this](uint32_t ref) { return "the reduction of " + describe(pool_[ref]); });
   }
   if (context.probes != nullptr && context.probes->on()) {
     const std::string prefix = name();

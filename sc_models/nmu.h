@@ -372,7 +372,12 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   };
   std::vector<Lifted> lifted_;  ///< running collectives that are not on plane 0
   bool shaped_ = false;         ///< departs() says when messages leave
-  std::vector<Tail> reducing_;  ///< messages whose reduction is in memory, and when it began
+  struct Reducing {
+    fabric::PacketRef packet = fabric::kNoPacket;
+    Picoseconds began = 0;
+    uint32_t accesses = 0;  ///< under way
+  };
+  std::vector<Reducing> reducing_;  ///< messages whose reduction is in memory
   struct Probes {
     vcd::Probe state;
     vcd::Probe outstanding;

@@ -42,19 +42,19 @@ void Nmu::reduce_in_memory(fabric::PacketRef ref) {
     deliver(ref, 0);
     return;
   }
-  reducing_.push_back({ref, now()});
-  // Two reads and one write of the block; the message is done with the write. The reads' tokens are not
-  // waited for one by one: accesses are served in order.
-  memory_->start(fabric::kNoPacket, false, bytes);
-  memory_->start(fabric::kNoPacket, false, bytes);
+  // Two reads and one write of the block; the message is done when all are. Memories may answer a write
+  // before the reads.
+  reducing_.push_back({ref, now(), 3});
+  memory_->start(ref, false, bytes);
+  memory_->start(ref, false, bytes);
   memory_->start(ref, true, bytes);
 }
 
 void Nmu::reduced_in_memory(fabric::PacketRef ref) {
-  if (ref == fabric::kNoPacket) return;  // a read
   for (size_t i = 0; i < reducing_.size(); ++i) {
     if (reducing_[i].packet != ref) continue;
-    const Picoseconds began = reducing_[i].tail;
+    if (--reducing_[i].accesses != 0) return;
+    const Picoseconds began = reducing_[i].began;
     reducing_[i] = reducing_.back();
     reducing_.pop_back();
     deliver(ref, now() - began);

@@ -34,9 +34,13 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
           return engine_ ? engine_->describe(token) : std::string("a job that is over");
         });
   }
+  if (config_.run.data == "functional") {
+    carry_bytes(memory_, 0);
+    if (remote_) carry_bytes(*remote_, 1);
+  }
   if (vcd::ProbeHub* const probes = context.probes; probes != nullptr && probes->on()) {
     state_probe_ = probes->enumeration(std::string(name()) + ".state",
-                                       {"idle", "communicate", "remote_memory", "memory", "compute"});
+                                      {"idle", "communicate", "remote_memory", "memory", "compute"});
     node_probe_ = probes->number(std::string(name()) + ".node", 64);
   }
   SC_HAS_PROCESS(Npu);
@@ -59,6 +63,14 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
   if (layers != nullptr) engine_->set_layers(*layers);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
+}
+
+/// `number`: of the DMA in this NPU.
+void Npu::carry_bytes(MemoryDma& dma, uint64_t number) {
+  dma.carry_bytes(config_.run.seed, uint64_t{index(npu_)} << 1 | number,
+                  [this](uint64_t bytes, const std::string& wrong) {
+                    if (host_ != nullptr) host_->tensor_loaded(rank_, bytes, wrong);
+                  });
 }
 
 void Npu::add_footprint_signal(vcd::ProbeHub& probes) {

@@ -78,6 +78,7 @@ class Npu : public NpuModel,
   void hold();
   void process();
   void push(Picoseconds at, uint32_t kind, uint32_t token);
+  void carry_bytes(MemoryDma& dma, uint64_t number);
 
   enum Due : uint32_t { kNode, kMemory };
 

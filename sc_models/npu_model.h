@@ -54,6 +54,9 @@ class JobHost {
   virtual SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) = 0;
   /// A point-to-point message is here. Its source is a rank of the job.
   virtual void message_arrived(uint32_t rank, const Completion& completion) = 0;
+  /// `run.data: functional`: a tensor that the rank loaded was compared. `wrong`: what was wrong; empty:
+  /// nothing.
+  virtual void tensor_loaded(uint32_t /*rank*/, uint64_t /*bytes*/, const std::string& /*wrong*/) {}
 };
 
 /// What an NPU is made of. All outlives it.

@@ -59,6 +59,8 @@ struct RunResult {
       0;                       ///< run.data: functional: finished collectives whose every element was checked
   uint64_t data_messages = 0;  ///< point-to-point messages whose elements were compared with what was sent
   uint64_t data_elements = 0;  ///< output elements compared with the definition, over all ranks
+  uint64_t data_tensors = 0;   ///< loads of NPUs whose bytes were compared with what was stored
+  uint64_t data_tensor_bytes = 0;
   std::vector<FootprintRow> footprint;  ///< trace: of the ranks whose tensors were followed
   std::string
       over_capacity;  ///< `hbm.over_capacity: error`, and tensors take more than the HBM has: by how much

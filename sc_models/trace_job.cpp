@@ -245,6 +245,15 @@ void TraceJob::message_arrived(uint32_t rank, const Completion& completion) {
   if (!wrong.empty()) book_.note_wrong_message(wrong);
 }
 
+void TraceJob::tensor_loaded(uint32_t /*rank*/, uint64_t bytes, const std::string& wrong) {
+  if (wrong.empty()) {
+    ++tensors_;
+    tensor_bytes_ += bytes;
+  } else {
+    book_.note_wrong_tensor(wrong);
+  }
+}
+
 RunResult TraceJob::own_result() const {
   RunResult result;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
@@ -268,6 +277,8 @@ RunResult TraceJob::own_result() const {
   result.out_of_order_starts = counts.out_of_order_starts;
   result.memory_bytes = counts.memory_bytes;
   if (p2p_data_) result.data_messages = p2p_data_->messages();
+  result.data_tensors = tensors_;
+  result.data_tensor_bytes = tensor_bytes_;
   result.collectives = sorted_rows();
   result.layers = layer_rows(layers_, engines, result.collectives, result.time);
   result.nodes = total_count();

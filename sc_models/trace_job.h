@@ -59,6 +59,7 @@ class TraceJob : public Job, private JobHost {
   void collective_done(uint32_t rank, const collectives::CollectiveDone& done) override;
   SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) override;
   void message_arrived(uint32_t rank, const Completion& completion) override;
+  void tensor_loaded(uint32_t rank, uint64_t bytes, const std::string& wrong) override;
 
   const graph::Folding* folded_ranks() const override { return ranks_.whole() ? &folding_ : nullptr; }
   NpuModel& npu(uint32_t rank) const { return machine_.npu(ranks_.npu(rank)); }
@@ -102,6 +103,8 @@ class TraceJob : public Job, private JobHost {
   graph::LayerTable layers_;
   JobFootprint footprint_;
   std::unique_ptr<collectives::P2pData> p2p_data_;  ///< null: messages carry sizes only
+  uint64_t tensors_ = 0;                            ///< loaded and right
+  uint64_t tensor_bytes_ = 0;                       ///< .. of these
 };
 
 }  // namespace weft

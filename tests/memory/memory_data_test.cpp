@@ -285,6 +285,164 @@ TEST(MemoryData, TrafficWithoutBytesAllocatesNothing) {
   }));
 }
 
+/// A DMA that carries bytes, and what it said of its loads.
+struct Tensors {
+  Tensors(MemoryTarget& target, uint64_t capacity) : memory(target), dma("dma", 4, capacity), other("other") {
+    memory.keep_bytes();
+    dma.dma.carry_bytes(7, 0, [this](uint64_t bytes, const std::string& wrong) {
+      ++loads;
+      loaded += bytes;
+      if (!wrong.empty()) said += wrong + "\n";
+    });
+    dma.dma.socket.bind(memory.socket(0));
+    other.socket.bind(memory.socket(1));
+  }
+  MemoryTarget& memory;
+  test::Dma dma;
+  Initiator other;
+  uint64_t loads = 0, loaded = 0;
+  std::string said;
+};
+
+TEST(MemoryTensors, ComeBackAsTheyWereStored) {
+  for (const bool banked : {false, true}) {
+    for (const uint64_t capacity : {uint64_t{0}, uint64_t{1} << 20, uint64_t{100'003}}) {
+      EXPECT_SILENT(isolated([&] {
+        std::unique_ptr<MemoryTarget> memory;
+        if (banked) {
+          memory = std::make_unique<BankedHbm>("hbm", *find_dram_spec("HBM2"), 1, capacity, 2, nullptr);
+        } else {
+          memory = std::make_unique<Hbm>("hbm", MemoryTiming{{1'000'000'000'000ull, 1}, 1'000, capacity, 1.0},
+                                         2, nullptr);
+        }
+        Tensors t(*memory, capacity);
+        std::mt19937_64 random(banked ? 3 : 4);
+        uint64_t loads = 0;
+        t.dma.script = [&] {
+          // Odd sizes, several under way, stores and loads in any order; the addresses go round.
+          const uint64_t sizes[] = {1, 7, 64, 4'095, 4'097, 33'333, 99'999};
+          for (uint32_t i = 0; i < 400; ++i) {
+            const bool store = random() % 2 != 0;
+            t.dma.dma.start(i, store, sizes[random() % 7]);
+            if (!store) ++loads;
+            if (random() % 3 == 0) sc_core::wait(sc_core::sc_time::from_value(random() % 100'000));
+          }
+        };
+        sc_core::sc_start();
+        return t.said + expect("loads", t.loads, loads) + expect("idle", t.dma.dma.idle(), 1);
+      }));
+    }
+  }
+}
+
+TEST(MemoryTensors, MoreThanARequestAndMoreThanTheMemory) {
+  EXPECT_SILENT(isolated([] {
+    Hbm hbm("hbm", {{1'000'000'000'000ull, 1}, 0, 20'000'001, 1.0}, 2, nullptr);
+    Tensors t(hbm, 20'000'001);
+    t.dma.script = [&] {
+      t.dma.dma.start(1, true, 9'000'001);  // three requests
+      t.dma.dma.start(2, false, 9'000'001);
+      t.dma.dma.start(3, false, 9'000'001);  // over the end of the memory
+      t.dma.dma.start(4, true, 20'000'002);  // carries none
+      t.dma.dma.start(5, false, 20'000'002);
+      t.dma.dma.start(6, false, 9'000'001);
+    };
+    sc_core::sc_start();
+    return t.said + expect("loads", t.loads, 3) + expect("bytes", t.loaded, 27'000'003);
+  }));
+}
+
+TEST(MemoryTensors, AWrongByteIsToldWithPlaceAndTime) {
+  const auto result = isolated([] {
+    Hbm hbm("hbm", {{1'000'000'000'000ull, 1}, 1'000, 0, 1.0}, 2, nullptr);
+    Tensors t(hbm, 0);
+    t.dma.script = [&] {
+      t.dma.dma.start(1, true, 5'000);
+      sc_core::wait(sc_core::sc_time::from_value(100'000));
+      unsigned char byte = 0;
+      tlm::tlm_generic_payload p;
+      Initiator::fill(p, 4'321, 1, &byte);
+      t.other.socket->transport_dbg(p);
+      byte = static_cast<unsigned char>(byte ^ 0x10);
+      p.set_command(tlm::TLM_WRITE_COMMAND);
+      t.other.socket->transport_dbg(p);
+      t.dma.dma.start(2, false, 5'000);
+    };
+    sc_core::sc_start();
+    return t.said;
+  });
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(
+      result.text.find("access 2: a tensor of 5000 B came back from memory with wrong bytes: byte 4321, "
+                       "at address 9321, is 0x"),
+      std::string::npos)
+      << result.text;
+  EXPECT_NE(result.text.find("at 106000 ps"), std::string::npos) << result.text;
+}
+
+TEST(MemoryTensors, TimesAreThoseWithoutBytes) {
+  const auto times = [](bool bytes) {
+    return isolated([&] {
+      BankedHbm hbm("hbm", *find_dram_spec("HBM3"), 1, 1 << 20, 2, nullptr);
+      test::Dma dma("dma", 4, 1 << 20);
+      Initiator other("other");
+      if (bytes) {
+        hbm.keep_bytes();
+        dma.dma.carry_bytes(1, 2, [](uint64_t, const std::string&) {});
+      }
+      dma.dma.socket.bind(hbm.socket(0));
+      other.socket.bind(hbm.socket(1));
+      dma.script = [&] {
+        for (uint32_t i = 0; i < 60; ++i) dma.dma.start(i, i % 3 == 0, 1'000 + 777 * (i % 5));
+      };
+      sc_core::sc_start();
+      std::string text;
+      for (const auto& [token, at] : dma.done) text += std::to_string(at.at(0)) + " ";
+      return text;
+    });
+  };
+  const auto with = times(true), without = times(false);
+  EXPECT_EQ(with.text, without.text);
+  EXPECT_GT(with.text.size(), 60u);
+}
+
+TEST(DmaTensors, ALoadMeansTheLastOneThatWasNotLoaded) {
+  DmaTensors t(1, 2, 1'000);
+  EXPECT_EQ(t.find(100), DmaTensors::kNone);
+  const uint64_t a = t.store(0, 100), b = t.store(100, 100), c = t.store(200, 50);
+  EXPECT_EQ(t.find(100), b);
+  EXPECT_EQ(t.find(100), a);
+  EXPECT_EQ(t.find(100), b);  // all have been: the last one
+  EXPECT_EQ(t.find(50), c);
+  const uint64_t d = t.store(950, 200);  // over the end, on a and b
+  EXPECT_EQ(t.size(), 2u);
+  EXPECT_EQ(t.find(100), DmaTensors::kNone);
+  t.move(d, 240);  // on c
+  EXPECT_EQ(t.size(), 1u);
+  EXPECT_EQ(t.address(d), 240u);
+  unsigned char data[64];
+  t.fill(d, 13, data, 64);
+  EXPECT_EQ(t.first_wrong(d, 13, data, 64), 64u);
+  EXPECT_EQ(t.byte(d, 20), data[7]);
+  data[63] = static_cast<unsigned char>(~data[63]);
+  EXPECT_EQ(t.first_wrong(d, 13, data, 64), 63u);
+}
+
+TEST(ByteStore, PagesOfZerosTakeNoRoom) {
+  ByteStore store;
+  std::vector<unsigned char> ones(10'000, 1), zeros(10'000, 0), back(10'000, 9);
+  store.write(100, zeros.data(), zeros.size());
+  EXPECT_EQ(store.pages(), 0u);
+  store.write(100, ones.data(), ones.size());
+  EXPECT_EQ(store.pages(), 3u);
+  store.write(100, zeros.data(), zeros.size() - 1);
+  EXPECT_EQ(store.pages(), 1u);
+  store.write(10'099, zeros.data(), 1);
+  EXPECT_EQ(store.pages(), 0u);
+  store.read(100, back.data(), back.size());
+  EXPECT_EQ(back, zeros);
+}
+
 TEST(ByteStore, PagesExistFromTheFirstWrite) {
   ByteStore store;
   unsigned char data[8] = {1, 2, 3, 4, 5, 6, 7, 8};

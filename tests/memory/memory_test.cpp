@@ -145,6 +145,41 @@ TEST(Hbm, TwoClientsShareTheBandwidth) {
   }));
 }
 
+// The bandwidth is shared in equal parts by those who have something to do.
+TEST(Hbm, InitiatorsShareEquallyWhateverTheirRequests) {
+  EXPECT_SILENT(isolated([] {
+    Dma a("a", 8, 0);
+    Dma c("c", 8, 0);
+    Dma e("e", 8, 0);
+    Hbm hbm("hbm", {kRate, 10, 0, 1.0}, 3, nullptr);
+    a.dma.socket.bind(hbm.socket(0));
+    c.dma.socket.bind(hbm.socket(1));
+    e.dma.socket.bind(hbm.socket(2));
+    // Eight requests of c wait before a comes.
+    c.script = [&] {
+      for (uint32_t i = 0; i < 8; ++i) c.dma.start(i, true, 1'000);
+    };
+    a.script = [&] {
+      sc_core::wait(sc_time::from_value(500));
+      a.dma.start(1, false, 300);
+      a.dma.start(2, false, 100);
+    };
+    e.script = [&] {
+      sc_core::wait(sc_time::from_value(700));
+      e.dma.start(1, false, 100);
+    };
+    sc_core::sc_start();
+    // a alone with c: 500 to 700, 100 B each. Then a third: 100 B of e until 1,000. Then halves again.
+    std::string text = expect("e", e.done[1].at(0), 1'010);
+    text += expect("a's first", a.done[1].at(0), 1'210);
+    text += expect("a's second", a.done[2].at(0), 1'410);
+    // c has 500 + 100 + 100 at 1,000, and 905 at 1,410; the others are over then.
+    text += expect("c's first", c.done[0].at(0), 1'510);
+    text += expect("c's last", c.done[7].at(0), 8'510);
+    return text + expect("bytes", hbm.bytes(), 8'500);
+  }));
+}
+
 TEST(Hbm, AddressesWrapAtTheCapacity) {
   EXPECT_SILENT(isolated([] {
     Bench b({kRate, 0, 1'000, 1.0}, 4, 1'000);

@@ -39,6 +39,7 @@ Relation custom_programs();
 Relation traffic();
 Relation several_jobs();
 Relation borders();
+Relation reductions();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -74,7 +75,8 @@ const std::vector<Relation>& relations() {
                                              custom_programs(),
                                              traffic(),
                                              several_jobs(),
-                                             borders()};
+                                             borders(),
+                                             reductions()};
   return list;
 }
 

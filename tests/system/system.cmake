@@ -92,3 +92,12 @@ weft_add_sc_test(fabric_sockets
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/fabric_sockets_test.cpp
   LINKS weft::tlm_interconnect
   LABELS unit)
+weft_add_sc_test(memory_contention
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_contention_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
+weft_add_sc_test(memory_tensors
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_tensors_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "configs/dram_spec.h"
@@ -21,6 +22,33 @@ namespace {
 bool accesses_memory(const trace::Node& node) {
   return node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store;
 }
+
+/// Bytes of the tensors that a rank's memories hold with `run.data: functional`: each store makes one, and
+/// loads of a size that was not stored before have one.
+class TensorRoom {
+ public:
+  explicit TensorRoom(const Config& config) : config_(config) {}
+  void add(const trace::Node& node) {
+    if (node.remote && config_.memory_pool) return;  // the pool counts its own
+    uint64_t& tensors = tensors_[node.remote ? 1 : 0][node.tensor_size];
+    if (node.type == trace::NodeType::mem_store || tensors == 0) ++tensors;
+  }
+  double bytes() const {
+    double all = 0;
+    for (const auto& sizes : tensors_) {
+      double sum = 0;
+      for (const auto& [size, count] : sizes) sum += static_cast<double>(size) * static_cast<double>(count);
+      const bool local = &sizes == &tensors_[0];
+      if (local && config_.hbm.capacity != 0) sum = std::min(sum, static_cast<double>(config_.hbm.capacity));
+      all += sum;
+    }
+    return all;
+  }
+
+ private:
+  const Config& config_;
+  std::map<uint64_t, uint64_t> tensors_[2];  ///< how many, by size; local and remote
+};
 
 }  // namespace
 
@@ -220,6 +248,7 @@ void CheckedJob::look_through() {
     if (!folding_.built(r)) continue;
     const uint32_t times = folding_.times(r);
     double data = 0;
+    TensorRoom room(config_);
     const auto path = trace::longest_path(traces_.index(r), [&](const trace::Node& node) {
       uint32_t groups = 1;
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
@@ -234,12 +263,15 @@ void CheckedJob::look_through() {
         size_.of_a_rank.bytes = std::max(size_.of_a_rank.bytes, static_cast<double>(node.comm_size));
         size_.of_a_rank.messages = std::max(size_.of_a_rank.messages, 1.0);
       }
-      if (accesses_memory(node)) check_memory(r, node);
+      if (accesses_memory(node)) {
+        check_memory(r, node);
+        if (config_.run.data == "functional") room.add(node);
+      }
       bounds.add(r, node, times, groups);
       return bounds.minimal_cost(r, node);
     });
     bounds.path(r, path.time);
-    size_.data_bytes += data;
+    size_.data_bytes += data + room.bytes();
   }
   ruled_.clear();
   lower_bound_ = bounds.lower();

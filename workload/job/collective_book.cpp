@@ -122,10 +122,16 @@ void CollectiveBook::note_wrong_message(const std::string& line) {
   if (++wrong_messages_ <= kLines) wrong_data_.push_back(line);
 }
 
+void CollectiveBook::note_wrong_tensor(const std::string& line) {
+  if (++wrong_tensors_ <= kLines) wrong_data_.push_back(line);
+}
+
 void CollectiveBook::report_wrong_data(std::vector<std::string>& lines) const {
   lines.insert(lines.end(), wrong_data_.begin(), wrong_data_.end());
   if (wrong_messages_ > kLines)
     lines.push_back(fmt::format("{} further messages delivered wrong data", wrong_messages_ - kLines));
+  if (wrong_tensors_ > kLines)
+    lines.push_back(fmt::format("{} further tensors were loaded with wrong data", wrong_tensors_ - kLines));
   if (wrong_streams_.size() > kLines)
     lines.push_back(
         fmt::format("{} further collectives delivered wrong data", wrong_streams_.size() - kLines));

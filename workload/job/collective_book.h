@@ -41,6 +41,8 @@ class CollectiveBook {
   void record(const collectives::CollectiveDone& done, CollectiveRow& row);
   /// Keeps a line about a point-to-point message that carried wrong data; of many, the first ones.
   void note_wrong_message(const std::string& line);
+  /// .. about a tensor that came back from memory with other bytes than were stored.
+  void note_wrong_tensor(const std::string& line);
 
   /// Lines about wrong data so far.
   const std::vector<std::string>& wrong_data() const { return wrong_data_; }
@@ -59,6 +61,7 @@ class CollectiveBook {
   std::unordered_map<uint32_t, collectives::DataCheck> checks_;  ///< by stream, until all members are done
   std::vector<std::string> wrong_data_;                          ///< one line a collective, the first kept
   uint64_t wrong_messages_ = 0;
+  uint64_t wrong_tensors_ = 0;
   std::unordered_set<uint32_t> wrong_streams_;
   std::unordered_set<uint32_t> defect_streams_;
   uint64_t collectives_ = 0;

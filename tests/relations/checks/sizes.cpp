@@ -26,6 +26,22 @@ Case draw_any(Random& random) {
   return c;
 }
 
+// Memories begin anew before each size, too. In a job they do not: a bank is as the one before has left it.
+Case draw_sizes(Random& random) {
+  Case c = draw_any(random);
+  if (!random.chance(30)) return c;
+  Settings& keys = c.machine.keys;
+  keys["collectives.reduction"] = "hbm";
+  if (random.chance(25)) return c;
+  keys["hbm.model"] = "banked";
+  keys["hbm.preset"] = random.pick({"HBM2", "HBM2E", "HBM3", "HBM3E", "HBM4"});
+  keys["hbm.stacks"] = std::to_string(random.between(1, 3));
+  if (random.chance(30)) keys["hbm.refresh"] = random.pick({"per_bank", "none"});
+  if (random.chance(20)) keys["hbm.streams"] = "detailed";
+  if (random.chance(20)) keys["hbm.page_policy"] = "closed";
+  return c;
+}
+
 void check_sizes(const Case& c, Bench& bench) {
   const uint64_t before = c.choice("before");
   if (before == 0) throw Skipped{"nothing before"};
@@ -175,7 +191,7 @@ Case draw_traces(Random& random) {
 }  // namespace
 
 Relation sizes() {
-  return {"sizes", "with --sizes A,B the second size takes the time that it takes alone", draw_any,
+  return {"sizes", "with --sizes A,B the second size takes the time that it takes alone", draw_sizes,
           check_sizes};
 }
 
