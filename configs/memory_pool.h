@@ -62,10 +62,11 @@ struct MemoryPoolConfig {
   Picoseconds request_latency = 0;
   uint64_t chunk = 64 << 10;
   PoolSplit split = PoolSplit::fluid;
-  std::string striping = "latin";  ///< pool::striping_policies()
-  uint64_t capacity = 0;           ///< of a group, bytes; 0: unlimited
-  double efficiency = 1;           ///< share of group_bandwidth that transfers reach
-  uint32_t buffer = 0;             ///< chunks of partial sums in a switch; 0: unlimited
+  std::string striping = "latin";     ///< pool::striping_policies()
+  uint64_t capacity = 0;              ///< of a group, bytes; 0: unlimited
+  std::string group_memory = "auto";  ///< a model of memories; `auto`: none
+  double efficiency = 1;              ///< share of group_bandwidth that transfers reach
+  uint32_t buffer = 0;                ///< chunks of partial sums in a switch; 0: unlimited
   Fidelity fidelity = Fidelity::message;
   std::string levels;                                    ///< multi_level, as written
   std::string shape;                                     ///< mesh, as written; empty: the most square one

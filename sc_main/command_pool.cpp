@@ -262,7 +262,7 @@ ExitCode run_pool(const PoolOptions& options) {
   check_memory(*config, options, operation, bytes);
   const uint32_t npus = npus_of(options, *config, operation);
   if (config->memory_pool) pool::check_access(*config, operation, bytes, npus);
-  MemoryRoom(options.force).check(*config, machine_memory(*config, config->npus(), 0, false));
+  MemoryRoom(options.force).check(*config, pool_memory(*config, operation, bytes, npus));
   check_machine(*config);
   Result result;
   result.form = config->memory_pool ? pool::closed_form(*config, operation, bytes, npus)

@@ -8,9 +8,23 @@
 #include <utility>
 
 #include "sc_models/packet_region.h"
+#include "sc_models/pool/pool_network.h"
 #include "workload/graph/fidelity_rules.h"
 
 namespace weft {
+
+namespace {
+
+void check_pool(const Config& config, std::vector<std::string>* warnings) {
+  if (!config.memory_pool || config.memory_pool->fidelity != Fidelity::packet) return;
+  const auto layout = pool::PoolLayout::make(config, false);
+  const PoolNetwork network = make_pool_network(config, *layout);
+  if (warnings == nullptr) return;
+  for (std::string& warning : pool_network_warnings(config, *layout, network))
+    warnings->push_back(std::move(warning));
+}
+
+}  // namespace
 
 void check_machine(const Config& config, std::vector<std::string>* warnings) {
   const graph::FidelityRules rules(config);
@@ -20,6 +34,7 @@ void check_machine(const Config& config, std::vector<std::string>* warnings) {
     if (warnings == nullptr) continue;
     for (std::string& warning : packet_warnings(plane, regions)) warnings->push_back(std::move(warning));
   }
+  check_pool(config, warnings);
   ModuleChoices choices(config);
   choices.check(rules, Geometry::of_fabric(config));
 }

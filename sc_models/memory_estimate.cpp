@@ -15,6 +15,7 @@
 #include "workload/collectives/in_switch.h"
 #include "workload/graph/checked_job.h"
 #include "workload/graph/fidelity_rules.h"
+#include "workload/pool/pool_layout.h"
 
 namespace weft {
 namespace {
@@ -54,6 +55,14 @@ constexpr double kRankRow = 250;            // rows of results
 constexpr double kLinkRow = 420;
 constexpr double kCollectiveRow = 700;
 constexpr double kPhase = 260;
+constexpr double kPoolPort = 1500;       // an NPU's end of the memory pool
+constexpr double kPoolSwitch = 2500;     // a switch of it
+constexpr double kPoolSwitchPort = 900;  // .. a port
+constexpr double kPoolGroup = 1900;      // a memory group
+constexpr double kPoolGroupPort = 800;   // .. a port
+constexpr double kPoolMemory = 3000;     // .. a memory of its own
+constexpr double kPoolChunk = 60;        // a chunk that a group has still to serve, or that a sum is of
+constexpr double kPoolShare = 120;       // what a group has still to serve of an NPU, with `split: fluid`
 
 /// Sums up by name, in any order.
 class Parts {
@@ -110,6 +119,8 @@ void add_dimension(Parts& parts, const Config& config, const DimensionConfig& d,
   if (unit) parts.add(kSwitches, lines * (kSwitch + n * kSwitchPort));
   parts.add(kNpus, ranks * port);
 }
+
+constexpr const char* kPool = "the memory pool";
 
 struct PacketCounts {
   double routers = 0;
@@ -194,12 +205,76 @@ void add_graph(Parts& parts, const Config& config) {
   }
 }
 
+/// Nodes and links of a memory pool, as PoolLayout builds them.
+struct PoolCounts {
+  explicit PoolCounts(const Config& config) {
+    const MemoryPoolConfig& pool = *config.memory_pool;
+    npus = config.npus();
+    groups = pool.groups;
+    if (pool.design == PoolDesign::graph) {
+      switches = config.graph->nodes() - config.graph->npus() - groups;
+      between = static_cast<double>(config.graph->spec().links.size()) - npus - groups;
+      return;
+    }
+    if (pool.upper.empty()) {  // a router at every place
+      const bool edge = pool.design == PoolDesign::mesh && pool.placement == PoolPlacement::edge;
+      switches = pool.nodes + (edge ? 0 : groups);
+      between = switches * (pool.design == PoolDesign::ring ? 1 : 2);
+      return;
+    }
+    folded = pool::PoolLayout::folds(pool);
+    switches = pool.nodes;
+    double below = pool.nodes;
+    for (const PoolLevel& level : pool.upper) {
+      const double here = folded ? 1 : level.switches;
+      between += below * here;
+      switches += here;
+      below = here;
+    }
+    if (folded) groups = 1;
+    group_ports = below;
+  }
+  double npus = 0;
+  double switches = 0;
+  double groups = 0;
+  double group_ports = 1;  ///< of one
+  double between = 0;      ///< links between switches
+  bool folded = false;
+  double switch_ports() const { return npus + groups * group_ports + 2 * between; }
+};
+
+/// A memory pool: its modules, or at packet fidelity its network with them.
+void add_pool(Parts& parts, const Config& config) {
+  const MemoryPoolConfig& pool = *config.memory_pool;
+  const PoolCounts counts(config);
+  const double ways = 2 * (counts.npus + counts.groups * counts.group_ports + counts.between) * kLink;
+  parts.add(kPool, ways);
+  if (pool.fidelity == Fidelity::analytical) return;
+  parts.add(kPool, counts.npus * kPoolPort + counts.switches * kPoolSwitch + counts.groups * kPoolGroup);
+  if (pool.group_memory != kDefaultMemoryModel) parts.add(kPool, counts.groups * kPoolMemory);
+  if (pool.fidelity != Fidelity::packet) {
+    parts.add(kPool,
+              counts.switch_ports() * kPoolSwitchPort + counts.groups * counts.group_ports * kPoolGroupPort);
+    return;
+  }
+  // Every port of a switch has an interface of its own, and NPUs and groups have theirs.
+  PacketCounts packets;
+  const double ports = counts.switch_ports() / std::max(1.0, counts.switches);
+  packets.add_router(counts.switches, 2 * ports);
+  packets.interfaces = counts.switch_ports() + counts.npus + counts.groups * counts.group_ports;
+  add_counts(parts, vcs_of(config), packets);
+}
+
 /// Directions of links, each of which has a row in the results.
 double link_rows(const Config& config) {
   double rows = 0;
   if (config.graph != nullptr) return 2.0 * static_cast<double>(config.graph->spec().links.size());
   for (const DimensionConfig& d : config.fabric_dimensions())
     rows += static_cast<double>(directed_links(d, config.npus()));
+  if (config.memory_pool && config.memory_pool->fidelity != Fidelity::analytical) {
+    const PoolCounts pool(config);
+    rows += 2 * (pool.npus + pool.groups * pool.group_ports + pool.between);
+  }
   return rows;
 }
 
@@ -212,6 +287,7 @@ void add_machine(Parts& parts, const Config& config, double ranks, double folded
     add_ways(parts, *config.graph);
     add_graph(parts, config);
   }
+  if (npus && config.memory_pool) add_pool(parts, config);
   for (const DimensionConfig& d : config.fabric_dimensions())
     if (d.tree != nullptr) add_ways(parts, d.tree->graph());
   // Planes of rules share what they have alike.
@@ -302,6 +378,32 @@ double MemoryEstimate::bytes() const {
 MemoryEstimate machine_memory(const Config& config, double ranks, double folded, bool npus) {
   Parts parts;
   add_machine(parts, config, ranks, folded, npus);
+  return parts.get();
+}
+
+MemoryEstimate pool_memory(const Config& config, PoolOperation operation, uint64_t bytes, uint32_t npus) {
+  Parts parts;
+  add_machine(parts, config, config.npus(), 0, false);
+  if (!config.memory_pool) return parts.get();
+  add_pool(parts, config);
+  const MemoryPoolConfig& pool = *config.memory_pool;
+  const PoolCounts counts(config);
+  const double size = static_cast<double>(bytes);
+  const double chunks = std::max(1.0, size / static_cast<double>(pool.chunk)) * npus;
+  const bool all = in_switch(operation);
+  if (pool.fidelity == Fidelity::analytical) {
+    parts.add(kPool, 0);
+  } else if (pool.split == PoolSplit::whole && (all || !stores(operation))) {
+    parts.add(kPool, chunks * kPoolChunk);
+  } else if (!counts.folded && !all) {
+    const double shares = counts.groups * (pool.upper.empty() ? 1 : pool.ways());
+    parts.add(kPool, npus * std::min(shares, size) * kPoolShare);
+  }
+  if (config.run.data != "none") {  // at NPUs and in groups, with a flag a byte's eighth
+    const double tensor = all ? size * npus : size;
+    const double copies = operation == PoolOperation::gather_load ? npus + 1 : all ? 2 : 2.0 * npus;
+    parts.add("elements (run.data)", tensor * copies * 1.125);
+  }
   return parts.get();
 }
 

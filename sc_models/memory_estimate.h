@@ -35,6 +35,10 @@ struct MemoryEstimate {
 /// `npus`: a trace drives them, so that they have NPU and memory modules.
 MemoryEstimate machine_memory(const Config& config, double ranks, double folded, bool npus);
 
+/// Of one access of so many NPUs to the memory pool, with the machine and the pool. Without a pool: of the
+/// machine.
+MemoryEstimate pool_memory(const Config& config, PoolOperation operation, uint64_t bytes, uint32_t npus);
+
 /// The least that any job of traces on this machine can do with. `fold`: ranks that do alike may share one
 /// set of modules.
 MemoryEstimate least_memory(const Config& config, bool fold);

@@ -148,7 +148,8 @@ void Npu::start_memory(const trace::Node& node) {
                                  ? store ? PoolOperation::scatter_store : PoolOperation::gather_load
                              : store ? PoolOperation::store
                                      : PoolOperation::load;
-    pool_->start(index(npu_), node.index, op, node.tensor_size, *this);
+    pool_->start(index(npu_), node.index, op, node.tensor_size, *this,
+                 node.in_switch ? host_->pool_members(rank_, node) : nullptr);
     return;
   }
   if (node.remote && !remote_) {

@@ -52,6 +52,8 @@ class JobHost {
   /// The rank's part is over; NpuModel::collective_done() follows.
   virtual void collective_done(uint32_t rank, const collectives::CollectiveDone& done) = 0;
   virtual SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) = 0;
+  /// Who takes part in an in-switch access to the memory pool.
+  virtual PoolMembers pool_members(uint32_t rank, const trace::Node& node) = 0;
   /// A point-to-point message is here. Its source is a rank of the job.
   virtual void message_arrived(uint32_t rank, const Completion& completion) = 0;
   /// `run.data: functional`: a tensor that the rank loaded was compared. `wrong`: what was wrong; empty:

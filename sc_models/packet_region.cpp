@@ -62,14 +62,6 @@ uint32_t usable_vcs(const packet::PacketConfig& network, const DimensionConfig& 
   return classes ? std::max(1u, network.vcs / 2) : network.vcs;
 }
 
-packet::Segmentation segmentation_of(const Config& config) {
-  packet::Segmentation s;
-  s.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
-  s.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
-  s.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
-  return s;
-}
-
 bool anything_at_packet_fidelity(const Config& config) {
   return !packet_regions(config).empty() || may_carry_packets(config);
 }
@@ -133,7 +125,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   const std::vector<DimensionConfig>& all = config.fabric_dimensions();
   PacketRegion region;
   region.dimensions = dimensions;
-  region.segmentation = segmentation_of(config);
+  region.segmentation = packet_segmentation(config);
   std::vector<Rate> rates;
   uint64_t ranks = 1;
   uint64_t lanes = 0;
@@ -198,7 +190,7 @@ PacketRegion make_graph_region(const Config& config) {
   const Graph& graph = *config.graph;
   const GraphSpec& spec = graph.spec();
   PacketRegion region;
-  region.segmentation = segmentation_of(config);
+  region.segmentation = packet_segmentation(config);
   std::vector<Rate> rates;
   uint64_t lanes = 0;
   for (const GraphLink& link : spec.links) {
@@ -266,6 +258,14 @@ PacketRegion make_graph_region(const Config& config) {
 }
 
 }  // namespace
+
+packet::Segmentation packet_segmentation(const Config& config) {
+  packet::Segmentation s;
+  s.packet_bytes = static_cast<uint32_t>(config.packet.packet_bytes);
+  s.flit_bytes = static_cast<uint32_t>(config.packet.flit_bytes);
+  s.header_bytes = static_cast<uint32_t>(config.packet.header_bytes);
+  return s;
+}
 
 packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates) {
   const PacketFabricConfig& p = config.packet;

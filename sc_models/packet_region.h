@@ -26,6 +26,9 @@ struct PacketRegion {
   packet::PacketTopology topology;  ///< ranks are numbered by the region's dimensions, the first one fastest
 };
 
+/// How messages become packets, as the keys of `packet` say.
+packet::Segmentation packet_segmentation(const Config& config);
+
 /// Routers, interfaces and virtual channels as the keys of `packet` say; `rates` of the links give the clock
 /// where `packet.cycle` is auto. Their buffers depend on the links: see covering_buffer().
 packet::PacketConfig packet_network_config(const Config& config, const std::vector<Rate>& rates);

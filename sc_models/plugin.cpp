@@ -90,7 +90,7 @@ void PluginRegistry::add_unit(const std::string& name, const std::string& descri
 
 void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
   memory_models().add({name, description, source_, std::move(maker)});
-  for (const char* key : {"hbm.implementation", "remote_memory.implementation"})
+  for (const char* key : {"hbm.implementation", "remote_memory.implementation", "memory.pool.group_memory"})
     add_choice(key, name, description);
   ++registered_;
 }
@@ -99,6 +99,13 @@ void PluginRegistry::add_routing_policy(const std::string& name, const std::stri
                                         packet::RoutingPolicyMaker maker) {
   packet::add_routing_policy(name, description, source_, std::move(maker));
   add_choice("packet.routing", name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_striping(const std::string& name, const std::string& description,
+                                  pool::StripingMaker maker) {
+  pool::striping_policies().add({name, description, source_, std::move(maker)});
+  add_choice("memory.pool.striping", name, description);
   ++registered_;
 }
 
@@ -187,7 +194,9 @@ std::string list_models() {
   registry("NMUs (nmu.implementation)", nmu_models().entries());
   registry("switches at message fidelity (implementation:)", switch_models().entries());
   registry("collective units (collective_unit.implementation)", unit_models().entries());
-  registry("memories (hbm.implementation, remote_memory.implementation)", memory_models().entries());
+  registry("striping of memory pools (memory.pool.striping)", pool::striping_policies().entries());
+  registry("memories (hbm.implementation, remote_memory.implementation, memory.pool.group_memory)",
+           memory_models().entries());
   kind("memories (hbm.model)");
   for (const Choice& c : find_key("hbm.model")->choices) row(c.name, "weft", c.description);
   registry("address maps of model banked (hbm.address_map)", address_maps().entries());

@@ -32,6 +32,7 @@
 #include "sc_models/switch_unit.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "workload/collectives/algorithm.h"
+#include "workload/pool/striping.h"
 
 namespace weft {
 
@@ -60,11 +61,13 @@ class PluginRegistry {
   void add_nmu(const std::string& name, const std::string& description, NmuMaker maker);
   /// A model of the collective units in switches: `collective_unit.implementation` of a dimension.
   void add_unit(const std::string& name, const std::string& description, UnitMaker maker);
-  /// A model of memories: `hbm.implementation`, `remote_memory.implementation`.
+  /// A model of memories: `hbm.implementation`, `remote_memory.implementation`, `memory.pool.group_memory`.
   void add_memory(const std::string& name, const std::string& description, MemoryMaker maker);
   /// A routing policy at `packet` fidelity: `packet.routing`.
   void add_routing_policy(const std::string& name, const std::string& description,
                           packet::RoutingPolicyMaker maker);
+  /// A policy of striping in memory pools: `memory.pool.striping`.
+  void add_striping(const std::string& name, const std::string& description, pool::StripingMaker maker);
   /// A collective algorithm: `collectives.<operation>`; also `one_<name>`. `algorithm` lives as long as the
   /// program.
   void add_algorithm(const collectives::Algorithm& algorithm, const std::string& description);

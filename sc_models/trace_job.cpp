@@ -191,6 +191,21 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   return start;
 }
 
+/// The node's group; without one the ranks of the job.
+PoolMembers TraceJob::pool_members(uint32_t, const trace::Node& node) {
+  const trace::GroupId group = traces_.groups().find(node.pg_name).value_or(trace::kWorld);
+  if (group == trace::kWorld && ranks_.whole()) return nullptr;
+  PoolMembers& members = pool_members_[group];
+  if (members == nullptr) {
+    std::vector<uint32_t> npus;
+    for (const uint32_t rank : traces_.groups().ranks(group)) npus.push_back(ranks_.npu(rank));
+    std::sort(npus.begin(), npus.end());
+    if (npus.size() == machine_.npus()) npus.clear();
+    members = std::make_shared<const std::vector<uint32_t>>(std::move(npus));
+  }
+  return members;
+}
+
 void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone& done) {
   const uint32_t number = done.stream - first_stream_ + 1;
   const auto finish = [&](uint32_t member) {

@@ -57,6 +57,7 @@ class TraceJob : public Job, private JobHost {
   // JobHost
   std::optional<CollectiveStart> start_collective(uint32_t rank, const trace::Node& node) override;
   void collective_done(uint32_t rank, const collectives::CollectiveDone& done) override;
+  PoolMembers pool_members(uint32_t rank, const trace::Node& node) override;
   SendStart start_send(uint32_t rank, const trace::Node& node, const MessageId& id) override;
   void message_arrived(uint32_t rank, const Completion& completion) override;
   void tensor_loaded(uint32_t rank, uint64_t bytes, const std::string& wrong) override;
@@ -98,6 +99,7 @@ class TraceJob : public Job, private JobHost {
     trace::GroupId group = 0;
     uint32_t ordinal = 0;
   };
+  std::map<trace::GroupId, PoolMembers> pool_members_;        ///< as they were asked for
   std::unordered_map<uint64_t, Running> running_;             ///< by rank and number: the rank's part
   std::vector<std::unique_ptr<trace::TraceFeeder>> feeders_;  ///< by rank; null: folded
   graph::LayerTable layers_;

@@ -29,7 +29,7 @@ Carrier carrier_of(const Graph& graph);
 
 /// A dimension that has more than one NPU, or the graph, is a packet network.
 bool carries_packets(const Config& config);
-/// .. or a rule (`topology.fidelity_rules`) makes one of it.
+/// .. or a rule (`topology.fidelity_rules`) makes one of it, or the memory pool is one.
 bool may_carry_packets(const Config& config);
 
 }  // namespace weft

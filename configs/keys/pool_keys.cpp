@@ -66,6 +66,13 @@ constexpr KeyRow kPoolKeys[] = {
     {"wraparound", Type::boolean, "false", kAny, in_pool<&Pool::wraparound>, "`true`: the mesh is a torus."},
     {"capacity", Type::size, "unlimited", from("1 KiB", "1 PiB").or_word("unlimited"),
      in_pool<&Pool::capacity>, "Bytes of a memory group."},
+    {"group_memory", Type::implementation, kDefaultMemoryModel,
+     one_of({{kDefaultMemoryModel, "none: a group is a server of `group_bandwidth`"},
+             {"bandwidth", "bytes / `group_bandwidth`, behind a socket"},
+             {"cxl", "a CXL link with a Type-3 device"}}),
+     in_pool<&Pool::group_memory>,
+     "The memory of a group, asked over a TLM-2.0 socket: loads are read from it chunk by chunk, and stores "
+     "end when it has written them."},
     {"efficiency", Type::number, "1", from("0.001", "1"), in_pool<&Pool::efficiency>,
      "Fraction of `group_bandwidth` that transfers reach."},
     {"buffer", Type::integer, "unlimited", from(1, 1048576).or_word("unlimited"), in_pool<&Pool::buffer>,

@@ -51,6 +51,12 @@ class PoolRules {
                fmt::format("'{}': the pool shares links at `message` fidelity ({}), where collectives and "
                            "chunks wait for each other; write `message`",
                            to_string(pool_.fidelity), pool_.share ? "`share`" : "`design: graph`"));
+    if (pool_.group_memory != kDefaultMemoryModel && pool_.fidelity == Fidelity::analytical)
+      complain(
+          "group_memory",
+          fmt::format("'{}': at analytical fidelity groups have no memory, only their bandwidth; take the "
+                      "key out, or write `fidelity: message`",
+                      pool_.group_memory));
     resolve_design();
   }
 

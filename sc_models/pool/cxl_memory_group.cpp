@@ -12,6 +12,15 @@
 #include "sc_models/pool/pool_data.h"
 
 namespace weft {
+namespace {
+
+/// Bytes that a group reads ahead of its links: more than any memory's bandwidth times its latency.
+constexpr uint64_t kReadAhead = 256 << 10;
+/// Chunks that wait at a link at packet fidelity. They are of different NPUs, and one that is busy is not to
+/// stop the link.
+constexpr uint64_t kChunksAtLink = 16;
+
+}  // namespace
 
 CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, PoolContext& context,
                                const std::vector<fabric::LinkType*>& types,
@@ -20,10 +29,11 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
       group_(group),
       node_(context.layout.group_node(group)),
       context_(context),
-      hop_(context.layout.group_hop()),
+      hop_(context.layout.group_hop() || context.pool.group_memory != kDefaultMemoryModel),
       ports_(types.size()),
       read_(service),
       write_(service),
+      waiting_(types.size()),
       turns_(types.size()) {
   for (uint32_t p = 0; p < ports_.size(); ++p) {
     Port& port = ports_[p];
@@ -31,9 +41,19 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
     port.number = p;
     port.link = fabric::Link(*types[p]);
     port.shared = shared[p];
+    if (context.net != nullptr) {  // groups begin at switches of their own
+      port.served = (p + ports_.size() - group % ports_.size()) % ports_.size();
+      continue;
+    }
     port.target = std::make_unique<fabric::fabric_target_socket>(("g" + std::to_string(p)).c_str());
     port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
   }
+  rounds_ = ports_.size();
+  if (context.pool.group_memory != kDefaultMemoryModel)
+    memory_ =
+        std::make_unique<GroupMemory>(context.config, context.data != nullptr,
+                                      [this](uint32_t message, Picoseconds at) { memory_done(message, at); });
+  if (context.net != nullptr) context.net->attach(node_, *this);
   context.wheel.add(*this);
 }
 
@@ -49,14 +69,15 @@ uint32_t CxlMemoryGroup::add(Load load) {
   return number;
 }
 
-void CxlMemoryGroup::load(PoolTransfer& transfer, Picoseconds at, uint64_t offset, uint64_t bytes) {
-  if (bytes == 0) return;
+void CxlMemoryGroup::load(PoolTransfer& transfer, Picoseconds at, const pool::PoolLayout::Share& share) {
+  if (share.bytes == 0) return;
   Load load;
   load.transfer = transfer.id;
   load.npu = transfer.npu;
   load.all = in_switch(transfer.operation);
-  load.offset = offset;
-  load.left = bytes;
+  load.way = share.way;
+  load.offset = static_cast<uint64_t>(share.offset);
+  load.left = static_cast<uint64_t>(share.bytes);
   requests_.push(at, static_cast<uint64_t>(transfer.npu) << 32 | arrivals_++, add(std::move(load)));
   if (!running()) wake_at(at);
 }
@@ -81,14 +102,18 @@ void CxlMemoryGroup::gather(PoolTransfer& transfer, Picoseconds at, std::vector<
   if (!running()) wake_at(at);
 }
 
-void CxlMemoryGroup::arrive(uint32_t port, const fabric::Transfer& transfer) {
-  const Picoseconds tail = transfer.first + transfer.flit_time;
+void CxlMemoryGroup::came(uint32_t port, fabric::PacketRef message, Picoseconds at) {
   if (!hop_) {
-    take(transfer.packet, tail);
+    take(message, at);
     return;
   }
-  stores_.push(tail, static_cast<uint64_t>(port) << 32 | arrivals_++, {transfer.packet});
-  if (!running()) wake_at(tail);
+  stores_.push(at, static_cast<uint64_t>(port) << 32 | arrivals_++, {message});
+  if (!running()) wake_at(at);
+}
+
+void CxlMemoryGroup::left(uint32_t port, const fabric::Packet& message, Picoseconds at) {
+  departures_.push(at, static_cast<uint64_t>(port) << 32 | arrivals_++, {port, message.bytes});
+  if (!running()) wake_at(at);
 }
 
 void CxlMemoryGroup::take(fabric::PacketRef ref, Picoseconds at) {
@@ -101,16 +126,70 @@ void CxlMemoryGroup::take(fabric::PacketRef ref, Picoseconds at) {
   context_.events.stored(transfer, bytes, at);
 }
 
+unsigned char* CxlMemoryGroup::bytes_of(fabric::PacketRef ref) {
+  return context_.data == nullptr ? nullptr : context_.data->bytes(context_.packets[ref].data);
+}
+
+void CxlMemoryGroup::write(fabric::PacketRef ref, Picoseconds now) {
+  const fabric::Packet& packet = context_.packets[ref];
+  if (memory_ == nullptr) {
+    message_in_time(name(), packet, [&] { take(ref, write_.occupy(now, packet.bytes).end); });
+    return;
+  }
+  ++writing_;
+  stored_ += packet.bytes;
+  memory_->start(ref, true, bytes_of(ref), packet.bytes);
+}
+
+void CxlMemoryGroup::memory_done(fabric::PacketRef ref, Picoseconds at) {
+  if (reading_.count(ref) == 0) {
+    --writing_;
+    take(ref, at);
+    return;
+  }
+  fetched_.push(at, arrivals_++, {ref});
+  if (!running()) wake_at(at);
+}
+
 Picoseconds CxlMemoryGroup::service_free() const {
-  return hop_ ? read_.free_at() : ports_.front().sends().free_at();
+  if (memory_ != nullptr) return read_bytes_ < std::max(kReadAhead, 2 * context_.pool.chunk) ? 0 : kNever;
+  if (hop_) return read_.free_at();
+  return context_.net != nullptr ? 0 : ports_.front().sends().free_at();
+}
+
+bool CxlMemoryGroup::serve(Picoseconds now) {
+  if (service_free() > now) return false;
+  const uint32_t port = next_port();
+  if (port == kNone) return false;
+  ports_[port].served = ++rounds_;
+  if (whole())
+    serve_chunk(now, port);
+  else
+    serve_round(now, port);
+  return true;
+}
+
+fabric::Link::Slot CxlMemoryGroup::serve_bytes(Picoseconds now, uint64_t bytes, Port& port) {
+  if (memory_ != nullptr) return {now, now};
+  const Picoseconds from = hop_ ? read_.occupy(now, bytes).end : now;
+  if (context_.net != nullptr) return {from, from};
+  return port.sends().occupy(from, bytes);
 }
 
 void CxlMemoryGroup::activate(Picoseconds now) {
   ++activations_;
-  while (stores_.next() <= now) {
-    const fabric::PacketRef ref = stores_.pop().payload.packet;
-    const fabric::Packet& packet = context_.packets[ref];
-    message_in_time(name(), packet, [&] { take(ref, write_.occupy(now, packet.bytes).end); });
+  while (stores_.next() <= now) write(stores_.pop().payload.packet, now);
+  while (fetched_.next() <= now) {
+    const fabric::PacketRef ref = fetched_.pop().payload.packet;
+    Port& port = ports_[reading_.at(ref)];
+    const uint64_t bytes = context_.packets[ref].bytes;
+    reading_.erase(ref);
+    read_bytes_ -= bytes;
+    port.reading -= bytes;
+    fabric::Link::Slot slot{now, now};
+    if (context_.net == nullptr)
+      message_in_time(name(), context_.packets[ref], [&] { slot = port.sends().occupy(now, bytes); });
+    leave(ref, slot, port);
   }
   while (requests_.next() <= now) {
     const uint32_t number = requests_.pop().payload;
@@ -122,16 +201,17 @@ void CxlMemoryGroup::activate(Picoseconds now) {
       load.unserved = load.chunks.size();
       load.chunks = {};
     } else {
-      waiting_.push_back(number);
+      waiting_[port_of(load.way)].push_back(number);
     }
   }
-  if (whole()) {
-    while (turns_waiting_ != 0 && service_free() <= now) serve_chunk(now);
-  } else {
-    while (!waiting_.empty() && service_free() <= now) serve_round(now);
+  while (departures_.next() <= now) {
+    const Departure gone = departures_.pop().payload;
+    ports_[gone.port].backlog -= gone.bytes;
   }
-  Picoseconds next = std::min(stores_.next(), requests_.next());
-  if (turns_waiting_ != 0 || !waiting_.empty()) next = std::min(next, std::max(now, service_free()));
+  while (serve(now)) {
+  }
+  Picoseconds next = std::min({stores_.next(), requests_.next(), departures_.next(), fetched_.next()});
+  if (next_port() != kNone) next = std::min(next, std::max(now, service_free()));
   wake_at(next);
 }
 
@@ -140,12 +220,13 @@ uint32_t CxlMemoryGroup::port_of(uint32_t way) const {
 }
 
 /// A round: a chunk of each link, in equal parts of the loads that wait.
-void CxlMemoryGroup::serve_round(Picoseconds now) {
-  Port& port = ports_.front();
+void CxlMemoryGroup::serve_round(Picoseconds now, uint32_t port_number) {
+  Port& port = ports_[port_number];
+  std::vector<uint32_t>& waiting = waiting_[port_number];
   Wide all = 0;
   uint64_t least = ~uint64_t{0};
   uint64_t most = 0;
-  for (const uint32_t number : waiting_) {
+  for (const uint32_t number : waiting) {
     const uint64_t left = loads_[number].left;
     all += left;
     least = std::min(least, left);
@@ -155,7 +236,7 @@ void CxlMemoryGroup::serve_round(Picoseconds now) {
   const Wide rounds = (all + room - 1) / room;
   auto budget = static_cast<uint64_t>((all + rounds - 1) / rounds);
   // Those with little left first: what they do not need is the others'.
-  std::vector<uint32_t> order = waiting_;
+  std::vector<uint32_t> order = waiting;
   if (least != most)
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return loads_[a].left < loads_[b].left; });
@@ -169,32 +250,33 @@ void CxlMemoryGroup::serve_round(Picoseconds now) {
     total += part;
   }
   const std::string first =
-      context_.events.transfer(loads_[waiting_.front()].transfer).operation == PoolOperation::gather_load
+      context_.events.transfer(loads_[waiting.front()].transfer).operation == PoolOperation::gather_load
           ? "gather_load"
           : "load";
   const fabric::Link::Slot slot = in_time(
-      [&] { return port.sends().occupy(hop_ ? read_.occupy(now, total).end : now, total); },
+      [&] { return serve_bytes(now, total, port); },
       [&] { return fmt::format("{}: a round of {} B of a {}", name(), total, first); }, kMessageRemedy);
-  std::vector<uint32_t> still;
-  for (const uint32_t number : waiting_) {
+  // Groups and their links begin at NPUs of their own: packets for one NPU from all of them would block each
+  // other.
+  const size_t from = context_.net == nullptr
+                          ? 0
+                          : (uint64_t{group_} * ports_.size() + port_number) * waiting.size() /
+                                (context_.layout.groups() * ports_.size());
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    const uint32_t number = waiting[(from + i) % waiting.size()];
     Load& load = loads_[number];
     const uint64_t part = parts[number];
-    if (part != 0) {
-      send(load, load.offset, part, load.rounds++, context_.layout.fluid_way(group_, load.all ? 0 : load.npu),
-           slot, port);
-      load.offset += part;
-      load.left -= part;
-    }
-    if (load.left != 0)
-      still.push_back(number);
-    else
-      free_.push_back(number);
+    if (part == 0) continue;
+    send(load, load.offset, part, load.rounds++, load.way, slot, port);
+    load.offset += part;
+    load.left -= part;
   }
-  waiting_ = std::move(still);
+  std::vector<uint32_t> still;
+  for (const uint32_t number : waiting) (loads_[number].left != 0 ? still : free_).push_back(number);
+  waiting = std::move(still);
 }
 
-void CxlMemoryGroup::serve_chunk(Picoseconds now) {
-  const uint32_t number = next_port();
+void CxlMemoryGroup::serve_chunk(Picoseconds now, uint32_t number) {
   const Turn turn = turns_[number].top();
   turns_[number].pop();
   --turns_waiting_;
@@ -211,29 +293,36 @@ void CxlMemoryGroup::serve_chunk(Picoseconds now) {
     bytes = std::min(context_.pool.chunk, transfer.bytes - offset);
   }
   Port& port = ports_[number];
-  const fabric::Link::Slot slot = in_time(
-      [&] { return port.sends().occupy(hop_ ? read_.occupy(now, bytes).end : now, bytes); },
-      [&] {
-        return fmt::format("{}: a chunk of {} B of a {}", name(), bytes, to_string(transfer.operation));
-      },
-      kMessageRemedy);
+  const fabric::Link::Slot slot = in_time([&] { return serve_bytes(now, bytes, port); },
+                                          [&] {
+                                            return fmt::format("{}: a chunk of {} B of a {}", name(), bytes,
+                                                               to_string(transfer.operation));
+                                          },
+                                          kMessageRemedy);
   send(load, offset, bytes, chunk.number, chunk.way, slot, port);
   if (--load.unserved == 0) free_.push_back(turn.load);
 }
 
 uint32_t CxlMemoryGroup::next_port() const {
-  uint32_t best = ~0u;
-  for (uint32_t p = 0; p < turns_.size(); ++p) {
-    if (turns_[p].empty()) continue;
-    if (best == ~0u) {
-      best = p;
-      continue;
-    }
-    const Picoseconds free = ports_[p].sends().free_at();
-    const Picoseconds best_free = ports_[best].sends().free_at();
-    if (free < best_free || (free == best_free && turns_[best].top() > turns_[p].top())) best = p;
+  uint32_t best = kNone;
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    if (!has_work(p)) continue;
+    if (context_.net != nullptr && ports_[p].backlog >= kChunksAtLink * context_.pool.chunk) continue;
+    if (best == kNone || before(p, best)) best = p;
   }
   return best;
+}
+
+bool CxlMemoryGroup::before(uint32_t a, uint32_t b) const {
+  if (context_.net != nullptr) {
+    if (ports_[a].backlog != ports_[b].backlog) return ports_[a].backlog < ports_[b].backlog;
+    if (!whole()) return ports_[a].served < ports_[b].served;
+    return turns_[b].top() > turns_[a].top();
+  }
+  if (ports_[a].reading != ports_[b].reading) return ports_[a].reading < ports_[b].reading;
+  const Picoseconds free = ports_[a].sends().free_at();
+  const Picoseconds other = ports_[b].sends().free_at();
+  return free < other || (free == other && whole() && turns_[b].top() > turns_[a].top());
 }
 
 void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t chunk, uint32_t way,
@@ -248,6 +337,28 @@ void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t 
       make_pool_message(context_, header, node_, load.all ? kAllNpus : load.npu, bytes);
   if (context_.data != nullptr)
     context_.packets[ref].data = context_.data->read(context_.events.transfer(load.transfer), offset, bytes);
+  if (context_.net != nullptr) port.backlog += bytes;
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  if (memory_ == nullptr && (context_.net == nullptr || slot.start == now)) {
+    leave(ref, slot, port);
+    return;
+  }
+  loaded_ += bytes;
+  reading_[ref] = port.number;
+  read_bytes_ += bytes;
+  port.reading += bytes;
+  if (memory_ != nullptr) {
+    memory_->start(ref, false, bytes_of(ref), bytes);
+  } else {  // an interface does not go round a message that is not there yet
+    fetched_.push(slot.start, arrivals_++, {ref});
+  }
+}
+
+void CxlMemoryGroup::leave(fabric::PacketRef ref, const fabric::Link::Slot& slot, Port& port) {
+  if (context_.net != nullptr) {
+    context_.net->send(node_, port.number, ref, slot.start);
+    return;
+  }
   fabric::Transfer transfer;
   transfer.leave(slot.start, port.sends().latency(), slot.end - slot.start);
   transfer.packet = ref;
@@ -258,7 +369,9 @@ void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t 
 
 void CxlMemoryGroup::count(Counters& counters) const {
   counters.activations += activations_;
-  counters.in_flight += stores_.size() + waiting_.size() + turns_waiting_ + requests_.size();
+  counters.in_flight += stores_.size() + turns_waiting_ + requests_.size() + reading_.size() + writing_;
+  if (memory_ != nullptr) counters.activations += memory_->target().activations();
+  for (const auto& waiting : waiting_) counters.in_flight += waiting.size();
   for (const Port& port : ports_) {
     counters.link_bytes += port.link.bytes();
     counters.link_messages += port.link.messages();
@@ -266,7 +379,9 @@ void CxlMemoryGroup::count(Counters& counters) const {
 }
 
 std::string CxlMemoryGroup::stall_text() const {
-  const size_t held = waiting_.size() + turns_waiting_;
+  size_t held = turns_waiting_;
+  for (const auto& waiting : waiting_) held += waiting.size();
+  held += reading_.size();
   return held == 0 ? std::string() : fmt::format("{}: {} loads are not served\n", name(), held);
 }
 

@@ -20,24 +20,21 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
     : sc_core::sc_module(name),
       config_(config),
       layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
-      data_(config.run.data == "none" ? nullptr : std::make_unique<PoolData>(config.npus())),
+      data_(config.run.data == "none" ? nullptr : std::make_unique<PoolData>()),
       context_{config, *config.memory_pool, *layout_, packets, wheel, *this, round_, data_.get()},
       striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
       service_(layout_->group_rate(), 0),
       shared_(shared) {
-  if (context_.pool.fidelity == Fidelity::packet)
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("{}: key `memory.pool.fidelity`: '{}' is not available in this version; write "
-                    "`message`",
-                    config.file.empty() ? "configuration" : config.file, to_string(context_.pool.fidelity)));
-  for (auto& taken : taken_) taken.assign(config.npus(), 0);
   if (context_.pool.fidelity == Fidelity::analytical) {
     flows_ = std::make_unique<PoolFlows>(context_);
     return;
   }
+  if (context_.pool.fidelity == Fidelity::packet) {
+    net_ = std::make_unique<PoolPackets>(config, *layout_, packets);
+    context_.net = net_.get();
+  }
   build();
-  join();
+  if (net_ == nullptr) join();
 }
 
 MemoryPool::~MemoryPool() = default;
@@ -73,7 +70,7 @@ void MemoryPool::build() {
           std::make_unique<CxlMemoryGroup>(node.name.c_str(), node.index, context_, types, others, service_));
     } else {
       SwitchContext context{{}, nullptr, Switching::store_and_forward, context_.packets, context_.wheel};
-      for (size_t p = 0; p < types.size(); ++p)
+      for (size_t p = 0; p < types.size() && net_ == nullptr; ++p)
         context.ports.push_back({types[p], layout_->ports(n)[p].at_a, others[p]});
       switches_.push_back(std::make_unique<PoolSwitch>(node.name.c_str(), n, context_, std::move(context)));
     }
@@ -102,7 +99,7 @@ void MemoryPool::join() {
   }
 }
 
-PoolTransfer& MemoryPool::create(PoolOperation operation, uint64_t bytes) {
+PoolTransfer& MemoryPool::create(PoolOperation operation, uint64_t bytes, uint32_t set) {
   const auto id = static_cast<uint32_t>(transfers_.size());
   transfers_.push_back(std::make_unique<PoolTransfer>());
   ++under_way_;
@@ -110,10 +107,15 @@ PoolTransfer& MemoryPool::create(PoolOperation operation, uint64_t bytes) {
   t.id = id;
   t.operation = operation;
   t.bytes = bytes;
-  t.tensor = in_switch(operation) ? bytes * layout_->npus() : bytes;
-  t.members.resize(in_switch(operation) ? layout_->npus() : 1);
+  if (in_switch(operation)) {
+    t.set = set;
+    t.npus = &layout_->members(set);
+  }
+  const size_t members = t.npus == nullptr ? 1 : t.npus->size();
+  t.tensor = bytes * members;
+  t.members.resize(members);
   t.left = t.to_send = t.to_assemble = t.tensor;
-  if (t.tensor >> 48 != 0 || (in_switch(operation) && t.tensor / layout_->npus() != bytes))
+  if (t.tensor >> 48 != 0 || t.tensor / members != bytes)
     throw UserError(ExitCode::usage, fmt::format("a {} of {} B in the memory pool is more than 2^48 B; use a "
                                                  "smaller tensor",
                                                  to_string(operation), bytes));
@@ -126,47 +128,38 @@ void MemoryPool::make_chunks(PoolTransfer& t) const {
   if (pool.split == PoolSplit::whole) {
     const uint64_t chunks = (t.bytes + pool.chunk - 1) / pool.chunk;
     for (uint64_t j = 0; j < chunks; ++j) {
-      for (uint32_t u = 0; u < layout_->npus(); ++u) {
-        const pool::Place place = striping_->place(u, j);
-        t.chunks.push_back({place.group, place.way, u * t.bytes + j * pool.chunk,
+      for (size_t i = 0; i < t.npus->size(); ++i) {
+        const pool::Place place = striping_->place((*t.npus)[i], j);
+        t.chunks.push_back({place.group, place.way, i * t.bytes + j * pool.chunk,
                             std::min(pool.chunk, t.bytes - j * pool.chunk)});
       }
     }
     return;
   }
-  // Equal chunks of each group's share; the groups take turns.
-  const uint64_t groups = layout_->groups();
+  // Equal chunks of each share; they take turns.
   const Wide room = static_cast<Wide>(layout_->round_links()) * pool.chunk;
-  struct Left {
-    uint64_t offset, bytes;
-  };
-  std::vector<Left> left;
-  uint64_t offset = 0;
-  for (uint64_t r = 0; r < groups; ++r) {
-    const uint64_t bytes = t.tensor / groups + (r < t.tensor % groups ? 1 : 0);
-    left.push_back({offset, bytes});
-    offset += bytes;
-  }
+  std::vector<PoolLayout::Share> left = layout_->shares(t.tensor, 0);
   for (bool any = true; any;) {
     any = false;
-    for (uint32_t r = 0; r < groups; ++r) {
-      if (left[r].bytes == 0) continue;
-      const Wide rounds = (left[r].bytes + room - 1) / room;
-      const auto bytes = static_cast<uint64_t>((left[r].bytes + rounds - 1) / rounds);
-      t.chunks.push_back({r, layout_->fluid_way(r, 0), left[r].offset, bytes});
-      left[r].offset += bytes;
-      left[r].bytes -= bytes;
+    for (PoolLayout::Share& share : left) {
+      if (share.bytes == 0) continue;
+      const Wide rounds = (share.bytes + room - 1) / room;
+      const Wide bytes = (share.bytes + rounds - 1) / rounds;
+      t.chunks.push_back(
+          {share.group, share.way, static_cast<uint64_t>(share.offset), static_cast<uint64_t>(bytes)});
+      share.offset += bytes;
+      share.bytes -= bytes;
       any = true;
     }
   }
 }
 
-PoolTransfer& MemoryPool::joined(uint32_t npu, PoolOperation operation, uint64_t bytes) {
-  const size_t kind = stores(operation) ? 1 : 0;
-  std::vector<uint32_t>& ids = in_switch_[kind];
-  const uint32_t ordinal = taken_[kind][npu]++;
+PoolTransfer& MemoryPool::joined(uint32_t npu, PoolOperation operation, uint64_t bytes, uint32_t set) {
+  InSwitch& accesses = in_switch_[stores(operation) ? 1 : 0][set];
+  std::vector<uint32_t>& ids = accesses.ids;
+  const uint32_t ordinal = accesses.taken[npu]++;
   if (ordinal == ids.size()) {
-    PoolTransfer& fresh = create(operation, bytes);
+    PoolTransfer& fresh = create(operation, bytes, set);
     make_chunks(fresh);
     ids.push_back(fresh.id);
     if (data_ != nullptr) data_->begin(fresh);
@@ -176,17 +169,19 @@ PoolTransfer& MemoryPool::joined(uint32_t npu, PoolOperation operation, uint64_t
     throw UserError(
         ExitCode::trace,
         fmt::format("{} number {} of NPU {} has {} B, and of another NPU {} B: the n-th {} of all NPUs "
-                    "is one access; mend the traces",
-                    to_string(operation), ordinal + 1, npu, bytes, t.bytes, to_string(operation)));
+                    "{}is one access; mend the traces",
+                    to_string(operation), ordinal + 1, npu, bytes, t.bytes, to_string(operation),
+                    set == 0 ? "" : "of a job or group "));
   return t;
 }
 
 void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
-                       PoolClient& client) {
+                       PoolClient& client, const PoolMembers& members) {
   pool::check_access(config_, operation, bytes, 1);
   const Picoseconds now = sc_core::sc_time_stamp().value();
   const bool all = in_switch(operation);
-  PoolTransfer& t = all ? joined(npu, operation, bytes) : create(operation, bytes);
+  const uint32_t set = all && members != nullptr ? layout_->members_number(*members) : 0;
+  PoolTransfer& t = all ? joined(npu, operation, bytes, set) : create(operation, bytes, 0);
   if (!all) t.npu = npu;
   PoolTransfer::Member& member = t.member(npu);
   member.token = token;
@@ -206,7 +201,7 @@ void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, ui
   const Picoseconds at = later(now, context_.pool.request_latency);
   if (!all) {
     start_load(t, at);
-  } else if (t.begun == layout_->npus()) {
+  } else if (t.begun == t.members.size()) {
     start_gather(t, at);
   }
 }
@@ -217,17 +212,12 @@ void MemoryPool::start_flow(PoolTransfer& t, Picoseconds now) {
 }
 
 void MemoryPool::start_load(PoolTransfer& t, Picoseconds at) {
-  if (layout_->folded()) return groups_.front()->load(t, at, 0, t.bytes);
-  const uint32_t groups = layout_->groups();
   if (context_.pool.split == PoolSplit::fluid) {
-    uint64_t offset = 0;
-    for (uint32_t r = 0; r < groups; ++r) {
-      const uint64_t bytes = t.bytes / groups + (r < t.bytes % groups ? 1 : 0);
-      groups_[r]->load(t, at, offset, bytes);
-      offset += bytes;
-    }
+    for (const PoolLayout::Share& share : layout_->shares(t.bytes, t.npu))
+      groups_[share.group]->load(t, at, share);
     return;
   }
+  const uint32_t groups = layout_->groups();
   std::vector<std::vector<CxlMemoryGroup::Chunk>> chunks(groups);
   const uint64_t count = (t.bytes + context_.pool.chunk - 1) / context_.pool.chunk;
   for (uint64_t j = 0; j < count; ++j) {
@@ -244,13 +234,8 @@ void MemoryPool::start_gather(PoolTransfer& t, Picoseconds at) {
     for (uint32_t r = 0; r < layout_->groups(); ++r) groups_[r]->gather(t, at, std::move(numbers[r]));
     return;
   }
-  const uint32_t groups = layout_->groups();
-  uint64_t offset = 0;
-  for (uint32_t r = 0; r < groups; ++r) {
-    const uint64_t bytes = t.tensor / groups + (r < t.tensor % groups ? 1 : 0);
-    groups_[r]->load(t, at, offset, bytes);
-    offset += bytes;
-  }
+  for (const PoolLayout::Share& share : layout_->shares(t.tensor, 0))
+    groups_[share.group]->load(t, at, share);
 }
 
 void MemoryPool::stored(PoolTransfer& t, uint64_t bytes, Picoseconds at) {
@@ -291,9 +276,10 @@ void MemoryPool::finish(PoolTransfer& t) {
     if (member.client != nullptr) member.client->pool_done(member.token, member.last);
 }
 
-const PoolTransfer* MemoryPool::scatter(uint32_t ordinal) const {
-  if (ordinal >= in_switch_[1].size()) return nullptr;
-  const PoolTransfer* const t = transfers_[in_switch_[1][ordinal]].get();
+const PoolTransfer* MemoryPool::scatter(uint32_t set, uint32_t ordinal) const {
+  const auto accesses = in_switch_[1].find(set);
+  if (accesses == in_switch_[1].end() || ordinal >= accesses->second.ids.size()) return nullptr;
+  const PoolTransfer* const t = transfers_[accesses->second.ids[ordinal]].get();
   return t == nullptr ? &over_ : t;
 }
 
@@ -303,6 +289,10 @@ const fabric::Link& MemoryPool::link_at(uint32_t node, uint32_t port) const {
   if (node >= layout_->group_node(0)) return groups_[node - layout_->group_node(0)]->ports()[port].sends();
   const SwitchModel::Port& end = switches_[node - npus]->ports()[port];
   return end.shared != nullptr ? *end.shared : end.link;
+}
+
+LinkReport MemoryPool::report(uint32_t node, uint32_t port) const {
+  return net_ != nullptr ? net_->report(node, port) : LinkReport(link_at(node, port));
 }
 
 void MemoryPool::for_each_link(const LinkVisitor& visit) const {
@@ -315,7 +305,7 @@ void MemoryPool::for_each_link(const LinkVisitor& visit) const {
       const auto same = [&](uint32_t q) { return layout_->ports(n)[q].peer == port.peer; };
       uint32_t before = 0;
       for (uint32_t q = 0; q < p && layout_->ports(n).size() == 2; ++q) before += same(q) ? 1 : 0;
-      LinkReport report(link_at(n, p));
+      LinkReport report = this->report(n, p);
       report.name = fmt::format("{}.{}.to_{}{}", name(), layout_->node(n).name, to,
                                 before == 0 ? std::string() : fmt::format("_{}", before));
       report.to = to;
@@ -326,6 +316,7 @@ void MemoryPool::for_each_link(const LinkVisitor& visit) const {
 }
 
 uint64_t MemoryPool::carried(uint32_t node, uint32_t port) const {
+  if (net_ != nullptr) return net_->payload(node, port);
   if (!flows_) return link_at(node, port).bytes();
   return saturated(flows_->link_bytes(PoolLayout::directed(layout_->ports(node)[port])));
 }
@@ -343,14 +334,14 @@ std::vector<ClassLoad> MemoryPool::loads(bool store) const {
     uint64_t bytes = 0;
     if (flows_) {
       bytes = saturated(flows_->group_bytes(r, store));
-    } else if (layout_->group_hop()) {
+    } else if (layout_->group_hop() || context_.pool.group_memory != kDefaultMemoryModel) {
       bytes = store ? groups_[r]->bytes_stored() : groups_[r]->bytes_loaded();
     } else {
       for (const PoolLayout::Port& port : layout_->ports(layout_->group_node(r)))
-        bytes += link_at(store ? port.peer : layout_->group_node(r),
-                         store ? port.peer_port
-                               : static_cast<uint32_t>(&port - layout_->ports(layout_->group_node(r)).data()))
-                     .bytes();
+        bytes +=
+            carried(store ? port.peer : layout_->group_node(r),
+                    store ? port.peer_port
+                          : static_cast<uint32_t>(&port - layout_->ports(layout_->group_node(r)).data()));
     }
     add(groups, bytes, layout_->folded() ? context_.pool.groups : 1);
   }
@@ -386,6 +377,7 @@ size_t MemoryPool::most_sums() const {
 
 void MemoryPool::count(Counters& counters) const {
   if (flows_) counters.activations += flows_->activations();
+  if (net_ != nullptr) net_->count(counters);
   for (const auto& port : ports_) port->count(counters);
   for (const auto& s : switches_) s->count(counters);
   for (const auto& group : groups_) group->count(counters);
@@ -397,12 +389,13 @@ std::string MemoryPool::stall_text() const {
     if (t == nullptr) continue;
     text += fmt::format("  {}: {} accesses are not complete; the first: {} of {} B", name(), under_way_,
                         to_string(t->operation), t->bytes);
-    if (in_switch(t->operation) && t->begun < layout_->npus())
-      text += fmt::format(", which {} of {} NPUs have begun", t->begun, layout_->npus());
+    if (in_switch(t->operation) && t->begun < t->members.size())
+      text += fmt::format(", which {} of {} NPUs have begun", t->begun, t->members.size());
     text += "\n";
     break;
   }
   if (text.empty()) return text;
+  if (net_ != nullptr) text += net_->stall_text();
   for (const auto& port : ports_) text += port->stall_text();
   for (const auto& s : switches_) text += s->stall_text();
   for (const auto& group : groups_) text += group->stall_text();
@@ -412,6 +405,7 @@ std::string MemoryPool::stall_text() const {
 void MemoryPool::find_unbalanced(std::vector<std::string>& lines) const {
   if (under_way_ != 0)
     lines.push_back(fmt::format("{} accesses of the memory pool are not complete", under_way_));
+  if (net_ != nullptr) net_->find_unbalanced(lines);
   if (data_ == nullptr) return;
   lines.insert(lines.end(), data_->wrong().begin(), data_->wrong().end());
   if (data_->live() != 0)

@@ -20,6 +20,7 @@
 #include "sc_models/pool/pool_access_state.h"
 #include "sc_models/pool/pool_data.h"
 #include "sc_models/pool/pool_flows.h"
+#include "sc_models/pool/pool_packets.h"
 #include "sc_models/pool/pool_port.h"
 #include "sc_models/pool/pool_switch.h"
 #include "workload/pool/closed_form.h"
@@ -39,8 +40,8 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   ~MemoryPool() override;
 
   // PoolAccess
-  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
-             PoolClient& client) override;
+  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes, PoolClient& client,
+             const PoolMembers& members = nullptr) override;
 
   const pool::PoolLayout& layout() const { return *layout_; }
   /// What every class of links has carried towards the NPUs, or (store) towards the groups.
@@ -65,17 +66,19 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   PoolTransfer& transfer(uint32_t id) override { return *transfers_[id]; }
   void stored(PoolTransfer& transfer, uint64_t bytes, Picoseconds at) override;
   void loaded(PoolTransfer& transfer, uint32_t u, uint64_t bytes, Picoseconds at) override;
-  const PoolTransfer* scatter(uint32_t ordinal) const override;
+  const PoolTransfer* scatter(uint32_t set, uint32_t ordinal) const override;
 
   void build();
   fabric::Link* shared(uint32_t node, uint32_t port) const;
   void join();
   fabric::LinkType& type_of(const pool::PoolLayout::Link& link);
   const fabric::Link& link_at(uint32_t node, uint32_t port) const;
+  LinkReport report(uint32_t node, uint32_t port) const;
 
-  PoolTransfer& create(PoolOperation operation, uint64_t bytes);
-  /// The in-switch access that the NPU takes part in next.
-  PoolTransfer& joined(uint32_t npu, PoolOperation operation, uint64_t bytes);
+  /// `set`: of an in-switch access.
+  PoolTransfer& create(PoolOperation operation, uint64_t bytes, uint32_t set);
+  /// The in-switch access of these members that the NPU takes part in next.
+  PoolTransfer& joined(uint32_t npu, PoolOperation operation, uint64_t bytes, uint32_t set);
   void make_chunks(PoolTransfer& transfer) const;
   /// At `analytical` fidelity: with its last member an access becomes a flow.
   void start_flow(PoolTransfer& transfer, Picoseconds now);
@@ -94,13 +97,18 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   fabric::LinkType service_;
   SharedLink shared_;
   std::unique_ptr<PoolFlows> flows_;                   ///< at `analytical` fidelity, in place of the modules
+  std::unique_ptr<PoolPackets> net_;                   ///< at packet fidelity, in place of links
   std::vector<std::unique_ptr<PoolPort>> ports_;       ///< by NPU
   std::vector<std::unique_ptr<PoolSwitch>> switches_;  ///< by node, from the first switch on
   std::vector<std::unique_ptr<CxlMemoryGroup>> groups_;
   std::vector<std::unique_ptr<PoolTransfer>> transfers_;  ///< by id; null: over
   uint32_t under_way_ = 0;
-  std::vector<uint32_t> in_switch_[2];  ///< ids of gather_loads and scatter_stores, in their order
-  std::vector<uint32_t> taken_[2];      ///< by NPU: how many it has begun
+  /// In-switch accesses of the same members.
+  struct InSwitch {
+    std::vector<uint32_t> ids;           ///< in their order
+    std::map<uint32_t, uint32_t> taken;  ///< by NPU: how many it has begun
+  };
+  std::map<uint32_t, InSwitch> in_switch_[2];  ///< gather_loads and scatter_stores, by PoolLayout::members()
   uint64_t messages_ = 0;
   PoolTransfer over_;  ///< stands for a scatter_store that is over
 };

@@ -7,6 +7,8 @@
 #define WEFT_SC_MODELS_POOL_POOL_ACCESS_H
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "configs/memory_pool.h"
 
@@ -19,14 +21,17 @@ class PoolClient {
   virtual void pool_done(uint32_t token, Picoseconds at) = 0;
 };
 
+/// NPUs that take part in an in-switch access, ascending. Null: all of the machine.
+using PoolMembers = std::shared_ptr<const std::vector<uint32_t>>;
+
 class PoolAccess {
  public:
   virtual ~PoolAccess() = default;
   /// An access of `npu` begins now; `client` hears of its end. `bytes`: of its tensor; in-switch: of its
-  /// shard. The n-th in-switch access of each NPU is one access of all of them. Throws UserError for a tensor
-  /// of no bytes, or one that does not fit.
+  /// shard. The n-th in-switch access of each of the same members is one access of all of them. Throws
+  /// UserError for a tensor of no bytes, or one that does not fit.
   virtual void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
-                     PoolClient& client) = 0;
+                     PoolClient& client, const PoolMembers& members = nullptr) = 0;
 };
 
 }  // namespace weft

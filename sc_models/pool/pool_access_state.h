@@ -6,6 +6,7 @@
 #ifndef WEFT_SC_MODELS_POOL_POOL_ACCESS_STATE_H
 #define WEFT_SC_MODELS_POOL_POOL_ACCESS_STATE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -20,6 +21,7 @@
 namespace weft {
 
 class PoolData;
+class PoolPackets;
 
 /// Packet::flags of the pool's messages.
 enum class PoolMessage : uint8_t {
@@ -28,7 +30,7 @@ enum class PoolMessage : uint8_t {
   scatter,  ///< from all NPUs to a group: a contribution to a sum
 };
 
-/// One access of one NPU, or of all of them (in-switch).
+/// One access of one NPU, or of all members (in-switch).
 struct PoolTransfer {
   uint32_t id = 0;
   PoolOperation operation = PoolOperation::load;
@@ -49,7 +51,9 @@ struct PoolTransfer {
     uint64_t left = 0;             ///< bytes that have not come
     Picoseconds last = 0;
   };
-  std::vector<Member> members;  ///< one, or by NPU
+  uint32_t set = 0;                             ///< in-switch: PoolLayout::members()
+  const std::vector<uint32_t>* npus = nullptr;  ///< .. they; null: one NPU
+  std::vector<Member> members;                  ///< one, or by NPU
   uint32_t begun = 0;
   uint64_t left = 0;  ///< stores: bytes that the groups do not have yet
   Picoseconds last = 0;
@@ -58,7 +62,12 @@ struct PoolTransfer {
   uint64_t to_assemble = 0;  ///< bytes that have not come to the switch that makes chunks of them
   uint64_t piece = 0;        ///< of the present round
 
-  Member& member(uint32_t u) { return members[in_switch(operation) ? u : 0]; }
+  /// Of an NPU in `members`.
+  size_t place_of(uint32_t u) const {
+    if (npus == nullptr || set == 0) return npus == nullptr ? 0 : u;
+    return static_cast<size_t>(std::lower_bound(npus->begin(), npus->end(), u) - npus->begin());
+  }
+  Member& member(uint32_t u) { return members[place_of(u)]; }
 };
 
 /// What switches and groups tell the pool.
@@ -70,8 +79,8 @@ class PoolEvents {
   virtual void stored(PoolTransfer& transfer, uint64_t bytes, Picoseconds at) = 0;
   /// NPU u has `bytes` at `at`.
   virtual void loaded(PoolTransfer& transfer, uint32_t u, uint64_t bytes, Picoseconds at) = 0;
-  /// In-switch stores in the order of their numbers; null: it has not begun.
-  virtual const PoolTransfer* scatter(uint32_t ordinal) const = 0;
+  /// In-switch stores of the same members in the order of their numbers; null: it has not begun.
+  virtual const PoolTransfer* scatter(uint32_t set, uint32_t ordinal) const = 0;
 };
 
 /// Plain stores under way with `split: fluid`.
@@ -89,7 +98,8 @@ struct PoolContext {
   ActivationWheel& wheel;
   PoolEvents& events;
   StoreRound& round;
-  PoolData* data = nullptr;  ///< null: sizes only
+  PoolData* data = nullptr;    ///< null: sizes only
+  PoolPackets* net = nullptr;  ///< at packet fidelity, in place of links and sockets
 };
 
 /// What a message of the pool says.
@@ -128,7 +138,7 @@ inline fabric::PacketRef make_pool_message(PoolContext& context, const PoolHeade
   return ref;
 }
 
-constexpr uint32_t kAllNpus = ~0u;  ///< destination of a gather
+constexpr uint32_t kAllNpus = ~0u;  ///< destination of a gather: all members
 
 }  // namespace weft
 

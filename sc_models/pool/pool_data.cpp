@@ -27,6 +27,11 @@ void add(const PoolData::Bytes& from, PoolData::Bytes& to) {
 
 constexpr std::byte kUnwritten{0xad};
 
+/// Of its tensor, in the groups and at NPUs.
+uint64_t copies(const PoolTransfer& transfer) {
+  return transfer.operation == PoolOperation::gather_load ? transfer.members.size() + 1 : 2;
+}
+
 }  // namespace
 
 void PoolData::fill(const PoolTransfer& transfer, uint32_t u, uint64_t offset, Bytes& bytes) const {
@@ -38,8 +43,7 @@ void PoolData::fill(const PoolTransfer& transfer, uint32_t u, uint64_t offset, B
 }
 
 void PoolData::begin(const PoolTransfer& transfer) {
-  const uint64_t copies = transfer.operation == PoolOperation::gather_load ? npus_ + uint64_t{1} : 2;
-  held_ += transfer.tensor * copies;
+  held_ += transfer.tensor * copies(transfer);
   if (held_ > kMostHeld)
     throw UserError(
         ExitCode::usage,
@@ -68,16 +72,16 @@ void PoolData::end(const PoolTransfer& transfer) {
   } else {
     for (size_t u = 0; u < t.at_npus.size(); ++u)
       compare(transfer, t.at_npus[u], t.came[u], t.in_groups,
-              fmt::format("at NPU {}", in_switch(transfer.operation) ? u : transfer.npu));
+              fmt::format("at NPU {}", transfer.npus != nullptr ? (*transfer.npus)[u] : transfer.npu));
   }
-  held_ -= transfer.tensor * (transfer.operation == PoolOperation::gather_load ? npus_ + uint64_t{1} : 2);
+  held_ -= transfer.tensor * copies(transfer);
   tensors_.erase(transfer.id);
 }
 
 PoolData::Bytes PoolData::expected_sum(const PoolTransfer& transfer) const {
   Bytes sum(transfer.tensor, std::byte{0});
   Bytes input(transfer.tensor);
-  for (uint32_t u = 0; u < npus_; ++u) {
+  for (const uint32_t u : *transfer.npus) {
     fill(transfer, u, 0, input);
     add(input, sum);
   }
@@ -153,7 +157,7 @@ uint32_t PoolData::send(const PoolTransfer& transfer, uint32_t u, uint64_t offse
 
 void PoolData::receive(const PoolTransfer& transfer, uint32_t u, uint64_t offset, uint32_t payload) {
   Tensors& t = tensors_.at(transfer.id);
-  const size_t member = in_switch(transfer.operation) ? u : 0;
+  const size_t member = transfer.place_of(u);
   const Bytes& bytes = payloads_[payload];
   for (uint64_t i = 0; i < bytes.size(); ++i) {
     if (t.came[member][offset + i])

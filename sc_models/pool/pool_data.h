@@ -22,8 +22,6 @@ class PoolData {
  public:
   using Bytes = std::vector<std::byte>;
 
-  explicit PoolData(uint32_t npus) : npus_(npus) {}
-
   /// An access begins: its inputs, and the places for its results, are made.
   void begin(const PoolTransfer& transfer);
   /// It has ended: compares its results, and frees its data.
@@ -40,6 +38,11 @@ class PoolData {
   /// NPU u: its part of a store, and what a load brings.
   uint32_t send(const PoolTransfer& transfer, uint32_t u, uint64_t offset, uint64_t bytes);
   void receive(const PoolTransfer& transfer, uint32_t u, uint64_t offset, uint32_t payload);
+
+  /// Of a payload; as long as nobody applies it.
+  unsigned char* bytes(uint32_t payload) {
+    return reinterpret_cast<unsigned char*>(payloads_[payload].data());
+  }
 
   uint64_t verified() const { return verified_; }  ///< bytes that were compared
   const std::vector<std::string>& wrong() const { return wrong_; }
@@ -61,7 +64,6 @@ class PoolData {
                const Bytes& should, const std::string& where);
   void note(const std::string& line);
 
-  uint32_t npus_;
   std::vector<Bytes> payloads_{1};
   std::vector<uint32_t> free_;
   std::map<uint32_t, Tensors> tensors_;  ///< by transfer

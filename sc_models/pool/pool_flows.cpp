@@ -51,10 +51,10 @@ void PoolFlows::put(Flow& flow, const PoolTransfer& transfer, uint32_t group, ui
   use(group_at(group, store));
   if (in_switch(transfer.operation)) {
     const uint32_t back = store ? 1 : 0;
-    for (const uint32_t link : layout.tree(group, way).links) use(link ^ back);
+    for (const uint32_t link : layout.tree(group, way, transfer.set).links) use(link ^ back);
     const uint32_t node = layout.group_node(group);
     use(PoolLayout::directed(layout.ports(node)[layout.next(node, 0, way)]) ^ back);
-    for (uint32_t u = 0; u < layout.npus(); ++u) measure(layout.path(group, u, way, false));
+    for (const uint32_t u : *transfer.npus) measure(layout.path(group, u, way, false));
   } else {
     const std::vector<uint32_t> path = layout.path(group, transfer.npu, way, store);
     for (const uint32_t link : path) use(link);
@@ -150,9 +150,9 @@ void PoolFlows::finish(const Flow& flow, Picoseconds now) {
   if (stores(transfer.operation)) {
     if (data != nullptr) {
       std::vector<uint32_t> parts;
-      const uint32_t senders = in_switch(transfer.operation) ? context_.layout.npus() : 1;
-      for (uint32_t u = 0; u < senders; ++u)
-        parts.push_back(data->send(transfer, senders == 1 ? transfer.npu : u, 0, transfer.tensor));
+      for (size_t i = 0; i < transfer.members.size(); ++i)
+        parts.push_back(data->send(transfer, transfer.npus == nullptr ? transfer.npu : (*transfer.npus)[i], 0,
+                                   transfer.tensor));
       data->combine(parts);
       data->write(transfer, 0, parts.front());
     }
@@ -165,7 +165,8 @@ void PoolFlows::finish(const Flow& flow, Picoseconds now) {
     return;
   }
   const uint64_t tensor = transfer.tensor;
-  for (uint32_t u = 0; u < context_.layout.npus(); ++u) {
+  const std::vector<uint32_t>& npus = *transfer.npus;  // of the layout: the transfer may be over
+  for (const uint32_t u : npus) {
     if (data != nullptr) data->receive(transfer, u, 0, data->read(transfer, 0, tensor));
     context_.events.loaded(transfer, u, tensor, at);
   }

@@ -11,6 +11,12 @@
 #include "sc_models/pool/pool_data.h"
 
 namespace weft {
+namespace {
+
+/// Chunks that an NPU sends at once, at packet fidelity, where links to groups are slower than its own.
+constexpr double kMostChunks = 64;
+
+}  // namespace
 
 PoolPort::PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& context,
                    const std::vector<fabric::LinkType*>& types, const std::vector<fabric::Link*>& shared)
@@ -25,9 +31,17 @@ PoolPort::PoolPort(sc_core::sc_module_name name, uint32_t npu, PoolContext& cont
     end.number = e;
     end.link = fabric::Link(*types[e]);
     end.shared = shared[e];
-    end.credits = context.pool.buffer;
+    if (context.net != nullptr) continue;
     end.socket = std::make_unique<fabric::fabric_initiator_socket>(("port" + std::to_string(e)).c_str());
     end.socket->bind(static_cast<fabric::fabric_bw_if&>(end));
+  }
+  if (context.net != nullptr) {
+    context.net->attach(npu, *this);
+    const double own = context.pool.in_node_bandwidth.value();
+    const uint32_t group = context.layout.group_node(0);
+    const double slowest =
+        context.layout.rate(context.layout.links()[context.layout.ports(group)[0].link]).value();
+    most_backlog_ = context.pool.chunk * static_cast<uint64_t>(std::clamp(own / slowest, 1.0, kMostChunks));
   }
   context.wheel.add(*this);
 }
@@ -37,57 +51,75 @@ void PoolPort::store(PoolTransfer& transfer) {
   store.transfer = transfer.id;
   store.left = transfer.tensor;
   const bool spread = context_.pool.split == PoolSplit::fluid && !context_.layout.folded();
-  if (spread && !in_switch(transfer.operation)) {
-    const uint64_t groups = context_.pool.groups;
-    uint64_t offset = 0;
-    for (uint64_t r = 0; r < groups; ++r) {
-      store.group_left.push_back(transfer.bytes / groups + (r < transfer.bytes % groups ? 1 : 0));
-      store.group_offset.push_back(offset);
-      offset += store.group_left.back();
-    }
-  }
+  if (spread && !in_switch(transfer.operation)) store.shares = context_.layout.shares(transfer.bytes, npu_);
   stores_.push_back(std::move(store));
   if (!running()) wake_at(sc_core::sc_time_stamp().value());
 }
 
-void PoolPort::take(uint32_t end, const fabric::Transfer& transfer) {
-  const Picoseconds tail = transfer.first + transfer.flit_time;
-  if (transfer.kind == fabric::Transfer::Kind::credit) {
-    credits_coming_.push(tail, arrivals_++, end);
-    if (!running()) wake_at(tail);
-    return;
-  }
-  const fabric::Packet& packet = context_.packets[transfer.packet];
+void PoolPort::credited(uint32_t end, uint32_t set, Picoseconds at) {
+  credits_coming_.push(at, arrivals_++, {end, set});
+  if (!running()) wake_at(at);
+}
+
+void PoolPort::left(uint32_t, const fabric::Packet& message, Picoseconds at) {
+  departures_.push(at, arrivals_++, message.bytes);
+  if (!running()) wake_at(at);
+}
+
+void PoolPort::came(uint32_t, fabric::PacketRef ref, Picoseconds at) {
+  const fabric::Packet& packet = context_.packets[ref];
   const PoolHeader header = PoolHeader::of(packet);
   PoolTransfer& access = context_.events.transfer(header.transfer);
   if (context_.data != nullptr) context_.data->receive(access, npu_, header.offset, packet.data);
   const uint64_t bytes = packet.bytes;
-  context_.packets.release(transfer.packet);
-  context_.events.loaded(access, npu_, bytes, tail);
+  context_.packets.release(ref);
+  context_.events.loaded(access, npu_, bytes, at);
 }
 
 void PoolPort::choose() {
-  if (piece_ || stores_.empty()) return;
-  Store& store = stores_.front();
-  PoolTransfer& transfer = context_.events.transfer(store.transfer);
-  piece_ = next_piece(store, transfer);
-  const uint32_t group = context_.layout.group_node(piece_->group);
-  piece_->sum = in_switch(transfer.operation);
-  piece_->end = piece_->sum ? context_.layout.tree(piece_->group, piece_->way).parent[npu_]
-                            : context_.layout.next(npu_, group, piece_->way);
+  if (piece_) return;
+  size_t s = 0;
+  while (s < stores_.size() && !has_credit(stores_[s])) ++s;
+  if (s == stores_.size()) return;
+  PoolTransfer& transfer = context_.events.transfer(stores_[s].transfer);
+  const bool sum = in_switch(transfer.operation);
+  const uint32_t end = sum ? end_of(stores_[s], transfer) : 0;
+  piece_ = next_piece(stores_[s], transfer);
+  piece_->store = s;
+  piece_->sum = sum;
+  piece_->end =
+      sum ? end : context_.layout.next(npu_, context_.layout.group_node(piece_->group), piece_->way);
 }
 
-bool PoolPort::has_credit() const {
-  return context_.pool.buffer == 0 || !piece_->sum || ends_[piece_->end].credits > 0;
+uint32_t PoolPort::end_of(const Store& store, const PoolTransfer& transfer) const {
+  const PoolTransfer::Chunk& chunk = transfer.chunks[store.chunk];
+  return context_.layout.tree(chunk.group, chunk.way, transfer.set).parent[npu_];
+}
+
+bool PoolPort::has_credit(const Store& store) const {
+  if (context_.pool.buffer == 0) return true;
+  const PoolTransfer& transfer = context_.events.transfer(store.transfer);
+  if (!in_switch(transfer.operation)) return true;
+  const auto& used = ends_[end_of(store, transfer)].used;
+  const auto it = used.find(transfer.set);
+  return it == used.end() || it->second < context_.pool.buffer;
 }
 
 void PoolPort::activate(Picoseconds now) {
   ++activations_;
-  while (credits_coming_.next() <= now) ++ends_[credits_coming_.pop().payload].credits;
-  for (choose(); piece_ && has_credit() && ends_[piece_->end].free_at <= now; choose()) send(now);
-  Picoseconds next = credits_coming_.next();
-  if (piece_ && has_credit()) next = std::min(next, ends_[piece_->end].free_at);
+  while (credits_coming_.next() <= now) {
+    const Credit credit = credits_coming_.pop().payload;
+    --ends_[credit.end].used[credit.set];
+  }
+  while (departures_.next() <= now) ends_.front().backlog -= departures_.pop().payload;
+  for (choose(); piece_ && free(ends_[piece_->end], now); choose()) send(now);
+  Picoseconds next = std::min(credits_coming_.next(), departures_.next());
+  if (piece_ && context_.net == nullptr) next = std::min(next, ends_[piece_->end].free_at);
   wake_at(next);
+}
+
+bool PoolPort::free(const End& end, Picoseconds now) const {
+  return context_.net != nullptr ? end.backlog < most_backlog_ : end.free_at <= now;
 }
 
 /// `split: fluid`: this NPU's part of a chunk of each link.
@@ -105,22 +137,25 @@ PoolPort::Piece PoolPort::next_of_round(Store& store, PoolTransfer& transfer) {
   return piece;
 }
 
-/// .. of a chunk of one group; the groups take turns, from another one on at each NPU.
-PoolPort::Piece PoolPort::next_of_groups(Store& store) {
-  const uint32_t groups = context_.pool.groups;
+/// .. of a chunk of one group, or of one of its links; they take turns, from another one on at each NPU.
+PoolPort::Piece PoolPort::next_of_shares(Store& store) {
+  const uint64_t count = store.shares.size();
+  const uint64_t first = context_.layout.spreads_ways() ? npu_ * count / context_.layout.npus() : npu_;
   Piece piece;
+  uint64_t at = 0;
   do {
-    piece.group = (store.chunk + npu_) % groups;
+    at = (store.chunk + first) % count;
     piece.chunk = store.chunk++;
-  } while (store.group_left[piece.group] == 0);
-  const Wide left = store.group_left[piece.group];
+  } while (store.shares[at].bytes == 0);
+  pool::PoolLayout::Share& share = store.shares[at];
   const Wide rounds =
-      (left * std::max(1u, context_.round.active) + context_.pool.chunk - 1) / context_.pool.chunk;
-  piece.way = context_.layout.fluid_way(piece.group, npu_);
-  piece.offset = store.group_offset[piece.group];
-  piece.bytes = static_cast<uint64_t>((left + rounds - 1) / rounds);
-  store.group_left[piece.group] -= piece.bytes;
-  store.group_offset[piece.group] += piece.bytes;
+      (share.bytes * std::max(1u, context_.round.active) + context_.pool.chunk - 1) / context_.pool.chunk;
+  piece.group = share.group;
+  piece.way = share.way;
+  piece.offset = static_cast<uint64_t>(share.offset);
+  piece.bytes = static_cast<uint64_t>((share.bytes + rounds - 1) / rounds);
+  share.bytes -= piece.bytes;
+  share.offset += piece.bytes;
   return piece;
 }
 
@@ -130,15 +165,15 @@ PoolPort::Piece PoolPort::next_piece(Store& store, PoolTransfer& transfer) {
     return {chunk.group, chunk.way, chunk.offset, chunk.bytes, store.chunk++};
   }
   if (context_.layout.folded()) return next_of_round(store, transfer);
-  if (context_.pool.split == PoolSplit::fluid) return next_of_groups(store);
+  if (context_.pool.split == PoolSplit::fluid) return next_of_shares(store);
   const pool::Place place = striping_->place(npu_, store.chunk);
   return {place.group, place.way, store.offset, std::min(context_.pool.chunk, store.left), store.chunk++};
 }
 
 void PoolPort::send(Picoseconds now) {
-  Store& store = stores_.front();
-  PoolTransfer& transfer = context_.events.transfer(store.transfer);
   const Piece piece = *piece_;
+  Store& store = stores_[piece.store];
+  PoolTransfer& transfer = context_.events.transfer(store.transfer);
   End& end = ends_[piece.end];
   PoolHeader header;
   header.transfer = store.transfer;
@@ -150,7 +185,16 @@ void PoolPort::send(Picoseconds now) {
       make_pool_message(context_, header, npu_, context_.layout.group_node(piece.group), piece.bytes);
   fabric::Packet& packet = context_.packets[ref];
   if (context_.data != nullptr) packet.data = context_.data->send(transfer, npu_, piece.offset, piece.bytes);
-  if (piece.sum && context_.pool.buffer != 0) --end.credits;
+  if (piece.sum && context_.pool.buffer != 0) ++end.used[transfer.set];
+  store.offset += piece.bytes;
+  store.left -= piece.bytes;
+  if (store.left == 0) stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(piece.store));
+  piece_.reset();
+  if (context_.net != nullptr) {
+    end.backlog += piece.bytes;
+    context_.net->send(npu_, piece.end, ref, now);
+    return;
+  }
   message_in_time(name(), packet, [&] {
     fabric::Link& link = end.sends();
     const fabric::Link::Slot slot = link.occupy(now, piece.bytes);
@@ -160,10 +204,6 @@ void PoolPort::send(Picoseconds now) {
     out.packet = ref;
     fabric::FabricPhase phase = fabric::FabricPhase::transfer;
     sc_core::sc_time zero;
-    store.offset += piece.bytes;
-    store.left -= piece.bytes;
-    if (store.left == 0) stores_.pop_front();
-    piece_.reset();
     (*end.socket)->nb_transport_fw(out, phase, zero);
   });
 }
@@ -180,7 +220,7 @@ void PoolPort::count(Counters& counters) const {
 std::string PoolPort::stall_text() const {
   if (stores_.empty()) return {};
   return fmt::format("{}: {} B of a store are not sent{}\n", name(), stores_.front().left,
-                     !piece_ || has_credit() ? "" : ": no credit for partial sums");
+                     has_credit(stores_.front()) ? "" : ": no credit for partial sums");
 }
 
 }  // namespace weft

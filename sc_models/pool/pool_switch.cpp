@@ -19,16 +19,15 @@ PoolSwitch::PoolSwitch(sc_core::sc_module_name name, uint32_t node, PoolContext&
                        SwitchContext switch_context)
     : SwitchModel(name, std::move(switch_context)), node_(node), context_(context) {
   const auto& layout_ports = context.layout.ports(node);
-  inputs_.resize(layout_ports.size());
-  ready_.resize(layout_ports.size());
-  credits_.assign(layout_ports.size(), context.pool.buffer);
   for (uint32_t p = 0; context.layout.folded() && p < layout_ports.size(); ++p)
     if (layout_ports[p].peer >= context.layout.group_node(0)) group_port_ = p;
+  if (context.net != nullptr) context.net->attach(node, *this);
 }
 
 size_t PoolSwitch::in_flight() const {
   size_t waiting = queue_.size() + pieces_.size();
-  for (const auto& input : inputs_) waiting += input.size();
+  for (const auto& members : members_)
+    for (const auto& input : members.second.inputs) waiting += input.size();
   for (const auto& sum : sums_) waiting += sum.second.here;
   return waiting;
 }
@@ -42,15 +41,65 @@ std::string PoolSwitch::explain_stall() const {
 }
 
 void PoolSwitch::arrive(const Arrival& arrival) {
-  queue_.push(arrival.tail, static_cast<uint64_t>(arrival.port) << 32 | arrivals_++,
-              {arrival.tail, arrival.packet, arrival.port});
-  if (!working()) wake_at(arrival.tail);
+  came(arrival.port, arrival.packet, arrival.tail);
+}
+
+void PoolSwitch::hold(const Held& held, Picoseconds at) {
+  queue_.push(at, static_cast<uint64_t>(held.port) << 32 | arrivals_++, held);
+  if (!working()) wake_at(at);
+}
+
+void PoolSwitch::came(uint32_t port, fabric::PacketRef message, Picoseconds at) {
+  hold({at, message, port, 0}, at);
 }
 
 void PoolSwitch::control(uint32_t port, const fabric::Transfer& transfer) {
-  queue_.push(transfer.first, static_cast<uint64_t>(port) << 32 | arrivals_++,
-              {transfer.first, fabric::kNoPacket, port});
-  if (!working()) wake_at(transfer.first);
+  credited(port, transfer.data, transfer.first);
+}
+
+void PoolSwitch::credited(uint32_t port, uint32_t set, Picoseconds at) {
+  hold({at, fabric::kNoPacket, port, set}, at);
+}
+
+void PoolSwitch::left(uint32_t, const fabric::Packet& message, Picoseconds at) {
+  if (static_cast<PoolMessage>(message.flags) != PoolMessage::scatter) return;
+  leaving_.push(at, arrivals_++, set_of(message));
+  if (!working()) wake_at(at);
+}
+
+/// A copy or a sum, and its last byte does not leave before `tail`.
+void PoolSwitch::send_on(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail) {
+  if (context_.net != nullptr) {
+    context_.net->send(node_, port, ref, now);
+    return;
+  }
+  const bool sum = static_cast<PoolMessage>(packet(ref).flags) == PoolMessage::scatter;
+  const uint32_t set = sum ? set_of(packet(ref)) : 0;
+  const fabric::Link::Slot slot = forward(ref, port, now, tail);
+  if (sum) leaving_.push(slot.end, arrivals_++, set);
+}
+
+PoolSwitch::Sums& PoolSwitch::sums_of(uint32_t set) {
+  Sums& sums = members_[set];
+  if (sums.inputs.empty()) {
+    const size_t ports = context_.layout.ports(node_).size();
+    sums.inputs.resize(ports);
+    sums.ready.resize(ports);
+    sums.credits.assign(ports, context_.pool.buffer);
+  }
+  return sums;
+}
+
+void PoolSwitch::give_credit(uint32_t port, uint32_t set, Picoseconds now) {
+  if (context_.net != nullptr) {
+    context_.net->credit(node_, port, set);
+    return;
+  }
+  fabric::Transfer credit;
+  credit.kind = fabric::Transfer::Kind::credit;
+  credit.data = set;
+  credit.first = later(now, ports()[port].link.latency());
+  ports()[port].send(credit);
 }
 
 void PoolSwitch::work(Picoseconds now) {
@@ -58,7 +107,7 @@ void PoolSwitch::work(Picoseconds now) {
   while (queue_.next() <= now) {
     const Held held = queue_.pop().payload;
     if (held.packet == fabric::kNoPacket) {
-      ++credits_[held.port];
+      ++sums_of(held.set).credits[held.port];
       sums = true;
       continue;
     }
@@ -70,19 +119,19 @@ void PoolSwitch::work(Picoseconds now) {
         copy_to_all(held.packet, now, held.tail);
         break;
       case PoolMessage::scatter:
-        inputs_[held.port].push_back(held.packet);
+        sums_of(set_of(packet(held.packet))).inputs[held.port].push_back(held.packet);
         sums = true;
         break;
     }
   }
   while (leaving_.next() <= now) {
-    leaving_.pop();
-    --places_;
+    --sums_of(leaving_.pop().payload).places;
     sums = true;
   }
-  if (sums) {
-    take_contributions(now);
-    send_sums(now);
+  for (auto& [set, of_members] : members_) {
+    if (!sums) break;
+    take_contributions(set, of_members, now);
+    send_sums(of_members, now);
   }
   if (!pieces_.empty()) send_chunk(now);
   wake_at(std::min(queue_.next(), leaving_.next()));
@@ -99,8 +148,7 @@ void PoolSwitch::route(fabric::PacketRef ref, uint32_t, Picoseconds now, Picosec
 }
 
 void PoolSwitch::copy_to_all(fabric::PacketRef ref, Picoseconds now, Picoseconds tail) {
-  const PoolHeader header = PoolHeader::of(packet(ref));
-  const std::vector<uint16_t>& children = tree(header, packet(ref).source).children[node_];
+  const std::vector<uint16_t>& children = tree(packet(ref), packet(ref).source).children[node_];
   for (size_t i = 0; i < children.size(); ++i) {
     fabric::PacketRef copy = ref;
     if (i + 1 < children.size()) {
@@ -111,7 +159,7 @@ void PoolSwitch::copy_to_all(fabric::PacketRef ref, Picoseconds now, Picoseconds
       fresh.references = 1;
       if (context_.data != nullptr) fresh.data = context_.data->copy(original.data);
     }
-    forward(copy, children[i], now, tail);
+    send_on(copy, children[i], now, tail);
   }
 }
 
@@ -153,81 +201,83 @@ void PoolSwitch::send_chunk(Picoseconds now) {
   if (!pieces_.empty()) wake_at(port.link.free_at());
 }
 
-bool PoolSwitch::is_next(const PoolHeader& header) {
-  // The first chunk in the order of all NPUs that passes here and has had no place yet.
+bool PoolSwitch::is_next(uint32_t set, Sums& sums, const PoolHeader& header) {
+  // The first chunk in the order of all members that passes here and has had no place yet.
   for (;;) {
-    const PoolTransfer* const scatter = context_.events.scatter(next_scatter_);
+    const PoolTransfer* const scatter = context_.events.scatter(set, sums.next_scatter);
     if (scatter == nullptr) return false;
-    if (next_chunk_ >= scatter->chunks.size()) {
-      ++next_scatter_;
-      next_chunk_ = 0;
+    if (sums.next_chunk >= scatter->chunks.size()) {
+      ++sums.next_scatter;
+      sums.next_chunk = 0;
       continue;
     }
-    const PoolTransfer::Chunk& chunk = scatter->chunks[next_chunk_];
-    if (context_.layout.tree(chunk.group, chunk.way).children[node_].empty()) {
-      ++next_chunk_;
+    const PoolTransfer::Chunk& chunk = scatter->chunks[sums.next_chunk];
+    if (context_.layout.tree(chunk.group, chunk.way, set).children[node_].empty()) {
+      ++sums.next_chunk;
       continue;
     }
-    if (scatter->id != header.transfer || next_chunk_ != header.chunk) return false;
-    ++next_chunk_;
+    if (scatter->id != header.transfer || sums.next_chunk != header.chunk) return false;
+    ++sums.next_chunk;
     return true;
   }
 }
 
-void PoolSwitch::take_contributions(Picoseconds now) {
+void PoolSwitch::take_contributions(uint32_t set, Sums& sums, Picoseconds now) {
   for (bool again = true; again;) {
     again = false;
-    for (uint32_t port = 0; port < inputs_.size(); ++port)
-      while (!inputs_[port].empty() && take(port, now)) again = bounded();
+    for (uint32_t port = 0; port < sums.inputs.size(); ++port)
+      while (!sums.inputs[port].empty() && take(set, sums, port, now)) again = bounded();
   }
 }
 
-bool PoolSwitch::take(uint32_t port, Picoseconds now) {
-  const fabric::PacketRef ref = inputs_[port].front();
+bool PoolSwitch::take(uint32_t set, Sums& sums, uint32_t port, Picoseconds now) {
+  // Packets of different virtual channels may have overtaken each other: the first one that can be taken.
+  for (size_t i = 0; i < sums.inputs[port].size(); ++i)
+    if (take_one(set, sums, port, i, now)) return true;
+  return false;
+}
+
+bool PoolSwitch::take_one(uint32_t set, Sums& sums, uint32_t port, size_t place, Picoseconds now) {
+  const fabric::PacketRef ref = sums.inputs[port][place];
   const fabric::Packet& p = packet(ref);
-  const PoolHeader header = PoolHeader::of(p);
   auto it = sums_.find(p.id_low);
-  const std::vector<uint16_t>& children = tree(header, p.destination).children[node_];
+  const std::vector<uint16_t>& children = tree(p, p.destination).children[node_];
   if (it == sums_.end()) {
-    if (bounded() && (places_ >= context_.pool.buffer || !is_next(header))) return false;
+    if (bounded() && (sums.places >= context_.pool.buffer || !is_next(set, sums, PoolHeader::of(p))))
+      return false;
     it = sums_.emplace(p.id_low, Sum{}).first;
     it->second.parts.resize(children.size());
-    if (bounded()) ready_[parent_port(header, p.destination)].push_back(it->first);
-    ++places_;
-    most_sums_ = std::max<size_t>(most_sums_, places_);
+    if (bounded()) sums.ready[parent_port(p)].push_back(it->first);
+    ++sums.places;
+    most_sums_ = std::max<size_t>(most_sums_, sums.places);
   }
   Sum& sum = it->second;
   const auto child = static_cast<size_t>(
       std::find(children.begin(), children.end(), static_cast<uint16_t>(port)) - children.begin());
   sum.parts[child] = ref;
-  inputs_[port].pop_front();
+  sums.inputs[port].erase(sums.inputs[port].begin() + static_cast<std::ptrdiff_t>(place));
   if (++sum.here == sum.parts.size()) {
     sum.ready = true;
-    if (!bounded()) ready_[parent_port(header, p.destination)].push_back(it->first);
+    if (!bounded()) sums.ready[parent_port(p)].push_back(it->first);
   }
-  if (bounded()) {
-    fabric::Transfer credit;
-    credit.kind = fabric::Transfer::Kind::credit;
-    credit.first = later(now, ports()[port].link.latency());
-    ports()[port].send(credit);
-  }
+  if (bounded()) give_credit(port, set, now);
   return true;
 }
 
-uint32_t PoolSwitch::parent_port(const PoolHeader& header, uint32_t group_node) const {
-  const uint32_t port = tree(header, group_node).parent[node_];
+uint32_t PoolSwitch::parent_port(const fabric::Packet& packet) const {
+  const uint32_t port = tree(packet, packet.destination).parent[node_];
   if (context_.layout.ports(node_)[port].peer < context_.layout.group_node(0)) return port;
-  return context_.layout.next(node_, group_node, header.way);
+  return context_.layout.next(node_, packet.destination, PoolHeader::of(packet).way);
 }
 
-void PoolSwitch::send_sums(Picoseconds now) {
-  for (uint32_t port = 0; port < ready_.size(); ++port) {
+void PoolSwitch::send_sums(Sums& sums, Picoseconds now) {
+  for (uint32_t port = 0; port < sums.ready.size(); ++port) {
     const bool to_group = context_.layout.ports(node_)[port].peer >= context_.layout.group_node(0);
-    while (!ready_[port].empty() && (!bounded() || to_group || credits_[port] > 0)) {
-      const auto it = sums_.find(ready_[port].front());
+    while (!sums.ready[port].empty() && (!bounded() || to_group || sums.credits[port] > 0)) {
+      const auto it = sums_.find(sums.ready[port].front());
       const Sum& sum = it->second;
       if (!sum.ready) break;
-      ready_[port].pop_front();
+      sums.ready[port].pop_front();
       const fabric::PacketRef result = sum.parts.front();
       if (context_.data != nullptr) {
         std::vector<uint32_t> parts;
@@ -236,9 +286,8 @@ void PoolSwitch::send_sums(Picoseconds now) {
       }
       for (size_t i = 1; i < sum.parts.size(); ++i) packets().release(sum.parts[i]);
       sums_.erase(it);
-      if (bounded() && !to_group) --credits_[port];
-      const fabric::Link::Slot slot = forward(result, port, now, now);
-      leaving_.push(slot.end, arrivals_++, 0);
+      if (bounded() && !to_group) --sums.credits[port];
+      send_on(result, port, now, now);
     }
   }
 }

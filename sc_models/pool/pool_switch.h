@@ -15,14 +15,16 @@
 #include <vector>
 
 #include "sc_models/pool/pool_access_state.h"
+#include "sc_models/pool/pool_packets.h"
 #include "sc_models/switch_model.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 
 namespace weft {
 
-class PoolSwitch final : public SwitchModel {
+class PoolSwitch final : public SwitchModel, private PoolNode {
  public:
-  /// `node`: of the layout. `switch_context`: its ports are the node's.
+  /// `node`: of the layout. `switch_context`: its ports are the node's. At packet fidelity it has none: only
+  /// what the switch takes part in comes here, by the interfaces of its router.
   PoolSwitch(sc_core::sc_module_name name, uint32_t node, PoolContext& context, SwitchContext switch_context);
 
   size_t in_flight() const override;
@@ -35,6 +37,18 @@ class PoolSwitch final : public SwitchModel {
     Picoseconds tail = 0;
     fabric::PacketRef packet = fabric::kNoPacket;  ///< none: a credit
     uint32_t port = 0;
+    uint32_t set = 0;  ///< of a credit
+  };
+  /// Partial sums of the same members. Other members' have a buffer of their own: nobody waits for others.
+  struct Sums {
+    std::vector<std::deque<fabric::PacketRef>> inputs;  ///< by port: contributions that wait
+    /// By port: sums that go there. With a bounded buffer in the order of the chunks, whichever is complete
+    /// first: the input at the other end must not hold a chunk in front of an earlier one.
+    std::vector<std::deque<uint64_t>> ready;
+    std::vector<uint32_t> credits;  ///< by port: what may be sent there
+    uint64_t places = 0;            ///< of the buffer that are taken
+    uint32_t next_scatter = 0;      ///< the chunk with the next place: its access ..
+    uint32_t next_chunk = 0;        ///< .. and number
   };
   struct Sum {
     std::vector<fabric::PacketRef> parts;  ///< by child; kNoPacket: has not come
@@ -45,10 +59,22 @@ class PoolSwitch final : public SwitchModel {
   void arrive(const Arrival& arrival) override;
   void control(uint32_t port, const fabric::Transfer& transfer) override;
   void work(Picoseconds now) override;
+  // PoolNode
+  void came(uint32_t port, fabric::PacketRef message, Picoseconds at) override;
+  void left(uint32_t port, const fabric::Packet& message, Picoseconds at) override;
+  void credited(uint32_t port, uint32_t set, Picoseconds at) override;
+  void hold(const Held& held, Picoseconds at);
+  void send_on(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
+  void give_credit(uint32_t port, uint32_t set, Picoseconds now);
 
-  const pool::PoolLayout::Tree& tree(const PoolHeader& header, uint32_t group_node) const {
-    return context_.layout.tree(group_node - context_.layout.group_node(0), header.way);
+  uint32_t set_of(const fabric::Packet& packet) const {
+    return context_.events.transfer(PoolHeader::of(packet).transfer).set;
   }
+  const pool::PoolLayout::Tree& tree(const fabric::Packet& packet, uint32_t group_node) const {
+    return context_.layout.tree(group_node - context_.layout.group_node(0), PoolHeader::of(packet).way,
+                                set_of(packet));
+  }
+  Sums& sums_of(uint32_t set);
   void route(fabric::PacketRef ref, uint32_t port, Picoseconds now, Picoseconds tail);
   void copy_to_all(fabric::PacketRef ref, Picoseconds now, Picoseconds tail);
   // Chunks of plain stores, with `split: fluid`:
@@ -57,12 +83,13 @@ class PoolSwitch final : public SwitchModel {
   // Partial sums:
   bool bounded() const { return context_.pool.buffer != 0; }
   /// Takes what the inputs hold, as far as there is room.
-  void take_contributions(Picoseconds now);
-  bool take(uint32_t port, Picoseconds now);
+  void take_contributions(uint32_t set, Sums& sums, Picoseconds now);
+  bool take(uint32_t set, Sums& sums, uint32_t port, Picoseconds now);
+  bool take_one(uint32_t set, Sums& sums, uint32_t port, size_t place, Picoseconds now);
   /// The chunk has the next place in the buffer.
-  bool is_next(const PoolHeader& header);
-  void send_sums(Picoseconds now);
-  uint32_t parent_port(const PoolHeader& header, uint32_t group_node) const;
+  bool is_next(uint32_t set, Sums& sums, const PoolHeader& header);
+  void send_sums(Sums& sums, Picoseconds now);
+  uint32_t parent_port(const fabric::Packet& packet) const;
 
   uint32_t node_;
   PoolContext& context_;
@@ -71,16 +98,9 @@ class PoolSwitch final : public SwitchModel {
   uint32_t group_port_ = ~0u;  ///< where it makes chunks; ~0: nowhere
   std::deque<fabric::PacketRef> pieces_;
   uint64_t pieces_bytes_ = 0;
-  std::vector<std::deque<fabric::PacketRef>> inputs_;  ///< by port: contributions that wait
-  std::map<uint64_t, Sum> sums_;                       ///< by Packet::id_low
-  /// By port: sums that go there. With a bounded buffer in the order of the chunks, whichever is complete
-  /// first: the input at the other end must not hold a chunk in front of an earlier one.
-  std::vector<std::deque<uint64_t>> ready_;
-  std::vector<uint32_t> credits_;                   ///< by port: what may be sent there
-  fabric::TimedQueue<uint32_t, uint64_t> leaving_;  ///< sums whose last byte is still here
-  uint64_t places_ = 0;                             ///< of the buffer that are taken
-  uint32_t next_scatter_ = 0;                       ///< the chunk with the next place: its access ..
-  uint32_t next_chunk_ = 0;                         ///< .. and number
+  std::map<uint32_t, Sums> members_;                ///< by PoolLayout::members()
+  std::map<uint64_t, Sum> sums_;                    ///< by Packet::id_low
+  fabric::TimedQueue<uint32_t, uint64_t> leaving_;  ///< sums whose last byte is still here: their members
   size_t most_sums_ = 0;
 };
 

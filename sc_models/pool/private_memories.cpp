@@ -30,7 +30,7 @@ PrivateMemories::PrivateMemories(sc_core::sc_module_name name, const Config& con
 PrivateMemories::~PrivateMemories() = default;
 
 void PrivateMemories::start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
-                            PoolClient& client) {
+                            PoolClient& client, const PoolMembers&) {
   clients_[npu] = &client;
   dmas_[npu]->start(token, stores(operation), bytes);
 }

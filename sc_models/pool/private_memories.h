@@ -23,8 +23,8 @@ class PrivateMemories final : public sc_core::sc_module, public PoolAccess {
   PrivateMemories(sc_core::sc_module_name name, const Config& config);
   ~PrivateMemories() override;
 
-  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
-             PoolClient& client) override;
+  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes, PoolClient& client,
+             const PoolMembers& members = nullptr) override;
 
   uint64_t bytes(uint32_t npu) const { return memories_[npu]->bytes(); }
 

@@ -131,6 +131,64 @@ TEST_F(Pool, RemoteAccessesOfTracesGoToThePool) {
   }
 }
 
+TEST_F(Pool, GroupsOfRanksHaveInSwitchAccessesOfTheirOwn) {
+  write(at("groups.json"), "{\"7\": [1, 2, 6], \"8\": [0, 3]}");
+  for (const char* const fidelity : {"message", "packet"}) {
+    for (const bool store : {false, true}) {
+      // Ranks 1, 2 and 6 together, 0 and 3 by themselves; the others have none.
+      std::vector<Nodes> ranks(8);
+      for (const uint32_t r : {0u, 1u, 2u, 3u, 6u}) {
+        PbNode node = access(1, store, kMiB, true);
+        auto* name = node.add_attr();
+        name->set_name("pg_name");
+        name->set_string_val(r == 0 || r == 3 ? "8" : "7");
+        ranks[r] = {node};
+      }
+      traces(ranks);
+      const Ran ran = run_traces(kPool, {"--groups", at("groups.json"), "--set", "run.data=functional",
+                                         "--set", std::string("memory.pool.fidelity=") + fidelity});
+      EXPECT_EQ(ran.status, 0) << ran.err;
+      const auto rows = read_csv(at("out/ranks.csv"));
+      EXPECT_GT(picoseconds(rows[6].at("time_ns")), 0u);
+    }
+  }
+}
+
+TEST_F(Pool, JobsOnAPartOfTheMachineHaveInSwitchAccessesOfTheirOwn) {
+  traces(std::vector<Nodes>(4, Nodes{access(1, false, kMiB, true), access(2, true, kMiB, true)}));
+  const std::string jobs =
+      "jobs:\n  - {name: a, trace: t, npus: [0..3]}\n  - {name: b, trace: t, npus: [4..7]}\n";
+  const Ran ran = weft({"run", config(kPool + jobs), "--out", at("out")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+}
+
+TEST_F(Pool, PacketsAndMemoriesOfGroupsAreMeasured) {
+  const json messages = measure(config(kPool), {"--tensor", "4 MiB", "--set", "memory.pool.split=whole"});
+  const json packets = measure(config(kPool), {"--tensor", "4 MiB", "--set", "memory.pool.split=whole",
+                                               "--set", "memory.pool.fidelity=packet"});
+  EXPECT_EQ(packets["bytes"], messages["bytes"]);
+  EXPECT_NEAR(packets["time_ns"].get<double>() / messages["time_ns"].get<double>(), 1, 0.03);
+  EXPECT_EQ(packets["closed_form_exact"], false);
+  const json cxl = measure(config(kPool),
+                           {"--tensor", "4 MiB", "--set", "memory.pool.split=whole", "--set",
+                            "memory.pool.group_memory=cxl(preset=cxl2_x8)", "--set", "run.data=functional"});
+  EXPECT_EQ(cxl["bytes"], messages["bytes"]);
+  EXPECT_EQ(cxl["bytes_verified"], 8 * 4 * kMiB);
+  // 8 MiB of each group by a link of 32 GB/s raw, 86.9 % of it data.
+  EXPECT_NEAR(cxl["time_ns"].get<double>(), 8.0 * kMiB / (32 * 0.869), 6000);
+}
+
+TEST_F(Pool, LinksOfPacketsAreInTheResults) {
+  traces(std::vector<Nodes>(8, Nodes{access(1, false, kMiB)}));
+  const Ran ran = run_traces(kPool, {"--set", "memory.pool.fidelity=packet"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  uint64_t bytes = 0;
+  for (const auto& row : read_csv(at("out/links.csv")))
+    if (row.at("name").find("job.pool.in0.to_npu1") != std::string::npos)
+      bytes = std::stoull(row.at("bytes"));
+  EXPECT_EQ(bytes, kMiB);
+}
+
 TEST_F(Pool, AnInSwitchAccessWaitsForTheLastNpu) {
   std::vector<Nodes> ranks(8, Nodes{access(1, false, kMiB, true)});
   const uint64_t together = run_all({access(1, false, kMiB, true)});
@@ -280,7 +338,12 @@ TEST_F(BadPool, KeysThatContradict) {
   refused({"memory.pool.share=7"}, {"key `memory.pool.share`", "the machine has no dimension 7"});
   refused({"memory.pool.capacity=32 KiB"}, {"key `memory.pool.chunk`", "is more than a group holds"});
   refused({"memory.pool.striping=random"}, {"key `memory.pool.striping`", "'random' is unknown", "latin"});
-  refused({"memory.pool.fidelity=packet"}, {"key `memory.pool.fidelity`", "'packet' is not available"});
+  refused({"memory.pool.design=ring", "memory.pool.fidelity=packet", "packet.vcs=1"},
+          {"key `packet`", "`packet.vcs`: 1 virtual channel", "`design: ring`"});
+  refused({"memory.pool.fidelity=analytical", "memory.pool.group_memory=bandwidth"},
+          {"key `memory.pool.group_memory`", "'bandwidth'", "analytical"});
+  refused({"memory.pool.group_memory=cxxl"}, {"key `memory.pool.group_memory`", "did you mean `cxl`?"});
+  refused({"memory.pool.group_memory=cxl(lanes=0)"}, {"memory.pool.group_memory", "lanes"});
 }
 
 TEST_F(BadPool, TensorsThatCannotMove) {
@@ -321,6 +384,12 @@ TEST_F(BadPool, Traces) {
   says(ranks, 2, machine, {"t.0.et", "rank 0", "`in_switch`", "private remote memory"});
   ranks[3] = {access(1, false, 2 * kMiB, true)};
   says(ranks, 3, kPool, {"gather_load number 1 of NPU 3 has 2097152 B", "another NPU 1048576 B"});
+  PbNode unknown = access(1, false, kMiB, true);
+  auto* name = unknown.add_attr();
+  name->set_name("pg_name");
+  name->set_string_val("nobody");
+  ranks[3] = {unknown};
+  says(ranks, 3, kPool, {"t.3.et", "rank 3", "its communicator group \"nobody\" is unknown"});
   ranks[3] = {};
   says(ranks, 4, kPool, {"gather_load of 1048576 B, which 7 of 8 NPUs have begun"});
   std::string full = kPool;

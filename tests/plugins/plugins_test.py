@@ -115,6 +115,19 @@ class Lazy final : public Algorithm {
 const Lazy lazy;
 WEFT_PLUGIN(registry) { registry.add_algorithm(lazy, "one round, whatever n"); }
 """,
+    "beyond": """
+#include "sc_models/plugin.h"
+struct Beyond final : weft::pool::StripingPolicy {
+  explicit Beyond(const weft::pool::StripingContext& c) : groups(c.groups) {}
+  weft::pool::Place place(uint32_t, uint64_t) const override { return {groups, 0}; }
+  uint32_t groups;
+};
+WEFT_PLUGIN(registry) {
+  registry.add_striping("beyond", "one group too far", [](const weft::pool::StripingContext& c) {
+    return std::unique_ptr<weft::pool::StripingPolicy>(std::make_unique<Beyond>(c));
+  });
+}
+""",
 }
 
 
@@ -179,6 +192,28 @@ def used(package):
         check(code == 0 and f"{name}.so" in out, f"{name}: describe --models does not name its file: {out}{err}")
         code, out, err = package.example(name, "--op", op, "--size", "1MiB", "--data", "int32")
         check(code == 0, f"{name}: with data: exit {code}: {err}")
+
+
+def striping(package):
+    """A policy of a plugin is where `memory.pool.striping` names it; its places are checked."""
+    def pool(*more):
+        code, out, err = package.example("run_striping", "--tensor", "256 KiB", "--json", *more, command_name="pool")
+        check(code == 0, f"run_striping {more}: exit {code}: {err}")
+        return json.loads(out) if code == 0 else {"time_ns": float("nan"), "bytes": {"group": 0}}
+
+    # Four chunks of eight NPUs: each NPU has its chunks in one group, and the next NPU in the next one.
+    runs = pool()
+    check(runs["bytes"]["group"] == 256 * 1024, f"bytes of a group: {runs['bytes']}")
+    latin = pool("--set", "memory.pool.striping=latin")
+    check(runs["time_ns"] > 0 and latin["time_ns"] > 0, f"runs {runs}, latin {latin}")
+    for command_name in ("validate", "describe"):
+        code, out, err = package.example("run_striping", *(["--models"] if command_name == "describe" else []),
+                                         command_name=command_name)
+        check(code == 0, f"run_striping: {command_name}: exit {code}: {err}")
+    check("run_striping.so" in out, f"describe --models does not name its file: {out}")
+    code, _, err = package.example("run_striping", "--tensor", "1 MiB", "--set", f"plugins={package.wrong}/beyond.so",
+                                   "--set", "memory.pool.striping=beyond", command_name="pool")
+    check(code == 2 and "'beyond' puts chunk 0 of NPU 0 in group 8" in err, f"beyond: exit {code}: {err}")
 
 
 def times(package):
@@ -283,7 +318,7 @@ def errors(package):
 
     crossbar = "topology.dimensions[0].implementation=crossbar"
     fails("a file that is not there", ["machine.yaml:3", "input_queued_switch.so", "cannot be loaded"])
-    fails("another interface", ["was built for version 99", "has version 2"], wrong("old_interface"), crossbar)
+    fails("another interface", ["was built for version 99", "has version 3"], wrong("old_interface"), crossbar)
     fails("another SystemC", ["was built with SystemC 9.8.7", "this program with SystemC"], wrong("other_build"), crossbar)
     fails("no plugin", ["is no Weft plugin", "weft_plugin_interface"], wrong("no_plugin"), crossbar)
     fails("a missing symbol", ["cannot be loaded", "nobody_has_this", "build it against"], wrong("missing_symbol"), crossbar)
@@ -335,7 +370,7 @@ def main():
     parser.add_argument("--cxx", default="c++")
     parser.add_argument("--prefix-path", default="")
     package = Package(parser.parse_args())
-    for part in (used, times, modules, errors):
+    for part in (used, striping, times, modules, errors):
         part(package)
     print(f"{len(failures)} failures")
     sys.exit(1 if failures else 0)

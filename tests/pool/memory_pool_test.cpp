@@ -6,20 +6,20 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <random>
 
 #include "tests/support/pool_bench.h"
-#include "tests/support/pool_count.h"
+#include "tests/support/pool_draw.h"
 #include "workload/pool/closed_form.h"
 
 namespace weft {
 namespace {
 
+using test::draw_pool;
 using test::isolated;
 using test::pool_config;
 using test::pool_time;
 using test::PoolBench;
-using test::PoolCount;
+using test::run_drawn;
 
 constexpr PoolOperation kOperations[] = {PoolOperation::load, PoolOperation::store,
                                          PoolOperation::gather_load, PoolOperation::scatter_store};
@@ -215,91 +215,19 @@ TEST(MemoryPool, LoadsThatMeetShareTheGroupsEqually) {
 // ---- random pools
 // --------------------------------------------------------------------------------------------
 
-struct Drawn {
-  Config config;
-  PoolOperation operation = PoolOperation::load;
-  uint64_t bytes = 0;
-  std::string text;
-};
-
-Drawn draw(uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto one_of = [&](const std::vector<std::string>& values) {
-    return values[random() % values.size()];
-  };
-  const auto number = [&](const std::vector<uint32_t>& values) { return values[random() % values.size()]; };
-  const std::string design = one_of({"hierarchical", "multi_level", "ring", "mesh"});
-  uint32_t nodes = number({1, 2, 3, 4, 6});
-  uint32_t groups = number({1, 2, 3, 5, 6, 7, 8});
-  std::vector<std::string> keys = {"design: " + design};
-  if (design == "hierarchical") keys.push_back(fmt::format("out_switches: {}", number({1, 2, 3, 4, 5})));
-  if (design == "multi_level")
-    keys.push_back("levels: \"" + one_of({"2", "3, 2", "2, 3 x 77 GB/s", "4, 2, 3", "1, 2"}) + "\"");
-  if (design == "mesh" && number({0, 1}) == 0) keys.emplace_back("wraparound: true");
-  if (design == "mesh" && number({0, 1, 2}) == 0) {
-    const uint32_t width = number({1, 2, 3});
-    const uint32_t height = number({1, 2, 3});
-    nodes = width * height;
-    groups = 2 * height;
-    keys.push_back(fmt::format("shape: {}x{}", width, height));
-    keys.emplace_back("placement: edge");
-  }
-  keys.push_back(fmt::format("nodes: {}", nodes));
-  keys.push_back(fmt::format("groups: {}", groups));
-  keys.push_back("split: " + one_of({"fluid", "whole"}));
-  keys.push_back("striping: " + one_of({"latin", "hash", "offset"}));
-  keys.push_back(fmt::format("chunk: {} B", number({64, 96, 256, 1000, 1024, 4096})));
-  keys.push_back("buffer: " + one_of({"unlimited", "1", "2", "3"}));
-  keys.push_back(fmt::format("group_bandwidth: {} GB/s", number({7, 50, 100, 333})));
-  keys.push_back(fmt::format("out_node_bandwidth: {} GB/s", number({11, 64, 256})));
-  keys.push_back(fmt::format("in_node_bandwidth: {} GB/s", number({5, 64, 256})));
-  keys.push_back(fmt::format("latency: {} ns", number({0, 0, 13, 100})));
-  keys.push_back(fmt::format("request_latency: {} ns", number({0, 50})));
-  if (random() % 5 == 0) keys.emplace_back("fidelity: analytical");
-  Drawn drawn;
-  const uint32_t npus = nodes * number({1, 2, 3, 4});
-  drawn.config = pool_config(npus, keys, "run: {data: functional}\n");
-  drawn.operation = kOperations[random() % 4];
-  drawn.bytes = number({1, 3, 64, 100, 777, 1000, 4096, 5001, 20000, 33333});
-  drawn.text = fmt::format("seed {}: {} of {} B by {} NPUs: {}", seed, to_string(drawn.operation),
-                           drawn.bytes, npus, fmt::join(keys, ", "));
-  return drawn;
+uint32_t pools() {
+  const char* const more = std::getenv("WEFT_POOLS");
+  return more != nullptr ? static_cast<uint32_t>(std::stoul(more)) : 200;
 }
 
 TEST(MemoryPool, RandomPoolsFinishWithTheirDataAndBytes) {
-  const char* const more = std::getenv("WEFT_POOLS");
-  const uint32_t count = more != nullptr ? static_cast<uint32_t>(std::stoul(more)) : 200;
-  for (uint32_t seed = 1; seed <= count; ++seed) {
-    const Drawn drawn = draw(seed);
-    EXPECT_SILENT(isolated([&] {
-      PoolBench bench(drawn.config);
-      std::string wrong = bench.run(drawn.operation, drawn.bytes, drawn.config.npus());
-      const uint64_t tensors = drawn.operation == PoolOperation::gather_load     ? drawn.config.npus()
-                               : drawn.operation == PoolOperation::scatter_store ? 1
-                                                                                 : drawn.config.npus();
-      const uint64_t each = in_switch(drawn.operation) ? drawn.bytes * drawn.config.npus() : drawn.bytes;
-      if (wrong.empty() && bench.pool.verified() != tensors * each)
-        wrong = fmt::format("{} B were compared", bench.pool.verified());
-      const PoolCount hand(drawn.config, drawn.operation, drawn.bytes);
-      const auto form = pool::closed_form(drawn.config, drawn.operation, drawn.bytes).loads;
-      size_t i = 0;
-      for (const pool::ClassLoad& load : bench.pool.loads(stores(drawn.operation))) {
-        const auto it = hand.classes().find(load.name);
-        const PoolCount::Class is = it == hand.classes().end()
-                                        ? PoolCount::Class{}
-                                        : it->second;  // a ring of neighbours carries nothing
-        if (wrong.empty() && (load.total != is.total || load.most != is.most))
-          wrong = fmt::format("{}: {} B on all, {} on one link; by hand {} and {}", load.name,
-                              static_cast<uint64_t>(load.total), load.most, is.total, is.most);
-        if (wrong.empty() && (form[i].total != load.total || form[i].most != load.most ||
-                              form[i].least != load.least || form[i].links != load.links))
-          wrong = fmt::format("{}: the closed form counts other bytes", load.name);
-        ++i;
-      }
-      return wrong.empty() ? wrong : drawn.text + ": " + wrong;
-    }));
-    if (HasFailure()) break;
-  }
+  for (uint32_t seed = 1; seed <= pools() && !HasFailure(); ++seed)
+    EXPECT_SILENT(isolated([&] { return run_drawn(draw_pool(seed, false)); }));
+}
+
+TEST(MemoryPool, RandomPoolsOfPacketsFinishWithTheirDataAndBytes) {
+  for (uint32_t seed = 1; seed <= pools() && !HasFailure(); ++seed)
+    EXPECT_SILENT(isolated([&] { return run_drawn(draw_pool(seed, true)); }));
 }
 
 TEST(MemoryPool, GroupsOfAGraphBringTheirData) {

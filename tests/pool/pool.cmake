@@ -9,3 +9,8 @@ weft_add_sc_test(golden_pool
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300
   LABELS golden)
+weft_add_sc_test(pool_packets
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/pool_packets_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)

@@ -35,6 +35,8 @@ class PoolCount {
     if (p_.upper.empty()) {
       place();
       placed();
+    } else if (!whole() && real_links()) {
+      tiered_shares();
     } else if (!whole()) {
       tiered_fluid();
     } else {
@@ -61,7 +63,11 @@ class PoolCount {
                                   : "level" + std::to_string(l + 1) + "_switch";
   }
   uint64_t all() const { return bytes_ * npus_; }
-  bool whole() const { return p_.split == PoolSplit::whole && p_.fidelity == Fidelity::message; }
+  bool whole() const { return p_.split == PoolSplit::whole && p_.fidelity != Fidelity::analytical; }
+  /// Each link and group by itself, where `split: fluid` spreads over all.
+  bool real_links() const {
+    return p_.fidelity == Fidelity::packet || (p_.group_memory != "auto" && p_.fidelity == Fidelity::message);
+  }
 
   void tiered_fluid() {
     const uint64_t copies = in_switch(operation_) ? npus_ : 1;
@@ -95,25 +101,57 @@ class PoolCount {
     }
   }
 
-  void tiered_whole() {
+  uint32_t all_ways() const {
     uint32_t ways = 1;
     for (const PoolLevel& level : p_.upper) ways *= level.switches;
-    const size_t top = p_.upper.size();
-    for_each_chunk(ways, [&](uint32_t u, uint32_t group, uint32_t way, uint64_t bytes) {
-      Key at;  // the switch of every level
-      for (const PoolLevel& level : p_.upper) {
-        at.push_back(way % level.switches);
-        way /= level.switches;
-      }
-      add("group", {group}, bytes);
-      add("group/" + level_name(top), {group, at.back()}, bytes);
-      for (size_t l = top - 1; l > 0; --l)
-        add(level_name(l + 1) + "/" + level_name(l), {at[l], at[l - 1]}, bytes);
-      for (uint32_t n = 0; n < p_.nodes; ++n)
-        if (in_switch(operation_) || n == u / per_node_) add(level_name(1) + "/in_switch", {at[0], n}, bytes);
-      for (uint32_t v = 0; v < npus_; ++v)
-        if (in_switch(operation_) || v == u) add("in_switch/npu", {v}, bytes);
+    return ways;
+  }
+
+  void tiered_whole() {
+    for_each_chunk(all_ways(), [&](uint32_t u, uint32_t group, uint32_t way, uint64_t bytes) {
+      tiered_one(u, group, way, bytes);
     });
+  }
+
+  /// A tensor is cut into groups x ways shares. What does not divide goes a byte each to the shares behind
+  /// those that NPU u - 1 gave one more to.
+  void tiered_shares() {
+    const uint64_t tensor = in_switch(operation_) ? all() : bytes_;
+    const uint64_t ways = all_ways();
+    const uint64_t shares = p_.groups * ways;
+    uint64_t next = 0;  // with a byte more
+    for (uint32_t u = 0; u < (in_switch(operation_) ? 1 : npus_); ++u) {
+      std::vector<uint64_t> bytes(shares, tensor / shares);
+      for (uint64_t left = tensor % shares; left > 0; --left) {
+        ++bytes[next];
+        next = (next + 1) % shares;
+      }
+      uint64_t group = 0;
+      uint64_t way = 0;
+      for (uint64_t i = 0; i < shares; ++i) {
+        if (i > 0 && i % p_.groups == 0 && i % ways == 0) way = (way + 1) % ways;  // both begin again
+        if (bytes[i] != 0) tiered_one(u, static_cast<uint32_t>(group), static_cast<uint32_t>(way), bytes[i]);
+        group = (group + 1) % p_.groups;
+        way = (way + 1) % ways;
+      }
+    }
+  }
+
+  void tiered_one(uint32_t u, uint32_t group, uint32_t way, uint64_t bytes) {
+    const size_t top = p_.upper.size();
+    Key at;  // the switch of every level
+    for (const PoolLevel& level : p_.upper) {
+      at.push_back(way % level.switches);
+      way /= level.switches;
+    }
+    add("group", {group}, bytes);
+    add("group/" + level_name(top), {group, at.back()}, bytes);
+    for (size_t l = top - 1; l > 0; --l)
+      add(level_name(l + 1) + "/" + level_name(l), {at[l], at[l - 1]}, bytes);
+    for (uint32_t n = 0; n < p_.nodes; ++n)
+      if (in_switch(operation_) || n == u / per_node_) add(level_name(1) + "/in_switch", {at[0], n}, bytes);
+    for (uint32_t v = 0; v < npus_; ++v)
+      if (in_switch(operation_) || v == u) add("in_switch/npu", {v}, bytes);
   }
 
   // Ring and mesh: places.

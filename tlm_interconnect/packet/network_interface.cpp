@@ -13,6 +13,7 @@
 #include <iterator>
 
 #include "configs/stop.h"
+#include "tlm_interconnect/packet/message_order.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
@@ -62,6 +63,7 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, uint32_t rank, 
       line_rate_(bits_per_second(segmentation_.flit_bytes, port.flit_time)),
       pool_(network.pool),
       messages_(network.messages),
+      ways_(network.ways),
       shuffle_(config_.shuffle, ~static_cast<uint64_t>(rank)),
       endpoint_(*this),
       link_(port.name, port.end, endpoint_),
@@ -520,7 +522,7 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
     packet.id_high |= kLastPacket;
     last_of_ = next.message;
     queue.erase(queue.begin() + place);
-  } else if (config_.interleave_messages) {
+  } else if (config_.interleave_messages && (m.flags & kWithoutTurns) == 0) {
     next.turn = t;
     const Queued again = next;
     queue.erase(queue.begin() + place);
@@ -543,6 +545,7 @@ void NetworkInterface::send(Ticks t) {
   transfer.flits = n;
   transfer.packet_flits = packet_flits_;
   transfer.vc = static_cast<VcId>(vc_);
+  if (sent_ == 0) payload_sent_ += pool_[packet_].bytes;
   sent_ += n;
   flits_sent_ += n;
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
@@ -592,7 +595,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
                                          sc_module::name(), v, transfer.first_flit, in.next)
                                  .c_str());
   }
-  if (transfer.first_flit == 0 && pool_[transfer.packet].destination != rank_) {
+  if (transfer.first_flit == 0 && !ends(pool_[transfer.packet].destination)) {
     SC_REPORT_FATAL(kReport, fmt::format("{}: a packet for rank {} came to rank {}", sc_module::name(),
                                          pool_[transfer.packet].destination, rank_)
                                  .c_str());

@@ -29,6 +29,7 @@
 #include "tlm_interconnect/packet/reaction_point.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/ticks.h"
+#include "tlm_interconnect/packet/topology.h"
 
 namespace weft::packet {
 
@@ -161,6 +162,7 @@ struct InterfaceContext {
   const Segmentation& segmentation;
   fabric::PacketPool& pool;
   MessagePool& messages;
+  const GivenWays* ways = nullptr;  ///< PacketTopology::ways
 };
 
 class NetworkInterface final : public sc_core::sc_module {
@@ -170,6 +172,10 @@ class NetworkInterface final : public sc_core::sc_module {
 
   LinkPort& port() { return link_; }
   uint32_t rank() const { return rank_; }
+  /// Packets for the destination end here.
+  bool ends(uint32_t destination) const {
+    return (ways_ == nullptr ? destination : ways_->rank(destination)) == rank_;
+  }
 
   void set_sink(PacketSink* sink) { sink_ = sink; }
   /// Call before the simulation starts. The source must outlive it.
@@ -188,6 +194,8 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t flits_received() const { return flits_received_; }
   uint64_t packets_sent() const { return packets_sent_; }
   uint64_t packets_received() const { return packets_received_; }
+  /// Bytes of messages in the packets that it has sent.
+  uint64_t payload_sent() const { return payload_sent_; }
   /// Messages that have left entirely.
   uint64_t messages_sent() const { return messages_sent_; }
   /// Time that messages waited here for others, summed: for the first packet, and where others had their
@@ -249,6 +257,7 @@ class NetworkInterface final : public sc_core::sc_module {
   bool begins_with_all_credits() const { return config_.strict_cut_through; }
   bool sends_nothing_else(uint32_t virtual_network) const;
   Ticks cycle_time() const { return cycle_; }
+  uint32_t packet_bytes_of_trains() const { return segmentation_.packet_bytes; }
   uint32_t packet_flits_of_trains() const { return segmentation_.flits(segmentation_.packet_bytes); }
   void write_sender(StateRecord& state);
   void write_receiver(StateRecord& state) const;
@@ -348,6 +357,7 @@ class NetworkInterface final : public sc_core::sc_module {
   const uint64_t line_rate_;  ///< bits a second
   fabric::PacketPool& pool_;
   MessagePool& messages_;
+  const GivenWays* const ways_;
   Random shuffle_;
   Endpoint endpoint_;
   LinkPort link_;
@@ -404,6 +414,7 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t packets_sent_ = 0;
   uint64_t packets_received_ = 0;
   uint64_t messages_sent_ = 0;
+  uint64_t payload_sent_ = 0;
   uint32_t last_message_ = 0;  ///< whose packet was the latest, or none
   Wide queued_ = 0;            ///< ticks
 };

@@ -65,6 +65,7 @@ void NetworkInterface::shift_sender(Ticks by, uint32_t virtual_network, uint64_t
   front.cut += packets * segmentation_.packet_bytes;
   messages_[front.message].gone += by;
   packets_sent_ += packets;
+  payload_sent_ += packets * segmentation_.packet_bytes;
   flits_sent_ += packets * packet_flits_of_trains();
 }
 

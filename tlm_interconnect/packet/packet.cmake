@@ -29,6 +29,7 @@ set(WEFT_PACKET_SOURCES
   policies/allocation/registry.cpp
   policies/allocation/round_robin_switch.cpp
   policies/routing/dimension_order.cpp
+  policies/routing/given_routes.cpp
   policies/routing/minimal_adaptive.cpp
   policies/routing/nearest_common_ancestor.cpp
   policies/routing/registry.cpp

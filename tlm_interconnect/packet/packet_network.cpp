@@ -66,7 +66,8 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
                                     ? fmt::format("ni_{}_at{}", at.rank, at.port)
                                     : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
     nis_.push_back(std::make_unique<NetworkInterface>(
-        ni_name.c_str(), at.rank, port, InterfaceContext{config_, segmentation, pool_, messages_}));
+        ni_name.c_str(), at.rank, port,
+        InterfaceContext{config_, segmentation, pool_, messages_, topology_.ways.get()}));
     join(at.router, at.port, nis_[n]->port().target(), joiner);
   }
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
@@ -311,6 +312,7 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   const Router::Waiting w = router.waiting(place.port, place.vc);
   const fabric::Packet& packet = pool_[w.packet];
   const auto end = [&](uint32_t rank) {
+    if (topology_.ways) rank = topology_.ways->rank(rank);
     if (rank < topology_.ranks()) return fmt::format("rank {}", rank);
     return "the unit of " + topology_.routers[topology_.units[rank - topology_.ranks()]].name;
   };

@@ -169,7 +169,7 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {
       train.to = nis_[port.peer].get();
-      return train.to->rank() == message.destination && train.to->takes_trains();
+      return train.to->ends(message.destination) && train.to->takes_trains();
     }
     router = port.peer;
     input = port.peer_port;
@@ -301,9 +301,10 @@ void PacketTrains::resume(uint32_t ni) {
   earn(train, kEarnedByTrain * packets * train.path.size());
 
   if (passed > 0) {
-    const uint64_t flits = packets * train.from->packet_flits_of_trains();
+    const TrainLoad load{packets, packets * train.from->packet_flits_of_trains(),
+                         packets * train.from->packet_bytes_of_trains()};
     train.from->shift_sender(shift, train.virtual_network, packets);
-    for (const Hop& hop : train.path) hop.router->shift(hop.input, hop.output, shift, packets, flits);
+    for (const Hop& hop : train.path) hop.router->shift(hop.input, hop.output, shift, load);
     MessagePool::Open& open = messages_[train.message];
     open.left -= packets;
     open.last += shift;

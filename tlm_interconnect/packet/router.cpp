@@ -677,6 +677,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   if (in.sent == in.packet_flits) {
     ++packets_;
     ++out_port.packets;
+    out_port.payload += pool_[in.packet].bytes;
     if (in.last) ++out_port.messages;
     out.owner = kFree;
     const Ticks free_at = stride < cycle_ ? edges_.before(last) + cycle_ : done;

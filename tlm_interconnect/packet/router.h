@@ -58,6 +58,13 @@ struct PortConfig {
 
 class PacketTrains;
 
+/// What whole periods of a train carry.
+struct TrainLoad {
+  uint64_t packets = 0;
+  uint64_t flits = 0;
+  uint64_t bytes = 0;  ///< of messages
+};
+
 /// What the routers of a network share. All but `config` outlives them.
 struct RouterContext {
   const PacketConfig& config;
@@ -96,6 +103,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint64_t longest_queue(uint32_t output) const { return ecn_ ? ecn_->longest(output) : 0; }
   /// Messages whose last packet has gone.
   uint64_t messages_sent(uint32_t output) const { return ports_[output].messages; }
+  /// Bytes of messages in whole packets.
+  uint64_t payload_sent(uint32_t output) const { return ports_[output].payload; }
   /// Time that packets waited here because others used this output, summed: whenever another input had it
   /// last, from when the next flit could have gone (it has come and passed the stages, and what came by the
   /// same input before it has gone) until it goes.
@@ -151,7 +160,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   /// Stops working on an input. Answers the first cycle that has not been decided for it; everybody has
   /// decided those before `now`.
   Ticks set_aside(uint32_t input, Ticks now);
-  void shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits);
+  void shift(uint32_t input, uint32_t output, Ticks by, const TrainLoad& load);
   /// Cycles of one input alone, run one by one without an activation; then it works on as before.
   void begin_replay(uint32_t input, Ticks from);
   Ticks next_cycle() const { return next_; }
@@ -219,6 +228,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint64_t flits_before = 0;  ///< of these before the network was last restarted
     uint64_t packets = 0;       ///< whole ones
     uint64_t messages = 0;
+    uint64_t payload = 0;         ///< bytes, of the whole packets
     Wide queued = 0;              ///< ticks: their sum is more than 64 bits hold, perhaps
     Ticks last_end = 0;           ///< of the last flit that left by this output
     uint32_t last_input = kFree;  ///< where it came in

@@ -168,12 +168,13 @@ Ticks Router::set_aside(uint32_t input, Ticks now) {
   return on_cycle(std::max(decided_, now));
 }
 
-void Router::shift(uint32_t input, uint32_t output, Ticks by, uint64_t packets, uint64_t flits) {
-  packets_ += packets;
+void Router::shift(uint32_t input, uint32_t output, Ticks by, const TrainLoad& load) {
+  packets_ += load.packets;
   ports_[input].input_busy += by;
   ports_[output].output_busy += by;
-  ports_[output].flits += flits;
-  ports_[output].packets += packets;
+  ports_[output].flits += load.flits;
+  ports_[output].packets += load.packets;
+  ports_[output].payload += load.bytes;
   ports_[output].last_end += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];

@@ -74,6 +74,22 @@ struct NiAttachment {
   uint32_t rank = 0;  ///< whose it is; interface i < PacketTopology::ranks() is the first one of rank i
 };
 
+/// Ways that who makes a topology knows, in place of a routing policy.
+class GivenWays {
+ public:
+  struct Hop {
+    uint32_t port = 0;
+    uint32_t vc_class = 0;
+  };
+  virtual ~GivenWays() = default;
+  /// Where a packet goes on at a router that is not the destination's.
+  virtual Hop next(uint32_t router, uint32_t destination) const = 0;
+  /// Whose the destination is: several may be one rank, by different ways.
+  virtual uint32_t rank(uint32_t destination) const = 0;
+  /// Classes of VCs, so that no cycle of buffers closes.
+  virtual uint32_t vc_classes() const { return 1; }
+};
+
 struct PacketTopology {
   std::string name;
   std::string routing;                        ///< the policy this topology is made for
@@ -91,6 +107,7 @@ struct PacketTopology {
   std::vector<uint32_t> table_first;
   std::vector<uint16_t> table_ports;
   uint32_t more_nis = 0;  ///< interfaces beyond the first one of each rank (add_lanes, add_unit)
+  std::shared_ptr<const GivenWays> ways;  ///< null: a routing policy finds the ways
   /// The switches of collective units. Unit u is the destination ranks() + u of contributions.
   std::vector<uint32_t> units;
 

@@ -165,7 +165,22 @@ void CheckedJob::check_memory(uint32_t rank, const trace::Node& node) const {
 
 void CheckedJob::check_pool(uint32_t rank, const trace::Node& node) const {
   const MemoryPoolConfig& pool = *config_.memory_pool;
-  const Wide copies = node.in_switch ? config_.npus() : 1;
+  Wide copies = 1;
+  if (node.in_switch) {
+    const trace::Groups& groups = traces_.groups();
+    const auto group = groups.find(node.pg_name);
+    if (!group)
+      throw UserError(ExitCode::trace,
+                      fmt::format("{}: its communicator group \"{}\" is unknown. Known: {}. Set "
+                                  "`workload.groups` to the traces' groups file, or define the group there",
+                                  where(rank, node), node.pg_name, groups.known_names()));
+    if (!groups.contains(*group, rank))
+      throw UserError(ExitCode::trace,
+                      fmt::format("{}: its communicator group \"{}\" does not have this rank as a member; "
+                                  "use the groups file that belongs to these traces",
+                                  where(rank, node), node.pg_name));
+    copies = groups.ranks(*group).size();
+  }
   const Wide room = static_cast<Wide>(pool.capacity) * pool.groups;
   if (pool.capacity != 0 && copies * node.tensor_size > room)
     throw UserError(

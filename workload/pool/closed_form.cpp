@@ -109,8 +109,8 @@ class Form {
     const uint32_t sources = in_switch(operation_) ? 1 : npus_;
     const Wide tensor = in_switch(operation_) ? total() : static_cast<Wide>(bytes_);
     for (uint32_t u = 0; u < sources; ++u)
-      for (uint32_t r = 0; r < groups_; ++r)
-        put(u, r, layout_->fluid_way(r, u), tensor / groups_ + (r < tensor % groups_));
+      for (const PoolLayout::Share& share : layout_->shares(tensor, u))
+        put(u, share.group, share.way, share.bytes);
   }
 
   void add_loads() {
@@ -160,7 +160,9 @@ class Form {
 
   /// A tandem of equal chunks. Their size is that of a (group, switch) link.
   void fluid_stages() {
-    const uint64_t links = layout_->folded() ? layout_->round_links() : groups_;
+    const uint64_t links = layout_->folded()         ? layout_->round_links()
+                           : layout_->spreads_ways() ? uint64_t{groups_} * layout_->group_ports()
+                                                     : groups_;
     const Wide round = static_cast<Wide>(links) * pool_.chunk;
     const Wide rounds = std::max<Wide>(1, (total() + round - 1) / round);
     form_.chunks = static_cast<uint64_t>(rounds);
@@ -183,6 +185,7 @@ class Form {
   }
 
   void finish() {
+    if (pool_.group_memory != kDefaultMemoryModel || pool_.fidelity == Fidelity::packet) form_.exact = false;
     if (stores(operation_)) std::reverse(form_.stages.begin(), form_.stages.end());
     for (size_t k = 0; k < form_.stages.size(); ++k)
       if (form_.stages[k].busy_ps > form_.stages[form_.bottleneck].busy_ps * (1 + 1e-9)) form_.bottleneck = k;

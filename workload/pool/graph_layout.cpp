@@ -163,11 +163,12 @@ uint32_t GraphLayout::next(uint32_t node, uint32_t destination, uint32_t way) co
 }
 
 /// The ways of stores, backwards: from a node only one leads to the group.
-PoolLayout::Tree GraphLayout::make_tree(uint32_t group, uint32_t way) const {
+PoolLayout::Tree GraphLayout::make_tree(uint32_t group, uint32_t way,
+                                        const std::vector<uint32_t>& npus) const {
   Tree tree;
   tree.children.resize(nodes());
   tree.parent.resize(nodes());
-  for (uint32_t u = 0; u < npus_; ++u) {
+  for (const uint32_t u : npus) {
     uint32_t depth = 0;
     for (uint32_t at = u; at != group_node(group); ++depth) {
       const auto port = static_cast<uint16_t>(next(at, group_node(group), way));

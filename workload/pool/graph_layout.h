@@ -23,7 +23,7 @@ class GraphLayout final : public PoolLayout {
   GraphEnd graph_end(uint32_t node, uint32_t port) const override { return ends_[node][port]; }
 
  private:
-  Tree make_tree(uint32_t group, uint32_t way) const override;
+  Tree make_tree(uint32_t group, uint32_t way, const std::vector<uint32_t>& npus) const override;
   /// The port leads nearer to a group, and not to an NPU.
   bool nearer(const std::vector<uint32_t>& distance, uint32_t node, const Port& port) const;
   void add_nodes(const Config& config);

@@ -48,6 +48,7 @@ TieredLayout::TieredLayout(const Config& config, bool folded) : PoolLayout(confi
                       : fmt::format("level{}_switch", level + 1);
   };
   group_hop_ = !folded;
+  spreads_ways_ = !folded;
   const uint32_t group_class =
       add_class("group/" + name_of(pool_.upper.size()), divided(group_rate_, top), pool_.latency);
   std::vector<uint32_t> between(pool_.upper.size());
@@ -87,6 +88,11 @@ uint32_t PlacedLayout::next(uint32_t node, uint32_t destination, uint32_t way) c
   const uint32_t end = destination < npus_ ? destination : npus_ + destination - group_node(0);
   const uint32_t here = node - npus_;
   return here == place_of_[end] ? port_to_[end] : towards(here, place_of_[end], way);
+}
+
+uint32_t PlacedLayout::vc_class(uint32_t node, uint32_t destination, uint32_t way) const {
+  if (node < npus_ || node >= group_node(0) || node - npus_ == place_of(destination)) return 0;
+  return over_the_end(node - npus_, place_of(destination), way) ? 1 : 0;
 }
 
 void PlacedLayout::add_place(Kind kind, uint32_t index) {
@@ -136,12 +142,19 @@ RingLayout::RingLayout(const Config& config) : PlacedLayout(config, false) {
   ways_ = 2;
 }
 
-uint32_t RingLayout::towards(uint32_t from, uint32_t to, uint32_t way) const {
+bool RingLayout::upwards(uint32_t from, uint32_t to, uint32_t way) const {
   const uint32_t up = (to + places_ - from) % places_;
-  const bool upwards = 2 * up != places_ ? 2 * up < places_ : (way & 1) == 0;
+  return 2 * up != places_ ? 2 * up < places_ : (way & 1) == 0;
+}
+
+bool RingLayout::over_the_end(uint32_t from, uint32_t to, uint32_t way) const {
+  return upwards(from, to, way) ? from > to : from < to;
+}
+
+uint32_t RingLayout::towards(uint32_t from, uint32_t to, uint32_t way) const {
   // The links are joined in the order of the places: place 0's up comes before its down.
   const bool first_is_up = from == 0;
-  return upwards == first_is_up ? 0 : 1;
+  return upwards(from, to, way) == first_is_up ? 0 : 1;
 }
 
 MeshLayout::MeshLayout(const Config& config) : PlacedLayout(config, false) {
@@ -193,6 +206,13 @@ bool MeshLayout::forward(uint32_t from, uint32_t to, uint32_t size) const {
   if (!pool_.wraparound || size <= 2) return to > from;
   const uint32_t steps = (to + size - from) % size;
   return 2 * steps <= size;
+}
+
+bool MeshLayout::over_the_end(uint32_t from, uint32_t to, uint32_t) const {
+  const bool along_x = from % width_ != to % width_;
+  const uint32_t here = along_x ? from % width_ : from / width_;
+  const uint32_t there = along_x ? to % width_ : to / width_;
+  return forward(here, there, along_x ? width_ : height_) ? here > there : here < there;
 }
 
 uint32_t MeshLayout::towards(uint32_t from, uint32_t to, uint32_t) const {

@@ -35,6 +35,7 @@ class TieredLayout final : public PoolLayout {
 class PlacedLayout : public PoolLayout {
  public:
   uint32_t next(uint32_t node, uint32_t destination, uint32_t way) const final;
+  uint32_t vc_class(uint32_t node, uint32_t destination, uint32_t way) const final;
 
  protected:
   using PoolLayout::PoolLayout;
@@ -46,6 +47,8 @@ class PlacedLayout : public PoolLayout {
   void attach();
   /// The port of the router at place `from` towards place `to`, another one.
   virtual uint32_t towards(uint32_t from, uint32_t to, uint32_t way) const = 0;
+  /// The way there leads round a circle, over its end (Dally and Seitz: class 1 until it has passed it).
+  virtual bool over_the_end(uint32_t from, uint32_t to, uint32_t way) const = 0;
   uint32_t router(uint32_t place) const { return npus_ + place; }
 
   uint32_t link_class_ = 0;
@@ -53,6 +56,8 @@ class PlacedLayout : public PoolLayout {
   std::vector<uint32_t> node_place_;   ///< by compute node
 
  private:
+  uint32_t place_of(uint32_t end) const { return place_of_[end < npus_ ? end : npus_ + end - group_node(0)]; }
+
   std::vector<uint32_t> place_of_;  ///< by NPU, then by group
   std::vector<uint16_t> port_to_;   ///< likewise: of the router there
 };
@@ -60,19 +65,24 @@ class PlacedLayout : public PoolLayout {
 class RingLayout final : public PlacedLayout {
  public:
   explicit RingLayout(const Config& config);
+  uint32_t vc_classes() const override { return 2; }
 
  private:
   uint32_t towards(uint32_t from, uint32_t to, uint32_t way) const override;
+  bool over_the_end(uint32_t from, uint32_t to, uint32_t way) const override;
+  bool upwards(uint32_t from, uint32_t to, uint32_t way) const;
   uint32_t places_;
 };
 
 class MeshLayout final : public PlacedLayout {
  public:
   explicit MeshLayout(const Config& config);
+  uint32_t vc_classes() const override { return pool_.wraparound ? 2 : 1; }
 
  private:
   enum Way : uint8_t { kLeft, kRight, kUp, kDown };
   uint32_t towards(uint32_t from, uint32_t to, uint32_t way) const override;
+  bool over_the_end(uint32_t from, uint32_t to, uint32_t way) const override;
   /// Steps along one axis: the way with the smaller number of steps.
   bool forward(uint32_t from, uint32_t to, uint32_t size) const;
   uint32_t width_, height_;

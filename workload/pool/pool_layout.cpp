@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "configs/units.h"
@@ -19,10 +20,16 @@ PoolLayout::PoolLayout(const Config& config, bool folded)
       npus_(config.npus()),
       groups_(folded ? 1 : config.memory_pool->groups),
       folded_(folded),
-      group_rate_(config.memory_pool->group_rate()) {}
+      group_rate_(config.memory_pool->group_rate()),
+      members_(1) {
+  members_[0].resize(npus_);
+  std::iota(members_[0].begin(), members_[0].end(), 0u);
+}
 
 bool PoolLayout::folds(const MemoryPoolConfig& pool) {
-  return !pool.upper.empty() && (pool.split == PoolSplit::fluid || pool.fidelity == Fidelity::analytical);
+  if (pool.upper.empty() || pool.fidelity == Fidelity::packet) return false;
+  return pool.fidelity == Fidelity::analytical ||
+         (pool.split == PoolSplit::fluid && pool.group_memory == kDefaultMemoryModel);
 }
 
 std::unique_ptr<PoolLayout> PoolLayout::make(const Config& config, bool folded) {
@@ -61,6 +68,30 @@ void PoolLayout::join(uint32_t a, uint32_t b, uint32_t cls, uint32_t count) {
   ports_[a][port_a].peer_port = port_b;
 }
 
+std::vector<PoolLayout::Share> PoolLayout::shares(Wide tensor, uint32_t u) const {
+  std::vector<Share> shares;
+  Wide offset = 0;
+  const auto add = [&](uint32_t group, uint32_t way, Wide bytes) {
+    shares.push_back({group, way, offset, bytes});
+    offset += bytes;
+  };
+  if (!spreads_ways_) {
+    for (uint32_t r = 0; r < groups_; ++r)
+      add(r, fluid_way(r, u), tensor / groups_ + (r < tensor % groups_ ? 1 : 0));
+    return shares;
+  }
+  // Groups and ways move on together, and by one more way where they meet again, so that neighbours in this
+  // order differ in both. Bytes that are left over go to the shares behind those of the NPU before.
+  const uint64_t count = uint64_t{groups_} * ways_;
+  const uint64_t round = std::lcm(uint64_t{groups_}, uint64_t{ways_});
+  const auto more = static_cast<uint64_t>(tensor % count);
+  const uint64_t first = static_cast<uint64_t>(static_cast<Wide>(u) * more % count);
+  for (uint64_t i = 0; i < count; ++i)
+    add(static_cast<uint32_t>(i % groups_), static_cast<uint32_t>((i + i / round) % ways_),
+        tensor / count + ((i + count - first) % count < more ? 1 : 0));
+  return shares;
+}
+
 Rate PoolLayout::rate(const Link& link) const {
   const Rate one = classes_[link.cls].rate;
   uint64_t all = 0;
@@ -87,17 +118,27 @@ std::vector<uint32_t> PoolLayout::path(uint32_t group, uint32_t npu, uint32_t wa
   return links;
 }
 
-const PoolLayout::Tree& PoolLayout::tree(uint32_t group, uint32_t way) const {
-  const uint64_t key = tree_key(group, way);
+const PoolLayout::Tree& PoolLayout::tree(uint32_t group, uint32_t way, uint32_t members) const {
+  const auto key = std::make_pair(members, tree_key(group, way));
   const auto it = trees_.find(key);
-  return it != trees_.end() ? it->second : trees_.emplace(key, make_tree(group, way)).first->second;
+  return it != trees_.end() ? it->second
+                            : trees_.emplace(key, make_tree(group, way, members_[members])).first->second;
 }
 
-PoolLayout::Tree PoolLayout::make_tree(uint32_t group, uint32_t way) const {
+uint32_t PoolLayout::members_number(const std::vector<uint32_t>& npus) const {
+  if (npus.empty()) return 0;
+  const auto it = std::find(members_.begin(), members_.end(), npus);
+  if (it != members_.end()) return static_cast<uint32_t>(it - members_.begin());
+  members_.push_back(npus);
+  return static_cast<uint32_t>(members_.size() - 1);
+}
+
+PoolLayout::Tree PoolLayout::make_tree(uint32_t group, uint32_t way,
+                                       const std::vector<uint32_t>& npus) const {
   Tree tree;
   tree.children.resize(nodes_.size());
   tree.parent.resize(nodes_.size());
-  for (uint32_t u = 0; u < npus_; ++u) {
+  for (const uint32_t u : npus) {
     uint32_t at = group_node(group);
     uint32_t depth = 0;
     while (at != u) {

@@ -3,6 +3,10 @@
 
 #include "workload/pool/striping.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 namespace weft::pool {
 namespace {
 
@@ -53,9 +57,31 @@ class Offset final : public StripingPolicy {
   uint32_t ways_;
 };
 
+/// Another's, whose places are checked.
+class Checked final : public StripingPolicy {
+ public:
+  Checked(std::string name, const StripingContext& context, std::unique_ptr<StripingPolicy> policy)
+      : name_(std::move(name)), context_(context), policy_(std::move(policy)) {}
+  Place place(uint32_t u, uint64_t j) const override {
+    const Place place = policy_->place(u, j);
+    if (place.group < context_.groups && place.way < context_.ways) return place;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("key `memory.pool.striping`: '{}' puts chunk {} of NPU {} in group {} by way {}; there "
+                    "are groups 0 to {} and ways 0 to {}",
+                    name_, j, u, place.group, place.way, context_.groups - 1, context_.ways - 1));
+  }
+
+ private:
+  std::string name_;
+  StripingContext context_;
+  std::unique_ptr<StripingPolicy> policy_;
+};
+
 template <typename Policy>
 StripingMaker maker() {
-  return [](uint32_t groups, uint32_t ways) { return std::make_unique<Policy>(groups, ways); };
+  return
+      [](const StripingContext& context) { return std::make_unique<Policy>(context.groups, context.ways); };
 }
 
 }  // namespace
@@ -72,7 +98,23 @@ NamedRegistry<StripingMaker>& striping_policies() {
 }
 
 std::unique_ptr<StripingPolicy> make_striping(const std::string& name, uint32_t groups, uint32_t ways) {
-  return striping_policies().at(name).make(groups, ways);
+  const auto& entry = striping_policies().at(name);
+  const StripingContext context{groups, ways};
+  if (entry.source == "weft") return entry.make(context);
+  const auto fail = [&](const std::string& what) {
+    throw UserError(ExitCode::usage, fmt::format("key `memory.pool.striping`: '{}' of {}: {}", entry.name,
+                                                 entry.source, what));
+  };
+  std::unique_ptr<StripingPolicy> policy;
+  try {
+    policy = entry.make(context);
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::exception& e) {
+    fail(std::string("its constructor failed: ") + e.what());
+  }
+  if (policy == nullptr) fail("it made nothing");
+  return std::make_unique<Checked>(entry.name, context, std::move(policy));
 }
 
 }  // namespace weft::pool

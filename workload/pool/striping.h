@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Where the chunks of tensors are: policies of `memory.pool.striping`, for `split: whole`.
+// Where the chunks of tensors are: policies of `memory.pool.striping`, for `split: whole`. Plugins bring
+// others (sc_models/plugin.h).
 
 #ifndef WEFT_WORKLOAD_POOL_STRIPING_H
 #define WEFT_WORKLOAD_POOL_STRIPING_H
@@ -28,12 +29,17 @@ class StripingPolicy {
   virtual Place place(uint32_t u, uint64_t j) const = 0;
 };
 
-/// `groups` and `ways` > 0.
-using StripingMaker = std::function<std::unique_ptr<StripingPolicy>(uint32_t groups, uint32_t ways)>;
+/// What there is to choose from; neither is 0.
+struct StripingContext {
+  uint32_t groups = 1;
+  uint32_t ways = 1;
+};
+using StripingMaker = std::function<std::unique_ptr<StripingPolicy>(const StripingContext& context)>;
 
 NamedRegistry<StripingMaker>& striping_policies();
 
-/// Throws UserError(usage) for a name that there is not.
+/// Throws UserError(usage) for a name that there is not, and for what a plugin's policy throws. A place of
+/// such a policy beyond `groups` and `ways` is a UserError, too.
 std::unique_ptr<StripingPolicy> make_striping(const std::string& name, uint32_t groups, uint32_t ways);
 
 }  // namespace weft::pool

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "tlm_interconnect/policies/routing/dimension_order.h"
+#include "tlm_interconnect/policies/routing/given_routes.h"
 #include "tlm_interconnect/policies/routing/minimal_adaptive.h"
 #include "tlm_interconnect/policies/routing/nearest_common_ancestor.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
@@ -52,6 +53,7 @@ void add_routing_policy(const std::string& name, const std::string& description,
 
 std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,
                                                    const PacketConfig& config) {
+  if (topology.ways) return std::make_unique<GivenRoutes>(topology, config);
   const auto& entry = table().at(name);
   auto policy = entry.make(topology, config);
   if (policy == nullptr)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/pool/pool_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "configs/packet_timing.h"
+#include "configs/units.h"
+#include "sc_models/packet_region.h"
+#include "tlm_interconnect/packet/buffer_check.h"
+#include "tlm_interconnect/packet/network_check.h"
+
+namespace weft {
+namespace {
+
+constexpr uint64_t kMostInterfaces = 1u << 19;  // some 10 KB each
+
+std::string where(const Config& config) {
+  return config.file.empty() ? "configuration" : config.file;
+}
+
+/// Links of a class carry something: those of `group` at a place have the group's rate.
+packet::LinkTiming timing_of(const Config& config, const packet::PacketConfig& network,
+                             const pool::PoolLayout::Class& c) {
+  packet::LinkTiming link;
+  link.latency = ticks(c.latency);
+  link.flit_time = flit_time(config.packet, c.rate, network.cycle);
+  if (link.flit_time > kLongestFlitTime)
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `packet.flit_size`: {} take {} on a link {} of the memory pool, of "
+                                "{}; give a smaller flit",
+                                where(config), print_size(config.packet.flit_bytes),
+                                print_flit_time(config.packet, c.rate), c.name, print_bandwidth(c.rate)));
+  return link;
+}
+
+/// Routers and interfaces, port for port; then the interfaces of each switch.
+void build(const pool::PoolLayout& layout, const PoolWays& ways, packet::PacketTopology& t) {
+  const auto classes = static_cast<uint32_t>(layout.classes().size());
+  for (uint32_t c = 0; c < classes; ++c) {  // from a switch to its own interfaces
+    packet::LinkTiming inner;
+    inner.flit_time = t.links[c].flit_time;
+    t.add_link(inner);
+  }
+  t.nis.resize(ways.ranks());
+  for (uint32_t n = 0; n < layout.nodes(); ++n) {
+    if (!ways.is_switch(n)) continue;
+    const uint32_t r = t.add_router(layout.node(n).name);
+    packet::TopologyRouter& router = t.routers[r];
+    const auto attach = [&](uint32_t rank, uint32_t link) {
+      t.nis[rank] = {r, static_cast<uint32_t>(router.ports.size()), rank};
+      router.ports.push_back({true, rank, 0, link, false});
+    };
+    for (const pool::PoolLayout::Port& port : layout.ports(n)) {
+      const uint32_t link = layout.links()[port.link].cls;
+      if (ways.is_switch(port.peer)) {
+        router.ports.push_back({false, ways.router_of(port.peer), port.peer_port, link, false});
+      } else {
+        attach(ways.rank_of(port.peer, port.peer_port), link);
+      }
+    }
+    for (uint32_t p = 0; p < layout.ports(n).size(); ++p)
+      attach(ways.rank_of(n, p), classes + layout.links()[layout.ports(n)[p].link].cls);
+  }
+}
+
+}  // namespace
+
+PoolWays::PoolWays(const pool::PoolLayout& layout) : layout_(layout) {
+  uint32_t ranks = 0;
+  for (uint32_t n = 0; n < layout.nodes(); ++n) {
+    first_.push_back(ranks);
+    ranks += static_cast<uint32_t>(layout.ports(n).size());
+    node_.resize(ranks, n);
+  }
+  first_.push_back(ranks);
+}
+
+packet::GivenWays::Hop PoolWays::next(uint32_t router, uint32_t destination) const {
+  const uint32_t here = layout_.npus() + router;
+  const uint32_t rank = destination % ranks();
+  const uint32_t way = destination / ranks();
+  const uint32_t to = node_[rank];
+  if (!is_switch(to)) return {layout_.next(here, to, way), layout_.vc_class(here, to, way)};
+  // From one switch to the next.
+  const pool::PoolLayout::Port& port = layout_.ports(to)[rank - first_[to]];
+  if (port.peer != here) throw std::logic_error("a message for a switch of the memory pool is astray");
+  return {port.peer_port, 0};
+}
+
+PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layout) {
+  PoolNetwork network;
+  network.ways = std::make_shared<const PoolWays>(layout);
+  if (network.ways->ranks() > kMostInterfaces ||
+      static_cast<Wide>(network.ways->ranks()) * layout.ways() > ~uint32_t{0})
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `memory.pool.fidelity`: at packet fidelity a pool with {} ends of "
+                                "links and {} ways between a group and an NPU needs more than {} network "
+                                "interfaces, or more than 2^32 destinations; use `message`, or fewer groups "
+                                "and switches",
+                                where(config), network.ways->ranks(), layout.ways(), kMostInterfaces));
+  std::vector<Rate> rates;
+  for (const pool::PoolLayout::Class& c : layout.classes()) rates.push_back(c.rate);
+  network.config = packet_network_config(config, rates);
+  // The pool has ways of its own.
+  network.config.routing.clear();
+  network.config.selection.clear();
+  if (network.config.vc_classes == "bubble" || network.config.vc_classes == "none")
+    network.config.vc_classes = "dateline";
+  // Chunks of an NPU go to groups behind slower links than its own. Packet by packet they share what is
+  // behind; one after the other they would wait in each other's way.
+  network.config.interleave_messages = true;
+  network.segmentation = packet_segmentation(config);
+  packet::PacketTopology& t = network.topology;
+  t.name = "the memory pool";
+  t.selection = "first";
+  t.ways = network.ways;
+  for (const pool::PoolLayout::Class& c : layout.classes()) t.add_link(timing_of(config, network.config, c));
+  network.config.buffer_flits = config.packet.buffer_flits != 0
+                                    ? config.packet.buffer_flits
+                                    : covering_buffer(network.config, t.links, packet_flits(config.packet));
+  build(layout, *network.ways, t);
+  try {
+    packet::check_network(network.config, t, network.segmentation);
+    if (network.config.vcs < layout.vc_classes())
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("`packet.vcs`: {} virtual channel of a virtual network is not enough for "
+                      "a memory pool of `design: {}`, whose rings need {}",
+                      network.config.vcs, to_string(config.memory_pool->design), layout.vc_classes()));
+  } catch (const UserError& error) {
+    throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
+  }
+  return network;
+}
+
+std::vector<std::string> pool_network_warnings(const Config& config, const pool::PoolLayout& layout,
+                                               const PoolNetwork& network) {
+  std::vector<std::string> warnings;
+  const auto warn = [&](const std::string& text) {
+    warnings.push_back(fmt::format("{}: {}", where(config), text));
+  };
+  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
+  packet::PacketConfig usable = network.config;
+  usable.vcs = std::max(1u, usable.vcs / layout.vc_classes());
+  for (size_t c = 0; c < layout.classes().size(); ++c) {
+    const pool::PoolLayout::Class& links = layout.classes()[c];
+    const packet::LinkTiming& link = network.topology.links[c];
+    const std::string name = fmt::format("memory pool, links {}", links.name);
+    const Ticks own = flit_time(config.packet, links.rate);
+    if (own < link.flit_time)
+      warn(
+          fmt::format("{}: routers move a flit every {} (`packet.cycle`), these links one every {}: {:.1f} "
+                      "% of their bandwidth can be used",
+                      name, print_ticks(link.flit_time), print_ticks(own),
+                      100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+    const double exact = exact_flit_time(config.packet, links.rate);
+    if (exact < 0.98)
+      warn(
+          fmt::format("{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % "
+                      "of the bandwidth can be used; make `packet.flit_size` larger",
+                      name, exact, 100 * exact));
+    const std::string buffers = packet::buffer_warning(name, usable, link, flits);
+    if (!buffers.empty()) warn(buffers);
+  }
+  return warnings;
+}
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The memory pool's packet network, and what its modules do with it: a message leaves a node of the layout
+// by a port and comes to a node by a port. From a group to an NPU and back it goes through the routers; for a
+// sum, or copies, it goes to the switch at the other end of the link, whose module sends on what results.
+
+#ifndef WEFT_SC_MODELS_POOL_POOL_PACKETS_H
+#define WEFT_SC_MODELS_POOL_POOL_PACKETS_H
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sc_models/component.h"
+#include "sc_models/pool/pool_network.h"
+#include "tlm_interconnect/packet/packet_network.h"
+#include "tlm_interconnect/protocol/packet_pool.h"
+#include "workload/pool/pool_layout.h"
+
+namespace weft {
+
+/// A node's module. Calls may come before `at`, never after.
+class PoolNode {
+ public:
+  virtual ~PoolNode() = default;
+  /// The last flit of a message is here at `at`. The reference is the node's.
+  virtual void came(uint32_t port, fabric::PacketRef message, Picoseconds at) = 0;
+  /// The last flit of a message that the node has sent leaves it.
+  virtual void left(uint32_t port, const fabric::Packet& message, Picoseconds at) = 0;
+  /// The other end of the link has room for another contribution to a sum of these members.
+  virtual void credited(uint32_t port, uint32_t set, Picoseconds at) { (void)port, (void)set, (void)at; }
+};
+
+class PoolPackets final : public Component {
+ public:
+  /// Builds the network below the module that is being constructed. All outlive it. `messages`: where the
+  /// messages are.
+  PoolPackets(const Config& config, const pool::PoolLayout& layout, fabric::PacketPool& messages);
+
+  void attach(uint32_t node, PoolNode& module) { modules_[node] = &module; }
+
+  /// From `at` (>= now, in order for each port) on. Where it goes is the message's: PoolHeader.
+  void send(uint32_t node, uint32_t port, fabric::PacketRef message, Picoseconds at);
+  /// .. a credit to the other end; it takes the link's latency, and none of its bandwidth.
+  void credit(uint32_t node, uint32_t port, uint32_t set);
+
+  /// Bytes of messages that have left a node by a port.
+  uint64_t payload(uint32_t node, uint32_t port) const;
+  /// The link that leaves a node by a port, without its names.
+  LinkReport report(uint32_t node, uint32_t port) const;
+  const packet::PacketNetwork& network() const { return *network_; }
+
+  // Component
+  void count(Counters& counters) const override;
+  std::string stall_text() const override;
+  void find_unbalanced(std::vector<std::string>& lines) const override;
+
+ private:
+  struct End final : packet::PacketSink {
+    bool takes_trains() const override { return true; }
+    void train_arrives(const packet::TrainArrivals&) override {}
+    void packet_arrives(const fabric::Packet&, uint32_t, Ticks) override {}
+    void message_sent(const packet::Message& message, Picoseconds at) override;
+    void message_arrives(const packet::Message& message, Picoseconds at) override;
+    PoolPackets* owner = nullptr;
+    uint32_t node = 0;
+    uint32_t port = 0;
+  };
+
+  const Config& config_;
+  const pool::PoolLayout& layout_;
+  fabric::PacketPool& messages_;
+  std::shared_ptr<const PoolWays> ways_;
+  std::unique_ptr<packet::PacketNetwork> network_;
+  std::vector<End> ends_;  ///< by rank; sized once: sinks are known by address
+  std::vector<PoolNode*> modules_;
+};
+
+}  // namespace weft
+
+#endif
