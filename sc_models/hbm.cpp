@@ -13,7 +13,7 @@ MemoryTiming hbm_timing(const HbmConfig& config) {
 
 Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sockets, vcd::Waves* waves)
     : MemoryTarget(name, timing.capacity, sockets, waves), timing_(timing) {
-  if (timing_.efficiency < 1.0) {
+  if (timing_.efficiency < 1.0 && timing_.bandwidth.bytes_per_second != 0) {
     timing_.bandwidth = {static_cast<uint64_t>(std::llround(timing.bandwidth.value() * timing.efficiency)),
                          1};
   }
@@ -21,7 +21,8 @@ Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sock
 
 void Hbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   const Picoseconds start = at > free_at_ ? at : free_at_;
-  const Picoseconds time = transfer_time(access.length, timing_.bandwidth);
+  const Picoseconds time =
+      timing_.bandwidth.bytes_per_second == 0 ? 0 : transfer_time(access.length, timing_.bandwidth);
   free_at_ = later(start, time);
   busy_ += time;
   if (bytes_probe_) bytes_probe_.set(free_at_, bytes());

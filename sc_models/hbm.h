@@ -13,7 +13,7 @@
 namespace weft {
 
 struct MemoryTiming {
-  Rate bandwidth;
+  Rate bandwidth;  ///< 0: unlimited
   Picoseconds latency = 0;
   uint64_t capacity = 0;    ///< bytes; 0: unlimited
   double efficiency = 1.0;  ///< of the bandwidth, (0, 1]

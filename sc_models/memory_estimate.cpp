@@ -14,6 +14,7 @@
 #include "workload/collectives/in_switch.h"
 #include "workload/graph/checked_job.h"
 #include "workload/graph/fidelity_rules.h"
+#include "workload/tiers/tier_path.h"
 
 namespace weft {
 namespace {
@@ -49,6 +50,9 @@ constexpr double kTraces = 3e6;             // what every run of traces has
 constexpr double kTraceRank = 6500;         // .. for the trace of a rank, besides its nodes
 constexpr double kTraceNode = 130;          // a node of a built rank: what is read of it
 constexpr double kTraceWindow = 128e6;      // .. of all ranks together at most
+constexpr double kHost = 1800;              // host memory or NVMe of a host, with its memory
+constexpr double kHostPort = 1300;          // .. for each NPU of it
+constexpr double kTierChunk = 420;          // a chunk on its way, with its request
 constexpr double kRankRow = 250;            // rows of results
 constexpr double kLinkRow = 420;
 constexpr double kCollectiveRow = 700;
@@ -192,10 +196,29 @@ void add_graph(Parts& parts, const Config& config) {
   }
 }
 
+/// Host memory and NVMe of `ranks` NPUs, each with its streams full.
+void add_tiers(Parts& parts, const Config& config, double ranks) {
+  if (!config.host_memory) return;
+  const HostMemoryConfig& host = *config.host_memory;
+  const double hosts = std::min<double>(host.hosts(config.npus()), ranks);
+  double chunks = 0;  // of an NPU
+  for (const trace::Location place : {trace::Location::host, trace::Location::nvme}) {
+    if (place == trace::Location::nvme && !config.nvme) continue;
+    // A stream never has more under way than the window, and seldom as many as a large one.
+    for (const bool store : {false, true})
+      chunks += std::min(64u, tiers::path_of(config, place, store).window);
+    parts.add("host memory and NVMe", hosts * kHost + ranks * kHostPort);
+  }
+  parts.add("host memory and NVMe", ranks * chunks * kTierChunk);
+}
+
 /// Directions of links, each of which has a row in the results.
 double link_rows(const Config& config) {
   double rows = 0;
-  if (config.graph != nullptr) return 2.0 * static_cast<double>(config.graph->spec().links.size());
+  if (config.host_memory)
+    rows += 2.0 * config.host_memory->hosts(config.npus()) *
+            (config.host_memory->links_of_host(config.npus()) + (config.nvme ? 1.0 : 0.0));
+  if (config.graph != nullptr) return rows + 2.0 * static_cast<double>(config.graph->spec().links.size());
   for (const DimensionConfig& d : config.fabric_dimensions())
     rows += static_cast<double>(directed_links(d, config.npus()));
   return rows;
@@ -205,6 +228,7 @@ void add_machine(Parts& parts, const Config& config, double ranks, double folded
   parts.add("the program", kProgram);
   const bool memories = npus || config.collectives.reduction == ReductionKind::hbm;
   parts.add(kNpus, ranks * (kNmu + (memories ? kNpu : 0)));
+  if (npus) add_tiers(parts, config, ranks);
   parts.add("folded ranks", (config.npus() - ranks) * kFoldedRank);
   if (config.graph != nullptr) {
     add_ways(parts, *config.graph);
