@@ -264,8 +264,8 @@ TEST(Memory, CxlDevicesHaveAnIdleLatencyAndACurve) {
       EXPECT_GE(p["avg_latency_ns"].get<double>(), latency - 0.1) << preset;
       latency = p["avg_latency_ns"];
     }
-    // Reads fill 86.9 or 87.5 % of the raw rate.
-    EXPECT_NEAR(j["points"][3]["bandwidth_GBps"].get<double>() / raw[i - 1], 0.872, 0.01) << preset;
+    // Reads fill 86.9 or 87.5 % of the raw rate, but for the way of the first and the last ones.
+    EXPECT_NEAR(j["points"][3]["bandwidth_GBps"].get<double>() / raw[i - 1], 0.868, 0.01) << preset;
     // Two switches on the way: 280 ns more.
     const json far = result(named(", switches=2") + Arguments{"--load", "0.1"});
     EXPECT_NEAR(far["idle_latency_ns"].get<double>() - j["idle_latency_ns"].get<double>(), 280, 1) << preset;
@@ -297,14 +297,14 @@ TEST(Memory, HostsAndDrivesAreMeasured) {
                            "--set",    "memory.host.latency=90 ns",
                            "--set",    "memory.nvme.bandwidth=20 GB/s",
                            "--set",    "memory.nvme.latency=70 us",
-                           "--block",  "4 KiB",
                            "--load",   "0.05,1",
                            "--blocks", "20000"};
-  const json host = result(tiers + Arguments{"--memory", "host"});
+  const Arguments pages = {"--block", "4 KiB"};
+  const json host = result(tiers + pages + Arguments{"--memory", "host"});
   EXPECT_EQ(host["peak_GBps"], 200.0);
   EXPECT_NEAR(host["idle_latency_ns"].get<double>(), 90 + 20.48, 0.01);
   EXPECT_NEAR(host["points"][1]["bandwidth_GBps"].get<double>(), 200, 2);
-  const json nvme = result(tiers + Arguments{"--memory", "nvme"});
+  const json nvme = result(tiers + pages + Arguments{"--memory", "nvme"});
   EXPECT_NEAR(nvme["idle_latency_ns"].get<double>(), 70000 + 204.8, 0.01);
   EXPECT_NEAR(nvme["points"][1]["bandwidth_GBps"].get<double>(), 20, 1);
   // Blocks need no alignment.
