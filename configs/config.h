@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/memory_pool.h"
+#include "configs/memory_tiers.h"
 #include "configs/types.h"
 
 namespace weft {
@@ -308,6 +309,8 @@ struct Config {
   HbmConfig hbm;
   std::optional<RemoteMemoryConfig> remote_memory;
   std::optional<MemoryPoolConfig> memory_pool;  ///< what remote accesses go to, in place of remote_memory
+  std::optional<HostMemoryConfig> host_memory;
+  std::optional<NvmeConfig> nvme;  ///< only with host_memory
   NmuConfig nmu;
   PacketFabricConfig packet;
   CollectivesConfig collectives;

@@ -369,6 +369,8 @@ std::string describe_text(const Config& config) {
     out += fmt::format("remote memory: {} an NPU, {}\n", shown_bandwidth(config.remote_memory->bandwidth),
                        print_time(config.remote_memory->latency));
   if (config.memory_pool) out += describe_pool(*config.memory_pool, config.npus());
+  if (config.host_memory)
+    out += describe_tiers(*config.host_memory, config.nvme ? &*config.nvme : nullptr, config.npus());
   out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
                      print_time(config.nmu.endpoint_delay),
                      config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
@@ -398,6 +400,9 @@ std::string describe_dot(const Config& config) {
   else
     draw_summary(config, out);
   if (config.memory_pool) out += draw_pool(*config.memory_pool, npus, full && config.graph == nullptr);
+  if (config.host_memory)
+    out += draw_tiers(*config.host_memory, config.nvme ? &*config.nvme : nullptr, npus,
+                      full && config.graph == nullptr);
   return out + "}\n";
 }
 

@@ -74,6 +74,10 @@ void print_implementations(const std::vector<ModuleChoice>& choices, std::string
     out += "  - {" + print_entry(choice, kImplementationPrefix) + "}\n";
 }
 
+bool in(const KeySpec& key, const char* section) {
+  return key.path.rfind(section, 0) == 0;
+}
+
 }  // namespace
 
 std::string effective_yaml(const Config& config) {
@@ -89,7 +93,9 @@ std::string effective_yaml(const Config& config) {
     }
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
-    if (parent == "memory" && !config.memory_pool) continue;
+    if (in(key, "memory.pool.") && !config.memory_pool) continue;
+    if (in(key, "memory.host.") && !config.host_memory) continue;
+    if (in(key, "memory.nvme.") && !config.nvme) continue;
     if (std::holds_alternative<std::monostate>(key.get(config))) continue;
     if (!config.hbm.banked() &&
         std::find(std::begin(kDramKeys), std::end(kDramKeys), key.path) != std::end(kDramKeys))

@@ -44,6 +44,7 @@ std::vector<KeySpec> make_keys() {
   add_npu_keys(table);
   add_memory_keys(table);
   add_pool_keys(table);
+  add_tier_keys(table);
   add_nmu_keys(table);
   add_packet_keys(table);
   add_collectives_keys(table);
@@ -188,11 +189,17 @@ const std::vector<SectionSpec>& sections() {
       {"hbm", false, "The memory of every NPU."},
       {"remote_memory", true,
        "A memory that every NPU reaches over its own link. Absent: remote accesses in a trace are errors."},
-      {"memory", false, "Memory that NPUs share."},
+      {"memory", false, "Memory beside the NPUs' own: a pool, hosts and drives."},
       {"memory.pool", true,
        "A pool of memory groups that all NPUs reach through switches (docs/memory_pool.md). Remote accesses "
        "of "
        "traces go to it, in place of `remote_memory`. Absent: there is none."},
+      {"memory.host", true,
+       "The CPU memory of the NPUs' hosts, behind PCIe links (docs/memory_tiers.md). Accesses of traces with "
+       "`tensor_loc: 2` go to it. Absent: there is none."},
+      {"memory.nvme", true,
+       "The NVMe drives of each host, behind `memory.host`. Accesses of traces with `tensor_loc: 3` go to "
+       "them. Absent: there are none."},
       {"nmu", false, "The network messaging unit of every NPU."},
       {"packet", false,
        "Settings of all dimensions at `packet` fidelity: packets, flits, virtual channels, credits, "

@@ -68,6 +68,8 @@ struct MemoryPoolConfig {
   double efficiency = 1;              ///< share of group_bandwidth that transfers reach
   uint32_t buffer = 0;                ///< chunks of partial sums in a switch; 0: unlimited
   Fidelity fidelity = Fidelity::message;
+  bool as_flows() const { return fidelity == Fidelity::analytical; }
+  bool as_packets() const { return fidelity == Fidelity::packet; }
   std::string levels;                                    ///< multi_level, as written
   std::string shape;                                     ///< mesh, as written; empty: the most square one
   PoolPlacement placement = PoolPlacement::interleaved;  ///< mesh

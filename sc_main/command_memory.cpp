@@ -169,9 +169,10 @@ std::string memory_table(const MeasuredMemory& memory, const MemoryBench& b, con
                p.load >= 1   ? "sustained"
                : p.saturated ? "saturated"
                              : ""});
-  return text + table.str() +
-         fmt::format("# {} {} in {:.2f} s\n", grouped(m.bursts),
-                     memory.burst_bytes == 0 ? "blocks" : "bursts", m.wall_s);
+  text += table.str();
+  if (m.idle_latency > 0) text += fmt::format("# one read at a time: {:.1f} ns\n", m.idle_latency / 1000);
+  return text + fmt::format("# {} {} in {:.2f} s\n", grouped(m.bursts),
+                            memory.burst_bytes == 0 ? "blocks" : "bursts", m.wall_s);
 }
 
 std::string memory_json(const MeasuredMemory& memory, const MemoryMeasurement& m) {
@@ -193,6 +194,7 @@ std::string memory_json(const MeasuredMemory& memory, const MemoryMeasurement& m
   }
   json.end_array();
   json.key("peak_GBps").number(GBps(memory.peak));
+  if (m.idle_latency > 0) json.key("idle_latency_ns").number(m.idle_latency / 1000);
   json.key("bursts").number(m.bursts);
   json.key("finished").boolean(!interrupted());
   json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));

@@ -25,6 +25,7 @@
 #include "sc_main/size_list.h"
 #include "sc_main/table.h"
 #include "sc_main/text_options.h"
+#include "sc_main/tier_pool.h"
 #include "sc_main/workload.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_estimate.h"
@@ -39,6 +40,7 @@ struct PoolOptions {
   std::string config;
   std::vector<std::string> sets;
   std::string tensor, chunk, op = "load", npus;
+  std::string memory;  ///< empty: default_memory()
   bool formula = false;
   bool force = false;
   bool json = false;
@@ -185,11 +187,12 @@ pool::ClosedForm private_form(const Config& config, uint64_t bytes, uint32_t npu
 }
 
 /// Stalls and signals are told.
-ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, uint32_t npus,
-                 Result& result) {
+ExitCode measure(const Config& config, const std::string& memory, PoolOperation operation, uint64_t bytes,
+                 uint32_t npus, Result& result) {
   set_up_kernel();
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<PrivateMemories, NoTeardown> memories;
+  std::unique_ptr<TierPool> tiers;
   {
     const StopAction leave_now([] {
       accept_stop();
@@ -199,11 +202,17 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
     Machine::Options options;
     options.memory_pool = true;
     machine.reset(new Machine("job", config, options));
-    if (!config.memory_pool) memories.reset(new PrivateMemories("private", config));
+    if (memory == "remote") memories.reset(new PrivateMemories("private", config));
+    if (machine->memory_tiers() != nullptr)
+      tiers = std::make_unique<TierPool>(*machine->memory_tiers(),
+                                         memory == "nvme" ? trace::Location::nvme : trace::Location::host);
   }
   const auto begin = std::chrono::steady_clock::now();
   static PoolRun run;
-  run.start(memories ? static_cast<PoolAccess&>(*memories) : *machine->memory_pool(), operation, bytes, npus);
+  PoolAccess& access = memory == "pool"     ? static_cast<PoolAccess&>(*machine->memory_pool())
+                       : memory == "remote" ? static_cast<PoolAccess&>(*memories)
+                                            : *tiers;
+  run.start(access, operation, bytes, npus);
   const bool done = finish(*machine, run, npus);
   result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!done && interrupted()) return interruption_code();
@@ -220,11 +229,17 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
             fmt::format("NPU {} moved {} B; please report this with the command", u, memories->bytes(u)));
     return ExitCode::done;
   }
-  result.loads = machine->memory_pool()->loads(stores(operation));
-  result.events = machine->memory_pool()->activations();
-  result.messages = machine->memory_pool()->messages();
-  result.sums = machine->memory_pool()->most_sums();
-  result.verified = machine->memory_pool()->verified();
+  if (memory == "pool") {
+    result.loads = machine->memory_pool()->loads(stores(operation));
+    result.events = machine->memory_pool()->activations();
+    result.messages = machine->memory_pool()->messages();
+    result.sums = machine->memory_pool()->most_sums();
+    result.verified = machine->memory_pool()->verified();
+  } else {
+    const Machine::Totals totals = machine->totals();
+    result.events = totals.activations;
+    result.messages = totals.link_messages;
+  }
   const std::vector<std::string> broken = machine->check_conservation();
   if (!broken.empty())
     throw UserError(ExitCode::internal,
@@ -234,52 +249,105 @@ ExitCode measure(const Config& config, PoolOperation operation, uint64_t bytes, 
   return ExitCode::done;
 }
 
-/// A pool, or for plain accesses a private remote memory.
-void check_memory(const Config& config, const PoolOptions& options, PoolOperation operation, uint64_t bytes) {
-  if (config.memory_pool) return;
-  if (!config.remote_memory)
+/// Which memory is measured: the one that is wanted, or that remote accesses of traces go to.
+std::string memory_of(const Config& config, const PoolOptions& options) {
+  const std::pair<const char*, bool> known[] = {{"pool", config.memory_pool.has_value()},
+                                                {"remote", config.remote_memory.has_value()},
+                                                {"host", config.host_memory.has_value()},
+                                                {"nvme", config.nvme.has_value()}};
+  std::vector<std::string> names;
+  for (const auto& [name, there] : known) {
+    names.emplace_back(name);
+    if (options.memory.empty() ? there : options.memory == name && there) return name;
+    if (options.memory == name)
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("{}: --memory {}: the configuration has none; add `{}`", options.config, name,
+                      name == std::string("remote") ? "remote_memory" : std::string("memory.") + name));
+  }
+  if (options.memory.empty())
     throw UserError(ExitCode::usage,
                     fmt::format("{}: there is no key `memory.pool`, and `weft pool` measures a pool; add it "
                                 "(docs/memory_pool.md)",
                                 options.config));
+  const std::string near = nearest_name(options.memory, names);
+  throw UserError(ExitCode::usage, fmt::format("--memory '{}': unknown{}; one of {}", options.memory,
+                                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                                               fmt::join(names, ", ")));
+}
+
+/// What memories without switches cannot do.
+void check_memory(const std::string& memory, const PoolOptions& options, PoolOperation operation,
+                  uint64_t bytes) {
+  if (memory == "pool") return;
   if (in_switch(operation))
     throw UserError(ExitCode::usage,
-                    fmt::format("{}: --op {}: the NPUs have remote memories of their own (`remote_memory`), "
+                    fmt::format("{}: --op {}: the NPUs have remote memories of their own ({}), "
                                 "without switches; use load or store, or add `memory.pool`",
-                                options.config, to_string(operation)));
+                                options.config, to_string(operation),
+                                memory == "remote" ? "`remote_memory`" : "`memory.host`"));
   if (bytes == 0)
     throw UserError(ExitCode::usage,
                     "--tensor: a tensor of 0 bytes moves nothing; give a size of 1 B or more");
 }
 
+void check_tier(const Config& config, const std::string& memory, uint64_t bytes) {
+  const uint64_t capacity = memory == "host" ? config.host_memory->capacity : config.nvme->capacity;
+  if (capacity != 0 && bytes > capacity)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("--tensor: {} B is more than memory.{}.capacity ({} B); use a smaller tensor, or "
+                    "raise memory.{}.capacity",
+                    bytes, memory, capacity, memory));
+}
+
+/// How the accesses go.
+std::string how_text(const Config& config, const std::string& memory) {
+  if (memory == "pool")
+    return fmt::format("chunks of {}, split {}", print_size(config.memory_pool->chunk),
+                       to_string(config.memory_pool->split));
+  if (memory == "remote") return "each from a remote memory of its own";
+  const uint32_t hosts = config.host_memory->hosts(config.npus());
+  return fmt::format("{} of {} host{}, chunks of {}", memory == "host" ? "host memory" : "NVMe", hosts,
+                     hosts == 1 ? "" : "s",
+                     print_size(memory == "host" ? config.host_memory->chunk : config.nvme->chunk));
+}
+
 ExitCode run_pool(const PoolOptions& options) {
   std::vector<std::string> sets = options.sets;
-  if (!options.chunk.empty() && load_config(options.config, sets).memory_pool)
-    sets.push_back("memory.pool.chunk=" + print_size(size_of("--chunk", options.chunk)));
+  if (!options.chunk.empty()) {
+    const std::string memory = memory_of(load_config(options.config, sets), options);
+    const std::string chunk = print_size(size_of("--chunk", options.chunk));
+    if (memory != "remote") sets.push_back(fmt::format("memory.{}.chunk={}", memory, chunk));
+  }
   const auto config = std::make_unique<Config>(load_config(options.config, sets));
+  const std::string memory = memory_of(*config, options);
   const PoolOperation operation = operation_of(options.op);
   const uint64_t bytes = size_of("--tensor", options.tensor);
-  check_memory(*config, options, operation, bytes);
+  check_memory(memory, options, operation, bytes);
   const uint32_t npus = npus_of(options, *config, operation);
-  if (config->memory_pool) pool::check_access(*config, operation, bytes, npus);
-  MemoryRoom(options.force).check(*config, pool_memory(*config, operation, bytes, npus));
+  if (memory == "pool") pool::check_access(*config, operation, bytes, npus);
+  if (memory == "host" || memory == "nvme") check_tier(*config, memory, bytes);
+  MemoryRoom(options.force)
+      .check(*config, memory == "pool" ? pool_memory(*config, operation, bytes, npus)
+                                       : machine_memory(*config, config->npus(), 0, false));
   check_machine(*config);
   Result result;
-  result.form = config->memory_pool ? pool::closed_form(*config, operation, bytes, npus)
-                                    : private_form(*config, bytes, npus);
+  result.form = memory == "pool" ? pool::closed_form(*config, operation, bytes, npus)
+                : memory == "remote"
+                    ? private_form(*config, bytes, npus)
+                    : tier_form(*config, memory == "nvme" ? trace::Location::nvme : trace::Location::host,
+                                stores(operation), bytes, npus);
   result.loads = result.form.loads;
   for (const std::string& warning : result.form.warnings) warn(warning);
   ExitCode code = ExitCode::done;
-  if (!options.formula) code = measure(*config, operation, bytes, npus, result);
+  if (!options.formula) code = measure(*config, memory, operation, bytes, npus, result);
   if (code != ExitCode::done) return code;
-  const bool data = config->run.data != "none";
+  const bool data = config->run.data != "none" && memory == "pool";
   if (options.json) {
     print(to_json(result, options.formula, data));
   } else {
-    const std::string how =
-        config->memory_pool ? fmt::format("chunks of {}, split {}", print_size(config->memory_pool->chunk),
-                                          to_string(config->memory_pool->split))
-                            : std::string("each from a remote memory of its own");
+    const std::string how = how_text(*config, memory);
     print(fmt::format("# {} of {} by {} NPUs, {}\n{}", to_string(operation), readable_size(bytes), npus, how,
                       to_text(result, options.formula, data)));
   }
@@ -299,11 +367,14 @@ void add_pool_command(CLI::App& app, Action& action) {
       "contributes "
       "(the gathered tensor is NPUs x SIZE)");
   command->get_option("--tensor")->required();
-  add("--chunk", options->chunk, "SIZE", "Bytes of a chunk, in place of memory.pool.chunk");
+  add("--chunk", options->chunk, "SIZE",
+      "Bytes of a chunk, in place of memory.pool.chunk (host, nvme: of theirs)");
   add("--op", options->op, "OP",
       "load, store, gather_load (every NPU gets the shards of all) or scatter_store (the sum of what all "
       "NPUs "
       "send is stored); default load");
+  add("--memory", options->memory, "NAME",
+      "pool, remote, host or nvme (default: what the configuration has, in this order)");
   add("--npus", options->npus, "N", "Only NPUs 0 to N-1 load or store; default all");
   command->add_flag("--formula", options->formula, "Only the closed form; nothing is simulated");
   add_force_option(*command, options->force);

@@ -4,11 +4,14 @@
 #include "sc_main/generate_moe.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "configs/keys.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "workload/generate/moe.h"
@@ -25,12 +28,21 @@ struct MoeOptions {
   bool describe = false;
 };
 
+trace::Location location_of(const std::string& memory) {
+  std::vector<std::string> names;
+  for (int i = 0; i < trace::kLocations; ++i) {
+    names.emplace_back(trace::to_string(static_cast<trace::Location>(i)));
+    if (memory == names.back()) return static_cast<trace::Location>(i);
+  }
+  const std::string near = nearest_name(memory, names);
+  throw UserError(ExitCode::usage, fmt::format("--memory '{}': unknown{}; one of {}", memory,
+                                               near.empty() ? "" : fmt::format(" (did you mean {}?)", near),
+                                               fmt::join(names, ", ")));
+}
+
 ExitCode moe(const MoeOptions& options) {
   generate::MoeConfig config = options.config;
-  if (options.memory != "remote" && options.memory != "local")
-    throw UserError(ExitCode::usage,
-                    fmt::format("--memory '{}': must be `remote` or `local`", options.memory));
-  config.remote = options.memory == "remote";
+  config.location = location_of(options.memory);
   config.recompute = !options.no_recompute;
   if (!options.describe && options.out.empty())
     throw UserError(ExitCode::usage,
@@ -81,7 +93,7 @@ void add_generate_moe(CLI::App& generate, Action& action) {
   add("--prefetch", c.prefetch, "Loads of experts that run ahead of their use");
   add("--optimizer-bytes", c.optimizer_bytes, "Bytes that the optimizer loads, and stores, for a parameter");
   add("--dense-shards", c.dense_shards, "Ranks that share the gradients of the dense part");
-  add("--memory", options->memory, "Where experts and optimizer state are: remote or local");
+  add("--memory", options->memory, "Where experts and optimizer state are: remote, local, host or nvme");
   command->add_flag("--no-recompute", options->no_recompute,
                     "Keep the activations of experts: 2 all-to-alls in the backward pass, not 4");
   command->add_flag("--describe", options->describe, "Print the model's figures; write nothing");

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -20,8 +21,10 @@
 #include "sc_main/progress.h"
 #include "sc_main/simulation.h"
 #include "sc_models/banked_hbm.h"
+#include "sc_models/cxl/cxl_link.h"
 #include "sc_models/dram_policies.h"
 #include "sc_models/memory_model.h"
+#include "sc_models/tiers/memory_tiers.h"
 
 namespace weft::cli {
 namespace {
@@ -113,14 +116,80 @@ MeasuredMemory remote(const Config& config, const MemoryPart& part) {
                     {config.remote_memory->bandwidth, config.remote_memory->latency, 0, 1.0}, part);
 }
 
+/// A memory of a host or its drives, without the links to NPUs.
+template <typename Tier>
+MeasuredMemory tier(const std::optional<Tier>& of, trace::Location place, const MemoryPart& part) {
+  const std::string name = trace::to_string(place);
+  if (!of)
+    fail(
+        fmt::format("--memory {}: the configuration has no `memory.{}`; add it: `memory: {{{}: {{bandwidth: "
+                    "..{}}}}}`",
+                    name, name, name, place == trace::Location::host ? ", link_bandwidth: .." : ""));
+  if (of->bandwidth.bytes_per_second == 0)
+    fail(
+        fmt::format("--memory {}: `memory.{}.bandwidth` is unlimited, and loads are parts of it; give it one "
+                    "(--set memory.{}.bandwidth=\"200 GB/s\")",
+                    name, name, name));
+  MeasuredMemory m = by_figures(place == trace::Location::host ? "memory of a host" : "NVMe drives of a host",
+                                of->implementation, nullptr,
+                                {of->bandwidth, of->latency, of->capacity, of->efficiency}, part);
+  m.make = [model = m.model, timing = MemoryTiming{of->bandwidth, of->latency, of->capacity, of->efficiency},
+            key = fmt::format("memory.{}.implementation", name)](const char* module) {
+    return make_memory(model, key, module, {timing, 1, nullptr});
+  };
+  return m;
+}
+
+MeasuredMemory host(const Config& config, const MemoryPart& part) {
+  return tier(config.host_memory, trace::Location::host, part);
+}
+
+MeasuredMemory nvme(const Config& config, const MemoryPart& part) {
+  return tier(config.nvme, trace::Location::nvme, part);
+}
+
+/// A CXL device of its own: `written` is the model with its parameters.
+MeasuredMemory cxl_device(const std::string& written, const MemoryPart& part) {
+  static const char* const owner = "--memory";
+  const Implementation wanted = parse_implementation(written);
+  Parameters parameters(wanted, owner);
+  const CxlConfig link = cxl_config(parameters);
+  parameters.finish();
+  const MemoryTiming timing{{static_cast<uint64_t>(link.raw_bandwidth()), 1}, 0, 0, 1.0};
+  MeasuredMemory m = by_figures(
+      fmt::format("CXL device {}{}", link.preset,
+                  link.switches == 0
+                      ? std::string()
+                      : fmt::format(" behind {} switch{}", link.switches, link.switches == 1 ? "" : "es")),
+      print_implementation(wanted), owner, timing, part);
+  m.latency = link.idle_latency();
+  return m;
+}
+
+/// The configuration's memory of model `cxl`, or else one of the default preset.
+MeasuredMemory cxl(const Config& config, const MemoryPart& part) {
+  const auto is = [](const std::string& implementation) {
+    return parse_implementation(implementation).model == "cxl";
+  };
+  if (config.remote_memory && is(config.remote_memory->implementation)) return remote(config, part);
+  if (config.host_memory && is(config.host_memory->implementation)) return host(config, part);
+  if (config.nvme && is(config.nvme->implementation)) return nvme(config, part);
+  if (is(config.hbm.implementation)) return hbm(config, part);
+  return cxl_device("cxl", part);
+}
+
 /// One row for each word of `--memory`.
 struct Row {
   const char* name;
   const char* description;
   MeasuredMemory (*make)(const Config& config, const MemoryPart& part);
 };
-constexpr Row kMemories[] = {{"hbm", "an NPU's HBM; of model banked one stack", hbm},
-                             {"remote", "an NPU's remote memory", remote}};
+constexpr Row kMemories[] = {
+    {"hbm", "an NPU's HBM; of model banked one stack", hbm},
+    {"remote", "an NPU's remote memory", remote},
+    {"cxl", "the memory of model cxl, or a device by itself: cxl(preset=cxl3_x16)", cxl},
+    {"host", "a host's memory, without its links", host},
+    {"nvme", "a host's drives, without their links", nvme}};
 
 MemoryPoint point_of(double load, const MeasuredMemory& memory, const MemoryBench& bench,
                      const MemoryTraffic& traffic) {
@@ -145,6 +214,34 @@ MemoryPoint point_of(double load, const MeasuredMemory& memory, const MemoryBenc
   return p;
 }
 
+/// Reads, one at a time: made before the simulation, and run after the loads.
+class IdleReads {
+ public:
+  IdleReads(const MeasuredMemory& memory, const MemoryBench& bench) {
+    MemoryTraffic::Config c;
+    c.pattern = bench.pattern;
+    c.pattern.reads = 1;
+    c.pattern.run = 0;
+    c.outstanding = 1;
+    c.blocks = kReads;
+    c.seed = bench.seed;
+    traffic_ =
+        std::make_unique<MemoryTraffic>("idle_traffic", c).release();  // never taken down, as the others
+    traffic_->socket.bind(memory.make("idle_memory").release()->socket(0));
+  }
+  /// The mean latency, in ps; 0 after a signal.
+  double run() {
+    traffic_->start(later(sc_core::sc_time_stamp().value(), 1));
+    while (!traffic_->finished() && !stop_requested() && sc_core::sc_pending_activity())
+      advance(sc_core::sc_time::from_value(1'000'000'000));
+    return traffic_->finished() ? static_cast<double>(traffic_->time()) / kReads : 0;
+  }
+
+ private:
+  static constexpr uint32_t kReads = 16;
+  MemoryTraffic* traffic_;
+};
+
 }  // namespace
 
 const std::vector<std::pair<std::string, std::string>>& measured_memories() {
@@ -157,6 +254,7 @@ const std::vector<std::pair<std::string, std::string>>& measured_memories() {
 }
 
 MeasuredMemory measured_memory(const std::string& name, const Config& config, const MemoryPart& part) {
+  if (name.rfind("cxl(", 0) == 0) return cxl_device(name, part);
   std::vector<std::string> names;
   for (const Row& row : kMemories) {
     if (name == row.name) return row.make(config, part);
@@ -185,6 +283,8 @@ MemoryMeasurement measure(const MeasuredMemory& memory, const MemoryBench& bench
                       std::make_unique<MemoryTraffic>(("traffic" + suffix).c_str(), c).release()});
     points.back().traffic->socket.bind(points.back().memory->socket(0));
   }
+  std::optional<IdleReads> idle;
+  if (memory.burst_bytes == 0) idle.emplace(memory, bench);
   MemoryMeasurement result;
   Progress progress(
       [](std::string_view text) {
@@ -220,6 +320,7 @@ MemoryMeasurement measure(const MeasuredMemory& memory, const MemoryBench& bench
     if (!traffic.finished()) break;
     result.points.push_back(point_of(bench.loads[i], memory, bench, traffic));
   }
+  if (idle && result.points.size() == points.size()) result.idle_latency = idle->run();
   progress.end();
   result.wall_s = wall_seconds() - begin_s;
   return result;

@@ -58,6 +58,8 @@ struct MemoryPoint {
 struct MemoryMeasurement {
   std::vector<MemoryPoint> points;
   uint64_t bursts = 0;  ///< of all points; without bursts, blocks
+  /// Of reads one at a time, in ps; 0: not measured (models with bursts).
+  double idle_latency = 0;
   double wall_s = 0;
 };
 

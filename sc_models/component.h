@@ -40,10 +40,10 @@ struct Counters {
 };
 
 /// Where the links of a part stand in links.csv. Within one place they stand as their parts were built.
-enum class LinkPlace : uint8_t { nmus, crossbars, units, switches, pool, packets, others };
-inline constexpr LinkPlace kLinkPlaces[] = {LinkPlace::nmus,     LinkPlace::crossbars, LinkPlace::units,
-                                            LinkPlace::switches, LinkPlace::pool,      LinkPlace::packets,
-                                            LinkPlace::others};
+enum class LinkPlace : uint8_t { nmus, hosts, crossbars, units, switches, pool, packets, others };
+inline constexpr LinkPlace kLinkPlaces[] = {LinkPlace::nmus,    LinkPlace::hosts,    LinkPlace::crossbars,
+                                            LinkPlace::units,   LinkPlace::switches, LinkPlace::pool,
+                                            LinkPlace::packets, LinkPlace::others};
 
 class Component {
  public:

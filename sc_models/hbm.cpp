@@ -21,18 +21,19 @@ MemoryTiming hbm_timing(const HbmConfig& config) {
 
 Hbm::Hbm(sc_core::sc_module_name name, const MemoryTiming& timing, uint32_t sockets, vcd::ProbeHub* probes)
     : MemoryTarget(name, timing.capacity, sockets, probes), timing_(timing) {
-  if (timing_.efficiency < 1.0) {
+  if (timing_.efficiency < 1.0 && timing_.bandwidth.bytes_per_second != 0) {
     timing_.bandwidth = {static_cast<uint64_t>(std::llround(timing.bandwidth.value() * timing.efficiency)),
                          1};
   }
-  if (sockets < 2) return;
+  if (sockets < 2 || timing.in_order) return;
   clients_.resize(sockets);
   for (uint64_t n = 2; n <= std::min(sockets, kExactShares); ++n) scale_ = std::lcm(scale_, n);
 }
 
 void Hbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   const Picoseconds start = at > free_at_ ? at : free_at_;
-  const Picoseconds time = transfer_time(access.length, timing_.bandwidth);
+  const Picoseconds time =
+      timing_.bandwidth.bytes_per_second == 0 ? 0 : transfer_time(access.length, timing_.bandwidth);
   free_at_ = later(start, time);
   busy_ += time;
   const Picoseconds answer = later(free_at_, timing_.latency);

@@ -18,10 +18,11 @@
 namespace weft {
 
 struct MemoryTiming {
-  Rate bandwidth;
+  Rate bandwidth;  ///< 0: unlimited
   Picoseconds latency = 0;
   uint64_t capacity = 0;    ///< bytes; 0: unlimited
   double efficiency = 1.0;  ///< of the bandwidth, (0, 1]
+  bool in_order = false;    ///< accesses are served as they come; else initiators share it equally
 };
 
 MemoryTiming hbm_timing(const HbmConfig& config);

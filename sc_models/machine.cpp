@@ -105,6 +105,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   build_packets(options.probes);
   cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
   if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
+  if (config_.host_memory && (options.npus || options.memory_pool)) build_memory_tiers(built, options.probes);
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.probes != nullptr && options.probes->on()) observe_links(*options.probes);
 }
@@ -435,6 +436,13 @@ void Machine::build_memory_pool() {
   components_.push_back(memory_pool_.get());
 }
 
+void Machine::build_memory_tiers(const std::vector<uint32_t>& built, vcd::ProbeHub* probes) {
+  if (folded_ && config_.host_memory->per != "npu")
+    throw std::logic_error("a machine whose NPUs share hosts does not fold");
+  tiers_ = std::make_unique<MemoryTiers>(config_, wheel_, built, choices_, probes);
+  for (const Component* host : tiers_->components()) components_.push_back(host);
+}
+
 /// The link that a switch sends on by a port. Null: there is no such switch.
 fabric::Link* Machine::switch_link(const std::string& of_switch, uint32_t port) {
   for (const auto& part : parts_) {
@@ -504,10 +512,10 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     memory_ranks_.push_back(r);
     const auto of_npu =
         choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
-    npu_modules_[r] = make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
-                               {NpuId{r}, config_, *nmus_[r], options.probes, memory_pool_.get()});
-    if (options.footprint && options.probes != nullptr)
-      npu_modules_[r]->add_footprint_signal(*options.probes);
+    npu_modules_[r] =
+        make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
+                 {NpuId{r}, config_, *nmus_[r], options.probes, memory_pool_.get(), tiers_.get()});
+    if (options.footprint && options.probes != nullptr) npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     join(npu_modules_[r]->memory(), hbm, 0);
     if (of_nmu != nullptr) join(*of_nmu, hbm, 1);

@@ -27,6 +27,7 @@
 #include "sc_models/settled_call.h"
 #include "sc_models/switch_model.h"
 #include "sc_models/switch_ways.h"
+#include "sc_models/tiers/memory_tiers.h"
 #include "sc_models/unit_model.h"
 #include "vcd/probe_hub.h"
 
@@ -38,7 +39,7 @@ class Machine : public sc_core::sc_module {
  public:
   struct Options {
     bool npus = false;                ///< build NPUs and their memories (a trace will drive them)
-    bool memory_pool = false;         ///< build the memory pool without NPUs, too
+    bool memory_pool = false;         ///< build the memory pool and the hosts without NPUs, too
     vcd::ProbeHub* probes = nullptr;  ///< where modules declare their signals; null: nowhere
     bool footprint = false;           ///< with a signal for the bytes that tensors take
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
@@ -74,6 +75,8 @@ class Machine : public sc_core::sc_module {
   const LinkCuts& cuts() const { return cuts_; }
   /// Null: there is none.
   MemoryPool* memory_pool() { return memory_pool_.get(); }
+  /// Host memory and NVMe. Null: there are none.
+  MemoryTiers* memory_tiers() { return tiers_.get(); }
   /// The rules of `topology.fidelity_rules`, and the planes that messages can be on.
   graph::FidelityRules& fidelity() { return fidelity_; }
   const graph::FidelityRules& fidelity() const { return fidelity_; }
@@ -121,6 +124,10 @@ class Machine : public sc_core::sc_module {
   void for_each_link_as(NpuId rank, NpuId built, uint32_t exchanges,
                         const Component::LinkVisitor& visit) const {
     own_nmu(index(built)).for_each_link_as(rank, exchanges, visit);
+  }
+  /// .. of the host of `rank`, which does as that of `built` does.
+  void for_each_host_link_as(NpuId rank, NpuId built, const Component::LinkVisitor& visit) const {
+    if (tiers_ != nullptr && folded_) tiers_->for_each_link_as(index(rank), index(built), visit);
   }
   /// .. that no NMU sends on.
   void for_each_switch_link(const Component::LinkVisitor& visit) const;
@@ -186,6 +193,7 @@ class Machine : public sc_core::sc_module {
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::ProbeHub* probes);
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void build_memory_pool();
+  void build_memory_tiers(const std::vector<uint32_t>& built, vcd::ProbeHub* probes);
   fabric::Link* switch_link(const std::string& of_switch, uint32_t port);
   fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
   void observe_links(vcd::ProbeHub& probes);
@@ -230,6 +238,7 @@ class Machine : public sc_core::sc_module {
   std::vector<const Component*> components_;  ///< what counts or has links, in the order of building
   std::vector<const UnitModel*> units_;       ///< the same of collective units
   std::unique_ptr<MemoryPool> memory_pool_;
+  std::unique_ptr<MemoryTiers> tiers_;
   std::vector<std::unique_ptr<NpuModel>> npu_modules_;
   std::shared_ptr<const DramDevice> dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;

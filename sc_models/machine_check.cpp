@@ -16,7 +16,7 @@ namespace weft {
 namespace {
 
 void check_pool(const Config& config, std::vector<std::string>* warnings) {
-  if (!config.memory_pool || config.memory_pool->fidelity != Fidelity::packet) return;
+  if (!config.memory_pool || !config.memory_pool->as_packets()) return;
   const auto layout = pool::PoolLayout::make(config, false);
   const PoolNetwork network = make_pool_network(config, *layout);
   if (warnings == nullptr) return;

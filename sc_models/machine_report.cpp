@@ -143,7 +143,9 @@ void Machine::for_each_link(const Component::LinkVisitor& visit) const {
 void Machine::for_each_switch_link(const Component::LinkVisitor& visit) const {
   for (const LinkPlace place : kLinkPlaces) {
     for (const Component* component : components_) {
-      if (place != LinkPlace::nmus && component->link_place() == place) component->for_each_link(visit);
+      if (place != LinkPlace::nmus && (place != LinkPlace::hosts || !folded_) &&
+          component->link_place() == place)
+        component->for_each_link(visit);
     }
   }
 }

@@ -16,6 +16,7 @@
 #include "workload/graph/checked_job.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/pool/pool_layout.h"
+#include "workload/tiers/tier_path.h"
 
 namespace weft {
 namespace {
@@ -51,6 +52,9 @@ constexpr double kTraces = 3e6;             // what every run of traces has
 constexpr double kTraceRank = 6500;         // .. for the trace of a rank, besides its nodes
 constexpr double kTraceNode = 130;          // a node of a built rank: what is read of it
 constexpr double kTraceWindow = 128e6;      // .. of all ranks together at most
+constexpr double kHost = 1800;              // host memory or NVMe of a host, with its memory
+constexpr double kHostPort = 1300;          // .. for each NPU of it
+constexpr double kTierChunk = 420;          // a chunk on its way, with its request
 constexpr double kRankRow = 250;            // rows of results
 constexpr double kLinkRow = 420;
 constexpr double kCollectiveRow = 700;
@@ -249,10 +253,10 @@ void add_pool(Parts& parts, const Config& config) {
   const PoolCounts counts(config);
   const double ways = 2 * (counts.npus + counts.groups * counts.group_ports + counts.between) * kLink;
   parts.add(kPool, ways);
-  if (pool.fidelity == Fidelity::analytical) return;
+  if (pool.as_flows()) return;
   parts.add(kPool, counts.npus * kPoolPort + counts.switches * kPoolSwitch + counts.groups * kPoolGroup);
   if (pool.group_memory != kDefaultMemoryModel) parts.add(kPool, counts.groups * kPoolMemory);
-  if (pool.fidelity != Fidelity::packet) {
+  if (!pool.as_packets()) {
     parts.add(kPool,
               counts.switch_ports() * kPoolSwitchPort + counts.groups * counts.group_ports * kPoolGroupPort);
     return;
@@ -265,13 +269,32 @@ void add_pool(Parts& parts, const Config& config) {
   add_counts(parts, vcs_of(config), packets);
 }
 
+/// Host memory and NVMe of `ranks` NPUs, each with its streams full.
+void add_tiers(Parts& parts, const Config& config, double ranks) {
+  if (!config.host_memory) return;
+  const HostMemoryConfig& host = *config.host_memory;
+  const double hosts = std::min<double>(host.hosts(config.npus()), ranks);
+  double chunks = 0;  // of an NPU
+  for (const trace::Location place : {trace::Location::host, trace::Location::nvme}) {
+    if (place == trace::Location::nvme && !config.nvme) continue;
+    // A stream never has more under way than the window, and seldom as many as a large one.
+    for (const bool store : {false, true})
+      chunks += std::min(64u, tiers::path_of(config, place, store).window);
+    parts.add("host memory and NVMe", hosts * kHost + ranks * kHostPort);
+  }
+  parts.add("host memory and NVMe", ranks * chunks * kTierChunk);
+}
+
 /// Directions of links, each of which has a row in the results.
 double link_rows(const Config& config) {
   double rows = 0;
-  if (config.graph != nullptr) return 2.0 * static_cast<double>(config.graph->spec().links.size());
+  if (config.host_memory)
+    rows += 2.0 * config.host_memory->hosts(config.npus()) *
+            (config.host_memory->links_of_host(config.npus()) + (config.nvme ? 1.0 : 0.0));
+  if (config.graph != nullptr) return rows + 2.0 * static_cast<double>(config.graph->spec().links.size());
   for (const DimensionConfig& d : config.fabric_dimensions())
     rows += static_cast<double>(directed_links(d, config.npus()));
-  if (config.memory_pool && config.memory_pool->fidelity != Fidelity::analytical) {
+  if (config.memory_pool && !config.memory_pool->as_flows()) {
     const PoolCounts pool(config);
     rows += 2 * (pool.npus + pool.groups * pool.group_ports + pool.between);
   }
@@ -282,6 +305,7 @@ void add_machine(Parts& parts, const Config& config, double ranks, double folded
   parts.add("the program", kProgram);
   const bool memories = npus || config.collectives.reduction == ReductionKind::hbm;
   parts.add(kNpus, ranks * (kNmu + (memories ? kNpu : 0)));
+  if (npus) add_tiers(parts, config, ranks);
   parts.add("folded ranks", (config.npus() - ranks) * kFoldedRank);
   if (config.graph != nullptr) {
     add_ways(parts, *config.graph);
@@ -391,7 +415,7 @@ MemoryEstimate pool_memory(const Config& config, PoolOperation operation, uint64
   const double size = static_cast<double>(bytes);
   const double chunks = std::max(1.0, size / static_cast<double>(pool.chunk)) * npus;
   const bool all = in_switch(operation);
-  if (pool.fidelity == Fidelity::analytical) {
+  if (pool.as_flows()) {
     parts.add(kPool, 0);
   } else if (pool.split == PoolSplit::whole && (all || !stores(operation))) {
     parts.add(kPool, chunks * kPoolChunk);

@@ -104,6 +104,11 @@ void for_each_named_module(const Config& config, const graph::FidelityRules& fid
     f(ModuleKind::memory, fmt::format("hbm{}", r));
     if (config.remote_memory) f(ModuleKind::memory, fmt::format("remote{}", r));
   }
+  const uint32_t hosts = config.host_memory ? config.host_memory->hosts(config.npus()) : 0;
+  for (uint32_t h = 0; h < hosts; ++h) {
+    f(ModuleKind::memory, fmt::format("host{}.memory", h));
+    if (config.nvme) f(ModuleKind::memory, fmt::format("host{}.nvme", h));
+  }
   for_each_switch(config, fidelity, geometry,
                   [&](const std::string& name) { f(ModuleKind::fabric_switch, name); });
   for_each_unit(config, geometry, [&](const std::string& name) { f(ModuleKind::unit, name); });

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "configs/stop.h"
+#include "workload/tiers/tier_path.h"
 
 namespace weft {
 
@@ -24,6 +25,7 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
             return engine_ ? engine_->describe(token) : std::string("a job that is over");
           }),
       pool_(context.pool),
+      tiers_(context.tiers),
       matcher_(index(npu_)),
       wake_("wake") {
   if (config_.remote_memory) {
@@ -143,7 +145,19 @@ void Npu::schedule(Picoseconds at, uint32_t token) {
 
 void Npu::start_memory(const trace::Node& node) {
   const bool store = node.type == trace::NodeType::mem_store;
-  if (node.remote && pool_ != nullptr) {
+  const trace::Location place = tiers::place_of(config_, node.location);
+  if (tiers::is_tier(place)) {
+    if (tiers_ == nullptr || (place == trace::Location::nvme && !config_.nvme))
+      throw UserError(ExitCode::usage,
+                      fmt::format("rank {}: the trace accesses {} ({} B) and the configuration has none; add "
+                                  "`memory: {{{}: ..}}`",
+                                  rank_, place == trace::Location::host ? "host memory" : "NVMe",
+                                  node.tensor_size, trace::to_string(place)));
+    tiers_->start(index(npu_), node.index, place, store, node.tensor_size, *this);
+    return;
+  }
+  const bool remote = place == trace::Location::remote;
+  if (remote && pool_ != nullptr) {
     const PoolOperation op = node.in_switch
                                  ? store ? PoolOperation::scatter_store : PoolOperation::gather_load
                              : store ? PoolOperation::store
@@ -152,14 +166,14 @@ void Npu::start_memory(const trace::Node& node) {
                  node.in_switch ? host_->pool_members(rank_, node) : nullptr);
     return;
   }
-  if (node.remote && !remote_) {
+  if (remote && !remote_) {
     throw UserError(
         ExitCode::usage,
         fmt::format("rank {}: the trace accesses remote memory ({} B) and the configuration has none; add "
                     "`remote_memory: {{bandwidth: ..., latency: ...}}` or a `memory: {{pool: ..}}`",
                     rank_, node.tensor_size));
   }
-  (node.remote ? *remote_ : memory_).start(node.index, store, node.tensor_size);
+  (remote ? *remote_ : memory_).start(node.index, store, node.tensor_size);
 }
 
 void Npu::start_collective(const trace::Node& node) {

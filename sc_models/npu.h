@@ -92,6 +92,7 @@ class Npu : public NpuModel,
   MemoryDma memory_;
   std::unique_ptr<MemoryDma> remote_;
   PoolAccess* pool_;
+  TierAccess* tiers_;
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
   std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>

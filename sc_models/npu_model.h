@@ -22,6 +22,7 @@
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
 #include "sc_models/pool/pool_access.h"
+#include "sc_models/tiers/tier_access.h"
 #include "vcd/probe_hub.h"
 #include "workload/graph/p2p_matcher.h"
 #include "workload/graph/rank_engine.h"
@@ -68,6 +69,7 @@ struct NpuContext {
   FabricService& nmu;
   vcd::ProbeHub* probes = nullptr;  ///< null: nobody looks
   PoolAccess* pool = nullptr;       ///< where remote accesses go; null: to remote_memory()
+  TierAccess* tiers = nullptr;      ///< host memory and NVMe; null: there are none
 };
 
 class NpuModel : public sc_core::sc_module, public Component {

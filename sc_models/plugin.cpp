@@ -90,7 +90,8 @@ void PluginRegistry::add_unit(const std::string& name, const std::string& descri
 
 void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
   memory_models().add({name, description, source_, std::move(maker)});
-  for (const char* key : {"hbm.implementation", "remote_memory.implementation", "memory.pool.group_memory"})
+  for (const char* key : {"hbm.implementation", "remote_memory.implementation", "memory.pool.group_memory",
+                          "memory.host.implementation", "memory.nvme.implementation"})
     add_choice(key, name, description);
   ++registered_;
 }

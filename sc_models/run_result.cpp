@@ -38,6 +38,8 @@ void add_links(RunResult& result, const Machine& machine, const graph::Folding* 
     machine.for_each_link_as(NpuId{r}, NpuId{folding->representative(r)}, c == nullptr ? 0 : c->exchanges,
                              add);
   }
+  for (uint32_t r = 0; r < machine.npus(); ++r)
+    machine.for_each_host_link_as(NpuId{r}, NpuId{folding->representative(r)}, add);
   machine.for_each_switch_link(add);
 }
 

@@ -34,7 +34,7 @@ bool carries_packets(const Config& config) {
 
 bool may_carry_packets(const Config& config) {
   const auto& rules = config.fidelity_rules;
-  if (config.memory_pool && config.memory_pool->fidelity == Fidelity::packet) return true;
+  if (config.memory_pool && config.memory_pool->as_packets()) return true;
   return carries_packets(config) || std::any_of(rules.begin(), rules.end(), [](const FidelityRule& rule) {
            return rule.fidelity == Fidelity::packet;
          });

@@ -141,6 +141,7 @@ void add_topology_keys(KeyTable& table);
 void add_npu_keys(KeyTable& table);
 void add_memory_keys(KeyTable& table);
 void add_pool_keys(KeyTable& table);
+void add_tier_keys(KeyTable& table);
 void add_nmu_keys(KeyTable& table);
 void add_packet_keys(KeyTable& table);
 void add_collectives_keys(KeyTable& table);

@@ -60,6 +60,8 @@ void resolve_packet(Resolution& r);
 void resolve_hbm(Resolution& r);
 /// What the keys of `memory.pool` say together.
 void resolve_pool(Resolution& r);
+/// What the keys of `memory.host` and `memory.nvme` say together.
+void resolve_tiers(Resolution& r);
 void check_roofline(Resolution& r);
 
 }  // namespace weft::loading

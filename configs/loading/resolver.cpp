@@ -24,6 +24,8 @@ void resolve_key(Resolution& r, const KeySpec& key) {
     if (r.raw.seen.count(section) == 0) return;
     if (parent == "remote_memory" && !r.config.remote_memory) r.config.remote_memory.emplace();
     if (parent == "memory.pool" && !r.config.memory_pool) r.config.memory_pool.emplace();
+    if (parent == "memory.host" && !r.config.host_memory) r.config.host_memory.emplace();
+    if (parent == "memory.nvme" && !r.config.nvme) r.config.nvme.emplace();
   }
   if (const RawValue* raw = r.find(key)) {
     Value value = raw->value;
@@ -89,6 +91,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
   resolve_packet(r);
   resolve_hbm(r);
   resolve_pool(r);
+  resolve_tiers(r);
   check_implementations(r.config, raw, r.end, errors);
   resolve_implementations(r.config, raw, errors);
   check_roofline(r);

@@ -25,11 +25,11 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
       striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
       service_(layout_->group_rate(), 0),
       shared_(shared) {
-  if (context_.pool.fidelity == Fidelity::analytical) {
+  if (context_.pool.as_flows()) {
     flows_ = std::make_unique<PoolFlows>(context_);
     return;
   }
-  if (context_.pool.fidelity == Fidelity::packet) {
+  if (context_.pool.as_packets()) {
     net_ = std::make_unique<PoolPackets>(config, *layout_, packets);
     context_.net = net_.get();
   }

@@ -29,6 +29,7 @@ target_compile_definitions(test_cli_memory PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DI
 weft_add_cli_test(collective plain LINKS weft::workload
   SOURCES ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
 weft_add_cli_test(pool plain LINKS weft::workload)
+weft_add_cli_test(tiers plain LINKS weft::workload)
 weft_add_cli_test(traffic systemc LINKS weft_cli)
 weft_add_cli_test(traffic_rates plain LINKS weft_cli TIMEOUT 3600)
 weft_add_cli_test(memory_estimate systemc LINKS weft_cli TIMEOUT 900)

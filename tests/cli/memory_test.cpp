@@ -246,5 +246,97 @@ TEST(Memory, BadOptionsSayWhatIsAllowed) {
   }
 }
 
+TEST(Memory, CxlDevicesHaveAnIdleLatencyAndACurve) {
+  const double raw[] = {32, 64, 64, 128};
+  size_t i = 0;
+  for (const char* const preset : {"cxl2_x8", "cxl2_x16", "cxl3_x8", "cxl3_x16"}) {
+    const auto named = [&](const char* more) {
+      return Arguments{"--memory",  std::string("cxl(preset=") + preset + more + ")",
+                       "--pattern", "random",
+                       "--blocks",  "20000"};
+    };
+    const json j = result(named("") + Arguments{"--load", "0.1,0.5,0.8,1"});
+    EXPECT_EQ(j["peak_GBps"], raw[i++]);
+    EXPECT_GT(j["idle_latency_ns"].get<double>(), 170) << preset;
+    EXPECT_LT(j["idle_latency_ns"].get<double>(), 250) << preset;
+    double latency = j["idle_latency_ns"];
+    for (const json& p : j["points"]) {
+      EXPECT_GE(p["avg_latency_ns"].get<double>(), latency - 0.1) << preset;
+      latency = p["avg_latency_ns"];
+    }
+    // Reads fill 86.9 or 87.5 % of the raw rate, but for the way of the first and the last ones.
+    EXPECT_NEAR(j["points"][3]["bandwidth_GBps"].get<double>() / raw[i - 1], 0.868, 0.01) << preset;
+    // Two switches on the way: 280 ns more.
+    const json far = result(named(", switches=2") + Arguments{"--load", "0.1"});
+    EXPECT_NEAR(far["idle_latency_ns"].get<double>() - j["idle_latency_ns"].get<double>(), 280, 1) << preset;
+  }
+  // Half the credits below the round trip, half the bandwidth.
+  const auto sustained_with = [](int credits) {
+    return result({"--memory", "cxl(preset=cxl2_x16, read_credits=" + std::to_string(credits) + ")",
+                   "--pattern", "random", "--load", "1", "--blocks", "20000"})["points"][0]["bandwidth_GBps"]
+        .get<double>();
+  };
+  EXPECT_NEAR(sustained_with(40) / sustained_with(80), 0.5, 0.01);
+}
+
+TEST(Memory, CxlIsTheConfigurationsWhereItHasOne) {
+  const Arguments far = {"--set",    "remote_memory.implementation=cxl(preset=cxl2_x8, switches=1)",
+                         "--set",    "remote_memory.latency=0 ns",
+                         "--load",   "0.1",
+                         "--blocks", "2000"};
+  const json own = result(far + Arguments{"--memory", "cxl"});
+  EXPECT_EQ(own["peak_GBps"], 50.0);
+  EXPECT_GT(own["idle_latency_ns"].get<double>(), 330);
+  EXPECT_EQ(own["points"], result(far + Arguments{"--memory", "remote"})["points"]);
+  EXPECT_EQ(result({"--memory", "cxl", "--load", "0.1", "--blocks", "2000"})["peak_GBps"], 64.0);
+}
+
+TEST(Memory, HostsAndDrivesAreMeasured) {
+  const Arguments tiers = {"--set",    "memory.host.bandwidth=200 GB/s",
+                           "--set",    "memory.host.link_bandwidth=64 GB/s",
+                           "--set",    "memory.host.latency=90 ns",
+                           "--set",    "memory.nvme.bandwidth=20 GB/s",
+                           "--set",    "memory.nvme.latency=70 us",
+                           "--load",   "0.05,1",
+                           "--blocks", "20000"};
+  const Arguments pages = {"--block", "4 KiB"};
+  const json host = result(tiers + pages + Arguments{"--memory", "host"});
+  EXPECT_EQ(host["peak_GBps"], 200.0);
+  EXPECT_NEAR(host["idle_latency_ns"].get<double>(), 90 + 20.48, 0.01);
+  EXPECT_NEAR(host["points"][1]["bandwidth_GBps"].get<double>(), 200, 2);
+  const json nvme = result(tiers + pages + Arguments{"--memory", "nvme"});
+  EXPECT_NEAR(nvme["idle_latency_ns"].get<double>(), 70000 + 204.8, 0.01);
+  EXPECT_NEAR(nvme["points"][1]["bandwidth_GBps"].get<double>(), 20, 1);
+  // Blocks need no alignment.
+  EXPECT_NEAR(result(tiers + Arguments{"--memory", "host", "--block", "1001 B", "--stride",
+                                       "1003 B"})["points"][1]["bandwidth_GBps"]
+                  .get<double>(),
+              200, 4);
+}
+
+TEST(Memory, WhatCannotBeMeasuredSaysWhy) {
+  const auto refused = [](const Arguments& more, const std::vector<std::string>& parts) {
+    const Ran ran = memory(more);
+    EXPECT_EQ(ran.status, 2) << ran.err;
+    EXPECT_TRUE(ran.says(parts)) << ran.err;
+  };
+  refused({"--memory", "host"}, {"--memory host", "no `memory.host`"});
+  refused({"--memory", "nvme"}, {"--memory nvme", "no `memory.nvme`"});
+  refused({"--memory", "host", "--set", "memory.host.bandwidth=unlimited", "--set",
+           "memory.host.link_bandwidth=1 GB/s"},
+          {"`memory.host.bandwidth` is unlimited"});
+  refused({"--memory", "cxl(preset=cxl9)"}, {"--memory", "there is no `cxl9`", "cxl3_x16"});
+  refused({"--memory", "cxl(read_credits=0)"}, {"read_credits", "between 1 and"});
+  refused({"--memory", "cxl(write_credits=0)"}, {"write_credits", "between 1 and"});
+  refused({"--memory", "cxl(lanes=0)"}, {"lanes", "between 1 and"});
+  refused({"--memory", "cxl(colour=red)"}, {"colour"});
+  refused({"--memory", "cxl", "--channels", "2"}, {"--channels"});
+  refused({"--memory", "cxll"}, {"unknown", "did you mean cxl?"});
+  refused({"--memory", "cxl", "--block", "0 B"}, {"--block 0 B", "give from 1 B"});
+  // A preset that contradicts the figures beside it.
+  refused({"--memory", "remote", "--set", "remote_memory.implementation=cxl(preset=cxl3_x16)"},
+          {"the link of cxl3_x16 carries", "`bandwidth` is 50 GB/s"});
+}
+
 }  // namespace
 }  // namespace weft::test

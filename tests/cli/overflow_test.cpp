@@ -58,7 +58,7 @@ class Overflow : public JobFolder {
 PbNode memory(uint64_t id, int64_t bytes, bool remote = false) {
   PbNode node = make(id, "load" + std::to_string(id), ChakraProtoMsg::MEM_LOAD_NODE);
   attribute(node, "tensor_size", bytes);
-  if (remote) attribute(node, "tensor_loc", 2);
+  if (remote) attribute(node, "tensor_loc", 1);
   return node;
 }
 

@@ -97,6 +97,8 @@ TEST(Keys, EachKeyOfTheConfigurationHasAFieldOfItsOwn) {
   Config config;
   config.remote_memory.emplace();
   config.memory_pool.emplace();
+  config.host_memory.emplace();
+  config.nvme.emplace();
   check_fields(config);
 }
 

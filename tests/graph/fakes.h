@@ -101,8 +101,8 @@ class FakeServices : public RankServices {
     at_time(at, [this, token] { engine->wake(token); });
   }
   void start_memory(const trace::Node& node) override {
-    memory_calls.push_back(
-        {node.index, node.type == trace::NodeType::mem_store, node.remote, node.tensor_size});
+    memory_calls.push_back({node.index, node.type == trace::NodeType::mem_store,
+                            node.location != trace::Location::local, node.tensor_size});
     answer(node.index, [this, i = node.index] { engine->memory_done(i); });
   }
   void start_collective(const trace::Node& node) override {
@@ -183,7 +183,7 @@ inline trace::Node memory(uint64_t bytes, bool remote = false, bool store = fals
   trace::Node node;
   node.type = store ? trace::NodeType::mem_store : trace::NodeType::mem_load;
   node.tensor_size = bytes;
-  node.remote = remote;
+  node.location = remote ? trace::Location::remote : trace::Location::local;
   return node;
 }
 

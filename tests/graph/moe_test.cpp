@@ -82,7 +82,7 @@ TEST(Moe, EachRankDoesWhatTheSummarySays) {
       if (node.type == trace::NodeType::mem_load) loaded += node.tensor_size;
       if (node.type == trace::NodeType::mem_store) stored += node.tensor_size;
       if (node.type == trace::NodeType::mem_load || node.type == trace::NodeType::mem_store) {
-        EXPECT_TRUE(node.remote) << node.name;
+        EXPECT_EQ(node.location, trace::Location::remote) << node.name;
       }
       if (node.type != trace::NodeType::comm_coll) continue;
       if (node.op == CollectiveOp::all_to_all) {
@@ -139,11 +139,12 @@ TEST(Moe, OptionsChangeWhatTheySay) {
   config.capacity = 1.25;
   config.top_k = 2;
   EXPECT_EQ(describe_moe(config).all_to_all_bytes, 80u * 64u * 2u);
-  config.remote = false;
+  config.location = trace::Location::local;
   const TempFolder folder;
   const MoeSummary made = generate_moe(config, folder / "out", "m");
   const trace::JobTrace job = trace::open_job(made.prefix, made.ranks, made.groups_file, true);
-  for (const trace::Node& node : read(job, 3).nodes) EXPECT_FALSE(node.remote) << node.name;
+  for (const trace::Node& node : read(job, 3).nodes)
+    EXPECT_EQ(node.location, trace::Location::local) << node.name;
   config.expert_parallel = 1;
   config.experts = 2;
   config.dense_shards = 1;

@@ -374,7 +374,7 @@ TEST_P(RandomGraph, CategoriesSlotsAndDependenciesHold) {
         mine = 4;
         ++(node.is_cpu_op ? cpu : compute);
       } else if (node.type == NodeType::mem_load || node.type == NodeType::mem_store) {
-        mine = node.remote ? 2 : 3;
+        mine = node.location != trace::Location::local ? 2 : 3;
       }
       state = std::max(state, mine);
     }

@@ -95,7 +95,7 @@ TEST(Rooms, FidelityIsAskedForWhereCarriersAreChosen) {
          {"sc_models/x.cpp", "sc_main/x.cpp", "workload/graph/x.cpp", "tlm_interconnect/x.h"})
       EXPECT_GE(count(path, text), 1u) << path << ": " << asks;
     for (const char* path :
-         {"configs/blueprint/x.cpp", "configs/x.cpp", "sc_models/pool/x.cpp", "tests/a/x.cpp"})
+         {"configs/blueprint/x.cpp", "configs/x.cpp", "sc_models/link_report.h", "tests/a/x.cpp"})
       EXPECT_EQ(count(path, text), 0u) << path << ": " << asks;
   }
   EXPECT_EQ(count("sc_models/x.cpp", kTag + std::string("report.fidelity = Fidelity::packet;\n")), 0u);

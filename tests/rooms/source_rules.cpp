@@ -136,11 +136,10 @@ class Check {
       say("names DimensionKind: ask the dimension's Shape (configs/blueprint/shape.h)");
   }
 
-  /// Everybody else asks for the carrier. A pool has a fidelity of its own.
+  /// Everybody else asks for the carrier.
   void fidelity(const std::string& line) {
     if (kMayInclude.count(first_part(path_)) == 0 || first_part(path_) == "configs") return;
-    for (const char* own : {"sc_models/pool/", "workload/pool/", "sc_models/link_report.h"})
-      if (path_.compare(0, std::string(own).size(), own) == 0) return;
+    if (path_ == "sc_models/link_report.h") return;
     static const std::regex asks(R"([!=]= Fidelity::|case Fidelity::|Fidelity::\w+ [!=]=)");
     if (std::regex_search(line.substr(0, line.find("//")), asks))
       say("asks for a fidelity: ask for the dimension's carrier (configs/blueprint/carrier.h)");

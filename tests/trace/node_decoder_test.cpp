@@ -79,9 +79,9 @@ TEST(NodeDecoder, ReadsEveryNumericKindOfEveryAttribute) {
     EXPECT_EQ(decode(p).peer, 1u);
 
     PbNode m = make(9, "m", ChakraProtoMsg::MEM_LOAD_NODE);
-    EXPECT_FALSE(decode(m).remote);
+    EXPECT_EQ(decode(m).location, Location::local);
     set(add(m, "tensor_loc"), 1);
-    EXPECT_TRUE(decode(m).remote);
+    EXPECT_EQ(decode(m).location, Location::remote);
   });
   PbNode node = make(7, "x", ChakraProtoMsg::COMP_NODE);
   add(node, "is_cpu_op")->set_bool_val(true);

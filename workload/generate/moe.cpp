@@ -90,7 +90,7 @@ class RankProgram : private RankTraceWriter {
   NodeId load(const char* name, uint64_t bytes) {
     const size_t ahead = shape_.config.prefetch;
     const NodeId after = uses_.size() >= ahead ? uses_[uses_.size() - ahead] : kNone;
-    return memory(name, false, shape_.config.remote, bytes, {}, after);
+    return memory(name, false, shape_.config.location, bytes, {}, after);
   }
 
   NodeId exchange(const char* name, NodeId after) {
@@ -148,7 +148,7 @@ class RankProgram : private RankTraceWriter {
       const NodeId there = exchange("dispatch.all_to_all", dy);
       const NodeId done = expert("experts.gradient", 2, there, weights);
       uses_.push_back(done);
-      stores_.push_back(memory("experts.store", true, shape_.config.remote, bytes, {done}));
+      stores_.push_back(memory("experts.store", true, shape_.config.location, bytes, {done}));
       dy = exchange("combine.all_to_all", done);
     }
     const uint64_t parameters = shape_.dense_layer(layer);
@@ -177,13 +177,13 @@ class RankProgram : private RankTraceWriter {
       prefix(fmt::format("optimizer.layer{}.", layer));
       const size_t ahead = shape_.config.prefetch;
       const NodeId state =
-          memory("experts.load", false, shape_.config.remote, bytes, {stores_[store++], last},
+          memory("experts.load", false, shape_.config.location, bytes, {stores_[store++], last},
                  updates_.size() >= ahead ? updates_[updates_.size() - ahead] : kNone);
       const NodeId step =
           compute("experts.step", "OPTIMIZER", fitting(Wide{kOptimizerOps} * shape_.expert_layer),
                   fitting(Wide{2} * bytes), Deps{state});
       updates_.push_back(step);
-      memory("experts.store", true, shape_.config.remote, bytes, {step});
+      memory("experts.store", true, shape_.config.location, bytes, {step});
     }
   }
 

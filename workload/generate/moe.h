@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string>
 
+#include "workload/trace/node.h"
+
 namespace weft::generate {
 
 /// The model: `layers` blocks of attention (weights hidden x 4 hidden) and an FFN (2 x hidden x ffn). Every
@@ -32,7 +34,7 @@ struct MoeConfig {
   uint32_t optimizer_bytes = 14;  ///< loaded, and stored, for each parameter of an expert
   uint32_t dense_shards = 8;      ///< ranks that share the gradients of the dense part
   bool recompute = true;          ///< the backward pass runs the forward pass of an expert again
-  bool remote = true;             ///< experts and optimizer state are in remote memory; false: in the HBM
+  trace::Location location = trace::Location::remote;  ///< of experts and optimizer state
 };
 
 struct MoeSummary {

@@ -44,13 +44,13 @@ pb::AttributeProto& RankTraceWriter::attribute(const char* name) {
   return attribute;
 }
 
-NodeId RankTraceWriter::memory(const std::string& name, bool store, bool remote, uint64_t bytes, Deps deps,
-                               NodeId after) {
+NodeId RankTraceWriter::memory(const std::string& name, bool store, trace::Location location, uint64_t bytes,
+                               Deps deps, NodeId after) {
   begin(name, store ? pb::MEM_STORE_NODE : pb::MEM_LOAD_NODE);
   for (const NodeId dep : deps) data(dep);
   control(after);
   uint64("tensor_size", bytes);
-  if (remote) int32("tensor_loc", 1);
+  if (location != trace::Location::local) int32("tensor_loc", static_cast<int32_t>(location));
   return end();
 }
 

@@ -13,6 +13,7 @@
 
 #include "workload/generate/trace_file.h"
 #include "workload/trace/chakra.pb.h"
+#include "workload/trace/node.h"
 
 namespace weft::generate {
 
@@ -76,8 +77,8 @@ class RankTraceWriter {
     return end();
   }
 
-  /// A MEM_LOAD or MEM_STORE. `remote`: of remote memory.
-  NodeId memory(const std::string& name, bool store, bool remote, uint64_t bytes, Deps deps,
+  /// A MEM_LOAD or MEM_STORE of a tensor in `location`.
+  NodeId memory(const std::string& name, bool store, trace::Location location, uint64_t bytes, Deps deps,
                 NodeId after = kNone);
 
  private:

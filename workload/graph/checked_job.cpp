@@ -14,6 +14,8 @@
 #include "workload/collectives/data.h"
 #include "workload/collectives/whole_elements.h"
 #include "workload/graph/bounds.h"
+#include "workload/tiers/tier_path.h"
+#include "workload/tiers/tier_use.h"
 #include "workload/trace/longest_path.h"
 
 namespace weft::graph {
@@ -137,25 +139,44 @@ void CheckedJob::check_rules(uint32_t rank, const trace::Node& node) {
                               where(rank, node), what, first.rank, other.describe(cache, first.node)));
 }
 
+const char* CheckedJob::memory_of(const trace::Node& node) const {
+  switch (tiers::place_of(config_, node.location)) {
+    case trace::Location::local:
+      return "local memory";
+    case trace::Location::host:
+      return "host memory";
+    case trace::Location::nvme:
+      return "NVMe";
+    default:
+      return config_.memory_pool ? "the memory pool" : "a private remote memory";
+  }
+}
+
 void CheckedJob::check_memory(uint32_t rank, const trace::Node& node) const {
-  if (node.remote && node.tensor_size != 0 && config_.memory_pool) {
+  if (node.tensor_size == 0) return;
+  const trace::Location place = tiers::place_of(config_, node.location);
+  if (place == trace::Location::remote && config_.memory_pool) {
     check_pool(rank, node);
     return;
   }
-  if (node.remote && node.tensor_size != 0 && !config_.remote_memory) {
+  if (place == trace::Location::remote && !config_.remote_memory) {
     throw UserError(
         ExitCode::usage,
-        fmt::format("{}: it accesses remote memory and the configuration has none; add "
-                    "`remote_memory: {{bandwidth: ..., latency: ...}}` or a `memory: {{pool: ..}}`",
-                    where(rank, node)));
+        fmt::format(
+            "{}: it accesses remote memory and the configuration has none; add "
+            "`remote_memory: {{bandwidth: ..., latency: ...}}`, a `memory: {{pool: ..}}` or a `memory: "
+            "{{host: ..}}`",
+            where(rank, node)));
   }
-  if (node.in_switch && node.tensor_size != 0)
+  if (node.in_switch)
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: its attribute `in_switch` asks for a memory pool's switches, and it accesses "
                     "{}; take the attribute out, or add a `memory: {{pool: ..}}` and `tensor_loc: 1`",
-                    where(rank, node), node.remote ? "a private remote memory" : "local memory"));
-  if (!node.remote && config_.hbm.capacity != 0 && node.tensor_size > config_.hbm.capacity) {
+                    where(rank, node), memory_of(node)));
+  if (tiers::is_tier(place)) check_tier(rank, node);
+  if (place == trace::Location::local && config_.hbm.capacity != 0 &&
+      node.tensor_size > config_.hbm.capacity) {
     throw UserError(ExitCode::trace,
                     fmt::format("{}: tensor_size {} B is more than hbm.capacity ({} B); mend the trace or "
                                 "raise hbm.capacity",
@@ -191,8 +212,43 @@ void CheckedJob::check_pool(uint32_t rank, const trace::Node& node) const {
                     static_cast<uint64_t>(room)));
 }
 
+void CheckedJob::check_tier(uint32_t rank, const trace::Node& node) const {
+  const bool host = tiers::place_of(config_, node.location) == trace::Location::host;
+  if (host ? !config_.host_memory : !config_.nvme)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format(
+            "{}: it accesses {} and the configuration has none; add `memory: {{{}: {{bandwidth: ..{}}}}}`",
+            where(rank, node), memory_of(node), host ? "host" : "nvme", host ? ", link_bandwidth: .." : ""));
+  const uint64_t capacity = host ? config_.host_memory->capacity : config_.nvme->capacity;
+  if (capacity == 0 || node.tensor_size <= capacity) return;
+  throw UserError(
+      ExitCode::trace,
+      fmt::format("{}: tensor_size {} B is more than memory.{}.capacity ({} B); mend the trace or "
+                  "raise memory.{}.capacity",
+                  where(rank, node), node.tensor_size, host ? "host" : "nvme", capacity,
+                  host ? "host" : "nvme"));
+}
+
 Picoseconds CheckedJob::access_time(uint32_t rank, const trace::Node& node) const {
-  if (node.remote && config_.memory_pool) {
+  const trace::Location place = tiers::place_of(config_, node.location);
+  const bool remote = place == trace::Location::remote;
+  if (tiers::is_tier(place)) {
+    // The memories' models may be of other names: the links only.
+    if (node.tensor_size == 0 || (place == trace::Location::host ? !config_.host_memory : !config_.nvme))
+      return 0;
+    return in_time(
+        [&] {
+          return tiers::path_of(config_, place, node.type == trace::NodeType::mem_store)
+              .least(node.tensor_size);
+        },
+        [&] {
+          return fmt::format("{}: its access of {} B to {}", where(rank, node), node.tensor_size,
+                             memory_of(node));
+        },
+        "check its tensor_size, and the bandwidths of `memory`");
+  }
+  if (remote && config_.memory_pool) {
     if (config_.memory_pool->design == PoolDesign::graph) return 0;
     // Alone in the pool: the NPU's own link.
     return in_time([&] { return transfer_time(node.tensor_size, config_.memory_pool->in_node_bandwidth); },
@@ -202,15 +258,37 @@ Picoseconds CheckedJob::access_time(uint32_t rank, const trace::Node& node) cons
                    },
                    "check its tensor_size, and memory.pool.in_node_bandwidth");
   }
-  if (node.tensor_size == 0 || (node.remote && !config_.remote_memory)) return 0;
-  const Rate bandwidth = node.remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
-  const Picoseconds latency = node.remote ? config_.remote_memory->latency : config_.hbm.latency;
+  if (node.tensor_size == 0 || (remote && !config_.remote_memory)) return 0;
+  const Rate bandwidth = remote ? config_.remote_memory->bandwidth : config_.hbm.bandwidth;
+  const Picoseconds latency = remote ? config_.remote_memory->latency : config_.hbm.latency;
   return in_time([&] { return later(transfer_time(node.tensor_size, bandwidth), latency); },
                  [&] {
                    return fmt::format("{}: its access of {} B to {}", where(rank, node), node.tensor_size,
-                                      node.remote ? "remote memory" : "memory");
+                                      remote ? "remote memory" : "memory");
                  },
                  "check its tensor_size, and the memory's bandwidth");
+}
+
+Picoseconds CheckedJob::slow_access_time(uint32_t rank, const trace::Node& node) const {
+  if (node.tensor_size == 0) return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
+  const trace::Location place = tiers::place_of(config_, node.location);
+  const bool remote = place == trace::Location::remote;
+  // What an access takes alone in a pool or of a tier, and how long a model of another name takes, is not
+  // known here.
+  if ((remote && config_.memory_pool) || tiers::is_tier(place)) return kNever;
+  const std::string& model =
+      remote && config_.remote_memory ? config_.remote_memory->implementation : config_.hbm.implementation;
+  if (model != kDefaultMemoryModel && model != "bandwidth") return kNever;
+  if (!remote) return slowest_access(config_.hbm, node.tensor_size);
+  return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
+}
+
+void CheckedJob::check_capacity() {
+  tiers::TierUse use(config_);
+  if (!use.wanted()) return;
+  for (uint32_t r = 0; r < traces_.npus(); ++r)
+    if (folding_.built(r)) use.add(traces_.index(r), r, ranks_.npu(r), folding_.times(r));
+  for (std::string& warning : use.check()) warnings_.push_back(std::move(warning));
 }
 
 void CheckedJob::measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,
@@ -230,15 +308,7 @@ void CheckedJob::look_through() {
   CostModel minimal;
   CostModel serial;
   minimal.memory = [this](uint32_t rank, const trace::Node& node) { return access_time(rank, node); };
-  serial.memory = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
-    // What an access takes alone in a pool, and how long a model of another name takes, is not known here.
-    if (node.tensor_size != 0 && node.remote && config_.memory_pool) return kNever;
-    const std::string& model = node.remote && config_.remote_memory ? config_.remote_memory->implementation
-                                                                    : config_.hbm.implementation;
-    if (node.tensor_size != 0 && model != kDefaultMemoryModel && model != "bandwidth") return kNever;
-    if (node.tensor_size != 0 && !node.remote) return slowest_access(config_.hbm, node.tensor_size);
-    return saturated(static_cast<Wide>(access_time(rank, node)) + 1000);
-  };
+  serial.memory = [this](uint32_t rank, const trace::Node& node) { return slow_access_time(rank, node); };
   const Picoseconds hop = collectives::nearest_link(config_);
   // A member that comes last may find everybody else's messages there already: of most collectives it then
   // waits for nothing but its own endpoint; an all-reduce's own contribution must come back.
@@ -288,6 +358,7 @@ void CheckedJob::look_through() {
     bounds.path(r, path.time);
     size_.data_bytes += data + room.bytes();
   }
+  check_capacity();
   ruled_.clear();
   lower_bound_ = bounds.lower();
   upper_bound_ = bounds.upper();

@@ -73,8 +73,13 @@ class CheckedJob {
   void check_rules(uint32_t rank, const trace::Node& node);
   void check_memory(uint32_t rank, const trace::Node& node) const;
   void check_pool(uint32_t rank, const trace::Node& node) const;
+  void check_tier(uint32_t rank, const trace::Node& node) const;
+  /// The memory that the node accesses, in words.
+  const char* memory_of(const trace::Node& node) const;
   Picoseconds access_time(uint32_t rank, const trace::Node& node) const;
+  Picoseconds slow_access_time(uint32_t rank, const trace::Node& node) const;
   void look_through();
+  void check_capacity();
   void measure(const collectives::CollectivePlan& plan, uint32_t times, uint32_t group_size,
                double& data_of_rank);
 

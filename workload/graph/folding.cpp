@@ -114,7 +114,7 @@ class Analysis {
       digest.add(before.size());
       for (const trace::NodeIndex p : before) digest.add(p);
       digest.add(static_cast<uint64_t>(node.type) | uint64_t{node.is_cpu_op} << 8 |
-                 uint64_t{node.has_duration} << 9 | uint64_t{node.remote} << 10 |
+                 uint64_t{node.has_duration} << 9 | static_cast<uint64_t>(node.location) << 16 |
                  uint64_t{node.has_comm_type} << 11);
       digest.add(node.duration);
       digest.add(node.num_ops);
@@ -321,6 +321,8 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
   const uint32_t npus = traces.npus();
   std::string why = folding_refusal(config);
   if (why.empty() && config.memory_pool) why = "ranks share the memory pool";
+  if (why.empty() && config.host_memory && config.host_memory->per != "npu")
+    why = "ranks share hosts (memory.host.per)";
   if (!why.empty()) {
     *this = Folding(traces, why);
     return;

@@ -18,6 +18,15 @@ const char* to_string(RankState state) {
   return names[static_cast<int>(state)];
 }
 
+namespace {
+
+const char* name_of_memory(trace::Location location) {
+  static const char* const names[trace::kLocations] = {"memory", "remote memory", "host memory", "NVMe"};
+  return names[static_cast<int>(location)];
+}
+
+}  // namespace
+
 RankEngine::RankEngine(uint32_t rank, const NpuConfig& npu, trace::Feeder& feeder, RankServices& services)
     : rank_(rank), npu_(npu), feeder_(feeder), services_(services) {
   cpu_.count = npu.cpu_slots;
@@ -107,7 +116,8 @@ void RankEngine::admit(const trace::Node& node) {
       return;
     case trace::NodeType::mem_load:
     case trace::NodeType::mem_store: {
-      const RankState state = node.remote ? RankState::remote_memory : RankState::local_memory;
+      const RankState state =
+          node.location == trace::Location::local ? RankState::local_memory : RankState::remote_memory;
       if (node.tensor_size == 0) {
         start_timed(node, state, node.has_duration ? node.duration : 0);
         return;
@@ -268,7 +278,7 @@ std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
         what = "waits for the end of its duration";
         break;
       case WaitsFor::memory:
-        what = fmt::format("waits for its {} access of {} bytes", node.remote ? "remote memory" : "memory",
+        what = fmt::format("waits for its {} access of {} bytes", name_of_memory(node.location),
                            node.tensor_size);
         break;
       case WaitsFor::collective:

@@ -125,7 +125,7 @@ TensorPlan::TensorPlan(const trace::TraceIndex& index, const ResultBytes& result
         break;
       case trace::NodeType::mem_load:
         bytes = node.tensor_size;
-        if (!node.remote && bytes != 0) {
+        if (node.location == trace::Location::local && bytes != 0) {
           builder.use(builder.find(node.name, bytes, i, true), false);
           return;
         }

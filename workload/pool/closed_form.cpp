@@ -185,7 +185,7 @@ class Form {
   }
 
   void finish() {
-    if (pool_.group_memory != kDefaultMemoryModel || pool_.fidelity == Fidelity::packet) form_.exact = false;
+    if (pool_.group_memory != kDefaultMemoryModel || pool_.as_packets()) form_.exact = false;
     if (stores(operation_)) std::reverse(form_.stages.begin(), form_.stages.end());
     for (size_t k = 0; k < form_.stages.size(); ++k)
       if (form_.stages[k].busy_ps > form_.stages[form_.bottleneck].busy_ps * (1 + 1e-9)) form_.bottleneck = k;
@@ -240,7 +240,7 @@ class Form {
     }
   }
 
-  bool analytical() const { return pool_.fidelity == Fidelity::analytical; }
+  bool analytical() const { return pool_.as_flows(); }
 
   const MemoryPoolConfig& pool_;
   bool whole_;
@@ -277,7 +277,7 @@ void check_access(const Config& config, PoolOperation operation, uint64_t bytes,
                     where(config), saturated(all), npus, print_size(bytes), pool.groups,
                     print_size(pool.capacity)));
   const Wide chunks = static_cast<Wide>((bytes + pool.chunk - 1) / pool.chunk) * npus;
-  if (pool.split == PoolSplit::whole && pool.fidelity != Fidelity::analytical && chunks > kMostPoolChunks)
+  if (pool.split == PoolSplit::whole && !pool.as_flows() && chunks > kMostPoolChunks)
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `memory.pool.chunk`: chunks of {} make {} chunks of the tensors; at most {} "

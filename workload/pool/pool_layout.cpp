@@ -27,8 +27,8 @@ PoolLayout::PoolLayout(const Config& config, bool folded)
 }
 
 bool PoolLayout::folds(const MemoryPoolConfig& pool) {
-  if (pool.upper.empty() || pool.fidelity == Fidelity::packet) return false;
-  return pool.fidelity == Fidelity::analytical ||
+  if (pool.upper.empty() || pool.as_packets()) return false;
+  return pool.as_flows() ||
          (pool.split == PoolSplit::fluid && pool.group_memory == kDefaultMemoryModel);
 }
 

@@ -37,6 +37,7 @@ enum class Key {
   algorithm,
   iteration,
   root,
+  location,
   remote,
   in_switch,
   tensors
@@ -70,7 +71,7 @@ Key key_of(std::string_view name) {
              : name == "iteration" ? Key::iteration
                                    : Key::other;
     case 10:
-      return name == "tensor_loc" ? Key::remote : Key::other;
+      return name == "tensor_loc" ? Key::location : Key::other;
     case 11:
       return name == "tensor_size" ? Key::tensor_size : Key::other;
     case 12:
@@ -269,8 +270,12 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
     case Key::comm_priority:
       priority(name, value);
       return true;
+    case Key::location:
+      location(name, value);
+      return true;
     case Key::remote:
-      if (truth(name, value, n)) node_.remote = n != 0;
+      if (truth(name, value, n) && !has_location_)
+        node_.location = n != 0 ? Location::remote : Location::local;
       return true;
     case Key::in_switch:
       if (truth(name, value, n)) node_.in_switch = n != 0;
@@ -376,6 +381,34 @@ void AttributeReader::priority(std::string_view name, const Value& value) {
     const auto n = static_cast<int32_t>(value.magnitude);
     node_.priority = value.negative ? -n : n;
   }
+}
+
+void AttributeReader::location(std::string_view name, const Value& value) {
+  static const char* const allowed = "0 (local), 1 (remote), 2 (host) and 3 (nvme)";
+  has_location_ = true;
+  if (value.shape == Value::Shape::text) {
+    for (int i = 0; i < kLocations; ++i) {
+      node_.location = static_cast<Location>(i);
+      if (value.bytes.text() == to_string(node_.location)) return;
+    }
+    node_.location = Location::local;
+    location_error_ =
+        fmt::format("{} is \"{}\", but the locations are {}", name, value.bytes.text(), allowed);
+    return;
+  }
+  if (value.shape != Value::Shape::number && value.shape != Value::Shape::real) {
+    note(name, value);
+    return;
+  }
+  const double number = value.shape == Value::Shape::real
+                            ? value.real
+                            : (value.negative ? -1.0 : 1.0) * static_cast<double>(value.magnitude);
+  for (int i = 0; i < kLocations; ++i) {
+    if (number != i) continue;
+    node_.location = static_cast<Location>(i);
+    return;
+  }
+  location_error_ = fmt::format("{} is {}, but the locations are {}", name, number, allowed);
 }
 
 bool AttributeReader::dimensions(std::string_view name, const Value& value) {

@@ -42,6 +42,8 @@ class AttributeReader {
 
   /// What a value could not be; empty when all were fine.
   const std::string& error() const { return error_; }
+  /// The same of tensor_loc, which only nodes of memory accesses need.
+  const std::string& location_error() const { return location_error_; }
 
  private:
   struct Value;
@@ -56,6 +58,7 @@ class AttributeReader {
   bool count(std::string_view name, const Value& value, uint64_t& n);
   bool rank(std::string_view name, const Value& value, uint32_t& n);
   void priority(std::string_view name, const Value& value);
+  void location(std::string_view name, const Value& value);
   bool dimensions(std::string_view name, const Value& value);
 
   template <typename... Args>
@@ -71,7 +74,9 @@ class AttributeReader {
   bool has_src_ = false;
   bool has_dst_ = false;
   bool has_size_ = false;
+  bool has_location_ = false;
   std::string error_;
+  std::string location_error_;
 };
 
 }  // namespace weft::trace

@@ -12,4 +12,9 @@ const char* to_string(NodeType type) {
   return i < 8 ? names[i] : "UNKNOWN";
 }
 
+const char* to_string(Location location) {
+  static const char* const names[kLocations] = {"local", "remote", "host", "nvme"};
+  return names[static_cast<unsigned>(location)];
+}
+
 }  // namespace weft::trace

@@ -31,6 +31,17 @@ const char* to_string(NodeType type);  ///< Chakra's word: "COMP", "COMM_COLL", 
 /// Position of a node in its file's index; what travels between the rooms instead of a pointer.
 using NodeIndex = uint32_t;
 
+/// Where the tensor of a MEM_LOAD or MEM_STORE is: the attribute `tensor_loc`, as a number or as a word.
+enum class Location : uint8_t {
+  local = 0,   ///< the NPU's HBM
+  remote = 1,  ///< the memory pool, or the NPU's remote memory
+  host = 2,    ///< `memory.host`
+  nvme = 3     ///< `memory.nvme`
+};
+constexpr int kLocations = 4;
+
+const char* to_string(Location location);  ///< "local", "remote", "host", "nvme"
+
 struct Node {
   NodeIndex index = 0;
   uint64_t id = 0;  ///< Chakra's id
@@ -38,11 +49,11 @@ struct Node {
   NodeType type = NodeType::invalid;
   bool is_cpu_op = false;
   bool has_duration = false;
-  Picoseconds duration = 0;  ///< recorded (duration_micros)
-  uint64_t num_ops = 0;      ///< FLOP
-  uint64_t tensor_size = 0;  ///< bytes
-  bool remote = false;       ///< MEM_LOAD / MEM_STORE of remote memory
-  bool in_switch = false;    ///< .. with the pool's switches: gather_load, scatter_store
+  Picoseconds duration = 0;             ///< recorded (duration_micros)
+  uint64_t num_ops = 0;                 ///< FLOP
+  uint64_t tensor_size = 0;             ///< bytes
+  Location location = Location::local;  ///< of a MEM_LOAD's or MEM_STORE's tensor
+  bool in_switch = false;               ///< .. with the pool's switches: gather_load, scatter_store
   bool has_iteration = false;
   uint64_t iteration = 0;  ///< the attribute; a name may hold one, too (graph/fidelity_rules.h)
 

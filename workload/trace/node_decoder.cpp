@@ -43,7 +43,7 @@ void reset(Node& node) {
   node.duration = 0;
   node.num_ops = 0;
   node.tensor_size = 0;
-  node.remote = false;
+  node.location = Location::local;
   node.in_switch = false;
   node.has_comm_type = false;
   node.op = CollectiveOp::all_reduce;
@@ -136,6 +136,8 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
     fail(fmt::format("its type is {}, but Chakra's node types are 0 to 7", fields.type));
   }
   node.type = static_cast<NodeType>(fields.type);
+  const bool accesses_memory = node.type == NodeType::mem_load || node.type == NodeType::mem_store;
+  if (accesses_memory && !attributes.location_error().empty()) fail(attributes.location_error());
   if (fields.micros > kMaxMicros) {
     fail(fmt::format("duration_micros is {}, more than the {} that simulated time holds (a negative value?)",
                      fields.micros, kMaxMicros));

@@ -9,7 +9,8 @@
 //   pg_name             string, bytes or integer
 //   root, comm_root, root_rank   rank of a rooted collective
 //   iteration           of the training loop, a whole number
-//   tensor_loc, is_remote        of MEM_LOAD / MEM_STORE: 0 local, anything else remote memory
+//   tensor_loc          of MEM_LOAD / MEM_STORE: 0 local, 1 remote, 2 host, 3 nvme, or the word as a string
+//   is_remote           of such a node without tensor_loc: 0 local, anything else remote memory
 //   in_switch           of such a node in remote memory: gather_load, scatter_store (docs/memory_pool.md)
 //
 // A collective without comm_type, and a CPU-side send or receive with neither peer nor size, is what

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/tiers/host_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "configs/blueprint/geometry.h"
+
+namespace weft {
+namespace {
+
+using Kind = tiers::Stage::Kind;
+
+constexpr size_t index_of(trace::Location place) {
+  return place == trace::Location::host ? 0 : 1;
+}
+
+constexpr bool is_memory(Kind kind) {
+  return kind == Kind::host_memory || kind == Kind::nvme_memory;
+}
+
+}  // namespace
+
+HostContext::HostContext(const Config& of, ActivationWheel& its_wheel)
+    : config(of), wheel(its_wheel), npu_link(of.host_memory->link_bandwidth, of.host_memory->link_latency) {
+  for (const bool store : {false, true}) {
+    paths[0][store ? 1 : 0] = tiers::path_of(of, trace::Location::host, store);
+    if (of.nvme) paths[1][store ? 1 : 0] = tiers::path_of(of, trace::Location::nvme, store);
+  }
+  if (of.nvme) nvme_link = fabric::LinkType(of.nvme->link_bandwidth, of.nvme->link_latency);
+}
+
+HostMemory::HostMemory(sc_core::sc_module_name module_name, uint32_t first, HostContext& context,
+                       const TierMemoryMaker& make)
+    : sc_core::sc_module(module_name), context_(context), first_(first) {
+  const Config& config = context.config;
+  const uint32_t npus = config.host_memory->npus_of_host(config.npus());
+  memories_[0] = make(trace::Location::host, "memory");
+  if (config.nvme) memories_[1] = make(trace::Location::nvme, "nvme");
+  links_.assign(size_t{2} * config.host_memory->links_of_host(config.npus()), fabric::Link(context.npu_link));
+  nvme_links_.fill(fabric::Link(context.nvme_link));
+  ports_.resize(npus);
+  streams_.resize(size_t{npus} * kStreams);
+  for (uint32_t p = 0; p < npus; ++p) {
+    for (uint32_t place = 0; place < 2; ++place) {
+      if (memories_[place] == nullptr) continue;
+      const uint64_t capacity = place == 0 ? config.host_memory->capacity : config.nvme->capacity;
+      ports_[p].dmas[place] = std::make_unique<MemoryDma>(
+          fmt::format("{}_dma{}", place == 0 ? "memory" : "nvme", p).c_str(), ~0u, capacity,
+          [this](uint32_t chunk, Picoseconds at) { passed(chunk, at); },
+          [this](uint32_t chunk) { return describe(chunk); });
+      if (config.run.data == "functional") {
+        memories_[place]->keep_bytes();
+        ports_[p].dmas[place]->without_bytes();
+      }
+      ports_[p].dmas[place]->socket.bind(memories_[place]->socket(p));
+    }
+    for (uint32_t s = 0; s < kStreams; ++s) {
+      streams_[p * kStreams + s].path = &context.paths[s / 2][s % 2];
+      streams_[p * kStreams + s].port = p;
+    }
+  }
+  context.wheel.add(*this);
+}
+
+HostMemory::~HostMemory() = default;
+
+void HostMemory::start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
+                       PoolClient& client) {
+  const auto s = static_cast<uint32_t>((npu - first_) * kStreams + 2 * index_of(place) + (store ? 1 : 0));
+  Stream& stream = streams_[s];
+  if (free_accesses_.empty()) {
+    free_accesses_.push_back(static_cast<uint32_t>(accesses_.size()));
+    accesses_.emplace_back();
+  }
+  const uint32_t number = free_accesses_.back();
+  free_accesses_.pop_back();
+  accesses_[number] = {token, &client, bytes, stream.path->chunks(bytes), 0, 0};
+  stream.pending.push_back(number);
+  ++stream.open;
+  started_.push_back(s);
+  if (!running()) wake_at(sc_core::sc_time_stamp().value());
+}
+
+/// Among equal times the streams take turns: the order of their chunks' numbers, then that of NPUs and their
+/// streams.
+void HostMemory::schedule(Picoseconds at, uint32_t chunk) {
+  const Chunk& c = chunks_[chunk];
+  queue_.push(at, c.number << 24 | c.stream, chunk);
+  if (!running()) wake_at(at);
+}
+
+void HostMemory::activate(Picoseconds now) {
+  ++activations_;
+  while (!started_.empty() || queue_.next() <= now) {
+    if (queue_.next() <= now) {
+      const uint32_t chunk = queue_.pop().payload;
+      Chunk& c = chunks_[chunk];
+      if (c.stage == streams_[c.stream].path->stages.size()) {
+        finish(chunk, now);
+      } else {
+        advance(chunk, now);
+      }
+      continue;
+    }
+    std::vector<uint32_t> fresh;
+    fresh.swap(started_);
+    std::sort(fresh.begin(), fresh.end());
+    for (bool more = true; more;) {  // a chunk of each in turns
+      more = false;
+      for (const uint32_t stream : fresh) more = issue(stream, now) || more;
+    }
+  }
+  wake_at(queue_.next());
+}
+
+/// The next chunk, if there is one and the window allows it.
+bool HostMemory::issue(uint32_t s, Picoseconds now) {
+  Stream& stream = streams_[s];
+  const tiers::Path& path = *stream.path;
+  if (stream.pending.empty() || stream.under_way >= path.window) return false;
+  const uint32_t a = stream.pending.front();
+  Access& access = accesses_[a];
+  if (free_.empty()) {
+    free_.push_back(static_cast<uint32_t>(chunks_.size()));
+    chunks_.emplace_back();
+  }
+  const uint32_t number = free_.back();
+  free_.pop_back();
+  Chunk& chunk = chunks_[number];
+  chunk.stream = s;
+  chunk.stage = 0;
+  chunk.number = stream.issued++;
+  // Chunks of one access are of one size, to a byte.
+  chunk.bytes = access.bytes / access.chunks + (access.issued < access.bytes % access.chunks ? 1 : 0);
+  chunk.access = a;
+  ++stream.under_way;
+  const bool last = ++access.issued == access.chunks;
+  if (last || !path.in_order) stream.pending.pop_front();
+  if (!last && !path.in_order) stream.pending.push_back(a);
+  if (path.before == 0) {
+    advance(number, now);
+  } else {
+    schedule(later(now, path.before), number);
+  }
+  return true;
+}
+
+fabric::Link& HostMemory::link_of(const tiers::Stage& stage, uint32_t port) {
+  const size_t direction = stage.write ? 1 : 0;
+  if (stage.kind == Kind::nvme_link) return nvme_links_[direction];
+  return links_[port % (links_.size() / 2) * 2 + direction];
+}
+
+/// Into the chunk's next stage.
+void HostMemory::advance(uint32_t number, Picoseconds now) {
+  Chunk& chunk = chunks_[number];
+  const Stream& stream = streams_[chunk.stream];
+  const tiers::Stage& stage = stream.path->stages[chunk.stage];
+  if (is_memory(stage.kind)) {
+    // `stage` is raised by the answer, which may come before start() returns.
+    ports_[stream.port].dmas[stage.kind == Kind::host_memory ? 0 : 1]->start(number, stage.write,
+                                                                             chunk.bytes);
+    return;
+  }
+  const fabric::Link::Slot slot =
+      in_time([&] { return link_of(stage, stream.port).occupy(now, chunk.bytes); },
+              [&] { return describe(number); }, "use smaller tensors, or larger bandwidths of `memory`");
+  passed(number, later(slot.end, stage.latency));
+}
+
+/// The chunk's stage is over at `at`.
+void HostMemory::passed(uint32_t number, Picoseconds at) {
+  Chunk& chunk = chunks_[number];
+  const tiers::Path& path = *streams_[chunk.stream].path;
+  const bool last = ++chunk.stage == path.stages.size();
+  schedule(last ? later(at, path.after) : at, number);
+}
+
+void HostMemory::finish(uint32_t number, Picoseconds now) {
+  Chunk& chunk = chunks_[number];
+  const uint32_t s = chunk.stream;
+  Stream& stream = streams_[s];
+  Access& access = accesses_[chunk.access];
+  free_.push_back(number);
+  --stream.under_way;
+  if (++access.finished == access.chunks) {
+    free_accesses_.push_back(chunk.access);
+    --stream.open;
+    access.client->pool_done(access.token, now);
+  }
+  while (issue(s, now)) {
+  }
+}
+
+std::string HostMemory::describe(uint32_t number) const {
+  const Chunk& chunk = chunks_[number];
+  const Stream& stream = streams_[chunk.stream];
+  const uint32_t s = chunk.stream % kStreams;
+  return fmt::format("{}: NPU {}'s {} of {} B {} {}", name(), first_ + stream.port,
+                     s % 2 == 1 ? "store" : "load", accesses_[chunk.access].bytes, s % 2 == 1 ? "to" : "from",
+                     s / 2 == 0 ? "host memory" : "NVMe");
+}
+
+void HostMemory::count(Counters& counters) const {
+  counters.activations += activations_;
+  for (const auto& memory : memories_) {
+    if (memory == nullptr) continue;
+    Counters own;
+    memory->count(own);
+    counters.activations += own.activations;
+    counters.memory_outstanding += own.memory_outstanding;
+  }
+  for_each_link([&](const LinkReport& link) {
+    ++counters.links;
+    counters.link_bytes += link.bytes;
+    counters.link_messages += link.messages;
+  });
+}
+
+void HostMemory::for_each_link_as(const std::string& name, uint32_t first, const LinkVisitor& visit) const {
+  const uint32_t none = Geometry::of_fabric(context_.config).dimensions();  // of the machine's
+  const auto report = [&](const fabric::Link& link, std::string own, std::string to) {
+    LinkReport row(link);
+    row.name = std::move(own);
+    row.to = std::move(to);
+    row.dimension = none;
+    visit(row);
+  };
+  const std::string parent = name.substr(0, name.rfind('.') + 1);
+  const size_t links = links_.size() / 2;
+  for (size_t i = 0; i < links; ++i) {
+    // A link of several NPUs is named after the first of them.
+    const std::string npu = fmt::format("{}npu{}", parent, first + i);
+    report(links_[2 * i], fmt::format("{}.pcie{}.down", name, i), npu);
+    report(links_[2 * i + 1], fmt::format("{}.pcie{}.up", name, i), name);
+  }
+  if (memories_[1] == nullptr) return;
+  report(nvme_links_[0], name + ".nvme.down", name);
+  report(nvme_links_[1], name + ".nvme.up", name + ".nvme");
+}
+
+std::string HostMemory::stall_text() const {
+  std::string text;
+  for (size_t s = 0; s < streams_.size(); ++s) {
+    const Stream& stream = streams_[s];
+    if (stream.open == 0) continue;
+    text += fmt::format("  {}: {} accesses of NPU {} {} {} wait, {} of their chunks are under way\n", name(),
+                        stream.open, first_ + stream.port, s % 2 == 1 ? "to" : "from",
+                        s % kStreams / 2 == 0 ? "host memory" : "NVMe", stream.under_way);
+  }
+  return text;
+}
+
+void HostMemory::find_unbalanced(std::vector<std::string>& lines) const {
+  for (const Stream& stream : streams_)
+    if (stream.open != 0 || stream.under_way != 0)
+      lines.push_back(
+          fmt::format("{}: {} accesses of NPU {} never ended", name(), stream.open, first_ + stream.port));
+}
+
+}  // namespace weft
