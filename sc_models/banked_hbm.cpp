@@ -57,6 +57,8 @@ BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const 
                    spec_.row_bytes),
       shortcut_(streams_by_formula(*device_)),
       stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12),
+      read_answer_(spec_.rl + spec_.burst + spec_.controller - spec_.controller / 2),
+      any_answer_(std::min(spec_.rl, spec_.wl) + spec_.burst + spec_.controller - spec_.controller / 2),
       streams_(sockets) {
   if (probes == nullptr || !probes->on()) return;
   for (uint32_t c = 0; c < channels(); ++c) {
@@ -85,6 +87,9 @@ void BankedHbm::restart() {
   origin_ = sc_core::sc_time_stamp().value();
   channels_.clear();
   next_.clear();
+  lagging_ = false;
+  asked_.clear();
+  worked_at_ = kNever;
   stream_until_ = burst_until_ = 0;
   streaming_ = rows_open_ = stream_writes_ = false;
   turn_ = 0;
@@ -98,10 +103,18 @@ void BankedHbm::work(Picoseconds time) {
           [&] { return fmt::format("{}: the accesses that wait for this memory", name()); },
           "check their sizes, and the bandwidth of the memory");
   const Picoseconds now = time - origin_;
+  ++works_;
   // What has come meanwhile goes before the next piece.
   const bool piece_ended = streaming_ && stream_until_ <= now;
   while (arrivals_.next() <= now) arrive(arrivals_.pop().payload, now);
   if (piece_ended) streaming_ = false;
+  if (may_lag()) {
+    const Picoseconds due = std::min(arrivals_.next(), serve_lagging(now));
+    worked_at_ = now;
+    if (due != kNever) wake_at(due + origin_);
+    return;
+  }
+  worked_at_ = now;
   if (!streaming_) {
     if (streaming_clients_ != 0 && in_detail()) feed_stream(now);
     for (uint32_t c = 0; c < next_.size(); ++c) {
@@ -120,6 +133,35 @@ void BankedHbm::work(Picoseconds time) {
   if (next != kNever) wake_at(std::max(next, now) + origin_);
 }
 
+/// The commands before `now`, and those at `now` if requests came after them.
+void BankedHbm::catch_up(uint32_t channel, Picoseconds now) {
+  if (caught_up_[channel] == works_) return;
+  caught_up_[channel] = works_;
+  asked_.push_back(channel);
+  const Picoseconds until = worked_at_ == now ? now : now - 1;
+  if (next_[channel] <= until && now != 0) serve_channel(channel, until);
+}
+
+/// When they are to be served again.
+Picoseconds BankedHbm::serve_lagging(Picoseconds now) {
+  if (!lagging_) due_ = now;
+  lagging_ = true;
+  // A request may set free those of the other direction, whose commands were possible before now.
+  if (writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_) {
+    for (const uint32_t c : asked_) serve_channel(c, now);
+  }
+  asked_.clear();
+  if (due_ <= now) {
+    Picoseconds next = kNever;
+    for (uint32_t c = 0; c < next_.size(); ++c) {
+      if (next_[c] <= now) serve_channel(c, now);
+      next = std::min(next, next_[c]);
+    }
+    due_ = next == kNever ? kNever : next + answer_after();
+  }
+  return issued_ < submitted_ ? due_ : kNever;
+}
+
 // Most jobs stream only: their NPUs do not pay for banks.
 void BankedHbm::make_channels() {
   channels_.reserve(channels());
@@ -128,6 +170,7 @@ void BankedHbm::make_channels() {
     channels_.back().block(stream_until_);
   }
   next_.assign(channels(), kNever);
+  caught_up_.assign(channels(), 0);
 }
 
 void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
@@ -135,6 +178,11 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
   if (p.access.length >= stream_bytes_) {
     p.to_come = true;
     Streams& others = streams_[p.access.client];
+    if (lagging_) {
+      for (uint32_t c = 0; c < next_.size(); ++c) catch_up(c, now);
+      asked_.clear();
+      lagging_ = false;
+    }
     if (streaming_clients_ == 0) {
       if (!streaming_) {  // what was before it is over, or waits
         small_seen_ = small_;
@@ -157,9 +205,12 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
 
 void BankedHbm::submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now) {
   const DramAddress a = device_->policies.map->place(burst * spec_.burst_bytes);
+  if (lagging_) catch_up(a.channel, now);
   channels_[a.channel].submit(a.pseudo_channel, {a.row, a.bank, write, ticket}, now);
   next_[a.channel] = now;  // to be asked again
   ++submitted_;
+  if (write) ++writes_waiting_;
+  if (lagging_) due_ = std::min(due_, now + answer_after());
 }
 
 void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
@@ -174,6 +225,7 @@ void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
     p.last = std::max(p.last, d.at);
     burst_until_ = std::max(burst_until_, d.at - (spec_.controller - spec_.controller / 2));
     moved_ += spec_.burst_bytes;
+    if (p.access.write) --writes_waiting_;
     if (p.access.length >= stream_bytes_) ++fed_issued_;
     if (--p.bursts == 0 && !p.to_come) answer(ticket, p.last);
   }

@@ -58,6 +58,18 @@ class BankedHbm final : public MemoryTarget {
   Ticket stream() const { return streams_[turn_].waiting.front(); }
   void take_turns();
 
+  // Commands need not be issued when they are due, but before anybody can see a difference: before the next
+  // request of their channel, and before what they move is there. So channels lag behind while there are
+  // small accesses only, and catch up for many commands at a time. Not with per-bank refresh: what a refresh
+  // has held may go at a time before it.
+  bool may_lag() const {
+    return streaming_clients_ == 0 && !streaming_ && !spec_.per_bank_refresh && probes_.empty() &&
+           !bytes_probe_;
+  }
+  Picoseconds answer_after() const { return writes_waiting_ == 0 ? read_answer_ : any_answer_; }
+  void catch_up(uint32_t channel, Picoseconds now);
+  Picoseconds serve_lagging(Picoseconds now);
+
   void make_channels();
   void arrive(Ticket ticket, Picoseconds now);
   void serve_channel(uint32_t channel, Picoseconds now);
@@ -83,8 +95,16 @@ class BankedHbm final : public MemoryTarget {
   const bool shortcut_;                ///< of streams: possible
   const double stream_rate_;           ///< bytes a picosecond
   std::vector<DramChannel> channels_;  ///< none before the first small access
-  std::vector<Picoseconds> next_;      ///< command, by channel
-  std::vector<Pending> pending_;       ///< by ticket
+  std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
+  bool lagging_ = false;
+  std::vector<uint32_t> asked_;      ///< channels that got requests in this call of work()
+  std::vector<uint64_t> caught_up_;  ///< by channel: in which call of work()
+  uint64_t works_ = 0;
+  Picoseconds worked_at_ = kNever;              ///< the last call of work()
+  Picoseconds due_ = 0;                         ///< lagging channels have to catch up
+  const Picoseconds read_answer_, any_answer_;  ///< from a command to its answer, at least
+  uint64_t writes_waiting_ = 0;                 ///< bursts
+  std::vector<Pending> pending_;                ///< by ticket
   fabric::TimedQueue<Ticket, uint64_t> arrivals_;
   uint64_t arrived_ = 0;
   std::vector<DramChannel::Completion> done_;

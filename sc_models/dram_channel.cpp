@@ -48,8 +48,9 @@ DramChannel::DramChannel(const DramSpec& spec, const DramPolicies& policies)
     pc.group_activate.resize(spec.bank_groups);
     pc.row_ready.resize(spec.banks(), kNever);
     pc.row_order.resize(spec.banks());
-    pc.row_base.resize(spec.banks());
-    pc.row_bases.resize(spec.bank_groups + 1);
+    pc.opens.resize(spec.bank_groups);
+    pc.column_ready.resize(2 * size_t{spec.banks()});
+    pc.column_order.resize(2 * size_t{spec.banks()});
     if (spec.refi == 0) continue;
     // All banks of a channel rest together: a stream goes over all pseudo-channels, and one that rests alone
     // would hold up the others. Single banks take turns.
@@ -110,10 +111,11 @@ void DramChannel::push(PseudoChannel& pc, const Waiting& request) {
     if (first != kNone) return;
     first = position;
     (request.write ? pc.write_hits : pc.read_hits) |= bit;
+    note_hit(pc, number, request.write);
     pc.column_known = false;
-    if (pc.row_ready[number] == kNever) return;
-    pc.row_ready[number] = kNever;  // its row is wanted as it is
-    if (pc.row.bank() == number) pc.row_known = false;
+    if ((pc.closings & bit) == 0) return;
+    pc.closings &= ~bit;  // its row is wanted as it is
+    if (pc.closing.bank() == number) pc.closing_known = false;
     return;
   }
   uint64_t& misses = request.write ? pc.write_misses : pc.read_misses;
@@ -157,6 +159,8 @@ void DramChannel::scan(PseudoChannel& pc, uint32_t number) {
   set(pc.write_hits, bank.write_hit != kNone);
   set(pc.read_misses, read_misses);
   set(pc.write_misses, write_misses);
+  if (bank.read_hit != kNone) note_hit(pc, number, false);
+  if (bank.write_hit != kNone) note_hit(pc, number, true);
   note_row_change(pc, number);
 }
 
@@ -185,74 +189,85 @@ void DramChannel::find_column(PseudoChannel& pc) {
 }
 
 void DramChannel::offer_column(PseudoChannel& pc, uint32_t b, bool write) const {
-  const Bank& bank = pc.banks[b];
-  const Waiting& w = pc.window[size_t{b} * bank_queue_ + (write ? bank.write_hit : bank.read_hit)];
+  const size_t place = write ? pc.banks.size() + b : b;
   const uint32_t g = group_of_[b];
-  const Picoseconds t =
-      write ? std::max({w.arrival, blocked_, bank.write_clock, pc.write_clock, pc.group_write[g]})
-            : std::max({w.arrival, blocked_, bank.read_clock, pc.read_clock, pc.group_read[g]});
+  const Picoseconds t = write ? std::max({pc.column_ready[place], pc.write_clock, pc.group_write[g]})
+                              : std::max({pc.column_ready[place], pc.read_clock, pc.group_read[g]});
   if (spec_.per_bank_refresh && held_by_refresh(pc, b, t)) return;
-  pc.column.offer(t, w.order, write);
+  pc.column.offer(t, pc.column_order[place], write);
+}
+
+/// What bank and request alone say of the oldest hit: called whenever that is another one, or the bank's
+/// times change.
+void DramChannel::note_hit(PseudoChannel& pc, uint32_t b, bool write) {
+  const Bank& bank = pc.banks[b];
+  const Waiting& w = queue(pc, b)[write ? bank.write_hit : bank.read_hit];
+  const size_t place = write ? pc.banks.size() + b : b;
+  pc.column_ready[place] = std::max({w.arrival, blocked_, write ? bank.write_clock : bank.read_clock});
+  pc.column_order[place] = w.order;
 }
 
 /// What a bank alone says of its row change: called whenever its hits, its oldest miss or its times change.
 void DramChannel::note_row_change(PseudoChannel& pc, uint32_t b) {
   const Bank& bank = pc.banks[b];
-  if (bank.miss == kNone || bank.read_hit != kNone || bank.write_hit != kNone) {
-    pc.row_ready[b] = kNever;
-    return;
-  }
+  const uint64_t bit = uint64_t{1} << b;
+  pc.closings &= ~bit;
+  pc.openings &= ~bit;
+  if (bank.miss == kNone || bank.read_hit != kNone || bank.write_hit != kNone) return;
   const Waiting& w = queue(pc, b)[bank.miss];
   const bool open = bank.row != kClosed;
   pc.row_ready[b] = std::max(w.arrival, open ? bank.precharge_clock : bank.activate_clock);
   pc.row_order[b] = w.order;
-  pc.row_base[b] = open ? 0 : static_cast<uint8_t>(group_of_[b] + 1);
+  (open ? pc.closings : pc.openings) |= bit;
 }
 
-void DramChannel::find_row_bases(PseudoChannel& pc) const {
-  const Picoseconds slot = std::max(blocked_, row_free_);
-  const Picoseconds opens = std::max({slot, pc.activate_clock, pc.window_opens[pc.oldest_activate]});
-  pc.row_bases[0] = slot;
-  for (uint32_t g = 0; g < spec_.bank_groups; ++g)
-    pc.row_bases[g + 1] = std::max(opens, pc.group_activate[g]);
+void DramChannel::find_opens(PseudoChannel& pc) const {
+  const Picoseconds any =
+      std::max({blocked_, row_free_, pc.activate_clock, pc.window_opens[pc.oldest_activate]});
+  for (uint32_t g = 0; g < spec_.bank_groups; ++g) pc.opens[g] = std::max(any, pc.group_activate[g]);
 }
 
-// Two passes without branches: the earliest time, then the oldest of those that have it.
-void DramChannel::find_row(PseudoChannel& pc) {
-  pc.row_known = true;
-  pc.row = {};
-  find_row_bases(pc);
-  const auto banks = static_cast<uint32_t>(pc.banks.size());
-  const Picoseconds* const bases = pc.row_bases.data();
-  const uint8_t* const base = pc.row_base.data();
-  const Picoseconds* const ready = pc.row_ready.data();
-  const uint64_t* const orders = pc.row_order.data();
-  if (spec_.per_bank_refresh) {
-    for (uint32_t b = 0; b < banks; ++b) offer_row(pc, b);
-    return;
-  }
-  Picoseconds times[kBanks];
+// Without branches that nobody can foresee: the earliest time, and the oldest of those that have it.
+template <typename Time>
+void DramChannel::find_row(PseudoChannel& pc, uint64_t banks, Best& best, Time&& time) const {
   Picoseconds at = kNever;
-  for (uint32_t b = 0; b < banks; ++b) {
-    times[b] = std::max(ready[b], bases[base[b]]);
-    at = std::min(at, times[b]);
-  }
-  if (at == kNever) return;
   uint64_t order = ~uint64_t{0};
-  for (uint32_t b = 0; b < banks; ++b) {
-    const uint64_t later = uint64_t{0} - static_cast<uint64_t>(times[b] != at);  // all ones
-    order = std::min(order, orders[b] | later);
+  for (; banks != 0; banks &= banks - 1) {
+    const auto b = static_cast<uint32_t>(__builtin_ctzll(banks));
+    const Picoseconds t = time(b);
+    const uint64_t o = pc.row_order[b];
+    const bool held = spec_.per_bank_refresh && held_by_refresh(pc, b, t);
+    const bool better = ((t < at) | ((t == at) & (o < order))) & !held;
+    const uint64_t taken = uint64_t{0} - static_cast<uint64_t>(better);  // all ones
+    at ^= (at ^ t) & taken;
+    order ^= (order ^ o) & taken;
   }
-  pc.row.at = at;
-  pc.row.order = order;
+  best.at = at;
+  best.order = order;
+}
+
+void DramChannel::find_closing(PseudoChannel& pc) {
+  pc.closing_known = true;
+  const Picoseconds base = std::max(blocked_, row_free_);
+  find_row(pc, pc.closings, pc.closing, [&](uint32_t b) { return std::max(pc.row_ready[b], base); });
+}
+
+void DramChannel::find_opening(PseudoChannel& pc) {
+  pc.opening_known = true;
+  find_opens(pc);
+  find_row(pc, pc.openings, pc.opening,
+           [&](uint32_t b) { return std::max(pc.row_ready[b], pc.opens[group_of_[b]]); });
 }
 
 /// One more candidate for the row change.
 void DramChannel::offer_row(PseudoChannel& pc, uint32_t b) {
-  if (!pc.row_known || pc.row_ready[b] == kNever) return;
-  const Picoseconds t = std::max(pc.row_ready[b], pc.row_bases[pc.row_base[b]]);
+  const uint64_t bit = uint64_t{1} << b;
+  const bool closes = (pc.closings & bit) != 0;
+  if (closes ? !pc.closing_known : !pc.opening_known || (pc.openings & bit) == 0) return;
+  const Picoseconds base = closes ? blocked_ : pc.opens[group_of_[b]];
+  const Picoseconds t = std::max({pc.row_ready[b], base, row_free_});
   if (spec_.per_bank_refresh && held_by_refresh(pc, b, t)) return;
-  pc.row.offer(t, pc.row_order[b], false);
+  (closes ? pc.closing : pc.opening).offer(t, pc.row_order[b], false);
 }
 
 void DramChannel::decide(PseudoChannel& pc) {
@@ -263,9 +278,12 @@ void DramChannel::decide(PseudoChannel& pc) {
   if (pc.queued == 0) return;
   if (!first_ready_) return decide_by_policy(pc);
   if (!pc.column_known) find_column(pc);
-  if (!pc.row_known || pc.row_bases[0] < row_free_) find_row(pc);
-  const bool row = pc.row.at < pc.column.at;
-  const Best& best = row ? pc.row : pc.column;
+  // Slots that are taken meanwhile matter to what wanted them: all others come later anyhow.
+  if (!pc.closing_known || pc.closing.at < row_free_) find_closing(pc);
+  if (!pc.opening_known || pc.opening.at < row_free_) find_opening(pc);
+  const Best& change = pc.opening.before(pc.closing) ? pc.opening : pc.closing;
+  const bool row = change.at < pc.column.at;
+  const Best& best = row ? change : pc.column;
   if (best.at < pc.refresh || (spec_.per_bank_refresh && best.at != kNever)) {
     pc.at = best.at;
     pc.command = row ? Next::row : Next::column;
@@ -281,7 +299,7 @@ void DramChannel::decide_by_policy(PseudoChannel& pc) {
   using Next = PseudoChannel::Next;
   const bool oldest = policies_.scheduler->oldest_of_bank();
   candidates_.clear();
-  find_row_bases(pc);
+  find_opens(pc);
   for (uint32_t b = 0; b < pc.banks.size(); ++b) {
     const Bank& bank = pc.banks[b];
     if (bank.queued == 0) continue;
@@ -294,8 +312,8 @@ void DramChannel::decide_by_policy(PseudoChannel& pc) {
         t = w.write ? std::max({w.arrival, blocked_, bank.write_clock, pc.write_clock, pc.group_write[group]})
                     : std::max({w.arrival, blocked_, bank.read_clock, pc.read_clock, pc.group_read[group]});
       } else {
-        t = bank.row != kClosed ? std::max({w.arrival, bank.precharge_clock, pc.row_bases[0]})
-                                : std::max({w.arrival, bank.activate_clock, pc.row_bases[group_of_[b] + 1]});
+        t = bank.row != kClosed ? std::max({w.arrival, bank.precharge_clock, blocked_, row_free_})
+                                : std::max({w.arrival, bank.activate_clock, pc.opens[group_of_[b]]});
       }
       candidates_.push_back({t, w.order, b, position, column, w.write});
     };
@@ -447,7 +465,7 @@ void DramChannel::activate(PseudoChannel& pc) {
   ++counters_.activates;
   note(Command::Kind::activate, pc, number, w.row);
   scan(pc, number);
-  pc.row_known = false;
+  pc.opening_known = false;
   undecided(pc);
   if (pc.column_known && pc.writes == 0 && bank.read_hit != kNone) {
     offer_column(pc, number, false);  // nothing else changes for reads alone
@@ -473,9 +491,10 @@ void DramChannel::precharge(PseudoChannel& pc) {
   } else {
     note_row_change(pc, number);
   }
-  pc.row_known = false;
+  pc.closing_known = false;
   undecided(pc);
   take_slots(spec_.pre_slots, t);
+  offer_row(pc, number);
 }
 
 /// A row command has the slots from `t` on. Others that wanted them decide anew.

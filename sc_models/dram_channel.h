@@ -115,6 +115,7 @@ class DramChannel {
     uint64_t order = ~uint64_t{0};
     bool write = false;
     uint32_t bank() const { return static_cast<uint32_t>(order % kBanks); }
+    bool before(const Best& o) const { return at != o.at ? at < o.at : order < o.order; }
     void offer(Picoseconds t, uint64_t o, bool w) {
       if (t != at ? t > at : o > order) return;  // of equals the oldest
       at = t;
@@ -133,13 +134,16 @@ class DramChannel {
     std::vector<Bank> banks;
     // A bit a bank: a request to the open row waits, one to another row; its row is open.
     uint64_t read_hits = 0, write_hits = 0, read_misses = 0, write_misses = 0;
-    // Row changes that could go, by bank: when, by the bank alone (kNever: none), whose request it is, and
-    // which of `row_bases` holds besides.
+    // Row changes that could go, by bank: when, by the bank alone, and whose request it is. A bit a bank: its
+    // row is to be closed, one is to be opened.
     std::vector<Picoseconds> row_ready;
     std::vector<uint64_t> row_order;
-    std::vector<uint8_t> row_base;
-    /// By all other rules: a row is closed, a row of group i - 1 is opened.
-    std::vector<Picoseconds> row_bases;
+    uint64_t closings = 0, openings = 0;
+    /// When a row of a group could be opened, by all other rules.
+    std::vector<Picoseconds> opens;
+    // The oldest hits, by bank; reads, then writes: when, by bank and request alone, and in which order.
+    std::vector<Picoseconds> column_ready;
+    std::vector<uint64_t> column_order;
     std::vector<Picoseconds> group_read, group_write;  ///< earliest, by the last commands to the group
     std::vector<Picoseconds> group_activate;           ///< tRRDL
     Picoseconds read_clock = 0, write_clock = 0, activate_clock = 0;  ///< by the last commands to any group
@@ -147,9 +151,10 @@ class DramChannel {
     uint32_t oldest_activate = 0;
     Picoseconds refresh = kNever;  ///< due
     uint32_t refresh_bank = 0;     ///< per-bank refresh: whose turn
-    // What could go next on the pins of column commands and of row commands, where that is known.
-    Best column, row;
-    bool column_known = false, row_known = false;
+    // What could go next on the pins of column commands and of row commands, where that is known. Row
+    // changes of before stay known until their slot is taken.
+    Best column, closing, opening;
+    bool column_known = false, closing_known = false, opening_known = false;
     // The next command, if known.
     bool decided = false;
     enum class Next : uint8_t { none, column, row, refresh } command = Next::none;
@@ -177,14 +182,18 @@ class DramChannel {
   void scan(PseudoChannel& pc, uint32_t bank);
   uint64_t column_candidates(const PseudoChannel& pc, bool writes) const;
   void find_column(PseudoChannel& pc);
-  void find_row(PseudoChannel& pc);
-  void find_row_bases(PseudoChannel& pc) const;
+  template <typename Time>
+  void find_row(PseudoChannel& pc, uint64_t banks, Best& best, Time&& time) const;
+  void find_closing(PseudoChannel& pc);
+  void find_opening(PseudoChannel& pc);
+  void find_opens(PseudoChannel& pc) const;
+  void note_hit(PseudoChannel& pc, uint32_t bank, bool write);
   void note_row_change(PseudoChannel& pc, uint32_t bank);
   void offer_row(PseudoChannel& pc, uint32_t bank);
   void offer_column(PseudoChannel& pc, uint32_t bank, bool write) const;
   void undecided(PseudoChannel& pc) { pc.decided = earliest_known_ = false; }
   void unknown(PseudoChannel& pc) {
-    pc.column_known = pc.row_known = false;
+    pc.column_known = pc.closing_known = pc.opening_known = false;
     undecided(pc);
   }
   void decide(PseudoChannel& pc);
