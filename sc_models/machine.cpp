@@ -515,7 +515,8 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     npu_modules_[r] =
         make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
                  {NpuId{r}, config_, *nmus_[r], options.probes, memory_pool_.get(), tiers_.get()});
-    if (options.footprint && options.probes != nullptr) npu_modules_[r]->add_footprint_signal(*options.probes);
+    if (options.footprint && options.probes != nullptr)
+      npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
     join(npu_modules_[r]->memory(), hbm, 0);
     if (of_nmu != nullptr) join(*of_nmu, hbm, 1);

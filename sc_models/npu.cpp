@@ -42,7 +42,7 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
   }
   if (vcd::ProbeHub* const probes = context.probes; probes != nullptr && probes->on()) {
     state_probe_ = probes->enumeration(std::string(name()) + ".state",
-                                      {"idle", "communicate", "remote_memory", "memory", "compute"});
+                                       {"idle", "communicate", "remote_memory", "memory", "compute"});
     node_probe_ = probes->number(std::string(name()) + ".node", 64);
   }
   SC_HAS_PROCESS(Npu);

@@ -28,8 +28,7 @@ PoolLayout::PoolLayout(const Config& config, bool folded)
 
 bool PoolLayout::folds(const MemoryPoolConfig& pool) {
   if (pool.upper.empty() || pool.as_packets()) return false;
-  return pool.as_flows() ||
-         (pool.split == PoolSplit::fluid && pool.group_memory == kDefaultMemoryModel);
+  return pool.as_flows() || (pool.split == PoolSplit::fluid && pool.group_memory == kDefaultMemoryModel);
 }
 
 std::unique_ptr<PoolLayout> PoolLayout::make(const Config& config, bool folded) {

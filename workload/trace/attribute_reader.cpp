@@ -240,14 +240,7 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       if (count(name, value, n)) node_.tensor_size = n;
       return true;
     case Key::comm_type:
-      if (!count(name, value, n)) return true;
-      if (n >= kCollectiveTypes) {
-        fail("{} is {}, but Chakra's collectives are 0 (ALL_REDUCE) to {} (BARRIER)", name, n,
-             kCollectiveTypes - 1);
-        return true;
-      }
-      node_.has_comm_type = true;
-      node_.op = kCollectives[n];
+      collective_type(name, value);
       return true;
     case Key::comm_size:
       if (count(name, value, n)) {
@@ -281,13 +274,7 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       if (truth(name, value, n)) node_.in_switch = n != 0;
       return true;
     case Key::pg_name:
-      if (value.shape == Value::Shape::text) {
-        node_.pg_name = value.bytes.text();
-      } else if (value.shape == Value::Shape::number) {
-        node_.pg_name = fmt::format("{}{}", value.negative ? "-" : "", value.magnitude);
-      } else {
-        note(name, value);
-      }
+      group_name(name, value);
       return true;
     case Key::iteration:
       if (value.shape == Value::Shape::number && !value.negative) {
@@ -296,11 +283,7 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       }
       return true;
     case Key::algorithm:
-      if (value.shape == Value::Shape::text) {
-        node_.algorithm = value.bytes.text();
-      } else {
-        note(name, value);
-      }
+      text(name, value, node_.algorithm);
       return true;
     case Key::tensors:
       if (value.shape == Value::Shape::list) note_tensors();
@@ -309,6 +292,32 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return dimensions(name, value);
   }
   return true;
+}
+
+void AttributeReader::collective_type(std::string_view name, const Value& value) {
+  uint64_t n = 0;
+  if (!count(name, value, n)) return;
+  if (n >= kCollectiveTypes) {
+    fail("{} is {}, but Chakra's collectives are 0 (ALL_REDUCE) to {} (BARRIER)", name, n,
+         kCollectiveTypes - 1);
+    return;
+  }
+  node_.has_comm_type = true;
+  node_.op = kCollectives[n];
+}
+
+void AttributeReader::group_name(std::string_view name, const Value& value) {
+  if (value.shape == Value::Shape::number)
+    node_.pg_name = fmt::format("{}{}", value.negative ? "-" : "", value.magnitude);
+  else
+    text(name, value, node_.pg_name);
+}
+
+void AttributeReader::text(std::string_view name, const Value& value, std::string& out) {
+  if (value.shape == Value::Shape::text)
+    out = value.bytes.text();
+  else
+    note(name, value);
 }
 
 void AttributeReader::note(std::string_view name, const Value& value) {

@@ -57,6 +57,9 @@ class AttributeReader {
   /// A number that cannot be negative.
   bool count(std::string_view name, const Value& value, uint64_t& n);
   bool rank(std::string_view name, const Value& value, uint32_t& n);
+  void collective_type(std::string_view name, const Value& value);
+  void group_name(std::string_view name, const Value& value);
+  void text(std::string_view name, const Value& value, std::string& out);
   void priority(std::string_view name, const Value& value);
   void location(std::string_view name, const Value& value);
   bool dimensions(std::string_view name, const Value& value);
