@@ -21,8 +21,8 @@ class TierPool final : public PoolAccess {
   /// `tiers` outlives the object.
   TierPool(TierAccess& tiers, trace::Location place) : tiers_(tiers), place_(place) {}
 
-  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes,
-             PoolClient& client) override {
+  void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes, PoolClient& client,
+             const PoolMembers&) override {
     tiers_.start(npu, token, place_, stores(operation), bytes, client);
   }
 

@@ -144,11 +144,47 @@ void expect_same(const WorkloadConfig& a, const WorkloadConfig& b) {
   EXPECT_EQ(npus, b.npus);
 }
 
+void expect_same(const HostMemoryConfig& a, const HostMemoryConfig& b) {
+  const auto& [per, nodes, bandwidth, latency, efficiency, capacity, over_capacity, implementation, links,
+               link_bandwidth, link_latency, chunk, window, order] = a;
+  EXPECT_EQ(per, b.per);
+  EXPECT_EQ(nodes, b.nodes);
+  EXPECT_EQ(bandwidth, b.bandwidth);
+  EXPECT_EQ(latency, b.latency);
+  EXPECT_EQ(efficiency, b.efficiency);
+  EXPECT_EQ(capacity, b.capacity);
+  EXPECT_EQ(over_capacity, b.over_capacity);
+  EXPECT_EQ(implementation, b.implementation);
+  EXPECT_EQ(links, b.links);
+  EXPECT_EQ(link_bandwidth, b.link_bandwidth);
+  EXPECT_EQ(link_latency, b.link_latency);
+  EXPECT_EQ(chunk, b.chunk);
+  EXPECT_EQ(window, b.window);
+  EXPECT_EQ(order, b.order);
+}
+
+void expect_same(const NvmeConfig& a, const NvmeConfig& b) {
+  const auto& [bandwidth, latency, efficiency, capacity, over_capacity, implementation, link_bandwidth,
+               link_latency, path, chunk, window, order] = a;
+  EXPECT_EQ(bandwidth, b.bandwidth);
+  EXPECT_EQ(latency, b.latency);
+  EXPECT_EQ(efficiency, b.efficiency);
+  EXPECT_EQ(capacity, b.capacity);
+  EXPECT_EQ(over_capacity, b.over_capacity);
+  EXPECT_EQ(implementation, b.implementation);
+  EXPECT_EQ(link_bandwidth, b.link_bandwidth);
+  EXPECT_EQ(link_latency, b.link_latency);
+  EXPECT_EQ(path, b.path);
+  EXPECT_EQ(chunk, b.chunk);
+  EXPECT_EQ(window, b.window);
+  EXPECT_EQ(order, b.order);
+}
+
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
-    const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, nmu, packets, collectives,
-                 workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping,
+    const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, host, nvme, nmu, packets,
+                 collectives, workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping,
                  implementations] = a;
     ASSERT_EQ(implementations.size(), b.implementations.size());
     for (size_t i = 0; i < implementations.size(); ++i) {
@@ -239,11 +275,15 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(bandwidth, b.remote_memory->bandwidth);
       EXPECT_EQ(latency, b.remote_memory->latency);
     }
+    ASSERT_EQ(host.has_value(), b.host_memory.has_value());
+    if (host) expect_same(*host, *b.host_memory);
+    ASSERT_EQ(nvme.has_value(), b.nvme.has_value());
+    if (nvme) expect_same(*nvme, *b.nvme);
     EXPECT_EQ(pool.has_value(), b.memory_pool.has_value());
     if (pool && b.memory_pool) {
       const auto& [design, nodes, out_switches, groups, group_bandwidth, out_node_bandwidth,
                    in_node_bandwidth, latency, request_latency, chunk, split, striping, pool_capacity,
-                   pool_efficiency, buffer, fidelity, pool_levels, shape, placement, wraparound, share, upper,
+                   group_memory, pool_efficiency, buffer, fidelity, pool_levels, shape, placement, wraparound, share, upper,
                    width, height] = *pool;
       const MemoryPoolConfig& o = *b.memory_pool;
       EXPECT_EQ(design, o.design);
@@ -259,6 +299,7 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(split, o.split);
       EXPECT_EQ(striping, o.striping);
       EXPECT_EQ(pool_capacity, o.capacity);
+      EXPECT_EQ(group_memory, o.group_memory);
       EXPECT_EQ(pool_efficiency, o.efficiency);
       EXPECT_EQ(buffer, o.buffer);
       EXPECT_EQ(fidelity, o.fidelity);

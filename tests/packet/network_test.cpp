@@ -19,6 +19,7 @@
 #include "tests/vcd/vcd_parser.h"
 #include "tlm_interconnect/packet/packet_network.h"
 #include "tlm_interconnect/packet/traffic.h"
+#include "vcd/waves.h"
 
 namespace weft::packet {
 namespace {

@@ -31,8 +31,11 @@ class TensorRoom {
  public:
   explicit TensorRoom(const Config& config) : config_(config) {}
   void add(const trace::Node& node) {
-    if (node.remote && config_.memory_pool) return;  // the pool counts its own
-    uint64_t& tensors = tensors_[node.remote ? 1 : 0][node.tensor_size];
+    const trace::Location place = tiers::place_of(config_, node.location);
+    const bool remote = place == trace::Location::remote;
+    // The pool counts its own, and accesses to hosts and drives carry no bytes.
+    if (tiers::is_tier(place) || (remote && config_.memory_pool)) return;
+    uint64_t& tensors = tensors_[remote ? 1 : 0][node.tensor_size];
     if (node.type == trace::NodeType::mem_store || tensors == 0) ++tensors;
   }
   double bytes() const {
