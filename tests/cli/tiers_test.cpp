@@ -298,6 +298,10 @@ TEST_F(Tiers, LocationsHaveNamesToo) {
             run_some(1, access(1, kHost, false, kMiB), machine()));
   const std::string both = machine() + "remote_memory: {bandwidth: 1 GB/s, latency: 0 ns}\n";
   EXPECT_EQ(run_some(1, access(1, kRemote, false, kMiB), both)[0], 1'048'576'000u);
+  // .. and those to hosts and drives to remote memory where there are no hosts.
+  const std::string remote = std::string(kFabric) + "remote_memory: {bandwidth: 1 GB/s, latency: 0 ns}\n";
+  for (const Place place : {kRemote, kHost, kNvme})
+    EXPECT_EQ(run_some(1, access(1, place, false, kMiB), remote)[0], 1'048'576'000u) << place;
 }
 
 TEST_F(Tiers, WhatIsNotThereIsAnErrorWithItsPlace) {

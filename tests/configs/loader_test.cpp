@@ -184,8 +184,8 @@ void expect_same(const NvmeConfig& a, const NvmeConfig& b) {
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, host, nvme, nmu, packets,
-                 collectives, workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules, mapping,
-                 implementations] = a;
+                 collectives, workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules,
+                 mapping, implementations] = a;
     ASSERT_EQ(implementations.size(), b.implementations.size());
     for (size_t i = 0; i < implementations.size(); ++i) {
       const auto& [modules, implementation, origin] = implementations[i];
@@ -283,8 +283,8 @@ void expect_same(const Config& a, const Config& b) {
     if (pool && b.memory_pool) {
       const auto& [design, nodes, out_switches, groups, group_bandwidth, out_node_bandwidth,
                    in_node_bandwidth, latency, request_latency, chunk, split, striping, pool_capacity,
-                   group_memory, pool_efficiency, buffer, fidelity, pool_levels, shape, placement, wraparound, share, upper,
-                   width, height] = *pool;
+                   group_memory, pool_efficiency, buffer, fidelity, pool_levels, shape, placement, wraparound,
+                   share, upper, width, height] = *pool;
       const MemoryPoolConfig& o = *b.memory_pool;
       EXPECT_EQ(design, o.design);
       EXPECT_EQ(nodes, o.nodes);

@@ -30,7 +30,7 @@ void write_traces(const trace::test::TempFolder& folder, uint32_t ranks) {
       PbNode node = trace::test::make(id, "access",
                                       store ? ChakraProtoMsg::MEM_STORE_NODE : ChakraProtoMsg::MEM_LOAD_NODE);
       trace::test::attribute(node, "tensor_size", static_cast<int64_t>(bytes));
-      if (remote) trace::test::attribute(node, "tensor_loc", 2);
+      if (remote) trace::test::attribute(node, "tensor_loc", 1);
       if (after != 0) node.add_data_deps(after);
       nodes.push_back(node);
       return id++;

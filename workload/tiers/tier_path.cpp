@@ -75,6 +75,8 @@ trace::Location place_of(const Config& config, trace::Location location) {
   if (location == trace::Location::remote && !config.memory_pool && !config.remote_memory &&
       config.host_memory)
     return trace::Location::host;
+  if (is_tier(location) && !config.host_memory && (config.memory_pool || config.remote_memory))
+    return trace::Location::remote;
   return location;
 }
 

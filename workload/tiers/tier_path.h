@@ -16,7 +16,8 @@
 namespace weft::tiers {
 
 /// Where an access to `location` goes on this machine: remote accesses of a machine with neither pool nor
-/// remote memory go to its hosts.
+/// remote memory go to its hosts, and accesses to hosts and drives of a machine without hosts to its remote
+/// memory.
 trace::Location place_of(const Config& config, trace::Location location);
 
 /// `place` is a host or its drives.
