@@ -266,9 +266,6 @@ void draw_collective_keys(Random& random, Machine& machine, const CollectiveLimi
     keys["nmu.endpoint_delay"] = fmt::format("{} ps", random.between(1, 100) * 1000);
 }
 
-namespace {
-
-/// All members do alike, and no two messages of different members share a link.
 bool lockstep(const Machine& machine) {
   for (const Dimension& d : machine.dimensions) {
     const bool power = (d.size & (d.size - 1)) == 0;
@@ -276,8 +273,6 @@ bool lockstep(const Machine& machine) {
   }
   return true;
 }
-
-}  // namespace
 
 void draw_orderly_collective(Random& random, Case& c) {
   CollectiveLimits limits;

@@ -51,6 +51,8 @@ void draw_collective_keys(Random& random, Machine& machine, const CollectiveLimi
 /// algorithms of which that is true (ring, direct, halving_doubling of a power of two; sizes that divide; no
 /// root; the default order). Else there is one chunk.
 void draw_orderly_collective(Random& random, Case& c);
+/// All members of a collective do alike, and no two messages of different members share a link.
+bool lockstep(const Machine& machine);
 
 /// A size: small ones, round ones and those that divide by nothing.
 uint64_t draw_bytes(Random& random, uint64_t largest = 4 << 20);
