@@ -7,6 +7,7 @@
 #ifndef WEFT_SC_MODELS_DMA_TENSORS_H
 #define WEFT_SC_MODELS_DMA_TENSORS_H
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <vector>
