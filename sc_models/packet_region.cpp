@@ -127,11 +127,9 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
   region.dimensions = dimensions;
   region.segmentation = packet_segmentation(config);
   std::vector<Rate> rates;
-  uint64_t ranks = 1;
   uint64_t lanes = 0;
   for (const uint32_t d : dimensions) {
     for (uint32_t l = 0; l < levels_of(all[d]); ++l) rates.push_back(at_level(all[d], l).link_rate());
-    ranks *= all[d].size;
     lanes += Shape(all[d]).links() + (collectives::uses_unit(config, d) ? 1 : 0);
   }
   if (config.npus() * lanes > kMostInterfaces) {
