@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "cosim/blocks/block_faults.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cosim/axis/stream_master.h"
+#include "cosim/axis/stream_slave.h"
+
+namespace weft::cosim {
+namespace {
+
+constexpr size_t kKept = 1000;
+constexpr size_t kTold = 5;
+
+}  // namespace
+
+std::string describe(const BlockFault& fault) {
+  return fmt::format("at {} ps, port {}: {}{}", fault.at, fault.port,
+                     fault.known ? describe(fault.message) + ": " : "", fault.what);
+}
+
+void FaultList::add(BlockFault fault) {
+  ++count_;
+  if (kept_.size() < kKept) kept_.push_back(std::move(fault));
+}
+
+void FaultList::add(Picoseconds at, uint32_t port, const MessageFace* message, std::string what) {
+  BlockFault fault;
+  fault.at = at;
+  fault.port = port;
+  fault.known = message != nullptr;
+  if (message != nullptr) fault.message = *message;
+  fault.what = std::move(what);
+  add(std::move(fault));
+}
+
+std::string FaultList::stall_line() const {
+  return kept_.empty() ? std::string() : "\n  fault of the block: " + describe(kept_.front());
+}
+
+void FaultList::tell(const std::string& whose, std::vector<std::string>& lines) const {
+  for (size_t i = 0; i < std::min(kTold, kept_.size()); ++i)
+    lines.push_back(fmt::format("{}: {}", whose, describe(kept_[i])));
+  if (count_ > kTold) lines.push_back(fmt::format("{}: {} faults in all", whose, count_));
+}
+
+std::string stall_lines(const StreamMaster& in, const StreamSlave& out) {
+  std::string text;
+  for (const std::string& line : {in.stall_text(), out.stall_text()})
+    if (!line.empty()) text += "\n  " + line;
+  return text;
+}
+
+}  // namespace weft::cosim

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# What crosses a block's boundary, in a file, and a testbench that replays it.
+set(WEFT_COSIM_RECORD_SOURCES
+  record/block_recorder.cpp
+  record/recording.cpp
+  record/replay.cpp
+  record/router_replay.cpp
+  record/switch_replay.cpp)

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// What replays have in common: the answers of a block are compared with those of its recording, and the first
+// difference in time is told.
+
+#ifndef WEFT_COSIM_RECORD_REPLAY_H
+#define WEFT_COSIM_RECORD_REPLAY_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cosim/record/recording.h"
+
+namespace weft::cosim {
+
+struct ReplayOptions {
+  /// Answers may come so much earlier or later than recorded. 0: exactly when recorded.
+  Picoseconds tolerance = 0;
+};
+
+struct Difference {
+  Picoseconds at = 0;   ///< when the answer is there, or was to be
+  std::string port;     ///< the link that it leaves by
+  std::string message;  ///< who it is of: collective, chunk, phase, round, packet
+  std::string what;     ///< what is different
+};
+
+/// "at 12.5 us (12500000 ps), link job.switch0_1.to3: message ..: .."
+std::string describe(const Difference& difference);
+
+/// Errors: UserError(usage) for a recording of another kind of block, or at another fidelity.
+void check_kind(const Recording& recording, const std::string& kind, const std::string& level);
+
+/// A recording and the differences that a replay of it has found.
+class ReplayReport {
+ public:
+  explicit ReplayReport(const Recording& recording) : recording_(recording) {}
+
+  void differs(Picoseconds at, uint32_t port, const RecordedEvent& event, std::string what);
+  void agrees() { ++agreed_; }
+  /// Another difference is a fault that the block's pins have shown.
+  void faulty() { ++faults_; }
+  uint64_t faults() const { return faults_; }
+  /// The earliest; null: there is none.
+  const Difference* first() const { return count_ == 0 ? nullptr : &first_; }
+  uint64_t differences() const { return count_; }
+  uint64_t agreed() const { return agreed_; }
+
+ private:
+  const Recording& recording_;
+  Difference first_;
+  uint64_t count_ = 0;
+  uint64_t agreed_ = 0;
+  uint64_t faults_ = 0;
+};
+
+/// A testbench of one block.
+class BlockReplay {
+ public:
+  virtual ~BlockReplay() = default;
+  /// Once nothing moves any more: what has not come is a difference, too.
+  virtual void finish() = 0;
+  virtual const ReplayReport& report() const = 0;
+  /// What went in, and was to come out: "messages", "packets".
+  virtual const char* unit() const = 0;
+  virtual uint64_t driven() const = 0;
+  virtual uint64_t expected() const = 0;
+  /// What the block waits for; "": nothing.
+  virtual std::string stall_text() const = 0;
+};
+
+}  // namespace weft::cosim
+
+#endif

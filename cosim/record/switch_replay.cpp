@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "cosim/record/switch_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "cosim/blocks/frame_book.h"
+#include "sc_models/unit_model.h"
+
+namespace weft::cosim {
+
+/// Messages leave as they have left in the recording.
+class SwitchReplay::Ways final : public SwitchWays {
+ public:
+  explicit Ways(const Recording& recording) : header_(recording.header) {
+    for (const RecordedEvent& event : recording.events) {
+      if (event.into) continue;
+      const auto& crossing = std::get<fabric::Crossing>(event.what);
+      ports_[key_of(crossing)] = event.port;
+      by_destination_[crossing.destination] = event.port;
+    }
+  }
+  uint32_t output(const fabric::Packet& packet) const override {
+    const auto known = ports_.find({packet.id_low, packet.id_high, packet.source, packet.destination});
+    if (known != ports_.end()) return known->second;
+    // It had not left when the recording ended.
+    const auto other = by_destination_.find(packet.destination);
+    return other == by_destination_.end() ? 0 : other->second;
+  }
+  SwitchLink link(uint32_t port) const override {
+    return {"." + std::to_string(port), header_.ports[port].peer, 0};
+  }
+  uint32_t turn(uint32_t port, const fabric::Packet& packet) const override {
+    return header_.turn_by_sender ? packet.source : port;
+  }
+
+ private:
+  const RecordingHeader& header_;
+  std::map<Key, uint32_t> ports_;
+  std::map<uint32_t, uint32_t> by_destination_;
+};
+
+/// The elements that recorded messages carry.
+class SwitchReplay::Elements final : public fabric::CrossingElements {
+ public:
+  std::vector<std::byte> take(uint32_t handle) override {
+    free_.push_back(handle);
+    return std::move(kept_[handle - 1]);
+  }
+  uint32_t put(const std::vector<std::byte>& bytes) override {
+    if (free_.empty()) {
+      kept_.emplace_back();
+      free_.push_back(static_cast<uint32_t>(kept_.size()));
+    }
+    const uint32_t handle = free_.back();
+    free_.pop_back();
+    kept_[handle - 1] = bytes;
+    return handle;
+  }
+
+ private:
+  std::vector<std::vector<std::byte>> kept_;
+  std::vector<uint32_t> free_;
+};
+
+SwitchReplay::SwitchReplay(sc_core::sc_module_name module_name, const Recording& recording, const Make& make,
+                           const ReplayOptions& options)
+    : sc_core::sc_module(module_name),
+      recording_(recording),
+      options_(options),
+      report_(recording),
+      elements_(std::make_unique<Elements>()),
+      wheel_("wheel"),
+      next_("next") {
+  check_kind(recording, "switch", "message");
+  for (const RecordedEvent& event : recording.events) {
+    const auto& crossing = std::get<fabric::Crossing>(event.what);
+    if (!event.into) expected_.emplace(key_of(crossing), Expected{&event});
+    if (event.into && (crossing.destination & kUnitPeer) != 0)
+      throw UserError(ExitCode::usage,
+                      fmt::format("the recorded switch '{}' has a collective unit, which is no part of a "
+                                  "switch's replay; record a job without the algorithm `in_switch`",
+                                  recording.header.block));
+  }
+  SwitchContext context{{}, std::make_shared<Ways>(recording), Switching::cut_through, pool_, wheel_};
+  if (!recording.header.cut_through) context.switching = Switching::store_and_forward;
+  context.elements = elements_.get();
+  for (const RecordedPort& port : recording.header.ports) {
+    types_.emplace_back(Rate{port.rate, static_cast<uint32_t>(port.rate_per)}, port.latency);
+    context.ports.push_back({&types_.back(), port.initiator});
+  }
+  switch_ = make("block", std::move(context));
+  for (uint32_t p = 0; p < recording.header.ports.size(); ++p) {
+    const RecordedPort& port = recording.header.ports[p];
+    borders_.emplace_back();
+    if (port.peer.empty()) continue;
+    borders_.back() = std::make_unique<fabric::Border>(
+        fmt::format("port{}", p).c_str(),
+        port.initiator ? fabric::Border::Side::target : fabric::Border::Side::initiator, pool_,
+        [this, p](const fabric::Crossing& crossing) { answered(p, crossing); }, elements_.get());
+    if (port.initiator) {
+      fabric::join(*switch_->ports()[p].initiator, *borders_[p]->target());
+    } else {
+      fabric::join(*borders_[p]->initiator(), *switch_->ports()[p].target);
+    }
+  }
+  SC_HAS_PROCESS(SwitchReplay);
+  SC_METHOD(drive);
+  sensitive << next_;
+}
+
+SwitchReplay::~SwitchReplay() = default;
+
+void SwitchReplay::drive() {
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  const std::vector<RecordedEvent>& events = recording_.events;
+  for (; position_ < events.size(); ++position_) {
+    const RecordedEvent& event = events[position_];
+    if (!event.into) continue;
+    if (event.at > now) {
+      next_.notify(sc_core::sc_time::from_value(event.at - now));
+      return;
+    }
+    ++driven_;
+    borders_[event.port]->enter(std::get<fabric::Crossing>(event.what));
+  }
+}
+
+void SwitchReplay::answered(uint32_t port, const fabric::Crossing& crossing) {
+  const auto [begin, end] = expected_.equal_range(key_of(crossing));
+  auto found = std::find_if(begin, end, [](const auto& entry) { return !entry.second.seen; });
+  const RecordedEvent actual{sc_core::sc_time_stamp().value(), port, false, crossing};
+  if (found == end) {
+    report_.differs(crossing.first, port, actual,
+                    begin == end ? "is not in the recording" : "comes once more than in the recording");
+    return;
+  }
+  found->second.seen = true;
+  const RecordedEvent& recorded = *found->second.event;
+  const auto& wanted = std::get<fabric::Crossing>(recorded.what);
+  const auto differs = [&](const std::string& what) {
+    report_.differs(std::min(crossing.first, wanted.first), port, recorded, what);
+  };
+  const auto off = [&](Picoseconds a, Picoseconds b) { return (a > b ? a - b : b - a) > options_.tolerance; };
+  if (port != recorded.port)
+    return differs(fmt::format("leaves by port {} to {}; recorded: port {} to {}", port,
+                               recording_.header.ports[port].peer, recorded.port,
+                               recording_.header.ports[recorded.port].peer));
+  if (crossing.bytes != wanted.bytes)
+    return differs(fmt::format("has {} B; recorded: {} B", crossing.bytes, wanted.bytes));
+  if (crossing.elements != wanted.elements) {
+    size_t at = 0;
+    const size_t both = std::min(crossing.elements.size(), wanted.elements.size());
+    while (at < both && crossing.elements[at] == wanted.elements[at]) ++at;
+    if (at == both)
+      return differs(fmt::format("carries {} B of elements; recorded: {} B", crossing.elements.size(),
+                                 wanted.elements.size()));
+    return differs(fmt::format("carries 0x{:02x} at byte {} of its elements; recorded: 0x{:02x}",
+                               std::to_integer<int>(crossing.elements[at]), at,
+                               std::to_integer<int>(wanted.elements[at])));
+  }
+  if (off(crossing.first, wanted.first))
+    return differs(fmt::format(
+        "its head is there at {} ps, {} ps {} than recorded", crossing.first,
+        crossing.first > wanted.first ? crossing.first - wanted.first : wanted.first - crossing.first,
+        crossing.first > wanted.first ? "later" : "earlier"));
+  if (off(crossing.length, wanted.length))
+    return differs(fmt::format("takes {} ps from its head to its tail; recorded: {} ps", crossing.length,
+                               wanted.length));
+  report_.agrees();
+}
+
+void SwitchReplay::finish() {
+  for (const auto& [key, expected] : expected_) {
+    if (expected.seen) continue;
+    const auto& wanted = std::get<fabric::Crossing>(expected.event->what);
+    report_.differs(wanted.first, expected.event->port, *expected.event, "does not come");
+  }
+  const auto* const teller = dynamic_cast<const FaultTeller*>(switch_.get());
+  if (teller == nullptr) return;
+  // What its pins show, and its messages do not: bytes.
+  for (const BlockFault& fault : teller->faults()) {
+    fabric::Crossing crossing;
+    crossing.id_low = fault.message.id_low;
+    crossing.id_high = fault.message.id_high;
+    crossing.source = fault.message.source;
+    crossing.destination = fault.message.destination;
+    crossing.bytes = fault.message.bytes;
+    report_.faulty();
+    report_.differs(fault.at, fault.port, {fault.at, fault.port, false, crossing}, fault.what);
+  }
+}
+
+}  // namespace weft::cosim

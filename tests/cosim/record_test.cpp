@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// `--record` changes no result, and what it records drives the block alone, which does the same again.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/cli/weft_process.h"
+#include "tests/vcd/vcd_parser.h"
+
+namespace weft::test {
+namespace {
+
+const char kMachine[] =
+    "weft: 1\n"
+    "topology:\n"
+    "  notation: Ring(4)_FullyConnected(2)_Switch(4)\n"
+    "  dimensions:\n"
+    "    - {bandwidth: 100 GB/s, latency: 300 ns, fidelity: FIRST}\n"
+    "    - {bandwidth: 50 GB/s, latency: 400 ns}\n"
+    "    - {bandwidth: 25 GB/s, latency: 1 us, fidelity: LAST}\n"
+    "collectives: {chunks: 4}\n";
+
+class Record : public ::testing::Test {
+ protected:
+  std::string at(const std::string& name) const { return folder_.file(name); }
+  std::string machine(const std::string& first, const std::string& last) const {
+    std::string text = kMachine;
+    text.replace(text.find("FIRST"), 5, first);
+    text.replace(text.find("LAST"), 4, last);
+    write(at("machine.yaml"), text);
+    return at("machine.yaml");
+  }
+  void traces() const {
+    const Ran made = weft({"generate", "llm", "--tp", "4", "--dp", "8", "--layers", "2", "--hidden", "256",
+                           "--batch", "8", "--out", at("trace")});
+    ASSERT_EQ(made.status, 0) << made.err;
+  }
+  Ran run(const std::string& out, const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"run",      at("machine.yaml"),          "--trace", at("trace/llm"),
+                                          "--groups", at("trace/llm.groups.json"), "--out",   at(out)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return weft(arguments);
+  }
+  /// Result files are the same, but for what a run measures of itself and, at `packet` fidelity, activations.
+  void expect_same(const std::string& a, const std::string& b, bool events) const {
+    for (const char* const name : {"ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "links.csv"})
+      EXPECT_EQ(read(at(a + "/" + name)), read(at(b + "/" + name))) << name;
+    const auto without = [&](std::string text) {
+      text = std::regex_replace(text, std::regex("\"(wall_s|peak_rss_MiB)\": [^,\n]*"), "");
+      return events ? text : std::regex_replace(text, std::regex("\"events[a-z_]*\": [^,\n]*"), "");
+    };
+    EXPECT_EQ(without(read(at(a + "/summary.json"))), without(read(at(b + "/summary.json"))));
+  }
+
+  vcd::test::TemporaryFolder folder_;
+};
+
+TEST_F(Record, ChangesNoResult) {
+  traces();
+  machine("message", "message");
+  ASSERT_EQ(run("plain", {}).status, 0);
+  for (const char* const block : {"npu[3].nmu", "switch2_1", "nmu31"}) {
+    const Ran recorded = run("recorded", {"--record", block, "--record-file", at("a.rec")});
+    ASSERT_EQ(recorded.status, 0) << recorded.err;
+    EXPECT_TRUE(recorded.says({"weft: recorded ", " events, "})) << recorded.err;
+    expect_same("plain", "recorded", true);
+    const Ran shown = weft({"record", "show", at("a.rec"), "--limit", "3"});
+    EXPECT_EQ(shown.status, 0) << shown.err;
+    EXPECT_NE(shown.out.find("collective "), std::string::npos) << shown.out;
+    EXPECT_NE(shown.out.find("chunk "), std::string::npos) << shown.out;
+    EXPECT_NE(shown.out.find("more; --limit shows more"), std::string::npos) << shown.out;
+  }
+}
+
+TEST_F(Record, ChangesNoResultAtPacketFidelity) {
+  traces();
+  machine("packet", "packet");
+  ASSERT_EQ(run("plain", {}).status, 0);
+  const Ran recorded = run("recorded", {"--record", "packet0_0.router1"});
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  expect_same("plain", "recorded", false);
+  const Ran shown = weft({"record", "show", at("recorded/packet0_0.router1.rec")});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_NE(shown.out.find("router packet0_0.router1 at packet fidelity"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("credits of VC"), std::string::npos) << shown.out;
+  // The packet's message by its id, with the collective's name: not by a handle.
+  EXPECT_TRUE(
+      std::regex_search(shown.out, std::regex("flits 0.*collective [0-9]+ \\([a-z_]+ of [0-9]+ B, node")))
+      << shown.out;
+}
+
+TEST_F(Record, ASwitchDoesAloneWhatItDidInTheJob) {
+  traces();
+  machine("message", "message");
+  for (const char* const data : {"none", "functional"}) {
+    const Ran recorded = run("out", {"--record", "switch2_1", "--set", std::string("run.data=") + data});
+    ASSERT_EQ(recorded.status, 0) << recorded.err;
+    const Ran same = weft({"replay", at("out/switch2_1.rec"), "--implementation", "crossbar"});
+    EXPECT_EQ(same.status, 0) << same.out << same.err;
+    EXPECT_NE(same.out.find("answers as recorded"), std::string::npos) << same.out;
+    EXPECT_EQ(same.out.find("first difference"), std::string::npos) << same.out;
+    // Every answer is there.
+    std::smatch counts;
+    ASSERT_TRUE(std::regex_search(same.out, counts, std::regex("([0-9,]+) of ([0-9,]+) answers")));
+    EXPECT_EQ(counts[1], counts[2]);
+    EXPECT_NE(counts[1], "0");
+  }
+}
+
+TEST_F(Record, CollectivesAreRecordedToo) {
+  const std::string config = machine("message", "message");
+  const std::vector<std::string> command = {"collective", config, "--size", "64 KiB", "--json"};
+  std::vector<std::string> recording = command;
+  recording.insert(recording.end(), {"--record", "switch2_0", "--out", at("out")});
+  const Ran plain = weft(command);
+  const Ran recorded = weft(recording);
+  ASSERT_EQ(recorded.status, 0) << recorded.err;
+  const auto time = [](const std::string& text) { return text.substr(text.find("\"time_ns\""), 40); };
+  EXPECT_EQ(time(plain.out), time(recorded.out));
+  const Ran same = weft({"replay", at("out/switch2_0.rec"), "--implementation", "crossbar"});
+  EXPECT_EQ(same.status, 0) << same.out << same.err;
+}
+
+TEST_F(Record, WhatCannotBeIsTold) {
+  const std::string config = machine("message", "message");
+  const auto collective = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"collective", config, "--size", "4 KiB", "--no-fold"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return weft(arguments);
+  };
+  Ran ran = collective({"--record", "switch9_9", "--record-file", at("a.rec")});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"--record 'switch9_9': no block of that name", "the blocks are nmu0"})) << ran.err;
+  ran = collective({"--record-file", at("a.rec")});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"--record says which block"})) << ran.err;
+  ran = collective({"--record", "nmu3", "--record-file", at("no/such/folder/a.rec")});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"the recording cannot be written"})) << ran.err;
+  ran = collective({"--record", "nmu3", "--record-file", at("a.rec"), "--fidelity", "analytical"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"`analytical` fidelity", "`fidelity: message`"})) << ran.err;
+
+  ASSERT_EQ(collective({"--record", "nmu3", "--record-file", at("a.rec")}).status, 0);
+  ran = weft({"replay", at("a.rec"), "--implementation", "crossbar"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"a.rec: the recording is of the nmu 'nmu3', and switches and routers are replayed"}))
+      << ran.err;
+  ASSERT_EQ(collective({"--record", "switch2_0", "--record-file", at("b.rec")}).status, 0);
+  ran = weft({"replay", at("b.rec"), "--implementation", "crossbar", "--block", "switch2_1"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"a recording of the switch 'switch2_0', not of 'switch2_1'"})) << ran.err;
+  ran = weft({"replay", at("b.rec"), "--implementation", "rtl:crossbar"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"the switch model 'crossbar' of weft is no RTL"})) << ran.err;
+  const std::string whole = read(at("b.rec"));
+  write(at("c.rec"), whole.substr(0, whole.size() / 2));
+  ran = weft({"replay", at("c.rec"), "--implementation", "crossbar"});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_TRUE(ran.says({"c.rec: the recording is cut short after "})) << ran.err;
+}
+
+TEST_F(Record, TheRecordedSwitchingHolds) {
+  const std::string config = machine("message", "message");
+  const std::string file = at("a.rec");
+  ASSERT_EQ(weft({"collective", config, "--size", "64 KiB", "--set",
+                  "topology.dimensions[2].switching=store_and_forward", "--record", "switch2_0",
+                  "--record-file", file})
+                .status,
+            0);
+  const Ran same = weft({"replay", file, "--implementation", "crossbar"});
+  EXPECT_EQ(same.status, 0) << same.out;
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// The file of a recording: it comes back as it was written, and what is cut short, damaged, or of another
+// version is refused.
+
+#include "cosim/record/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "cosim/record/block_recorder.h"
+#include "tests/vcd/vcd_parser.h"
+
+namespace weft::cosim {
+namespace {
+
+fabric::Crossing draw_message(std::mt19937_64& random, Picoseconds at) {
+  fabric::Crossing c;
+  const auto any = [&] { return random() >> (random() % 64); };
+  c.first = at + (any() >> 8);
+  c.length = any();
+  c.bytes = any();
+  c.id_low = any();
+  c.id_high = any();
+  c.submitted = random() % 2 == 0 ? 0 : any();
+  c.queued = any();
+  c.latency = any();
+  c.source = static_cast<uint32_t>(any());
+  c.destination = static_cast<uint32_t>(any());
+  c.target = static_cast<uint32_t>(any());
+  c.flags = static_cast<uint8_t>(any());
+  c.plane = static_cast<uint8_t>(any());
+  c.has_elements = random() % 2 == 0;
+  c.elements.resize(c.has_elements ? random() % 40 : 0);
+  for (std::byte& b : c.elements) b = static_cast<std::byte>(random());
+  return c;
+}
+
+fabric::FlitCrossing draw_flits(std::mt19937_64& random, Picoseconds at) {
+  fabric::FlitCrossing c;
+  c.kind = static_cast<fabric::FlitCrossing::Kind>(random() % 4);
+  c.vc = static_cast<uint8_t>(random() % 8);
+  c.first = ticks(at) + random() % 100000;
+  c.stride = random() % 5000;
+  c.count = static_cast<uint32_t>(random() % 100 + 1);
+  if (c.kind != fabric::FlitCrossing::Kind::flits) return c;
+  c.first_flit = static_cast<uint32_t>(random() % 3);
+  c.packet_flits = static_cast<uint32_t>(random() % 1000 + 200);
+  if (!c.has_head()) return c;
+  for (uint64_t* field : {&c.head.bytes, &c.head.id_low, &c.head.id_high, &c.head.interface})
+    *field = random();
+  c.head.submitted = ticks(at) - random() % 100;
+  for (uint32_t* field : {&c.head.source, &c.head.destination, &c.head.elements})
+    *field = static_cast<uint32_t>(random());
+  c.head.virtual_network = static_cast<uint8_t>(random());
+  c.head.flags = static_cast<uint8_t>(random());
+  c.head.marked = random() % 2 == 0;
+  return c;
+}
+
+RecordingHeader header_of(const std::string& level) {
+  RecordingHeader header;
+  header.kind = "switch";
+  header.block = "switch0_1";
+  header.level = level;
+  header.program = "9.9";
+  header.digest = 0x0123456789abcdef;
+  header.cut_through = false;
+  header.turn_by_sender = true;
+  header.cycle = 2520000;
+  for (int p = 0; p < 3; ++p) {
+    RecordedPort port;
+    port.name = "job.switch0_1.to" + std::to_string(p);
+    port.peer = "nmu" + std::to_string(p);
+    port.initiator = p == 1;
+    port.rate = 50'000'000'000;
+    port.latency = 500'000;
+    port.vcs = 4;
+    port.depth = 16;
+    header.ports.push_back(port);
+  }
+  return header;
+}
+
+class RecordingFile : public ::testing::Test {
+ protected:
+  /// A recording of `events` events; what was written.
+  Recording write(uint32_t events, const std::string& level = "message") {
+    Recording written;
+    written.header = header_of(level);
+    written.collectives = {{3, "all_reduce of 4096 B"}, {4, "all_gather of 12 B, node 'x'"}};
+    std::mt19937_64 random(events);
+    RecordingWriter writer(file_, written.header);
+    Picoseconds at = 0;
+    for (uint32_t i = 0; i < events; ++i) {
+      at += random() % 3 == 0 ? 0 : random() % 1000000;
+      RecordedEvent event;
+      event.at = at;
+      event.port = static_cast<uint32_t>(random() % 3);
+      event.into = random() % 2 == 0;
+      if (level == "message") {
+        event.what = draw_message(random, at);
+      } else {
+        event.what = draw_flits(random, at);
+      }
+      writer.add(event);
+      written.events.push_back(event);
+    }
+    writer.finish(written.collectives);
+    return written;
+  }
+  std::vector<uint8_t> bytes() const {
+    std::ifstream in(file_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  std::string refusal(const std::vector<uint8_t>& of) const {
+    try {
+      parse_recording(of, "a.rec");
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage);
+      return e.what();
+    }
+    return "accepted";
+  }
+
+  vcd::test::TemporaryFolder folder_;
+  std::string file_ = folder_.file("a.rec");
+};
+
+TEST_F(RecordingFile, ComesBackAsItWas) {
+  for (const char* const level : {"message", "packet"}) {
+    const Recording written = write(500, level);
+    const Recording read = read_recording(file_);
+    EXPECT_EQ(read.header.block, "switch0_1");
+    EXPECT_EQ(read.header.level, level);
+    EXPECT_EQ(read.header.digest, written.header.digest);
+    EXPECT_FALSE(read.header.cut_through);
+    EXPECT_TRUE(read.header.turn_by_sender);
+    EXPECT_EQ(read.header.cycle, 2520000u);
+    ASSERT_EQ(read.header.ports.size(), 3u);
+    EXPECT_EQ(read.header.ports[2].peer, "nmu2");
+    EXPECT_TRUE(read.header.ports[1].initiator);
+    EXPECT_FALSE(read.header.ports[2].initiator);
+    EXPECT_EQ(read.header.ports[2].latency, 500'000u);
+    ASSERT_EQ(read.collectives.size(), 2u);
+    EXPECT_EQ(read.collectives[1].name, written.collectives[1].name);
+    ASSERT_EQ(read.events.size(), written.events.size());
+    for (size_t i = 0; i < read.events.size(); ++i) {
+      const RecordedEvent& a = read.events[i];
+      const RecordedEvent& b = written.events[i];
+      EXPECT_EQ(a.at, b.at);
+      EXPECT_EQ(a.port, b.port);
+      EXPECT_EQ(a.into, b.into);
+      std::visit(
+          [&](const auto& what) {
+            using What = std::decay_t<decltype(what)>;
+            EXPECT_EQ(to_bytes(what), to_bytes(std::get<What>(b.what))) << i;
+          },
+          a.what);
+    }
+  }
+}
+
+TEST_F(RecordingFile, CutShortAnywhereIsRefused) {
+  write(20);
+  const std::vector<uint8_t> whole = bytes();
+  ASSERT_EQ(refusal(whole), "accepted");
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const std::string why = refusal({whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
+    EXPECT_NE(why, "accepted") << size;
+    EXPECT_NE(why.find("a.rec: "), std::string::npos) << why;
+    if (size >= 8) {
+      EXPECT_NE(why.find("cut short"), std::string::npos) << size << ": " << why;
+    }
+  }
+  std::vector<uint8_t> longer = whole;
+  longer.push_back(0);
+  EXPECT_NE(refusal(longer).find("bytes behind its end"), std::string::npos) << refusal(longer);
+}
+
+TEST_F(RecordingFile, AChangedByteIsRefusedOrChangesNothingElse) {
+  write(20, "packet");
+  const std::vector<uint8_t> whole = bytes();
+  // The names of the collectives, at the end, have no checksum.
+  const size_t names = 2 * 16 + std::string("all_reduce of 4096 B").size() +
+                       std::string("all_gather of 12 B, node 'x'").size();
+  for (size_t i = 0; i + names < whole.size(); ++i) {
+    std::vector<uint8_t> other = whole;
+    other[i] ^= 0x15;
+    EXPECT_NE(refusal(other), "accepted") << i << " of " << whole.size();
+  }
+}
+
+TEST_F(RecordingFile, SaysWhatItIsNot) {
+  write(3);
+  std::vector<uint8_t> other = bytes();
+  other[8] = 7;
+  EXPECT_NE(refusal(other).find("is of version 7 of the format, and this program reads version 1"),
+            std::string::npos)
+      << refusal(other);
+  EXPECT_NE(refusal({'n', 'o', 't', 'h', 'i', 'n', 'g', '!', '!'}).find("is no recording of a block"),
+            std::string::npos);
+  const auto unread = [](const std::string& path) -> std::string {
+    try {
+      read_recording(path);
+    } catch (const UserError& e) {
+      EXPECT_EQ(e.code(), ExitCode::usage);
+      return e.what();
+    }
+    return "read";
+  };
+  EXPECT_NE(unread(folder_.file("absent.rec")).find("no such recording file"), std::string::npos);
+  // A device would never end, and a folder is no file.
+  EXPECT_NE(unread("/dev/zero").find("is a device, not a regular file"), std::string::npos);
+  EXPECT_NE(unread("/tmp").find("is a folder, not a regular file"), std::string::npos);
+  EXPECT_THROW(RecordingWriter(folder_.file("no/such/folder.rec"), header_of("message")), UserError);
+}
+
+TEST_F(RecordingFile, ReplacesNothingThatASymlinkPointsTo) {
+  const std::string other = folder_.file("other");
+  std::ofstream(other) << "precious";
+  std::filesystem::create_symlink(other, file_);
+  EXPECT_THROW(RecordingWriter(file_, header_of("message")), UserError);
+  std::ifstream in(other);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "precious");
+}
+
+TEST(Recording, BlocksHaveNames) {
+  EXPECT_EQ(block_name("npu[3].nmu"), "nmu3");
+  EXPECT_EQ(block_name("npu12.nmu"), "nmu12");
+  EXPECT_EQ(block_name("npu[0].hbm"), "hbm0");
+  EXPECT_EQ(block_name("nmu[7]"), "nmu7");
+  EXPECT_EQ(block_name("switch0_1"), "switch0_1");
+  EXPECT_EQ(block_name("packet0_0.router5"), "packet0_0.router5");
+}
+
+}  // namespace
+}  // namespace weft::cosim
