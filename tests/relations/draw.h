@@ -51,7 +51,8 @@ void draw_collective_keys(Random& random, Machine& machine, const CollectiveLimi
 /// algorithms of which that is true (ring, direct, halving_doubling of a power of two; sizes that divide; no
 /// root; the default order). Else there is one chunk.
 void draw_orderly_collective(Random& random, Case& c);
-/// All members of a collective do alike, and no two messages of different members share a link.
+/// Every member of a collective sends and receives the same sizes at the same times. No link carries messages
+/// of two members.
 bool lockstep(const Machine& machine);
 
 /// A size: small ones, round ones and those that divide by nothing.

@@ -40,6 +40,7 @@ Relation traffic();
 Relation several_jobs();
 Relation borders();
 Relation reductions();
+Relation critical_path();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -76,7 +77,8 @@ const std::vector<Relation>& relations() {
                                              traffic(),
                                              several_jobs(),
                                              borders(),
-                                             reductions()};
+                                             reductions(),
+                                             critical_path()};
   return list;
 }
 

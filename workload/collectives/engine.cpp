@@ -140,6 +140,10 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
   queue.waiting.insert(at, entry);
   mark(queue);
   if (active.shared != nullptr) waits_->came_up(rank_, chunk.since);
+  if (causes_ != nullptr) {
+    active.causes.resize(active.chunks.size());
+    active.causes[chunk_index] = causes_->because();
+  }
 }
 
 int64_t CollectiveEngine::key_of(const Active& active) const {
@@ -227,7 +231,15 @@ void CollectiveEngine::alternate(Queue& queue) {
   queue.gathered_last = gathers(queue.waiting[queue.head]);
 }
 
+/// For the causal log: the chunk goes on because it has come up now, or because a slot was freed.
+void CollectiveEngine::resume(const Active& active, uint32_t chunk, const Queue& queue) {
+  const Picoseconds now = port_.now();
+  const bool freed = active.chunks[chunk].since != now && queue.freed_at == now;
+  causes_->because(freed ? queue.freed : active.causes[chunk]);
+}
+
 void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue) {
+  if (causes_ != nullptr) resume(active, chunk_index, queue);
   Chunk& chunk = active.chunks[chunk_index];
   const Picoseconds now = port_.now();
   PhaseTime& time = active.phases[chunk.phase];
@@ -262,7 +274,11 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
                                                            chunk_index, active.stream);
                                       },
                                       "cut the run into shorter ones");
-  port_.schedule(entered, take_token({&active, chunk_index}));
+  Pending pending{&active, chunk_index};
+  if (causes_ != nullptr)
+    pending.cause = causes_->stretch(insight::ActivityKind::endpoint, causes_->because(), index(rank_),
+                                     active.stream + 1, now, entered);
+  port_.schedule(entered, take_token(pending));
 }
 
 uint32_t CollectiveEngine::take_token(const Pending& pending) {
@@ -279,7 +295,9 @@ uint32_t CollectiveEngine::take_token(const Pending& pending) {
 void CollectiveEngine::wake(uint32_t token) {
   const Pending pending = pending_[token];
   free_tokens_.push_back(token);
-  if (pending.active != nullptr) enter_round(*pending.active, pending.chunk);
+  if (pending.active == nullptr) return;
+  if (causes_ != nullptr) causes_->because(pending.cause);
+  enter_round(*pending.active, pending.chunk);
 }
 
 void CollectiveEngine::enter_round(Active& active, uint32_t chunk_index) {
@@ -449,6 +467,10 @@ void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
     }
   }
   position_.active_chunks--;
+  if (causes_ != nullptr) {
+    queue.freed = causes_->because();
+    queue.freed_at = port_.now();
+  }
   mark(queue);
   if (active.shared != nullptr)
     waits_->ended(*active.shared, active.views, chunk_index, chunk.phase, rank_, port_.now());

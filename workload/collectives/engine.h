@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "configs/large_pages.h"
+#include "insight/causal_log.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/plan.h"
 #include "workload/collectives/slot_waits.h"
@@ -74,6 +75,9 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   /// This rank waits for a point-to-point message of `source` (or not any more): what it has not started may
   /// wait for that.
   void message_awaited(NpuId source, bool awaited);
+
+  /// Tells the log of its chunks; before the first collective. It outlives the engine.
+  void keep_causes(insight::CausalLog* log) { causes_ = log; }
 
   void completed(const Completion& completion) override;
   void wake(uint32_t token) override;
@@ -156,6 +160,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
     uint32_t stream = 0;
     uint32_t unfinished = 0;
     int32_t priority = 0;
+    std::vector<insight::ActivityId> causes;  ///< by chunk: what it became ready by; empty: nobody asks
   };
   struct Waiting {
     int64_t rank_key = 0;     ///< between collectives: smaller first
@@ -181,7 +186,9 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
     size_t head = 0;
     std::vector<Running> running;
     bool dirty = false;
-    bool gathered_last = true;  ///< rg: the phase started last was an all-gather
+    bool gathered_last = true;                         ///< rg: the phase started last was an all-gather
+    insight::ActivityId freed = insight::kNoActivity;  ///< what ended when a slot was freed last ..
+    Picoseconds freed_at = kNever;                     ///< .. and when; kept for the causal log
   };
   struct EarlyKey {
     uint64_t high = 0;
@@ -201,6 +208,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   void settle();
   void serve(Queue& queue);
   void begin(Active& active, uint32_t chunk, Queue& queue);
+  void resume(const Active& active, uint32_t chunk, const Queue& queue);
   void enter_round(Active& active, uint32_t chunk);
   void contribute(Active& active, uint32_t chunk);
   void end_phase(Active& active, uint32_t chunk);
@@ -251,6 +259,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   struct Pending {
     Active* active = nullptr;  ///< null: a decided start is due
     uint32_t chunk = 0;
+    insight::ActivityId cause = insight::kNoActivity;
   };
   uint32_t take_token(const Pending& pending);
   struct Decided {
@@ -262,8 +271,9 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   std::vector<Pending> pending_;  ///< chunks in their endpoint delay, by token
   std::vector<uint32_t> free_tokens_;
   SlotWaits* waits_ = nullptr;
-  std::vector<Decided> decided_;       ///< starts to come, in order
-  std::vector<Waiting> undispatched_;  ///< sorted: chunks the dispatcher has not issued
+  insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
+  std::vector<Decided> decided_;          ///< starts to come, in order
+  std::vector<Waiting> undispatched_;     ///< sorted: chunks the dispatcher has not issued
   uint32_t in_first_phase_ = 0;
   uint32_t active_count_ = 0;
   uint64_t issued_ = 0;

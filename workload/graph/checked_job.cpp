@@ -16,6 +16,7 @@
 #include "workload/graph/bounds.h"
 #include "workload/tiers/tier_path.h"
 #include "workload/tiers/tier_use.h"
+#include "workload/trace/group_check.h"
 #include "workload/trace/longest_path.h"
 
 namespace weft::graph {
@@ -192,18 +193,9 @@ void CheckedJob::check_pool(uint32_t rank, const trace::Node& node) const {
   Wide copies = 1;
   if (node.in_switch) {
     const trace::Groups& groups = traces_.groups();
-    const auto group = groups.find(node.pg_name);
-    if (!group)
-      throw UserError(ExitCode::trace,
-                      fmt::format("{}: its communicator group \"{}\" is unknown. Known: {}. Set "
-                                  "`workload.groups` to the traces' groups file, or define the group there",
-                                  where(rank, node), node.pg_name, groups.known_names()));
-    if (!groups.contains(*group, rank))
-      throw UserError(ExitCode::trace,
-                      fmt::format("{}: its communicator group \"{}\" does not have this rank as a member; "
-                                  "use the groups file that belongs to these traces",
-                                  where(rank, node), node.pg_name));
-    copies = groups.ranks(*group).size();
+    const std::string refusal = trace::group_refusal(groups, node.pg_name, rank);
+    if (!refusal.empty()) throw UserError(ExitCode::trace, fmt::format("{}: {}", where(rank, node), refusal));
+    copies = groups.ranks(*groups.find(node.pg_name)).size();
   }
   const Wide room = static_cast<Wide>(pool.capacity) * pool.groups;
   if (pool.capacity != 0 && copies * node.tensor_size > room)

@@ -7,6 +7,7 @@ set(WEFT_GRAPH_SOURCES
   graph/fidelity_rules.cpp
   graph/layers.cpp
   graph/folding.cpp
+  graph/node_causes.cpp
   graph/p2p_matcher.cpp
   graph/rank_engine.cpp
 )

@@ -73,6 +73,11 @@ Categories RankEngine::categories(Picoseconds end) const {
           of(RankState::communication), of(RankState::idle)};
 }
 
+Picoseconds RankEngine::communicating(Picoseconds end) const {
+  const bool now = outstanding_[static_cast<int>(RankState::communication)] != 0;
+  return communicating_ + (now ? end - communicating_since_ : 0);
+}
+
 void RankEngine::set_observer(RankObserver* observer) {
   observer_ = observer;
   if (observer_ == nullptr) return;
@@ -110,6 +115,7 @@ void RankEngine::pump() {
 }
 
 void RankEngine::admit(const trace::Node& node) {
+  if (causes_) causes_->ready(node, services_.now());
   switch (node.type) {
     case trace::NodeType::comp:
       (node.is_cpu_op ? cpu_ : compute_).waiting.push_back(&node);
@@ -148,6 +154,12 @@ void RankEngine::admit(const trace::Node& node) {
                       "(METADATA) to 7 (COMM_COLL)",
                       where(node), trace::to_string(node.type)));
   }
+  pass(node);
+}
+
+/// It takes no time.
+void RankEngine::pass(const trace::Node& node) {
+  if (causes_) causes_->passed(node, services_.now());
   done_.push_back(node.index);
 }
 
@@ -165,7 +177,7 @@ void RankEngine::start_compute(Slots& slots) {
 
 void RankEngine::start_timed(const trace::Node& node, RankState state, Picoseconds duration) {
   if (duration == 0) {
-    done_.push_back(node.index);
+    pass(node);
     return;
   }
   const Picoseconds now = services_.now();
@@ -185,6 +197,7 @@ void RankEngine::activate(const trace::Node& node, RankState state, WaitsFor wai
   LayerClock::Ticket ticket;
   if (layers_) ticket = layers_->started(node.name, state, now);
   if (listener_ != nullptr) listener_->node_started(node.index, now);
+  if (causes_) causes_->started(node, now);
   active_.emplace(node.index, Active{&node, now, state, waits_for, ticket});
   count(state, 1);
 }
@@ -198,13 +211,23 @@ void RankEngine::complete(trace::NodeIndex index, WaitsFor waits_for) {
   active_.erase(it);
   if (layers_) layers_->ended(active.ticket, active.state, services_.now());
   count(active.state, -1);
+  if (causes_) causes_->ended(*active.node, active.state, active.since, services_.now());
   if (active.state == RankState::compute) --(active.node->is_cpu_op ? cpu_ : compute_).busy;
   done_.push_back(index);
   pump();
 }
 
 void RankEngine::count(RankState state, int change) {
-  outstanding_[static_cast<int>(state)] += static_cast<uint32_t>(change);
+  uint32_t& outstanding = outstanding_[static_cast<int>(state)];
+  const bool before = outstanding != 0;
+  outstanding += static_cast<uint32_t>(change);
+  if (state == RankState::communication && before != (outstanding != 0)) {
+    if (before) {
+      communicating_ += services_.now() - communicating_since_;
+    } else {
+      communicating_since_ = services_.now();
+    }
+  }
   int top = kRankStates - 1;
   while (top > 0 && outstanding_[top] == 0) --top;
   const auto next = static_cast<RankState>(top);

@@ -18,6 +18,7 @@
 #include "configs/config.h"
 #include "configs/types.h"
 #include "workload/graph/layers.h"
+#include "workload/graph/node_causes.h"
 #include "workload/graph/rank_services.h"
 #include "workload/trace/feeder.h"
 #include "workload/trace/node.h"
@@ -113,6 +114,9 @@ class RankEngine {
   /// to `end`.
   Categories categories(Picoseconds end) const;
 
+  /// For how long up to `end` (>= now) a collective, a send or a receive was under way, hidden or not.
+  Picoseconds communicating(Picoseconds end) const;
+
   /// Keeps the time by layer, too; before start(). The table outlives the engine.
   void set_layers(LayerTable& table) { layers_ = std::make_unique<LayerClock>(table); }
   /// Null without set_layers().
@@ -124,6 +128,14 @@ class RankEngine {
 
   /// Null: none, which costs nothing. Before start().
   void set_listener(NodeListener* listener) { listener_ = listener; }
+
+  /// Tells the causal log of its nodes; before start().
+  void keep_causes(insight::CausalLog& log, uint32_t npu, Picoseconds origin) {
+    causes_ = std::make_unique<NodeCauses>(log, feeder_, npu, origin);
+  }
+
+  /// Null without keep_causes().
+  const NodeCauses* causes() const { return causes_.get(); }
 
   /// COMP nodes that took no time because nothing gives their cost, and the first of them (for one warning).
   uint64_t costless_nodes() const { return costless_; }
@@ -155,6 +167,7 @@ class RankEngine {
 
   void pump();
   void admit(const trace::Node& node);
+  void pass(const trace::Node& node);
   void start_compute(Slots& slots);
   void start_timed(const trace::Node& node, RankState state, Picoseconds duration);
   void activate(const trace::Node& node, RankState state, WaitsFor waits_for);
@@ -170,6 +183,7 @@ class RankEngine {
   RankObserver* observer_ = nullptr;
   NodeListener* listener_ = nullptr;
   std::unique_ptr<LayerClock> layers_;
+  std::unique_ptr<NodeCauses> causes_;  ///< null: nobody asks
 
   std::unordered_map<trace::NodeIndex, Active> active_;
   std::vector<trace::NodeIndex> done_;  ///< completed, not yet handed to the feeder
@@ -181,6 +195,8 @@ class RankEngine {
   std::array<Picoseconds, kRankStates> spent_{};
   RankState state_ = RankState::idle;
   Picoseconds since_ = 0;
+  Picoseconds communicating_ = 0;        ///< without the present one
+  Picoseconds communicating_since_ = 0;  ///< while one is outstanding
   Picoseconds finished_at_ = 0;
 
   RankState told_state_ = RankState::idle;

@@ -75,8 +75,9 @@ struct LayerRow {
 
 struct RankRow {
   uint32_t rank = 0;
-  graph::Categories time;    ///< adds up to the job's time
-  Picoseconds finished = 0;  ///< its own last node
+  graph::Categories time;         ///< adds up to the job's time
+  Picoseconds finished = 0;       ///< its own last node
+  Picoseconds communicating = 0;  ///< with communication under way, hidden or not
 };
 
 /// What a rule of `topology.fidelity_rules` was for.

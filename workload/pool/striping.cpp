@@ -7,6 +7,8 @@
 
 #include <utility>
 
+#include "configs/hash64.h"
+
 namespace weft::pool {
 namespace {
 
@@ -28,17 +30,11 @@ class Hash final : public StripingPolicy {
  public:
   Hash(uint32_t groups, uint32_t ways) : groups_(groups), ways_(ways) {}
   Place place(uint32_t u, uint64_t j) const override {
-    const uint64_t h = mix(mix(u + 1) + j);
-    return {static_cast<uint32_t>(h % groups_), static_cast<uint32_t>(mix(h) % ways_)};
+    const uint64_t h = hash64(hash64(u + 1) + j);
+    return {static_cast<uint32_t>(h % groups_), static_cast<uint32_t>(hash64(h) % ways_)};
   }
 
  private:
-  static uint64_t mix(uint64_t x) {  // the finalizer of splitmix64
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-  }
   uint32_t groups_;
   uint32_t ways_;
 };

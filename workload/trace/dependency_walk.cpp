@@ -69,7 +69,9 @@ void DependencyWalk::finish(NodeIndex i) {
   while (waiter != 0) {
     const NodeIndex w = waiter - 1;
     waiter = next_[w];
-    if (index_.has_one_dependency(w) || watch_or_ready(w)) ready_set(w).insert(w);
+    if (!index_.has_one_dependency(w) && !watch_or_ready(w)) continue;
+    ready_set(w).insert(w);
+    if (!released_by_.empty()) released_by_[w] = i;
   }
 }
 

@@ -10,6 +10,7 @@
 #define WEFT_WORKLOAD_TRACE_DEPENDENCY_WALK_H
 
 #include <cstdint>
+#include <vector>
 
 #include "workload/trace/node_cache.h"
 #include "workload/trace/node_decoder.h"
@@ -46,6 +47,11 @@ class DependencyWalk {
   void set_tag(NodeIndex i, uint32_t tag) { next_[i] = tag; }
   uint32_t tag(NodeIndex i) const { return next_[i]; }
 
+  /// From now on released_by() knows: 4 bytes a node.
+  void keep_order() { released_by_.assign(index_.size(), kNoNode); }
+  /// The node whose end made this one ready; kNoNode: it never waited.
+  NodeIndex released_by(NodeIndex i) const { return released_by_.empty() ? kNoNode : released_by_[i]; }
+
   /// An unfinished dependency of the node, or kNoNode.
   NodeIndex unmet_dependency(NodeIndex i);
 
@@ -65,6 +71,7 @@ class DependencyWalk {
   ReadySet communication_;
   ReadySet others_;
   Dependencies scratch_;
+  std::vector<NodeIndex> released_by_;  ///< empty: not kept
   uint64_t random_ = 0x9e3779b97f4a7c15ull;
 };
 

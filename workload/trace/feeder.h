@@ -27,6 +27,11 @@ class Feeder {
   /// The node is done: its children may become ready; its storage may be reused.
   virtual void finished(NodeIndex index) = 0;
 
+  /// From now on released_by() knows. Before the first take_ready().
+  virtual void keep_order() {}
+  /// The dependency of the node that was met last; kNoNode: it has none, or that is not kept.
+  virtual NodeIndex released_by(NodeIndex) const { return kNoNode; }
+
   virtual uint64_t node_count() const = 0;
   virtual uint64_t finished_count() const = 0;
 

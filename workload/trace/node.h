@@ -30,6 +30,7 @@ const char* to_string(NodeType type);  ///< Chakra's word: "COMP", "COMM_COLL", 
 
 /// Position of a node in its file's index; what travels between the rooms instead of a pointer.
 using NodeIndex = uint32_t;
+constexpr NodeIndex kNoNode = ~NodeIndex{0};
 
 /// Where the tensor of a MEM_LOAD or MEM_STORE is: the attribute `tensor_loc`, as a number or as a word.
 enum class Location : uint8_t {

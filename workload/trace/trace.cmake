@@ -6,6 +6,7 @@ set(WEFT_TRACE_SOURCES
   trace/collective_numbers.cpp
   trace/dependency_walk.cpp
   trace/file_pool.cpp
+  trace/group_check.cpp
   trace/groups.cpp
   trace/longest_path.cpp
   trace/node.cpp

@@ -37,6 +37,8 @@ class TraceFeeder final : public Feeder {
   const Node* take_ready() override;
   /// Throws std::logic_error for a node that is not taken.
   void finished(NodeIndex index) override;
+  void keep_order() override { walk_.keep_order(); }
+  NodeIndex released_by(NodeIndex index) const override { return walk_.released_by(index); }
   uint64_t node_count() const override { return index_.size(); }
   uint64_t finished_count() const override { return walk_.finished_count(); }
   std::vector<Blocked> blocked(size_t limit) override;

@@ -22,8 +22,6 @@
 
 namespace weft::trace {
 
-constexpr NodeIndex kNoNode = ~NodeIndex{0};
-
 /// What the first pass counted.
 struct TraceStats {
   uint64_t nodes = 0;

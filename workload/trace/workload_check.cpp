@@ -15,6 +15,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "workload/trace/group_check.h"
+
 namespace weft::trace {
 namespace {
 
@@ -281,25 +283,14 @@ class CommunicationCheck {
   }
 
   void collective() {
-    const auto group = groups_.find(node_.pg_name);
-    if (!group) {
-      fail(fmt::format(
-          "{}: its communicator group \"{}\" is unknown. Known: {}. Set `workload.groups` to the traces' "
-          "groups file, or define the group there.",
-          here(), node_.pg_name, groups_.known_names()));
-    }
-    const GroupId g = *group;
-    if (!groups_.contains(g, rank_)) {
-      fail(fmt::format(
-          "{}: its communicator group \"{}\" does not have rank {} as a member (members: {}). Use the groups "
-          "file that belongs to these traces.",
-          here(), node_.pg_name, rank_, members(g)));
-    }
+    const std::string refusal = group_refusal(groups_, node_.pg_name, rank_);
+    if (!refusal.empty()) fail(fmt::format("{}: {}", here(), refusal));
+    const GroupId g = *groups_.find(node_.pg_name);
     if (rooted(node_.op) && node_.has_root && !groups_.contains(g, node_.root)) {
       fail(fmt::format(
           "{}: the root of this {} is rank {}, which is not in group {} (members: {}). The root is a rank of "
           "the job, and a member.",
-          here(), to_string(node_.op), node_.root, group_text(g), members(g)));
+          here(), to_string(node_.op), node_.root, group_text(g), members_text(groups_, g)));
     }
     if (!node_.algorithm.empty()) note_algorithm(g);
     const uint64_t print = fingerprint(node_, g);
@@ -388,14 +379,6 @@ class CommunicationCheck {
       if (node.has_comm_type && groups_.find(node.pg_name) == std::optional<GroupId>(g)) return i;
     }
     return kNoNode;
-  }
-
-  std::string members(GroupId g) const {
-    const auto& ranks = groups_.ranks(g);
-    std::string text;
-    for (size_t i = 0; i < ranks.size() && i < 16; ++i)
-      text += fmt::format("{}{}", i == 0 ? "" : ", ", ranks[i]);
-    return ranks.size() > 16 ? text + ", ..." : text;
   }
 
   void point_to_point() {

@@ -16,8 +16,8 @@ Case draw(Random& random) {
   machine.npus = 16;
   machine.fidelities = {"analytical", "message", "packet"};
   machine.odd_rates = false;
-  // A reduction delays some members and not others. Where members do alike, messages keep their order on
-  // links.
+  // A reduction can delay one member and not another. Then messages can change their order on a link. Only
+  // machines are drawn on which every member does the same.
   do c.machine = draw_machine(random, machine);
   while (!lockstep(c.machine));
   draw_orderly_collective(random, c);

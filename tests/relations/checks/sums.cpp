@@ -56,6 +56,9 @@ void check_ranks(const RunResults& run, const Rows& ranks) {
     for (const char* category : kCategories) total += picoseconds(row.at(category));
     same(total, picoseconds(row.at("time_ns")), "a rank's categories do not add up to its time");
     same(run.time, picoseconds(row.at("time_ns")), "a rank's time is not that of the run");
+    const uint64_t communicating = picoseconds(row.at("communicating_ns"));
+    require(communicating >= picoseconds(row.at("communication_ns")) && communicating <= run.time,
+            "a rank's communication is exposed for longer than it is under way", row.at("communicating_ns"));
   }
   for (const char* category : kCategories) {
     uint64_t most = 0;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "insight/causal_log.h"
+
+#include <algorithm>
+
+namespace weft::insight {
+namespace {
+
+constexpr uint32_t kMostLinks = (1u << 24) - 1;
+
+uint64_t passage_key(uint32_t link, Picoseconds end) {
+  return (end + 1) * 0x9e3779b97f4a7c15ull ^ link;
+}
+
+}  // namespace
+
+CausalLog::CausalLog(uint64_t bytes)
+    : blocks_kept_(std::max<uint64_t>(2, bytes / (sizeof(Activity) << kBlockBits))) {
+  links_.push_back({"unknown", "unknown"});
+  last_on_.push_back(kNoActivity);
+}
+
+CausalLog::~CausalLog() = default;
+
+void CausalLog::grow() {
+  if (next_ > ~ActivityId{0} - kBlockSize)
+    throw UserError(
+        ExitCode::usage,
+        "the critical path: more than 4,294,950,911 activities are to be recorded; simulate a shorter "
+        "part of the workload, or at `analytical` fidelity");
+  blocks_.push_back(std::make_unique<Activity[]>(kBlockSize));
+  if (blocks_.size() <= blocks_kept_) return;
+  const uint64_t oldest = blocks_.size() - blocks_kept_;
+  blocks_[oldest - 1].reset();
+  first_ = oldest << kBlockBits;
+}
+
+ActivityId CausalLog::add(const Activity& activity) {
+  if (next_ >> kBlockBits >= blocks_.size()) grow();
+  blocks_[next_ >> kBlockBits][next_ & (kBlockSize - 1)] = activity;
+  return static_cast<ActivityId>(next_++);
+}
+
+ActivityId CausalLog::stretch(ActivityKind kind, ActivityId cause, uint32_t where, uint32_t what,
+                              Picoseconds begin, Picoseconds end) {
+  Activity activity;
+  activity.kind = static_cast<uint32_t>(kind);
+  activity.cause = cause;
+  activity.where = where & kMostLinks;
+  activity.what = what;
+  activity.ready = activity.begin = begin;
+  activity.end = end;
+  return add(activity);
+}
+
+void CausalLog::submitted(uint32_t packet, ActivityId cause) {
+  if (packet >= messages_.size())
+    messages_.resize(std::max<size_t>(packet + size_t{1}, 2 * messages_.size()));
+  messages_[packet] = {cause, cause, kNoActivity};
+}
+
+ActivityId CausalLog::follow(uint32_t packet, Activity activity) {
+  if (packet >= messages_.size()) submitted(packet, kNoActivity);
+  activity.cause = messages_[packet].last;
+  return messages_[packet].last = add(activity);
+}
+
+void CausalLog::crossed(uint32_t packet, const Activity& crossing) {
+  Activity activity = crossing;
+  activity.kind = static_cast<uint32_t>(ActivityKind::crossing);
+  activity.before = last_on_[crossing.where];
+  const bool known = packet != 0 && packet < messages_.size();
+  activity.foreign = known ? 0 : 1;
+  const ActivityId id = known ? follow(packet, activity) : add(activity);
+  last_on_[crossing.where] = id;
+  if (known && messages_[packet].first == kNoActivity) messages_[packet].first = id;
+}
+
+void CausalLog::left(uint32_t packet, Picoseconds end) {
+  if (packet >= messages_.size()) return;
+  const Message& message = messages_[packet];
+  Activity sent;
+  sent.kind = static_cast<uint32_t>(ActivityKind::sent);
+  sent.what = kPointToPoint;
+  sent.cause = message.first != kNoActivity ? message.first : message.cause;
+  sent.ready = sent.begin = sent.end = end;
+  because_ = add(sent);
+}
+
+void CausalLog::ended(uint32_t npu, ActivityId id, Picoseconds at) {
+  if (npu >= ends_.size()) ends_.resize(npu + size_t{1});
+  ends_[npu] = {id, at, true};
+}
+
+void CausalLog::restart() {
+  because_ = kNoActivity;
+  ends_.clear();
+  std::fill(last_on_.begin(), last_on_.end(), kNoActivity);
+}
+
+uint32_t CausalLog::add_link(LinkName link) {
+  if (links_.size() == kMostLinks) return 0;
+  links_.push_back(std::move(link));
+  last_on_.push_back(kNoActivity);
+  return static_cast<uint32_t>(links_.size() - 1);
+}
+
+const Activity* CausalLog::find(ActivityId id) const {
+  if (id < first_ || id >= next_) return nullptr;
+  return &blocks_[id >> kBlockBits][id & (kBlockSize - 1)];
+}
+
+ActivityId CausalLog::on_last_link(uint32_t link, Picoseconds end) const {
+  for (uint64_t id = std::max(passages_until_, first_); id < next_; ++id) {
+    const Activity& a = *find(static_cast<ActivityId>(id));
+    if (a.of_kind() == ActivityKind::last_link)
+      passages_[passage_key(a.where, a.end)].push_back(static_cast<ActivityId>(id));
+  }
+  passages_until_ = next_;
+  const auto found = passages_.find(passage_key(link, end));
+  if (found == passages_.end()) return kNoActivity;
+  for (const ActivityId id : found->second) {
+    const Activity* const a = find(id);
+    if (a != nullptr && a->where == link && a->end == end && a->begin < end) return id;
+  }
+  return kNoActivity;
+}
+
+}  // namespace weft::insight

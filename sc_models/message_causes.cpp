@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_models/message_causes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sc_models/message_bits.h"
+
+namespace weft {
+
+uint32_t cause_stream(const fabric::Packet& packet) {
+  const MessageId id = unpack(packet.id_low, packet.id_high);
+  return id.kind == MessageId::Kind::point_to_point ? insight::kPointToPoint : id.stream + 1;
+}
+
+LinkCauses::LinkCauses(insight::CausalLog& log, const std::string& name, std::string link_class,
+                       LinkObserver* other)
+    : log_(log), link_(log.add_link({name, std::move(link_class)})), other_(other) {}
+
+void LinkCauses::occupied(const Use& use) {
+  insight::Activity crossing;
+  crossing.ready = use.ready;
+  crossing.begin = use.start;
+  crossing.end = use.end;
+  fabric::Packet packet;
+  packet.id_low = use.id_low;
+  crossing.what = cause_stream(packet);
+  crossing.where = link_;
+  crossing.by_head = use.not_before_end > use.ready ? 1 : 0;
+  crossing.tail_limited =
+      use.not_before_end != 0 && use.end == use.not_before_end && use.end > use.start ? 1 : 0;
+  log_.crossed(use.packet, crossing);
+  if (other_ != nullptr) other_->occupied(use);
+}
+
+void tell_network(insight::CausalLog& log, const fabric::Packet& packet, fabric::PacketRef ref, uint32_t link,
+                  Picoseconds submitted, Picoseconds at, Picoseconds latency, Picoseconds serialise) {
+  const Picoseconds own = std::min(at - submitted, latency);
+  insight::Activity crossing;
+  crossing.ready = submitted;
+  crossing.end = at - own;
+  crossing.begin = crossing.end - std::min(crossing.end - submitted, serialise);
+  crossing.what = cause_stream(packet);
+  crossing.where = link;
+  crossing.kind = static_cast<uint32_t>(insight::ActivityKind::crossing);
+  log.follow(ref, crossing);
+}
+
+}  // namespace weft

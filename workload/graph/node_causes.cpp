@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/graph/node_causes.h"
+
+namespace weft::graph {
+
+using insight::ActivityId;
+using insight::ActivityKind;
+
+NodeCauses::NodeCauses(insight::CausalLog& log, trace::Feeder& feeder, uint32_t npu, Picoseconds origin)
+    : log_(log), feeder_(feeder), npu_(npu), origin_(origin), of_node_(feeder.node_count()) {
+  feeder_.keep_order();
+}
+
+void NodeCauses::ready(const trace::Node& node, Picoseconds now) {
+  const trace::NodeIndex by = feeder_.released_by(node.index);
+  ActivityId cause = insight::kNoActivity;
+  if (by != trace::kNoNode) {
+    cause = of_node_[by];
+  } else if (now != 0) {
+    cause = last_;  // the feeder had no room for it
+  }
+  ready_[node.index] = {cause, now};
+}
+
+/// What it waited for last: a dependency, or a slot.
+ActivityId NodeCauses::cause(const trace::Node& node, Picoseconds now) {
+  const auto at = ready_.find(node.index);
+  const Ready ready = at->second;
+  ready_.erase(at);
+  return ready.at == now ? ready.cause : freed_[node.is_cpu_op ? 1 : 0];
+}
+
+void NodeCauses::started(const trace::Node& node, Picoseconds now) {
+  const ActivityId id = cause(node, now);
+  of_node_[node.index] = id;
+  log_.because(id);
+}
+
+void NodeCauses::ended(const trace::Node& node, RankState state, Picoseconds since, Picoseconds now) {
+  ActivityId id = log_.because();
+  if (state != RankState::communication) {
+    const ActivityKind kind = state == RankState::compute        ? ActivityKind::compute
+                              : state == RankState::local_memory ? ActivityKind::local_memory
+                                                                 : ActivityKind::remote_memory;
+    id = log_.stretch(kind, of_node_[node.index], npu_, node.index, origin_ + since, origin_ + now);
+    if (state == RankState::compute) freed_[node.is_cpu_op ? 1 : 0] = id;
+  }
+  end(node, id, now);
+}
+
+void NodeCauses::passed(const trace::Node& node, Picoseconds now) {
+  end(node, cause(node, now), now);
+}
+
+void NodeCauses::end(const trace::Node& node, ActivityId id, Picoseconds now) {
+  of_node_[node.index] = id;
+  last_ = id;
+  log_.because(id);
+  log_.ended(npu_, id, origin_ + now);
+}
+
+}  // namespace weft::graph
