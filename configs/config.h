@@ -202,6 +202,17 @@ struct ModuleChoice {
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `implementations[0]`"
 };
 
+/// An entry of `expect`, as it is written (configs/expectation.h reads it).
+struct ExpectConfig {
+  std::string name;    ///< for people; empty: made from the others
+  std::string job;     ///< pattern of the names of `jobs`; empty: all, or the machine
+  std::string metric;  ///< one of metrics()
+  std::string of;      ///< pattern of the rows; empty: all
+  std::string statistic = "every";
+  std::optional<std::string> at_most, at_least, equals, tolerance;
+  std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `expect[0]`"
+};
+
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
 enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis, themis_flex };
 constexpr int kCollectiveOrders = 5;
@@ -325,6 +336,7 @@ struct Config {
   std::vector<FidelityRule> fidelity_rules;  ///< the first that matches applies
   std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
   std::vector<ModuleChoice> implementations;  ///< the first that matches a module applies
+  std::vector<ExpectConfig> expect;           ///< what `weft run --check` compares the results with
 
   /// NPUs, NMUs or other single modules are of other models than this library's: ranks are then not alike,
   /// and what is known of NPUs' times does not hold.

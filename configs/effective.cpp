@@ -74,6 +74,12 @@ void print_implementations(const std::vector<ModuleChoice>& choices, std::string
     out += "  - {" + print_entry(choice, kImplementationPrefix) + "}\n";
 }
 
+void print_expectations(const std::vector<ExpectConfig>& entries, std::string& out) {
+  if (entries.empty()) return;
+  out += "expect:\n";
+  for (const ExpectConfig& entry : entries) out += "  - {" + print_entry(entry, kExpectPrefix) + "}\n";
+}
+
 bool in(const KeySpec& key, const char* section) {
   return key.path.rfind(section, 0) == 0;
 }
@@ -130,6 +136,7 @@ std::string effective_yaml(const Config& config) {
     print_logical(config, out);
   }
   print_implementations(config.implementations, out);
+  print_expectations(config.expect, out);
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/hash64.h"
 #include "configs/types.h"
 
 namespace weft {
@@ -85,7 +86,7 @@ class Graph {
 
   /// What names a message's flow where several ways are equally good.
   static uint64_t flow(uint32_t source, uint32_t destination, uint64_t message) {
-    return mix(message ^ mix(static_cast<uint64_t>(source) << 32 | destination));
+    return hash64(message ^ hash64(static_cast<uint64_t>(source) << 32 | destination));
   }
   /// The port by which a message leaves `node` for NPU `destination` (another node).
   uint32_t next_port(uint32_t node, uint32_t destination, uint64_t message_flow) const {
@@ -94,7 +95,7 @@ class Graph {
     const uint32_t first = offsets_[at];
     const uint32_t choices = offsets_[at + 1] - first;
     if (choices == 1) return next_[first];
-    return next_[first + static_cast<uint32_t>(mix(message_flow + node) % choices)];
+    return next_[first + static_cast<uint32_t>(hash64(message_flow + node) % choices)];
   }
   /// Calls f(port) for all ports that are equally good.
   template <typename F>
@@ -131,12 +132,6 @@ class Graph {
   double in_rate(uint32_t node) const;
 
  private:
-  static uint64_t mix(uint64_t x) {  // the finalizer of splitmix64
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return x ^ (x >> 31);
-  }
   void check_links() const;
   void number_ports();
   void check_connected() const;

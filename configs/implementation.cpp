@@ -14,6 +14,7 @@ namespace weft {
 namespace {
 
 constexpr std::string_view kOfPlugin = "plugin:";
+constexpr std::string_view kOfRtl = "rtl:";
 
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -39,10 +40,13 @@ std::string_view trimmed(std::string_view text) {
 Implementation parse_implementation(std::string_view text) {
   std::string_view all = trimmed(text);
   Implementation result;
-  if (all.substr(0, kOfPlugin.size()) == kOfPlugin) {
-    result.of_plugin = true;
-    all = trimmed(all.substr(kOfPlugin.size()));
-  }
+  const auto written = [&all](std::string_view prefix) {
+    if (all.substr(0, prefix.size()) != prefix) return false;
+    all = trimmed(all.substr(prefix.size()));
+    return true;
+  };
+  result.of_plugin = written(kOfPlugin);
+  result.of_rtl = !result.of_plugin && written(kOfRtl);
   const size_t open = all.find('(');
   const std::string_view name = trimmed(all.substr(0, open));
   if (!is_name(name)) refuse(text, "does not begin with a name");
@@ -70,7 +74,10 @@ Implementation parse_implementation(std::string_view text) {
 std::string print_implementation(const Implementation& implementation) {
   std::vector<std::string> items;
   for (const auto& [key, value] : implementation.parameters) items.push_back(key + "=" + value);
-  const std::string name = std::string(implementation.of_plugin ? kOfPlugin : "") + implementation.model;
+  const std::string_view prefix = implementation.of_plugin ? kOfPlugin
+                                  : implementation.of_rtl  ? kOfRtl
+                                                           : std::string_view{};
+  const std::string name = std::string(prefix) + implementation.model;
   return items.empty() ? name : fmt::format("{}({})", name, fmt::join(items, ", "));
 }
 

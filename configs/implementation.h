@@ -20,12 +20,13 @@ namespace weft {
 /// A model's name and its parameters in the order in which they are written.
 struct Implementation {
   bool of_plugin = false;  ///< written `plugin:name`: a plugin must have brought it
+  bool of_rtl = false;     ///< written `rtl:name`: .. and have registered it as RTL
   std::string model;
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 
-/// "name" or "name(key=value, key=value)", perhaps after "plugin:". Errors: UserError(usage) says what is
-/// wrong with the text.
+/// "name" or "name(key=value, key=value)", perhaps after "plugin:" or "rtl:". Errors: UserError(usage) says
+/// what is wrong with the text.
 Implementation parse_implementation(std::string_view text);
 
 /// .. as parse_implementation reads it.

@@ -49,6 +49,7 @@ std::vector<KeySpec> make_keys() {
   add_packet_keys(table);
   add_collectives_keys(table);
   add_run_keys(table);
+  add_expect_keys(table);
   add_jobs_keys(table);
   return table.take();
 }
@@ -222,6 +223,12 @@ const std::vector<SectionSpec>& sections() {
        "entry that matches a module and names a model of its kind applies. An entry that applies to no "
        "module is an error."},
       {"run", false, "Settings of the run."},
+      {"expect[]", true,
+       "A list of mappings: what the results must be (docs/guide/expectations.md). `weft run --check` "
+       "compares "
+       "them, "
+       "and ends with exit code 5 when one is not met. Other commands read the entries and do nothing with "
+       "them."},
       {"output", false, "What is written, and where."},
   };
   return table;
@@ -324,6 +331,16 @@ std::string allowed_values(const KeySpec& key) {
   return "";
 }
 
+/// A key that takes this model; "": none does.
+static std::string key_of_model(const std::string& model) {
+  for (const KeySpec& key : key_table()) {
+    if (key.type != ValueType::implementation) continue;
+    for (const Choice& c : key.choices)
+      if (c.name == model) return key.path;
+  }
+  return "";
+}
+
 Value parse_value(const KeySpec& key, const std::string& text) {
   if (!key.zero_word.empty() && text == key.zero_word && key.type == ValueType::bandwidth) return Rate{};
   if (!key.zero_word.empty() && text == key.zero_word)
@@ -355,6 +372,10 @@ Value parse_value(const KeySpec& key, const std::string& text) {
       // Without choices the modules' kinds decide, which the machine knows.
       if (names.empty() || std::find(names.begin(), names.end(), implementation.model) != names.end())
         return print_implementation(implementation);
+      const std::string other = key_of_model(implementation.model);
+      if (!other.empty())
+        fail(fmt::format("'{}' is a model for `{}`, and this key takes {}", implementation.model, other,
+                         fmt::join(names, ", ")));
       const std::string near = nearest_name(implementation.model, names);
       fail(fmt::format("there is no model '{}'{}; known: {}. A model of a plugin needs `plugins:`",
                        implementation.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near),

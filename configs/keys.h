@@ -138,6 +138,8 @@ inline constexpr const char* kJobsPath = "jobs";
 inline constexpr const char* kJobPrefix = "jobs[].";
 inline constexpr const char* kImplementationsPath = "implementations";
 inline constexpr const char* kImplementationPrefix = "implementations[].";
+inline constexpr const char* kExpectPath = "expect";
+inline constexpr const char* kExpectPrefix = "expect[].";
 inline constexpr const char* kRulesPath = "collectives.rules";
 inline constexpr const char* kRulePrefix = "collectives.rules[].";
 

@@ -28,6 +28,7 @@ class NamedRegistry {
     std::string description;
     std::string source;  ///< "weft", or the file of a plugin
     Make make;
+    bool rtl = false;  ///< a plugin has registered it as RTL: `rtl:name`
   };
 
   /// `what`: the noun of messages, "switch model".

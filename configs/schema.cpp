@@ -123,7 +123,7 @@ Json type_of(const KeySpec& key) {
     case ValueType::choice:
       return choice(key);
     case ValueType::implementation:  // a plugin's names are not known here
-      return {{"type", "string"}, {"pattern", "^(plugin:)?[A-Za-z_][A-Za-z0-9_-]*([(].*[)])?$"}};
+      return {{"type", "string"}, {"pattern", "^((plugin|rtl):)?[A-Za-z_][A-Za-z0-9_-]*([(].*[)])?$"}};
     case ValueType::paths:
       return {{"oneOf", {{{"type", "string"}}, {{"type", "array"}, {"items", {{"type", "string"}}}}}}};
     case ValueType::size:
@@ -236,6 +236,7 @@ std::string json_schema() {
   topology["properties"]["fidelity_rules"] = list_of(kFidelityRulePrefix, "topology.fidelity_rules[]");
   root["properties"][kJobsPath] = list_of(kJobPrefix, "jobs[]");
   root["properties"][kImplementationsPath] = list_of(kImplementationPrefix, "implementations[]");
+  root["properties"][kExpectPath] = list_of(kExpectPrefix, "expect[]");
   topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;

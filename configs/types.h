@@ -74,6 +74,7 @@ enum class ExitCode : int {
   usage = 2,
   trace = 3,
   stall = 4,
+  unmet = 5,          ///< `weft run --check`: the results are not what `expect` says
   interrupted = 130,  ///< by SIGINT
   terminated = 143    ///< by SIGTERM
 };

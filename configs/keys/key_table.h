@@ -147,6 +147,7 @@ void add_packet_keys(KeyTable& table);
 void add_collectives_keys(KeyTable& table);
 void add_jobs_keys(KeyTable& table);
 void add_run_keys(KeyTable& table);
+void add_expect_keys(KeyTable& table);
 
 }  // namespace weft
 

@@ -11,10 +11,11 @@ namespace {
 constexpr KeyRow kImplementationKeys[] = {
     {"modules", Type::text, kRequired, at_least(1), field<&ModuleChoice::modules>,
      "The modules' names: `npu3`, `nmu3`, `hbm3`, `remote3`, `switch0_1` (as in the column `to` of "
-     "links.csv). "
+     "links.csv), `switch0_1.unit`, routers (`packet0_0.router5`) and links (`nmu3.d0_plus`). "
      "`*`, `?`, `[0-3]` and `{a,b}` are wildcards; commas separate patterns."},
     {"implementation", Type::implementation, kRequired, kAny, field<&ModuleChoice::implementation>,
-     "Their model. Modules that match and are of a kind without such a model are left as they are."},
+     "Their model; `rtl:NAME` is one that a plugin has registered as RTL. Modules that match and are of a "
+     "kind without such a model are left as they are."},
 };
 
 template <auto Member>

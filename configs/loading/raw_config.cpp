@@ -64,6 +64,7 @@ class Reader {
       return read_rules(entry, path, name, raw_.jobs);
     }
     if (path == kImplementationsPath) return read_rules(entry, path, name, raw_.implementations);
+    if (path == kExpectPath) return read_rules(entry, path, name, raw_.expect);
     if (path == kFidelityRulesPath) return read_rules(entry, path, name, raw_.fidelity_rules);
     if (const SectionSpec* section = find_section(path)) {
       raw_.seen.insert(section);

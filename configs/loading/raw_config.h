@@ -53,6 +53,7 @@ struct RawConfig {
   Rules rules;              ///< collectives.rules
   Rules fidelity_rules;     ///< topology.fidelity_rules
   Rules implementations;    ///< implementations
+  Rules expect;             ///< expect
   Rules jobs;               ///< jobs
   std::string jobs_origin;  ///< of the list; empty: there is none
 
@@ -61,6 +62,7 @@ struct RawConfig {
     if (key_path.rfind(kRulePrefix, 0) == 0) return &rules;
     if (key_path.rfind(kJobPrefix, 0) == 0) return &jobs;
     if (key_path.rfind(kImplementationPrefix, 0) == 0) return &implementations;
+    if (key_path.rfind(kExpectPrefix, 0) == 0) return &expect;
     return key_path.rfind(kFidelityRulePrefix, 0) == 0 ? &fidelity_rules : nullptr;
   }
 };

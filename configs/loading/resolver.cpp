@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/loading/expectations.h"
 #include "configs/loading/implementations.h"
 #include "configs/loading/jobs.h"
 #include "configs/loading/plugins.h"
@@ -94,6 +95,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
   resolve_tiers(r);
   check_implementations(r.config, raw, r.end, errors);
   resolve_implementations(r.config, raw, errors);
+  resolve_expectations(r.config, raw, errors);
   check_roofline(r);
   errors.check();
   return r.config;

@@ -46,8 +46,32 @@ TEST(Implementation, MayBeOfAPlugin) {
   EXPECT_FALSE(parse_implementation("paced").of_plugin);
   EXPECT_NE(error_of([] { parse_implementation("plugin:"); }).find("does not begin with a name"),
             std::string::npos);
-  EXPECT_NE(error_of([] { parse_implementation("rtl:top"); }).find("does not begin with a name"),
+  EXPECT_NE(error_of([] { parse_implementation("vhdl:top"); }).find("does not begin with a name"),
             std::string::npos);
+}
+
+TEST(Implementation, MayBeRtl) {
+  const Implementation rtl = parse_implementation("rtl: axis_switch(width=512)");
+  EXPECT_TRUE(rtl.of_rtl);
+  EXPECT_FALSE(rtl.of_plugin);
+  EXPECT_EQ(rtl.model, "axis_switch");
+  EXPECT_EQ(print_implementation(rtl), "rtl:axis_switch(width=512)");
+  EXPECT_FALSE(parse_implementation("plugin:axis_switch").of_rtl);
+  EXPECT_NE(error_of([] { parse_implementation("rtl:"); }).find("does not begin with a name"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { parse_implementation("plugin:rtl:top"); }).find("does not begin with a name"),
+            std::string::npos);
+}
+
+TEST(Extension, AModelOfAnotherKindIsToldSo) {
+  add_choice("nmu.implementation", "an_nmu", "for this test");
+  const std::string error = error_of([] {
+    parse_config(
+        "weft: 1\ntopology:\n  notation: Switch(4)\n  dimensions:\n"
+        "    - {bandwidth: 100 GB/s, implementation: 'rtl:an_nmu'}\n",
+        "m.yaml");
+  });
+  EXPECT_NE(error.find("'an_nmu' is a model for `nmu.implementation`"), std::string::npos) << error;
 }
 
 TEST(Implementation, SaysWhatIsWrong) {

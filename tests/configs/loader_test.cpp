@@ -185,7 +185,22 @@ void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, host, nvme, nmu, packets,
                  collectives, workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules,
-                 mapping, implementations] = a;
+                 mapping, implementations, expect] = a;
+    ASSERT_EQ(expect.size(), b.expect.size());
+    for (size_t i = 0; i < expect.size(); ++i) {
+      const auto& [name, job, metric, of, statistic, at_most, at_least, equals, tolerance, origin] =
+          expect[i];
+      const ExpectConfig& o = b.expect[i];
+      EXPECT_EQ(name, o.name);
+      EXPECT_EQ(job, o.job);
+      EXPECT_EQ(metric, o.metric);
+      EXPECT_EQ(of, o.of);
+      EXPECT_EQ(statistic, o.statistic);
+      EXPECT_EQ(at_most, o.at_most);
+      EXPECT_EQ(at_least, o.at_least);
+      EXPECT_EQ(equals, o.equals);
+      EXPECT_EQ(tolerance, o.tolerance);
+    }
     ASSERT_EQ(implementations.size(), b.implementations.size());
     for (size_t i = 0; i < implementations.size(); ++i) {
       const auto& [modules, implementation, origin] = implementations[i];
@@ -1038,6 +1053,48 @@ TEST(Loader, ModelsOfSingleModulesAreReadAndPrinted) {
   refuses("  - {modules: \"\", implementation: c}\n", "is empty");
   refuses("  - {module: npu2, implementation: c}\n", "did you mean `modules`");
   refuses("  - npu2\n", "allowed: a mapping of modules, implementation");
+}
+
+TEST(Loader, ExpectationsAreReadPrintedAndChecked) {
+  const std::string head = with("expect:\n");
+  const Config c =
+      parse_config(head +
+                       "  - {name: \"step: all\", metric: time, at_most: 1.2 ms, tolerance: 2 %}\n"
+                       "  - {metric: link_utilisation, of: 'nmu0.*', statistic: p99, at_least: 5 %}\n"
+                       "  - {metric: exposed_communication, equals: 3 us}\n",
+                   "m.yaml");
+  ASSERT_EQ(c.expect.size(), 3u);
+  EXPECT_EQ(c.expect[0].tolerance, "2 %");
+  EXPECT_EQ(c.expect[1].statistic, "p99");
+  EXPECT_FALSE(c.expect[1].at_most);
+  EXPECT_NE(c.expect[2].origin.find("key `expect[2]`"), std::string::npos) << c.expect[2].origin;
+  expect_same(c, parse_config(effective_yaml(c), ""));
+  const auto refuses = [&](const std::string& entry, const std::string& words) {
+    try {
+      parse_config(head + "  - {" + entry + "}\n", "m.yaml");
+    } catch (const UserError& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("expect[0]"), std::string::npos) << e.what();
+      return;
+    }
+    ADD_FAILURE() << entry << " is accepted";
+  };
+  refuses("at_most: 1 ms", "`expect[0].metric`: missing");
+  refuses("metric: tim, at_most: 1 ms", "exposed_communication");
+  refuses("metric: time", "there is no bound");
+  refuses("metric: time, at_most: 40 %", "'40 %' is no bound of `time`; allowed: a time");
+  refuses("metric: efficiency, at_least: 1 ms", "allowed: a share, for example");
+  refuses("metric: idle, at_most: 1 GB/s", "a share of the run's time or a time");
+  refuses("metric: idle, at_most: 10 %, at_least: 1 ms", "write both alike");
+  refuses("metric: idle, at_most: 10 %, at_least: 20 %", "nothing meets both");
+  refuses("metric: idle, at_most: 10 % or so", "'10 % or so' is no bound");
+  refuses("metric: time, equals: 1 ms, at_most: 2 ms", "take one of them out");
+  refuses("metric: time, at_most: 1 ms, tolerance: 100 %", "'100 %' is no part of a bound");
+  refuses("metric: time, at_most: 1 ms, of: rank0", "one figure of the whole run");
+  refuses("metric: time, at_most: 1 ms, statistic: p50", "take the key out");
+  refuses("metric: summary, at_most: 1", "the path of a number");
+  refuses("metric: link_bytes, at_most: 1 GB, job: a", "links are the machine's");
+  refuses("metric: time, at_mots: 1 ms", "did you mean `at_most`");
 }
 
 TEST(Loader, JobsAreReadAndPrinted) {
