@@ -15,6 +15,8 @@
 
 #include "fmt/format.h"
 
+#include "vcd/glob.h"
+
 namespace weft::vcd {
 namespace {
 
@@ -25,6 +27,10 @@ constexpr const char* kDecimal = "@24";
 constexpr const char* kAnalogStep = "@8420";
 constexpr const char* kTranslatedBinary = "@2028";
 constexpr const char* kText = "@820";
+constexpr const char* kGroup = "@800200";
+constexpr const char* kGroupEnd = "@1000200";
+constexpr const char* kFolded = "@c00200";
+constexpr const char* kFoldedEnd = "@1401200";
 
 void write_file(const std::string& path, const std::string& text) {
   errno = 0;
@@ -52,24 +58,108 @@ std::string translation(const EnumTable& table, unsigned width) {
   return text;
 }
 
-}  // namespace
+std::string scope_of(const std::string& name) {
+  const size_t dot = name.rfind('.');
+  return dot == std::string::npos ? std::string() : name.substr(0, dot);
+}
 
-size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path, const std::string& dump_file) {
-  const std::string stem = std::filesystem::path(absolute(path)).replace_extension().string();
-
-  // Signals of one scope stand together even where they were not declared together.
+/// Signals of one scope stand together even where they were not declared together.
+std::vector<SignalId> by_scope(const VcdWriter& writer, const std::vector<SignalId>& signals) {
   std::vector<std::string> scopes;
-  std::map<std::string, std::vector<SignalId>> by_scope;
-  for (size_t i = 0; i < writer.signals(); ++i) {
-    const auto id = static_cast<SignalId>(i);
-    const std::string& name = writer.name(id);
-    const size_t dot = name.rfind('.');
-    const std::string scope = dot == std::string::npos ? std::string() : name.substr(0, dot);
-    auto [it, fresh] = by_scope.try_emplace(scope);
-    if (fresh) scopes.push_back(scope);
+  std::map<std::string, std::vector<SignalId>> of;
+  for (const SignalId id : signals) {
+    const auto [it, fresh] = of.try_emplace(scope_of(writer.name(id)));
+    if (fresh) scopes.push_back(it->first);
     it->second.push_back(id);
   }
+  std::vector<SignalId> sorted;
+  for (const std::string& scope : scopes) sorted.insert(sorted.end(), of[scope].begin(), of[scope].end());
+  return sorted;
+}
 
+/// The traces of a view.
+class View {
+ public:
+  View(const VcdWriter& writer, std::string stem) : writer_(writer), stem_(std::move(stem)) {}
+
+  void section(const ViewSection& section, const std::vector<SignalId>& signals) {
+    if (signals.empty() || traces_ == kMaxViewTraces) return;
+    text_ += fmt::format("{}\n-{}\n", section.folded ? kFolded : kGroup, section.title);
+    add(signals, section.folded);
+    text_ += fmt::format("{}\n-{}\n", section.folded ? kFoldedEnd : kGroupEnd, section.title);
+  }
+
+  /// `headings`: one a scope.
+  void add(const std::vector<SignalId>& signals, bool headings) {
+    std::string scope;
+    for (const SignalId id : by_scope(writer_, signals)) {
+      if (traces_ == kMaxViewTraces) return;
+      const std::string own = scope_of(writer_.name(id));
+      if (headings && own != scope && !own.empty()) text_ += fmt::format("{}\n-{}\n", kHeading, own);
+      scope = own;
+      trace(id);
+    }
+  }
+
+  size_t traces() const { return traces_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  void trace(SignalId id) {
+    const unsigned width = writer_.width(id);
+    const std::string& name = writer_.name(id);
+    const std::string range = width > 1 ? fmt::format("[{}:0]", width - 1) : std::string();
+    switch (writer_.kind(id)) {
+      case Kind::bit:
+        text_ += fmt::format("{}\n{}\n", kBinary, name);
+        break;
+      case Kind::number:
+        text_ += fmt::format("{}\n{}{}\n", kDecimal, name, range);
+        break;
+      case Kind::real:
+        text_ += fmt::format("{}\n{}\n", kAnalogStep, name);
+        break;
+      case Kind::enumeration: {
+        const uint32_t table = writer_.table_index(id);
+        const std::string file = fmt::format("{}.enum{}.txt", stem_, table);
+        if (translated_.insert(table).second) write_file(file, translation(writer_.table(id), width));
+        text_ += fmt::format("{}\n^1 {}\n{}{}\n", kTranslatedBinary, file, name, range);
+        break;
+      }
+      case Kind::text:
+        text_ += fmt::format("{}\n{}\n", kText, name);
+        break;
+    }
+    ++traces_;
+  }
+
+  const VcdWriter& writer_;
+  const std::string stem_;  ///< of the translation files
+  std::string text_;
+  size_t traces_ = 0;
+  std::set<uint32_t> translated_;
+};
+
+/// The signals of each section, and last those of none.
+std::vector<std::vector<SignalId>> divide(const VcdWriter& writer, const std::vector<ViewSection>& sections) {
+  std::vector<Glob> globs;
+  for (const ViewSection& section : sections) globs.emplace_back(section.signals);
+  std::vector<std::vector<SignalId>> parts(sections.size() + 1);
+  for (size_t i = 0; i < writer.signals(); ++i) {
+    const auto id = static_cast<SignalId>(i);
+    size_t part = 0;
+    while (part < sections.size() &&
+           (parts[part].size() >= sections[part].most || !globs[part].matches(writer.name(id))))
+      ++part;
+    parts[part].push_back(id);
+  }
+  return parts;
+}
+
+}  // namespace
+
+size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path, const std::string& dump_file,
+                          const std::vector<ViewSection>& sections) {
   std::string text = "[*]\n[*] Weft\n[*]\n";
   text += fmt::format("[dumpfile] \"{}\"\n", absolute(dump_file.empty() ? writer.options().path : dump_file));
   text += fmt::format("[savefile] \"{}\"\n", absolute(path));
@@ -78,50 +168,22 @@ size_t write_gtkwave_view(const VcdWriter& writer, const std::string& path, cons
       "1\n",
       writer.options().window.from);
   std::set<std::string> open;
-  for (const std::string& scope : scopes) {
+  for (size_t i = 0; i < writer.signals(); ++i) {
     // Opening the top of each hierarchy shows what there is; every level of every NPU would bury it.
-    const std::string top = scope.substr(0, scope.find('.'));
-    if (!top.empty() && open.insert(top).second) text += fmt::format("[treeopen] {}.\n", top);
+    const std::string& name = writer.name(static_cast<SignalId>(i));
+    const size_t dot = name.find('.');
+    if (dot != std::string::npos && open.insert(name.substr(0, dot)).second)
+      text += fmt::format("[treeopen] {}.\n", name.substr(0, dot));
   }
-
-  size_t traces = 0;
-  std::set<uint32_t> translated;
-  for (const std::string& scope : scopes) {
-    if (traces == kMaxViewTraces) break;
-    if (!scope.empty()) text += fmt::format("{}\n-{}\n", kHeading, scope);
-    for (const SignalId id : by_scope[scope]) {
-      if (traces == kMaxViewTraces) break;
-      const unsigned width = writer.width(id);
-      const std::string range = width > 1 ? fmt::format("[{}:0]", width - 1) : std::string();
-      switch (writer.kind(id)) {
-        case Kind::bit:
-          text += fmt::format("{}\n{}\n", kBinary, writer.name(id));
-          break;
-        case Kind::number:
-          text += fmt::format("{}\n{}{}\n", kDecimal, writer.name(id), range);
-          break;
-        case Kind::real:
-          text += fmt::format("{}\n{}\n", kAnalogStep, writer.name(id));
-          break;
-        case Kind::enumeration: {
-          const uint32_t table = writer.table_index(id);
-          const std::string file = fmt::format("{}.enum{}.txt", stem, table);
-          if (translated.insert(table).second) write_file(file, translation(writer.table(id), width));
-          text += fmt::format("{}\n^1 {}\n{}{}\n", kTranslatedBinary, file, writer.name(id), range);
-          break;
-        }
-        case Kind::text:
-          text += fmt::format("{}\n{}\n", kText, writer.name(id));
-          break;
-      }
-      ++traces;
-    }
-  }
-  if (traces < writer.signals()) {
-    text += fmt::format("{}\n-{} more signals are in the tree\n", kHeading, writer.signals() - traces);
-  }
+  View view(writer, std::filesystem::path(absolute(path)).replace_extension().string());
+  const std::vector<std::vector<SignalId>> parts = divide(writer, sections);
+  for (size_t i = 0; i < sections.size(); ++i) view.section(sections[i], parts[i]);
+  view.add(parts.back(), true);
+  text += view.text();
+  if (view.traces() < writer.signals())
+    text += fmt::format("{}\n-{} more signals are in the tree\n", kHeading, writer.signals() - view.traces());
   write_file(path, text);
-  return traces;
+  return view.traces();
 }
 
 }  // namespace weft::vcd

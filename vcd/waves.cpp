@@ -12,7 +12,9 @@
 namespace weft::vcd {
 
 Waves::Waves(WavesOptions options)
-    : glob_(options.selection), optional_scope_(std::move(options.optional_scope)) {
+    : glob_(options.selection),
+      optional_scope_(std::move(options.optional_scope)),
+      sections_(std::move(options.sections)) {
   if (glob_.empty()) return;
   if (options.view)
     view_path_ = std::filesystem::path(options.writer.path).replace_extension(".gtkw").string();
@@ -61,7 +63,7 @@ bool Waves::wants(std::string_view name) {
 void Waves::begin() {
   if (writer_ == nullptr || begun_) return;
   begun_ = true;
-  if (!view_path_.empty() && path_.empty()) write_gtkwave_view(*writer_, view_path_);
+  if (!view_path_.empty() && path_.empty()) write_gtkwave_view(*writer_, view_path_, "", sections_);
 }
 
 void Waves::close(Time end_time) {
@@ -72,7 +74,7 @@ void Waves::close(Time end_time) {
   std::error_code error;
   std::filesystem::rename(writer_->options().path, path_, error);
   if (error) throw WriteError(writer_->options().path, "cannot be renamed: " + error.message());
-  if (!view_path_.empty()) write_gtkwave_view(*writer_, view_path_, path_);
+  if (!view_path_.empty()) write_gtkwave_view(*writer_, view_path_, path_, sections_);
   path_.clear();
 }
 

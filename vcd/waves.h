@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "vcd/glob.h"
+#include "vcd/gtkwave_view.h"
 #include "vcd/probe_hub.h"
 #include "vcd/vcd_writer.h"
 
 namespace weft::vcd {
 
 struct WavesOptions {
-  std::string selection;  ///< see Glob; empty: nothing is recorded and no file is made
-  WriterOptions writer;   ///< file, window, budget and clock
-  bool view = true;       ///< write a GTKWave view beside the file
+  std::string selection;              ///< see Glob; empty: nothing is recorded and no file is made
+  WriterOptions writer;               ///< file, window, budget and clock
+  bool view = true;                   ///< write a GTKWave view beside the file
+  std::vector<ViewSection> sections;  ///< of the view
   /// If set, the file is written as `writer.path` + this, and close() gives it its name and writes the view:
   /// what a killed program leaves is not taken for a whole waveform.
   std::string unfinished_suffix;
@@ -87,6 +89,7 @@ class Waves final : public ProbeListener {
   std::string optional_scope_;
   std::unique_ptr<VcdWriter> writer_;
   std::string view_path_;
+  std::vector<ViewSection> sections_;
   std::string path_;  ///< that the file gets in close(), if it has another one
   bool begun_ = false;
 };
