@@ -78,9 +78,12 @@ constexpr Picoseconds kAhead = 1000000000000;
 void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   static_cast<void>(later(at, kAhead));
   if (ticket >= pending_.size()) pending_.resize(ticket + 1);
-  pending_[ticket] = {access, 0, false, 0};
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  pending_[ticket] = {access, 0, false, at == now, 0};
+  ++(access.write ? open_writes_ : open_reads_);
   arrivals_.push(at - origin_, arrived_++, ticket);
-  wake_at(at);
+  if (access.length >= stream_bytes_) ++streams_to_come_;
+  wake_at(may_collect() ? at + answer_after() : std::max(now, arrivals_.next() + origin_));
 }
 
 void BankedHbm::restart() {
@@ -89,7 +92,7 @@ void BankedHbm::restart() {
   next_.clear();
   lagging_ = false;
   asked_.clear();
-  worked_at_ = kNever;
+  due_ = 0;
   stream_until_ = burst_until_ = 0;
   streaming_ = rows_open_ = stream_writes_ = false;
   turn_ = 0;
@@ -103,18 +106,17 @@ void BankedHbm::work(Picoseconds time) {
           [&] { return fmt::format("{}: the accesses that wait for this memory", name()); },
           "check their sizes, and the bandwidth of the memory");
   const Picoseconds now = time - origin_;
-  ++works_;
+  if (lagging_ && may_collect() && now < when_due()) return wake_when_due();
   // What has come meanwhile goes before the next piece.
   const bool piece_ended = streaming_ && stream_until_ <= now;
-  while (arrivals_.next() <= now) arrive(arrivals_.pop().payload, now);
+  if (may_lag()) begin_to_lag(now);
+  arrivals_until(now);
   if (piece_ended) streaming_ = false;
   if (may_lag()) {
-    const Picoseconds due = std::min(arrivals_.next(), serve_lagging(now));
-    worked_at_ = now;
-    if (due != kNever) wake_at(due + origin_);
-    return;
+    begin_to_lag(now);
+    serve_lagging(now);
+    return wake_when_due();
   }
-  worked_at_ = now;
   if (!streaming_) {
     if (streaming_clients_ != 0 && in_detail()) feed_stream(now);
     for (uint32_t c = 0; c < next_.size(); ++c) {
@@ -133,33 +135,54 @@ void BankedHbm::work(Picoseconds time) {
   if (next != kNever) wake_at(std::max(next, now) + origin_);
 }
 
-/// The commands before `now`, and those at `now` if requests came after them.
-void BankedHbm::catch_up(uint32_t channel, Picoseconds now) {
-  if (caught_up_[channel] == works_) return;
-  caught_up_[channel] = works_;
+/// The requests that have come by `now`, those of an instant together.
+void BankedHbm::arrivals_until(Picoseconds now) {
+  while (arrivals_.next() <= now) {
+    const Picoseconds at = arrivals_.next();
+    ++instant_;
+    while (arrivals_.next() == at) arrive(arrivals_.pop().payload, at);
+    // A request may set free those of the other direction, whose commands were possible before now.
+    if (lagging_ && writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_) {
+      for (const uint32_t c : asked_) serve_channel(c, at);
+    }
+    asked_.clear();
+  }
+}
+
+/// The commands before `now`, and those at `now` if the request comes after them.
+void BankedHbm::catch_up(uint32_t channel, Picoseconds now, bool late) {
+  if (caught_up_[channel] == instant_) return;
+  caught_up_[channel] = instant_;
   asked_.push_back(channel);
-  const Picoseconds until = worked_at_ == now ? now : now - 1;
+  const Picoseconds until = late ? now : now - 1;
   if (next_[channel] <= until && now != 0) serve_channel(channel, until);
 }
 
-/// When they are to be served again.
-Picoseconds BankedHbm::serve_lagging(Picoseconds now) {
+void BankedHbm::begin_to_lag(Picoseconds now) {
   if (!lagging_) due_ = now;
   lagging_ = true;
-  // A request may set free those of the other direction, whose commands were possible before now.
-  if (writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_) {
-    for (const uint32_t c : asked_) serve_channel(c, now);
+}
+
+void BankedHbm::serve_lagging(Picoseconds now) {
+  if (due_ > now) return;
+  Picoseconds next = kNever;
+  for (uint32_t c = 0; c < next_.size(); ++c) {
+    if (next_[c] <= now) serve_channel(c, now);
+    next = std::min(next, next_[c]);
   }
-  asked_.clear();
-  if (due_ <= now) {
-    Picoseconds next = kNever;
-    for (uint32_t c = 0; c < next_.size(); ++c) {
-      if (next_[c] <= now) serve_channel(c, now);
-      next = std::min(next, next_[c]);
-    }
-    due_ = next == kNever ? kNever : next + answer_after();
-  }
-  return issued_ < submitted_ ? due_ : kNever;
+  due_ = next == kNever ? kNever : next + answer_after();
+}
+
+/// Commands and requests that wait have to be looked at.
+Picoseconds BankedHbm::when_due() const {
+  const Picoseconds due = issued_ < submitted_ ? due_ : kNever;
+  if (arrivals_.empty()) return due;
+  return std::min(due, arrivals_.next() + (may_collect() ? answer_after() : 0));
+}
+
+void BankedHbm::wake_when_due() {
+  const Picoseconds due = when_due();
+  if (due != kNever) wake_at(due + origin_);
 }
 
 // Most jobs stream only: their NPUs do not pay for banks.
@@ -177,9 +200,10 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
   Pending& p = pending_[ticket];
   if (p.access.length >= stream_bytes_) {
     p.to_come = true;
+    --streams_to_come_;
     Streams& others = streams_[p.access.client];
     if (lagging_) {
-      for (uint32_t c = 0; c < next_.size(); ++c) catch_up(c, now);
+      for (uint32_t c = 0; c < next_.size(); ++c) catch_up(c, now, p.late);
       asked_.clear();
       lagging_ = false;
     }
@@ -205,7 +229,7 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
 
 void BankedHbm::submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now) {
   const DramAddress a = device_->policies.map->place(burst * spec_.burst_bytes);
-  if (lagging_) catch_up(a.channel, now);
+  if (lagging_) catch_up(a.channel, now, pending_[ticket].late);
   channels_[a.channel].submit(a.pseudo_channel, {a.row, a.bank, write, ticket}, now);
   next_[a.channel] = now;  // to be asked again
   ++submitted_;

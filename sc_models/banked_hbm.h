@@ -47,7 +47,10 @@ class BankedHbm final : public MemoryTarget {
   // Times of the protocol side are those of the simulation; all others count from the last restart().
   void begin(Ticket ticket, const Access& access, Picoseconds at) override;
   void work(Picoseconds time) override;
-  void answer(Ticket ticket, Picoseconds at) { finish(ticket, at + origin_); }
+  void answer(Ticket ticket, Picoseconds at) {
+    --(pending_[ticket].access.write ? open_writes_ : open_reads_);
+    finish(ticket, at + origin_);
+  }
 
   /// What an initiator streams.
   struct Streams {
@@ -66,9 +69,18 @@ class BankedHbm final : public MemoryTarget {
     return streaming_clients_ == 0 && !streaming_ && !spec_.per_bank_refresh && probes_.empty() &&
            !bytes_probe_;
   }
-  Picoseconds answer_after() const { return writes_waiting_ == 0 ? read_answer_ : any_answer_; }
-  void catch_up(uint32_t channel, Picoseconds now);
-  Picoseconds serve_lagging(Picoseconds now);
+  Picoseconds answer_after() const { return open_writes_ == 0 ? read_answer_ : any_answer_; }
+  // Requests, too, need not be looked at when they come, as long as all go in one direction. A request of the
+  // other one may set free commands that were possible before it came.
+  bool may_collect() const {
+    return may_lag() && (open_writes_ == 0 || open_reads_ == 0) && streams_to_come_ == 0;
+  }
+  void arrivals_until(Picoseconds now);
+  void catch_up(uint32_t channel, Picoseconds now, bool late);
+  void begin_to_lag(Picoseconds now);
+  void serve_lagging(Picoseconds now);
+  Picoseconds when_due() const;
+  void wake_when_due();
 
   void make_channels();
   void arrive(Ticket ticket, Picoseconds now);
@@ -84,6 +96,7 @@ class BankedHbm final : public MemoryTarget {
     Access access;
     uint64_t bursts = 0;   ///< submitted and not yet complete
     bool to_come = false;  ///< not all of it is submitted
+    bool late = false;     ///< it is made when it comes: after the commands of this time
     Picoseconds last = 0;  ///< latest completion so far
   };
 
@@ -97,13 +110,13 @@ class BankedHbm final : public MemoryTarget {
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
   bool lagging_ = false;
-  std::vector<uint32_t> asked_;      ///< channels that got requests in this call of work()
-  std::vector<uint64_t> caught_up_;  ///< by channel: in which call of work()
-  uint64_t works_ = 0;
-  Picoseconds worked_at_ = kNever;              ///< the last call of work()
+  std::vector<uint32_t> asked_;                 ///< channels that got requests at this instant
+  std::vector<uint64_t> caught_up_;             ///< by channel: for which instant
+  uint64_t instant_ = 0;                        ///< number of those at which requests came
   Picoseconds due_ = 0;                         ///< lagging channels have to catch up
   const Picoseconds read_answer_, any_answer_;  ///< from a command to its answer, at least
   uint64_t writes_waiting_ = 0;                 ///< bursts
+  uint64_t open_reads_ = 0, open_writes_ = 0;   ///< accesses that are announced and not over
   std::vector<Pending> pending_;                ///< by ticket
   fabric::TimedQueue<Ticket, uint64_t> arrivals_;
   uint64_t arrived_ = 0;
@@ -112,6 +125,7 @@ class BankedHbm final : public MemoryTarget {
 
   std::vector<Streams> streams_;    ///< by initiator
   uint32_t streaming_clients_ = 0;  ///< that have some
+  uint32_t streams_to_come_ = 0;    ///< announced
   uint32_t turn_ = 0;               ///< whose stream goes, or went last
   uint64_t turn_bytes_ = 0;         ///< .. in this turn
   uint64_t fed_ = 0;                ///< bursts of streams

@@ -123,7 +123,9 @@ uint64_t CollectiveJob::total_count() const {
   return rows_.size() * machine_.npus();
 }
 
-void CollectiveJob::collective_done(NpuId, const collectives::CollectiveDone& done) {
+void CollectiveJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
+  if (insight::CausalLog* const causes = machine_.causes(); causes != nullptr)
+    causes->ended(index(rank), causes->because(), done.finished);
   CollectiveRow& row = rows_[done.stream - first_stream_];
   // A folded job hears of rank 0 and counts it for all.
   for (uint32_t i = machine_.folded() ? machine_.npus() : 1; i > 0; --i) book_.record(done, row);

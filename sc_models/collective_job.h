@@ -53,6 +53,7 @@ class CollectiveJob : public Job, private NmuClient {
 
   /// The collective started last.
   const CollectiveRow& last() const { return rows_.back(); }
+  uint32_t first_stream() const { return first_stream_; }
 
  private:
   void collective_done(NpuId rank, const collectives::CollectiveDone& done) override;

@@ -6,21 +6,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "configs/hash64.h"
+
 namespace weft {
-namespace {
-
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
-uint64_t mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
-
 DmaTensors::DmaTensors(uint64_t seed, uint64_t owner, uint64_t capacity)
-    : seed_(mix(seed) ^ mix(~owner)), capacity_(capacity) {}
+    : seed_(hash64(seed) ^ hash64(~owner)), capacity_(capacity) {}
 
 template <typename F>
 void DmaTensors::for_each_part(uint64_t address, uint64_t bytes, F&& f) const {
@@ -77,7 +67,7 @@ void DmaTensors::forget(uint64_t tensor) {
 }
 
 uint64_t DmaTensors::word(uint64_t tensor, uint64_t number) const {
-  return mix(seed_ + mix(tensor) + number);
+  return hash64(seed_ + hash64(tensor) + number);
 }
 
 unsigned char DmaTensors::byte(uint64_t tensor, uint64_t offset) const {

@@ -38,6 +38,9 @@ DramChannel::DramChannel(const DramSpec& spec, const DramPolicies& policies)
   c.write_to_read_long = on_clock(spec.wl + spec.burst + spec.wtr_long);
   for (uint32_t b = 0; b < spec.banks(); ++b)
     group_of_.push_back(static_cast<uint8_t>(b / spec.banks_per_group));
+  banks_of_.resize(spec.bank_groups);
+  for (uint32_t b = 0; b < spec.banks(); ++b) banks_of_[group_of_[b]] |= uint64_t{1} << b;
+  clocked_ = on_clock(spec.controller / 2);
   pseudo_channels_.resize(spec.pseudo_channels);
   for (uint32_t i = 0; i < spec.pseudo_channels; ++i) {
     PseudoChannel& pc = pseudo_channels_[i];
@@ -48,7 +51,6 @@ DramChannel::DramChannel(const DramSpec& spec, const DramPolicies& policies)
     pc.group_activate.resize(spec.bank_groups);
     pc.row_ready.resize(spec.banks(), kNever);
     pc.row_order.resize(spec.banks());
-    pc.opens.resize(spec.bank_groups);
     pc.column_ready.resize(2 * size_t{spec.banks()});
     pc.column_order.resize(2 * size_t{spec.banks()});
     if (spec.refi == 0) continue;
@@ -63,11 +65,15 @@ void DramChannel::submit(uint32_t number, const DramRequest& request, Picosecond
   PseudoChannel& pc = pseudo_channels_[number];
   if (pc.queued == 0) catch_up_refreshes(pc, now);
   Waiting w;
-  w.arrival = on_clock(now + spec_.controller / 2);
+  if (now != seen_) {
+    seen_ = now;
+    clocked_ = on_clock(now + spec_.controller / 2);
+  }
+  w.arrival = clocked_;
   w.row = request.row;
   w.token = request.token;
-  w.order = pc.next_order++ * kBanks + request.bank;
-  w.write = request.write;
+  w.order =
+      pc.next_order++ * Waiting::kNumber + 4 * uint64_t{request.bank} + (request.write ? Waiting::kWrite : 0);
   ++waiting_;
   if (pc.behind_first == pc.behind.size() && pc.queued < window_ &&
       pc.banks[request.bank].queued < bank_queue_) {
@@ -99,30 +105,36 @@ void DramChannel::admit(PseudoChannel& pc, Picoseconds now) {
 
 void DramChannel::push(PseudoChannel& pc, const Waiting& request) {
   const uint32_t number = request.bank();
+  const bool write = request.write();
   Bank& bank = pc.banks[number];
   const uint32_t position = bank.queued++;
   const uint64_t bit = uint64_t{1} << number;
   queue(pc, number)[position] = request;
   ++pc.queued;
-  if (request.write) ++pc.writes;
-  undecided(pc);
+  if (write) ++pc.writes;
   if (bank.row == request.row) {
-    uint32_t& first = request.write ? bank.write_hit : bank.read_hit;
-    if (first != kNone) return;
-    first = position;
-    (request.write ? pc.write_hits : pc.read_hits) |= bit;
-    note_hit(pc, number, request.write);
+    if ((write ? bank.write_hits : bank.read_hits)++ != 0) return;
+    (write ? bank.write_hit : bank.read_hit) = position;
+    (write ? pc.write_hits : pc.read_hits) |= bit;
+    note_hit(pc, number, write);
     pc.column_known = false;
+    undecided(pc);
     if ((pc.closings & bit) == 0) return;
     pc.closings &= ~bit;  // its row is wanted as it is
+    pc.ripe_closings &= ~bit;
     if (pc.closing.bank() == number) pc.closing_known = false;
     return;
   }
-  uint64_t& misses = request.write ? pc.write_misses : pc.read_misses;
-  if ((misses & bit) == 0) pc.column_known = pc.column_known && pc.writes == 0;
+  ++(write ? bank.write_misses : bank.read_misses);
+  uint64_t& misses = write ? pc.write_misses : pc.read_misses;
+  if ((misses & bit) == 0 && pc.writes != 0) {
+    pc.column_known = false;
+    undecided(pc);
+  }
   misses |= bit;
   if (bank.miss != kNone) return;
   bank.miss = position;
+  undecided(pc);
   note_row_change(pc, number);
   offer_row(pc, number);
 }
@@ -143,25 +155,56 @@ void DramChannel::scan(PseudoChannel& pc, uint32_t number) {
   Bank& bank = pc.banks[number];
   const Waiting* const w = queue(pc, number);
   bank.read_hit = bank.write_hit = bank.miss = kNone;
-  bool read_misses = false;
-  bool write_misses = false;
+  uint32_t hits = 0, write_hits = 0, writes = 0;
   for (uint32_t i = bank.queued; i-- > 0;) {
-    if (w[i].row == bank.row) {
-      (w[i].write ? bank.write_hit : bank.read_hit) = i;
+    const bool write = w[i].write();
+    const bool hit = w[i].row == bank.row;
+    writes += write ? 1 : 0;
+    if (hit) {
+      ++hits;
+      write_hits += write ? 1 : 0;
+      (write ? bank.write_hit : bank.read_hit) = i;
     } else {
       bank.miss = i;
-      (w[i].write ? write_misses : read_misses) = true;
     }
   }
+  bank.write_hits = write_hits;
+  bank.read_hits = hits - write_hits;
+  bank.write_misses = writes - write_hits;
+  bank.read_misses = bank.queued - hits - bank.write_misses;
   const uint64_t bit = uint64_t{1} << number;
-  const auto set = [bit](uint64_t& mask, bool on) { mask = on ? mask | bit : mask & ~bit; };
-  set(pc.read_hits, bank.read_hit != kNone);
-  set(pc.write_hits, bank.write_hit != kNone);
-  set(pc.read_misses, read_misses);
-  set(pc.write_misses, write_misses);
-  if (bank.read_hit != kNone) note_hit(pc, number, false);
-  if (bank.write_hit != kNone) note_hit(pc, number, true);
+  const auto set = [bit](uint64_t& mask, uint32_t count) { mask = count != 0 ? mask | bit : mask & ~bit; };
+  set(pc.read_hits, bank.read_hits);
+  set(pc.write_hits, bank.write_hits);
+  set(pc.read_misses, bank.read_misses);
+  set(pc.write_misses, bank.write_misses);
+  if (bank.read_hits != 0) note_hit(pc, number, false);
+  if (bank.write_hits != 0) note_hit(pc, number, true);
   note_row_change(pc, number);
+}
+
+/// A request to the open row, the oldest of its kind, has got its command. What the others want is known.
+void DramChannel::take_out(PseudoChannel& pc, uint32_t number, uint32_t position) {
+  Bank& bank = pc.banks[number];
+  Waiting* const w = queue(pc, number);
+  const bool write = w[position].write();
+  --bank.queued;
+  --pc.queued;
+  if (write) --pc.writes;
+  for (uint32_t i = position; i < bank.queued; ++i) w[i] = w[i + 1];
+  if (bank.miss != kNone && bank.miss > position) --bank.miss;
+  uint32_t& other = write ? bank.read_hit : bank.write_hit;
+  if (other != kNone && other > position) --other;
+  uint32_t& first = write ? bank.write_hit : bank.read_hit;
+  if (--(write ? bank.write_hits : bank.read_hits) != 0) {
+    first = position;
+    while (w[first].row != bank.row || w[first].write() != write) ++first;
+    note_hit(pc, number, write);
+    return;
+  }
+  first = kNone;
+  (write ? pc.write_hits : pc.read_hits) &= ~(uint64_t{1} << number);
+  if (!bank.wanted()) note_row_change(pc, number);
 }
 
 // ---- the next command
@@ -182,10 +225,11 @@ uint64_t DramChannel::column_candidates(const PseudoChannel& pc, bool writes) co
 void DramChannel::find_column(PseudoChannel& pc) {
   pc.column_known = true;
   pc.column = {};
-  for (const bool write : {false, true}) {
-    for (uint64_t rest = column_candidates(pc, write); rest != 0; rest &= rest - 1)
-      offer_column(pc, static_cast<uint32_t>(__builtin_ctzll(rest)), write);
-  }
+  for (uint64_t rest = column_candidates(pc, false); rest != 0; rest &= rest - 1)
+    offer_column(pc, static_cast<uint32_t>(__builtin_ctzll(rest)), false);
+  if (pc.write_hits == 0) return;
+  for (uint64_t rest = column_candidates(pc, true); rest != 0; rest &= rest - 1)
+    offer_column(pc, static_cast<uint32_t>(__builtin_ctzll(rest)), true);
 }
 
 void DramChannel::offer_column(PseudoChannel& pc, uint32_t b, bool write) const {
@@ -213,18 +257,14 @@ void DramChannel::note_row_change(PseudoChannel& pc, uint32_t b) {
   const uint64_t bit = uint64_t{1} << b;
   pc.closings &= ~bit;
   pc.openings &= ~bit;
-  if (bank.miss == kNone || bank.read_hit != kNone || bank.write_hit != kNone) return;
+  pc.ripe_closings &= ~bit;
+  pc.ripe_openings &= ~bit;
+  if (bank.miss == kNone || bank.wanted()) return;
   const Waiting& w = queue(pc, b)[bank.miss];
   const bool open = bank.row != kClosed;
   pc.row_ready[b] = std::max(w.arrival, open ? bank.precharge_clock : bank.activate_clock);
   pc.row_order[b] = w.order;
   (open ? pc.closings : pc.openings) |= bit;
-}
-
-void DramChannel::find_opens(PseudoChannel& pc) const {
-  const Picoseconds any =
-      std::max({blocked_, row_free_, pc.activate_clock, pc.window_opens[pc.oldest_activate]});
-  for (uint32_t g = 0; g < spec_.bank_groups; ++g) pc.opens[g] = std::max(any, pc.group_activate[g]);
 }
 
 // Without branches that nobody can foresee: the earliest time, and the oldest of those that have it.
@@ -246,17 +286,57 @@ void DramChannel::find_row(PseudoChannel& pc, uint64_t banks, Best& best, Time&&
   best.order = order;
 }
 
+/// Those of `banks` whose row change waits for nothing of their own at `at`. Common times do not go back.
+uint64_t DramChannel::ripen(const PseudoChannel& pc, uint64_t banks, uint64_t& ripe, Picoseconds& ripe_at,
+                            Picoseconds at) const {
+  if (at < ripe_at) ripe = 0;
+  ripe_at = at;
+  for (uint64_t rest = banks & ~ripe; rest != 0; rest &= rest - 1) {
+    const auto ready =
+        static_cast<uint64_t>(pc.row_ready[static_cast<uint32_t>(__builtin_ctzll(rest))] <= at);
+    ripe |= (rest & (~rest + 1)) & (uint64_t{0} - ready);
+  }
+  return ripe;
+}
+
+/// `banks` is not empty.
+uint64_t DramChannel::oldest_change(const PseudoChannel& pc, uint64_t banks) const {
+  uint64_t order = ~uint64_t{0};
+  for (; banks != 0; banks &= banks - 1)
+    order = std::min(order, pc.row_order[static_cast<uint32_t>(__builtin_ctzll(banks))]);
+  return order;
+}
+
 void DramChannel::find_closing(PseudoChannel& pc) {
   pc.closing_known = true;
   const Picoseconds base = std::max(blocked_, row_free_);
+  if (!spec_.per_bank_refresh) {
+    const uint64_t ripe = ripen(pc, pc.closings, pc.ripe_closings, pc.closings_ripe_at, base);
+    if (ripe != 0) {
+      pc.closing.at = base;
+      pc.closing.order = oldest_change(pc, ripe);
+      return;
+    }
+  }
   find_row(pc, pc.closings, pc.closing, [&](uint32_t b) { return std::max(pc.row_ready[b], base); });
 }
 
 void DramChannel::find_opening(PseudoChannel& pc) {
   pc.opening_known = true;
-  find_opens(pc);
-  find_row(pc, pc.openings, pc.opening,
-           [&](uint32_t b) { return std::max(pc.row_ready[b], pc.opens[group_of_[b]]); });
+  const Picoseconds any = opens(pc);
+  if (!spec_.per_bank_refresh) {
+    uint64_t ripe = ripen(pc, pc.openings, pc.ripe_openings, pc.openings_ripe_at, any);
+    for (size_t g = 0; g < banks_of_.size(); ++g)
+      if (pc.group_activate[g] > any) ripe &= ~banks_of_[g];
+    if (ripe != 0) {
+      pc.opening.at = any;
+      pc.opening.order = oldest_change(pc, ripe);
+      return;
+    }
+  }
+  find_row(pc, pc.openings, pc.opening, [&](uint32_t b) {
+    return std::max({pc.row_ready[b], any, pc.group_activate[group_of_[b]]});
+  });
 }
 
 /// One more candidate for the row change.
@@ -264,10 +344,30 @@ void DramChannel::offer_row(PseudoChannel& pc, uint32_t b) {
   const uint64_t bit = uint64_t{1} << b;
   const bool closes = (pc.closings & bit) != 0;
   if (closes ? !pc.closing_known : !pc.opening_known || (pc.openings & bit) == 0) return;
-  const Picoseconds base = closes ? blocked_ : pc.opens[group_of_[b]];
-  const Picoseconds t = std::max({pc.row_ready[b], base, row_free_});
+  const Picoseconds base =
+      closes ? std::max(blocked_, row_free_) : std::max(opens(pc), pc.group_activate[group_of_[b]]);
+  const Picoseconds t = std::max(pc.row_ready[b], base);
   if (spec_.per_bank_refresh && held_by_refresh(pc, b, t)) return;
   (closes ? pc.closing : pc.opening).offer(t, pc.row_order[b], false);
+}
+
+// Slots that are taken meanwhile matter to what wanted them: all others come later anyhow.
+void DramChannel::find_row_change(PseudoChannel& pc) {
+  if (!pc.closing_known || pc.closing.at < row_free_) {
+    if (pc.closings != 0) {
+      find_closing(pc);
+    } else {
+      pc.closing_known = true;
+      pc.closing = {};
+    }
+  }
+  if (pc.opening_known && pc.opening.at >= row_free_) return;
+  if (pc.openings != 0) {
+    find_opening(pc);
+  } else {
+    pc.opening_known = true;
+    pc.opening = {};
+  }
 }
 
 void DramChannel::decide(PseudoChannel& pc) {
@@ -278,12 +378,15 @@ void DramChannel::decide(PseudoChannel& pc) {
   if (pc.queued == 0) return;
   if (!first_ready_) return decide_by_policy(pc);
   if (!pc.column_known) find_column(pc);
-  // Slots that are taken meanwhile matter to what wanted them: all others come later anyhow.
-  if (!pc.closing_known || pc.closing.at < row_free_) find_closing(pc);
-  if (!pc.opening_known || pc.opening.at < row_free_) find_opening(pc);
-  const Best& change = pc.opening.before(pc.closing) ? pc.opening : pc.closing;
-  const bool row = change.at < pc.column.at;
-  const Best& best = row ? change : pc.column;
+  bool row = false;
+  Best best = pc.column;
+  // A row change goes only if it goes sooner: not always need one know when.
+  if ((pc.closings | pc.openings) != 0 && std::max(blocked_, row_free_) < pc.column.at) {
+    find_row_change(pc);
+    const Best& change = pc.opening.before(pc.closing) ? pc.opening : pc.closing;
+    row = change.at < pc.column.at;
+    if (row) best = change;
+  }
   if (best.at < pc.refresh || (spec_.per_bank_refresh && best.at != kNever)) {
     pc.at = best.at;
     pc.command = row ? Next::row : Next::column;
@@ -299,7 +402,7 @@ void DramChannel::decide_by_policy(PseudoChannel& pc) {
   using Next = PseudoChannel::Next;
   const bool oldest = policies_.scheduler->oldest_of_bank();
   candidates_.clear();
-  find_opens(pc);
+  const Picoseconds any = opens(pc);
   for (uint32_t b = 0; b < pc.banks.size(); ++b) {
     const Bank& bank = pc.banks[b];
     if (bank.queued == 0) continue;
@@ -309,13 +412,15 @@ void DramChannel::decide_by_policy(PseudoChannel& pc) {
       Picoseconds t = 0;
       if (column) {
         const uint32_t group = group_of_[b];
-        t = w.write ? std::max({w.arrival, blocked_, bank.write_clock, pc.write_clock, pc.group_write[group]})
-                    : std::max({w.arrival, blocked_, bank.read_clock, pc.read_clock, pc.group_read[group]});
+        t = w.write()
+                ? std::max({w.arrival, blocked_, bank.write_clock, pc.write_clock, pc.group_write[group]})
+                : std::max({w.arrival, blocked_, bank.read_clock, pc.read_clock, pc.group_read[group]});
       } else {
-        t = bank.row != kClosed ? std::max({w.arrival, bank.precharge_clock, blocked_, row_free_})
-                                : std::max({w.arrival, bank.activate_clock, pc.opens[group_of_[b]]});
+        t = bank.row != kClosed
+                ? std::max({w.arrival, bank.precharge_clock, blocked_, row_free_})
+                : std::max({w.arrival, bank.activate_clock, any, pc.group_activate[group_of_[b]]});
       }
-      candidates_.push_back({t, w.order, b, position, column, w.write});
+      candidates_.push_back({t, w.order, b, position, column, w.write()});
     };
     if (oldest) {  // its row may be wanted by younger ones, which have to wait
       offer(0, queue(pc, b)[0].row == bank.row);
@@ -392,13 +497,13 @@ void DramChannel::issue(PseudoChannel& pc, std::vector<Completion>& done) {
 void DramChannel::column(PseudoChannel& pc, std::vector<Completion>& done) {
   const uint32_t number = pc.bank;
   Bank& bank = pc.banks[number];
-  Waiting* const requests = queue(pc, number);
-  const Waiting w = requests[pc.position];
+  const Waiting w = queue(pc, number)[pc.position];
+  const bool write = w.write();
   const Picoseconds t = pc.at;
   const uint32_t group = group_of_[number];
   const auto after = [](Picoseconds& ready, Picoseconds at) { ready = std::max(ready, at); };
   Picoseconds end = 0;
-  if (w.write) {
+  if (write) {
     ++counters_.writes;
     end = t + spec_.wl + spec_.burst;
     after(bank.precharge_ready, end + spec_.wr);
@@ -416,18 +521,13 @@ void DramChannel::column(PseudoChannel& pc, std::vector<Completion>& done) {
     after(pc.group_read[group], t + clocks_.ccd_long);
     after(pc.write_clock, t + clocks_.rtw);
   }
-  if (w.hit) ++counters_.hits;
+  if (w.hit()) ++counters_.hits;
   done.push_back({w.token, end + spec_.controller - spec_.controller / 2});
   --waiting_;
-  --bank.queued;
-  for (uint32_t i = pc.position; i < bank.queued; ++i) requests[i] = requests[i + 1];
-  --pc.queued;
-  if (w.write) --pc.writes;
   ++bank.columns;
-  scan(pc, number);
-  const bool wanted = bank.read_hit != kNone || bank.write_hit != kNone;
-  const bool closes = may_close_ && policies_.page->closes(bank.columns, wanted);
-  note(w.write ? Command::Kind::write : Command::Kind::read, pc, number, w.row, closes);
+  take_out(pc, number, pc.position);
+  const bool closes = may_close_ && policies_.page->closes(bank.columns, bank.wanted());
+  note(write ? Command::Kind::write : Command::Kind::read, pc, number, w.row, closes);
   if (closes) {
     bank.row = kClosed;
     after(bank.activate_ready, bank.precharge_ready + spec_.rp);
@@ -448,7 +548,7 @@ void DramChannel::activate(PseudoChannel& pc) {
   const uint32_t number = pc.bank;
   Waiting& w = queue(pc, number)[pc.position];
   const Picoseconds t = pc.at;
-  w.hit = false;
+  w.order |= Waiting::kNoHit;
   Bank& bank = pc.banks[number];
   bank.row = w.row;
   bank.columns = 0;
@@ -479,14 +579,14 @@ void DramChannel::precharge(PseudoChannel& pc) {
   const uint32_t number = pc.bank;
   Waiting& w = queue(pc, number)[pc.position];
   const Picoseconds t = pc.at;
-  w.hit = false;
+  w.order |= Waiting::kNoHit;
   Bank& bank = pc.banks[number];
   bank.row = kClosed;
   bank.activate_ready = std::max(bank.activate_ready, t + spec_.rp);
   bank.activate_clock = std::max(bank.activate_clock, t + clocks_.rp);
   ++counters_.precharges;
   note(Command::Kind::precharge, pc, number, w.row);
-  if (bank.read_hit != kNone || bank.write_hit != kNone) {  // of another scheduler
+  if (bank.wanted()) {  // of another scheduler
     scan(pc, number);
   } else {
     note_row_change(pc, number);

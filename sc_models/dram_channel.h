@@ -10,6 +10,7 @@
 #ifndef WEFT_SC_MODELS_DRAM_CHANNEL_H
 #define WEFT_SC_MODELS_DRAM_CHANNEL_H
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -90,14 +91,16 @@ class DramChannel {
   static constexpr uint64_t kBanks = 64;  ///< at most
 
   struct Waiting {
+    static constexpr uint64_t kNoHit = 1, kWrite = 2, kNumber = 4 * kBanks;
     Picoseconds arrival = 0;  ///< no command before; on the clock
     uint64_t row = 0;
     uint64_t token = 0;
-    uint64_t order = 0;  ///< in the order of arrival: its number x kBanks + bank
-    bool write = false;
-    bool hit = true;  ///< so far
-    uint32_t bank() const { return static_cast<uint32_t>(order % kBanks); }
+    uint64_t order = 0;  ///< in the order of arrival: its number x kNumber + bank x 4 + what it is
+    bool write() const { return (order & kWrite) != 0; }
+    bool hit() const { return (order & kNoHit) == 0; }  ///< so far
+    uint32_t bank() const { return bank_of(order); }
   };
+  static uint32_t bank_of(uint64_t order) { return static_cast<uint32_t>(order / 4 % kBanks); }
   /// Times that end in `_clock` are on the clock, the others are exact.
   struct Bank {
     uint64_t row = kClosed;
@@ -106,15 +109,17 @@ class DramChannel {
     Picoseconds precharge_ready = 0, activate_ready = 0;
     uint32_t queued = 0;   ///< requests in the window, in their order, from place bank x bank_queue_ on
     uint32_t columns = 0;  ///< since the row was opened
-    // The oldest of each kind in its queue, or kNone.
+    // The oldest of each kind in its queue, or kNone; and how many of each kind there are.
     uint32_t read_hit = kNone, write_hit = kNone, miss = kNone;
+    uint32_t read_hits = 0, write_hits = 0, read_misses = 0, write_misses = 0;
+    bool wanted() const { return (read_hits | write_hits) != 0; }  ///< its row, as it is
   };
   /// A command that could go. kNever: none.
   struct Best {
     Picoseconds at = kNever;
     uint64_t order = ~uint64_t{0};
     bool write = false;
-    uint32_t bank() const { return static_cast<uint32_t>(order % kBanks); }
+    uint32_t bank() const { return bank_of(order); }
     bool before(const Best& o) const { return at != o.at ? at < o.at : order < o.order; }
     void offer(Picoseconds t, uint64_t o, bool w) {
       if (t != at ? t > at : o > order) return;  // of equals the oldest
@@ -139,8 +144,10 @@ class DramChannel {
     std::vector<Picoseconds> row_ready;
     std::vector<uint64_t> row_order;
     uint64_t closings = 0, openings = 0;
-    /// When a row of a group could be opened, by all other rules.
-    std::vector<Picoseconds> opens;
+    // Of them those that only wait for what is common to all banks, which is this late: the oldest goes
+    // first.
+    uint64_t ripe_closings = 0, ripe_openings = 0;
+    Picoseconds closings_ripe_at = 0, openings_ripe_at = 0;
     // The oldest hits, by bank; reads, then writes: when, by bank and request alone, and in which order.
     std::vector<Picoseconds> column_ready;
     std::vector<uint64_t> column_order;
@@ -184,9 +191,14 @@ class DramChannel {
   void find_column(PseudoChannel& pc);
   template <typename Time>
   void find_row(PseudoChannel& pc, uint64_t banks, Best& best, Time&& time) const;
+  uint64_t ripen(const PseudoChannel& pc, uint64_t banks, uint64_t& ripe, Picoseconds& ripe_at,
+                 Picoseconds at) const;
+  uint64_t oldest_change(const PseudoChannel& pc, uint64_t banks) const;
   void find_closing(PseudoChannel& pc);
   void find_opening(PseudoChannel& pc);
-  void find_opens(PseudoChannel& pc) const;
+  Picoseconds opens(const PseudoChannel& pc) const {
+    return std::max({blocked_, row_free_, pc.activate_clock, pc.window_opens[pc.oldest_activate]});
+  }
   void note_hit(PseudoChannel& pc, uint32_t bank, bool write);
   void note_row_change(PseudoChannel& pc, uint32_t bank);
   void offer_row(PseudoChannel& pc, uint32_t bank);
@@ -196,6 +208,8 @@ class DramChannel {
     pc.column_known = pc.closing_known = pc.opening_known = false;
     undecided(pc);
   }
+  void take_out(PseudoChannel& pc, uint32_t bank, uint32_t position);
+  void find_row_change(PseudoChannel& pc);
   void decide(PseudoChannel& pc);
   void decide_by_policy(PseudoChannel& pc);
   void decide_refresh(PseudoChannel& pc);
@@ -221,7 +235,9 @@ class DramChannel {
   const bool separate_;     ///< reads and writes
   const bool may_close_;    ///< rows, by auto-precharge
   Clocks clocks_{};
-  std::vector<uint8_t> group_of_;  ///< by bank
+  std::vector<uint8_t> group_of_;       ///< by bank
+  std::vector<uint64_t> banks_of_;      ///< a bit a bank, by group
+  Picoseconds seen_ = 0, clocked_ = 0;  ///< the last request's time, and the earliest of its commands
   std::vector<PseudoChannel> pseudo_channels_;
   PseudoChannel* earliest_ = nullptr;
   bool earliest_known_ = false;

@@ -235,11 +235,29 @@ FieldMap::FieldMap(const DramSpec& spec, uint32_t stacks, const std::vector<Fiel
     fields_[i] = lowest_first.at(i);
     digits_[i] = digit(count(fields_[i]));
   }
+  powers_ = burst_.power && !permuted;
+  row_shift_ = burst_.shift;
+  for (size_t i = 0; i < std::size(digits_); ++i) {
+    powers_ = powers_ && digits_[i].power;
+    const auto part = static_cast<size_t>(fields_[i]);
+    shifts_[part] = row_shift_;
+    masks_[part] = static_cast<uint32_t>(digits_[i].count - 1);
+    row_shift_ += digits_[i].shift;
+  }
+  powers_ = powers_ && row_shift_ < 64;
   // The rate of a stream follows from its refreshes when it goes through a row of every bank group at a time.
   streams_ = std::equal(lowest_first.begin(), lowest_first.end(), kInterleaved.begin(), kInterleaved.end());
 }
 
 DramAddress FieldMap::place(uint64_t address) const {
+  if (powers_) {
+    const auto at = [&](Field f) {
+      const auto i = static_cast<size_t>(f);
+      return static_cast<uint32_t>(address >> shifts_[i]) & masks_[i];
+    };
+    return {at(Field::channel), at(Field::pseudo_channel),
+            at(Field::group) * banks_per_group_ + at(Field::bank), address >> row_shift_};
+  }
   burst_.take(address);
   uint32_t part[5];
   for (size_t i = 0; i < std::size(digits_); ++i)

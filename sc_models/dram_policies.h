@@ -161,6 +161,8 @@ class FieldMap final : public AddressMap {
   const uint32_t banks_per_group_, bank_groups_;
   const bool permuted_;
   bool streams_ = false;
+  bool powers_ = false;  ///< all counts are powers of two: a part is a shift and a mask
+  uint32_t shifts_[5] = {}, masks_[5] = {}, row_shift_ = 0;
 };
 
 }  // namespace weft

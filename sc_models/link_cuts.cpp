@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <set>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -22,19 +24,50 @@ vcd::Glob selection(const Config& config) {
 
 }  // namespace
 
-LinkCuts::LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data)
-    : selected_(selection(config)),
+LinkCuts::LinkCuts(const Config& config, ModuleChoices& choices, fabric::PacketPool& pool,
+                   collectives::DataContext* data, BoundaryListener* listener)
+    : choices_(choices),
+      listener_(listener),
+      selected_(selection(config)),
       pool_(pool),
       elements_(data == nullptr ? nullptr : std::make_unique<PayloadElements>(data->payloads())) {}
 
 void LinkCuts::join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to, const Names& names) {
-  if (none() || !selects(names())) {
+  if (none()) {
     fabric::join(from, to);
     return;
   }
-  fabric::Loopback& loopback = add();
-  fabric::join(from, loopback.near());
-  fabric::join(loopback.far(), to);
+  const JoinedLink link = names();
+  fabric::CrossingWatch watch = listener_ == nullptr ? fabric::CrossingWatch() : listener_->watch(link);
+  LinkModel* const model = model_of(link);
+  // A recorded border stands before a model: at the initiator's side.
+  const bool cut = selects(link.names) || watch;
+  fabric::fabric_initiator_base* last = &from;
+  if (cut) {
+    loopbacks_.push_back(
+        std::make_unique<fabric::Loopback>(next_name().c_str(), pool_, elements_.get(), std::move(watch)));
+    fabric::join(*last, loopbacks_.back()->near());
+    last = &loopbacks_.back()->far();
+  }
+  if (model != nullptr) {
+    fabric::join(*last, model->near());
+    last = &model->far();
+  }
+  fabric::join(*last, to);
+}
+
+/// What stands in the link; null: nothing.
+LinkModel* LinkCuts::model_of(const JoinedLink& link) {
+  for (size_t i = 0; i < link.names.size() && choices_.of_links(); ++i) {
+    const std::string name = link.names[i].substr(link.names[i].find('.') + 1);  // without the machine's
+    const ModuleChoices::Chosen chosen = choices_.of(ModuleKind::link, name, {});
+    if (chosen.implementation.empty()) continue;
+    const std::string module = "link" + std::to_string(models_.size());
+    models_.push_back(make_link(chosen.implementation, chosen.owner, module.c_str(),
+                                {link.names[0], pool_, elements_.get(), link.type}));
+    return models_.back().get();
+  }
+  return nullptr;
 }
 
 bool LinkCuts::selects(const std::vector<std::string>& names) {
@@ -47,19 +80,21 @@ std::string LinkCuts::next_name() const {
   return fmt::format("border{}", loopbacks_.size() + pairs_.size() + packets_.size());
 }
 
-fabric::Loopback& LinkCuts::add() {
-  loopbacks_.push_back(std::make_unique<fabric::Loopback>(next_name().c_str(), pool_, elements_.get()));
-  return *loopbacks_.back();
-}
-
 fabric::fabric_initiator_base& LinkCuts::join_pairs(fabric::fabric_initiator_base& from,
                                                     const PairLinks& links) {
   std::set<uint32_t> cut;
-  for (const auto& [member, names] : links)
-    if (selects(names())) cut.insert(member);
+  std::map<uint32_t, fabric::CrossingWatch> watches;
+  for (const auto& [member, names] : links) {
+    const JoinedLink link = names();
+    if (selects(link.names)) cut.insert(member);
+    fabric::CrossingWatch watch = listener_ == nullptr ? fabric::CrossingWatch() : listener_->watch(link);
+    if (!watch) continue;
+    watches.emplace(member, std::move(watch));
+    cut.insert(member);
+  }
   if (cut.empty()) return from;
-  pairs_.push_back(
-      std::make_unique<fabric::PairLoopback>(next_name().c_str(), std::move(cut), pool_, elements_.get()));
+  pairs_.push_back(std::make_unique<fabric::PairLoopback>(next_name().c_str(), std::move(cut), pool_,
+                                                          elements_.get(), std::move(watches)));
   fabric::join(from, pairs_.back()->near);
   return pairs_.back()->far;
 }
@@ -67,11 +102,28 @@ fabric::fabric_initiator_base& LinkCuts::join_pairs(fabric::fabric_initiator_bas
 bool LinkCuts::join_packets(fabric::fabric_initiator_socket& from, fabric::fabric_target_socket& to,
                             const fabric::PacketLinkTerms& terms, fabric::PacketPool& pool,
                             const Names& names) {
-  if (none() || !selects(names())) {
+  const auto bind = [&] {
     from.bind(to);
     return false;
+  };
+  if (none()) return bind();
+  JoinedLink link = names();
+  link.terms = &terms;
+  fabric::FlitWatch watch = listener_ == nullptr ? fabric::FlitWatch() : listener_->watch_packets(link);
+  if (!selects(link.names) && !watch) return bind();
+  if (watch) {
+    // In a packet network a packet names its message by the handle; who looks from outside needs the id.
+    watch = [this, told = std::move(watch)](bool forward, const fabric::FlitCrossing& crossing) {
+      if (!crossing.has_head()) return told(forward, crossing);
+      fabric::FlitCrossing named = crossing;
+      const fabric::Packet& message = pool_[static_cast<fabric::PacketRef>(crossing.head.id_low)];
+      named.head.id_low = message.id_low;
+      named.head.id_high = message.id_high;
+      told(forward, named);
+    };
   }
-  packets_.push_back(std::make_unique<fabric::PacketLoopback>(next_name().c_str(), terms, pool));
+  packets_.push_back(
+      std::make_unique<fabric::PacketLoopback>(next_name().c_str(), terms, pool, std::move(watch)));
   from.bind(packets_.back()->near());
   packets_.back()->far().bind(to);
   return true;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Joins the fabric's sockets for Machine. Puts a border into each link that `run.cut_links` selects.
+// Joins the fabric's sockets for Machine. Puts a border into each link that `run.cut_links` selects or that
+// somebody records, and a model into those that `implementations` names.
 
 #ifndef WEFT_SC_MODELS_LINK_CUTS_H
 #define WEFT_SC_MODELS_LINK_CUTS_H
@@ -13,6 +14,9 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_models/boundary.h"
+#include "sc_models/link_model.h"
+#include "sc_models/module_choices.h"
 #include "sc_models/payload_elements.h"
 #include "tlm_interconnect/border/loopback.h"
 #include "tlm_interconnect/border/packet_border.h"
@@ -24,15 +28,21 @@ namespace weft {
 
 class LinkCuts {
  public:
-  /// Of both directions of a link, as in the results; first the one that leads away from the initiator. The
-  /// second may be missing.
-  using Names = std::function<std::vector<std::string>()>;
+  /// The link; its second name may be missing.
+  using Names = std::function<JoinedLink()>;
 
-  /// `data`: of the machine; null: messages carry sizes only. All outlive the object.
-  LinkCuts(const Config& config, fabric::PacketPool& pool, collectives::DataContext* data);
+  /// `choices` need not be constructed yet. `data`: of the machine; null: messages carry sizes only.
+  /// `listener`: who records; null: nobody. All outlive the object.
+  LinkCuts(const Config& config, ModuleChoices& choices, fabric::PacketPool& pool,
+           collectives::DataContext* data, BoundaryListener* listener);
 
-  /// Nothing is to be cut.
-  bool none() const { return selected_.empty(); }
+  /// Every link is just to be bound.
+  bool none() const { return selected_.empty() && listener_ == nullptr && !choices_.of_links(); }
+  ModuleChoices& choices() { return choices_; }
+  /// Null: messages carry sizes only.
+  fabric::CrossingElements* elements() { return elements_.get(); }
+  /// Models that stand in links.
+  const std::vector<std::unique_ptr<LinkModel>>& models() const { return models_; }
 
   /// Binds the ends of a link that carries messages, or a border between them.
   void join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to, const Names& names);
@@ -55,11 +65,14 @@ class LinkCuts {
  private:
   bool selects(const std::vector<std::string>& names);
   std::string next_name() const;
-  fabric::Loopback& add();
+  LinkModel* model_of(const JoinedLink& link);
 
+  ModuleChoices& choices_;
+  BoundaryListener* const listener_;
   vcd::Glob selected_;
   fabric::PacketPool& pool_;
   std::unique_ptr<PayloadElements> elements_;
+  std::vector<std::unique_ptr<LinkModel>> models_;
   std::vector<std::unique_ptr<fabric::Loopback>> loopbacks_;
   std::vector<std::unique_ptr<fabric::PairLoopback>> pairs_;
   std::vector<std::unique_ptr<fabric::PacketLoopback>> packets_;

@@ -47,7 +47,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       fidelity_(config),
       geometry_(Geometry::of_fabric(config)),
       data_(collectives::DataContext::make(config)),
-      cuts_(config, pool_, data_.get()),
+      cuts_(config, choices_, pool_, data_.get(), options.boundaries),
       link_types_(link_types_of(config)),
       wheel_("wheel"),
       end_of_instant_("end_of_instant", InstantPart::decisions, [this] { slot_waits_.settled(); }),
@@ -77,7 +77,9 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   std::merge(whole_.begin(), whole_.end(), options.mirrored.begin(), options.mirrored.end(),
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
+  pool_.keep_causes(options.causes);
   build_nmus(built, options.probes);
+  build_taps(options);
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
@@ -103,11 +105,14 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   }
   if (config_.graph != nullptr) build_graph();
   build_packets(options.probes);
+  choices_.check_joined();
+  for (const auto& model : cuts_.models()) components_.push_back(model.get());
   cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
   if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
   if (config_.host_memory && (options.npus || options.memory_pool)) build_memory_tiers(built, options.probes);
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.probes != nullptr && options.probes->on()) observe_links(*options.probes);
+  if (options.causes != nullptr) tell_causes_of_links(*options.causes);
 }
 
 Machine::Machine(sc_core::sc_module_name name, const Config& config, NmuClient& client,
@@ -118,18 +123,37 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, NmuClient& 
 
 Machine::~Machine() = default;
 
-void Machine::attach(NmuClient& client) {
-  for (const auto& nmu : nmus_) {
-    if (nmu && nmu->attached()) throw std::logic_error(fmt::format("{} has a job already", nmu->name()));
+void Machine::build_taps(const Options& options) {
+  if (options.external.nmus.empty() && options.external.hbms.empty()) return;
+  if (folded_) throw std::logic_error("a folded machine has no room for modules of others");
+  for (const uint32_t r : options.external.hbms)
+    if (!built(r)) throw std::out_of_range(fmt::format("{}: there is no HBM of rank {}", name(), r));
+  for (const uint32_t r : options.external.nmus) {
+    if (!built(r)) throw std::out_of_range(fmt::format("{}: there is no NMU of rank {}", name(), r));
+    if (taps_.count(r) == 0) taps_[r] = std::make_unique<NmuTap>(*nmus_[r], external_messages_);
   }
-  for (const auto& nmu : nmus_) {
-    if (nmu) nmu->attach(client);
+}
+
+FabricService& Machine::service(uint32_t rank) {
+  const auto tap = taps_.find(rank);
+  if (tap == taps_.end()) return *nmus_[rank];
+  return *tap->second;
+}
+
+void Machine::attach(NmuClient& client) {
+  for (uint32_t r = 0; r < nmus_.size(); ++r) {
+    const auto tap = taps_.find(r);
+    if (nmus_[r] && (tap != taps_.end() ? tap->second->attached() : nmus_[r]->attached()))
+      throw std::logic_error(fmt::format("{} has a job already", nmus_[r]->name()));
+  }
+  for (uint32_t r = 0; r < nmus_.size(); ++r) {
+    if (nmus_[r]) service(r).attach(client);
   }
 }
 
 void Machine::detach() {
-  for (const auto& nmu : nmus_) {
-    if (nmu) nmu->detach();
+  for (uint32_t r = 0; r < nmus_.size(); ++r) {
+    if (nmus_[r]) service(r).detach();
   }
 }
 
@@ -204,12 +228,19 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
     if (from.initiator == nullptr) continue;  // the upper end of a mesh
     const uint32_t next =
         geometry_.with_coordinate(r, d, geometry_.shape(d).peer(geometry_.coordinate(r, d), Shape::kUp));
-    cuts_.join(*from.initiator, *at(next).end(down).target, [&]() -> std::vector<std::string> {
-      return {link_name_at(p, d, r, Shape::kUp), link_name_at(p, d, next, Shape::kDown)};
+    cuts_.join(*from.initiator, *at(next).end(down).target, [&]() -> JoinedLink {
+      return {{link_name_at(p, d, r, Shape::kUp), link_name_at(p, d, next, Shape::kDown)},
+              nmu_end(r),
+              nmu_end(next),
+              &link_types_[d]};
     });
     at(r).hint(up, at(next));
     at(next).hint(down, at(r));
   }
+}
+
+BlockEnd Machine::nmu_end(uint32_t place) const {
+  return {BlockEnd::Kind::nmu, nmu_name(geometry_, place)};
 }
 
 /// What joins an NPU with the carrier of a dimension: its own socket, or that of a border at which some of
@@ -224,9 +255,12 @@ fabric::fabric_initiator_base& Machine::end_at_carrier(uint32_t p, uint32_t d, u
   for (uint32_t i = 0; i < shape.links(); ++i) {
     const uint32_t there = shape.peer(here, i);
     const uint32_t peer = geometry_.with_coordinate(place, d, there);
-    links.emplace_back(peer, [=]() -> std::vector<std::string> {
-      return {link_name_at(p, d, place, i),
-              link_name_at(p, d, peer, geometry_.shape(d).link_to(there, here, false))};
+    links.emplace_back(peer, [=]() -> JoinedLink {
+      return {{link_name_at(p, d, place, i),
+               link_name_at(p, d, peer, geometry_.shape(d).link_to(there, here, false))},
+              nmu_end(place),
+              nmu_end(peer),
+              &link_types_[d]};
     });
   }
   return cuts_.join_pairs(own_end, links);
@@ -285,6 +319,7 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
     SwitchContext context{std::vector<SwitchContext::PortContext>(dimension.size, {&link_types_[d], false}),
                           std::make_shared<LineWays>(geometry_, d, r), dimension.switching, pool_, wheel_};
     context.link_place = LinkPlace::crossbars;
+    context.elements = cuts_.elements();
     if (units)
       context.make_unit = [&](UnitPorts& ports) {
         return make_unit("unit", {d, fabric_context(), unit_context(d, name, probes), ports});
@@ -294,10 +329,12 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
     if (units) add_unit(*module.unit());
     for (uint32_t c = 0; c < dimension.size; ++c) {
       const uint32_t place = geometry_.with_coordinate(r, d, c);
-      cuts_.join(*at(place).end({d, false, p}).initiator, *module.ports()[c].target,
-                 [&]() -> std::vector<std::string> {
-                   return {link_name_at(p, d, place, 0), module.report(c).name};
-                 });
+      cuts_.join(*at(place).end({d, false, p}).initiator, *module.ports()[c].target, [&]() -> JoinedLink {
+        return {{link_name_at(p, d, place, 0), module.report(c).name},
+                nmu_end(place),
+                {BlockEnd::Kind::fabric_switch, name, c, &module},
+                &link_types_[d]};
+      });
     }
   }
 }
@@ -314,6 +351,7 @@ void Machine::join_switches(const Graph& graph, const GraphLine& line, const Swi
                           kind.switching,
                           pool_,
                           wheel_};
+    context.elements = cuts_.elements();
     for (const Graph::Port& port : graph.ports(n)) context.ports.push_back({types[port.link], port.at_from});
     switches.push_back(
         &own(make_switch(model.implementation, model.owner, name.c_str(), std::move(context))));
@@ -331,14 +369,20 @@ void Machine::join_switches(const Graph& graph, const GraphLine& line, const Swi
     return line.stride == 0 ? at(place).name() + graph_end(graph, geometry_, line, kind.names, {n, i}).link
                             : link_name_at(kind.plane, line.dimension, place, 0);
   };
+  const auto block = [&](uint32_t n, uint32_t i) -> BlockEnd {
+    if (graph.is_npu(n)) return nmu_end(line.npu(n));
+    return {BlockEnd::Kind::fabric_switch, at_node(n).basename(), i, &at_node(n)};
+  };
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
     for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
       const Graph::Port& port = graph.ports(n)[i];
       if (!port.at_from) continue;
-      cuts_.join(*end(n, i).initiator, *end(port.peer, port.peer_port).target,
-                 [&]() -> std::vector<std::string> {
-                   return {name(n, i), name(port.peer, port.peer_port)};
-                 });
+      cuts_.join(*end(n, i).initiator, *end(port.peer, port.peer_port).target, [&]() -> JoinedLink {
+        return {{name(n, i), name(port.peer, port.peer_port)},
+                block(n, i),
+                block(port.peer, port.peer_port),
+                types[port.link]};
+      });
     }
   }
 }
@@ -430,9 +474,11 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::ProbeHub* probes)
 void Machine::build_memory_pool() {
   if (folded_) throw std::logic_error("a machine with a memory pool does not fold");
   memory_pool_ = std::make_unique<MemoryPool>(
-      "pool", config_, pool_, wheel_, [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
+      "pool", config_, pool_, wheel_,
+      [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
         return shared_link(layout, node, port);
-      });
+      },
+      &choices_);
   components_.push_back(memory_pool_.get());
 }
 
@@ -497,24 +543,29 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
   const bool reduces = config_.collectives.reduction == ReductionKind::hbm;
   // With data NPUs store and load bytes. Reductions of NMUs do not: their elements are the engine's.
   const auto join = [&](MemoryDma& dma, MemoryTarget& memory, uint32_t socket) {
-    if (config_.run.data == "functional") {
-      memory.keep_bytes();
-      if (!dma.carries_bytes()) dma.without_bytes();
-    }
+    if (config_.run.data == "functional") memory.keep_bytes();
+    if (memory.stored() != nullptr && !dma.carries_bytes()) dma.without_bytes();
     dma.socket.bind(memory.socket(socket));
   };
   npu_modules_.resize(nmus_.size());
   for (const uint32_t r : built) {
     const std::string suffix = std::to_string(r);
     MemoryDma* const of_nmu = reduces ? nmus_[r]->memory() : nullptr;
-    memories_.push_back(make_hbm("hbm" + suffix, of_nmu != nullptr ? 2 : 1, options.probes));
+    const auto& open = options.external.hbms;
+    const bool for_others = std::find(open.begin(), open.end(), r) != open.end();
+    const uint32_t sockets = (of_nmu != nullptr ? 2u : 1u) + (for_others ? 1u : 0u);
+    memories_.push_back(make_hbm("hbm" + suffix, sockets, options.probes));
     MemoryTarget& hbm = *memories_.back();
     memory_ranks_.push_back(r);
+    if (for_others) {
+      hbm.keep_bytes();
+      hbm_sockets_[r] = &hbm.socket(sockets - 1);
+    }
     const auto of_npu =
         choices_.of(ModuleKind::npu, "npu" + suffix, {config_.npu.implementation, "npu.implementation"});
-    npu_modules_[r] =
-        make_npu(of_npu.implementation, of_npu.owner, "npu" + suffix,
-                 {NpuId{r}, config_, *nmus_[r], options.probes, memory_pool_.get(), tiers_.get()});
+    npu_modules_[r] = make_npu(
+        of_npu.implementation, of_npu.owner, "npu" + suffix,
+        {NpuId{r}, config_, service(r), options.probes, memory_pool_.get(), tiers_.get(), options.causes});
     if (options.footprint && options.probes != nullptr)
       npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});

@@ -8,6 +8,7 @@
 #define WEFT_SC_MODELS_MACHINE_H
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "sc_models/memory_target.h"
 #include "sc_models/module_choices.h"
 #include "sc_models/nmu.h"
+#include "sc_models/nmu_tap.h"
 #include "sc_models/npu_model.h"
 #include "sc_models/packet_fabric.h"
 #include "sc_models/pool/memory_pool.h"
@@ -38,14 +40,22 @@ struct DramDevice;
 class Machine : public sc_core::sc_module {
  public:
   struct Options {
-    bool npus = false;                ///< build NPUs and their memories (a trace will drive them)
-    bool memory_pool = false;         ///< build the memory pool and the hosts without NPUs, too
-    vcd::ProbeHub* probes = nullptr;  ///< where modules declare their signals; null: nowhere
-    bool footprint = false;           ///< with a signal for the bytes that tensors take
+    bool npus = false;                       ///< build NPUs and their memories (a trace will drive them)
+    bool memory_pool = false;                ///< build the memory pool and the hosts without NPUs, too
+    vcd::ProbeHub* probes = nullptr;         ///< where modules declare their signals; null: nowhere
+    bool footprint = false;                  ///< with a signal for the bytes that tensors take
+    insight::CausalLog* causes = nullptr;    ///< where modules tell what caused what; null: nowhere
+    BoundaryListener* boundaries = nullptr;  ///< who records what crosses boundaries; null: nobody
     /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
     /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
     /// built.
     std::vector<uint32_t> mirrored;
+    /// For SystemC modules of others (cosim/tlm/mm_to_link.h); not with `mirrored`.
+    struct External {
+      std::vector<uint32_t> nmus;  ///< ranks by whose NMUs others send, too: they have a tap
+      std::vector<uint32_t> hbms;  ///< ranks whose HBM keeps bytes and has a socket for others, to be bound
+    };
+    External external;
     /// With `mirrored`: the ranks that are built beside them and reach each other, ascending.
     std::vector<uint32_t> whole;
   };
@@ -69,9 +79,14 @@ class Machine : public sc_core::sc_module {
   const Nmu& own_nmu(uint32_t rank) const { return dynamic_cast<const Nmu&>(*nmus_[rank]); }
   NpuModel& npu(uint32_t rank) { return *npu_modules_[rank]; }
   const NpuModel& npu(uint32_t rank) const { return *npu_modules_[rank]; }
+  /// Of Options::External. Throws std::out_of_range for a rank that was not named there.
+  NmuTap& tap(uint32_t rank) { return *taps_.at(rank); }
+  tlm::tlm_target_socket<32>& hbm_socket(uint32_t rank) { return *hbm_sockets_.at(rank); }
   /// Bytes that this rank's memories have moved.
   uint64_t memory_bytes(uint32_t rank) const;
   const fabric::PacketPool& pool() const { return pool_; }
+  /// Where its modules tell what caused what. Null: nowhere.
+  insight::CausalLog* causes() const { return pool_.causes(); }
   const LinkCuts& cuts() const { return cuts_; }
   /// Null: there is none.
   MemoryPool* memory_pool() { return memory_pool_.get(); }
@@ -165,6 +180,9 @@ class Machine : public sc_core::sc_module {
 
  private:
   void build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* probes);
+  void build_taps(const Options& options);
+  /// What a client of the rank's NMU talks to.
+  FabricService& service(uint32_t rank);
   void build_dimension(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   void build_neighbours(uint32_t plane, uint32_t dimension);
   fabric::fabric_initiator_base& end_at_carrier(uint32_t plane, uint32_t dimension, uint32_t place);
@@ -172,6 +190,7 @@ class Machine : public sc_core::sc_module {
   void build_direct(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  BlockEnd nmu_end(uint32_t place) const;
   /// Of the unit of the switch with that name.
   UnitContext unit_context(uint32_t dimension, const std::string& switch_name, vcd::ProbeHub* probes);
   FabricContext fabric_context() { return {config_, geometry_, pool_, wheel_}; }
@@ -197,6 +216,7 @@ class Machine : public sc_core::sc_module {
   fabric::Link* switch_link(const std::string& of_switch, uint32_t port);
   fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);
   void observe_links(vcd::ProbeHub& probes);
+  void tell_causes_of_links(insight::CausalLog& log);
   uint32_t image(uint32_t dimension, uint32_t rank, uint32_t link, uint32_t like, uint32_t exchanges) const;
   /// The name of the link by which the NPU at a place sends along a dimension.
   std::string link_name_at(uint32_t plane, uint32_t dimension, uint32_t place, uint32_t link) const;
@@ -242,6 +262,9 @@ class Machine : public sc_core::sc_module {
   std::vector<std::unique_ptr<NpuModel>> npu_modules_;
   std::shared_ptr<const DramDevice> dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;
+  ExternalMessages external_messages_;
+  std::map<uint32_t, std::unique_ptr<NmuTap>> taps_;  ///< by rank
+  std::map<uint32_t, tlm::tlm_target_socket<32>*> hbm_sockets_;
   std::vector<uint32_t> memory_ranks_;  ///< whose they are, ascending
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;
   uint32_t streams_ = 0;  ///< numbers of collectives that are taken

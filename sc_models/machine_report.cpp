@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sc_models/machine.h"
+#include "sc_models/message_causes.h"
 
 namespace weft {
 namespace {
@@ -23,12 +24,12 @@ class LinkProbes final : public fabric::LinkObserver {
         flow_(probes.number(name + ".flow", 32)) {}
   bool wanted() const { return busy_ || bytes_ || flow_; }
 
-  void occupied(Picoseconds start, Picoseconds end, uint64_t bytes, uint64_t id_low) override {
-    total_ += bytes;
-    busy_.set(start, true);
-    flow_.set(start, static_cast<uint32_t>(id_low));
-    bytes_.set(end, total_);
-    busy_.set(end, false);
+  void occupied(const Use& use) override {
+    total_ += use.bytes;
+    busy_.set(use.start, true);
+    flow_.set(use.start, static_cast<uint32_t>(use.id_low));
+    bytes_.set(use.end, total_);
+    busy_.set(use.end, false);
   }
 
  private:
@@ -97,6 +98,17 @@ void Machine::observe_links(vcd::ProbeHub& probes) {
     auto observer = std::make_unique<LinkProbes>(probes, report.name);
     if (!observer->wanted() || report.link == nullptr) return;
     const_cast<fabric::Link*>(report.link)->observe(observer.get());
+    observers_.push_back(std::move(observer));
+  });
+}
+
+void Machine::tell_causes_of_links(insight::CausalLog& log) {
+  for_each_link([&](const LinkReport& report) {
+    if (report.link == nullptr) return;
+    auto& link = const_cast<fabric::Link&>(*report.link);
+    auto observer = std::make_unique<LinkCauses>(
+        log, report.name, fmt::format("dimension {}", report.dimension), link.observer());
+    link.observe(observer.get());
     observers_.push_back(std::move(observer));
   });
 }

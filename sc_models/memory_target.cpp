@@ -158,7 +158,7 @@ bool MemoryTarget::Client::get_direct_mem_ptr(tlm::tlm_generic_payload& payload,
 void MemoryTarget::wake_at(Picoseconds time) {
   if (time >= wake_time_) return;
   wake_time_ = time;
-  wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
+  if (!processing_) wake_.notify(sc_core::sc_time::from_value(time - sc_core::sc_time_stamp().value()));
 }
 
 void MemoryTarget::process() {
@@ -166,29 +166,41 @@ void MemoryTarget::process() {
   ++activations_;
   const Picoseconds now = sc_core::sc_time_stamp().value();
   wake_time_ = kNever;
+  processing_ = true;
   work(now);
   while (answers_.next() <= now) {
     const Answer answer = answers_.pop().payload;
-    answer.client->waiting.push_back(answer.payload);
-    if (answer.client->responding == nullptr) respond(*answer.client);
+    if (answer.client->responding == nullptr && answer.client->waiting.empty()) {
+      respond_with(*answer.client, *answer.payload);
+    } else {
+      answer.client->waiting.push_back(answer.payload);
+      respond(*answer.client);
+    }
   }
-  if (!answers_.empty()) wake_at(answers_.next());
+  processing_ = false;
+  const Picoseconds next = std::min(wake_time_, answers_.next());
+  wake_time_ = kNever;
+  if (next != kNever) wake_at(next);
 }
 
 void MemoryTarget::respond(Client& client) {
   while (client.responding == nullptr && !client.waiting.empty()) {
     tlm::tlm_generic_payload* payload = client.waiting.front();
     client.waiting.pop_front();
-    client.responding = payload;
-    --outstanding_;
-    if (queue_probe_) queue_probe_.set(sc_core::sc_time_stamp().value(), outstanding_);
-    tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay;
-    const tlm::tlm_sync_enum answer = (*client.socket)->nb_transport_bw(*payload, phase, delay);
-    if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
-      client.responding = nullptr;
-      payload->release();
-    }
+    respond_with(client, *payload);
+  }
+}
+
+void MemoryTarget::respond_with(Client& client, tlm::tlm_generic_payload& payload) {
+  client.responding = &payload;
+  --outstanding_;
+  if (queue_probe_) queue_probe_.set(sc_core::sc_time_stamp().value(), outstanding_);
+  tlm::tlm_phase phase = tlm::BEGIN_RESP;
+  sc_core::sc_time delay;
+  const tlm::tlm_sync_enum answer = (*client.socket)->nb_transport_bw(payload, phase, delay);
+  if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::END_RESP)) {
+    client.responding = nullptr;
+    payload.release();
   }
 }
 

@@ -120,6 +120,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   Ticket open(Client* client, tlm::tlm_generic_payload& payload);
   void start(Ticket ticket, const Client& client, Picoseconds at);
   void respond(Client& client);
+  void respond_with(Client& client, tlm::tlm_generic_payload& payload);
   void process();
 
   const uint64_t capacity_;
@@ -135,6 +136,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   uint64_t sequence_ = 0;
   sc_core::sc_event wake_;
   Picoseconds wake_time_ = kNever;
+  bool processing_ = false;  ///< the event is notified at the end, once
   uint64_t bytes_ = 0;
   uint64_t requests_ = 0;
   uint64_t outstanding_ = 0;

@@ -44,8 +44,7 @@ void MemoryTraffic::process() {
   if (stop_requested()) sc_core::sc_pause();
   const Picoseconds now = sc_core::sc_time_stamp().value();
   if (config_.rate == 0) {
-    while (requesting_ == nullptr && issued_ < config_.blocks && issued_ - answered_ < config_.outstanding)
-      issue(now, now);
+    issue_all(now);
     return;
   }
   const double until = static_cast<double>(now - begin_) + kAhead * mean_gap_;
@@ -55,6 +54,14 @@ void MemoryTraffic::process() {
   }
   if (requesting_ != nullptr || issued_ == config_.blocks) return;
   wake_.notify(sc_core::sc_time::from_value(later(begin_, static_cast<Picoseconds>(due_)) - now));
+}
+
+/// As fast as possible.
+void MemoryTraffic::issue_all(Picoseconds now) {
+  issuing_ = true;
+  while (requesting_ == nullptr && issued_ < config_.blocks && issued_ - answered_ < config_.outstanding)
+    issue(now, now);
+  issuing_ = false;
 }
 
 void MemoryTraffic::next_block(uint64_t& address, bool& write) {
@@ -131,7 +138,17 @@ tlm::tlm_sync_enum MemoryTraffic::nb_transport_bw(tlm::tlm_generic_payload& payl
     wake_.notify(sc_core::SC_ZERO_TIME);
   }
   if (phase == tlm::END_REQ) return tlm::TLM_ACCEPTED;
-  answered(request, later(sc_core::sc_time_stamp().value(), delay.value()));
+  const Picoseconds now = sc_core::sc_time_stamp().value();
+  const Picoseconds at = later(now, delay.value());
+  answered(request, at);
+  // The next block, at once where that is possible: it spares an event.
+  if (config_.rate == 0 && issued_ < config_.blocks) {
+    if (at == now && !issuing_) {
+      issue_all(now);
+    } else {
+      wake_.notify(sc_core::SC_ZERO_TIME);
+    }
+  }
   phase = tlm::END_RESP;
   return tlm::TLM_COMPLETED;
 }
@@ -144,7 +161,6 @@ void MemoryTraffic::answered(Request& request, Picoseconds at) {
   last_ = std::max(last_, at);
   ++answered_;
   request.release();
-  if (config_.rate == 0 && issued_ < config_.blocks) wake_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void MemoryTraffic::free(tlm::tlm_generic_payload* payload) {

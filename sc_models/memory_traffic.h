@@ -70,6 +70,7 @@ class MemoryTraffic final : public sc_core::sc_module,
   void free(tlm::tlm_generic_payload* payload) override;
 
   void process();
+  void issue_all(Picoseconds now);
   void issue(Picoseconds created, Picoseconds now);
   void answered(Request& request, Picoseconds at);
   void next_block(uint64_t& address, bool& write);
@@ -84,6 +85,7 @@ class MemoryTraffic final : public sc_core::sc_module,
   uint64_t reads_ = 0, writes_ = 0;
   Picoseconds begin_ = 0, last_ = 0;
   Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
+  bool issuing_ = false;           ///< issue_all() is at work
   sc_core::sc_event wake_;
   std::vector<Picoseconds> latencies_;
   std::vector<std::unique_ptr<Request>> pool_;

@@ -22,7 +22,8 @@ bool MirroredStarts::hold(uint32_t rank, trace::NodeIndex node, const Collective
       mirrorable(*start.plan).dimensions == 0)
     return false;
   held_of_[rank] = held_.size();
-  held_.push_back({rank, node, start});
+  insight::CausalLog* const causes = machine_.causes();
+  held_.push_back({rank, node, start, causes == nullptr ? insight::kNoActivity : causes->because()});
   machine_.request_starts();
   return true;
 }
@@ -38,6 +39,7 @@ bool MirroredStarts::release(uint32_t rank) {
 
 void MirroredStarts::start(const Held& held) {
   const CollectiveStart& part = held.start;
+  if (machine_.causes() != nullptr) machine_.causes()->because(held.cause);
   machine_.nmu(held.rank).start_collective(part.stream, part.plan, part.priority);
 }
 
@@ -99,6 +101,7 @@ bool MirroredStarts::start_mirrored(const std::vector<const Held*>& members) {
   part.dimensions = how.dimensions;
   part.exchanges = how.exchanges;
   mirrored_[part_key(first.rank, first.start.stream)] = std::move(part);
+  if (machine_.causes() != nullptr) machine_.causes()->because(first.cause);
   machine_.own_nmu(first.rank).start_mirrored(first.start.stream, first.start.plan);
   return true;
 }

@@ -54,6 +54,7 @@ class MirroredStarts {
     uint32_t rank = 0;
     trace::NodeIndex node = 0;
     CollectiveStart start;  ///< without a plan: released
+    insight::ActivityId cause = insight::kNoActivity;
   };
   /// A collective that one member runs for all.
   struct Mirrored {

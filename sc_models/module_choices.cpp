@@ -14,9 +14,12 @@
 #include "configs/implementation.h"
 #include "configs/keys.h"
 #include "configs/tree.h"
+#include "sc_models/link_model.h"
+#include "sc_models/make_model.h"
 #include "sc_models/memory_model.h"
 #include "sc_models/nmu_model.h"
 #include "sc_models/npu_model.h"
+#include "sc_models/router_model.h"
 #include "sc_models/switch_model.h"
 #include "sc_models/unit_model.h"
 #include "workload/collectives/in_switch.h"
@@ -36,6 +39,10 @@ auto with_models(ModuleKind kind, F&& f) {
       return f(memory_models());
     case ModuleKind::unit:
       return f(unit_models());
+    case ModuleKind::router:
+      return f(router_models());
+    case ModuleKind::link:
+      return f(link_models());
     default:
       return f(switch_models());
   }
@@ -93,7 +100,17 @@ void for_each_unit(const Config& config, const Geometry& geometry,
   }
 }
 
+void for_each_group_memory(const Config& config, const std::function<void(const std::string&)>& f) {
+  if (!config.memory_pool || config.memory_pool->group_memory == kDefaultMemoryModel) return;
+  const auto layout = pool::PoolLayout::make(config, false);
+  for (uint32_t g = 0; g < layout->groups(); ++g) f(group_memory_name(*layout, g));
+}
+
 }  // namespace
+
+std::string group_memory_name(const pool::PoolLayout& layout, uint32_t group) {
+  return fmt::format("pool.{}.memory", layout.node(layout.group_node(group)).name);
+}
 
 void for_each_named_module(const Config& config, const graph::FidelityRules& fidelity,
                            const Geometry& geometry,
@@ -109,6 +126,7 @@ void for_each_named_module(const Config& config, const graph::FidelityRules& fid
     f(ModuleKind::memory, fmt::format("host{}.memory", h));
     if (config.nvme) f(ModuleKind::memory, fmt::format("host{}.nvme", h));
   }
+  for_each_group_memory(config, [&](const std::string& name) { f(ModuleKind::memory, name); });
   for_each_switch(config, fidelity, geometry,
                   [&](const std::string& name) { f(ModuleKind::fabric_switch, name); });
   for_each_unit(config, geometry, [&](const std::string& name) { f(ModuleKind::unit, name); });
@@ -123,7 +141,8 @@ ModuleChoices::ModuleChoices(const Config& config) : config_(config) {
     } catch (const vcd::GlobError& e) {
       throw UserError(ExitCode::usage, fmt::format("{}: {}", choice.origin, e.what()));
     }
-    entry.model = parse_implementation(choice.implementation).model;
+    const Implementation wanted = parse_implementation(choice.implementation);
+    entry.model = wanted.model;
     std::vector<std::string> known;
     for (const ModuleKind kind : kModuleKinds) {
       const std::vector<std::string> names = models_of(kind);
@@ -141,14 +160,44 @@ ModuleChoices::ModuleChoices(const Config& config) : config_(config) {
           fmt::format("{}: there is no model '{}'{}{}. A model of a plugin needs `plugins:`", choice.origin,
                       entry.model, near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), list));
     }
+    const auto has = [&entry](ModuleKind kind) { return entry.kinds[static_cast<size_t>(kind)]; };
+    for (const ModuleKind kind : kModuleKinds) {
+      if (!has(kind)) continue;
+      with_models(kind, [&](const auto& registry) {
+        if (const auto* found = registry.find(entry.model))
+          check_source(wanted, *found, registry.what(), choice.origin);
+      });
+    }
+    entry.joined = has(ModuleKind::router) || has(ModuleKind::link);
+    of_links_ = of_links_ || entry.joined;
     entries_.push_back(std::move(entry));
   }
 }
 
 ModuleChoices::Chosen ModuleChoices::of(ModuleKind kind, const std::string& name, Chosen general) {
-  for (Entry& entry : entries_)
-    if (entry.applies(kind, name)) return {entry.written->implementation, entry.written->origin};
+  for (Entry& entry : entries_) {
+    if (!entry.applies(kind, name)) continue;
+    entry.used = true;
+    return {entry.written->implementation, entry.written->origin};
+  }
   return general;
+}
+
+void ModuleChoices::check_joined() const {
+  for (const Entry& entry : entries_) {
+    if (!entry.joined || entry.used) continue;
+    const bool router = entry.kinds[static_cast<size_t>(ModuleKind::router)];
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: '{}' applies to no {}", entry.written->origin, entry.written->modules,
+                    router ? "router; '" + entry.model +
+                                 "' is a model for single routers at `packet` fidelity, which have names "
+                                 "such as packet0_0.router5"
+                           : "link; '" + entry.model +
+                                 "' is a model for links with two ends of their own at `message` fidelity, "
+                                 "which have the names of links.csv without the machine's, such as "
+                                 "nmu3.d0_plus"));
+  }
 }
 
 void ModuleChoices::check(const graph::FidelityRules& fidelity, const Geometry& geometry) {
@@ -162,7 +211,7 @@ void ModuleChoices::check(const graph::FidelityRules& fidelity, const Geometry& 
     }
   });
   for (size_t i = 0; i < entries_.size(); ++i) {
-    if (used[i]) continue;
+    if (used[i] || entries_[i].joined) continue;
     std::string first;
     std::string last;
     uint64_t count = 0;

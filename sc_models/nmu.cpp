@@ -88,7 +88,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
   }
   if (context.probes != nullptr && context.probes->on()) {
     const std::string prefix = name();
-    probed_ = true;
+    watched_ = true;
     probes_ = std::make_unique<Probes>();
     probes_->state = context.probes->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
     probes_->outstanding = context.probes->number(prefix + ".outstanding", 16);
@@ -96,6 +96,8 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
     probes_->phase = context.probes->number(prefix + ".phase", 8);
     probes_->round = context.probes->number(prefix + ".round", 32);
   }
+  submits_aside_ = limited_injection_;
+  if (pool_.causes() != nullptr) keep_causes(*pool_.causes());
   context.wheel.add(*this);
 }
 
@@ -147,10 +149,13 @@ void Nmu::submit(const Message& message) {
                                           (mirroring_ ? mirror_flag(message.id.stream) : 0));
   const fabric::PacketRef ref = make_packet(message, flags);
   if (lifting_) pool_[ref].plane = plane_of(message.id.stream);
-  if (limited_injection_) {
+  if (submits_aside_) {
     // Out of line: every other message passes here.
     const auto hand_in = [this](fabric::PacketRef own) __attribute__((noinline)) {
       const Picoseconds ready = pool_[own].submitted;
+      if (causes_ != nullptr) causes_->submitted(own);
+      if (!limited_injection_) return transmit(own, ready, ready);
+      if (has_datapath_) return datapath_->outbound(own, ready);
       const Picoseconds at = shaped(own, ready);
       if (at > ready) {
         push(at, kInject, own);
@@ -177,6 +182,13 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   pool_[ref].plane = plane;
   Picoseconds begin = timed(pool_[ref], [&] { return later(now(), endpoint_delay_); });
+  if (causes_ != nullptr) {
+    causes_->submitted(ref);
+    if (begin > now())
+      causes_->submitted(ref, causes_->stretch(insight::ActivityKind::endpoint, causes_->because(),
+                                               index(rank_), insight::kPointToPoint, now(), begin));
+  }
+  if (has_datapath_) return datapath_->outbound(ref, begin);
   if (limited_injection_) begin = shaped(ref, begin);
   push(begin, limited_injection_ ? kInject : kSend, ref);
 }
@@ -235,6 +247,16 @@ void Nmu::prepare(bool near) const {
 }
 
 void Nmu::activate(Picoseconds t) {
+  if (watched_) {
+    work<true>(t);
+  } else {
+    work<false>(t);
+  }
+}
+
+/// `kWatched`: with what waveforms and the causal log are told, which costs nothing otherwise.
+template <bool kWatched>
+[[gnu::always_inline]] inline void Nmu::work(Picoseconds t) {
   ++activations_;
   time_ = t;
   while (queue_.next() <= t) {
@@ -256,6 +278,7 @@ void Nmu::activate(Picoseconds t) {
         inject_next();
         break;
       case kInjected:
+        if (kWatched && causes_ != nullptr) causes_->left(ref, t);
         client_->message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
                                   unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
@@ -264,13 +287,17 @@ void Nmu::activate(Picoseconds t) {
         reduced_in_memory(ref);
         break;
       default:
-        if ((pool_[ref].flags & kTurn) && !take_turn(port_[(entry.order.due) - kFirstPort], ref)) break;
+        if ((pool_[ref].flags & kTurn) && !take_turn<kWatched>(port_[(entry.order.due) - kFirstPort], ref))
+          break;
         if (pool_[ref].destination == place_) {
           if ((pool_[ref].flags & kExchange) && !end_exchange(entry.order.due, ref)) break;
           if (in_memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
           } else {
-            deliver(ref, reduces_ && (pool_[ref].flags & kReduce) ? reduction_time(pool_[ref].bytes) : 0);
+            const Picoseconds reduce =
+                reduces_ && (pool_[ref].flags & kReduce) ? reduction_time(pool_[ref].bytes) : 0;
+            if (kWatched && causes_ != nullptr) tell_delivery(ref, reduce);
+            deliver(ref, reduce);
           }
         } else {
           transmit(ref, t, take_tail(ref));
@@ -279,7 +306,7 @@ void Nmu::activate(Picoseconds t) {
     }
   }
   engine_.settled();
-  if (probed_) probe_state(t);
+  if (kWatched && probes_ != nullptr) probe_state(t);
   wake_at(queue_.next());
 }
 
@@ -299,6 +326,10 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
     }
   }
   if (packet.destination == place_) {
+    if (__builtin_expect(static_cast<int>(has_datapath_), 0) != 0) {
+      datapath_->inbound(transfer.packet, last->number, head, tail);
+      return;
+    }
     push_received(timed(packet, [&] { return ready_at(packet, tail); }), last->number, transfer.packet);
   } else if (last->cut_through) {
     tails_.push_back({transfer.packet, tail});
@@ -317,6 +348,7 @@ uint32_t Nmu::pair_link(uint32_t d, uint32_t source) const {
 
 /// Analytical: a message that would be through by now takes the last link of its way. False: others are
 /// before it, and it comes back later.
+template <bool kWatched>
 bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   fabric::Packet& packet = pool_[ref];
   const bool second = (packet.flags & kTurnSecond) != 0;
@@ -324,6 +356,7 @@ bool Nmu::take_turn(Port& port, fabric::PacketRef ref) {
   const uint32_t link = on_graph_ ? last_port(packet) : port.last_of(packet, second ? 1 : 0);
   const fabric::LastLink::Wait wait = port.last(link).take(ref);
   const bool on_head = packet.destination != place_ && port.cut_through;
+  if (kWatched && causes_ != nullptr) tell_turn(port, ref, link, wait.head, wait.tail);
   if (on_head) {
     for (Tail& tail : tails_) tail.tail += tail.packet == ref ? wait.tail : 0;
   }
@@ -342,6 +375,7 @@ bool Nmu::end_exchange(uint32_t due, fabric::PacketRef ref) {
   if (carried == 0) return true;
   carried = timed(packet, [&] { return ready_at(packet, carried); });
   if (carried <= now()) return true;
+  if (causes_ != nullptr) tell_exchange(port_[due - kFirstPort], ref, carried);
   packet.queued += carried - now();
   push_received(carried, static_cast<uint8_t>(due - kFirstPort), ref);
   return false;
@@ -385,7 +419,7 @@ Nmu::Port* Nmu::port_to_neighbour(uint32_t destination) {
                                                         uint32_t target, Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
   try {
-    const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low);
+    const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low, ref);
     packet.queued += slot.start - head;
     packet.latency += link.latency();
     fabric::Transfer transfer;
@@ -455,7 +489,7 @@ void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds 
                                                                Picoseconds head, Picoseconds tail) {
   fabric::Packet& packet = pool_[ref];
   try {
-    const fabric::Link::Slot slot = link.occupy_analytical(head, packet.bytes, tail, packet.id_low);
+    const fabric::Link::Slot slot = link.occupy_analytical(head, packet.bytes, tail, packet.id_low, ref);
     packet.queued += slot.start - head;
     packet.latency += latency;
     Picoseconds time = slot.end - slot.start;
@@ -477,6 +511,7 @@ void Nmu::transmit_over_graph(fabric::PacketRef ref, Picoseconds head, Picosecon
   Port& port = port_[0];
   fabric::Transfer transfer =
       take_first(ref, port.link(path.first_port), path.latency, path.slowest, head, tail);
+  if (causes_ != nullptr) tell_way(ref, place_, transfer, path.latency);
   transfer.last_link = path.last_port;
   transfer.target = packet.destination;
   port.send(transfer);
@@ -505,6 +540,7 @@ void Nmu::transmit_analytical(fabric::PacketRef ref, const Route& leg, Picosecon
     rate = leg.slowest_level == 0 ? slowest.link_rate() : slowest.tree->level(leg.slowest_level).rate();
   }
   fabric::Transfer transfer = take_first(ref, port.link(leg.link), leg.latency, rate, head, tail);
+  if (causes_ != nullptr && leg.several) tell_way(ref, leg.target, transfer, leg.latency);
   transfer.last_link = leg.last;
   transfer.target = leg.target;
   hand_over(ref, port, transfer);

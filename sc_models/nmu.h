@@ -12,6 +12,8 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "configs/blueprint/geometry.h"
@@ -183,6 +185,24 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   /// lets leave at one time leave in the order of the calls.
   virtual Picoseconds departs(const Departing& message) { return message.ready; }
 
+  /// What messages pass between this NMU and its links, in time of its own: RTL. Not those of others that it
+  /// forwards. At `message` fidelity.
+  class Datapath {
+   public:
+    virtual ~Datapath() = default;
+    /// A message of this NPU is ready to leave at `ready` (>= now). Answer by departed().
+    virtual void outbound(fabric::PacketRef message, Picoseconds ready) = 0;
+    /// One for it comes by a port, from `head` to `tail` (>= now). Answer by arrived().
+    virtual void inbound(fabric::PacketRef message, uint32_t port, Picoseconds head, Picoseconds tail) = 0;
+  };
+  /// In the constructor; it outlives the NMU.
+  void use_datapath(Datapath& datapath);
+  /// The message goes to its link now; what it has waited since `ready` counts as time in queues.
+  void departed(fabric::PacketRef message, Picoseconds ready);
+  /// The message is whole, now.
+  void arrived(fabric::PacketRef message, uint32_t port);
+  fabric::Packet& packet(fabric::PacketRef ref) { return pool_[ref]; }
+
  private:
   void start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan, int32_t priority,
                   uint8_t plane, bool for_all);
@@ -244,11 +264,24 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void add_end(Port& port, bool is_target);
   void end_of_elaboration() override;
   void activate(Picoseconds now) final;
+  template <bool kWatched>
+  void work(Picoseconds now);
   void prepare(bool near) const final;
   void receive(Port& port, const fabric::Transfer& transfer);
   void receive_packets(PacketEnd& end, const packet::Message& message, Picoseconds at);
   void transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds ready);
+  template <bool kWatched>
   bool take_turn(Port& port, fabric::PacketRef ref);
+  // For the causal log; causes_ is not null.
+  void keep_causes(insight::CausalLog& log);
+  uint32_t cause_link(const void* of, const std::string& name, const std::string& dimension);
+  void tell_turn(const Port& port, fabric::PacketRef ref, uint32_t link, Picoseconds wait_of_head,
+                 Picoseconds wait_of_tail);
+  void tell_way(fabric::PacketRef ref, uint32_t to, const fabric::Transfer& transfer, Picoseconds latency);
+  void tell_exchange(const Port& port, fabric::PacketRef ref, Picoseconds carried);
+  void tell_delivery(fabric::PacketRef ref, Picoseconds reduce);
+  void tell_arrival(const PacketEnd& end, const packet::Message& message, Picoseconds at,
+                    const PacketFabric::Unloaded& alone);
   uint32_t pair_link(uint32_t dimension, uint32_t source) const;
   bool end_exchange(uint32_t due, fabric::PacketRef ref);
   fabric::Transfer take_first(fabric::PacketRef ref, fabric::Link& link, Picoseconds latency, Rate rate,
@@ -326,12 +359,14 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool neighbours_ = false;         ///< some port has a Port::neighbour and is not analytical
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set, or shaped_
+  bool submits_aside_ = false;      ///< limited_injection_, or causes_ is not null
   bool cut_through_tails_ = false;  ///< tails_ is not empty
   bool on_graph_ = false;           ///< graph_ is not null
   bool in_memory_ = false;          ///< memory_ is not null
-  bool probed_ = false;             ///< probes_ is not null
+  bool watched_ = false;            ///< probes_ or causes_ is not null
   bool mirroring_ = false;          ///< mirrored_ is not empty
   bool lifting_ = false;            ///< lifted_ is not empty
+  bool has_datapath_ = false;       ///< datapath_ is not null
   Picoseconds time_ = 0;            ///< of the activation, while running_
   uint64_t activations_ = 0;
   uint64_t submitted_ = 0;
@@ -370,8 +405,9 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     uint32_t stream = 0;
     uint8_t plane = 0;
   };
-  std::vector<Lifted> lifted_;  ///< running collectives that are not on plane 0
-  bool shaped_ = false;         ///< departs() says when messages leave
+  std::vector<Lifted> lifted_;    ///< running collectives that are not on plane 0
+  bool shaped_ = false;           ///< departs() says when messages leave
+  Datapath* datapath_ = nullptr;  ///< null: messages go straight to the links
   struct Reducing {
     fabric::PacketRef packet = fabric::kNoPacket;
     Picoseconds began = 0;
@@ -385,7 +421,13 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     vcd::Probe phase;
     vcd::Probe round;
   };
-  std::unique_ptr<Probes> probes_;  ///< null: nobody looks
+  std::unique_ptr<Probes> probes_;        ///< null: nobody looks
+  insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
+  struct Causes {
+    std::unordered_map<const void*, uint32_t> links;  ///< of the log: last links and packet networks
+    std::unique_ptr<fabric::LinkObserver> dma;
+  };
+  std::unique_ptr<Causes> cause_links_;
 };
 
 }  // namespace weft

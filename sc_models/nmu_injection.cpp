@@ -15,8 +15,26 @@ namespace weft {
 
 void Nmu::shape_departures() {
   shaped_ = true;
-  limited_injection_ = true;
+  limited_injection_ = submits_aside_ = true;
   if (!injection_) injection_ = std::make_unique<std::deque<fabric::PacketRef>>();
+}
+
+void Nmu::use_datapath(Datapath& datapath) {
+  datapath_ = &datapath;
+  has_datapath_ = true;
+  limited_injection_ = submits_aside_ = true;
+  if (!injection_) injection_ = std::make_unique<std::deque<fabric::PacketRef>>();
+}
+
+void Nmu::departed(fabric::PacketRef ref, Picoseconds ready) {
+  const Picoseconds t = now();
+  pool_[ref].queued += t - ready;
+  push(t, kInject, ref);
+}
+
+void Nmu::arrived(fabric::PacketRef ref, uint32_t port) {
+  push_received(timed(pool_[ref], [&] { return ready_at(pool_[ref], now()); }), static_cast<uint8_t>(port),
+                ref);
 }
 
 Picoseconds Nmu::shaped(fabric::PacketRef ref, Picoseconds ready) {
@@ -56,7 +74,8 @@ void Nmu::inject_next() {
       transmit(ref, t, t);
       continue;
     }
-    const fabric::Link::Slot slot = timed(packet, [&] { return dma_.occupy(t, packet.bytes); });
+    const fabric::Link::Slot slot =
+        timed(packet, [&] { return dma_.occupy(t, packet.bytes, 0, packet.id_low, ref); });
     tails_.push_back({ref, slot.end});
     cut_through_tails_ = true;
     packet.queued += slot.start - t;

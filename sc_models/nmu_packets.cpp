@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sc_models/message_bits.h"
+#include "sc_models/message_causes.h"
 #include "sc_models/nmu_parts.h"
 
 namespace weft {
@@ -39,6 +40,7 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
   const PacketFabric::Unloaded alone =
       end.fabric.unloaded(static_cast<uint32_t>(message.id_high), place_, message.bytes);
   const Picoseconds latency = std::min(passed, alone.latency);
+  if (causes_ != nullptr) tell_arrival(end, message, at, alone);
   packet.latency += latency;
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
   if (packet.destination == place_) {
@@ -52,6 +54,9 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
     if (next.packet != 0 && packet_ends_[next.packet - 1u].get() == &end) delay = endpoint_delay_;
   }
   packet.latency += delay;
+  if (causes_ != nullptr && delay != 0)
+    causes_->submitted(ref, causes_->stretch(insight::ActivityKind::endpoint, causes_->last(ref),
+                                             index(rank_), cause_stream(packet), at, at + delay));
   push_received(at + delay, end.port, ref);
 }
 

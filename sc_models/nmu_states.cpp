@@ -39,6 +39,7 @@ bool Nmu::quiet(uint32_t dimensions) const {
 void Nmu::reduce_in_memory(fabric::PacketRef ref) {
   const uint64_t bytes = pool_[ref].bytes;
   if (bytes == 0) {
+    if (causes_ != nullptr) tell_delivery(ref, 0);
     deliver(ref, 0);
     return;
   }
@@ -57,6 +58,7 @@ void Nmu::reduced_in_memory(fabric::PacketRef ref) {
     const Picoseconds began = reducing_[i].began;
     reducing_[i] = reducing_.back();
     reducing_.pop_back();
+    if (causes_ != nullptr) tell_delivery(ref, now() - began);
     deliver(ref, now() - began);
     return;
   }

@@ -26,6 +26,7 @@ Npu::Npu(sc_core::sc_module_name module_name, const NpuContext& context)
           }),
       pool_(context.pool),
       tiers_(context.tiers),
+      causes_(context.causes),
       matcher_(index(npu_)),
       wake_("wake") {
   if (config_.remote_memory) {
@@ -64,6 +65,7 @@ void Npu::load(trace::Feeder& feeder, JobHost& host, const RankMap& ranks, graph
   graph::RankServices& services = *this;
   engine_ = std::make_unique<graph::RankEngine>(rank_, config_.npu, feeder, services);
   if (layers != nullptr) engine_->set_layers(*layers);
+  if (causes_ != nullptr) engine_->keep_causes(*causes_, index(npu_), origin_);
   if (state_probe_ || node_probe_) engine_->set_observer(this);
 }
 

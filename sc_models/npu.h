@@ -93,6 +93,7 @@ class Npu : public NpuModel,
   std::unique_ptr<MemoryDma> remote_;
   PoolAccess* pool_;
   TierAccess* tiers_;
+  insight::CausalLog* causes_;
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
   std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>

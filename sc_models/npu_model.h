@@ -67,9 +67,10 @@ struct NpuContext {
   NpuId npu;
   const Config& config;
   FabricService& nmu;
-  vcd::ProbeHub* probes = nullptr;  ///< null: nobody looks
-  PoolAccess* pool = nullptr;       ///< where remote accesses go; null: to remote_memory()
-  TierAccess* tiers = nullptr;      ///< host memory and NVMe; null: there are none
+  vcd::ProbeHub* probes = nullptr;       ///< null: nobody looks
+  PoolAccess* pool = nullptr;            ///< where remote accesses go; null: to remote_memory()
+  TierAccess* tiers = nullptr;           ///< host memory and NVMe; null: there are none
+  insight::CausalLog* causes = nullptr;  ///< where its nodes tell what caused them; null: nowhere
 };
 
 class NpuModel : public sc_core::sc_module, public Component {

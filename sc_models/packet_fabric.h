@@ -17,6 +17,7 @@
 #include "sc_models/component.h"
 #include "sc_models/link_cuts.h"
 #include "sc_models/packet_region.h"
+#include "sc_models/router_model.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
 namespace weft {
@@ -121,6 +122,8 @@ class PacketFabric : public Component {
   std::vector<uint32_t> local_;                ///< by place: its rank in its network
   std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
   std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
+  std::vector<std::unique_ptr<RouterModel>> blocks_;  ///< in the place of routers
+  std::vector<std::unique_ptr<ParkedEnd>> parked_;    ///< of these routers
 };
 
 }  // namespace weft

@@ -38,15 +38,8 @@ packet::LinkTiming link_timing(const Config& config, const packet::PacketConfig&
                                const DimensionConfig& d) {
   packet::LinkTiming link;
   link.latency = ticks(d.latency);
-  link.flit_time = flit_time(config.packet, d.link_rate(), network.cycle);
+  link.flit_time = checked_flit_time(config, network, d.link_rate(), "a link");
   packet::set_link_options(d, config.packet, link);
-  if (link.flit_time > kLongestFlitTime) {
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("{}: key `packet.flit_size`: {} take {} on a link of {}; give a smaller flit",
-                    where(config), print_size(config.packet.flit_bytes),
-                    print_flit_time(config.packet, d.link_rate()), print_bandwidth(d.link_rate())));
-  }
   return link;
 }
 
@@ -296,6 +289,39 @@ packet::PacketConfig packet_network_config(const Config& config, const std::vect
   return n;
 }
 
+Ticks checked_flit_time(const Config& config, const packet::PacketConfig& network, Rate rate,
+                        const std::string& which) {
+  const Ticks time = flit_time(config.packet, rate, network.cycle);
+  if (time > kLongestFlitTime)
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: key `packet.flit_size`: {} take {} on {} of {}; give a smaller flit",
+                                where(config), print_size(config.packet.flit_bytes),
+                                print_flit_time(config.packet, rate), which, print_bandwidth(rate)));
+  return time;
+}
+
+std::vector<std::string> link_warnings(const Config& config, const packet::PacketConfig& usable,
+                                       const std::string& name, Rate rate, const packet::LinkTiming& link) {
+  std::vector<std::string> warnings;
+  const Ticks own = flit_time(config.packet, rate);
+  if (own < link.flit_time)
+    warnings.push_back(
+        fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
+                    "of their bandwidth can be used",
+                    name, print_ticks(link.flit_time), print_ticks(own),
+                    100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
+  const double exact = exact_flit_time(config.packet, rate);
+  if (exact < 0.98)
+    warnings.push_back(
+        fmt::format("{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of "
+                    "the bandwidth can be used; make `packet.flit_size` larger",
+                    name, exact, 100 * exact));
+  std::string buffers =
+      packet::buffer_warning(name, usable, link, static_cast<uint32_t>(packet_flits(config.packet)));
+  if (!buffers.empty()) warnings.push_back(std::move(buffers));
+  return warnings;
+}
+
 uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
                          uint64_t flits) {
   uint64_t needed = std::max<uint64_t>(16, flits);
@@ -334,30 +360,14 @@ void level_warnings(const Config& config, const PacketRegion& region, size_t i, 
   const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
   const uint32_t d = region.dimensions[i];
   const DimensionConfig& dimension = config.fabric_dimensions()[d];
-  packet::PacketConfig usable = region.config;
-  usable.vcs = usable_vcs(region.config, dimension);
   const packet::TopologyDimension& part = region.topology.dimensions[i];
   const packet::LinkTiming& link = level == 0 ? part.link : part.levels[level - 1];
   const Rate rate = at_level(dimension, level).link_rate();
   const std::string name = fmt::format("dimension {} ({}{})", d, print_dimension(dimension),
                                        level == 0 ? "" : fmt::format(", level {}", level));
-  const Ticks own = flit_time(config.packet, rate);
-  if (own < link.flit_time) {
-    warn(
-        fmt::format("{}: routers move a flit every {} (`packet.cycle`), its links one every {}: {:.1f} % "
-                    "of their bandwidth can be used",
-                    name, print_ticks(link.flit_time), print_ticks(own),
-                    100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
-  }
-  const double exact = exact_flit_time(config.packet, rate);
-  if (exact < 0.98) {
-    warn(fmt::format(
-        "{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % of the "
-        "bandwidth can be used; make `packet.flit_size` larger",
-        name, exact, 100 * exact));
-  }
-  const std::string buffers = packet::buffer_warning(name, usable, link, flits);
-  if (!buffers.empty()) warn(buffers);
+  packet::PacketConfig usable = region.config;
+  usable.vcs = usable_vcs(region.config, dimension);
+  for (const std::string& warning : link_warnings(config, usable, name, rate, link)) warn(warning);
   if (!link.pfc) return;
   // A single switch is fed by interfaces only.
   const std::string headroom =

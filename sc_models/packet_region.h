@@ -38,6 +38,16 @@ packet::PacketConfig packet_network_config(const Config& config, const std::vect
 uint32_t covering_buffer(const packet::PacketConfig& network, const std::vector<packet::LinkTiming>& links,
                          uint64_t packet_flits);
 
+/// Of a flit on `which` ("a link") of a rate. Throws UserError(usage) when it is longer than
+/// kLongestFlitTime.
+Ticks checked_flit_time(const Config& config, const packet::PacketConfig& network, Rate rate,
+                        const std::string& which);
+
+/// What of the bandwidth of the links called `name` flits cannot use, and buffers that are too small.
+/// `usable`: with the virtual channels that the packets on one link may use.
+std::vector<std::string> link_warnings(const Config& config, const packet::PacketConfig& usable,
+                                       const std::string& name, Rate rate, const packet::LinkTiming& link);
+
 /// Errors: UserError(usage) when the keys of `packet` do not fit the topology (too few VCs, a routing that
 /// cannot route it, too large).
 std::vector<PacketRegion> packet_regions_of(const Config& config);

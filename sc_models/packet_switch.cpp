@@ -3,7 +3,11 @@
 
 #include "sc_models/packet_switch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sc_models/message_causes.h"
 
 namespace weft {
 
@@ -34,6 +38,12 @@ void PacketSwitch::Lane::message_arrives(const packet::Message& message, Picosec
   const Picoseconds passed = at - message.submitted;
   const Picoseconds latency = std::min(passed, alone.latency);
   packet.latency += latency;
+  if (insight::CausalLog* const causes = owner->pool_.causes(); causes != nullptr) {
+    if (owner->cause_link_ == 0)
+      owner->cause_link_ = causes->add_link({owner->name(), fmt::format("dimension {}", owner->dimension_)});
+    tell_network(*causes, packet, ref, owner->cause_link_, message.submitted, at, alone.latency,
+                 alone.serialise);
+  }
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
   owner->unit_->receive(ref, at, at, alone.serialise);
 }

@@ -46,6 +46,7 @@ class PacketSwitch final : public sc_core::sc_module, private UnitPorts {
   fabric::PacketPool& pool_;
   std::vector<Lane> lanes_;  ///< by port; sized once: sinks are known by address
   std::unique_ptr<UnitModel> unit_;
+  uint32_t cause_link_ = 0;  ///< of the causal log, once it is known
 };
 
 }  // namespace weft

@@ -27,6 +27,14 @@ void fields(Bytes& bytes, P& payload) {
 
 }  // namespace
 
+size_t element_bytes(const std::vector<std::byte>& bytes) {
+  collectives::Payload payload;
+  fabric::ByteReader reader(bytes);
+  fields(reader, payload);
+  reader.end();
+  return payload.bytes.size();
+}
+
 std::vector<std::byte> PayloadElements::take(uint32_t handle) {
   fabric::ByteWriter writer;
   fields(writer, std::as_const(pool_)[handle]);

@@ -15,6 +15,9 @@
 
 namespace weft {
 
+/// Of the bytes that PayloadElements makes: how many at their end are the elements themselves.
+size_t element_bytes(const std::vector<std::byte>& bytes);
+
 class PayloadElements final : public fabric::CrossingElements {
  public:
   /// The pool outlives the object.

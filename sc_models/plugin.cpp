@@ -64,35 +64,45 @@ std::string hint(const std::string& why) {
 }  // namespace
 
 void PluginRegistry::add_switch(const std::string& name, const std::string& description, SwitchMaker maker) {
-  switch_models().add({name, description, source_, std::move(maker)});
+  switch_models().add({name, description, source_, std::move(maker), is_rtl_});
   for (const char* key : {"topology.dimensions[].implementation", "topology.graph.implementation"})
     add_choice(key, name, description);
   ++registered_;
 }
 
 void PluginRegistry::add_npu(const std::string& name, const std::string& description, NpuMaker maker) {
-  npu_models().add({name, description, source_, std::move(maker)});
+  npu_models().add({name, description, source_, std::move(maker), is_rtl_});
   add_choice("npu.implementation", name, description);
   ++registered_;
 }
 
 void PluginRegistry::add_nmu(const std::string& name, const std::string& description, NmuMaker maker) {
-  nmu_models().add({name, description, source_, std::move(maker)});
+  nmu_models().add({name, description, source_, std::move(maker), is_rtl_});
   add_choice("nmu.implementation", name, description);
   ++registered_;
 }
 
 void PluginRegistry::add_unit(const std::string& name, const std::string& description, UnitMaker maker) {
-  unit_models().add({name, description, source_, std::move(maker)});
+  unit_models().add({name, description, source_, std::move(maker), is_rtl_});
   add_choice("topology.dimensions[].collective_unit.implementation", name, description);
   ++registered_;
 }
 
 void PluginRegistry::add_memory(const std::string& name, const std::string& description, MemoryMaker maker) {
-  memory_models().add({name, description, source_, std::move(maker)});
+  memory_models().add({name, description, source_, std::move(maker), is_rtl_});
   for (const char* key : {"hbm.implementation", "remote_memory.implementation", "memory.pool.group_memory",
                           "memory.host.implementation", "memory.nvme.implementation"})
     add_choice(key, name, description);
+  ++registered_;
+}
+
+void PluginRegistry::add_router(const std::string& name, const std::string& description, RouterMaker maker) {
+  router_models().add({name, description, source_, std::move(maker), is_rtl_});
+  ++registered_;
+}
+
+void PluginRegistry::add_link(const std::string& name, const std::string& description, LinkMaker maker) {
+  link_models().add({name, description, source_, std::move(maker), is_rtl_});
   ++registered_;
 }
 
@@ -189,12 +199,15 @@ std::string list_models() {
   };
   const auto registry = [&](const std::string& title, const auto& entries) {
     kind(title);
-    for (const auto& entry : entries) row(entry.name, entry.source, entry.description);
+    for (const auto& entry : entries)
+      row(entry.rtl ? "rtl:" + entry.name : entry.name, entry.source, entry.description);
   };
   registry("NPUs (npu.implementation)", npu_models().entries());
   registry("NMUs (nmu.implementation)", nmu_models().entries());
   registry("switches at message fidelity (implementation:)", switch_models().entries());
   registry("collective units (collective_unit.implementation)", unit_models().entries());
+  registry("routers at packet fidelity (implementations: packet0_0.router5)", router_models().entries());
+  registry("links at message fidelity (implementations: nmu3.d0_plus)", link_models().entries());
   registry("striping of memory pools (memory.pool.striping)", pool::striping_policies().entries());
   registry("memories (hbm.implementation, remote_memory.implementation, memory.pool.group_memory)",
            memory_models().entries());

@@ -25,9 +25,11 @@
 #include <string>
 
 #include "sc_models/dram_policies.h"
+#include "sc_models/link_model.h"
 #include "sc_models/memory_model.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
+#include "sc_models/router_model.h"
 #include "sc_models/switch_model.h"
 #include "sc_models/switch_unit.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
@@ -37,7 +39,7 @@
 namespace weft {
 
 /// Grows with every change that a plugin built before would not survive.
-constexpr uint32_t kPluginInterface = 3;
+constexpr uint32_t kPluginInterface = 4;
 
 /// What a plugin must share with the program besides: the SystemC release, and whether internal assertions
 /// are compiled in, which changes classes.
@@ -53,6 +55,16 @@ class PluginRegistry {
   /// `source`: the plugin's file.
   explicit PluginRegistry(std::string source) : source_(std::move(source)) {}
 
+  /// Registers a model that is RTL behind an adapter, which `implementation: rtl:NAME` asks for:
+  /// registry.rtl().add_switch(..). Of NPUs, NMUs, switches, units, memories, routers and links.
+  PluginRegistry& rtl() {
+    if (!rtl_) {
+      rtl_ = std::make_unique<PluginRegistry>(source_);
+      rtl_->is_rtl_ = true;
+    }
+    return *rtl_;
+  }
+
   /// A model of switches at `message` fidelity: `implementation:` of a dimension or a graph.
   void add_switch(const std::string& name, const std::string& description, SwitchMaker maker);
   /// A model of NPUs: `npu.implementation`, and `implementations` of single NPUs.
@@ -63,6 +75,10 @@ class PluginRegistry {
   void add_unit(const std::string& name, const std::string& description, UnitMaker maker);
   /// A model of memories: `hbm.implementation`, `remote_memory.implementation`, `memory.pool.group_memory`.
   void add_memory(const std::string& name, const std::string& description, MemoryMaker maker);
+  /// What stands for single routers at `packet` fidelity: `implementations` of `packet0_0.router5`.
+  void add_router(const std::string& name, const std::string& description, RouterMaker maker);
+  /// What stands in single links at `message` fidelity: `implementations` of `nmu3.d0_plus`.
+  void add_link(const std::string& name, const std::string& description, LinkMaker maker);
   /// A routing policy at `packet` fidelity: `packet.routing`.
   void add_routing_policy(const std::string& name, const std::string& description,
                           packet::RoutingPolicyMaker maker);
@@ -84,7 +100,7 @@ class PluginRegistry {
                        PolicyMaker<PagePolicy> maker);
   void add_refresh(const std::string& name, const std::string& description, RefreshMaker maker);
 
-  uint32_t registered() const { return registered_; }
+  uint32_t registered() const { return registered_ + (rtl_ ? rtl_->registered_ : 0); }
 
  private:
   template <typename Maker>
@@ -92,6 +108,8 @@ class PluginRegistry {
            const std::string& description, Maker maker);
 
   std::string source_;
+  bool is_rtl_ = false;
+  std::unique_ptr<PluginRegistry> rtl_;
   uint32_t registered_ = 0;
 };
 

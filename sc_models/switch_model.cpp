@@ -103,7 +103,7 @@ fabric::Link::Slot SwitchModel::forward(fabric::PacketRef ref, uint32_t p, Picos
   Port& port = ports_[p];
   return message_in_time(name(), packet, [&] {
     fabric::Link& link = port.sends();
-    const fabric::Link::Slot slot = link.occupy(now, packet.bytes, tail, packet.id_low);
+    const fabric::Link::Slot slot = link.occupy(now, packet.bytes, tail, packet.id_low, ref);
     packet.queued += slot.start - now;
     packet.latency += link.latency();
     fabric::Transfer transfer;

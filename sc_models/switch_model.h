@@ -19,6 +19,7 @@
 #include "configs/types.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/component.h"
+#include "tlm_interconnect/border/crossing.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 
@@ -63,6 +64,7 @@ struct SwitchContext {
   /// Makes its collective unit, as a module within the switch; empty: it has none.
   std::function<std::unique_ptr<UnitModel>(UnitPorts& ports)> make_unit = nullptr;
   LinkPlace link_place = LinkPlace::switches;
+  fabric::CrossingElements* elements = nullptr;  ///< makes bytes of carried elements; null: there are none
 };
 
 /// Every message has a time of its head and of its tail. A model keeps it until it goes on, and then calls
@@ -103,6 +105,8 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   uint64_t activations() const { return activations_; }
   /// The collective unit; null: it has none.
   const UnitModel* unit() const;
+  Switching switching() const { return cut_through_ ? Switching::cut_through : Switching::store_and_forward; }
+  const SwitchWays* ways() const { return ways_.get(); }
   /// The link that leaves by a port, as results name it.
   LinkReport report(uint32_t port) const;
   void count(Counters& counters) const final;

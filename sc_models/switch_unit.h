@@ -9,20 +9,18 @@
 #ifndef WEFT_SC_MODELS_SWITCH_UNIT_H
 #define WEFT_SC_MODELS_SWITCH_UNIT_H
 
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
+#include "sc_models/unit_blocks.h"
 #include "sc_models/unit_model.h"
 #include "tlm_interconnect/collective/collective_unit.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 #include "vcd/probe_hub.h"
-#include "workload/collectives/data.h"
-#include "workload/collectives/in_switch.h"
 
 namespace weft {
 
@@ -41,13 +39,13 @@ class SwitchUnit : public UnitModel, private Wakeable, private fabric::Collectiv
   void left(uint32_t block, Picoseconds when) final;
 
   const fabric::CollectiveUnit& state() const { return unit_; }
-  uint64_t messages_in() const { return total_.contributions; }
-  uint64_t messages_out() const { return total_.results; }
-  uint64_t bytes_in() const { return total_.bytes_in; }
-  uint64_t bytes_out() const { return total_.bytes_out; }
+  uint64_t messages_in() const { return blocks_.totals().contributions; }
+  uint64_t messages_out() const { return blocks_.totals().results; }
+  uint64_t bytes_in() const { return blocks_.totals().bytes_in; }
+  uint64_t bytes_out() const { return blocks_.totals().bytes_out; }
   uint64_t activations() const { return activations_; }
   /// Phases under way.
-  size_t in_flight() const { return phases_.size(); }
+  size_t in_flight() const { return blocks_.phases(); }
 
   void count(Counters& counters) const override;
   /// Phases that have ended with other contributions or results than their operation has, or not at all, and
@@ -57,53 +55,14 @@ class SwitchUnit : public UnitModel, private Wakeable, private fabric::Collectiv
   std::vector<std::string> describe_waits(size_t limit) const override;
 
  private:
-  struct PhaseKey {
-    uint32_t stream = 0;
-    uint32_t chunk = 0;
-    uint32_t phase = 0;
-    bool operator<(const PhaseKey& o) const {
-      return std::tie(stream, chunk, phase) < std::tie(o.stream, o.chunk, o.phase);
-    }
-  };
-  /// A phase of which something has arrived.
-  struct Phase {
-    std::shared_ptr<const collectives::CollectivePlan> plan;
-    collectives::AxisView view;  ///< of the line
-    collectives::UnitLayout layout;
-    collectives::UnitLayout::Totals expected;
-    collectives::UnitLayout::Totals counted;
-    uint64_t blocks_left = 0;
-  };
-
   void activate(Picoseconds now) override;
   Picoseconds send(const fabric::CollectiveUnit::Result& result, Picoseconds now) override;
-  Phase& phase_of(const MessageId& id, uint32_t source);
-  uint32_t combine(const Phase& phase, const fabric::CollectiveUnit::Result& result);
-  uint32_t port_of(const Phase& phase, uint32_t member) const;
-  void close(const PhaseKey& key);
-  uint32_t leave(const fabric::CollectiveUnit::BlockId& block);
-  Picoseconds gone(uint32_t number, Picoseconds when);
   void probe(Picoseconds now);
 
-  uint32_t dimension_;
-  const Config& config_;
-  const Geometry& geometry_;
-  fabric::PacketPool& pool_;
-  UnitContext context_;
-  UnitPorts& ports_;
+  Picoseconds latency_;
+  UnitBlocks blocks_;
   fabric::CollectiveUnit unit_;
-  std::map<PhaseKey, Phase> phases_;
-  /// Blocks of whose results some are still leaving.
-  struct Leaving {
-    fabric::CollectiveUnit::BlockId block;
-    uint32_t results = 0;
-    Picoseconds last = 0;
-  };
-  std::vector<Leaving> leaving_;
-  std::vector<uint32_t> free_;  ///< of those, the unused ones
-  collectives::UnitLayout::Totals total_;
   uint64_t activations_ = 0;
-  std::vector<std::string> broken_;
   struct Probes {
     vcd::Probe buffered;
     vcd::Probe blocks;

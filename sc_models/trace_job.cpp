@@ -282,7 +282,8 @@ RunResult TraceJob::own_result() const {
   std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     const graph::RankEngine& engine = *npu(folding_.representative(r)).engine();
-    result.ranks.push_back({r, engine.categories(result.time), engine.finished_at()});
+    result.ranks.push_back(
+        {r, engine.categories(result.time), engine.finished_at(), engine.communicating(result.time)});
     costless += engine.costless_nodes();
     if (!folding_.built(r)) continue;
     engines.emplace_back(&engine, folding_.times(r));

@@ -45,6 +45,9 @@ class TraceJob : public Job, private JobHost {
 
   const graph::Folding& folding() const { return folding_; }
   const RankMap& ranks() const { return ranks_; }
+  const trace::JobTrace& traces() const { return traces_; }
+  /// The machine's number of the job's first collective.
+  uint32_t first_stream() const { return first_stream_; }
 
   void start();
   bool finished() const override;

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "configs/hash64.h"
+
 namespace weft {
 namespace {
 
@@ -52,13 +54,6 @@ CxlConfig preset(const char* name, double gigatransfers, uint32_t lanes, const C
 
 double bytes_of(const CxlFlit& flit, const CxlFlit::Slots& slots) {
   return static_cast<double>(flit.bytes) / flit.slots * slots.count / slots.of;
-}
-
-uint64_t mix(uint64_t x) {  // the finalizer of splitmix64
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
 }
 
 /// Lines that so many flits of credit cover.
@@ -144,8 +139,8 @@ CxlLink::CxlLink(const CxlConfig& config)
                 : Wide{kLine} * 1'000'000'000'000'000 * config.dram_bandwidth.divisor /
                       config.dram_bandwidth.bytes_per_second),
       error_(-std::expm1(8.0 * config.flit.bytes * std::log1p(-config.bit_error_rate))) {
-  down_.stream = mix(config.seed);
-  up_.stream = mix(down_.stream);
+  down_.stream = hash64(config.seed);
+  up_.stream = hash64(down_.stream);
   reads_.back.assign(lines_of(config.read_credits, config.flit), 0);
   writes_.back.assign(lines_of(config.write_credits, config.flit), 0);
 }
@@ -165,7 +160,7 @@ CxlLink::Femto CxlLink::send(Direction& direction, const CxlFlit::Slots& message
     direction.part += static_cast<double>(message.count) / message.of / config_.flit.slots;
     while (direction.part >= 1) {
       direction.part -= 1;
-      const uint64_t draw = mix(direction.stream + ++direction.flits);
+      const uint64_t draw = hash64(direction.stream + ++direction.flits);
       if (static_cast<double>(draw >> 11) * 0x1p-53 >= error_) continue;
       ++replays_;
       direction.free += 2 * Wide{config_.link_latency} * kFemto;

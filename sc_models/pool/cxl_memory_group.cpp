@@ -19,6 +19,9 @@ constexpr uint64_t kReadAhead = 256 << 10;
 /// Chunks that wait at a link at packet fidelity. They are of different NPUs, and one that is busy is not to
 /// stop the link.
 constexpr uint64_t kChunksAtLink = 16;
+/// Bytes of stores that are on their way to a link at packet fidelity, at least: the next chunks begin while
+/// one comes.
+constexpr uint64_t kGranted = 8 << 10;
 
 }  // namespace
 
@@ -43,16 +46,28 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
     port.shared = shared[p];
     if (context.net != nullptr) {  // groups begin at switches of their own
       port.served = (p + ports_.size() - group % ports_.size()) % ports_.size();
+      Picoseconds way = 0;  // what the link carries while a chunk is on its way
+      for (const pool::PoolLayout::Class& c : context.layout.classes()) way += c.latency;
+      const double rate =
+          context.layout.rate(context.layout.links()[context.layout.ports(node_)[p].link]).value();
+      const uint64_t ahead = std::max(kGranted, context.pool.chunk);
+      port.most_granted = ahead + static_cast<uint64_t>(2 * rate * static_cast<double>(way) * 1e-12);
+      port.picoseconds_a_byte = 1e12 / rate;
+      port.ahead = port.time_of(ahead);
       continue;
     }
     port.target = std::make_unique<fabric::fabric_target_socket>(("g" + std::to_string(p)).c_str());
     port.target->bind(static_cast<fabric::fabric_fw_if&>(port));
   }
   rounds_ = ports_.size();
-  if (context.pool.group_memory != kDefaultMemoryModel)
+  if (context.pool.group_memory != kDefaultMemoryModel) {
+    ModuleChoices::Chosen model{context.pool.group_memory, "memory.pool.group_memory"};
+    if (context.choices != nullptr)
+      model = context.choices->of(ModuleKind::memory, group_memory_name(context.layout, group), model);
     memory_ =
-        std::make_unique<GroupMemory>(context.config, context.data != nullptr,
+        std::make_unique<GroupMemory>(context.config, model, context.data != nullptr,
                                       [this](uint32_t message, Picoseconds at) { memory_done(message, at); });
+  }
   if (context.net != nullptr) context.net->attach(node_, *this);
   context.wheel.add(*this);
 }
@@ -102,7 +117,37 @@ void CxlMemoryGroup::gather(PoolTransfer& transfer, Picoseconds at, std::vector<
   if (!running()) wake_at(at);
 }
 
+// Chunks of one link come one after the other, whoever has them: what is on its way does not fill the buffers
+// of routers, where it would stand in front of what goes to other links. A link lets chunks begin no faster
+// than it carries them: over long links many are on their way, and they are not to begin all at once.
+void CxlMemoryGroup::asked(uint32_t port, fabric::PacketRef message) {
+  const fabric::Packet& packet = context_.packets[message];
+  ports_[port].asked.emplace(static_cast<uint64_t>(PoolHeader::of(packet).chunk) << 32 | packet.source,
+                             message);
+  if (!running()) wake_at(sc_core::sc_time_stamp().value());
+}
+
+Picoseconds CxlMemoryGroup::grant(Port& port, Picoseconds now) {
+  while (!port.asked.empty() && port.granted < port.most_granted) {
+    const fabric::PacketRef next = port.asked.begin()->second;
+    const uint64_t bytes = context_.packets[next].bytes;
+    const Picoseconds due = std::max(port.due, now) + port.time_of(bytes);
+    if (port.due > now && due > now + port.ahead) return due - port.ahead;
+    port.due = due;
+    port.asked.erase(port.asked.begin());
+    port.granted += bytes;
+    context_.net->grant(next);
+  }
+  return kNever;
+}
+
 void CxlMemoryGroup::came(uint32_t port, fabric::PacketRef message, Picoseconds at) {
+  const fabric::Packet& packet = context_.packets[message];
+  if (context_.net != nullptr && PoolHeader::of(packet).kind == PoolMessage::single) {
+    const uint32_t by = context_.net->group_port(packet);
+    grants_over_.push(at, static_cast<uint64_t>(by) << 32 | arrivals_++, {by, packet.bytes});
+    if (!running()) wake_at(at);
+  }
   if (!hop_) {
     take(message, at);
     return;
@@ -208,9 +253,16 @@ void CxlMemoryGroup::activate(Picoseconds now) {
     const Departure gone = departures_.pop().payload;
     ports_[gone.port].backlog -= gone.bytes;
   }
+  while (grants_over_.next() <= now) {
+    const Departure over = grants_over_.pop().payload;
+    ports_[over.port].granted -= over.bytes;
+  }
+  Picoseconds grants = kNever;
+  for (Port& port : ports_) grants = std::min(grants, grant(port, now));
   while (serve(now)) {
   }
-  Picoseconds next = std::min({stores_.next(), requests_.next(), departures_.next(), fetched_.next()});
+  Picoseconds next = std::min(
+      {grants, grants_over_.next(), stores_.next(), requests_.next(), departures_.next(), fetched_.next()});
   if (next_port() != kNone) next = std::min(next, std::max(now, service_free()));
   wake_at(next);
 }
@@ -369,6 +421,7 @@ void CxlMemoryGroup::leave(fabric::PacketRef ref, const fabric::Link::Slot& slot
 
 void CxlMemoryGroup::count(Counters& counters) const {
   counters.activations += activations_;
+  for (const Port& port : ports_) counters.in_flight += port.asked.size();
   counters.in_flight += stores_.size() + turns_waiting_ + requests_.size() + reading_.size() + writing_;
   if (memory_ != nullptr) counters.activations += memory_->target().activations();
   for (const auto& waiting : waiting_) counters.in_flight += waiting.size();

@@ -41,6 +41,16 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
     uint64_t backlog = 0;  ///< bytes that have not left
     uint64_t served = 0;   ///< when it was last served
     uint64_t reading = 0;  ///< bytes that its memory reads for this link
+    /// Chunks of stores that NPUs have for this link, by their numbers: first those with which NPUs begin.
+    std::multimap<uint64_t, fabric::PacketRef> asked;
+    uint64_t granted = 0;       ///< bytes of those that are on their way
+    uint64_t most_granted = 0;  ///< .. from which on no more are asked to come
+    Picoseconds due = 0;        ///< when the link has carried those that may come, if it is never idle
+    Picoseconds ahead = 0;      ///< so much earlier they may begin
+    double picoseconds_a_byte = 0;
+    Picoseconds time_of(uint64_t bytes) const {
+      return static_cast<Picoseconds>(static_cast<double>(bytes) * picoseconds_a_byte);
+    }
   };
 
   /// `types`: of the links, by port of the layout's node; `shared`: those of other modules, or null;
@@ -107,8 +117,11 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
   // PoolNode
   void came(uint32_t port, fabric::PacketRef message, Picoseconds at) override;
   void left(uint32_t port, const fabric::Packet& message, Picoseconds at) override;
+  void asked(uint32_t port, fabric::PacketRef message) override;
 
   void activate(Picoseconds now) override;
+  /// When it goes on, as far as time alone decides.
+  Picoseconds grant(Port& port, Picoseconds now);
   void take(fabric::PacketRef ref, Picoseconds at);
   void write(fabric::PacketRef ref, Picoseconds now);
   void memory_done(fabric::PacketRef ref, Picoseconds at);
@@ -154,7 +167,8 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
     uint32_t port = 0;
     uint64_t bytes = 0;
   };
-  fabric::TimedQueue<Departure, uint64_t> departures_;  ///< at packet fidelity
+  fabric::TimedQueue<Departure, uint64_t> departures_;   ///< at packet fidelity
+  fabric::TimedQueue<Departure, uint64_t> grants_over_;  ///< .. granted chunks that have come
   uint64_t rounds_ = 0;
   std::unique_ptr<GroupMemory> memory_;            ///< in place of read_ and write_; null: there is none
   std::map<fabric::PacketRef, uint32_t> reading_;  ///< messages whose bytes are read, with their ports

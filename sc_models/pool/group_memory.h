@@ -17,6 +17,7 @@
 
 #include "configs/config.h"
 #include "sc_models/memory_target.h"
+#include "sc_models/module_choices.h"
 
 namespace weft {
 
@@ -27,7 +28,8 @@ class GroupMemory final : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_
   using Done = std::function<void(uint32_t token, Picoseconds at)>;
 
   /// Below the module that is being constructed. `keeps_bytes`: accesses carry bytes.
-  GroupMemory(const Config& config, bool keeps_bytes, Done done);
+  /// `model`: of the memory, as ModuleChoices gives it.
+  GroupMemory(const Config& config, const ModuleChoices::Chosen& model, bool keeps_bytes, Done done);
   ~GroupMemory() override;
 
   /// bytes > 0. `data`: null, or so many bytes that are written, or read when it is done. Accesses begin in

@@ -16,7 +16,7 @@ using pool::ClassLoad;
 using pool::PoolLayout;
 
 MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
-                       ActivationWheel& wheel, const SharedLink& shared)
+                       ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices)
     : sc_core::sc_module(name),
       config_(config),
       layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
@@ -25,6 +25,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
       striping_(pool::make_striping(context_.pool.striping, context_.pool.groups, layout_->ways())),
       service_(layout_->group_rate(), 0),
       shared_(shared) {
+  context_.choices = choices;
   if (context_.pool.as_flows()) {
     flows_ = std::make_unique<PoolFlows>(context_);
     return;
@@ -203,6 +204,39 @@ void MemoryPool::start(uint32_t npu, uint32_t token, PoolOperation operation, ui
     start_load(t, at);
   } else if (t.begun == t.members.size()) {
     start_gather(t, at);
+  }
+}
+
+void MemoryPool::access(uint32_t npu, uint32_t token, bool write, uint32_t group, uint32_t way,
+                        uint64_t bytes, PoolClient& client) {
+  if (!serves_external())
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: an access from outside to memory group {}: groups are not simulated one by "
+                    "one; set memory.pool.fidelity to `message` and memory.pool.split to `whole`",
+                    name(), group));
+  PoolTransfer& t = create(write ? PoolOperation::store : PoolOperation::load, bytes, 0);
+  t.npu = npu;
+  t.external = true;
+  t.group = group;
+  t.way = way % layout_->ways();
+  PoolTransfer::Member& member = t.members.front();
+  member.token = token;
+  member.client = &client;
+  member.left = t.tensor;
+  ++t.begun;
+  if (data_ != nullptr) data_->begin(t);
+  if (write) {
+    ++round_.active;
+    round_.pending += t.tensor;
+    ports_[npu]->store(t);
+    return;
+  }
+  const Picoseconds at = later(sc_core::sc_time_stamp().value(), context_.pool.request_latency);
+  if (context_.pool.split == PoolSplit::fluid) {
+    groups_[group]->load(t, at, PoolLayout::Share{group, t.way, 0, bytes});
+  } else {
+    groups_[group]->load(t, at, std::vector<CxlMemoryGroup::Chunk>{{0, t.way}});
   }
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sc_models/byte_store.h"
 #include "sc_models/component.h"
 #include "sc_models/pool/cxl_memory_group.h"
 #include "sc_models/pool/pool_access.h"
@@ -36,12 +37,21 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
       std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
 
   MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
-             ActivationWheel& wheel, const SharedLink& shared);
+             ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices = nullptr);
   ~MemoryPool() override;
 
   // PoolAccess
   void start(uint32_t npu, uint32_t token, PoolOperation operation, uint64_t bytes, PoolClient& client,
              const PoolMembers& members = nullptr) override;
+
+  /// An access from outside to one group, over the links of this NPU; `client` hears of its end. `way`: by
+  /// which of the ways between a group and an NPU it goes. `bytes`: a chunk at most. Throws
+  /// UserError where groups are not simulated one by one.
+  void access(uint32_t npu, uint32_t token, bool write, uint32_t group, uint32_t way, uint64_t bytes,
+              PoolClient& client);
+  bool serves_external() const { return flows_ == nullptr && !layout_->folded(); }
+  /// The bytes of accesses from outside; those of the NPUs' tensors have no addresses.
+  ByteStore& external_bytes(uint32_t group) { return external_bytes_[group]; }
 
   const pool::PoolLayout& layout() const { return *layout_; }
   /// What every class of links has carried towards the NPUs, or (store) towards the groups.
@@ -110,6 +120,7 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
   };
   std::map<uint32_t, InSwitch> in_switch_[2];  ///< gather_loads and scatter_stores, by PoolLayout::members()
   uint64_t messages_ = 0;
+  std::map<uint32_t, ByteStore> external_bytes_;
   PoolTransfer over_;  ///< stands for a scatter_store that is over
 };
 

@@ -20,6 +20,7 @@
 
 namespace weft {
 
+class ModuleChoices;
 class PoolData;
 class PoolPackets;
 
@@ -37,6 +38,10 @@ struct PoolTransfer {
   uint32_t npu = 0;     ///< whose; in-switch: 0
   uint64_t bytes = 0;   ///< of the tensor; in-switch: of a shard
   uint64_t tensor = 0;  ///< bytes that go to or come from the groups: in-switch: all shards
+  /// Of an access from outside: all of it is in one group, and goes one way.
+  bool external = false;
+  uint32_t group = 0;
+  uint32_t way = 0;
   /// Chunks of an in-switch access, in the order in which all NPUs send them.
   struct Chunk {
     uint32_t group = 0;
@@ -98,8 +103,9 @@ struct PoolContext {
   ActivationWheel& wheel;
   PoolEvents& events;
   StoreRound& round;
-  PoolData* data = nullptr;    ///< null: sizes only
-  PoolPackets* net = nullptr;  ///< at packet fidelity, in place of links and sockets
+  PoolData* data = nullptr;          ///< null: sizes only
+  PoolPackets* net = nullptr;        ///< at packet fidelity, in place of links and sockets
+  ModuleChoices* choices = nullptr;  ///< models of single modules; null: there are none
 };
 
 /// What a message of the pool says.

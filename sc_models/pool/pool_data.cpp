@@ -7,17 +7,12 @@
 
 #include <algorithm>
 
+#include "configs/hash64.h"
+
 namespace weft {
 namespace {
 
 constexpr uint64_t kMostHeld = uint64_t{8} << 30;
-
-uint64_t mix(uint64_t x) {  // the finalizer of splitmix64
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
 
 /// Elements are bytes, and their sums are modulo 256.
 void add(const PoolData::Bytes& from, PoolData::Bytes& to) {
@@ -35,10 +30,10 @@ uint64_t copies(const PoolTransfer& transfer) {
 }  // namespace
 
 void PoolData::fill(const PoolTransfer& transfer, uint32_t u, uint64_t offset, Bytes& bytes) const {
-  const uint64_t seed = mix(static_cast<uint64_t>(transfer.id) << 32 | u);
+  const uint64_t seed = hash64(static_cast<uint64_t>(transfer.id) << 32 | u);
   for (uint64_t i = 0; i < bytes.size(); ++i) {
     const uint64_t at = offset + i;
-    bytes[i] = static_cast<std::byte>(mix(seed + at / 8) >> (at % 8 * 8));
+    bytes[i] = static_cast<std::byte>(hash64(seed + at / 8) >> (at % 8 * 8));
   }
 }
 

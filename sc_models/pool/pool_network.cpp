@@ -9,9 +9,7 @@
 #include <stdexcept>
 
 #include "configs/packet_timing.h"
-#include "configs/units.h"
 #include "sc_models/packet_region.h"
-#include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/network_check.h"
 
 namespace weft {
@@ -28,13 +26,8 @@ packet::LinkTiming timing_of(const Config& config, const packet::PacketConfig& n
                              const pool::PoolLayout::Class& c) {
   packet::LinkTiming link;
   link.latency = ticks(c.latency);
-  link.flit_time = flit_time(config.packet, c.rate, network.cycle);
-  if (link.flit_time > kLongestFlitTime)
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `packet.flit_size`: {} take {} on a link {} of the memory pool, of "
-                                "{}; give a smaller flit",
-                                where(config), print_size(config.packet.flit_bytes),
-                                print_flit_time(config.packet, c.rate), c.name, print_bandwidth(c.rate)));
+  link.flit_time =
+      checked_flit_time(config, network, c.rate, fmt::format("a link {} of the memory pool,", c.name));
   return link;
 }
 
@@ -141,31 +134,13 @@ PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layo
 std::vector<std::string> pool_network_warnings(const Config& config, const pool::PoolLayout& layout,
                                                const PoolNetwork& network) {
   std::vector<std::string> warnings;
-  const auto warn = [&](const std::string& text) {
-    warnings.push_back(fmt::format("{}: {}", where(config), text));
-  };
-  const auto flits = static_cast<uint32_t>(packet_flits(config.packet));
   packet::PacketConfig usable = network.config;
   usable.vcs = std::max(1u, usable.vcs / layout.vc_classes());
   for (size_t c = 0; c < layout.classes().size(); ++c) {
     const pool::PoolLayout::Class& links = layout.classes()[c];
-    const packet::LinkTiming& link = network.topology.links[c];
-    const std::string name = fmt::format("memory pool, links {}", links.name);
-    const Ticks own = flit_time(config.packet, links.rate);
-    if (own < link.flit_time)
-      warn(
-          fmt::format("{}: routers move a flit every {} (`packet.cycle`), these links one every {}: {:.1f} "
-                      "% of their bandwidth can be used",
-                      name, print_ticks(link.flit_time), print_ticks(own),
-                      100.0 * static_cast<double>(own) / static_cast<double>(link.flit_time)));
-    const double exact = exact_flit_time(config.packet, links.rate);
-    if (exact < 0.98)
-      warn(
-          fmt::format("{}: a flit would take {:.3g} ps, and the shortest time of a flit is 1 ps: {:.1f} % "
-                      "of the bandwidth can be used; make `packet.flit_size` larger",
-                      name, exact, 100 * exact));
-    const std::string buffers = packet::buffer_warning(name, usable, link, flits);
-    if (!buffers.empty()) warn(buffers);
+    for (const std::string& warning : link_warnings(config, usable, "memory pool, links " + links.name,
+                                                    links.rate, network.topology.links[c]))
+      warnings.push_back(fmt::format("{}: {}", where(config), warning));
   }
   return warnings;
 }

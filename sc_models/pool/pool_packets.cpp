@@ -58,6 +58,19 @@ void PoolPackets::credit(uint32_t node, uint32_t port, uint32_t set) {
   modules_[link.peer]->credited(link.peer_port, set, later(sc_core::sc_time_stamp().value(), latency));
 }
 
+uint32_t PoolPackets::group_port(const fabric::Packet& message) const {
+  return layout_.next(message.destination, message.source, PoolHeader::of(message).way);
+}
+
+void PoolPackets::ask(fabric::PacketRef ref) {
+  const fabric::Packet& message = messages_[ref];
+  modules_[message.destination]->asked(group_port(message), ref);
+}
+
+void PoolPackets::grant(fabric::PacketRef ref) {
+  modules_[messages_[ref].source]->granted(ref);
+}
+
 void PoolPackets::End::message_sent(const packet::Message& message, Picoseconds at) {
   owner->modules_[node]->left(port, owner->messages_[static_cast<fabric::PacketRef>(message.id_low)], at);
 }

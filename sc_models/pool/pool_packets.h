@@ -30,6 +30,9 @@ class PoolNode {
   virtual void left(uint32_t port, const fabric::Packet& message, Picoseconds at) = 0;
   /// The other end of the link has room for another contribution to a sum of these members.
   virtual void credited(uint32_t port, uint32_t set, Picoseconds at) { (void)port, (void)set, (void)at; }
+  // Stores: an NPU has a chunk for the group, by a link of the group; the NPU may send it.
+  virtual void asked(uint32_t port, fabric::PacketRef message) { (void)port, (void)message; }
+  virtual void granted(fabric::PacketRef message) { (void)message; }
 };
 
 class PoolPackets final : public Component {
@@ -44,6 +47,12 @@ class PoolPackets final : public Component {
   void send(uint32_t node, uint32_t port, fabric::PacketRef message, Picoseconds at);
   /// .. a credit to the other end; it takes the link's latency, and none of its bandwidth.
   void credit(uint32_t node, uint32_t port, uint32_t set);
+
+  /// A chunk of a store may go to its group when the group says so: grant(). Both take no time.
+  void ask(fabric::PacketRef message);
+  void grant(fabric::PacketRef message);
+  /// The group's link by which a chunk of a store comes.
+  uint32_t group_port(const fabric::Packet& message) const;
 
   /// Bytes of messages that have left a node by a port.
   uint64_t payload(uint32_t node, uint32_t port) const;

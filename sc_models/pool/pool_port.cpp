@@ -15,6 +15,8 @@ namespace {
 
 /// Chunks that an NPU sends at once, at packet fidelity, where links to groups are slower than its own.
 constexpr double kMostChunks = 64;
+/// Chunks for which it asks groups, at packet fidelity: enough for all of them to have some.
+constexpr uint32_t kMostAsked = 64;
 
 }  // namespace
 
@@ -51,7 +53,8 @@ void PoolPort::store(PoolTransfer& transfer) {
   store.transfer = transfer.id;
   store.left = transfer.tensor;
   const bool spread = context_.pool.split == PoolSplit::fluid && !context_.layout.folded();
-  if (spread && !in_switch(transfer.operation)) store.shares = context_.layout.shares(transfer.bytes, npu_);
+  if (spread && !in_switch(transfer.operation) && !transfer.external)
+    store.shares = context_.layout.shares(transfer.bytes, npu_);
   stores_.push_back(std::move(store));
   if (!running()) wake_at(sc_core::sc_time_stamp().value());
 }
@@ -62,8 +65,14 @@ void PoolPort::credited(uint32_t end, uint32_t set, Picoseconds at) {
 }
 
 void PoolPort::left(uint32_t, const fabric::Packet& message, Picoseconds at) {
-  departures_.push(at, arrivals_++, message.bytes);
+  const bool single = PoolHeader::of(message).kind == PoolMessage::single;
+  departures_.push(at, arrivals_++, single ? 0 : message.bytes);
   if (!running()) wake_at(at);
+}
+
+void PoolPort::granted(fabric::PacketRef message) {
+  granted_.push_back(message);
+  if (!running()) wake_at(sc_core::sc_time_stamp().value());
 }
 
 void PoolPort::came(uint32_t, fabric::PacketRef ref, Picoseconds at) {
@@ -111,15 +120,26 @@ void PoolPort::activate(Picoseconds now) {
     const Credit credit = credits_coming_.pop().payload;
     --ends_[credit.end].used[credit.set];
   }
-  while (departures_.next() <= now) ends_.front().backlog -= departures_.pop().payload;
-  for (choose(); piece_ && free(ends_[piece_->end], now); choose()) send(now);
+  while (departures_.next() <= now) {
+    const uint64_t bytes = departures_.pop().payload;
+    if (bytes == 0) --asked_;
+    ends_.front().backlog -= bytes;
+  }
+  for (; !granted_.empty(); granted_.pop_front()) {
+    const fabric::Packet& packet = context_.packets[granted_.front()];
+    context_.net->send(npu_, context_.layout.next(npu_, packet.destination, PoolHeader::of(packet).way),
+                       granted_.front(), now);
+  }
+  for (choose(); piece_ && free(*piece_, now); choose()) send(now);
   Picoseconds next = std::min(credits_coming_.next(), departures_.next());
   if (piece_ && context_.net == nullptr) next = std::min(next, ends_[piece_->end].free_at);
   wake_at(next);
 }
 
-bool PoolPort::free(const End& end, Picoseconds now) const {
-  return context_.net != nullptr ? end.backlog < most_backlog_ : end.free_at <= now;
+bool PoolPort::free(const Piece& piece, Picoseconds now) const {
+  const End& end = ends_[piece.end];
+  if (context_.net == nullptr) return end.free_at <= now;
+  return piece.sum ? end.backlog < most_backlog_ : asked_ < kMostAsked;
 }
 
 /// `split: fluid`: this NPU's part of a chunk of each link.
@@ -164,6 +184,7 @@ PoolPort::Piece PoolPort::next_piece(Store& store, PoolTransfer& transfer) {
     const PoolTransfer::Chunk& chunk = transfer.chunks[store.chunk];
     return {chunk.group, chunk.way, chunk.offset, chunk.bytes, store.chunk++};
   }
+  if (transfer.external) return {transfer.group, transfer.way, 0, store.left, store.chunk++};
   if (context_.layout.folded()) return next_of_round(store, transfer);
   if (context_.pool.split == PoolSplit::fluid) return next_of_shares(store);
   const pool::Place place = striping_->place(npu_, store.chunk);
@@ -190,9 +211,14 @@ void PoolPort::send(Picoseconds now) {
   store.left -= piece.bytes;
   if (store.left == 0) stores_.erase(stores_.begin() + static_cast<std::ptrdiff_t>(piece.store));
   piece_.reset();
-  if (context_.net != nullptr) {
+  if (context_.net != nullptr && piece.sum) {
     end.backlog += piece.bytes;
     context_.net->send(npu_, piece.end, ref, now);
+    return;
+  }
+  if (context_.net != nullptr) {
+    ++asked_;
+    context_.net->ask(ref);
     return;
   }
   message_in_time(name(), packet, [&] {

@@ -84,6 +84,7 @@ class PoolPort final : public sc_core::sc_module, public Component, private Pool
   void came(uint32_t port, fabric::PacketRef message, Picoseconds at) override;
   void left(uint32_t port, const fabric::Packet& message, Picoseconds at) override;
   void credited(uint32_t port, uint32_t set, Picoseconds at) override;
+  void granted(fabric::PacketRef message) override;
 
   void activate(Picoseconds now) override;
   /// The next piece, if there is one, of the first store that needs no credit or has one.
@@ -92,7 +93,7 @@ class PoolPort final : public sc_core::sc_module, public Component, private Pool
   uint32_t end_of(const Store& store, const PoolTransfer& transfer) const;
   bool has_credit(const Store& store) const;
   /// The link takes the next piece now.
-  bool free(const End& end, Picoseconds now) const;
+  bool free(const Piece& piece, Picoseconds now) const;
   void send(Picoseconds now);
   Piece next_piece(Store& store, PoolTransfer& transfer);
   Piece next_of_round(Store& store, PoolTransfer& transfer);
@@ -111,6 +112,8 @@ class PoolPort final : public sc_core::sc_module, public Component, private Pool
   fabric::TimedQueue<Credit, uint64_t> credits_coming_;
   uint64_t most_backlog_ = 0;  ///< at packet fidelity: bytes above which no piece is begun
   fabric::TimedQueue<uint64_t, uint64_t> departures_;  ///< at packet fidelity: bytes that leave by end 0
+  uint32_t asked_ = 0;                                 ///< .. chunks for groups that have not left
+  std::deque<fabric::PacketRef> granted_;              ///< .. that may go
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;
 };

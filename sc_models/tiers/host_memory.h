@@ -52,10 +52,6 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
   void start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
              PoolClient& client);
 
-  MemoryTarget& memory() { return *memories_[0]; }
-  /// Null: there are no drives.
-  MemoryTarget* nvme() { return memories_[1].get(); }
-
   // Component
   void count(Counters& counters) const override;
   void for_each_link(const LinkVisitor& visit) const override { for_each_link_as(name(), first_, visit); }

@@ -16,15 +16,16 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/base_protocol_checker.h"
+#include "cosim/tlm/base_protocol_checker.h"
+#include "sc_models/memory_traffic.h"
 #include "tests/support/isolated.h"
 #include "tests/support/memory_initiators.h"
 
 namespace weft {
 namespace {
 
+using cosim::BaseProtocolChecker;
 using sc_core::sc_time;
-using test::BaseProtocolChecker;
 using test::Dma;
 using test::expect;
 using test::Initiator;
@@ -224,6 +225,78 @@ TEST(BankedHbm, StreamsAndSmallAccessesTakeTurns) {
     if (dma.done[1].at(0) > 4 * alone) text += "the stream starved\n";
     return text;
   }));
+}
+
+MemoryTraffic::Config blocks_of(double reads, double rate) {
+  MemoryTraffic::Config c;
+  c.pattern.random = true;
+  c.pattern.reads = reads;
+  c.rate = rate;
+  c.blocks = 4000;
+  c.outstanding = 512;
+  c.seed = 7;
+  return c;
+}
+
+/// Small accesses of one direction do not wake the memory when they come: it is woken for their answers, and
+/// now and then.
+TEST(BankedHbm, OnlyAnswersWakeIt) {
+  for (const double reads : {0.0, 1.0}) {
+    for (const double rate : {0.0, 0.02}) {
+      EXPECT_SILENT(isolated([&] {
+        BankedHbm hbm("hbm", hbm2(), 1, 0, 1, nullptr);
+        MemoryTraffic traffic("traffic", blocks_of(reads, rate));
+        traffic.socket.bind(hbm.socket(0));
+        traffic.start(0);
+        sc_core::sc_start();
+        std::string text = expect("answers", traffic.answered(), 4000);
+        if (hbm.activations() > 4000 * 5 / 4) text += std::to_string(hbm.activations()) + " activations\n";
+        return text;
+      }));
+    }
+  }
+}
+
+struct Everything final : vcd::ProbeListener {
+  bool wants(std::string_view) override { return true; }
+  vcd::SignalId declared(const vcd::Signal&) override { return {}; }
+  void changed(vcd::Time, vcd::SignalId, uint64_t) override {}
+  void changed(vcd::Time, vcd::SignalId, double) override {}
+  void changed(vcd::Time, vcd::SignalId, std::string_view) override {}
+  vcd::FutureHandle expected(vcd::Time, vcd::SignalId, uint64_t) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, vcd::SignalId, double) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, vcd::SignalId, std::string_view) override { return {}; }
+  bool revoked(const vcd::FutureHandle&) override { return true; }
+  void counted(const vcd::Steps&, vcd::SignalId, int) override {}
+};
+
+/// Where signals are recorded, every command is issued in its time. That changes nothing.
+TEST(BankedHbm, AccessesTakeTheSameTimeWhenSomebodyLooks) {
+  for (const double reads : {0.0, 0.5, 1.0}) {
+    for (const double rate : {0.0, 0.02, 0.1}) {
+      const auto latencies = [&](bool watched) {
+        return isolated([&] {
+          vcd::ProbeHub hub;
+          Everything everything;
+          hub.join(everything);
+          BankedHbm hbm("hbm", hbm2(), 1, 0, 1, watched ? &hub : nullptr);
+          MemoryTraffic traffic("traffic", blocks_of(reads, rate));
+          traffic.socket.bind(hbm.socket(0));
+          traffic.start(0);
+          sc_core::sc_start();
+          // Answers of one instant may come in any order.
+          std::vector<Picoseconds> sorted = traffic.latencies();
+          std::sort(sorted.begin(), sorted.end());
+          std::string text = std::to_string(traffic.time());
+          for (const Picoseconds t : sorted) text += " " + std::to_string(t);
+          return text;
+        });
+      };
+      const auto unwatched = latencies(false);
+      EXPECT_EQ(unwatched.status, 0);
+      EXPECT_EQ(unwatched.text, latencies(true).text) << reads << " reads, rate " << rate;
+    }
+  }
 }
 
 TEST(BankedHbm, AccessesAtRandomFinishOnceWithinTheirBounds) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/support/base_protocol_checker.h"
+#include "cosim/tlm/base_protocol_checker.h"
 #include "tests/support/isolated.h"
 #include "tests/support/memory_initiators.h"
 
@@ -220,7 +220,7 @@ TEST(CxlMemory, AnswersWhenTheLinkSays) {
   const auto result = test::isolated([] {
     const CxlConfig c = config("preset=cxl3_x8, switches=1");
     test::Dma dma("dma", 8, 0);
-    test::BaseProtocolChecker checker("checker");
+    cosim::BaseProtocolChecker checker("checker");
     CxlMemory memory("memory", c, {{{1'000'000'000'000ull, 1}, 0, 0, 1.0}, 1, nullptr});
     dma.dma.socket.bind(checker.target);
     checker.initiator.bind(memory.socket(0));

@@ -15,17 +15,17 @@
 #include <string>
 #include <vector>
 
+#include "cosim/tlm/base_protocol_checker.h"
 #include "sc_models/banked_hbm.h"
 #include "sc_models/hbm.h"
-#include "tests/support/base_protocol_checker.h"
 #include "tests/support/isolated.h"
 #include "tests/support/memory_initiators.h"
 
 namespace weft {
 namespace {
 
+using cosim::BaseProtocolChecker;
 using sc_core::sc_time;
-using test::BaseProtocolChecker;
 using test::expect;
 using test::Initiator;
 using test::isolated;

@@ -14,17 +14,17 @@
 #include <string>
 #include <vector>
 
+#include "cosim/tlm/base_protocol_checker.h"
 #include "sc_models/hbm.h"
 #include "sc_models/memory_dma.h"
-#include "tests/support/base_protocol_checker.h"
 #include "tests/support/isolated.h"
 #include "tests/support/memory_initiators.h"
 
 namespace weft {
 namespace {
 
+using cosim::BaseProtocolChecker;
 using sc_core::sc_time;
-using test::BaseProtocolChecker;
 using test::Dma;
 using test::expect;
 using test::Initiator;
@@ -495,217 +495,6 @@ TEST(MemoryDma, AnErrorResponseIsAnError) {
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.text.find("dma.socket"), std::string::npos) << result.text;
   EXPECT_NE(result.text.find("TLM_ADDRESS_ERROR_RESPONSE"), std::string::npos) << result.text;
-}
-
-// ---- the checker sees each rule broken
-// ---------------------------------------------------------------------------
-
-/// Plays one script of an initiator against one reaction of a target.
-class Player : public sc_core::sc_module, public tlm::tlm_fw_transport_if<> {
- public:
-  explicit Player(sc_core::sc_module_name name) : sc_core::sc_module(name), socket("socket") {
-    socket.bind(*this);
-  }
-  tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload& p, tlm::tlm_phase& phase,
-                                     sc_time& delay) override {
-    return react ? react(p, phase, delay) : tlm::TLM_ACCEPTED;
-  }
-  void b_transport(tlm::tlm_generic_payload& p, sc_time& delay) override {
-    if (block) block(p, delay);
-  }
-  bool get_direct_mem_ptr(tlm::tlm_generic_payload&, tlm::tlm_dmi&) override { return false; }
-  unsigned transport_dbg(tlm::tlm_generic_payload& p) override { return p.get_data_length() + extra_debug; }
-  tlm::tlm_target_socket<32> socket;
-  std::function<tlm::tlm_sync_enum(tlm::tlm_generic_payload&, tlm::tlm_phase&, sc_time&)> react;
-  std::function<void(tlm::tlm_generic_payload&, sc_time&)> block;
-  unsigned extra_debug = 0;
-};
-
-struct Defect {
-  const char* rule;  ///< how the violation begins
-  std::function<void(Initiator&, Player&, Manager&)> play;
-};
-
-TEST(BaseProtocolChecker, SeesEachRuleBroken) {
-  static unsigned char data[64];
-  using Payload = tlm::tlm_generic_payload;
-  auto fresh = [](Manager& m) {
-    auto* p = new Payload(&m);  // lives as long as the child process
-    p->acquire();
-    Initiator::fill(*p, 0, 64, data);
-    return p;
-  };
-  auto begin = [](Initiator& i, Payload& p, uint64_t delay_ps = 0) {
-    tlm::tlm_phase phase = tlm::BEGIN_REQ;
-    sc_time delay = sc_time::from_value(delay_ps);
-    return i.socket->nb_transport_fw(p, phase, delay);
-  };
-  auto back = [](Player& t, Payload& p, tlm::tlm_phase phase, uint64_t delay_ps = 0) {
-    sc_time delay = sc_time::from_value(delay_ps);
-    return t.socket->nb_transport_bw(p, phase, delay);
-  };
-  auto attribute = [&](void (*change)(Payload&)) {
-    return [=](Initiator& i, Player&, Manager& m) {
-      Payload* p = fresh(m);
-      change(*p);
-      begin(i, *p);
-    };
-  };
-  const std::vector<Defect> defects = {
-      {"data pointer", attribute([](Payload& p) { p.set_data_ptr(nullptr); })},
-      {"length", attribute([](Payload& p) { p.set_data_length(0); })},
-      {"streaming width", attribute([](Payload& p) { p.set_streaming_width(0); })},
-      {"byte enables", attribute([](Payload& p) {
-         p.set_byte_enable_ptr(data);
-         p.set_byte_enable_length(0);
-       })},
-      {"dmi", attribute([](Payload& p) { p.set_dmi_allowed(true); })},
-      {"status: not INCOMPLETE", attribute([](Payload& p) { p.set_response_status(tlm::TLM_OK_RESPONSE); })},
-      {"manager",
-       [&](Initiator& i, Player&, Manager&) {
-         auto* p = new Payload;
-         Initiator::fill(*p, 0, 64, data);
-         begin(i, *p);
-       }},
-      {"reference: the initiator",
-       [&](Initiator& i, Player&, Manager& m) {
-         auto* p = new Payload(&m);
-         Initiator::fill(*p, 0, 64, data);
-         begin(i, *p);
-       }},
-      {"request exclusion",
-       [&](Initiator& i, Player&, Manager& m) {
-         begin(i, *fresh(m));
-         begin(i, *fresh(m));
-       }},
-      {"reuse",
-       [&](Initiator& i, Player& t, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p);
-         back(t, *p, tlm::END_REQ);
-         begin(i, *p);
-       }},
-      {"response exclusion",
-       [&](Initiator& i, Player& t, Manager& m) {
-         i.answer = [](Payload&, tlm::tlm_phase&, sc_time&) { return tlm::TLM_ACCEPTED; };
-         Payload* a = fresh(m);
-         Payload* b = fresh(m);
-         for (Payload* p : {a, b}) {
-           begin(i, *p);
-           back(t, *p, tlm::END_REQ);
-           p->set_response_status(tlm::TLM_OK_RESPONSE);
-         }
-         back(t, *a, tlm::BEGIN_RESP);
-         back(t, *b, tlm::BEGIN_RESP);
-       }},
-      {"status: still INCOMPLETE",
-       [&](Initiator& i, Player& t, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p);
-         back(t, *p, tlm::BEGIN_RESP);
-       }},
-      {"immutable",
-       [&](Initiator& i, Player& t, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p);
-         p->set_data_length(32);
-         p->set_response_status(tlm::TLM_OK_RESPONSE);
-         back(t, *p, tlm::BEGIN_RESP);
-       }},
-      {"time",
-       [&](Initiator& i, Player& t, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p, 1'000);
-         p->set_response_status(tlm::TLM_OK_RESPONSE);
-         back(t, *p, tlm::BEGIN_RESP, 500);
-       }},
-      {"phase: END_REQ without",
-       [&](Initiator& i, Player& t, Manager& m) {
-         i.answer = [](Payload&, tlm::tlm_phase&, sc_time&) { return tlm::TLM_ACCEPTED; };
-         Payload* p = fresh(m);
-         begin(i, *p);
-         back(t, *p, tlm::END_REQ);
-         back(t, *p, tlm::END_REQ);
-       }},
-      {"phase: END_RESP without",
-       [&](Initiator& i, Player&, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p);
-         tlm::tlm_phase phase = tlm::END_RESP;
-         sc_time delay;
-         i.socket->nb_transport_fw(*p, phase, delay);
-       }},
-      {"phase: the target answers a transaction",
-       [&](Initiator&, Player& t, Manager& m) { back(t, *fresh(m), tlm::BEGIN_RESP); }},
-      {"phase: the target sent",
-       [&](Initiator& i, Player& t, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p);
-         back(t, *p, tlm::END_RESP);
-       }},
-      {"phase: the initiator sent",
-       [&](Initiator& i, Player&, Manager& m) {
-         Payload* p = fresh(m);
-         begin(i, *p);
-         tlm::tlm_phase phase = tlm::END_REQ;
-         sc_time delay;
-         i.socket->nb_transport_fw(*p, phase, delay);
-       }},
-      {"phase: BEGIN_RESP twice",
-       [&](Initiator& i, Player& t, Manager& m) {
-         i.answer = [](Payload&, tlm::tlm_phase&, sc_time&) { return tlm::TLM_ACCEPTED; };
-         Payload* p = fresh(m);
-         begin(i, *p);
-         p->set_response_status(tlm::TLM_OK_RESPONSE);
-         back(t, *p, tlm::BEGIN_RESP);
-         back(t, *p, tlm::BEGIN_RESP);
-       }},
-      {"phase: UPDATED with a phase that cannot follow BEGIN_REQ",
-       [&](Initiator& i, Player& t, Manager& m) {
-         t.react = [](Payload&, tlm::tlm_phase&, sc_time&) { return tlm::TLM_UPDATED; };
-         begin(i, *fresh(m));
-       }},
-      {"open", [&](Initiator& i, Player&, Manager& m) { begin(i, *fresh(m)); }},
-      {"reference: kept",
-       [&](Initiator& i, Player& t, Manager& m) {
-         t.block = [](Payload& p, sc_time&) {
-           p.acquire();
-           p.set_response_status(tlm::TLM_OK_RESPONSE);
-         };
-         sc_time delay;
-         i.socket->b_transport(*fresh(m), delay);
-       }},
-      {"time: goes back at the return of b_transport",
-       [&](Initiator& i, Player& t, Manager& m) {
-         t.block = [](Payload& p, sc_time& delay) {
-           p.set_response_status(tlm::TLM_OK_RESPONSE);
-           delay = sc_core::SC_ZERO_TIME;
-         };
-         sc_time delay = sc_time::from_value(10);
-         i.socket->b_transport(*fresh(m), delay);
-       }},
-      {"debug",
-       [&](Initiator& i, Player& t, Manager& m) {
-         t.extra_debug = 1;
-         i.socket->transport_dbg(*fresh(m));
-       }},
-  };
-  for (const Defect& defect : defects) {
-    const auto result = isolated([&] {
-      Initiator initiator("initiator");
-      BaseProtocolChecker checker("checker");
-      Player player("player");
-      Manager manager;
-      initiator.socket.bind(checker.target);
-      checker.initiator.bind(player.socket);
-      initiator.script = [&] { defect.play(initiator, player, manager); };
-      sc_core::sc_start();
-      checker.finish();
-      return lines(checker.violations());
-    });
-    EXPECT_NE(("\n" + result.text).find(std::string("\n") + defect.rule), std::string::npos)
-        << defect.rule << ": " << result.text << " status " << result.status;
-  }
 }
 
 }  // namespace

@@ -17,12 +17,12 @@ class ArrivalLog final : public packet::PacketSink {
  public:
   bool takes_trains() const override { return true; }
   void packet_arrives(const fabric::Packet& packet, uint32_t count, Ticks at) override {
-    packets[packet.id_low].push_back(packet::hash64(at) ^ packet::hash64(packet.bytes * 1000 + count) ^
-                                     packet::hash64(packet.source * 1000ull + packet.destination) ^
-                                     packet::hash64(packet.submitted));
+    packets[packet.id_low].push_back(hash64(at) ^ hash64(packet.bytes * 1000 + count) ^
+                                     hash64(packet.source * 1000ull + packet.destination) ^
+                                     hash64(packet.submitted));
   }
   void flits_arrive(uint32_t count, Ticks first, Ticks flit_time) override {
-    for (uint32_t k = 0; k < count; ++k) flits += packet::hash64(first + k * flit_time);
+    for (uint32_t k = 0; k < count; ++k) flits += hash64(first + k * flit_time);
   }
   void message_sent(const packet::Message& message, Picoseconds at) override { sent[message.id_low] = at; }
   void message_arrives(const packet::Message& message, Picoseconds at) override {

@@ -69,6 +69,23 @@ TEST(PoolPackets, TakeWhatMessagesTake) {
   }
 }
 
+/// NPUs whose links are ten times as fast as those to the groups send to no more groups at once than can take
+/// it: packets for one would stand in front of those for another.
+TEST(PoolPackets, StoresKeepGroupsBusy) {
+  const std::pair<const char*, double> cases[] = {{"chunk: 16 KiB", 1.3}, {"chunk: 64 KiB", 1.04}};
+  for (const auto& [chunk, most] : cases) {
+    Keys keys = small({"split: whole"});
+    keys[4] = "out_node_bandwidth: 256 GB/s";
+    keys[5] = "in_node_bandwidth: 256 GB/s";
+    keys[6] = chunk;
+    Keys packets = keys;
+    packets.emplace_back("fidelity: packet");
+    SCOPED_TRACE(chunk);
+    const double messages = time_of(keys, PoolOperation::store, 512 << 10);
+    EXPECT_LT(time_of(packets, PoolOperation::store, 512 << 10) / messages, most);
+  }
+}
+
 TEST(PoolPackets, HeadersTakeTheirPart) {
   const Keys keys = small({"split: whole", "fidelity: packet"});
   const double without = time_of(keys, PoolOperation::load, 1 << 20,
@@ -85,7 +102,13 @@ TEST(PoolPackets, LatencyCountsOnceAHopAndOnceARequest) {
   for (const PoolOperation operation : {PoolOperation::load, PoolOperation::store}) {
     const double more =
         time_of(some, operation, 64 << 10, packets) - time_of(none, operation, 64 << 10, packets);
-    EXPECT_NEAR(more, 300000 + (stores(operation) ? 0 : 7000), 3000) << to_string(operation);
+    // Stores have no request. What begins ahead in a link's round trip makes the rest of the difference.
+    if (stores(operation)) {
+      EXPECT_GE(more, 300000);
+      EXPECT_LE(more, 380000);
+    } else {
+      EXPECT_NEAR(more, 307000, 3000);
+    }
   }
 }
 

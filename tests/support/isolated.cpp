@@ -8,6 +8,8 @@
 
 #include <exception>
 
+#include "tests/support/kernel_warnings.h"
+
 namespace weft::test {
 
 Isolated isolated(const std::function<std::string()>& function) {
@@ -17,6 +19,7 @@ Isolated isolated(const std::function<std::string()>& function) {
   if (child < 0) return {"fork failed", 98};
   if (child == 0) {
     close(ends[0]);
+    take_kernel_warnings();
     std::string text;
     int status = 0;
     try {
@@ -24,6 +27,11 @@ Isolated isolated(const std::function<std::string()>& function) {
     } catch (const std::exception& e) {
       text = e.what();
       status = 99;
+    }
+    const std::string warnings = take_kernel_warnings();
+    if (!warnings.empty()) {
+      text += warnings;
+      if (status == 0) status = 97;
     }
     size_t done = 0;
     while (done < text.size()) {

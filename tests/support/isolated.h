@@ -17,7 +17,8 @@ struct Isolated {
   int status = 0;    ///< exit status; 128 + n: killed by signal n
 };
 
-/// Runs `function` in a forked child. An exception's text comes back with status 99.
+/// Runs `function` in a forked child. An exception's text comes back with status 99, and warnings of SystemC
+/// with status 97 behind what the function returned.
 Isolated isolated(const std::function<std::string()>& function);
 
 }  // namespace weft::test

@@ -45,10 +45,11 @@ struct End final : sc_core::sc_module, FabricEndpoint {
   uint64_t received = 0;
 };
 
-/// A module with an end inside it, whose socket is its own.
+/// A module with an end inside it, whose socket is its own. It has another name: the export of a socket is
+/// made when it is bound, in the module that binds it.
 template <typename Socket, typename Inner, bool kForward>
 struct Shell final : sc_core::sc_module {
-  explicit Shell(sc_core::sc_module_name name) : sc_core::sc_module(name), socket("socket"), end("end") {
+  explicit Shell(sc_core::sc_module_name name) : sc_core::sc_module(name), socket("outer"), end("end") {
     if constexpr (kForward) {
       end.socket.bind(socket);
     } else {

@@ -15,11 +15,13 @@
 #include <utility>
 #include <vector>
 
+#include "sc_models/cxl/cxl_memory.h"
 #include "sc_models/message_bits.h"
 #include "sc_models/nmu.h"
 #include "sc_models/npu.h"
 #include "sc_models/switch_unit.h"
 #include "tests/support/isolated.h"
+#include "tests/support/pool_draw.h"
 #include "tests/support/small_machine.h"
 #include "tests/support/solo_job.h"
 #include "tlm_interconnect/ports/timed_queue.h"
@@ -405,6 +407,34 @@ TEST(ModuleChoices, NamesAreThoseOfTheModules) {
     });
     EXPECT_SILENT(result);
   }
+}
+
+/// Groups of a pool have memories of their own: one of another model.
+TEST(ModuleChoices, MemoriesOfAPoolsGroups) {
+  const auto result = test::isolated([] {
+    const Config config = test::pool_config(
+        8,
+        {"nodes: 2", "groups: 4", "out_switches: 2", "group_bandwidth: 64 GB/s",
+         "out_node_bandwidth: 64 GB/s", "in_node_bandwidth: 64 GB/s", "split: whole",
+         "group_memory: bandwidth"},
+        "implementations: [{modules: pool.group2.memory, implementation: cxl(preset=cxl2_x16)}]\n");
+    Machine::Options options;
+    options.npus = true;
+    Machine machine("job", config, options);
+    std::string text;
+    uint32_t count = 0;
+    for_each_named_module(config, machine.fidelity(), machine.geometry(),
+                          [&](ModuleKind kind, const std::string& name) {
+                            if (kind != ModuleKind::memory || name.rfind("pool.", 0) != 0) return;
+                            ++count;
+                            const auto* object = sc_core::sc_find_object(("job." + name).c_str());
+                            const bool cxl = dynamic_cast<const CxlMemory*>(object) != nullptr;
+                            if (cxl != (name == "pool.group2.memory"))
+                              text += name + " is of another model\n";
+                          });
+    return count == 4 ? text : text + std::to_string(count) + " memories\n";
+  });
+  EXPECT_SILENT(result);
 }
 
 }  // namespace

@@ -15,16 +15,18 @@
 
 namespace weft::fabric {
 
-class ByteWriter {
+/// `Byte`: std::byte or uint8_t.
+template <typename Byte>
+class ByteWriterOf {
  public:
   template <typename Number>
   void number(Number value) {
     static_assert(std::is_unsigned_v<Number>);
     for (size_t i = 0; i < sizeof value; ++i)
-      bytes_.push_back(static_cast<std::byte>(static_cast<uint64_t>(value) >> (8 * i)));
+      bytes_.push_back(static_cast<Byte>(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * i))));
   }
   void flag(bool value) { number(static_cast<uint8_t>(value)); }
-  void bytes(const std::vector<std::byte>& list) {
+  void bytes(const std::vector<Byte>& list) {
     number(static_cast<uint64_t>(list.size()));
     bytes_.insert(bytes_.end(), list.begin(), list.end());
   }
@@ -32,11 +34,12 @@ class ByteWriter {
     number(static_cast<uint64_t>(list.size()));
     for (const uint32_t n : list) number(n);
   }
-  std::vector<std::byte> take() { return std::move(bytes_); }
+  std::vector<Byte> take() { return std::move(bytes_); }
 
  private:
-  std::vector<std::byte> bytes_;
+  std::vector<Byte> bytes_;
 };
+using ByteWriter = ByteWriterOf<std::byte>;
 
 /// Every call throws std::invalid_argument when the bytes end before the value does.
 class ByteReader {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tlm_interconnect/protocol/fabric_protocol.h"
@@ -33,6 +34,9 @@ struct Crossing {
   bool has_elements = false;
   std::vector<std::byte> elements;  ///< what it carries (CrossingElements), if it carries any
 };
+
+/// Sees what crosses a link. `forward`: away from the link's initiator.
+using CrossingWatch = std::function<void(bool forward, const Crossing&)>;
 
 /// Who keeps the elements that messages carry: it makes bytes of them, and elements of bytes.
 class CrossingElements {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "configs/ticks.h"
@@ -50,6 +51,9 @@ struct FlitCrossing {
   /// When the last flit (credit) is here.
   Ticks last() const { return first + static_cast<Ticks>(count - 1) * stride; }
 };
+
+/// Sees what crosses a link. `forward`: away from the link's initiator.
+using FlitWatch = std::function<void(bool forward, const FlitCrossing&)>;
 
 /// The bytes of a crossing, independent of the machine's layout, and back. Throws std::invalid_argument for
 /// bytes that are no crossing.

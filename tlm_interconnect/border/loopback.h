@@ -16,7 +16,9 @@ namespace weft::fabric {
 
 class Loopback final : public sc_core::sc_module {
  public:
-  Loopback(sc_core::sc_module_name name, PacketPool& pool, CrossingElements* elements = nullptr);
+  /// `watch`: sees every message that crosses; empty: nobody does.
+  Loopback(sc_core::sc_module_name name, PacketPool& pool, CrossingElements* elements = nullptr,
+           CrossingWatch watch = {});
 
   /// Stands for the module at the target side: bound by the link's initiator.
   fabric_target_socket& near() { return *near_.target(); }
@@ -27,6 +29,9 @@ class Loopback final : public sc_core::sc_module {
   uint64_t crossed() const { return near_.left() + far_.left(); }
 
  private:
+  void cross(bool forward, const Crossing& crossing);
+
+  CrossingWatch watch_;
   Border near_;
   Border far_;
 };

@@ -192,11 +192,17 @@ void PacketBorder::enter(const FlitCrossing& crossing) {
 }
 
 PacketLoopback::PacketLoopback(sc_core::sc_module_name module_name, const PacketLinkTerms& terms,
-                               PacketPool& pool)
+                               PacketPool& pool, FlitWatch watch)
     : sc_core::sc_module(module_name),
+      watch_(std::move(watch)),
       near_("near", PacketBorder::Side::target, terms, pool,
-            [this](const FlitCrossing& crossing) { far_.enter(flits_from_bytes(to_bytes(crossing))); }),
+            [this](const FlitCrossing& crossing) { cross(true, crossing); }),
       far_("far", PacketBorder::Side::initiator, terms, pool,
-           [this](const FlitCrossing& crossing) { near_.enter(flits_from_bytes(to_bytes(crossing))); }) {}
+           [this](const FlitCrossing& crossing) { cross(false, crossing); }) {}
+
+void PacketLoopback::cross(bool forward, const FlitCrossing& crossing) {
+  if (watch_) watch_(forward, crossing);
+  (forward ? far_ : near_).enter(flits_from_bytes(to_bytes(crossing)));
+}
 
 }  // namespace weft::fabric

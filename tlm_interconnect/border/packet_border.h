@@ -17,7 +17,8 @@
 // 4. Times are absolute, in ticks, at the receiving end: the link's latency is in them, and so are the
 //    repetitions of damaged flits, which its sender draws. What crosses has arrived whole.
 // 5. Crossings are told ahead: flits at least the link's latency before the first one arrives, credits and
-//    pauses the latency of the way back. Call enter() as early: routers decide that far ahead.
+//    pauses the latency of the way back. Call enter() as early. Routers of this library tell by some cycles
+//    earlier and count on it; where a block stands at the border they do not (Joint::block).
 // 6. Pauses and resumes of a virtual network come in turns. From the time of a pause on its receiver begins
 //    no packet of that network on this link.
 
@@ -94,7 +95,9 @@ class PacketBorder final : private FabricEndpoint {
 /// comes in again at the other, by way of its bytes, at the same instant.
 class PacketLoopback final : public sc_core::sc_module {
  public:
-  PacketLoopback(sc_core::sc_module_name name, const PacketLinkTerms& terms, PacketPool& pool);
+  /// `watch`: sees everything that crosses; empty: nobody does.
+  PacketLoopback(sc_core::sc_module_name name, const PacketLinkTerms& terms, PacketPool& pool,
+                 FlitWatch watch = {});
 
   /// Stands for the module at the target side: bound by the link's initiator.
   fabric_target_socket& near() { return *near_.target(); }
@@ -105,6 +108,9 @@ class PacketLoopback final : public sc_core::sc_module {
   uint64_t crossed() const { return near_.left() + far_.left(); }
 
  private:
+  void cross(bool forward, const FlitCrossing& crossing);
+
+  FlitWatch watch_;
   PacketBorder near_;
   PacketBorder far_;
 };

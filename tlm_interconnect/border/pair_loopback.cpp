@@ -8,11 +8,12 @@
 namespace weft::fabric {
 
 PairLoopback::PairLoopback(sc_core::sc_module_name module_name, std::set<uint32_t> cut, PacketPool& pool,
-                           CrossingElements* elements)
+                           CrossingElements* elements, std::map<uint32_t, CrossingWatch> watches)
     : sc_core::sc_module(module_name),
       near("near"),
       far("far"),
       cut_(std::move(cut)),
+      watches_(std::move(watches)),
       pool_(pool),
       elements_(elements),
       at_npu_(*this),
@@ -30,7 +31,10 @@ void PairLoopback::pass(const Transfer& transfer, const End& from) {
     return;
   }
   if (cut_.count(transfer.target) != 0) {
-    on = put_in(from_bytes(to_bytes(take_out(transfer, pool_, elements_))), pool_, elements_);
+    const Crossing crossing = take_out(transfer, pool_, elements_);
+    const auto watch = watches_.find(transfer.target);
+    if (watch != watches_.end()) watch->second(true, crossing);
+    on = put_in(from_bytes(to_bytes(crossing)), pool_, elements_);
     ++crossed_;
   }
   far->nb_transport_fw(on, phase, none);

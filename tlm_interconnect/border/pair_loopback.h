@@ -8,6 +8,7 @@
 #ifndef WEFT_TLM_INTERCONNECT_BORDER_PAIR_LOOPBACK_H
 #define WEFT_TLM_INTERCONNECT_BORDER_PAIR_LOOPBACK_H
 
+#include <map>
 #include <set>
 #include <systemc>
 
@@ -18,8 +19,9 @@ namespace weft::fabric {
 class PairLoopback final : public sc_core::sc_module {
  public:
   /// `cut`: the members of the carrier (Transfer::target) to which the links are cut.
+  /// `watches`: by member, who sees the messages to it.
   PairLoopback(sc_core::sc_module_name name, std::set<uint32_t> cut, PacketPool& pool,
-               CrossingElements* elements = nullptr);
+               CrossingElements* elements = nullptr, std::map<uint32_t, CrossingWatch> watches = {});
 
   /// Stands for the carrier: bound by the NPU.
   fabric_target_socket near;
@@ -39,6 +41,7 @@ class PairLoopback final : public sc_core::sc_module {
   void pass(const Transfer& transfer, const End& from);
 
   const std::set<uint32_t> cut_;
+  const std::map<uint32_t, CrossingWatch> watches_;
   PacketPool& pool_;
   CrossingElements* const elements_;
   End at_npu_;

@@ -13,6 +13,7 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_NETWORK_INTERFACE_H
 #define WEFT_TLM_INTERCONNECT_PACKET_NETWORK_INTERFACE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -234,6 +235,8 @@ class NetworkInterface final : public sc_core::sc_module {
   /// now.
   void notify(uint32_t destination, Ticks at);
   Ticks lookahead() const { return lookahead_; }
+  /// What stands at the link's other end tells later than a router does. At elaboration.
+  void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
   /// From here into the network and through its first link: the first flit's time.
   Ticks flit_delay() const { return flit_delay_; }
   uint64_t marked_received() const { return marked_received_; }  ///< packets
@@ -351,7 +354,7 @@ class NetworkInterface final : public sc_core::sc_module {
   const Ticks flit_delay_;
   const Ticks credit_delay_;
   const Ticks flit_time_;
-  const Ticks lookahead_;
+  Ticks lookahead_;
   const bool take_turns_;  ///< among messages of several virtual networks, or of one
   const Segmentation segmentation_;
   const uint64_t line_rate_;  ///< bits a second

@@ -90,7 +90,18 @@ void PacketNetwork::join(uint32_t r, uint32_t p, fabric::fabric_target_socket& t
   const TopologyPort& port = topology_.routers[r].ports[p];
   const PortConfig link = port_config(port, true);
   const fabric::PacketLinkTerms terms{config_.total_vcs(), link.depth, link.latency, link.credit_latency};
-  if (!joiner->join({topology_, r, p, terms, pool_}, from, to)) return;
+  const Joint joint = joiner->join({topology_, r, p, terms, pool_, *this}, from, to);
+  if (joint == Joint::bound) return;
+  if (joint == Joint::block) {
+    // A block decides cycle by cycle: it tells of a flit when that leaves.
+    const Ticks told = std::min(link.latency, link.credit_latency);
+    routers_[r]->limit_lookahead(told);
+    if (port.ni) {
+      nis_[port.peer]->limit_lookahead(told);
+    } else {
+      routers_[port.peer]->limit_lookahead(told);
+    }
+  }
   // Trains would go round it, on the way there and back.
   routers_[r]->port(p).set_cut();
   if (port.ni) {

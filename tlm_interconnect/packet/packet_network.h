@@ -30,6 +30,7 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
 
   const PacketTopology& topology() const { return topology_; }
   const PacketConfig& config() const { return config_; }
+  const RoutingPolicy& routing() const { return *routing_; }
   uint32_t ranks() const { return topology_.ranks(); }
   /// Interface i below ranks() is the first one of rank i; those after it are further lanes.
   uint32_t nis() const { return static_cast<uint32_t>(nis_.size()); }

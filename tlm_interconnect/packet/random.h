@@ -10,15 +10,9 @@
 
 #include <cstdint>
 
-namespace weft::packet {
+#include "configs/hash64.h"
 
-/// One step of splitmix64: a good 64-bit hash of any 64-bit value.
-constexpr uint64_t hash64(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
+namespace weft::packet {
 
 class Random {
  public:

@@ -13,6 +13,7 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_ROUTER_H
 #define WEFT_TLM_INTERCONNECT_PACKET_ROUTER_H
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -143,6 +144,25 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   /// Call at elaboration. True if anything of this router is selected.
   bool record(vcd::ProbeHub& probes);
+
+  /// What stands at a link's other end tells later than a router does. At elaboration.
+  void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
+  /// A block in the place of this router has sent flits by an output. `packets`: tails among them, of which
+  /// `messages` end one; `bytes` of these packets.
+  struct Carried {
+    uint32_t flits = 0;
+    uint32_t packets = 0;
+    uint32_t messages = 0;
+    uint64_t bytes = 0;
+  };
+  void carried(uint32_t output, const Carried& load) {
+    Port& port = ports_[output];
+    port.flits += load.flits;
+    port.packets += load.packets;
+    port.messages += load.messages;
+    port.payload += load.bytes;
+    packets_ += load.packets;
+  }
 
   // -- used by PacketTrains
   void set_trains(PacketTrains* trains) { trains_ = trains; }

@@ -18,8 +18,16 @@ namespace weft::fabric {
 class LinkObserver {
  public:
   virtual ~LinkObserver() = default;
-  /// The link is busy in [start, end) with `bytes` of a message.
-  virtual void occupied(Picoseconds start, Picoseconds end, uint64_t bytes, uint64_t id_low) = 0;
+  struct Use {
+    Picoseconds ready = 0;  ///< the message could have had the link
+    Picoseconds start = 0;  ///< it has it from then ..
+    Picoseconds end = 0;    ///< .. until then
+    Picoseconds not_before_end = 0;
+    uint64_t bytes = 0;
+    uint64_t id_low = 0;
+    uint32_t packet = 0;  ///< its handle, 0: not one of the fabric's messages
+  };
+  virtual void occupied(const Use& use) = 0;
 };
 
 /// What the links of one kind share: rate, latency, and the serialisation of the size seen last.
@@ -77,8 +85,9 @@ class alignas(64) Link {
 
   /// Takes the link for `bytes` that are ready at `ready`, first come first served. Throws TimeOverflow.
   /// `not_before_end`: when the bytes are still arriving (cut-through), the time of the last one.
+  /// `id_low`, `packet`: for the observer.
   [[gnu::always_inline]] Slot occupy(Picoseconds ready, uint64_t bytes, Picoseconds not_before_end = 0,
-                                     uint64_t id_low = 0) {
+                                     uint64_t id_low = 0, uint32_t packet = 0) {
     Slot slot;
     if (ready > free_at_) {
       slot.start = ready;
@@ -102,20 +111,21 @@ class alignas(64) Link {
       slot.end = free_at_ = not_before_end;
       remainder_ = 0;
     }
-    account(slot, bytes, id_low);
+    account(slot, {ready, slot.start, slot.end, not_before_end, bytes, id_low, packet});
     return slot;
   }
 
   /// The same at `analytical` fidelity: every message takes ceil(bytes / bandwidth), no carry.
   [[gnu::always_inline]] Slot occupy_analytical(Picoseconds ready, uint64_t bytes,
-                                                Picoseconds not_before_end = 0, uint64_t id_low = 0) {
+                                                Picoseconds not_before_end = 0, uint64_t id_low = 0,
+                                                uint32_t packet = 0) {
     Slot slot;
     slot.start = ready > free_at_ ? ready : free_at_;
     waited(slot.start - ready);
     slot.end = later(slot.start, time_of(bytes));
     if (slot.end < not_before_end) slot.end = not_before_end;
     free_at_ = slot.end;
-    account(slot, bytes, id_low);
+    account(slot, {ready, slot.start, slot.end, not_before_end, bytes, id_low, packet});
     return slot;
   }
 
@@ -136,17 +146,19 @@ class alignas(64) Link {
   /// Time that messages waited for this link, summed; kNever if that is more.
   Picoseconds queued() const { return queued_; }
   void observe(LinkObserver* observer) { observer_ = observer; }
+  LinkObserver* observer() const { return observer_; }
 
  private:
   void waited(Picoseconds time) {
     if (__builtin_add_overflow(queued_, time, &queued_)) queued_ = kNever;
   }
 
-  void account(const Slot& slot, uint64_t bytes, uint64_t id_low) {
+  [[gnu::always_inline]] void account(const Slot& slot, const LinkObserver::Use& use) {
+    const uint64_t bytes = use.bytes;
     if (__builtin_add_overflow(bytes_, bytes, &bytes_)) count_overflow();
     ++messages_;
     busy_ += slot.end - slot.start;
-    if (observer_ != nullptr) observer_->occupied(slot.start, slot.end, bytes, id_low);
+    if (__builtin_expect(static_cast<int>(observer_ != nullptr), 0) != 0) observer_->occupied(use);
   }
 
   LinkType* type_ = nullptr;

@@ -14,6 +14,10 @@
 
 #include "configs/types.h"
 
+namespace weft::insight {
+class CausalLog;
+}
+
 namespace weft::fabric {
 
 /// A packet's handle in its pool; 0 is no packet.
@@ -76,6 +80,10 @@ class PacketPool {
   Packet& operator[](PacketRef ref) { return slabs_[ref >> kSlabBits][ref & (kSlabSize - 1)]; }
   const Packet& operator[](PacketRef ref) const { return slabs_[ref >> kSlabBits][ref & (kSlabSize - 1)]; }
 
+  /// Where messages tell what caused them; null: nowhere. Before modules are built.
+  void keep_causes(insight::CausalLog* log) { causes_ = log; }
+  insight::CausalLog* causes() const { return causes_; }
+
   /// Packets in use; 0 at the end of every run that finished (an invariant).
   uint64_t live() const { return live_; }
 
@@ -87,6 +95,7 @@ class PacketPool {
   std::vector<std::unique_ptr<Packet[]>> slabs_;
   std::vector<PacketRef> free_;
   uint64_t live_ = 0;
+  insight::CausalLog* causes_ = nullptr;
 };
 
 }  // namespace weft::fabric
