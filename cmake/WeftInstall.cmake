@@ -12,7 +12,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/weftConfigVersion.cmake C
 
 install(EXPORT weftTargets NAMESPACE weft:: DESTINATION ${_weft_package_dir})
 install(FILES ${PROJECT_BINARY_DIR}/weftConfig.cmake ${PROJECT_BINARY_DIR}/weftConfigVersion.cmake
-              ${PROJECT_SOURCE_DIR}/cmake/WeftShims.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/WeftShims.cmake ${PROJECT_SOURCE_DIR}/cmake/WeftRtl.cmake
   DESTINATION ${_weft_package_dir})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # protoc's header is included as "workload/trace/chakra.pb.h" like any other.

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "configs/config.h"
+#include "sc_main/critical_path.h"
+#include "sc_main/record_options.h"
 #include "sc_main/size_list.h"
 
 namespace weft::cli {
@@ -29,6 +31,8 @@ struct CollectiveOptions {
   std::string data, reduce;
   bool phases = false;
   std::string out;
+  RecordOptions record;
+  CriticalPathOptions path;
   std::string config;
   std::vector<std::string> sets;
 };

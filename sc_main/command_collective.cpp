@@ -24,6 +24,7 @@
 #include "sc_main/json_text.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/plan_text.h"
+#include "sc_main/record_block.h"
 #include "sc_main/results.h"
 #include "sc_main/simulation.h"
 #include "sc_main/size_list.h"
@@ -270,7 +271,23 @@ bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilde
   return folded;
 }
 
-constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv"};
+constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv",
+                                                             "critical_path.json", "critical_path.csv"};
+
+/// The collectives of a command have no trace.
+class SizeNames final : public PathNames {
+ public:
+  SizeNames(const CollectiveJob& job, CollectiveOp op) : job_(job), op_(op) {}
+  PathNode node(uint32_t, uint32_t) const override { return {}; }
+  PathCollective collective(uint32_t stream) const override {
+    return {"", to_string(op_), stream - job_.first_stream() + 1, ""};
+  }
+  std::vector<insight::ActivityId> dependencies(uint32_t, uint32_t) const override { return {}; }
+
+ private:
+  const CollectiveJob& job_;
+  const CollectiveOp op_;
+};
 
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_operation("--op", options.op);
@@ -288,8 +305,10 @@ ExitCode collective(const CollectiveOptions& options) {
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
+  const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, *config, options.out);
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
+  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {
@@ -299,16 +318,24 @@ ExitCode collective(const CollectiveOptions& options) {
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
       leave(interruption_code());
     });
-    machine.reset(new Machine("job", *config, CollectiveJob::machine_options(nullptr, folded)));
+    Machine::Options of_machine = CollectiveJob::machine_options(nullptr, folded);
+    of_machine.boundaries = recorder.get();
+    of_machine.causes = causes.get();
+    machine.reset(new Machine("job", *config, of_machine));
     job.reset(new CollectiveJob(*machine, plans));
   }
+  if (recorder) recorder->begin();
   for (const std::string& warning : machine->warnings()) warn(warning);
   std::vector<Ahead> ahead;
   for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
   Runner runner(*job, op, root, std::move(ahead));
   std::vector<Measured> results;
+  const SizeNames names(*job, op);
+  std::vector<PathReport> paths;
   ExitCode code = ExitCode::done;
   for (const uint64_t bytes : sizes) {
+    const Picoseconds begin = sc_core::sc_time_stamp().value();
+    if (causes != nullptr) causes->restart();
     std::optional<Measured> measured = runner.run(bytes);
     if (!measured && interrupted()) {
       code = interruption_code();
@@ -320,17 +347,22 @@ ExitCode collective(const CollectiveOptions& options) {
       break;
     }
     results.push_back(std::move(*measured));
+    if (causes != nullptr)
+      paths.push_back(make_path_report(*causes, names, begin, fmt::format("{} bytes", bytes)));
   }
   for (const std::string& line : job->unmatched_rules()) warn(line);
   for (const std::string& line : machine->fidelity().unmatched()) warn(line);
   for (const std::string& line : machine->slot_warnings(machine->totals().out_of_order_starts)) warn(line);
   Machine::Congestion congestion;
   if (config->packet.ecn.enabled) congestion = machine->congestion();
-  const std::string table = head + results_text(*config, options, op, root, results, congestion);
+  std::string table = head + results_text(*config, options, op, root, results, congestion);
+  for (const PathReport& path : paths) table += critical_path_text(*causes, names, path);
+  std::vector<CollectiveRow> rows;
+  for (const Measured& m : results) rows.push_back(m.row);
+  end_recording(recorder.get(), rows);
   if (folder) {
-    std::vector<CollectiveRow> rows;
-    for (const Measured& m : results) rows.push_back(m.row);
     write_collectives(*folder, rows);
+    if (causes != nullptr) write_critical_path(*folder, *causes, names, paths);
     if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
   if (options.json) {
@@ -402,6 +434,8 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--reduce", o.reduce, "OP", "With --data: sum (default), max or min");
   command->add_flag("--phases", o.phases, "Queue and network time of every phase");
   add("--out", o.out, "DIR", "Write collectives.csv and phases.csv there");
+  add_critical_path_options(*command, add, o.path);
+  add_record_options(add, o.record);
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
   command->footer(

@@ -12,8 +12,11 @@
 #include "configs/loader.h"
 #include "configs/types.h"
 #include "sc_main/console.h"
+#include "sc_main/graphviz.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/plan_text.h"
+#include "sc_main/report/machine_drawing.h"
+#include "sc_main/report/result_folder.h"
 #include "sc_main/text_options.h"
 #include "sc_models/plugin.h"
 
@@ -24,7 +27,9 @@ struct DescribeOptions {
   std::string config;
   std::vector<std::string> sets;
   bool dot = false;
+  bool svg = false;
   bool models = false;
+  std::string results;
   std::string out;
 };
 
@@ -33,10 +38,20 @@ std::string description(const DescribeOptions& options) {
     if (!options.config.empty()) load_config(options.config, options.sets);  // loads its plugins
     return list_models();
   }
+  if (!options.results.empty()) {
+    if (!options.config.empty() || !options.sets.empty())
+      throw UserError(ExitCode::usage,
+                      "--results: the machine is that of the results; take CONFIG and --set out");
+    const std::string dot = report::draw_utilisation(report::ResultFolder(options.results));
+    return options.svg ? svg_of(dot) : dot;
+  }
   if (options.config.empty())
-    throw UserError(ExitCode::usage,
-                    "CONFIG is missing; give a configuration, or `--models` for what there is");
+    throw UserError(
+        ExitCode::usage,
+        "CONFIG is missing; give a configuration, `--results DIR` for the machine of a result, or "
+        "`--models` for what there is");
   const Config config = load_config(options.config, options.sets);
+  if (options.svg) return svg_of(describe_dot(config));
   return options.dot ? describe_dot(config) : describe_text(config) + describe_plans(config);
 }
 
@@ -56,23 +71,31 @@ ExitCode describe(const DescribeOptions& options) {
 
 void add_describe_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<DescribeOptions>();
-  CLI::App* command = app.add_subcommand("describe", "Describe the machine in words or as Graphviz DOT");
+  CLI::App* command = app.add_subcommand("describe", "Describe the machine in words or as a drawing");
   add_config_option(*command, options->config, "The configuration, a YAML file", false);
   add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
-  command->add_flag("--dot", options->dot, "As Graphviz DOT");
-  CLI::Option* dot = command->get_option("--dot");
+  CLI::Option* dot = command->add_flag("--dot", options->dot, "As Graphviz DOT");
+  CLI::Option* svg = command->add_flag("--svg", options->svg, "As SVG, by Graphviz")->excludes(dot);
   command
       ->add_flag(
           "--models", options->models,
           "List the models, routing policies and algorithms there are, those of CONFIG's plugins included")
-      ->excludes(dot);
+      ->excludes(dot)
+      ->excludes(svg);
+  command
+      ->add_option("--results", options->results,
+                   "Draw the machine of these results of `weft run`, its links coloured by how busy they "
+                   "were (DOT, or "
+                   "--svg)")
+      ->type_name("DIR");
   command->add_option("--out", options->out, "Write to this file instead of the standard output")
       ->type_name("FILE");
   command->footer(
       "Examples:\n"
       "  weft describe machine.yaml\n"
       "  weft describe --models\n"
-      "  weft describe machine.yaml --dot | dot -Tsvg -o machine.svg\n"
+      "  weft describe machine.yaml --svg --out machine.svg\n"
+      "  weft describe --results out --svg --out busy.svg\n"
       "  weft describe machine.yaml --set topology.notation='Ring(4)_Switch(2)' --dot --out machine.dot");
   command->callback([options, &action] { action = [options] { return describe(*options); }; });
 }

@@ -17,15 +17,21 @@
 #include "sc_main/command.h"
 #include "sc_main/command_collective.h"
 #include "sc_main/command_describe.h"
+#include "sc_main/command_diff.h"
 #include "sc_main/command_generate.h"
 #include "sc_main/command_memory.h"
 #include "sc_main/command_pool.h"
+#include "sc_main/command_record.h"
+#include "sc_main/command_replay.h"
+#include "sc_main/command_report.h"
+#include "sc_main/command_rtl.h"
 #include "sc_main/command_run.h"
 #include "sc_main/command_schema.h"
 #include "sc_main/command_sweep.h"
 #include "sc_main/command_trace.h"
 #include "sc_main/command_traffic.h"
 #include "sc_main/command_validate.h"
+#include "sc_main/command_waves.h"
 #include "sc_main/console.h"
 #include "sc_main/interruption.h"
 #include "vcd/glob.h"
@@ -117,7 +123,8 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);
   app.footer(
-      "Exit codes: 0 done, 2 bad usage or configuration, 3 bad trace, 4 stall, 1 anything else.\n\n"
+      "Exit codes: 0 done, 2 bad usage or configuration, 3 bad trace, 4 stall, 5 an expectation not met, 1 "
+      "anything else.\n\n"
       "Examples:\n"
       "  weft collective --topology \"Ring(4)_Switch(8)\" --bandwidth \"200 GB/s,50 GB/s\" --size \"1 GiB\"\n"
       "  weft generate llm --tp 2 --dp 2 --pp 2 --out trace\n"
@@ -129,9 +136,15 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
   add_pool_command(app, action);
   add_traffic_command(app, action);
   add_memory_command(app, action);
+  add_record_command(app, action);
+  add_replay_command(app, action);
+  add_rtl_command(app, action);
+  add_report_command(app, action);
   add_sweep_command(app, further, action);
   add_validate_command(app, action);
   add_describe_command(app, action);
+  add_diff_command(app, action);
+  add_waves_command(app, action);
   add_schema_command(app, action);
   add_generate_command(app, action);
   add_trace_command(app, action);

@@ -17,10 +17,13 @@
 #include "configs/keys.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
+#include "sc_main/critical_path.h"
 #include "sc_main/decimal.h"
+#include "sc_main/expect/run_checks.h"
 #include "sc_main/interruption.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/record_block.h"
 #include "sc_main/results.h"
 #include "sc_main/run_jobs.h"
 #include "sc_main/run_waves.h"
@@ -40,6 +43,9 @@ struct RunOptions {
   bool json = false;
   bool per_layer = false;
   bool waves_flits = false;
+  bool check = false;
+  RecordOptions record;
+  CriticalPathOptions path;
 };
 
 /// "FROM:TO", either of which may be left out.
@@ -122,7 +128,8 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
 }
 
 /// What is told after the results, and the exit code.
-ExitCode conclude(const Config& config, const TraceJob& job, const RunResult& result, bool finished) {
+ExitCode conclude(const Config& config, const TraceJob& job, const RunResult& result, bool finished,
+                  bool expected) {
   if (!finished && interrupted()) {
     note(fmt::format("weft: error: {} at {}: these are the results up to there", interruption_text(),
                      readable_time(result.time)));
@@ -144,19 +151,36 @@ ExitCode conclude(const Config& config, const TraceJob& job, const RunResult& re
                      result.over_capacity));
     return ExitCode::usage;
   }
-  return ExitCode::done;
+  return expected ? ExitCode::done : ExitCode::unmet;
+}
+
+/// Writes its files. Returns the table.
+std::string tell_critical_path(const OutputFolder& folder, const insight::CausalLog& causes, TraceJob& job,
+                               const RunResult& result) {
+  JobPathNames names;
+  names.add("", job, result.collectives);
+  const PathReport report = make_path_report(causes, names, 0);
+  write_critical_path(folder, causes, names, {report});
+  return critical_path_text(causes, names, report) + "\n";
 }
 
 ExitCode run(const RunOptions& options) {
   const Config config = load(options);
+  RunChecks checks(config, options.check);
+  // Before the results of an earlier run are removed.
+  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   const MemoryRoom room(options.workload.force);
   if (!config.jobs.empty())
-    return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits});
+    return run_jobs(config, room,
+                    {options.json, options.per_layer, options.waves_flits, options.record, options.path},
+                    checks);
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
-  const OutputFolder folder(config.output.dir, {"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                                "layers.csv", "footprint.csv", "links.csv", "flows.csv",
-                                                "waves.vcd", "waves.gtkw", "effective.yaml"});
+  const OutputFolder folder(
+      config.output.dir,
+      {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "footprint.csv",
+       "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "critical_path.json", "critical_path.csv",
+       "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
@@ -164,16 +188,21 @@ ExitCode run(const RunOptions& options) {
   std::vector<std::string> warnings;
   vcd::ProbeHub probes;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits, probes);
+  const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, config, folder.path());
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
     // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
-    machine.reset(new Machine("job", config, TraceJob::machine_options(*workload.job, &probes)));
+    Machine::Options of_machine = TraceJob::machine_options(*workload.job, &probes);
+    of_machine.boundaries = recorder.get();
+    of_machine.causes = causes.get();
+    machine.reset(new Machine("job", config, of_machine));
     job.reset(new TraceJob(*machine, std::move(workload.job)));
   }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   for (const std::string& warning : machine->warnings()) warn(warning);
+  if (recorder) recorder->begin();
   if (waves->on()) {
     check_selection(*waves, probes);
     waves->begin();
@@ -185,6 +214,7 @@ ExitCode run(const RunOptions& options) {
         return Work{job->done_count(), job->total_count(), "", -1};
       });
   const RunResult result = job->result();
+  end_recording(recorder.get(), result.collectives);
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
   if (waves->on()) close_waves(*waves, result.time, warnings);
@@ -197,23 +227,31 @@ ExitCode run(const RunOptions& options) {
 
   const RunRecord record{config,         result,         finished,         warnings,
                          wall_seconds(), peak_rss_MiB(), options.per_layer};
+  std::string path;
   try {
     write_results(folder, record);
+    if (causes != nullptr) path = tell_critical_path(folder, *causes, *job, result);
   } catch (const Interrupted&) {
     return leave_midway(folder, record);
   }
+  const CheckedResults checked{"", result, finished, summary_json(record)};
+  const bool expected = checks.compare(folder, checked, {checked});
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
   if (!result.footprint.empty()) files += " footprint.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
-  const std::string table = summary_text(record) + fmt::format("results  {}: {}\n", folder.path(), files);
+  files += checks.files();
+  if (causes != nullptr) files += " critical_path.json critical_path.csv";
+  const std::string table =
+      summary_text(record) + path + fmt::format("results  {}: {}\n", folder.path(), files);
   if (options.json) {
     print(summary_json(record));
     note(table);
   } else {
     print(table);
   }
-  return conclude(config, *job, result, finished);
+  checks.tell(options.json);
+  return conclude(config, *job, result, finished, expected);
 }
 
 }  // namespace
@@ -228,6 +266,10 @@ void add_run_command(CLI::App& app, Action& action) {
                     "summary.json on the standard output, the table on the standard error");
   command->add_flag("--per-layer", options->per_layer,
                     "Every layer in the table; without it the longest ones (layers.csv has all)");
+  command->add_flag(
+      "--check", options->check,
+      "Compare the results with `expect` of the configuration: a table, checks.csv and junit.xml; "
+      "exit code 5 if one is not met");
   auto* waves =
       command->add_option("--waves", options->waves, "Record these signals in waves.vcd (output.waves)")
           ->type_name("GLOB");
@@ -238,6 +280,8 @@ void add_run_command(CLI::App& app, Action& action) {
       "Size that waves.vcd never exceeds (output.waves_budget; default: 2 GiB)");
   command->add_flag("--waves-flits", options->waves_flits,
                     "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
+  add_critical_path_options(*command, add, options->path);
+  add_record_options(add, options->record);
   command->footer(
       "Examples:\n"
       "  weft run machine.yaml --out out\n"
@@ -245,7 +289,9 @@ void add_run_command(CLI::App& app, Action& action) {
       "  weft run machine.yaml --set collectives.chunks=16 --set "
       "'topology.dimensions[*].fidelity=analytical'\n"
       "  weft run machine.yaml --waves 'npu[0-3].*' --out out && gtkwave out/waves.gtkw\n"
+      "  weft run machine.yaml --critical-path --out out\n"
       "  weft run machine.yaml --json | jq .time_ns\n"
+      "  weft run machine.yaml --check\n"
       "  weft run machine.yaml --job a.yaml --job b.yaml");
   command->callback([options, out, waves, &action] {
     options->has_out = out->count() != 0;

@@ -13,6 +13,8 @@
 #include "configs/describe.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/expect/checks.h"
+#include "sc_main/machine_trial.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/workload.h"
 #include "workload/collectives/program_check.h"
@@ -35,6 +37,7 @@ std::string machine_memory_text(const Config& config, const WorkloadOptions& opt
 
 ExitCode validate(const WorkloadOptions& options) {
   const Config config = load_workload(options);
+  const Checks checks(config);  // their patterns can be read
   const MemoryRoom room(options.force);
   std::vector<std::string> warnings;
   std::string text;
@@ -61,6 +64,7 @@ ExitCode validate(const WorkloadOptions& options) {
                        grouped(workload.traces->node_count()), workload.traces->groups().size());
     memory = memory_text(workload.memory);
   }
+  try_models(config);
   for (const std::string& warning : warnings) warn(warning);
   const std::string available = room.text();
   print(fmt::format("{}: valid; {}, {} NPUs{}\n",

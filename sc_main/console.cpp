@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cosim/clock/rtl_trace.h"
 #include "vcd/vcd_writer.h"
 
 namespace weft::cli {
@@ -50,6 +51,7 @@ double peak_rss_MiB() {
 
 void leave(ExitCode code) {
   vcd::VcdWriter::flush_all();
+  cosim::close_traces();
   errno = 0;
   if (std::fflush(stdout) != 0 && output_error == 0) output_error = errno;
   if (output_error != 0 || std::ferror(stdout) != 0) {

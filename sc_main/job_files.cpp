@@ -84,6 +84,7 @@ std::vector<Override> as_overrides(const DocumentNode& root, const std::string& 
 std::string machine_text(Config config) {
   config.workload = {};
   config.jobs.clear();
+  config.expect.clear();
   return effective_yaml(config);
 }
 

@@ -148,6 +148,17 @@ MeasuredMemory nvme(const Config& config, const MemoryPart& part) {
   return tier(config.nvme, trace::Location::nvme, part);
 }
 
+/// The memory of a group of the pool, without its links; by default the server of `group_bandwidth`.
+MeasuredMemory group(const Config& config, const MemoryPart& part) {
+  if (!config.memory_pool)
+    fail(
+        "--memory group: the configuration has no memory pool; add it: `memory: {pool: {groups: .., "
+        "group_bandwidth: ..}}`");
+  const MemoryPoolConfig& pool = *config.memory_pool;
+  return by_figures("memory of a group of the pool", pool.group_memory, "memory.pool.group_memory",
+                    {pool.group_rate(), 0, pool.capacity, 1.0}, part);
+}
+
 /// A CXL device of its own: `written` is the model with its parameters.
 MeasuredMemory cxl_device(const std::string& written, const MemoryPart& part) {
   static const char* const owner = "--memory";
@@ -174,6 +185,7 @@ MeasuredMemory cxl(const Config& config, const MemoryPart& part) {
   if (config.remote_memory && is(config.remote_memory->implementation)) return remote(config, part);
   if (config.host_memory && is(config.host_memory->implementation)) return host(config, part);
   if (config.nvme && is(config.nvme->implementation)) return nvme(config, part);
+  if (config.memory_pool && is(config.memory_pool->group_memory)) return group(config, part);
   if (is(config.hbm.implementation)) return hbm(config, part);
   return cxl_device("cxl", part);
 }
@@ -188,6 +200,7 @@ constexpr Row kMemories[] = {
     {"hbm", "an NPU's HBM; of model banked one stack", hbm},
     {"remote", "an NPU's remote memory", remote},
     {"cxl", "the memory of model cxl, or a device by itself: cxl(preset=cxl3_x16)", cxl},
+    {"group", "the memory of a group of the pool, without its links", group},
     {"host", "a host's memory, without its links", host},
     {"nvme", "a host's drives, without their links", nvme}};
 

@@ -31,11 +31,12 @@ std::string mean(Wide sum, const LayerRow& row) {
 
 void write_ranks(const OutputFolder& folder, const RunRecord& record, FileSet* together) {
   ResultFile file(folder.file("ranks.csv"), together);
-  file.append("rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns\n");
+  file.append(
+      "rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns,communicating_ns\n");
   for (const RankRow& row : record.result.ranks) {
     std::string line = fmt::format("{},{}", row.rank, nanoseconds(record.result.time));
     for (const Category& c : kCategories) line += "," + nanoseconds(row.time.*c.time);
-    file.append(line + "\n");
+    file.append(line + "," + nanoseconds(row.communicating) + "\n");
   }
   file.close();
 }

@@ -17,6 +17,7 @@
 #include "sc_main/interruption.h"
 #include "sc_main/jobs_summary.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/record_block.h"
 #include "sc_main/results.h"
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
@@ -41,6 +42,7 @@ Config of_job(const Config& config, const JobConfig& job) {
   Config own = config;
   own.workload = job.workload;
   own.jobs.clear();
+  own.expect.clear();  // of all jobs together
   // Who runs the job's own effective.yaml does not write over the results of all jobs.
   own.output.dir += "/" + job.name;
   own.output.waves.clear();
@@ -50,12 +52,15 @@ Config of_job(const Config& config, const JobConfig& job) {
 /// The jobs on their machine.
 class Run {
  public:
-  Run(const Config& config, const RunJobsOptions& options) : config_(config), options_(options) {}
+  Run(const Config& config, const RunJobsOptions& options, RunChecks& checks)
+      : config_(config), options_(options), checks_(checks) {}
 
   void open_folders() {
     folder_ = std::make_unique<OutputFolder>(
-        config_.output.dir, std::initializer_list<const char*>{"summary.json", "links.csv", "flows.csv",
-                                                               "waves.vcd", "waves.gtkw", "effective.yaml"});
+        config_.output.dir,
+        std::initializer_list<const char*>{"summary.json", "links.csv", "flows.csv", "waves.vcd",
+                                           "waves.gtkw", "critical_path.json", "critical_path.csv",
+                                           "effective.yaml", "checks.csv", "junit.xml"});
     folder_->write("effective.yaml", effective_yaml(config_));
     for (const JobConfig& job : config_.jobs) {
       jobs_.emplace_back();
@@ -82,9 +87,14 @@ class Run {
     Machine::Options options = TraceJob::machine_options(&probes_);
     for (const Workload& workload : workloads)
       options.footprint = options.footprint || TraceJob::follows_tensors(*workload.job);
+    recorder_ = make_recorder(options_.record, config_, folder_->path());
+    options.boundaries = recorder_.get();
+    causes_ = make_causal_log(options_.path);
+    options.causes = causes_.get();
     machine_.reset(new Machine("job", config_, options));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
+    if (recorder_) recorder_->begin();
     for (const std::string& warning : machine_->warnings()) warn(warning);
     if (!waves_->on()) return;
     check_selection(*waves_, probes_);
@@ -110,28 +120,51 @@ class Run {
   }
 
   ExitCode report() {
+    std::string path;
     try {
       write_all();
+      if (causes_ != nullptr) path = tell_critical_path();
     } catch (const Interrupted&) {
       return leave_midway();
     }
     const std::vector<JobSummary> jobs = summaries();
     const MachineRecord record = machine_record(jobs);
+    check(record);
     std::string files = "summary.json effective.yaml links.csv";
     if (config_.packet.dcqcn.enabled) files += " flows.csv";
     if (waves_->on()) files += " waves.vcd waves.gtkw";
-    const std::string table = jobs_text(record) + fmt::format("results  {}: {}, and a folder for each job\n",
-                                                              folder_->path(), files);
+    files += checks_.files();
+    if (causes_ != nullptr) files += " critical_path.json critical_path.csv";
+    const std::string table =
+        jobs_text(record) + path +
+        fmt::format("results  {}: {}, and a folder for each job\n", folder_->path(), files);
     if (options_.json) {
       print(machine_summary_json(record));
       note(table);
     } else {
       print(table);
     }
+    checks_.tell(options_.json);
     return conclude();
   }
 
  private:
+  /// Of the machine: to the end of the last job.
+  std::string tell_critical_path() const {
+    JobPathNames names;
+    for (const SharedJob& own : jobs_) names.add(own.name, *own.job, own.result.collectives);
+    const PathReport path = make_path_report(*causes_, names, 0);
+    write_critical_path(*folder_, *causes_, names, {path});
+    return critical_path_text(*causes_, names, path) + "\n";
+  }
+
+  void check(const MachineRecord& record) {
+    std::vector<CheckedResults> jobs;
+    for (const SharedJob& own : jobs_)
+      jobs.push_back({own.name, own.result, own.finished, summary_json(job_record(own))});
+    expected_ = checks_.compare(*folder_, {"", shared_, finished_, machine_summary_json(record)}, jobs);
+  }
+
   RunRecord job_record(const SharedJob& own) const {
     return {own.config,     own.result,     own.finished,       own.result.warnings,
             wall_seconds(), peak_rss_MiB(), options_.per_layer, true};
@@ -199,6 +232,10 @@ class Run {
         if (std::find(own.told.begin(), own.told.end(), warning) == own.told.end())
           warn(fmt::format("job `{}`: {}", own.name, warning));
     }
+    std::vector<CollectiveRow> collectives;
+    for (const SharedJob& own : jobs_)
+      collectives.insert(collectives.end(), own.result.collectives.begin(), own.result.collectives.end());
+    end_recording(recorder_.get(), collectives);
     add_machine_results(shared_, *machine_);
     add_unmatched_rules();
     for (std::string& line : machine_->slot_warnings(shared_.out_of_order_starts))
@@ -253,26 +290,31 @@ class Run {
                        own.name, own.result.over_capacity));
       code = ExitCode::usage;
     }
-    return code;
+    return code == ExitCode::done && !expected_ ? ExitCode::unmet : code;
   }
 
   const Config& config_;
   const RunJobsOptions options_;
+  RunChecks& checks_;
   std::unique_ptr<OutputFolder> folder_;
   vcd::ProbeHub probes_;
   std::unique_ptr<vcd::Waves> waves_;
+  std::unique_ptr<cosim::BlockRecorder> recorder_;
+  std::unique_ptr<insight::CausalLog> causes_;
   std::unique_ptr<Machine, NoTeardown> machine_;
   std::vector<SharedJob> jobs_;
   RunResult shared_;
   bool finished_ = false;
+  bool expected_ = true;
 };
 
 }  // namespace
 
-ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options) {
+ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options,
+                  RunChecks& checks) {
   Workloads workloads = open_workloads(config, room);
   set_up_kernel();
-  Run run(config, options);
+  Run run(config, options, checks);
   run.open_folders();
   run.build(workloads.jobs);
   run.simulate_all();

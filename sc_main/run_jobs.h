@@ -7,6 +7,9 @@
 #define WEFT_SC_MAIN_RUN_JOBS_H
 
 #include "configs/config.h"
+#include "sc_main/critical_path.h"
+#include "sc_main/expect/run_checks.h"
+#include "sc_main/record_options.h"
 #include "sc_main/workload.h"
 
 namespace weft::cli {
@@ -15,11 +18,14 @@ struct RunJobsOptions {
   bool json = false;         ///< summary.json on the standard output, the table on the standard error
   bool per_layer = false;    ///< every layer in the tables
   bool waves_flits = false;  ///< waveforms flit by flit
+  RecordOptions record;      ///< of a block's boundary
+  CriticalPathOptions path;
 };
 
 /// Runs `config.jobs` together. The machine's results (links, traffic, waveforms, the jobs in one summary)
 /// are in `config.output.dir`, each job's in a folder of its name in there.
-ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options);
+ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options,
+                  RunChecks& checks);
 
 }  // namespace weft::cli
 

@@ -15,6 +15,22 @@
 #include "sc_main/near_signals.h"
 
 namespace weft::cli {
+namespace {
+
+/// As an architect reads: what the ranks do, then each kind of module, folded.
+std::vector<vcd::ViewSection> sections() {
+  constexpr size_t kRanksOnTop = 32;
+  return {{"ranks", "*.npu*.state", false, kRanksOnTop},
+          {"NPUs", "*.npu*", true},
+          {"memory", "*.{hbm,remote,group,host,nvme,pool}*", true},
+          {"collective units", "*.unit.*", true},
+          {"routers", "*.packet*", true},
+          {"links", "*.*.{busy,bytes,flow}", true},
+          {"NMUs", "*.nmu*", true},
+          {"switches", "*.switch*", true}};
+}
+
+}  // namespace
 
 std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder& folder, bool every_flit,
                                        vcd::ProbeHub& probes) {
@@ -24,6 +40,7 @@ std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder&
   options.writer.path = folder.file("waves.vcd");
   options.unfinished_suffix = kPartSuffix;
   options.optional_scope = "job.";
+  options.sections = sections();
   options.writer.window.from = config.output.waves_from;
   if (config.output.waves_to != 0) options.writer.window.to = config.output.waves_to;
   options.writer.max_bytes = config.output.waves_budget;

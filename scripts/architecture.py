@@ -27,12 +27,28 @@ STEPS_HEADING = "## The way of the data in ten steps"
 
 #: Room: what it is for, the rooms that it may include, and its groups of classes. A class is (name, header, steps).
 ROOMS = {
-    "sc_main": ("command line, run control, results", ["sc_models", "workload", "tlm_interconnect", "vcd", "configs"], {
+    "sc_main": ("command line, run control, results", ["cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "before the run": [("Workload", "sc_main/workload.h", [1]), ("MemoryRoom", "sc_main/memory_check.h", [])],
         "during the run": [("Progress", "sc_main/progress.h", [])],
         "results": [("RunRecord", "sc_main/results.h", [10]), ("OutputFolder", "sc_main/output_folder.h", [10])],
     }),
-    "sc_models": ("the hardware as sc_modules, and the job on it", ["workload", "tlm_interconnect", "vcd", "configs"], {
+    "cosim": ("RTL and SystemC IP of others", ["sc_models", "workload", "tlm_interconnect", "vcd", "configs"], {
+        "RTL": [("BlockClock", "cosim/clock/block_clock.h", []), ("StreamMaster", "cosim/axis/stream_master.h", []),
+                ("StreamSlave", "cosim/axis/stream_slave.h", []), ("StreamChecker", "cosim/axis/stream_checker.h", []),
+                ("AxiMaster", "cosim/axi/axi_master.h", []), ("AxiSlave", "cosim/axi/axi_slave.h", [])],
+        "blocks": [("RtlSwitch", "cosim/blocks/rtl_switch.h", []), ("RtlNmu", "cosim/blocks/rtl_nmu.h", []),
+                   ("RtlRouter", "cosim/blocks/rtl_router.h", []), ("RtlLink", "cosim/blocks/rtl_link.h", []),
+                   ("RtlUnit", "cosim/blocks/rtl_unit.h", []), ("AxiMemory", "cosim/blocks/axi_memory.h", []),
+                   ("TlmMemory", "cosim/blocks/tlm_memory.h", [])],
+        "record": [("TraceFront", "cosim/trace/trace_front.h", []), ("BlockRecorder", "cosim/record/block_recorder.h", []),
+                   ("Recording", "cosim/record/recording.h", []), ("SwitchReplay", "cosim/record/switch_replay.h", [])],
+        "TLM-2.0": [("BaseProtocolChecker", "cosim/tlm/base_protocol_checker.h", []),
+                    ("FuzzInitiator", "cosim/tlm/fuzz_initiator.h", []),
+                    ("FuzzTarget", "cosim/tlm/fuzz_target.h", []),
+                    ("TlmAdapter", "cosim/tlm/tlm_adapter.h", []),
+                    ("MmToLink", "cosim/tlm/mm_to_link.h", [])],
+    }),
+    "sc_models": ("the hardware as sc_modules, and the job on it", ["workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "machine and jobs": [("Machine", "sc_models/machine.h", []), ("TraceJob", "sc_models/trace_job.h", [5, 10]),
                              ("CollectiveJob", "sc_models/collective_job.h", []),
                              ("MirroredStarts", "sc_models/mirrored_starts.h", []),
@@ -43,7 +59,7 @@ ROOMS = {
                         ("FullExchanges", "sc_models/full_exchanges.h", [])],
         "switches": [("SwitchModel", "sc_models/switch_model.h", []), ("Crossbar", "sc_models/crossbar.h", [8]),
                      ("UnitModel", "sc_models/unit_model.h", []),
-                     ("SwitchUnit", "sc_models/switch_unit.h", [8])],
+                     ("UnitBlocks", "sc_models/unit_blocks.h", []), ("SwitchUnit", "sc_models/switch_unit.h", [8])],
         "packet fidelity": [("PacketFabric", "sc_models/packet_fabric.h", [8]),
                             ("PacketRegion", "sc_models/packet_region.h", []),
                             ("PacketSwitch", "sc_models/packet_switch.h", [])],
@@ -53,7 +69,7 @@ ROOMS = {
                               ("SettledCall", "sc_models/settled_call.h", []),
                               ("PluginRegistry", "sc_models/plugin.h", [])],
     }),
-    "workload": ("traces, graph, collectives; no SystemC", ["configs"], {
+    "workload": ("traces, graph, collectives; no SystemC", ["insight", "configs"], {
         "trace": [("JobTrace", "workload/trace/workload_check.h", [1]),
                   ("TraceIndex", "workload/trace/trace_index.h", [1]),
                   ("TraceFeeder", "workload/trace/trace_feeder.h", [2]),
@@ -93,15 +109,18 @@ ROOMS = {
                       ("Blueprint", "configs/blueprint/blueprint.h", [])],
         "graphs and trees": [("Graph", "configs/graph.h", []), ("Tree", "configs/tree.h", [])],
     }),
+    "insight": ("what caused what", ["configs"], {
+        "critical path": [("CausalLog", "insight/causal_log.h", []), ("PathLength", "insight/what_if.h", [])],
+    }),
     "vcd": ("waveforms in integer picoseconds", [], {
         "waveforms": [("ProbeHub", "vcd/probe_hub.h", []), ("Probe", "vcd/probe.h", []),
                       ("Waves", "vcd/waves.h", []), ("VcdWriter", "vcd/vcd_writer.h", [])],
     }),
 }
 #: Rows of the picture, and how many columns of groups each room has there.
-ROWS = [[("sc_main", 6)], [("sc_models", 6)], [("workload", 3), ("tlm_interconnect", 3)], [("configs", 3), ("vcd", 3)]]
-COLORS = {"sc_main": "#f3e8d2", "sc_models": "#dbe9f6", "workload": "#e0f0dc", "tlm_interconnect": "#eadff2",
-          "configs": "#eeeeee", "vcd": "#eeeeee"}
+ROWS = [[("sc_main", 3), ("cosim", 3)], [("sc_models", 6)], [("workload", 3), ("tlm_interconnect", 3)], [("configs", 3), ("insight", 1), ("vcd", 2)]]
+COLORS = {"sc_main": "#f3e8d2", "cosim": "#f6dfdc", "sc_models": "#dbe9f6", "workload": "#e0f0dc", "tlm_interconnect": "#eadff2",
+          "configs": "#eeeeee", "insight": "#eeeeee", "vcd": "#eeeeee"}
 
 CELL, GAP, LINE, HEAD, TITLE = 206, 12, 22, 28, 30  # pixels: group's width, space, line, room's and group's headings
 
@@ -157,7 +176,7 @@ def draw_room(room, columns, x, y, height):
 
 def draw():
     space, margin = 34, 16
-    width = 6 * (CELL + GAP) + 3 * GAP + 2 * margin
+    width = 6 * (CELL + GAP) + 5 * GAP + 2 * margin
     y, out, boxes = 60, [], {}
     for row in ROWS:
         height = max(room_height(room, columns) for room, columns in row)

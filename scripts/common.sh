@@ -14,6 +14,7 @@ build() {
   shift 2
   mkdir -p "$root/build/$preset"
   local log="$root/build/$preset/configure.log"
+  "$root/scripts/report_packages.sh" # the page of `weft report`
   say "configuring build/$preset"
   if ! (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1; then
     cat "$log" >&2

@@ -14,7 +14,10 @@ set -euo pipefail
 required=(g++ cmake ninja-build pkg-config libsystemc-dev libyaml-cpp-dev protobuf-compiler libprotobuf-dev
           libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
 useful=(ccache libbenchmark-dev clang-format gtkwave xvfb xauth graphviz python3 clang libclang-rt-dev
-        slurmctld slurmd slurm-client)
+        slurmctld slurmd slurm-client verilator valgrind chromium)
+# The page of `weft report` is bundled by Node.js; any that is there will do.
+command -v node >/dev/null 2>&1 || useful+=(nodejs)
+command -v npm >/dev/null 2>&1 || useful+=(npm)
 dev=(clang-tidy gdb)
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -35,8 +38,9 @@ esac
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   say "this is not Debian or one of its relatives: nothing is installed."
   say "Weft needs a C++17 compiler, CMake 3.25, Ninja, pkg-config, SystemC 2.3.4 or 3.0, yaml-cpp, protobuf,"
-  say "GoogleTest, CLI11, fmt and nlohmann-json; ccache, Google Benchmark, GTKWave, Xvfb, Graphviz, clang-format, clang"
-  say "and Slurm (for a test of weft sweep --slurm) are useful."
+  say "GoogleTest, CLI11, fmt and nlohmann-json; ccache, Google Benchmark, GTKWave, Xvfb, Graphviz, clang-format, clang,"
+  say "Slurm (for a test of weft sweep --slurm) and Verilator (for RTL) and Valgrind (for a test of its cost) are useful,"
+  say "Node.js 18 with npm (for the page of weft report) and Chromium (for its test), too."
   say "Going on with what CMake finds."
   exit 0
 fi

@@ -42,8 +42,8 @@ class Traffic final : public packet::PacketSink {
   void message_arrives(const Message& message, Picoseconds at) override {
     ++messages;
     finished = std::max(finished, at);
-    hash += packet::hash64(packet::hash64(at) ^ packet::hash64(message.injected) ^ message.id_low << 40 ^
-                           uint64_t{message.source} << 20 ^ message.destination);
+    hash += hash64(hash64(at) ^ hash64(message.injected) ^ message.id_low << 40 ^
+                   uint64_t{message.source} << 20 ^ message.destination);
     if (!all_reduce()) return;
     const auto step = static_cast<uint32_t>(message.id_low);
     Step& s = received_[message.destination][step];
@@ -166,8 +166,7 @@ Answer simulate(const TrainBench& bench, bool trains) {
   for (uint32_t r = 0; r < network.routers(); ++r) {
     const packet::Router& router = network.router(r);
     for (uint32_t p = 0; p < router.ports(); ++p)
-      a.hash += packet::hash64(packet::hash64(uint64_t{r} << 32 | p) ^ packet::hash64(router.flits_sent(p)) ^
-                               router.queued(p));
+      a.hash += hash64(hash64(uint64_t{r} << 32 | p) ^ hash64(router.flits_sent(p)) ^ router.queued(p));
   }
   a.sound = network.broken_invariant(true).empty() && run.messages == run.expected();
   if (network.trains() != nullptr) a.trains = network.trains()->counters();

@@ -21,9 +21,10 @@ function(weft_add_cli_test topic kind)
   add_dependencies(test_cli_${topic} weft)
 endfunction()
 
-foreach(topic usage run jobs footprint bad_input real_traces papers overflow signals validate)
+foreach(topic usage run jobs expect diff drawing footprint bad_input real_traces papers overflow signals validate)
   weft_add_cli_test(${topic} plain LINKS weft::workload)
 endforeach()
+weft_add_cli_test(waves plain LINKS weft::workload weft::vcd)
 weft_add_cli_test(memory plain LINKS weft::workload)
 target_compile_definitions(test_cli_memory PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}")
 weft_add_cli_test(collective plain LINKS weft::workload

@@ -214,6 +214,34 @@ TEST(Memory, PoliciesMakeADifference) {
             0.96 * at(full, "bandwidth_GBps"));
 }
 
+/// The groups of a pool: what `group_memory` says, or the server of `group_bandwidth`.
+TEST(Memory, GroupsOfAPool) {
+  vcd::test::TemporaryFolder folder;
+  const std::string file = folder.path() + "/pool.yaml";
+  write(file,
+        "weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions: [{bandwidth: 10 GB/s, latency: 1 us}]\n"
+        "memory: {pool: {nodes: 2, groups: 4, out_switches: 2, group_bandwidth: 64 GB/s, out_node_bandwidth: "
+        "64 GB/s, in_node_bandwidth: 64 GB/s}}\n");
+  const auto group = [&](const Arguments& more) {
+    const Ran ran = weft(Arguments{"memory", file, "--memory", "group", "--block", "4 KiB", "--json"} + more);
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    return json::parse(ran.out, nullptr, false);
+  };
+  const json server = group({"--load", "0.5,1"});
+  EXPECT_EQ(server["model"], "bandwidth");
+  EXPECT_NEAR(server["points"][0]["bandwidth_GBps"].get<double>(), 32, 1);
+  EXPECT_NEAR(server["points"][1]["bandwidth_GBps"].get<double>(), 64, 0.1);
+  const std::string cxl = "cxl(preset=cxl2_x16, switches=1)";
+  const json device = group({"--load", "1", "--set", "memory.pool.group_memory=" + cxl});
+  const json alone = result(Arguments{"--memory", cxl, "--block", "4 KiB", "--load", "1"});
+  EXPECT_EQ(device["peak_GBps"], alone["peak_GBps"]);
+  EXPECT_EQ(device["points"][0]["bandwidth_GBps"], alone["points"][0]["bandwidth_GBps"]);
+  EXPECT_NEAR(device["idle_latency_ns"].get<double>(), alone["idle_latency_ns"].get<double>(), 1);
+  const Ran none = memory({"--memory", "group"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_NE(none.err.find("no memory pool"), std::string::npos) << none.err;
+}
+
 TEST(Memory, BadOptionsSayWhatIsAllowed) {
   const std::vector<std::pair<Arguments, std::vector<std::string>>> cases = {
       {{"--pattern", "randon"}, {"--pattern 'randon'", "did you mean random"}},

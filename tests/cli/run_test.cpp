@@ -524,7 +524,8 @@ TEST_F(Run, TheFilesAgreeWithEachOther) {
   const json s = json::parse(read(out("summary.json")));
   const std::string text = read(out("summary.json"));
   EXPECT_EQ(read(out("ranks.csv"))
-                .find("rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns\n"),
+                .find("rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns,"
+                      "communicating_ns\n"),
             0u);
   const auto ranks = read_csv(out("ranks.csv"));
   ASSERT_EQ(ranks.size(), 8u);
@@ -538,6 +539,8 @@ TEST_F(Run, TheFilesAgreeWithEachOther) {
                   picoseconds(row.at("idle_ns")),
               picoseconds(row.at("time_ns")));
     most_compute = std::max(most_compute, picoseconds(row.at("compute_ns")));
+    EXPECT_LE(picoseconds(row.at("communication_ns")), picoseconds(row.at("communicating_ns")));
+    EXPECT_LE(picoseconds(row.at("communicating_ns")), picoseconds(row.at("time_ns")));
   }
   EXPECT_GT(most_compute, 0u);
 

@@ -102,6 +102,7 @@ TEST(Usage, Schema) {
   const Ran reference = weft({"schema", "--reference"});
   EXPECT_EQ(reference.status, 0);
   EXPECT_EQ(reference.out, read(std::string(WEFT_SOURCE_DIR) + "/docs/configuration_reference.md"));
+  EXPECT_EQ(weft({"waves", "--signals"}).out, read(std::string(WEFT_SOURCE_DIR) + "/docs/signals.md"));
 }
 
 TEST(Usage, Describe) {

@@ -71,6 +71,45 @@ TEST_F(Validate, TheGoodCaseIsGood) {
   EXPECT_EQ(run().status, 0);
 }
 
+/// What a model says only when it is made is said by both, too.
+TEST_F(Validate, ParametersThatAModelRefuses) {
+  struct Case {
+    std::vector<std::string> sets;
+    std::vector<std::string> says;
+  };
+  const std::string pool =
+      "memory.pool={nodes: 4, groups: 4, out_switches: 1, group_bandwidth: 64 GB/s, "
+      "out_node_bandwidth: 64 GB/s, in_node_bandwidth: 64 GB/s, group_memory: ";
+  const std::string host = "memory.host={bandwidth: 64 GB/s, link_bandwidth: 64 GB/s, implementation: ";
+  for (const Case& c : {
+           Case{{"hbm.implementation=cxl(lanes=0)"}, {"hbm.implementation", "lanes"}},
+           Case{{"hbm.implementation=bandwidth(lanes=4)"}, {"hbm.implementation", "lanes"}},
+           Case{{"hbm.model=banked", "hbm.scheduler=first_ready(bank_queue=9999)"}, {"bank_queue=9999"}},
+           Case{{"hbm.model=banked", "hbm.page_policy=capped(rows=2)"}, {"hbm.page_policy", "rows"}},
+           Case{{"remote_memory={bandwidth: 9 GB/s, latency: 0 ns, implementation: \"cxl(preset=cxl9)\"}"},
+                {"remote_memory.implementation", "cxl9"}},
+           Case{{pool + "\"cxl(lanes=0)\"}"}, {"memory.pool.group_memory", "lanes"}},
+           Case{{host + "\"cxl(lanes=0)\"}"}, {"memory.host.implementation", "lanes"}},
+           Case{{"npu.implementation=model(slots=3)"}, {"npu.implementation", "slots"}},
+           Case{{"nmu.implementation=model(slots=3)"}, {"nmu.implementation", "slots"}},
+           Case{{"topology.notation=Switch(4)", "topology.dimensions[0].implementation=crossbar(ways=3)"},
+                {"topology.dimensions[0].implementation", "ways"}},
+           Case{{"implementations=[{modules: hbm2, implementation: \"cxl(lanes=0)\"}]"},
+                {"implementations[0]", "lanes"}},
+       }) {
+    SCOPED_TRACE(c.sets.back());
+    std::vector<std::string> sets;
+    for (const std::string& set : c.sets) sets = joined(sets, {"--set", set});
+    const Ran a = validate(sets);
+    const Ran b = run(sets);
+    EXPECT_EQ(a.status, 2) << a.err;
+    EXPECT_EQ(b.status, 2) << b.err;
+    EXPECT_EQ(a.err, b.err);
+    for (const std::string& part : c.says) EXPECT_NE(a.err.find(part), std::string::npos) << a.err;
+  }
+  EXPECT_EQ(validate({"--set", "hbm.implementation=cxl(lanes=8)"}).status, 0);
+}
+
 TEST_F(Validate, AlgorithmsThatLackTheOperation) {
   struct Case {
     const char *set, *says;

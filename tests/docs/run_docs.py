@@ -59,8 +59,6 @@ NOT_RUN = [
     (r"WEFT_TRAFFIC_NETWORKS=", "takes minutes; ctest runs it with fewer networks"),
     (r"weft .*--set plugins=\$PWD/build/", "needs the examples' plugins; tests/plugins builds and runs them"),
     (r"weft sweep .*--slurm --slurm-options", "submits to Slurm; the test sweep_slurm does, with daemons of its own"),
-    (r"gtkwave ", "opens a window"),
-    (r"vcd2fst ", "belongs to GTKWave, which not every machine has; the test cli_run calls it where it is there"),
     (r"(WEFT_DATA_DIR=\S+ )?tests/", "the tests of the repository: run by ctest"),
     (r"(./)?bench/", "takes minutes: measures speed"),
     (r"build/release/bin/", "programs of bench and tests: take minutes, or need measurements that are not in the tree"),
@@ -356,6 +354,12 @@ def list_commands(paths, root):
             print(f"{path.relative_to(root)}:{item.line}: [{state}] {item.text}")
 
 
+def without_report_page(weft):
+    ran = subprocess.run([weft, "report", "no such folder"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                         timeout=TIME_LIMIT, check=False)
+    return "built without the page" in ran.stderr
+
+
 def main():
     parser = argparse.ArgumentParser(description="Run the commands of the documentation.")
     parser.add_argument("weft", type=pathlib.Path)
@@ -372,6 +376,8 @@ def main():
     if not os.access(weft, os.X_OK) or weft.name != "weft":
         print(f"{weft} is no program of the name weft", file=sys.stderr)
         return 1
+    if without_report_page(weft):
+        NOT_RUN.append((r"weft report ", "this program was built without Node.js, so it makes no page"))
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         pages = list(pool.map(lambda path: Page(path, root).run(weft, options.update), paths))
     failures = [failure for page in pages for failure in page.failures]

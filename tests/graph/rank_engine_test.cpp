@@ -86,6 +86,8 @@ TEST_F(RankEngineTest, CommunicationAndMemoryAreConcurrent) {
   for (int i = 0; i < 3; ++i) services.latency[feeder.add(memory(64))] = 10;
   EXPECT_EQ(run(), 10u);
   EXPECT_TRUE(engine->finished());
+  EXPECT_EQ(engine->categories(12).communication, 0u);
+  EXPECT_EQ(engine->communicating(12), 10u);
 }
 
 TEST_F(RankEngineTest, TimeCountsOnceByPriority) {
@@ -97,6 +99,7 @@ TEST_F(RankEngineTest, TimeCountsOnceByPriority) {
   services.latency[feeder.add(collective(1))] = 60;
   EXPECT_EQ(run(), 60u);
   const Categories c = engine->categories(100);
+  EXPECT_EQ(engine->communicating(100), 60u);
   EXPECT_EQ(c.compute, 10u);
   EXPECT_EQ(c.local_memory, 15u);
   EXPECT_EQ(c.remote_memory, 15u);
@@ -109,6 +112,7 @@ TEST_F(RankEngineTest, AnUnfinishedNodeCountsUpToTheEnd) {
   feeder.add(collective(1));
   run();
   EXPECT_EQ(engine->categories(7).communication, 7u);
+  EXPECT_EQ(engine->communicating(7), 7u);
   EXPECT_FALSE(engine->finished());
 }
 

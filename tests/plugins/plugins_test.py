@@ -7,29 +7,13 @@ Then it builds what is wrong on purpose (another interface version, a symbol tha
 taken, a constructor that throws, rounds that do not gather) and looks at the message and the exit code.
 """
 
-import argparse
 import json
 import pathlib
 import shutil
-import subprocess
 import sys
 
-failures = []
-
-
-def check(good, what):
-    """Counts a failure and goes on: one run shows all."""
-    if not good:
-        failures.append(what)
-        print(f"FAILED: {what}")
-
-
-def command(args, **more):
-    """Runs a command that must succeed; its output."""
-    done = subprocess.run([str(a) for a in args], capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, args))}\nfailed with {done.returncode}:\n{done.stdout}{done.stderr}")
-    return done.stdout
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from installed_weft import InstalledWeft, check, command, finish, parser  # noqa: E402
 
 
 WRONG = {
@@ -131,17 +115,12 @@ WEFT_PLUGIN(registry) {
 }
 
 
-class Package:
+class Package(InstalledWeft):
     """An installed Weft and the plugins that were built against it."""
 
     def __init__(self, args):
-        self.work = pathlib.Path(args.work).resolve()
-        shutil.rmtree(self.work, ignore_errors=True)
-        self.prefix = self.work / "prefix"
-        command(["cmake", "--install", args.build, "--prefix", self.prefix])
-        self.weft = self.prefix / "bin" / "weft"
-        self.source = self.work / "source"
-        shutil.copytree(pathlib.Path(args.source) / "examples" / "plugins", self.source)
+        super().__init__(args)
+        self.source = self.example_source("plugins", self.work / "source")
         wrong = self.work / "wrong"
         wrong.mkdir()
         listing = ["cmake_minimum_required(VERSION 3.25)", "project(wrong LANGUAGES CXX)",
@@ -150,21 +129,12 @@ class Package:
             (wrong / f"{name}.cpp").write_text(text)
             listing.append(f"weft_add_plugin({name} SOURCES {name}.cpp)")
         (wrong / "CMakeLists.txt").write_text("\n".join(listing) + "\n")
-        self.plugins = self.build(self.source, "plugins", args)
-        self.wrong = self.build(wrong, "wrong_build", args)
-
-    def build(self, source, name, args):
-        folder = self.work / name
-        command(["cmake", "-S", source, "-B", folder, "-G", args.generator, f"-DCMAKE_CXX_COMPILER={args.cxx}",
-                 "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF",
-                 f"-DCMAKE_PREFIX_PATH={self.prefix};{args.prefix_path}"])
-        command(["cmake", "--build", folder])
-        return folder
+        self.plugins = self.build(self.source, self.work / "plugins")
+        self.wrong = self.build(wrong, self.work / "wrong_build")
 
     def run(self, *args):
         """(exit code, output, errors) of the installed weft."""
-        done = subprocess.run([str(self.weft), *map(str, args)], capture_output=True, text=True, cwd=self.work)
-        return done.returncode, done.stdout, done.stderr
+        return self.call(self.weft, *args)
 
     def example(self, name, *args, command_name="collective"):
         plugin = self.plugins / f"{name}.so"
@@ -318,7 +288,7 @@ def errors(package):
 
     crossbar = "topology.dimensions[0].implementation=crossbar"
     fails("a file that is not there", ["machine.yaml:3", "input_queued_switch.so", "cannot be loaded"])
-    fails("another interface", ["was built for version 99", "has version 3"], wrong("old_interface"), crossbar)
+    fails("another interface", ["was built for version 99", "has version 4"], wrong("old_interface"), crossbar)
     fails("another SystemC", ["was built with SystemC 9.8.7", "this program with SystemC"], wrong("other_build"), crossbar)
     fails("no plugin", ["is no Weft plugin", "weft_plugin_interface"], wrong("no_plugin"), crossbar)
     fails("a missing symbol", ["cannot be loaded", "nobody_has_this", "build it against"], wrong("missing_symbol"), crossbar)
@@ -362,18 +332,11 @@ def errors(package):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True, help="build folder to install")
-    parser.add_argument("--source", required=True, help="source folder")
-    parser.add_argument("--work", required=True, help="folder to work in; it is emptied")
-    parser.add_argument("--generator", default="Ninja")
-    parser.add_argument("--cxx", default="c++")
-    parser.add_argument("--prefix-path", default="")
-    package = Package(parser.parse_args())
+    options = parser(__doc__)
+    package = Package(options.parse_args())
     for part in (used, striping, times, modules, errors):
         part(package)
-    print(f"{len(failures)} failures")
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 if __name__ == "__main__":

@@ -15,14 +15,17 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::map<std::string, std::set<std::string>> kMayInclude = {
-    {"sc_main", {"sc_main", "sc_models", "workload", "tlm_interconnect", "vcd", "configs"}},
-    {"sc_models", {"sc_models", "workload", "tlm_interconnect", "vcd", "configs"}},
-    {"workload", {"workload", "configs"}},
+    {"sc_main",
+     {"sc_main", "cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"}},
+    {"cosim", {"cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"}},
+    {"sc_models", {"sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"}},
+    {"workload", {"workload", "insight", "configs"}},
     {"tlm_interconnect", {"tlm_interconnect", "vcd", "configs"}},
+    {"insight", {"insight", "configs"}},
     {"vcd", {"vcd"}},
     {"configs", {"configs"}},
 };
-const std::set<std::string> kWithoutKernel = {"workload", "vcd", "configs"};
+const std::set<std::string> kWithoutKernel = {"workload", "insight", "vcd", "configs"};
 const std::set<std::string> kOutside = {"tests", "bench", "examples"};
 /// Who knows kinds of dimensions: the blueprint, and those that read and write their words. Files and
 /// folders.
@@ -105,7 +108,7 @@ class Check {
       return;
     }
     static const std::regex kernel(R"(^(systemc|tlm|sysc/|tlm_core/|tlm_utils/|tlm_core$|tlm\.h|sc_))");
-    static const std::regex room_path("^(sc_main|sc_models|tlm_interconnect)/");
+    static const std::regex room_path("^(sc_main|cosim|sc_models|tlm_interconnect)/");
     if (kWithoutKernel.count(room) != 0 && std::regex_search(target, kernel) &&
         !std::regex_search(target, room_path)) {
       say("includes " + target + ": " + room + " knows no SystemC");
@@ -170,8 +173,8 @@ class Check {
 
 Sources read_sources(const std::string& root) {
   Sources sources;
-  for (const char* folder : {"bench", "cmake", "configs", "examples", "sc_main", "sc_models", "scripts",
-                             "tests", "tlm_interconnect", "vcd", "workload"}) {
+  for (const char* folder : {"bench", "cmake", "configs", "cosim", "examples", "insight", "sc_main",
+                             "sc_models", "scripts", "tests", "tlm_interconnect", "vcd", "workload"}) {
     if (!fs::exists(fs::path(root) / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
       const std::string path = fs::relative(entry.path(), root).generic_string();
