@@ -306,6 +306,10 @@ struct OutputConfig {
   Picoseconds waves_from = 0;
   Picoseconds waves_to = 0;  ///< 0: the end of the run
   uint64_t waves_budget = uint64_t{2} << 30;
+  bool timeline = false;
+  Picoseconds timeline_from = 0;
+  Picoseconds timeline_to = 0;  ///< 0: the end of the run
+  uint64_t timeline_budget = uint64_t{256} << 20;
 };
 
 struct Config {

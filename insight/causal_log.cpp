@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "insight/activity_listener.h"
+
 namespace weft::insight {
 namespace {
 
@@ -16,8 +18,9 @@ uint64_t passage_key(uint32_t link, Picoseconds end) {
 
 }  // namespace
 
-CausalLog::CausalLog(uint64_t bytes)
-    : blocks_kept_(std::max<uint64_t>(2, bytes / (sizeof(Activity) << kBlockBits))) {
+CausalLog::CausalLog(uint64_t bytes, ActivityListener* listener)
+    : blocks_kept_(bytes == 0 ? 0 : std::max<uint64_t>(2, bytes / (sizeof(Activity) << kBlockBits))),
+      listener_(listener) {
   links_.push_back({"unknown", "unknown"});
   last_on_.push_back(kNoActivity);
 }
@@ -38,6 +41,7 @@ void CausalLog::grow() {
 }
 
 ActivityId CausalLog::add(const Activity& activity) {
+  if (blocks_kept_ == 0) return kNoActivity;
   if (next_ >> kBlockBits >= blocks_.size()) grow();
   blocks_[next_ >> kBlockBits][next_ & (kBlockSize - 1)] = activity;
   return static_cast<ActivityId>(next_++);
@@ -53,6 +57,11 @@ ActivityId CausalLog::stretch(ActivityKind kind, ActivityId cause, uint32_t wher
   activity.ready = activity.begin = begin;
   activity.end = end;
   return add(activity);
+}
+
+void CausalLog::submitted(uint32_t packet) {
+  submitted(packet, because_);
+  if (listener_ != nullptr) listener_->submitted(packet);
 }
 
 void CausalLog::submitted(uint32_t packet, ActivityId cause) {

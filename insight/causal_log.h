@@ -23,6 +23,8 @@
 
 namespace weft::insight {
 
+class ActivityListener;
+
 /// Number of a recorded activity; 0: none, the beginning of the run.
 using ActivityId = uint32_t;
 constexpr ActivityId kNoActivity = 0;
@@ -80,11 +82,15 @@ struct LinkName {
 
 class CausalLog {
  public:
-  /// Keeps at least the latest `bytes` of activities; older ones are forgotten.
-  explicit CausalLog(uint64_t bytes);
+  /// Keeps at least the latest `bytes` of activities; older ones are forgotten. 0: keeps none, for who wants
+  /// its listener only.
+  explicit CausalLog(uint64_t bytes, ActivityListener* listener = nullptr);
   ~CausalLog();
   CausalLog(const CausalLog&) = delete;
   CausalLog& operator=(const CausalLog&) = delete;
+
+  /// Who hears of activities as they become known. Null: nobody.
+  ActivityListener* listener() const { return listener_; }
 
   /// What has ended last: the cause of what begins now.
   ActivityId because() const { return because_; }
@@ -96,8 +102,8 @@ class CausalLog {
                      Picoseconds end);
 
   // Messages, by the number of their packet in the pool.
-  /// The message begins, because of because() or of another activity.
-  void submitted(uint32_t packet) { submitted(packet, because_); }
+  /// The message begins, because of because(); or it goes on because of another activity.
+  void submitted(uint32_t packet);
   void submitted(uint32_t packet, ActivityId cause);
   /// The last activity of the message so far.
   ActivityId last(uint32_t packet) const { return packet < messages_.size() ? messages_[packet].last : 0; }
@@ -142,7 +148,8 @@ class CausalLog {
   void grow();
   Activity* at(ActivityId id) { return const_cast<Activity*>(find(id)); }
 
-  uint64_t blocks_kept_;
+  uint64_t blocks_kept_;  ///< 0: none are made
+  ActivityListener* listener_;
   ActivityId because_ = kNoActivity;
   uint64_t next_ = 1;
   uint64_t first_ = 1;                               ///< the oldest one kept

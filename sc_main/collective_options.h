@@ -14,6 +14,7 @@
 #include "sc_main/critical_path.h"
 #include "sc_main/record_options.h"
 #include "sc_main/size_list.h"
+#include "sc_main/timeline/run_timeline.h"
 
 namespace weft::cli {
 
@@ -33,6 +34,7 @@ struct CollectiveOptions {
   std::string out;
   RecordOptions record;
   CriticalPathOptions path;
+  TimelineOptions timeline;
   std::string config;
   std::vector<std::string> sets;
 };

@@ -272,7 +272,8 @@ bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilde
 }
 
 constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv",
-                                                             "critical_path.json", "critical_path.csv"};
+                                                             "critical_path.json", "critical_path.csv",
+                                                             kTimelineFile};
 
 /// The collectives of a command have no trace.
 class SizeNames final : public PathNames {
@@ -292,6 +293,10 @@ class SizeNames final : public PathNames {
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_operation("--op", options.op);
   const auto config = std::make_unique<Config>(make_config(options, op));
+  set_timeline(options.timeline, config->output);
+  if (config->output.timeline && options.out.empty())
+    throw UserError(ExitCode::usage, fmt::format("{} needs a folder for its file; add --out DIR",
+                                                 options.timeline.on ? "--timeline" : "`output.timeline`"));
   const uint32_t root = parse_root(options.root, *config);
   const std::vector<uint64_t> sizes = all_sizes(options, op);
   for (const uint64_t bytes : sizes)
@@ -305,20 +310,25 @@ ExitCode collective(const CollectiveOptions& options) {
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
   set_up_kernel();
+  vcd::ProbeHub probes;
+  std::optional<RunTimeline> timeline;
+  if (folder) timeline.emplace(*config, *folder, probes);
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, *config, options.out);
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
-  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
+  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path, timeline ? timeline->listener() : nullptr);
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {
     // Not by an exception, which would destroy the modules that are built.
-    const StopAction leave_now([] {
+    const StopAction leave_now([&timeline] {
       accept_stop();
+      std::vector<std::string> nowhere;
+      if (timeline) timeline->close(0, nowhere);
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
       leave(interruption_code());
     });
-    Machine::Options of_machine = CollectiveJob::machine_options(nullptr, folded);
+    Machine::Options of_machine = CollectiveJob::machine_options(probes.on() ? &probes : nullptr, folded);
     of_machine.boundaries = recorder.get();
     of_machine.causes = causes.get();
     machine.reset(new Machine("job", *config, of_machine));
@@ -326,6 +336,7 @@ ExitCode collective(const CollectiveOptions& options) {
   }
   if (recorder) recorder->begin();
   for (const std::string& warning : machine->warnings()) warn(warning);
+  if (timeline) timeline->begin(causes.get(), folded ? 1 : config->npus(), config->npus());
   std::vector<Ahead> ahead;
   for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
   Runner runner(*job, op, root, std::move(ahead));
@@ -335,7 +346,7 @@ ExitCode collective(const CollectiveOptions& options) {
   ExitCode code = ExitCode::done;
   for (const uint64_t bytes : sizes) {
     const Picoseconds begin = sc_core::sc_time_stamp().value();
-    if (causes != nullptr) causes->restart();
+    if (options.path.on) causes->restart();
     std::optional<Measured> measured = runner.run(bytes);
     if (!measured && interrupted()) {
       code = interruption_code();
@@ -347,9 +358,12 @@ ExitCode collective(const CollectiveOptions& options) {
       break;
     }
     results.push_back(std::move(*measured));
-    if (causes != nullptr)
+    if (options.path.on)
       paths.push_back(make_path_report(*causes, names, begin, fmt::format("{} bytes", bytes)));
   }
+  std::vector<std::string> missing;
+  if (timeline) timeline->close(sc_core::sc_time_stamp().value(), missing);
+  for (const std::string& line : missing) warn(line);
   for (const std::string& line : job->unmatched_rules()) warn(line);
   for (const std::string& line : machine->fidelity().unmatched()) warn(line);
   for (const std::string& line : machine->slot_warnings(machine->totals().out_of_order_starts)) warn(line);
@@ -362,7 +376,7 @@ ExitCode collective(const CollectiveOptions& options) {
   end_recording(recorder.get(), rows);
   if (folder) {
     write_collectives(*folder, rows);
-    if (causes != nullptr) write_critical_path(*folder, *causes, names, paths);
+    if (options.path.on) write_critical_path(*folder, *causes, names, paths);
     if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
   if (options.json) {
@@ -374,7 +388,7 @@ ExitCode collective(const CollectiveOptions& options) {
   if (interrupted())
     note(fmt::format("weft: error: {} at {}: {} of {} sizes are finished", interruption_text(),
                      readable_time(sc_core::sc_time_stamp().value()), results.size(), sizes.size()));
-  return code;
+  return timeline ? timeline->conclude(code) : code;
 }
 
 }  // namespace
@@ -434,6 +448,7 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--reduce", o.reduce, "OP", "With --data: sum (default), max or min");
   command->add_flag("--phases", o.phases, "Queue and network time of every phase");
   add("--out", o.out, "DIR", "Write collectives.csv and phases.csv there");
+  add_timeline_options(*command, add, o.timeline);
   add_critical_path_options(*command, add, o.path);
   add_record_options(add, o.record);
   command->add_flag("--json", o.json,

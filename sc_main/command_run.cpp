@@ -14,8 +14,6 @@
 #include <vector>
 
 #include "configs/effective.h"
-#include "configs/keys.h"
-#include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/critical_path.h"
 #include "sc_main/decimal.h"
@@ -29,6 +27,8 @@
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
 #include "sc_main/text_options.h"
+#include "sc_main/time_window.h"
+#include "sc_main/timeline/run_timeline.h"
 #include "sc_main/workload.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
@@ -46,44 +46,19 @@ struct RunOptions {
   bool check = false;
   RecordOptions record;
   CriticalPathOptions path;
+  TimelineOptions timeline;
 };
-
-/// "FROM:TO", either of which may be left out.
-void set_window(const std::string& text, OutputConfig& output) {
-  const size_t colon = text.find(':');
-  const auto fail = [&](const std::string& what) {
-    throw UserError(ExitCode::usage, fmt::format("--waves-window '{}': {}; write for example \"1 us:20 us\", "
-                                                 "\"1 us:\" or \":20 us\"",
-                                                 text, what));
-  };
-  if (colon == std::string::npos) fail("no colon between the first and the last time");
-  try {
-    const std::string from = text.substr(0, colon);
-    const std::string to = text.substr(colon + 1);
-    output.waves_from = from.empty() ? 0 : parse_time(from);
-    output.waves_to = to.empty() ? 0 : parse_time(to);
-    if (!to.empty() && output.waves_to == 0) fail("it ends at 0, so nothing would be recorded");
-  } catch (const UserError& e) {
-    if (std::string_view(e.what()).substr(0, 2) == "--") throw;
-    fail(e.what());
-  }
-}
-
-void set_budget(const std::string& text, OutputConfig& output) {
-  try {
-    const Value value = parse_value(*find_key("output.waves_budget"), text);
-    output.waves_budget = std::get<uint64_t>(value);
-  } catch (const UserError& e) {
-    throw UserError(ExitCode::usage, fmt::format("--waves-budget: {}", e.what()));
-  }
-}
 
 Config load(const RunOptions& options) {
   Config config = load_workload(options.workload);
   if (options.has_out) config.output.dir = options.out;
   if (options.has_waves) config.output.waves = options.waves;
-  if (!options.waves_window.empty()) set_window(options.waves_window, config.output);
-  if (!options.waves_budget.empty()) set_budget(options.waves_budget, config.output);
+  OutputConfig& output = config.output;
+  if (!options.waves_window.empty())
+    parse_window("--waves-window", options.waves_window, output.waves_from, output.waves_to);
+  if (!options.waves_budget.empty())
+    output.waves_budget = parse_budget("--waves-budget", "output.waves_budget", options.waves_budget);
+  set_timeline(options.timeline, output);
   if (config.workload.trace.empty() && config.jobs.empty())
     throw UserError(
         ExitCode::usage,
@@ -107,9 +82,11 @@ std::string folding_text(const graph::Folding& folding) {
 
 /// After a signal that came before anything ran: writes the results of a run that took no time.
 ExitCode leave_before_the_run(const OutputFolder& folder, const Config& config, const RunOptions& options,
-                              vcd::Waves& waves) {
+                              vcd::Waves& waves, RunTimeline& timeline) {
   accept_stop();
   waves.close(0);
+  std::vector<std::string> nowhere;
+  timeline.close(0, nowhere);
   const RunResult nothing;
   write_results(folder, {config, nothing, false, {}, wall_seconds(), peak_rss_MiB(), options.per_layer});
   note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
@@ -168,7 +145,7 @@ ExitCode run(const RunOptions& options) {
   const Config config = load(options);
   RunChecks checks(config, options.check);
   // Before the results of an earlier run are removed.
-  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
+  make_causal_log(options.path);
   const MemoryRoom room(options.workload.force);
   if (!config.jobs.empty())
     return run_jobs(config, room,
@@ -180,7 +157,7 @@ ExitCode run(const RunOptions& options) {
       config.output.dir,
       {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "footprint.csv",
        "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "critical_path.json", "critical_path.csv",
-       "effective.yaml", "checks.csv", "junit.xml"});
+       kTimelineFile, "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
@@ -188,12 +165,14 @@ ExitCode run(const RunOptions& options) {
   std::vector<std::string> warnings;
   vcd::ProbeHub probes;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits, probes);
+  RunTimeline timeline(config, folder, probes);
+  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path, timeline.listener());
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, config, folder.path());
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
     // Not by an exception, which would destroy the modules that are built.
-    const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves)); });
+    const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves, timeline)); });
     Machine::Options of_machine = TraceJob::machine_options(*workload.job, &probes);
     of_machine.boundaries = recorder.get();
     of_machine.causes = causes.get();
@@ -207,6 +186,10 @@ ExitCode run(const RunOptions& options) {
     check_selection(*waves, probes);
     waves->begin();
   }
+  timeline.add_job("", *job);
+  uint64_t simulated = 0;
+  for (uint32_t r = 0; r < job->ranks().ranks(); ++r) simulated += job->folding().built(r) ? 1 : 0;
+  timeline.begin(causes.get(), simulated, job->ranks().ranks());
   job->start();
   const bool finished = simulate(
       *machine, [&] { return job->finished(); },
@@ -218,6 +201,7 @@ ExitCode run(const RunOptions& options) {
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
   if (waves->on()) close_waves(*waves, result.time, warnings);
+  timeline.close(result.time, warnings);
   for (size_t i = told; i < warnings.size(); ++i) {
     const auto told_early = [&](const std::vector<std::string>& early) {
       return std::find(early.begin(), early.end(), warnings[i]) != early.end();
@@ -230,7 +214,7 @@ ExitCode run(const RunOptions& options) {
   std::string path;
   try {
     write_results(folder, record);
-    if (causes != nullptr) path = tell_critical_path(folder, *causes, *job, result);
+    if (options.path.on) path = tell_critical_path(folder, *causes, *job, result);
   } catch (const Interrupted&) {
     return leave_midway(folder, record);
   }
@@ -240,8 +224,8 @@ ExitCode run(const RunOptions& options) {
   if (!result.footprint.empty()) files += " footprint.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
-  files += checks.files();
-  if (causes != nullptr) files += " critical_path.json critical_path.csv";
+  files += timeline.files() + checks.files();
+  if (options.path.on) files += " critical_path.json critical_path.csv";
   const std::string table =
       summary_text(record) + path + fmt::format("results  {}: {}\n", folder.path(), files);
   if (options.json) {
@@ -251,7 +235,7 @@ ExitCode run(const RunOptions& options) {
     print(table);
   }
   checks.tell(options.json);
-  return conclude(config, *job, result, finished, expected);
+  return timeline.conclude(conclude(config, *job, result, finished, expected));
 }
 
 }  // namespace
@@ -280,6 +264,7 @@ void add_run_command(CLI::App& app, Action& action) {
       "Size that waves.vcd never exceeds (output.waves_budget; default: 2 GiB)");
   command->add_flag("--waves-flits", options->waves_flits,
                     "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
+  add_timeline_options(*command, add, options->timeline);
   add_critical_path_options(*command, add, options->path);
   add_record_options(add, options->record);
   command->footer(
@@ -289,6 +274,7 @@ void add_run_command(CLI::App& app, Action& action) {
       "  weft run machine.yaml --set collectives.chunks=16 --set "
       "'topology.dimensions[*].fidelity=analytical'\n"
       "  weft run machine.yaml --waves 'npu[0-3].*' --out out && gtkwave out/waves.gtkw\n"
+      "  weft run machine.yaml --timeline --out out   # open out/timeline.pftrace in ui.perfetto.dev\n"
       "  weft run machine.yaml --critical-path --out out\n"
       "  weft run machine.yaml --json | jq .time_ns\n"
       "  weft run machine.yaml --check\n"

@@ -21,6 +21,7 @@
 #include "sc_main/results.h"
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
+#include "sc_main/timeline/run_timeline.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
 
@@ -46,6 +47,7 @@ Config of_job(const Config& config, const JobConfig& job) {
   // Who runs the job's own effective.yaml does not write over the results of all jobs.
   own.output.dir += "/" + job.name;
   own.output.waves.clear();
+  own.output.timeline = false;
   return own;
 }
 
@@ -60,7 +62,7 @@ class Run {
         config_.output.dir,
         std::initializer_list<const char*>{"summary.json", "links.csv", "flows.csv", "waves.vcd",
                                            "waves.gtkw", "critical_path.json", "critical_path.csv",
-                                           "effective.yaml", "checks.csv", "junit.xml"});
+                                           kTimelineFile, "effective.yaml", "checks.csv", "junit.xml"});
     folder_->write("effective.yaml", effective_yaml(config_));
     for (const JobConfig& job : config_.jobs) {
       jobs_.emplace_back();
@@ -74,6 +76,7 @@ class Run {
       own.folder->write("effective.yaml", effective_yaml(own.config));
     }
     waves_ = make_waves(config_, *folder_, options_.waves_flits, probes_);
+    timeline_ = std::make_unique<RunTimeline>(config_, *folder_, probes_);
   }
 
   void build(std::vector<Workload>& workloads) {
@@ -89,13 +92,15 @@ class Run {
       options.footprint = options.footprint || TraceJob::follows_tensors(*workload.job);
     recorder_ = make_recorder(options_.record, config_, folder_->path());
     options.boundaries = recorder_.get();
-    causes_ = make_causal_log(options_.path);
+    causes_ = make_causal_log(options_.path, timeline_->listener());
     options.causes = causes_.get();
     machine_.reset(new Machine("job", config_, options));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
     if (recorder_) recorder_->begin();
     for (const std::string& warning : machine_->warnings()) warn(warning);
+    for (const SharedJob& own : jobs_) timeline_->add_job(own.name, *own.job);
+    timeline_->begin(causes_.get(), 1, 1);  // jobs that share a machine do not fold
     if (!waves_->on()) return;
     check_selection(*waves_, probes_);
     waves_->begin();
@@ -123,7 +128,7 @@ class Run {
     std::string path;
     try {
       write_all();
-      if (causes_ != nullptr) path = tell_critical_path();
+      if (options_.path.on) path = tell_critical_path();
     } catch (const Interrupted&) {
       return leave_midway();
     }
@@ -133,8 +138,8 @@ class Run {
     std::string files = "summary.json effective.yaml links.csv";
     if (config_.packet.dcqcn.enabled) files += " flows.csv";
     if (waves_->on()) files += " waves.vcd waves.gtkw";
-    files += checks_.files();
-    if (causes_ != nullptr) files += " critical_path.json critical_path.csv";
+    files += timeline_->files() + checks_.files();
+    if (options_.path.on) files += " critical_path.json critical_path.csv";
     const std::string table =
         jobs_text(record) + path +
         fmt::format("results  {}: {}, and a folder for each job\n", folder_->path(), files);
@@ -145,7 +150,7 @@ class Run {
       print(table);
     }
     checks_.tell(options_.json);
-    return conclude();
+    return timeline_->conclude(conclude());
   }
 
  private:
@@ -202,6 +207,7 @@ class Run {
   ExitCode leave_before_the_run() {
     accept_stop();
     waves_->close(0);
+    timeline_->close(0, shared_.warnings);
     write_summaries();
     note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
     return interruption_code();
@@ -241,6 +247,7 @@ class Run {
     for (std::string& line : machine_->slot_warnings(shared_.out_of_order_starts))
       shared_.warnings.push_back(std::move(line));
     if (waves_->on()) close_waves(*waves_, shared_.time, shared_.warnings);
+    timeline_->close(shared_.time, shared_.warnings);
     const std::vector<std::string>& told = machine_->warnings();
     for (const std::string& warning : shared_.warnings)
       if (std::find(told.begin(), told.end(), warning) == told.end()) warn(warning);
@@ -299,6 +306,7 @@ class Run {
   std::unique_ptr<OutputFolder> folder_;
   vcd::ProbeHub probes_;
   std::unique_ptr<vcd::Waves> waves_;
+  std::unique_ptr<RunTimeline> timeline_;
   std::unique_ptr<cosim::BlockRecorder> recorder_;
   std::unique_ptr<insight::CausalLog> causes_;
   std::unique_ptr<Machine, NoTeardown> machine_;

@@ -111,6 +111,7 @@ void Machine::tell_causes_of_links(insight::CausalLog& log) {
     link.observe(observer.get());
     observers_.push_back(std::move(observer));
   });
+  for (const auto& fabric : packets_) fabric->tell_bursts(log);
 }
 
 /// The link of `like` that is used as this one of `rank` is.

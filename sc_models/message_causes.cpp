@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "insight/activity_listener.h"
 #include "sc_models/message_bits.h"
 
 namespace weft {
@@ -32,6 +33,12 @@ void LinkCauses::occupied(const Use& use) {
   crossing.tail_limited =
       use.not_before_end != 0 && use.end == use.not_before_end && use.end > use.start ? 1 : 0;
   log_.crossed(use.packet, crossing);
+  if (log_.listener() != nullptr) {
+    const MessageId id = unpack(use.id_low, 0);
+    const uint32_t what = use.packet == 0 ? insight::kOtherTraffic : crossing.what;
+    log_.listener()->crossed({link_, use.packet, what, id.chunk, id.phase, use.bytes, use.start,
+                              use.end, use.end - use.start});
+  }
   if (other_ != nullptr) other_->occupied(use);
 }
 
@@ -46,6 +53,8 @@ void tell_network(insight::CausalLog& log, const fabric::Packet& packet, fabric:
   crossing.where = link;
   crossing.kind = static_cast<uint32_t>(insight::ActivityKind::crossing);
   log.follow(ref, crossing);
+  if (log.listener() != nullptr)
+    log.listener()->entered(ref, crossing.what, packet.source, packet.bytes, submitted);
 }
 
 }  // namespace weft

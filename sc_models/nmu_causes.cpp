@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "insight/activity_listener.h"
 #include "sc_models/message_bits.h"
 #include "sc_models/message_causes.h"
 #include "sc_models/nmu_parts.h"
@@ -106,6 +107,10 @@ void Nmu::tell_delivery(fabric::PacketRef ref, Picoseconds reduce) {
   message.begin = message.end - reduce;
   message.ready = message.begin - endpoint_delay_;
   causes_->because(causes_->follow(ref, message));
+  if (causes_->listener() != nullptr)
+    causes_->listener()->delivered({ref, message.what, index(rank_), packet.source, id.chunk, id.phase,
+                                    id.round, packet.bytes, packet.queued, message.ready, reduce,
+                                    message.end});
 }
 
 void Nmu::tell_arrival(const PacketEnd& end, const packet::Message& message, Picoseconds at,

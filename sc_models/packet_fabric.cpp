@@ -14,6 +14,8 @@
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/units.h"
+#include "insight/activity_listener.h"
+#include "insight/causal_log.h"
 #include "workload/seam.h"
 
 namespace weft {
@@ -340,29 +342,12 @@ std::vector<PacketFabric::FlowUse> PacketFabric::slowed_flows() const {
   return flows;
 }
 
-void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
+template <typename Interface, typename Output>
+void PacketFabric::for_each_sender(uint32_t n, Interface&& interface, Output&& output) const {
   const packet::PacketTopology& topology = networks_[n]->topology();
   // Interfaces directly at a switch: their links are real ones.
   for (uint32_t r = 0; r < topology.ranks(); ++r) {
-    const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
-    if (router.role == packet::RouterRole::npu) continue;
-    const packet::NetworkInterface& ni = networks_[n]->ni(r);
-    LinkReport link;
-    link.fidelity = Fidelity::packet;
-    link.name = ni.name();
-    link.to = router.name;
-    link.dimension = dimensions_.empty() ? 0 : dimensions_[0];
-    link.bytes = ni.flits_sent() * config_.packet.flit_bytes;
-    link.packets = ni.packets_sent();
-    link.messages = ni.messages_sent();
-    link.queued = ni.queued();
-    link.busy =
-        picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
-    const packet::PauseAccount::Figures pauses = ni.pauses();
-    link.pauses = pauses.pauses;
-    link.paused = picoseconds(pauses.time);
-    link.overruns = ni.overruns();
-    visit(link);
+    if (topology.routers[topology.nis[r].router].role != packet::RouterRole::npu) interface(r);
   }
   for (uint32_t r = 0; r < topology.routers.size(); ++r) {
     for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
@@ -371,8 +356,95 @@ void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
       // Within an NPU or a switch.
       if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
         continue;
-      visit(report_of(n, r, p));
+      output(r, p);
     }
+  }
+}
+
+void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
+  const packet::PacketTopology& topology = networks_[n]->topology();
+  for_each_sender(
+      n,
+      [&](uint32_t r) {
+        const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
+        const packet::NetworkInterface& ni = networks_[n]->ni(r);
+        LinkReport link;
+        link.fidelity = Fidelity::packet;
+        link.name = ni.name();
+        link.to = router.name;
+        link.dimension = dimensions_.empty() ? 0 : dimensions_[0];
+        link.bytes = ni.flits_sent() * config_.packet.flit_bytes;
+        link.packets = ni.packets_sent();
+        link.messages = ni.messages_sent();
+        link.queued = ni.queued();
+        link.busy =
+            picoseconds(ni.flits_sent() * topology.links[router.ports[topology.nis[r].port].link].flit_time);
+        const packet::PauseAccount::Figures pauses = ni.pauses();
+        link.pauses = pauses.pauses;
+        link.paused = picoseconds(pauses.time);
+        link.overruns = ni.overruns();
+        visit(link);
+      },
+      [&](uint32_t r, uint32_t p) { visit(report_of(n, r, p)); });
+}
+
+namespace {
+
+/// Tells a listener of the flits on one link.
+class BurstTeller final : public packet::BurstWatch {
+ public:
+  BurstTeller(insight::CausalLog& log, const LinkReport& link, uint32_t flit_bytes, Ticks flit_time)
+      : listener_(*log.listener()),
+        link_(log.add_link({link.name, fmt::format("dimension {}", link.dimension)})),
+        flit_bytes_(flit_bytes),
+        flit_time_(flit_time) {}
+
+  void sent(Ticks first, uint32_t flits, Ticks stride) override {
+    // So that all bursts together are the time of the flits together.
+    const Picoseconds before = picoseconds(flits_ * flit_time_);
+    flits_ += flits;
+    insight::ActivityListener::Crossing crossing;
+    crossing.link = link_;
+    crossing.bytes = uint64_t{flits} * flit_bytes_;
+    crossing.begin = picoseconds(first);
+    crossing.end = picoseconds(first + (flits - 1) * stride + flit_time_);
+    crossing.busy = picoseconds(flits_ * flit_time_) - before;
+    listener_.crossed(crossing);
+  }
+
+ private:
+  insight::ActivityListener& listener_;
+  const uint32_t link_;
+  const uint32_t flit_bytes_;
+  const Ticks flit_time_;
+  uint64_t flits_ = 0;
+};
+
+}  // namespace
+
+void PacketFabric::tell_bursts(insight::CausalLog& log) {
+  if (log.listener() == nullptr) return;
+  const auto teller = [&](const LinkReport& link, Ticks flit_time) -> packet::BurstWatch& {
+    watches_.push_back(
+        std::make_unique<BurstTeller>(log, link, static_cast<uint32_t>(config_.packet.flit_bytes), flit_time));
+    return *watches_.back();
+  };
+  for (uint32_t n = 0; n < networks(); ++n) {
+    packet::PacketNetwork& own = *networks_[n];
+    const packet::PacketTopology& topology = own.topology();
+    own.watch();
+    for_each_sender(
+        n,
+        [&](uint32_t r) {
+          LinkReport link;
+          link.name = own.ni(r).name();
+          link.dimension = dimensions_.empty() ? 0 : dimensions_[0];
+          const packet::TopologyRouter& router = topology.routers[topology.nis[r].router];
+          own.ni(r).watch(teller(link, topology.links[router.ports[topology.nis[r].port].link].flit_time));
+        },
+        [&](uint32_t r, uint32_t p) {
+          own.router(r).watch(p, teller(report_of(n, r, p), own.router(r).flit_time(p)));
+        });
   }
 }
 

@@ -20,6 +20,10 @@
 #include "sc_models/router_model.h"
 #include "tlm_interconnect/packet/packet_network.h"
 
+namespace weft::insight {
+class CausalLog;
+}
+
 namespace weft {
 
 class PacketFabric : public Component {
@@ -38,6 +42,9 @@ class PacketFabric : public Component {
   LinkPlace link_place() const override { return LinkPlace::packets; }
   std::string stall_text() const override;
   void find_unbalanced(std::vector<std::string>& lines) const override;
+
+  /// Tells the log's listener of what crosses its links, burst by burst. While the machine is built.
+  void tell_bursts(insight::CausalLog& log);
 
   const std::vector<uint32_t>& dimensions() const { return dimensions_; }
   uint32_t networks() const { return static_cast<uint32_t>(networks_.size()); }
@@ -90,6 +97,9 @@ class PacketFabric : public Component {
 
  private:
   void links_of(uint32_t n, const LinkVisitor& visit) const;
+  /// Calls interface(rank) and output(router, port) for what sends on the links of a network.
+  template <typename Interface, typename Output>
+  void for_each_sender(uint32_t n, Interface&& interface, Output&& output) const;
   /// The switch of a place's line, in its network.
   uint32_t switch_of(uint32_t place, uint32_t dimension) const;
   LinkReport report_of(uint32_t n, uint32_t router, uint32_t port) const;
@@ -124,6 +134,7 @@ class PacketFabric : public Component {
   std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
   std::vector<std::unique_ptr<RouterModel>> blocks_;  ///< in the place of routers
   std::vector<std::unique_ptr<ParkedEnd>> parked_;    ///< of these routers
+  std::vector<std::unique_ptr<packet::BurstWatch>> watches_;
 };
 
 }  // namespace weft

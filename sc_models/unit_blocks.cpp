@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "insight/activity_listener.h"
 #include "sc_models/message_bits.h"
 #include "sc_models/message_causes.h"
 #include "workload/collectives/elements.h"
@@ -124,7 +125,12 @@ Picoseconds UnitBlocks::send(const Result& result, uint32_t data, Picoseconds la
   if (pool_.causes() != nullptr)
     combined = pool_.causes()->stretch(insight::ActivityKind::unit, pool_.causes()->last(last.item), 0,
                                        cause_stream(packet), std::min(last.tail, now), now);
-  for (const auto& c : *result.contributions) pool_.release(c.item);
+  insight::ActivityListener* const listener =
+      pool_.causes() == nullptr ? nullptr : pool_.causes()->listener();
+  for (const auto& c : *result.contributions) {
+    if (listener != nullptr) listener->combined(c.item, cause_stream(packet), now);
+    pool_.release(c.item);
+  }
   // Held until all have been handed over: some may leave while others are.
   const uint32_t number = leave(result.block);
   uint32_t copies = 0;
@@ -137,6 +143,7 @@ Picoseconds UnitBlocks::send(const Result& result, uint32_t data, Picoseconds la
     copy.bytes = result.bytes;
     copy.destination = phase.view.rank(member);
     if (pool_.causes() != nullptr) pool_.causes()->submitted(ref, combined);
+    if (listener != nullptr) listener->submitted(ref);
     MessageId only;  // of the members' only round
     copy.id_high = pack_high(only, static_cast<uint32_t>(total_.results));
     if (data != kNoData && copies++ != 0) context_.data->payloads().add_reference(data);

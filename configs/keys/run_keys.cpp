@@ -81,6 +81,16 @@ constexpr KeyRow kOutputKeys[] = {
      "Simulated time at which the waveform ends. `end`: with the run."},
     {"waves_budget", Type::size, "2 GiB", from("1 KiB", "1 PiB"), in_output<&OutputConfig::waves_budget>,
      "Size that the waveform file never exceeds. The recording stops there, and the run says so."},
+    {"timeline", Type::boolean, "false", kAny, in_output<&OutputConfig::timeline>,
+     "Whether the run writes `timeline.pftrace`, which ui.perfetto.dev opens."},
+    {"timeline_from", Type::time, "0 ps", kAny, in_output<&OutputConfig::timeline_from>,
+     "Simulated time at which the timeline begins."},
+    {"timeline_to", Type::time, "end", kAny.or_word("end"), in_output<&OutputConfig::timeline_to>,
+     "Simulated time at which the timeline ends. `end`: with the run."},
+    {"timeline_budget", Type::size, "256 MiB", from("64 KiB", "1 PiB"),
+     in_output<&OutputConfig::timeline_budget>,
+     "Size that the timeline's file never exceeds. What comes later is summed up over longer and longer "
+     "times, and the run says so."},
 };
 
 }  // namespace

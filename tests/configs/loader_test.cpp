@@ -404,7 +404,12 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(reduce, b.run.reduce);
     EXPECT_EQ(seed, b.run.seed);
     EXPECT_EQ(data, b.run.data);
-    const auto& [dir, waves, waves_from, waves_to, waves_budget] = output;
+    const auto& [dir, waves, waves_from, waves_to, waves_budget, timeline, timeline_from, timeline_to,
+                 timeline_budget] = output;
+    EXPECT_EQ(timeline, b.output.timeline);
+    EXPECT_EQ(timeline_from, b.output.timeline_from);
+    EXPECT_EQ(timeline_to, b.output.timeline_to);
+    EXPECT_EQ(timeline_budget, b.output.timeline_budget);
     EXPECT_EQ(dir, b.output.dir);
     EXPECT_EQ(waves, b.output.waves);
     EXPECT_EQ(waves_from, b.output.waves_from);

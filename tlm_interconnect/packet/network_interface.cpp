@@ -548,6 +548,7 @@ void NetworkInterface::send(Ticks t) {
   if (sent_ == 0) payload_sent_ += pool_[packet_].bytes;
   sent_ += n;
   flits_sent_ += n;
+  if (watch_ != nullptr) watch_->sent(start, n, flit_time_);
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
   if (sent_ == packet_flits_ && last_of_ != 0) {
     ++messages_sent_;

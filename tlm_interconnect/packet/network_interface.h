@@ -21,6 +21,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/burst_watch.h"
 #include "tlm_interconnect/packet/clock_edges.h"
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
@@ -192,6 +193,8 @@ class NetworkInterface final : public sc_core::sc_module {
 
   // -- read by checks and reports
   uint64_t flits_sent() const { return flits_sent_; }
+  /// Tells of what it sends. At elaboration.
+  void watch(BurstWatch& watch) { watch_ = &watch; }
   uint64_t flits_received() const { return flits_received_; }
   uint64_t packets_sent() const { return packets_sent_; }
   uint64_t packets_received() const { return packets_received_; }
@@ -413,6 +416,7 @@ class NetworkInterface final : public sc_core::sc_module {
   sc_core::sc_event event_;
   uint64_t activations_ = 0;
   uint64_t flits_sent_ = 0;
+  BurstWatch* watch_ = nullptr;  ///< null: nobody watches
   uint64_t flits_received_ = 0;
   uint64_t packets_sent_ = 0;
   uint64_t packets_received_ = 0;

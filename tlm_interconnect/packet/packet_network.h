@@ -59,6 +59,8 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   /// Waveforms of the routers (see RouterProbes). Call at elaboration; `probes` must outlive the network.
   /// What is recorded is simulated packet by packet: with anything selected there are no trains.
   void record(vcd::ProbeHub& probes);
+  /// Somebody watches what leaves its routers and interfaces: every packet is simulated. At elaboration.
+  void watch() { recorded_ = true; }
 
   /// Flits sent by all routers and interfaces, trains not counted: while this does not grow nothing moves.
   uint64_t flits_moved() const;

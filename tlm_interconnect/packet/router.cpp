@@ -668,6 +668,7 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   if (probes_) {
     probes_->sent(p, v, in.out_port, in.out_vc, start, n, stride);
   }
+  if (!watches_.empty() && watches_[in.out_port] != nullptr) watches_[in.out_port]->sent(start, n, stride);
   const Ticks done = aligned_ ? end : edges_.before(end);
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.
   const Ticks last = end - stride;

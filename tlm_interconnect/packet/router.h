@@ -20,6 +20,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/burst_watch.h"
 #include "tlm_interconnect/packet/buffer_meter.h"
 #include "tlm_interconnect/packet/clock_edges.h"
 #include "tlm_interconnect/packet/ecn_marker.h"
@@ -115,6 +116,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   Picoseconds busy(uint32_t output) const {
     return picoseconds(ports_[output].flits * ports_[output].flit_time);
   }
+  /// How long a flit occupies the link of an output.
+  Ticks flit_time(uint32_t output) const { return ports_[output].flit_time; }
   /// Flits of one input VC that have been announced and not yet sent on.
   uint32_t pending(uint32_t input, uint32_t vc) const { return inputs_[input * vcs_ + vc].pending; }
   /// Credits of one output VC, here or on their way.
@@ -144,6 +147,12 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   /// Call at elaboration. True if anything of this router is selected.
   bool record(vcd::ProbeHub& probes);
+
+  /// Tells of what leaves by an output. At elaboration.
+  void watch(uint32_t output, BurstWatch& watch) {
+    watches_.resize(ports_.size());
+    watches_[output] = &watch;
+  }
 
   /// What stands at a link's other end tells later than a router does. At elaboration.
   void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
@@ -369,6 +378,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   Ticks decided_ = 0;
 
   std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
+  std::vector<BurstWatch*> watches_;      ///< by output; empty: nobody watches
 
   std::unique_ptr<EcnMarker> ecn_;     ///< null: nothing is marked
   std::vector<uint32_t> counted_for_;  ///< ECN, per input VC: the output of its newest packet, kFree: unknown

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "insight/activity_listener.h"
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
@@ -53,7 +54,10 @@ bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t p
 void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority,
                              bool for_all) {
   const Picoseconds now = port_.now();
+  if (causes_ != nullptr && causes_->listener() != nullptr) tell_start(stream, *plan, now);
   if (plan->empty()) {
+    if (causes_ != nullptr && causes_->listener() != nullptr)
+      causes_->listener()->collective_ended(index(rank_), stream, now);
     CollectiveDone done;
     done.stream = stream;
     done.started = done.finished = now;
@@ -238,6 +242,31 @@ void CollectiveEngine::resume(const Active& active, uint32_t chunk, const Queue&
   causes_->because(freed ? queue.freed : active.causes[chunk]);
 }
 
+/// To the log's listener.
+void CollectiveEngine::tell_start(uint32_t stream, const CollectivePlan& plan, Picoseconds now) const {
+  causes_->listener()->collective_began(
+      {index(rank_), stream, to_string(plan.request().op), plan.request().bytes, now});
+}
+
+/// .. a chunk's phase begins or ends now.
+void CollectiveEngine::tell_phase(const Active& active, uint32_t chunk_index, bool begins) const {
+  const Chunk& chunk = active.chunks[chunk_index];
+  const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
+  const insight::ActivityListener::Phase told{index(rank_),
+                                              active.stream,
+                                              chunk_index,
+                                              chunk.phase,
+                                              to_string(phase.op),
+                                              active.plan->chunk_bytes(chunk_index),
+                                              chunk.since,
+                                              port_.now()};
+  if (begins) {
+    causes_->listener()->phase_began(told);
+  } else {
+    causes_->listener()->phase_ended(told);
+  }
+}
+
 void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue) {
   if (causes_ != nullptr) resume(active, chunk_index, queue);
   Chunk& chunk = active.chunks[chunk_index];
@@ -245,6 +274,7 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   PhaseTime& time = active.phases[chunk.phase];
   time.queue += now - chunk.since;
   ++time.chunks;
+  if (causes_ != nullptr && causes_->listener() != nullptr) tell_phase(active, chunk_index, true);
   chunk.since = now;
   chunk.round = 0;
   chunk.split = active.plan->split(active.views, chunk_index, chunk.phase);
@@ -458,6 +488,7 @@ uint32_t CollectiveEngine::take_early(const Active& active, uint32_t chunk, uint
 void CollectiveEngine::end_phase(Active& active, uint32_t chunk_index) {
   Chunk& chunk = active.chunks[chunk_index];
   active.phases[chunk.phase].network += port_.now() - chunk.since;
+  if (causes_ != nullptr && causes_->listener() != nullptr) tell_phase(active, chunk_index, false);
   Queue& queue = queue_of(active, chunk_index, chunk.phase);
   for (size_t i = 0; i < queue.running.size(); ++i) {
     if (queue.running[i].active == &active && queue.running[i].chunk == chunk_index) {
@@ -492,6 +523,8 @@ void CollectiveEngine::finish_chunk(Active& active) {
 void CollectiveEngine::finish(Active& active) {
   --active_count_;
   if (last_ == &active) last_ = nullptr;
+  if (causes_ != nullptr && causes_->listener() != nullptr)
+    causes_->listener()->collective_ended(index(rank_), active.stream, port_.now());
   CollectiveDone done;
   done.stream = active.stream;
   done.started = active.started;

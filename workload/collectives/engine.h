@@ -208,6 +208,8 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   void settle();
   void serve(Queue& queue);
   void begin(Active& active, uint32_t chunk, Queue& queue);
+  void tell_start(uint32_t stream, const CollectivePlan& plan, Picoseconds now) const;
+  void tell_phase(const Active& active, uint32_t chunk, bool begins) const;
   void resume(const Active& active, uint32_t chunk, const Queue& queue);
   void enter_round(Active& active, uint32_t chunk);
   void contribute(Active& active, uint32_t chunk);

@@ -3,10 +3,36 @@
 
 #include "workload/graph/node_causes.h"
 
+#include "insight/activity_listener.h"
+
 namespace weft::graph {
 
 using insight::ActivityId;
 using insight::ActivityKind;
+using insight::NodeKind;
+
+namespace {
+
+NodeKind kind_of(const trace::Node& node) {
+  switch (node.type) {
+    case trace::NodeType::comp:
+      return NodeKind::compute;
+    case trace::NodeType::mem_load:
+    case trace::NodeType::mem_store:
+      return node.location == trace::Location::local ? NodeKind::local_memory : NodeKind::remote_memory;
+    default:
+      return NodeKind::communication;
+  }
+}
+
+/// That it moves; of a compute node none.
+uint64_t bytes_of(const trace::Node& node) {
+  const NodeKind kind = kind_of(node);
+  if (kind == NodeKind::compute) return 0;
+  return kind == NodeKind::communication ? node.comm_size : node.tensor_size;
+}
+
+}  // namespace
 
 NodeCauses::NodeCauses(insight::CausalLog& log, trace::Feeder& feeder, uint32_t npu, Picoseconds origin)
     : log_(log), feeder_(feeder), npu_(npu), origin_(origin), of_node_(feeder.node_count()) {
@@ -36,9 +62,13 @@ void NodeCauses::started(const trace::Node& node, Picoseconds now) {
   const ActivityId id = cause(node, now);
   of_node_[node.index] = id;
   log_.because(id);
+  if (log_.listener() != nullptr)
+    log_.listener()->node_began({npu_, node.index, node.id, node.name, kind_of(node),
+                                 bytes_of(node), origin_ + now});
 }
 
 void NodeCauses::ended(const trace::Node& node, RankState state, Picoseconds since, Picoseconds now) {
+  if (log_.listener() != nullptr) log_.listener()->node_ended(npu_, node.index, origin_ + now);
   ActivityId id = log_.because();
   if (state != RankState::communication) {
     const ActivityKind kind = state == RankState::compute        ? ActivityKind::compute
