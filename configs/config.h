@@ -309,7 +309,7 @@ struct OutputConfig {
   bool timeline = false;
   Picoseconds timeline_from = 0;
   Picoseconds timeline_to = 0;  ///< 0: the end of the run
-  uint64_t timeline_budget = uint64_t{256} << 20;
+  uint64_t timeline_budget = uint64_t{64} << 20;
 };
 
 struct Config {

@@ -72,6 +72,7 @@ class ActivityListener {
     uint32_t chunk = 0;
     uint32_t phase = 0;
     uint64_t bytes = 0;
+    Picoseconds ready = 0;  ///< it could have begun
     Picoseconds begin = 0;
     Picoseconds end = 0;
     Picoseconds busy = 0;  ///< as links.csv counts

@@ -41,7 +41,7 @@ void CausalLog::grow() {
 }
 
 ActivityId CausalLog::add(const Activity& activity) {
-  if (blocks_kept_ == 0) return kNoActivity;
+  if (!keeps()) return kNoActivity;
   if (next_ >> kBlockBits >= blocks_.size()) grow();
   blocks_[next_ >> kBlockBits][next_ & (kBlockSize - 1)] = activity;
   return static_cast<ActivityId>(next_++);
@@ -60,7 +60,7 @@ ActivityId CausalLog::stretch(ActivityKind kind, ActivityId cause, uint32_t wher
 }
 
 void CausalLog::submitted(uint32_t packet) {
-  submitted(packet, because_);
+  if (keeps()) submitted(packet, because_);
   if (listener_ != nullptr) listener_->submitted(packet);
 }
 
@@ -71,12 +71,14 @@ void CausalLog::submitted(uint32_t packet, ActivityId cause) {
 }
 
 ActivityId CausalLog::follow(uint32_t packet, Activity activity) {
+  if (!keeps()) return kNoActivity;
   if (packet >= messages_.size()) submitted(packet, kNoActivity);
   activity.cause = messages_[packet].last;
   return messages_[packet].last = add(activity);
 }
 
 void CausalLog::crossed(uint32_t packet, const Activity& crossing) {
+  if (!keeps()) return;
   Activity activity = crossing;
   activity.kind = static_cast<uint32_t>(ActivityKind::crossing);
   activity.before = last_on_[crossing.where];
@@ -88,7 +90,7 @@ void CausalLog::crossed(uint32_t packet, const Activity& crossing) {
 }
 
 void CausalLog::left(uint32_t packet, Picoseconds end) {
-  if (packet >= messages_.size()) return;
+  if (!keeps() || packet >= messages_.size()) return;
   const Message& message = messages_[packet];
   Activity sent;
   sent.kind = static_cast<uint32_t>(ActivityKind::sent);

@@ -91,6 +91,8 @@ class CausalLog {
 
   /// Who hears of activities as they become known. Null: nobody.
   ActivityListener* listener() const { return listener_; }
+  /// False: there is nothing but the listener.
+  bool keeps() const { return blocks_kept_ != 0; }
 
   /// What has ended last: the cause of what begins now.
   ActivityId because() const { return because_; }

@@ -247,6 +247,14 @@ std::string results_text(const Config& config, const CollectiveOptions& options,
   return text;
 }
 
+/// Switches take part in one of the sizes.
+bool uses_units(collectives::PlanBuilder& plans, CollectiveOp op, const std::vector<uint64_t>& sizes,
+                uint32_t root) {
+  return std::any_of(sizes.begin(), sizes.end(), [&](uint64_t bytes) {
+    return CollectiveJob::plan_of(plans, op, bytes, root)->uses_units();
+  });
+}
+
 /// Throws UserError for what keeps one of the sizes from being run. True: they are folded.
 bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilder& plans, CollectiveOp op,
                        const std::vector<uint64_t>& sizes, uint32_t root) {
@@ -312,7 +320,9 @@ ExitCode collective(const CollectiveOptions& options) {
   set_up_kernel();
   vcd::ProbeHub probes;
   std::optional<RunTimeline> timeline;
-  if (folder) timeline.emplace(*config, *folder, probes);
+  // Without NPUs there are signals of few modules, and to declare all the others takes time.
+  const bool signals = config->collectives.reduction == ReductionKind::hbm || uses_units(*plans, op, sizes, root);
+  if (folder) timeline.emplace(*config, *folder, signals ? &probes : nullptr);
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, *config, options.out);
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");

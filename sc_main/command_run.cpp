@@ -165,7 +165,7 @@ ExitCode run(const RunOptions& options) {
   std::vector<std::string> warnings;
   vcd::ProbeHub probes;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits, probes);
-  RunTimeline timeline(config, folder, probes);
+  RunTimeline timeline(config, folder, &probes);
   const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path, timeline.listener());
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, config, folder.path());
   std::unique_ptr<Machine, NoTeardown> machine;

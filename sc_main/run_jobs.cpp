@@ -76,7 +76,7 @@ class Run {
       own.folder->write("effective.yaml", effective_yaml(own.config));
     }
     waves_ = make_waves(config_, *folder_, options_.waves_flits, probes_);
-    timeline_ = std::make_unique<RunTimeline>(config_, *folder_, probes_);
+    timeline_ = std::make_unique<RunTimeline>(config_, *folder_, &probes_);
   }
 
   void build(std::vector<Workload>& workloads) {

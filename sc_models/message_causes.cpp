@@ -21,24 +21,23 @@ LinkCauses::LinkCauses(insight::CausalLog& log, const std::string& name, std::st
     : log_(log), link_(log.add_link({name, std::move(link_class)})), other_(other) {}
 
 void LinkCauses::occupied(const Use& use) {
-  insight::Activity crossing;
-  crossing.ready = use.ready;
-  crossing.begin = use.start;
-  crossing.end = use.end;
-  fabric::Packet packet;
-  packet.id_low = use.id_low;
-  crossing.what = cause_stream(packet);
-  crossing.where = link_;
-  crossing.by_head = use.not_before_end > use.ready ? 1 : 0;
-  crossing.tail_limited =
-      use.not_before_end != 0 && use.end == use.not_before_end && use.end > use.start ? 1 : 0;
-  log_.crossed(use.packet, crossing);
-  if (log_.listener() != nullptr) {
-    const MessageId id = unpack(use.id_low, 0);
-    const uint32_t what = use.packet == 0 ? insight::kOtherTraffic : crossing.what;
-    log_.listener()->crossed({link_, use.packet, what, id.chunk, id.phase, use.bytes, use.start,
-                              use.end, use.end - use.start});
+  const MessageId id = unpack(use.id_low, 0);
+  const uint32_t what = id.kind == MessageId::Kind::point_to_point ? insight::kPointToPoint : id.stream + 1;
+  if (log_.keeps()) {
+    insight::Activity crossing;
+    crossing.ready = use.ready;
+    crossing.begin = use.start;
+    crossing.end = use.end;
+    crossing.what = what;
+    crossing.where = link_;
+    crossing.by_head = use.not_before_end > use.ready ? 1 : 0;
+    crossing.tail_limited =
+        use.not_before_end != 0 && use.end == use.not_before_end && use.end > use.start ? 1 : 0;
+    log_.crossed(use.packet, crossing);
   }
+  if (log_.listener() != nullptr)
+    log_.listener()->crossed({link_, use.packet, use.packet == 0 ? insight::kOtherTraffic : what, id.chunk,
+                              id.phase, use.bytes, use.ready, use.start, use.end, use.end - use.start});
   if (other_ != nullptr) other_->occupied(use);
 }
 

@@ -98,19 +98,23 @@ void Nmu::tell_exchange(const Port& port, fabric::PacketRef ref, Picoseconds car
 void Nmu::tell_delivery(fabric::PacketRef ref, Picoseconds reduce) {
   const fabric::Packet& packet = pool_[ref];
   const MessageId id = unpack(packet.id_low, packet.id_high);
-  insight::Activity message;
-  message.kind = static_cast<uint32_t>(insight::ActivityKind::message);
-  message.where = index(rank_);
-  message.what = cause_stream(packet);
-  message.before = static_cast<uint32_t>(id.chunk) << 8 | id.phase;
-  message.end = now();
-  message.begin = message.end - reduce;
-  message.ready = message.begin - endpoint_delay_;
-  causes_->because(causes_->follow(ref, message));
+  const uint32_t stream = cause_stream(packet);
+  const Picoseconds end = now();
+  const Picoseconds ready = end - reduce - endpoint_delay_;
+  if (causes_->keeps()) {
+    insight::Activity message;
+    message.kind = static_cast<uint32_t>(insight::ActivityKind::message);
+    message.where = index(rank_);
+    message.what = stream;
+    message.before = static_cast<uint32_t>(id.chunk) << 8 | id.phase;
+    message.end = end;
+    message.begin = end - reduce;
+    message.ready = ready;
+    causes_->because(causes_->follow(ref, message));
+  }
   if (causes_->listener() != nullptr)
-    causes_->listener()->delivered({ref, message.what, index(rank_), packet.source, id.chunk, id.phase,
-                                    id.round, packet.bytes, packet.queued, message.ready, reduce,
-                                    message.end});
+    causes_->listener()->delivered({ref, stream, index(rank_), packet.source, id.chunk, id.phase, id.round,
+                                    packet.bytes, packet.queued, ready, reduce, end});
 }
 
 void Nmu::tell_arrival(const PacketEnd& end, const packet::Message& message, Picoseconds at,

@@ -406,7 +406,7 @@ class BurstTeller final : public packet::BurstWatch {
     insight::ActivityListener::Crossing crossing;
     crossing.link = link_;
     crossing.bytes = uint64_t{flits} * flit_bytes_;
-    crossing.begin = picoseconds(first);
+    crossing.ready = crossing.begin = picoseconds(first);
     crossing.end = picoseconds(first + (flits - 1) * stride + flit_time_);
     crossing.busy = picoseconds(flits_ * flit_time_) - before;
     listener_.crossed(crossing);

@@ -87,7 +87,7 @@ constexpr KeyRow kOutputKeys[] = {
      "Simulated time at which the timeline begins."},
     {"timeline_to", Type::time, "end", kAny.or_word("end"), in_output<&OutputConfig::timeline_to>,
      "Simulated time at which the timeline ends. `end`: with the run."},
-    {"timeline_budget", Type::size, "256 MiB", from("64 KiB", "1 PiB"),
+    {"timeline_budget", Type::size, "64 MiB", from("64 KiB", "1 PiB"),
      in_output<&OutputConfig::timeline_budget>,
      "Size that the timeline's file never exceeds. What comes later is summed up over longer and longer "
      "times, and the run says so."},

@@ -21,7 +21,7 @@ void add_timeline_options(CLI::App& command, TextOptions& add, TimelineOptions& 
       "Only what touches this part of simulated time: \"1 us:20 us\" (output.timeline_from, "
       "output.timeline_to)");
   add("--timeline-budget", options.budget, "SIZE",
-      "Size that timeline.pftrace never exceeds, by less detail (output.timeline_budget; default: 256 MiB)");
+      "Size that timeline.pftrace never exceeds, by less detail (output.timeline_budget; default: 64 MiB)");
 }
 
 void set_timeline(const TimelineOptions& options, OutputConfig& output) {
@@ -42,7 +42,7 @@ void set_timeline(const TimelineOptions& options, OutputConfig& output) {
     output.timeline_budget = parse_budget("--timeline-budget", "output.timeline_budget", options.budget);
 }
 
-RunTimeline::RunTimeline(const Config& config, const OutputFolder& folder, vcd::ProbeHub& probes) {
+RunTimeline::RunTimeline(const Config& config, const OutputFolder& folder, vcd::ProbeHub* probes) {
   const OutputConfig& output = config.output;
   if (!output.timeline) return;
   timeline::Options options;
@@ -51,7 +51,7 @@ RunTimeline::RunTimeline(const Config& config, const OutputFolder& folder, vcd::
   if (output.timeline_to != 0) options.to = output.timeline_to;
   options.budget = output.timeline_budget;
   timeline_ = std::make_unique<timeline::Timeline>(options);
-  timeline_->listen(probes);
+  if (probes != nullptr) timeline_->listen(*probes);
   if (options.from != 0 || output.timeline_to != 0)
     timeline_->remark(fmt::format("only what touches {} to {}", readable_time(options.from),
                                   output.timeline_to != 0 ? readable_time(options.to) : "the end"));

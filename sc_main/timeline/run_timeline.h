@@ -31,8 +31,9 @@ void set_timeline(const TimelineOptions& options, OutputConfig& output);
 /// The timeline of a run, or nothing: a null one costs one test.
 class RunTimeline {
  public:
-  /// Nothing, unless the configuration asks. It listens to `probes`. Errors are TraceFile's.
-  RunTimeline(const Config& config, const OutputFolder& folder, vcd::ProbeHub& probes);
+  /// Nothing, unless the configuration asks. It listens to `probes`; null: to no signals. Errors are
+  /// TraceFile's.
+  RunTimeline(const Config& config, const OutputFolder& folder, vcd::ProbeHub* probes);
   bool on() const { return timeline_ != nullptr; }
   /// Who is to hear of activities. Null: nobody.
   insight::ActivityListener* listener() const { return timeline_.get(); }

@@ -23,6 +23,8 @@ constexpr uint64_t kFlowBytes = 160;
 constexpr uint64_t kSpareBytes = 8192;
 /// Sums get longer each time that so much of the budget has gone.
 constexpr uint64_t kStretchShare = 32;
+/// The first ones take this part of the time that the file covers then.
+constexpr Picoseconds kFirstStretch = 16;
 
 uint32_t bins_of(uint64_t budget) {
   if (budget >= 4u << 20) return 2048;
@@ -110,29 +112,46 @@ TrackId Timeline::folder(const std::string& name, TrackId parent, uint32_t rank,
 }
 
 TrackId Timeline::folder_of(const Row& row) {
-  if (row.npu != kNoNpu) {
-    if (npu_folders_.size() <= row.npu) npu_folders_.resize(std::max<size_t>(row.npu + 1, 2 * npu_folders_.size()));
-    TrackId& own = npu_folders_[row.npu];
-    if (own == 0) {
-      const auto label = npu_labels_.find(row.npu);
-      own = folder(label == npu_labels_.end() ? fmt::format("npu{}", row.npu) : label->second, npus_, row.npu,
-                   {});
-    }
-    return own;
+  if (row.npu == kNoNpu) {
+    Owner& own = owners_[row.owner];
+    if (own.folder == 0) own.folder = folder(own.name, own.memory ? memory_ : fabric_, row.owner, {});
+    return own.folder;
   }
-  if (row.owner.empty()) return row.of_memory ? memory_ : fabric_;
-  TrackId& own = owners_[row.owner];
-  if (own == 0) own = folder(row.owner, row.of_memory ? memory_ : fabric_, owners_made_++, {});
+  if (npu_folders_.size() <= row.npu)
+    npu_folders_.resize(std::max<size_t>(row.npu + size_t{1}, 2 * npu_folders_.size()));
+  TrackId& own = npu_folders_[row.npu];
+  if (own == 0) {
+    const auto label = npu_labels_.find(row.npu);
+    own = folder(label == npu_labels_.end() ? fmt::format("npu{}", row.npu) : label->second, npus_, row.npu, {});
+  }
   return own;
 }
 
-Timeline::Row* Timeline::new_row(std::string name, Kind kind, uint32_t rank) {
-  rows_.push_back(std::make_unique<Row>());
-  Row* const row = rows_.back().get();
-  row->name = std::move(name);
-  row->kind = kind;
-  row->rank = rank;
-  return row;
+uint32_t Timeline::owner_of(std::string_view name, bool memory) {
+  const auto [known, fresh] = owner_numbers_.try_emplace(std::string(name), owners_.size());
+  if (fresh) owners_.push_back({std::string(name), memory, 0});
+  return known->second;
+}
+
+std::string Timeline::text_of(const Row& row) const {
+  if (row.link == 0) return row.name;
+  const std::string& name = log_->link(row.link).name;
+  return "link " + name.substr(name.rfind('.') + 1);
+}
+
+/// A new line of the row.
+TrackId Timeline::line_of(const Row& row, std::string_view after) {
+  return file_.add_track({row.folder, text_of(row) + std::string(after), row.rank, row.counter,
+                          row.of_bytes ? "bytes" : "", {}});
+}
+
+Timeline::Row* Timeline::new_row(const char* name, Kind kind, uint32_t rank) {
+  rows_.emplace_back();
+  Row& row = rows_.back();
+  row.name = name;
+  row.kind = kind;
+  row.rank = rank;
+  return &row;
 }
 
 Timeline::Row& Timeline::row_of(uint32_t npu, RowOfNpu which) {
@@ -161,66 +180,66 @@ Timeline::Row& Timeline::row_of(uint32_t npu, RowOfNpu which) {
 }
 
 /// A link's name is "job.nmu3.d0_plus": it is in the folder of npu3. Others have folders of their own.
-Timeline::Row& Timeline::link_row(uint32_t link) {
-  if (link_rows_.size() <= link) link_rows_.resize(std::max<size_t>(link + size_t{1}, 2 * link_rows_.size()));
-  Row*& row = link_rows_[link];
-  if (row != nullptr) return *row;
+Timeline::OfLink& Timeline::of_link(uint32_t link) {
+  if (links_.size() <= link) links_.resize(std::max<size_t>(link + size_t{1}, 2 * links_.size()));
+  OfLink& own = links_[link];
+  if (own.row != nullptr) return own;
   const std::string_view name = without_scope(log_->link(link).name);
-  const size_t dot = name.find('.');
-  const std::string_view owner = name.substr(0, dot);
-  row = new_row("", Kind::messages, kRankOfLinks + link);
-  row->alone = true;
-  const uint64_t npu = number_after(owner, "nmu");
-  if (npu != kNever && dot != std::string_view::npos) {
-    row->npu = static_cast<uint32_t>(npu);
-    row->name = fmt::format("link {}", name.substr(dot + 1));
+  own.row = new_row("", Kind::messages, kRankOfLinks + link);
+  own.row->link = link;
+  own.row->alone = true;
+  const uint64_t npu = number_after(name.substr(0, name.find('.')), "nmu");
+  if (npu != kNever) {
+    own.npu = own.row->npu = static_cast<uint32_t>(npu);
   } else {
-    const size_t last = name.rfind('.');
-    row->owner = std::string(name.substr(0, last));
-    row->name = last == std::string_view::npos ? "link" : fmt::format("link {}", name.substr(last + 1));
+    own.row->owner = owner_of(name.substr(0, name.rfind('.')), false);
   }
-  return *row;
+  return own;
 }
 
 Timeline::Row& Timeline::unit_row() {
   if (units_ == nullptr) {
     units_ = new_row("messages", Kind::messages, 0);
-    units_->owner = "collective units";
+    units_->owner = owner_of("collective units", false);
   }
   return *units_;
 }
 
 /// Is the row in the file? It is if the budget can hold it to its end.
 bool Timeline::shown(Row& row) {
-  if (row.shown != Row::Shown::unknown) return row.shown == Row::Shown::yes;
+  if (row.shown != Shown::unknown) return row.shown == Shown::yes;
   if (file_.bytes() + reserved_ + kRowBytes + kSumBytes > options_.budget) {
-    row.shown = Row::Shown::no;
+    row.shown = Shown::no;
     ++hidden_rows_;
     return false;
   }
-  row.shown = Row::Shown::yes;
+  row.shown = Shown::yes;
   reserved_ += kSumBytes;
   row.folder = folder_of(row);
-  if (row.counter)
-    row.lanes.push_back({file_.add_track({row.folder, row.name, row.rank, true, row.unit, {}}), 0});
+  if (row.counter) row.first.track = line_of(row, {});
   spend();
   return true;
 }
 
 /// The first line of the row that is free at `begin`; it is taken until `until`.
-uint32_t Timeline::lane_of(Row& row, Picoseconds begin, Picoseconds until) {
-  uint32_t lane = 0;
-  while (!row.alone && lane < row.lanes.size() && row.lanes[lane].until > begin) ++lane;
-  if (lane == row.lanes.size())
-    row.lanes.push_back({file_.add_track({row.folder, row.name, row.rank, false, {}, {}}), 0});
-  row.lanes[lane].until = until;
-  return lane;
+uint32_t Timeline::take_lane(Row& row, Picoseconds begin, Picoseconds until) {
+  uint32_t number = 0;
+  const uint32_t lanes = row.more == nullptr ? 1 : 1 + static_cast<uint32_t>(row.more->size());
+  while (!row.alone && number < lanes && lane(row, number).until > begin) ++number;
+  if (number == lanes) {
+    if (row.more == nullptr) row.more = std::make_unique<std::vector<Lane>>();
+    row.more->emplace_back();
+  }
+  Lane& own = lane(row, number);
+  if (own.track == 0) own.track = line_of(row, {});
+  own.until = until;
+  return number;
 }
 
 /// A thing that has ended, in a free line of its row.
 void Timeline::write(Row& row, EventName name, Picoseconds begin, Picoseconds end, TraceFile::Flow flow,
                      const Arguments& arguments) {
-  const TrackId track = row.lanes[lane_of(row, begin, end)].track;
+  const TrackId track = track_at(row, begin, end);
   if (begin == end) {
     file_.instant(track, name, begin, flow, arguments);
   } else {
@@ -231,43 +250,42 @@ void Timeline::write(Row& row, EventName name, Picoseconds begin, Picoseconds en
 
 // Sums
 
-void Timeline::sum_up(Row& row, Picoseconds begin, Picoseconds end, uint64_t bytes, Picoseconds busy) {
-  if (row.count != 0 && stretch_ != kNever && begin >= row.begin && begin - row.begin >= stretch_) flush(row);
-  if (row.count == 0) {
-    const Picoseconds free = row.alone && !row.lanes.empty() ? row.lanes[0].until : row.sums_end;
-    row.begin = row.end = std::max(begin, free);
-  }
-  row.end = std::max(row.end, end);
-  ++row.count;
-  row.bytes += bytes;
-  row.busy += busy;
+Timeline::Sums& Timeline::sum_up(Row& row, Picoseconds begin, Picoseconds end, uint64_t bytes,
+                                 Picoseconds busy) {
+  if (row.sums == nullptr) row.sums = std::make_unique<Sums>();
+  Sums& sums = *row.sums;
+  if (sums.count != 0 && stretch_ != kNever && begin >= sums.begin && begin - sums.begin >= stretch_) flush(row);
+  if (sums.count == 0) sums.begin = sums.end = std::max(begin, sums.last);
+  sums.end = std::max(sums.end, end);
+  ++sums.count;
+  sums.bytes += bytes;
+  sums.busy += busy;
+  return sums;
 }
 
 void Timeline::flush(Row& row) {
-  if (row.count == 0) return;
+  if (row.sums == nullptr || row.sums->count == 0) return;
+  Sums& sums = *row.sums;
   Arguments arguments;
-  arguments.add(Arg::count, row.count);
-  const char* name = "messages";
+  arguments.add(Arg::count, sums.count);
+  static const char* const kNames[kKinds] = {"accesses", "messages", "phases", "nodes", "collectives"};
+  const char* name = kNames[static_cast<uint32_t>(row.kind)];
   if (row.alone && row.kind == Kind::nodes) {
     name = "states";
-    for (uint32_t s = 0; s < 4; ++s) arguments.add_some(kStateArgs[s], row.states[s]);
+    for (uint32_t s = 0; s < 4; ++s) arguments.add_some(kStateArgs[s], sums.states[s]);
   } else {
-    if (row.kind == Kind::nodes) name = "nodes";
-    if (row.kind == Kind::phases) name = "phases";
-    if (row.kind == Kind::collectives) name = "collectives";
-    if (row.kind == Kind::counters) name = "accesses";
-    arguments.add_some(Arg::bytes, row.bytes);
-    arguments.add(Arg::busy_ps, row.busy);
+    arguments.add_some(Arg::bytes, sums.bytes);
+    arguments.add(Arg::busy_ps, sums.busy);
   }
   if (row.alone) {
-    row.sums = row.lanes[lane_of(row, row.begin, row.end)].track;
-  } else if (row.sums == 0) {
-    row.sums = file_.add_track({row.folder, row.name + ", summed up", row.rank, false, {}, {}});
+    sums.track = track_at(row, sums.begin, sums.end);
+  } else if (sums.track == 0) {
+    sums.track = line_of(row, ", summed up");
   }
-  file_.slice(row.sums, file_.name(name), row.begin, row.end, {}, arguments);
-  row.sums_end = row.end;
-  row.count = row.bytes = row.busy = 0;
-  row.states.fill(0);
+  file_.slice(sums.track, file_.name(name), sums.begin, sums.end, {}, arguments);
+  sums.last = sums.end;
+  sums.count = sums.bytes = sums.busy = 0;
+  sums.states.fill(0);
   spend();
 }
 
@@ -279,24 +297,27 @@ void Timeline::sum_from_now_on(Kind kind) {
   note(fmt::format("from here on summed up: {}", kWhat[static_cast<uint32_t>(kind)]), last_);
 }
 
-/// After something was written: is it time for less detail?
-void Timeline::spend() {
-  const uint64_t used = file_.bytes();
+void Timeline::lose_detail(uint64_t used) {
   const uint64_t budget = options_.budget;
   if (stretch_ == kNever) return;
-  static constexpr uint64_t kSixteenths[kKinds] = {4, 8, 10, 12, 14};
-  while (level_ < kKinds && (used >= budget / 16 * kSixteenths[level_] || used + reserved_ >= budget)) {
+  static constexpr uint64_t kSixteenths[kKinds] = {1, 8, 10, 12, 14};
+  const auto threshold = [&] { return level_ < kKinds ? budget / 16 * kSixteenths[level_] : ~uint64_t{0}; };
+  while (level_ < kKinds && (used >= threshold() || used + reserved_ >= budget)) {
     sum_from_now_on(static_cast<Kind>(level_++));
     if (level_ != 1) continue;
-    stretch_ = std::max<Picoseconds>(1000, last_ / 256);
+    stretch_ = std::max<Picoseconds>(1000, last_ / kFirstStretch);
     next_stretch_ = used + budget / kStretchShare;
   }
   if (used + reserved_ >= budget) {
     stretch_ = kNever;
-  } else if (used >= next_stretch_) {
+    next_check_ = ~uint64_t{0};
+    return;
+  }
+  if (used >= next_stretch_) {
     stretch_ *= 2;
     next_stretch_ = used + budget / kStretchShare;
   }
+  next_check_ = std::min(next_stretch_, threshold());
 }
 
 // Things that begin and end
@@ -304,8 +325,8 @@ void Timeline::spend() {
 void Timeline::begin_open(Opens& of, uint64_t key, Open open) {
   saw(open.begin);
   open.fine = fine(open.row->kind) && open.begin <= options_.to && shown(*open.row);
-  if (open.fine && open.name.number == 0) open.text = open.name.text;
-  if (open.fine) open.lane = lane_of(*open.row, open.begin, kNever);
+  if (open.fine && open.name.number == 0) open.text = std::make_unique<std::string>(open.name.text);
+  if (open.fine) open.lane = take_lane(*open.row, open.begin, kNever);
   of.insert_or_assign(key, std::move(open));
 }
 
@@ -316,16 +337,27 @@ void Timeline::end_open(Opens& of, uint64_t key, Picoseconds at, bool finished) 
   of.erase(found);
   saw(at);
   Row& row = *open.row;
-  if (open.fine) row.lanes[open.lane].until = at;
+  if (open.fine) lane(row, open.lane).until = at;
   if (!wanted(open.begin, at)) return;
   if (!shown(row)) {
     ++hidden_things_;
     return;
   }
-  if (!open.fine || !fine(row.kind)) return sum_up(row, open.begin, at, open.bytes, at - open.begin);
-  if (!finished) open.arguments.add(Arg::unfinished, 1);
-  if (open.name.number == 0) open.name.text = open.text;
-  file_.slice(row.lanes[open.lane].track, open.name, open.begin, at, {}, open.arguments);
+  if (!open.fine || !fine(row.kind)) {
+    sum_up(row, open.begin, at, open.bytes, at - open.begin);
+    return;
+  }
+  Arguments arguments;
+  arguments.add(row.kind == Kind::nodes ? Arg::node : Arg::collective, open.number);
+  if (row.kind == Kind::phases) {
+    arguments.add(Arg::chunk, open.chunk);
+    arguments.add(Arg::phase, open.phase);
+    arguments.add_some(Arg::waited_ps, open.waited);
+  }
+  arguments.add_some(Arg::bytes, open.bytes);
+  if (!finished) arguments.add(Arg::unfinished, 1);
+  if (open.name.number == 0) open.name.text = *open.text;
+  file_.slice(lane(row, open.lane).track, open.name, open.begin, at, {}, arguments);
   spend();
 }
 
@@ -345,8 +377,7 @@ void Timeline::node_began(const Node& node) {
   const std::string without = node.name.empty() ? fmt::format("node {}", node.id) : "";
   if (fine(Kind::nodes)) open.name = file_.name(node.name.empty() ? without : node.name);
   open.bytes = node.bytes;
-  open.arguments = {{Arg::node, node.id}};
-  open.arguments.add_some(Arg::bytes, node.bytes);
+  open.number = node.id;
   begin_open(nodes_, key_of(node.npu, node.index), std::move(open));
 }
 
@@ -376,7 +407,7 @@ void Timeline::collective_began(const Part& part) {
   open.begin = part.at;
   if (fine(Kind::collectives)) open.name = file_.name(known->second);
   open.bytes = part.bytes;
-  open.arguments = {{Arg::collective, number_of(part.stream)}, {Arg::bytes, part.bytes}};
+  open.number = number_of(part.stream);
   begin_open(parts_, key_of(part.npu, part.stream), std::move(open));
 }
 
@@ -400,11 +431,10 @@ void Timeline::phase_began(const Phase& phase) {
   const std::string name = fmt::format("P{} {}", phase.phase, phase.operation);
   if (fine(Kind::phases)) open.name = file_.name(name);
   open.bytes = phase.bytes;
-  open.arguments = {{Arg::collective, number_of(phase.stream)},
-                    {Arg::chunk, phase.chunk},
-                    {Arg::phase, phase.phase},
-                    {Arg::bytes, phase.bytes}};
-  open.arguments.add_some(Arg::waited_ps, phase.at - phase.ready);
+  open.number = number_of(phase.stream);
+  open.chunk = phase.chunk;
+  open.phase = phase.phase;
+  open.waited = phase.at - phase.ready;
   begin_open(phases_, key_of(phase), std::move(open));
 }
 
@@ -414,8 +444,32 @@ void Timeline::phase_ended(const Phase& phase) {
 
 // Messages
 
-Timeline::Flow* Timeline::flow_of(uint32_t packet) {
+inline Timeline::Flow* Timeline::flow_of(uint32_t packet) {
   return packet < flows_.size() && flows_[packet].live ? &flows_[packet] : nullptr;
+}
+
+/// Messages that this NPU has sent and that are not received.
+void Timeline::count_outstanding(uint32_t npu, int by, Picoseconds at) {
+  if (of_npus_.size() <= npu) of_npus_.resize(std::max<size_t>(npu + size_t{1}, 2 * of_npus_.size()));
+  OfNpu& own = of_npus_[npu];
+  own.outstanding += static_cast<uint32_t>(by);
+  if (!wanted(at, at)) return;
+  if (own.outstanding_track == 0) {
+    Row& row = row_of(npu, kOutstanding);
+    if (!shown(row)) return;
+    own.outstanding_track = row.first.track;
+  }
+  if (fine(Kind::counters)) {
+    file_.value(own.outstanding_track, at, uint64_t{own.outstanding});
+    return spend();
+  }
+  if (own.since != kNever && stretch_ != kNever && at >= own.since && at - own.since >= stretch_) {
+    file_.value(own.outstanding_track, own.since, uint64_t{own.most});
+    own.since = kNever;
+    spend();
+  }
+  own.most = own.since == kNever ? own.outstanding : std::max(own.most, own.outstanding);
+  own.since = std::min(own.since, at);
 }
 
 uint64_t Timeline::begin_flow(Flow& flow, Picoseconds at) {
@@ -425,9 +479,10 @@ uint64_t Timeline::begin_flow(Flow& flow, Picoseconds at) {
   return flow.id;
 }
 
-TraceFile::Flow Timeline::end_flow(Flow& flow) {
+TraceFile::Flow Timeline::end_flow(Flow& flow, Picoseconds at) {
   const uint64_t id = flow.id;
   if (id != 0) reserved_ -= kFlowBytes;
+  if (flow.npu != kNoNpu) count_outstanding(flow.npu, -1, at);
   flow = {};
   return {id, true};
 }
@@ -435,7 +490,7 @@ TraceFile::Flow Timeline::end_flow(Flow& flow) {
 /// The message is not received, as far as the log knows: its arrow ends apart.
 void Timeline::cut_off(Flow& flow, Picoseconds at) {
   const Picoseconds when = std::max(flow.at, at);
-  const TraceFile::Flow end = end_flow(flow);
+  const TraceFile::Flow end = end_flow(flow, when);
   if (end.id == 0) return;
   if (cut_off_ == 0)
     cut_off_ = file_.add_track({machine_, "messages that were not received", 1, false, {},
@@ -447,7 +502,7 @@ void Timeline::cut_off(Flow& flow, Picoseconds at) {
 void Timeline::submitted(uint32_t packet) {
   if (packet >= flows_.size()) flows_.resize(std::max<size_t>(packet + size_t{1}, 2 * flows_.size()));
   Flow& flow = flows_[packet];
-  if (flow.id != 0) cut_off(flow, flow.at);
+  if (flow.live) cut_off(flow, flow.at);
   flow = {};
   flow.live = true;
 }
@@ -490,35 +545,55 @@ void Timeline::cross(const Crossing& crossing) {
   saw(crossing.end);
   if (crossing.link < link_classes_.size())
     overview_.add(link_classes_[crossing.link], crossing.begin, crossing.end, crossing.busy, crossing.bytes);
+  OfLink& link = of_link(crossing.link);
+  Flow* const flow = flow_of(crossing.packet);
+  if (flow != nullptr && flow->npu == kNoNpu && link.npu != kNoNpu) {
+    flow->npu = link.npu;
+    flow->at = crossing.ready;
+    count_outstanding(link.npu, 1, crossing.ready);
+  }
   if (!wanted(crossing.begin, crossing.end)) return;
-  Row& row = link_row(crossing.link);
-  if (!shown(row)) {
-    ++hidden_things_;
-    return;
+  if (link.track == 0) {
+    if (!shown(*link.row)) {
+      ++hidden_things_;
+      return;
+    }
+    link.track = track_at(*link.row, crossing.begin, crossing.end);
   }
   if (!fine(Kind::messages)) {
     ++summed_messages_;
-    return sum_up(row, crossing.begin, crossing.end, crossing.bytes, crossing.busy);
+    sum_up(*link.row, crossing.begin, crossing.end, crossing.bytes, crossing.busy);
+    return;
   }
-  Flow* const flow = flow_of(crossing.packet);
-  if (flow != nullptr && flow->id == 0) begin_flow(*flow, crossing.begin);
-  if (flow != nullptr) flow->at = crossing.end;
-  const TraceFile::Flow arrow{flow != nullptr ? flow->id : 0, false};
-  Arguments arguments = {{Arg::bytes, crossing.bytes}};
+  if (flow != nullptr) {
+    if (flow->id == 0) begin_flow(*flow, crossing.begin);
+    flow->at = crossing.end;
+  }
+  Arguments arguments;
+  arguments.add(Arg::bytes, crossing.bytes);
   if (crossing.what == insight::kFlits) {
     arguments.add(Arg::busy_ps, crossing.busy);
   } else if (crossing.what < insight::kOtherTraffic) {
-    arguments.add(Arg::chunk, crossing.chunk);
-    arguments.add(Arg::phase, crossing.phase);
+    arguments.add_some(Arg::chunk, crossing.chunk);
+    arguments.add_some(Arg::phase, crossing.phase);
   }
-  write(row, name_of(crossing.what), crossing.begin, crossing.end, arrow, arguments);
+  file_.slice(link.track, name_of(crossing.what), crossing.begin, crossing.end,
+              {flow != nullptr ? flow->id : 0, false}, arguments);
+  spend();
 }
 
 void Timeline::entered(uint32_t packet, uint32_t what, uint32_t from, uint64_t bytes, Picoseconds at) {
   saw(at);
   Flow* const flow = flow_of(packet);
-  if (flow == nullptr || flow->id != 0 || !fine(Kind::messages) || !wanted(at, at)) return;
-  Row& row = from < insight::kPointToPoint >> 1 ? row_of(from, kSent) : unit_row();
+  if (flow == nullptr || flow->npu != kNoNpu || flow->id != 0) return;
+  const bool npu = from < insight::kPointToPoint >> 1;
+  if (npu) {
+    flow->npu = from;
+    flow->at = at;
+    count_outstanding(from, 1, at);
+  }
+  if (!fine(Kind::messages) || !wanted(at, at)) return;
+  Row& row = npu ? row_of(from, kSent) : unit_row();
   if (!shown(row)) return;
   const uint64_t id = begin_flow(*flow, at);
   write(row, name_of(what), at, at, {id, false}, {{Arg::bytes, bytes}});
@@ -529,41 +604,45 @@ void Timeline::delivered(const Delivery& delivery) {
   Flow* const flow = flow_of(delivery.packet);
   const bool arrow = flow != nullptr && flow->id != 0;
   if (!arrow && (!fine(Kind::messages) || !wanted(delivery.ready, delivery.end))) {
-    if (flow != nullptr) *flow = {};
+    if (flow != nullptr) end_flow(*flow, delivery.end);
     return;
   }
-  Row& row = row_of(delivery.npu, kReceived);
-  if (!shown(row)) {
-    ++hidden_things_;
-    if (arrow) cut_off(*flow, delivery.end);
-    if (flow != nullptr) *flow = {};
-    return;
+  if (of_npus_.size() <= delivery.npu)
+    of_npus_.resize(std::max<size_t>(delivery.npu + size_t{1}, 2 * of_npus_.size()));
+  if (of_npus_[delivery.npu].received_track == 0) {
+    Row& row = row_of(delivery.npu, kReceived);
+    if (!shown(row)) {
+      ++hidden_things_;
+      if (flow != nullptr) cut_off(*flow, delivery.end);
+      return;
+    }
+    of_npus_[delivery.npu].received_track = track_at(row, delivery.ready, delivery.ready);
   }
   Arguments arguments = {{Arg::from, delivery.from}, {Arg::bytes, delivery.bytes}};
   if (delivery.what != insight::kPointToPoint) {
-    arguments.add(Arg::chunk, delivery.chunk);
-    arguments.add(Arg::phase, delivery.phase);
+    arguments.add_some(Arg::chunk, delivery.chunk);
+    arguments.add_some(Arg::phase, delivery.phase);
     arguments.add(Arg::round, delivery.round);
   }
   arguments.add_some(Arg::queued_ps, delivery.queued);
   arguments.add_some(Arg::endpoint_ps, delivery.end - delivery.reduce - delivery.ready);
   arguments.add_some(Arg::reduce_ps, delivery.reduce);
-  const TraceFile::Flow end = flow != nullptr ? end_flow(*flow) : TraceFile::Flow{};
-  write(row, name_of(delivery.what), delivery.ready, delivery.end, end, arguments);
+  const TraceFile::Flow end = flow != nullptr ? end_flow(*flow, delivery.end) : TraceFile::Flow{};
+  if (delivery.ready == delivery.end) {
+    file_.instant(of_npus_[delivery.npu].received_track, name_of(delivery.what), delivery.end, end, arguments);
+    return spend();
+  }
+  write(row_of(delivery.npu, kReceived), name_of(delivery.what), delivery.ready, delivery.end, end, arguments);
 }
 
 void Timeline::combined(uint32_t packet, uint32_t what, Picoseconds at) {
   saw(at);
   Flow* const flow = flow_of(packet);
   if (flow == nullptr) return;
-  if (flow->id == 0) {
-    *flow = {};
-    return;
-  }
   Row& row = unit_row();
-  if (!shown(row)) return cut_off(*flow, at);
-  const TraceFile::Flow end = end_flow(*flow);
-  write(row, name_of(what), at, at, end, {});
+  if (flow->id != 0 && !shown(row)) return cut_off(*flow, at);
+  const TraceFile::Flow end = end_flow(*flow, at);
+  if (end.id != 0) write(row, name_of(what), at, at, end, {});
 }
 
 // Signals
@@ -571,7 +650,6 @@ void Timeline::combined(uint32_t packet, uint32_t what, Picoseconds at) {
 bool Timeline::wants(std::string_view name) {
   name = without_scope(name);
   if (begins_with(name, "npu")) return ends_with(name, ".state");
-  if (begins_with(name, "nmu") && ends_with(name, ".outstanding")) return true;
   if (ends_with(name, ".unit.buffered")) return true;
   if (name.find(".channel") != std::string_view::npos) return false;
   if (ends_with(name, ".queue")) return true;
@@ -587,24 +665,19 @@ vcd::SignalId Timeline::declared(const vcd::Signal& declared) {
   Signal signal;
   if (leaf == "state") {
     signal.row = &row_of(static_cast<uint32_t>(number_after(owner, "npu")), kState);
-  } else if (leaf == "outstanding") {
-    signal.what = Signal::What::counter;
-    signal.row = &row_of(static_cast<uint32_t>(number_after(owner, "nmu")), kOutstanding);
   } else {
     signal.what = leaf == "queue" ? Signal::What::queue : Signal::What::counter;
     const bool unit = leaf == "buffered";
     signal.row = new_row(unit ? "bytes in the buffer" : leaf == "queue" ? "accesses waiting or served" : "bytes moved",
                          Kind::counters, leaf == "bytes" ? 2 : 1);
     signal.row->counter = true;
-    signal.row->of_memory = !unit;
-    if (leaf != "queue") signal.row->unit = "bytes";
-    signal.row->owner = owner;
+    signal.row->of_bytes = leaf != "queue";
+    signal.row->owner = owner_of(owner, !unit);
     if (leaf == "queue") {
       memories_[owner] = signal.row;
       signal.busy = new_row("busy", Kind::counters, 0);
-      signal.busy->of_memory = true;
       signal.busy->alone = true;
-      signal.busy->owner = owner;
+      signal.busy->owner = signal.row->owner;
     }
   }
   signals_.push_back(signal);
@@ -634,8 +707,7 @@ void Timeline::end_state(Signal& signal, Picoseconds at) {
   } else if (fine(row.kind)) {
     write(row, file_.name(kStates[signal.value]), signal.since, at, {}, {});
   } else {
-    sum_up(row, signal.since, at, 0, 0);
-    row.states[signal.value - 1] += at - signal.since;
+    sum_up(row, signal.since, at, 0, 0).states[signal.value - 1] += at - signal.since;
   }
 }
 
@@ -659,16 +731,18 @@ void Timeline::value(Row& row, Picoseconds at, uint64_t v) {
     return;
   }
   if (fine(row.kind)) {
-    file_.value(row.lanes[0].track, at, v);
+    file_.value(row.first.track, at, v);
     return spend();
   }
-  if (row.count != 0 && stretch_ != kNever && at >= row.begin && at - row.begin >= stretch_) {
-    file_.value(row.lanes[0].track, row.begin, row.value);
-    row.count = 0;
+  if (row.sums == nullptr) row.sums = std::make_unique<Sums>();
+  Sums& sums = *row.sums;
+  if (sums.count != 0 && stretch_ != kNever && at >= sums.begin && at - sums.begin >= stretch_) {
+    file_.value(row.first.track, sums.begin, sums.value);
+    sums.count = 0;
     spend();
   }
-  row.value = row.count == 0 ? v : std::max(row.value, v);
-  if (row.count++ == 0) row.begin = at;
+  sums.value = sums.count == 0 ? v : std::max(sums.value, v);
+  if (sums.count++ == 0) sums.begin = at;
 }
 
 // The end
@@ -733,13 +807,16 @@ void Timeline::finish(Picoseconds end) {
     if (signal.what == Signal::What::state) end_state(signal, end);
     if (signal.what == Signal::What::queue) end_busy(signal, end);
   }
-  for (const auto& row : rows_) {
-    if (row->shown != Row::Shown::yes) continue;
-    if (!row->counter) {
-      flush(*row);
-    } else if (row->count != 0) {
-      file_.value(row->lanes[0].track, row->begin, row->value);
+  for (Row& row : rows_) {
+    if (row.shown != Shown::yes || row.sums == nullptr) continue;
+    if (!row.counter) {
+      flush(row);
+    } else if (row.sums->count != 0) {
+      file_.value(row.first.track, row.sums->begin, row.sums->value);
     }
+  }
+  for (const OfNpu& own : of_npus_) {
+    if (own.since != kNever) file_.value(own.outstanding_track, own.since, uint64_t{own.most});
   }
 }
 
@@ -747,6 +824,7 @@ void Timeline::close(Picoseconds end) {
   if (ended_) return;
   ended_ = true;
   finish(end);
+  overview_.settle();
   write_overview();
   if (cut_flows_ != 0)
     note(fmt::format("{} messages are not received in this file: see `messages that were not received`",

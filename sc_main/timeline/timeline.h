@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,7 +29,7 @@ struct Options {
   std::string path;
   Picoseconds from = 0;   ///< what touches [from, to] is recorded, whole
   Picoseconds to = kNever;
-  uint64_t budget = uint64_t{256} << 20;  ///< of the file
+  uint64_t budget = uint64_t{64} << 20;  ///< of the file
 };
 
 /// A job on the machine, for the names of its NPUs and collectives.
@@ -111,27 +112,15 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
     kRowsOfNpu
   };
   static constexpr uint32_t kNoNpu = ~uint32_t{0};
-  /// One line of the picture, or several where things overlap.
-  struct Row {
-    std::string name;
-    std::string owner;      ///< of a row that is no NPU's: its folder
-    uint32_t npu = kNoNpu;  ///< in whose folder it is
-    bool of_memory = false;
-    uint32_t rank = 0;  ///< in its folder
-    Kind kind = Kind::messages;
-    bool counter = false;
-    std::string_view unit;
-    bool alone = false;  ///< its things never overlap: sums stand in the same line
-    enum class Shown : uint8_t { unknown, yes, no } shown = Shown::unknown;
-    TrackId folder = 0;
-    struct Lane {
-      TrackId track = 0;
-      Picoseconds until = 0;  ///< taken
-    };
-    std::vector<Lane> lanes;
-    // Things that are summed up. Of a counter: a value that is not written yet.
-    TrackId sums = 0;
-    Picoseconds sums_end = 0;  ///< of the last slice of them
+  /// One line of the picture, or several where things overlap. There are many, so it is small.
+  struct Lane {
+    Picoseconds until = 0;  ///< taken
+    TrackId track = 0;      ///< 0: none yet
+  };
+  /// Things of a row that are summed up. Of a counter: a value that is not written yet.
+  struct Sums {
+    TrackId track = 0;
+    Picoseconds last = 0;  ///< the end of the last slice of them
     Picoseconds begin = 0;
     Picoseconds end = 0;
     uint64_t count = 0;  ///< 0: none
@@ -140,6 +129,29 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
     std::array<Picoseconds, 4> states{};
     uint64_t value = 0;
   };
+  enum class Shown : uint8_t { unknown, yes, no };
+  struct Row {
+    const char* name = "";
+    uint32_t link = 0;      ///< of a link: its number in the log, which gives its name
+    uint32_t npu = kNoNpu;  ///< in whose folder it is; none: `owner`'s
+    uint32_t owner = 0;     ///< in owners_
+    uint32_t rank = 0;      ///< in its folder
+    TrackId folder = 0;
+    Kind kind = Kind::messages;
+    Shown shown = Shown::unknown;  ///< is it in the file?
+    bool counter = false;
+    bool of_bytes = false;  ///< .. a counter of them
+    bool alone = false;     ///< its things never overlap: sums stand in the same line
+    Lane first;
+    std::unique_ptr<std::vector<Lane>> more;  ///< null: it has one line
+    std::unique_ptr<Sums> sums;               ///< null: nothing was ever summed up
+  };
+  /// What rows are of that are no NPU's: a switch, a memory.
+  struct Owner {
+    std::string name;
+    bool memory = false;
+    TrackId folder = 0;
+  };
   /// A thing that has begun.
   struct Open {
     Row* row = nullptr;
@@ -147,15 +159,34 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
     bool fine = false;  ///< it has a lane
     Picoseconds begin = 0;
     EventName name;
-    std::string text;  ///< of a name without number
-    Arguments arguments;
+    std::unique_ptr<std::string> text;  ///< of a name without number
+    uint64_t number = 0;                ///< of the collective, or the node's id
     uint64_t bytes = 0;
+    uint32_t chunk = 0;
+    uint32_t phase = 0;
+    Picoseconds waited = 0;  ///< before it began
   };
   using Opens = std::unordered_map<uint64_t, Open>;
+  /// A message on its way.
   struct Flow {
-    uint64_t id = 0;  ///< 0: none
-    Picoseconds at = 0;
-    bool live = false;  ///< the message is on its way
+    uint64_t id = 0;         ///< of its arrow; 0: none
+    Picoseconds at = 0;      ///< where the arrow is
+    uint32_t npu = kNoNpu;   ///< that has sent it
+    bool live = false;
+  };
+  /// What every message touches, by NPU.
+  struct OfNpu {
+    uint32_t outstanding = 0;
+    TrackId outstanding_track = 0;  ///< 0: not known to be shown
+    TrackId received_track = 0;     ///< the same
+    uint32_t most = 0;              ///< outstanding since `since`, when that is summed up
+    Picoseconds since = kNever;     ///< kNever: nothing waits to be written
+  };
+  /// .. by link.
+  struct OfLink {
+    Row* row = nullptr;
+    TrackId track = 0;  ///< 0: not known to be shown
+    uint32_t npu = kNoNpu;
   };
   struct Signal {
     enum class What : uint8_t { state, counter, queue } what = What::state;
@@ -173,15 +204,23 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
 
   TrackId folder(const std::string& name, TrackId parent, uint32_t rank, std::string_view about);
   TrackId folder_of(const Row& row);
-  Row* new_row(std::string name, Kind kind, uint32_t rank);
+  uint32_t owner_of(std::string_view name, bool memory);
+  std::string text_of(const Row& row) const;
+  TrackId line_of(const Row& row, std::string_view after);
+  Row* new_row(const char* name, Kind kind, uint32_t rank);
   Row& row_of(uint32_t npu, RowOfNpu which);
-  Row& link_row(uint32_t link);
+  OfLink& of_link(uint32_t link);
+  void count_outstanding(uint32_t npu, int by, Picoseconds at);
   Row& unit_row();
   bool shown(Row& row);
-  uint32_t lane_of(Row& row, Picoseconds begin, Picoseconds until);
+  static Lane& lane(Row& row, uint32_t number) { return number == 0 ? row.first : (*row.more)[number - 1]; }
+  uint32_t take_lane(Row& row, Picoseconds begin, Picoseconds until);
+  TrackId track_at(Row& row, Picoseconds begin, Picoseconds until) {
+    return lane(row, take_lane(row, begin, until)).track;
+  }
   void write(Row& row, EventName name, Picoseconds begin, Picoseconds end, TraceFile::Flow flow,
              const Arguments& arguments);
-  void sum_up(Row& row, Picoseconds begin, Picoseconds end, uint64_t bytes, Picoseconds busy);
+  Sums& sum_up(Row& row, Picoseconds begin, Picoseconds end, uint64_t bytes, Picoseconds busy);
   void flush(Row& row);
   void begin_open(Opens& of, uint64_t key, Open open);
   void end_open(Opens& of, uint64_t key, Picoseconds at, bool finished);
@@ -192,12 +231,17 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
   void end_busy(Signal& signal, Picoseconds at);
   Flow* flow_of(uint32_t packet);
   uint64_t begin_flow(Flow& flow, Picoseconds at);
-  TraceFile::Flow end_flow(Flow& flow);
+  TraceFile::Flow end_flow(Flow& flow, Picoseconds at);
   void cut_off(Flow& flow, Picoseconds at);
   EventName name_of(uint32_t what);
   std::string collective_text(uint32_t stream, const char* operation) const;
   uint64_t number_of(uint32_t stream) const;
-  void spend();
+  /// After something was written: is it time for less detail?
+  void spend() {
+    const uint64_t used = file_.bytes();
+    if (used >= next_check_ || used + reserved_ >= options_.budget) lose_detail(used);
+  }
+  void lose_detail(uint64_t used);
   void sum_from_now_on(Kind kind);
   void note(const std::string& text, Picoseconds at);
   void write_overview();
@@ -213,11 +257,12 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
   TrackId machine_ = 0, npus_ = 0, fabric_ = 0, memory_ = 0;  ///< folders
   TrackId notes_ = 0, cut_off_ = 0;
   std::vector<TrackId> npu_folders_;
-  std::unordered_map<std::string, TrackId> owners_;
-  uint32_t owners_made_ = 0;
-  std::vector<std::unique_ptr<Row>> rows_;
+  std::vector<Owner> owners_;
+  std::unordered_map<std::string, uint32_t> owner_numbers_;
+  std::deque<Row> rows_;
   std::vector<std::array<Row*, kRowsOfNpu>> npu_rows_;
-  std::vector<Row*> link_rows_;
+  std::vector<OfLink> links_;
+  std::vector<OfNpu> of_npus_;
   std::vector<uint32_t> link_classes_;
   std::vector<Crossing> bursts_;  ///< by link: what may go on; no bytes: none
   Row* units_ = nullptr;
@@ -239,6 +284,7 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
   uint32_t level_ = 0;          ///< kinds below it are summed up
   Picoseconds stretch_ = 0;     ///< length of a sum; kNever: to the end of the run
   uint64_t next_stretch_ = ~uint64_t{0};  ///< bytes at which sums get longer
+  uint64_t next_check_ = 0;               ///< bytes at which one of both happens
   uint64_t reserved_ = 0;       ///< bytes that the rows which are shown may still need
   uint64_t hidden_rows_ = 0;
   uint64_t hidden_things_ = 0;

@@ -17,6 +17,7 @@ namespace weft::timeline {
 namespace {
 
 constexpr size_t kBuffer = 1u << 20;
+constexpr size_t kLongestPacket = 8192;
 /// Names that are written once. Of more, which a trace without layers in its names may have, each is written
 /// with its event.
 constexpr size_t kMostNames = 1u << 16;
@@ -72,6 +73,38 @@ constexpr uint32_t kStateCleared = 1;
 constexpr uint32_t kNeedsState = 2;
 
 enum Wire : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2 };
+
+[[gnu::always_inline]] inline char* put_varint(char* p, uint64_t v) {
+  if (v < 0x80) {
+    *p = static_cast<char>(v);
+    return p + 1;
+  }
+  while (v >= 0x80) {
+    *p++ = static_cast<char>(v | 0x80);
+    v >>= 7;
+  }
+  *p++ = static_cast<char>(v);
+  return p;
+}
+/// Of a field below 16, whose tag is one byte, and of those above.
+[[gnu::always_inline]] inline char* put_number(char* p, uint32_t field, uint64_t v) {
+  if (field < 16) {
+    *p++ = static_cast<char>(field << 3 | kVarint);
+    return put_varint(p, v);
+  }
+  return put_varint(put_varint(p, field << 3 | kVarint), v);
+}
+[[gnu::always_inline]] inline char* put_fixed(char* p, uint64_t v) {
+  for (unsigned i = 0; i < 8; ++i) p[i] = static_cast<char>(v >> (8 * i));
+  return p + 8;
+}
+/// Tag and length, in three bytes, of what goes from there to `end`.
+void put_length(char* p, uint32_t field, const char* end) {
+  const auto length = static_cast<size_t>(end - p - 3);
+  p[0] = static_cast<char>(field << 3 | kBytes);
+  p[1] = static_cast<char>(length | 0x80);
+  p[2] = static_cast<char>(length >> 7);
+}
 
 /// A message as it is put together.
 template <size_t kRoom>
@@ -134,7 +167,7 @@ TraceFile::TraceFile(std::string path) : path_(std::move(path)), part_(path_ + k
                     fmt::format("{}: the timeline cannot be written: {}; {}", part_, std::strerror(error),
                                 remedy(error)));
   }
-  buffer_.reserve(kBuffer + 4096);
+  buffer_ = std::make_unique<char[]>(kBuffer + kLongestPacket);
   Message<2048> names;
   for (uint32_t a = 0; a < kArgs; ++a) {
     Message<64> name;
@@ -156,13 +189,22 @@ TraceFile::~TraceFile() {
 
 void TraceFile::put(std::string_view content) {
   if (file_ < 0) return;
-  Message<16> head;
-  head.tag(kTracePacket, kBytes);
-  head.varint(content.size());
-  buffer_ += head.view();
-  buffer_ += content;
+  char* p = room();
+  *p++ = kTracePacket << 3 | kBytes;
+  p = put_varint(p, content.size());
+  std::memcpy(p, content.data(), content.size());
+  fill_to(p + content.size());
   ++packets_;
-  if (buffer_.size() >= kBuffer) flush();
+}
+
+/// Where the next packet goes.
+inline char* TraceFile::room() {
+  if (size_ >= kBuffer) flush();
+  return buffer_.get() + size_;
+}
+
+inline void TraceFile::fill_to(const char* end) {
+  size_ = static_cast<size_t>(end - buffer_.get());
 }
 
 TrackId TraceFile::add_track(const TrackDescription& track) {
@@ -207,77 +249,103 @@ EventName TraceFile::name(std::string_view text) {
   return {number, text};
 }
 
-void TraceFile::event(uint32_t type, TrackId track, EventName name, Picoseconds at, Arg remainder, Flow flow,
-                      const Arguments& arguments) {
-  if (file_ < 0) return;
-  Message<1024> own;
-  own.number(kType, type);
-  own.number(kTrackUuid, track);
+/// Most of a timeline is these, so they are written in place. Lengths take two bytes, whatever they are.
+inline char* TraceFile::event(char* const packet, uint32_t type, TrackId track, EventName name,
+                              Picoseconds at, Arg remainder, Flow flow, const Arguments* arguments) {
+  const uint64_t nanoseconds = at / 1000;
+  const auto rest = static_cast<uint32_t>(at - nanoseconds * 1000);
+  char* p = put_number(packet + 3, kTimestamp, nanoseconds);
+  // The sequence's id and flags, the event's tag and length, its type, the tag of its track.
+  static constexpr char kFixed[] = {kSequenceId << 3, kSequence,          kSequenceFlags << 3, kNeedsState,
+                                    kTrackEvent << 3 | kBytes, 0, 0, kType << 3};
+  std::memcpy(p, kFixed, sizeof kFixed);
+  char* const own = p + 7;
+  p[8] = static_cast<char>(type);
+  p = put_number(p + 9, kTrackUuid, track);
   if (name.number != 0) {
-    own.number(kNameIid, name.number);
+    p = put_number(p, kNameIid, name.number);
   } else if (!name.text.empty()) {
-    own.bytes(kName, cut(name.text));
+    const std::string_view text = cut(name.text);
+    p = put_varint(p, kName << 3 | kBytes);
+    p = put_varint(p, text.size());
+    std::memcpy(p, text.data(), text.size());
+    p += text.size();
   }
-  if (flow.id != 0) own.fixed(flow.ends ? kTerminatingFlowIds : kFlowIds, flow.id);
-  const auto annotate = [&own](Arg arg, uint64_t value) {
-    Message<32> annotation;
-    annotation.number(kAnnotationNameIid, static_cast<uint32_t>(arg) + 1);
-    annotation.number(kUintValue, value);
-    own.bytes(kDebugAnnotations, annotation.view());
+  if (flow.id != 0) {
+    p = put_varint(p, (flow.ends ? kTerminatingFlowIds : kFlowIds) << 3 | kFixed64);
+    p = put_fixed(p, flow.id);
+  }
+  const auto annotate = [&p](Arg arg, uint64_t value) __attribute__((always_inline)) {
+    p[0] = kDebugAnnotations << 3 | kBytes;
+    p[2] = kAnnotationNameIid << 3;
+    p[3] = static_cast<char>(static_cast<uint32_t>(arg) + 1);
+    char* const end = put_number(p + 4, kUintValue, value);
+    p[1] = static_cast<char>(end - p - 2);
+    p = end;
   };
-  for (const Arguments::One& argument : arguments) annotate(argument.name, argument.value);
-  if (at % 1000 != 0) annotate(remainder, at % 1000);
-  Message<1200> content;
-  content.number(kTimestamp, at / 1000);
-  content.number(kSequenceId, kSequence);
-  content.number(kSequenceFlags, kNeedsState);
-  content.bytes(kTrackEvent, own.view());
-  put(content.view());
+  if (arguments != nullptr) {
+    for (const Arguments::One& argument : *arguments) annotate(argument.name, argument.value);
+  }
+  if (rest != 0) annotate(remainder, rest);
+  put_length(own - 3, kTrackEvent, p);
+  put_length(packet, kTracePacket, p);
+  ++packets_;
+  return p;
 }
 
 void TraceFile::slice(TrackId track, EventName name, Picoseconds begin, Picoseconds end, Flow flow,
                       const Arguments& arguments) {
-  event(kSliceBegin, track, name, begin, Arg::ps, flow, arguments);
-  event(kSliceEnd, track, {}, end, Arg::end_ps, {}, {});
+  if (file_ < 0) return;
+  char* const middle = event(room(), kSliceBegin, track, name, begin, Arg::ps, flow, &arguments);
+  fill_to(event(middle, kSliceEnd, track, {}, end, Arg::end_ps, {}, nullptr));
 }
 
 void TraceFile::instant(TrackId track, EventName name, Picoseconds at, Flow flow,
                         const Arguments& arguments) {
-  event(kInstant, track, name, at, Arg::ps, flow, arguments);
+  if (file_ < 0) return;
+  fill_to(event(room(), kInstant, track, name, at, Arg::ps, flow, &arguments));
+}
+
+char* TraceFile::value_begins(TrackId track, Picoseconds at, char* packet) const {
+  char* p = packet + 3;
+  p = put_number(p, kTimestamp, at / 1000);
+  p = put_number(p, kSequenceId, kSequence);
+  p = put_number(p, kSequenceFlags, kNeedsState);
+  p += 3;
+  p = put_number(p, kType, kCounterType);
+  return put_number(p, kTrackUuid, track);
+}
+
+void TraceFile::value_ends(Picoseconds at, char* packet, char* end) {
+  char* own = packet + 3;
+  own = put_number(own, kTimestamp, at / 1000);
+  own = put_number(own, kSequenceId, kSequence);
+  own = put_number(own, kSequenceFlags, kNeedsState);
+  put_length(own, kTrackEvent, end);
+  put_length(packet, kTracePacket, end);
+  fill_to(end);
+  ++packets_;
 }
 
 void TraceFile::value(TrackId track, Picoseconds at, uint64_t value) {
-  Message<64> own;
-  own.number(kType, kCounterType);
-  own.number(kTrackUuid, track);
-  own.number(kCounterValue, value);
-  Message<96> content;
-  content.number(kTimestamp, at / 1000);
-  content.number(kSequenceId, kSequence);
-  content.number(kSequenceFlags, kNeedsState);
-  content.bytes(kTrackEvent, own.view());
-  put(content.view());
+  if (file_ < 0) return;
+  char* const packet = room();
+  value_ends(at, packet, put_number(value_begins(track, at, packet), kCounterValue, value));
 }
 
 void TraceFile::value(TrackId track, Picoseconds at, double value) {
+  if (file_ < 0) return;
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);
-  Message<64> own;
-  own.number(kType, kCounterType);
-  own.number(kTrackUuid, track);
-  own.fixed(kDoubleCounterValue, bits);
-  Message<96> content;
-  content.number(kTimestamp, at / 1000);
-  content.number(kSequenceId, kSequence);
-  content.number(kSequenceFlags, kNeedsState);
-  content.bytes(kTrackEvent, own.view());
-  put(content.view());
+  char* const packet = room();
+  char* const p = put_varint(value_begins(track, at, packet), kDoubleCounterValue << 3 | kFixed64);
+  value_ends(at, packet, put_fixed(p, bits));
 }
 
 void TraceFile::flush() {
   size_t done = 0;
-  while (file_ >= 0 && done < buffer_.size()) {
-    const ssize_t n = write(file_, buffer_.data() + done, buffer_.size() - done);
+  while (file_ >= 0 && done < size_) {
+    const ssize_t n = write(file_, buffer_.get() + done, size_ - done);
     if (n >= 0) {
       done += static_cast<size_t>(n);
     } else if (errno != EINTR) {
@@ -287,8 +355,8 @@ void TraceFile::flush() {
       fail("cannot be written", error);
     }
   }
-  if (file_ >= 0) written_ += buffer_.size();
-  buffer_.clear();
+  if (file_ >= 0) written_ += size_;
+  size_ = 0;
 }
 
 void TraceFile::fail(const char* what, int error) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,7 +19,7 @@
 
 namespace weft::timeline {
 
-using TrackId = uint64_t;
+using TrackId = uint32_t;
 
 /// The arguments that events can have, as Perfetto shows them.
 enum class Arg : uint8_t {
@@ -116,7 +117,7 @@ class TraceFile {
   void value(TrackId track, Picoseconds at, double value);
 
   /// Bytes written, or waiting to be.
-  uint64_t bytes() const { return written_ + buffer_.size(); }
+  uint64_t bytes() const { return written_ + size_; }
   /// Of the packets, each.
   uint64_t packets() const { return packets_; }
 
@@ -128,16 +129,21 @@ class TraceFile {
   bool of_disk() const { return of_disk_; }
 
  private:
-  void event(uint32_t type, TrackId track, EventName name, Picoseconds at, Arg remainder, Flow flow,
-             const Arguments& arguments);
+  char* event(char* packet, uint32_t type, TrackId track, EventName name, Picoseconds at, Arg remainder,
+              Flow flow, const Arguments* arguments);
+  char* value_begins(TrackId track, Picoseconds at, char* packet) const;
+  void value_ends(Picoseconds at, char* packet, char* end);
   void put(std::string_view content);
+  char* room();
+  void fill_to(const char* end);
   void flush();
   void fail(const char* what, int error);
 
   std::string path_;
   std::string part_;
   int file_ = -1;
-  std::string buffer_;
+  std::unique_ptr<char[]> buffer_;
+  size_t size_ = 0;  ///< of what is in the buffer
   uint64_t written_ = 0;
   uint64_t packets_ = 0;
   TrackId tracks_ = 0;

@@ -80,6 +80,17 @@ def run_case(weft, work, name, arguments):
     return {str(p.relative_to(out)): hash_of(p.read_bytes(), work) for p in files if p.suffix != ".gtkw"}
 
 
+def make_inputs(weft, work):
+    """The machines and traces of the cases."""
+    for folder in ("machines", "traces"):
+        (work / folder).mkdir()
+    write_machines(work / "machines")
+    for name, arguments in net.TRACES.items():
+        done = run([weft, "generate", *arguments, "--out", str(work / "traces"), "--name", name])
+        if done.returncode != 0:
+            sys.exit(f"results_net: generate {name}: {done.stderr.decode(errors='replace')}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("weft")
@@ -92,13 +103,8 @@ def main():
 
     work = pathlib.Path(tempfile.mkdtemp(prefix="results_net."))
     try:
-        for folder in ("machines", "traces", "out"):
-            (work / folder).mkdir()
-        write_machines(work / "machines")
-        for name, arguments in net.TRACES.items():
-            done = run([weft, "generate", *arguments, "--out", str(work / "traces"), "--name", name])
-            if done.returncode != 0:
-                sys.exit(f"results_net: generate {name}: {done.stderr.decode(errors='replace')}")
+        make_inputs(weft, work)
+        (work / "out").mkdir()
         chosen = [case for case in net.cases() if fnmatch.fnmatch(case[0], options.only)]
         found, failures = {}, []
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
