@@ -54,8 +54,8 @@ class ActivityListener {
     uint32_t chunk = 0;
     uint32_t phase = 0;
     const char* operation = "";
-    uint64_t bytes = 0;          ///< of the chunk
-    Picoseconds ready = 0;       ///< it could have begun
+    uint64_t bytes = 0;     ///< of the chunk
+    Picoseconds ready = 0;  ///< it could have begun
     Picoseconds at = 0;
   };
   virtual void phase_began(const Phase& phase) = 0;

@@ -279,9 +279,8 @@ bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilde
   return folded;
 }
 
-constexpr std::initializer_list<const char*> kResultFiles = {"collectives.csv", "phases.csv", "flows.csv",
-                                                             "critical_path.json", "critical_path.csv",
-                                                             kTimelineFile};
+constexpr std::initializer_list<const char*> kResultFiles = {
+    "collectives.csv", "phases.csv", "flows.csv", "critical_path.json", "critical_path.csv", kTimelineFile};
 
 /// The collectives of a command have no trace.
 class SizeNames final : public PathNames {
@@ -321,12 +320,14 @@ ExitCode collective(const CollectiveOptions& options) {
   vcd::ProbeHub probes;
   std::optional<RunTimeline> timeline;
   // Without NPUs there are signals of few modules, and to declare all the others takes time.
-  const bool signals = config->collectives.reduction == ReductionKind::hbm || uses_units(*plans, op, sizes, root);
+  const bool signals =
+      config->collectives.reduction == ReductionKind::hbm || uses_units(*plans, op, sizes, root);
   if (folder) timeline.emplace(*config, *folder, signals ? &probes : nullptr);
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, *config, options.out);
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
-  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path, timeline ? timeline->listener() : nullptr);
+  const std::unique_ptr<insight::CausalLog> causes =
+      make_causal_log(options.path, timeline ? timeline->listener() : nullptr);
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {

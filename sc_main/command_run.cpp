@@ -172,7 +172,8 @@ ExitCode run(const RunOptions& options) {
   std::unique_ptr<TraceJob, NoTeardown> job;
   {
     // Not by an exception, which would destroy the modules that are built.
-    const StopAction leave_now([&] { leave(leave_before_the_run(folder, config, options, *waves, timeline)); });
+    const StopAction leave_now(
+        [&] { leave(leave_before_the_run(folder, config, options, *waves, timeline)); });
     Machine::Options of_machine = TraceJob::machine_options(*workload.job, &probes);
     of_machine.boundaries = recorder.get();
     of_machine.causes = causes.get();

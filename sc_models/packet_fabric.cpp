@@ -425,8 +425,8 @@ class BurstTeller final : public packet::BurstWatch {
 void PacketFabric::tell_bursts(insight::CausalLog& log) {
   if (log.listener() == nullptr) return;
   const auto teller = [&](const LinkReport& link, Ticks flit_time) -> packet::BurstWatch& {
-    watches_.push_back(
-        std::make_unique<BurstTeller>(log, link, static_cast<uint32_t>(config_.packet.flit_bytes), flit_time));
+    watches_.push_back(std::make_unique<BurstTeller>(
+        log, link, static_cast<uint32_t>(config_.packet.flit_bytes), flit_time));
     return *watches_.back();
   };
   for (uint32_t n = 0; n < networks(); ++n) {

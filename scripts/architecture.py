@@ -29,7 +29,8 @@ STEPS_HEADING = "## The way of the data in ten steps"
 ROOMS = {
     "sc_main": ("command line, run control, results", ["cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "before the run": [("Workload", "sc_main/workload.h", [1]), ("MemoryRoom", "sc_main/memory_check.h", [])],
-        "during the run": [("Progress", "sc_main/progress.h", [])],
+        "during the run": [("Progress", "sc_main/progress.h", []), ("Timeline", "sc_main/timeline/timeline.h", []),
+                           ("TraceFile", "sc_main/timeline/trace_file.h", [])],
         "results": [("RunRecord", "sc_main/results.h", [10]), ("OutputFolder", "sc_main/output_folder.h", [10])],
     }),
     "cosim": ("RTL and SystemC IP of others", ["sc_models", "workload", "tlm_interconnect", "vcd", "configs"], {
@@ -110,7 +111,8 @@ ROOMS = {
         "graphs and trees": [("Graph", "configs/graph.h", []), ("Tree", "configs/tree.h", [])],
     }),
     "insight": ("what caused what", ["configs"], {
-        "critical path": [("CausalLog", "insight/causal_log.h", []), ("PathLength", "insight/what_if.h", [])],
+        "critical path": [("CausalLog", "insight/causal_log.h", []), ("PathLength", "insight/what_if.h", []),
+                          ("ActivityListener", "insight/activity_listener.h", [])],
     }),
     "vcd": ("waveforms in integer picoseconds", [], {
         "waveforms": [("ProbeHub", "vcd/probe_hub.h", []), ("Probe", "vcd/probe.h", []),

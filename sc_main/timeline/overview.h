@@ -21,13 +21,13 @@ class Overview {
   explicit Overview(uint32_t bins) : most_(bins), covered_(bins * width()) {}
 
   struct Bin {
-    double busy = 0;   ///< ps of all links
+    double busy = 0;  ///< ps of all links
     double bytes = 0;
   };
   struct Class {
     std::string name;  ///< "dimension 0"
     uint64_t links = 0;
-    std::vector<Bin> bins;  ///< after settle()
+    std::vector<Bin> bins;   ///< after settle()
     std::vector<Bin> steps;  ///< by how much whole bins have more than the one before
   };
 

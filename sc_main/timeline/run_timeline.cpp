@@ -69,9 +69,10 @@ void RunTimeline::add_job(const std::string& name, TraceJob& job) {
 void RunTimeline::begin(const insight::CausalLog* causes, uint64_t simulated, uint64_t ranks) {
   if (!on()) return;
   if (simulated < ranks)
-    timeline_->remark(fmt::format("{} of {} ranks are simulated for all of them: the others do alike and are "
-                                  "not shown (--no-fold simulates each)",
-                                  grouped(simulated), grouped(ranks)));
+    timeline_->remark(
+        fmt::format("{} of {} ranks are simulated for all of them: the others do alike and are "
+                    "not shown (--no-fold simulates each)",
+                    grouped(simulated), grouped(ranks)));
   timeline_->read_links(*causes);
   timeline_->begin();
 }
@@ -88,7 +89,8 @@ std::string RunTimeline::files() const {
 
 ExitCode RunTimeline::conclude(ExitCode code) const {
   if (!on() || timeline_->failure().empty()) return code;
-  note("weft: error: " + timeline_->failure() + "; what was written opens, and the other results are complete");
+  note("weft: error: " + timeline_->failure() +
+       "; what was written opens, and the other results are complete");
   if (code != ExitCode::done) return code;
   return timeline_->failed_of_disk() ? ExitCode::internal : ExitCode::usage;
 }

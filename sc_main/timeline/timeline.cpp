@@ -72,7 +72,8 @@ Timeline::Timeline(const Options& options)
   npus_ = folder("NPUs", 0, 1, "NPUs with their NMUs and the links on which they send");
   fabric_ = folder("fabric", 0, 2, "switches, routers and what else sends on links");
   memory_ = folder("memory", 0, 3, "HBM, host memory, NVMe and memory groups");
-  notes_ = file_.add_track({machine_, "about this file", 0, false, {}, "what it leaves out, and from when on"});
+  notes_ =
+      file_.add_track({machine_, "about this file", 0, false, {}, "what it leaves out, and from when on"});
   reserved_ = kSpareBytes;
   summed_from_.fill(kNever);
 }
@@ -122,7 +123,8 @@ TrackId Timeline::folder_of(const Row& row) {
   TrackId& own = npu_folders_[row.npu];
   if (own == 0) {
     const auto label = npu_labels_.find(row.npu);
-    own = folder(label == npu_labels_.end() ? fmt::format("npu{}", row.npu) : label->second, npus_, row.npu, {});
+    own = folder(label == npu_labels_.end() ? fmt::format("npu{}", row.npu) : label->second, npus_, row.npu,
+                 {});
   }
   return own;
 }
@@ -141,8 +143,12 @@ std::string Timeline::text_of(const Row& row) const {
 
 /// A new line of the row.
 TrackId Timeline::line_of(const Row& row, std::string_view after) {
-  return file_.add_track({row.folder, text_of(row) + std::string(after), row.rank, row.counter,
-                          row.of_bytes ? "bytes" : "", {}});
+  return file_.add_track({row.folder,
+                          text_of(row) + std::string(after),
+                          row.rank,
+                          row.counter,
+                          row.of_bytes ? "bytes" : "",
+                          {}});
 }
 
 Timeline::Row* Timeline::new_row(const char* name, Kind kind, uint32_t rank) {
@@ -254,7 +260,8 @@ Timeline::Sums& Timeline::sum_up(Row& row, Picoseconds begin, Picoseconds end, u
                                  Picoseconds busy) {
   if (row.sums == nullptr) row.sums = std::make_unique<Sums>();
   Sums& sums = *row.sums;
-  if (sums.count != 0 && stretch_ != kNever && begin >= sums.begin && begin - sums.begin >= stretch_) flush(row);
+  if (sums.count != 0 && stretch_ != kNever && begin >= sums.begin && begin - sums.begin >= stretch_)
+    flush(row);
   if (sums.count == 0) sums.begin = sums.end = std::max(begin, sums.last);
   sums.end = std::max(sums.end, end);
   ++sums.count;
@@ -291,16 +298,16 @@ void Timeline::flush(Row& row) {
 
 void Timeline::sum_from_now_on(Kind kind) {
   summed_from_[static_cast<uint32_t>(kind)] = last_;
-  static const char* const kWhat[kKinds] = {
-      "counters and accesses of memories", "messages on links (no arrows any more)",
-      "phases of chunks", "nodes and states", "collectives"};
+  static const char* const kWhat[kKinds] = {"counters and accesses of memories",
+                                            "messages on links (no arrows any more)", "phases of chunks",
+                                            "nodes and states", "collectives"};
   note(fmt::format("from here on summed up: {}", kWhat[static_cast<uint32_t>(kind)]), last_);
 }
 
 void Timeline::lose_detail(uint64_t used) {
   const uint64_t budget = options_.budget;
   if (stretch_ == kNever) return;
-  static constexpr uint64_t kSixteenths[kKinds] = {1, 8, 10, 12, 14};
+  static constexpr uint64_t kSixteenths[kKinds] = {2, 8, 10, 12, 14};
   const auto threshold = [&] { return level_ < kKinds ? budget / 16 * kSixteenths[level_] : ~uint64_t{0}; };
   while (level_ < kKinds && (used >= threshold() || used + reserved_ >= budget)) {
     sum_from_now_on(static_cast<Kind>(level_++));
@@ -493,7 +500,11 @@ void Timeline::cut_off(Flow& flow, Picoseconds at) {
   const TraceFile::Flow end = end_flow(flow, when);
   if (end.id == 0) return;
   if (cut_off_ == 0)
-    cut_off_ = file_.add_track({machine_, "messages that were not received", 1, false, {},
+    cut_off_ = file_.add_track({machine_,
+                                "messages that were not received",
+                                1,
+                                false,
+                                {},
                                 "on their way when the run ended, or gone to where nobody follows them"});
   ++cut_flows_;
   file_.instant(cut_off_, file_.name("not received"), when, end, {});
@@ -629,10 +640,12 @@ void Timeline::delivered(const Delivery& delivery) {
   arguments.add_some(Arg::reduce_ps, delivery.reduce);
   const TraceFile::Flow end = flow != nullptr ? end_flow(*flow, delivery.end) : TraceFile::Flow{};
   if (delivery.ready == delivery.end) {
-    file_.instant(of_npus_[delivery.npu].received_track, name_of(delivery.what), delivery.end, end, arguments);
+    file_.instant(of_npus_[delivery.npu].received_track, name_of(delivery.what), delivery.end, end,
+                  arguments);
     return spend();
   }
-  write(row_of(delivery.npu, kReceived), name_of(delivery.what), delivery.ready, delivery.end, end, arguments);
+  write(row_of(delivery.npu, kReceived), name_of(delivery.what), delivery.ready, delivery.end, end,
+        arguments);
 }
 
 void Timeline::combined(uint32_t packet, uint32_t what, Picoseconds at) {
@@ -668,7 +681,9 @@ vcd::SignalId Timeline::declared(const vcd::Signal& declared) {
   } else {
     signal.what = leaf == "queue" ? Signal::What::queue : Signal::What::counter;
     const bool unit = leaf == "buffered";
-    signal.row = new_row(unit ? "bytes in the buffer" : leaf == "queue" ? "accesses waiting or served" : "bytes moved",
+    signal.row = new_row(unit              ? "bytes in the buffer"
+                         : leaf == "queue" ? "accesses waiting or served"
+                                           : "bytes moved",
                          Kind::counters, leaf == "bytes" ? 2 : 1);
     signal.row->counter = true;
     signal.row->of_bytes = leaf != "queue";
@@ -751,8 +766,10 @@ void Timeline::write_overview() {
   for (const Overview::Class& of : overview_.classes()) {
     if (of.bins.empty()) continue;
     const uint32_t rank = 10 + 2 * static_cast<uint32_t>(&of - overview_.classes().data());
-    const TrackId rate = file_.add_track({machine_, of.name + ": bandwidth of all links", rank, true, "GB/s", {}});
-    const TrackId busy = file_.add_track({machine_, of.name + ": links that are busy", rank + 1, true, "%", {}});
+    const TrackId rate =
+        file_.add_track({machine_, of.name + ": bandwidth of all links", rank, true, "GB/s", {}});
+    const TrackId busy =
+        file_.add_track({machine_, of.name + ": links that are busy", rank + 1, true, "%", {}});
     double last_rate = 0;
     double last_busy = 0;
     for (size_t b = 0; b <= of.bins.size(); ++b) {
@@ -775,7 +792,8 @@ void Timeline::tell_what_is_missing() {
   if (level_ != 0) {
     static const char* const kShort[kKinds] = {"counters", "messages", "phases", "nodes", "collectives"};
     for (uint32_t k = 0; k < level_; ++k)
-      text += fmt::format("{}{} from {} on", text.empty() ? "" : ", ", kShort[k], cli::readable_time(from[k]));
+      text +=
+          fmt::format("{}{} from {} on", text.empty() ? "" : ", ", kShort[k], cli::readable_time(from[k]));
     text = fmt::format("things are summed up there ({})", text);
     if (summed_messages_ != 0)
       text += fmt::format("; {} passages of messages over links have no slices of their own and no arrows",
@@ -786,10 +804,11 @@ void Timeline::tell_what_is_missing() {
                         cli::grouped(hidden_rows_), cli::grouped(hidden_things_));
   if (text.empty()) return;
   note(text, last_);
-  warnings_.push_back(fmt::format(
-      "timeline.pftrace has used up its budget of {}: {}; raise output.timeline_budget (--timeline-budget), "
-      "or choose a part of the time (--timeline-window)",
-      cli::readable_size(options_.budget), text));
+  warnings_.push_back(
+      fmt::format("timeline.pftrace is kept within its budget of {}: {}; raise output.timeline_budget "
+                  "(--timeline-budget), "
+                  "or choose a part of the time (--timeline-window)",
+                  cli::readable_size(options_.budget), text));
 }
 
 void Timeline::finish(Picoseconds end) {

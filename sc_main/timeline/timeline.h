@@ -27,7 +27,7 @@ namespace weft::timeline {
 
 struct Options {
   std::string path;
-  Picoseconds from = 0;   ///< what touches [from, to] is recorded, whole
+  Picoseconds from = 0;  ///< what touches [from, to] is recorded, whole
   Picoseconds to = kNever;
   uint64_t budget = uint64_t{64} << 20;  ///< of the file
 };
@@ -169,9 +169,9 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
   using Opens = std::unordered_map<uint64_t, Open>;
   /// A message on its way.
   struct Flow {
-    uint64_t id = 0;         ///< of its arrow; 0: none
-    Picoseconds at = 0;      ///< where the arrow is
-    uint32_t npu = kNoNpu;   ///< that has sent it
+    uint64_t id = 0;        ///< of its arrow; 0: none
+    Picoseconds at = 0;     ///< where the arrow is
+    uint32_t npu = kNoNpu;  ///< that has sent it
     bool live = false;
   };
   /// What every message touches, by NPU.
@@ -281,11 +281,11 @@ class Timeline final : public insight::ActivityListener, public vcd::ProbeListen
   Overview overview_;
 
   // How detail ends.
-  uint32_t level_ = 0;          ///< kinds below it are summed up
-  Picoseconds stretch_ = 0;     ///< length of a sum; kNever: to the end of the run
+  uint32_t level_ = 0;                    ///< kinds below it are summed up
+  Picoseconds stretch_ = 0;               ///< length of a sum; kNever: to the end of the run
   uint64_t next_stretch_ = ~uint64_t{0};  ///< bytes at which sums get longer
   uint64_t next_check_ = 0;               ///< bytes at which one of both happens
-  uint64_t reserved_ = 0;       ///< bytes that the rows which are shown may still need
+  uint64_t reserved_ = 0;                 ///< bytes that the rows which are shown may still need
   uint64_t hidden_rows_ = 0;
   uint64_t hidden_things_ = 0;
   uint64_t summed_messages_ = 0;

@@ -22,10 +22,28 @@ constexpr size_t kLongestPacket = 8192;
 /// with its event.
 constexpr size_t kMostNames = 1u << 16;
 
-constexpr const char* kArgNames[kArgs] = {
-    "ps",        "end_ps",      "bytes",     "collective", "chunk",   "phase",      "round",           "from",
-    "node",      "queued_ps",   "endpoint_ps", "reduce_ps", "waited_ps", "dimension", "count",           "busy_ps",
-    "compute_ps", "local_memory_ps", "remote_memory_ps", "communication_ps", "unfinished", "left_out"};
+constexpr const char* kArgNames[kArgs] = {"ps",
+                                          "end_ps",
+                                          "bytes",
+                                          "collective",
+                                          "chunk",
+                                          "phase",
+                                          "round",
+                                          "from",
+                                          "node",
+                                          "queued_ps",
+                                          "endpoint_ps",
+                                          "reduce_ps",
+                                          "waited_ps",
+                                          "dimension",
+                                          "count",
+                                          "busy_ps",
+                                          "compute_ps",
+                                          "local_memory_ps",
+                                          "remote_memory_ps",
+                                          "communication_ps",
+                                          "unfinished",
+                                          "left_out"};
 
 // Numbers of the fields, by message of the schema.
 enum TraceField : uint32_t { kTracePacket = 1 };
@@ -145,7 +163,8 @@ constexpr size_t kLongestName = 400;
 std::string_view cut(std::string_view name) {
   if (name.size() <= kLongestName) return name;
   size_t length = kLongestName;
-  while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0) == 0x80) --length;  // whole characters
+  while (length > 0 && (static_cast<unsigned char>(name[length]) & 0xc0) == 0x80)
+    --length;  // whole characters
   return name.substr(0, length);
 }
 
@@ -256,8 +275,9 @@ inline char* TraceFile::event(char* const packet, uint32_t type, TrackId track, 
   const auto rest = static_cast<uint32_t>(at - nanoseconds * 1000);
   char* p = put_number(packet + 3, kTimestamp, nanoseconds);
   // The sequence's id and flags, the event's tag and length, its type, the tag of its track.
-  static constexpr char kFixed[] = {kSequenceId << 3, kSequence,          kSequenceFlags << 3, kNeedsState,
-                                    kTrackEvent << 3 | kBytes, 0, 0, kType << 3};
+  static constexpr char kFixed[] = {
+      kSequenceId << 3, kSequence, kSequenceFlags << 3, kNeedsState, kTrackEvent << 3 | kBytes, 0, 0,
+      kType << 3};
   std::memcpy(p, kFixed, sizeof kFixed);
   char* const own = p + 7;
   p[8] = static_cast<char>(type);
@@ -374,8 +394,8 @@ void TraceFile::close() {
     file_ = -1;
     const int error = errno;
     of_disk_ = true;
-    failure_ = fmt::format("{}: the timeline cannot be written: {}; {}", part_, std::strerror(error),
-                           remedy(error));
+    failure_ =
+        fmt::format("{}: the timeline cannot be written: {}; {}", part_, std::strerror(error), remedy(error));
     return;
   }
   file_ = -1;

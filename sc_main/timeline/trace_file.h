@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Writes a trace that ui.perfetto.dev opens: Perfetto's TracePacket messages with TrackEvents, as described in
-// https://perfetto.dev/docs/reference/synthetic-track-event and https://perfetto.dev/docs/reference/trace-packet-proto
-// (protocol buffers, version 2 syntax). Only what a timeline needs of them.
+// Writes a trace that ui.perfetto.dev opens: Perfetto's TracePacket messages with TrackEvents, as described
+// in https://perfetto.dev/docs/reference/synthetic-track-event and
+// https://perfetto.dev/docs/reference/trace-packet-proto (protocol buffers, version 2 syntax). Only what a
+// timeline needs of them.
 
 #ifndef WEFT_SC_MAIN_TIMELINE_TRACE_FILE_H
 #define WEFT_SC_MAIN_TIMELINE_TRACE_FILE_H
@@ -80,12 +81,12 @@ struct EventName {
 
 /// A track as it is described once, before its first event.
 struct TrackDescription {
-  TrackId parent = 0;         ///< 0: none
+  TrackId parent = 0;  ///< 0: none
   std::string name;
-  uint32_t rank = 0;          ///< among its siblings, ascending
-  bool counter = false;       ///< it has values, not slices
-  std::string_view unit;      ///< of a counter
-  std::string_view about;     ///< shown with the track
+  uint32_t rank = 0;       ///< among its siblings, ascending
+  bool counter = false;    ///< it has values, not slices
+  std::string_view unit;   ///< of a counter
+  std::string_view about;  ///< shown with the track
 };
 
 /// One file. Names of events are written once. A failure to write ends the recording and is kept: nothing is

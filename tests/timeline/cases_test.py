@@ -194,11 +194,11 @@ class Cases(unittest.TestCase):
         self.weft(*run, "--timeline")
         whole = self.timeline()
         detail = []
-        for budget in (128, 192, 256, 512):
+        for budget in (256, 384, 512, 768):
             done = self.weft(*run, "--timeline", "--timeline-budget", f"{budget} KiB")
             timeline = self.timeline()
             self.assertLessEqual(timeline.bytes, budget << 10)
-            self.assertIn("has used up its budget", done.stderr)
+            self.assertIn("is kept within its budget", done.stderr)
             self.assertTrue(any("summed up" in n for n in timeline.notes()), timeline.notes())
             self.assertTrue(any("summed up" in w for w in json.loads((self.out / "summary.json").read_text())["warnings"]))
             self.assertNotIn("left out", done.stderr)

@@ -1,4 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+weft_add_sc_test(timeline
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/timeline_test.cpp
+  LINKS weft_cli
+  LABELS unit)
+
 # Timelines are read by a reader of their own (perfetto_reader.py), which shares no code with the writer.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)

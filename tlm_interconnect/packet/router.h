@@ -20,8 +20,8 @@
 #include <systemc>
 #include <vector>
 
-#include "tlm_interconnect/packet/burst_watch.h"
 #include "tlm_interconnect/packet/buffer_meter.h"
+#include "tlm_interconnect/packet/burst_watch.h"
 #include "tlm_interconnect/packet/clock_edges.h"
 #include "tlm_interconnect/packet/ecn_marker.h"
 #include "tlm_interconnect/packet/flit_queue.h"

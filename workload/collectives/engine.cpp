@@ -252,14 +252,10 @@ void CollectiveEngine::tell_start(uint32_t stream, const CollectivePlan& plan, P
 void CollectiveEngine::tell_phase(const Active& active, uint32_t chunk_index, bool begins) const {
   const Chunk& chunk = active.chunks[chunk_index];
   const PhasePlan& phase = active.plan->phases(chunk_index)[chunk.phase];
-  const insight::ActivityListener::Phase told{index(rank_),
-                                              active.stream,
-                                              chunk_index,
-                                              chunk.phase,
-                                              to_string(phase.op),
-                                              active.plan->chunk_bytes(chunk_index),
-                                              chunk.since,
-                                              port_.now()};
+  const insight::ActivityListener::Phase told{index(rank_),        active.stream,
+                                              chunk_index,         chunk.phase,
+                                              to_string(phase.op), active.plan->chunk_bytes(chunk_index),
+                                              chunk.since,         port_.now()};
   if (begins) {
     causes_->listener()->phase_began(told);
   } else {

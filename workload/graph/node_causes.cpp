@@ -63,8 +63,8 @@ void NodeCauses::started(const trace::Node& node, Picoseconds now) {
   of_node_[node.index] = id;
   log_.because(id);
   if (log_.listener() != nullptr)
-    log_.listener()->node_began({npu_, node.index, node.id, node.name, kind_of(node),
-                                 bytes_of(node), origin_ + now});
+    log_.listener()->node_began(
+        {npu_, node.index, node.id, node.name, kind_of(node), bytes_of(node), origin_ + now});
 }
 
 void NodeCauses::ended(const trace::Node& node, RankState state, Picoseconds since, Picoseconds now) {
