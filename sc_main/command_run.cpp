@@ -172,8 +172,8 @@ ExitCode run(const RunOptions& options) {
   const MemoryRoom room(options.workload.force);
   if (!config.jobs.empty())
     return run_jobs(config, room,
-                    {options.json, options.per_layer, options.waves_flits, options.record, options.path},
-                    checks);
+                    {options.json, options.per_layer, options.waves_flits, options.record}, checks,
+                    causes.get());
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(
@@ -234,7 +234,7 @@ ExitCode run(const RunOptions& options) {
   } catch (const Interrupted&) {
     return leave_midway(folder, record);
   }
-  const CheckedResults checked{"", result, finished, summary_json(record)};
+  const CheckedResults checked{"", result, finished, [&] { return summary_json(record); }};
   const bool expected = checks.compare(folder, checked, {checked});
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
   if (!result.footprint.empty()) files += " footprint.csv";

@@ -13,6 +13,7 @@
 
 #include "configs/effective.h"
 #include "sc_main/console.h"
+#include "sc_main/critical_path.h"
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
 #include "sc_main/jobs_summary.h"
@@ -52,8 +53,8 @@ Config of_job(const Config& config, const JobConfig& job) {
 /// The jobs on their machine.
 class Run {
  public:
-  Run(const Config& config, const RunJobsOptions& options, RunChecks& checks)
-      : config_(config), options_(options), checks_(checks) {}
+  Run(const Config& config, const RunJobsOptions& options, RunChecks& checks, insight::CausalLog* causes)
+      : config_(config), options_(options), checks_(checks), causes_(causes) {}
 
   void open_folders() {
     folder_ = std::make_unique<OutputFolder>(
@@ -89,8 +90,7 @@ class Run {
       options.footprint = options.footprint || TraceJob::follows_tensors(*workload.job);
     recorder_ = make_recorder(options_.record, config_, folder_->path());
     options.boundaries = recorder_.get();
-    causes_ = make_causal_log(options_.path);
-    options.causes = causes_.get();
+    options.causes = causes_;
     machine_.reset(new Machine("job", config_, options));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
@@ -161,8 +161,8 @@ class Run {
   void check(const MachineRecord& record) {
     std::vector<CheckedResults> jobs;
     for (const SharedJob& own : jobs_)
-      jobs.push_back({own.name, own.result, own.finished, summary_json(job_record(own))});
-    expected_ = checks_.compare(*folder_, {"", shared_, finished_, machine_summary_json(record)}, jobs);
+      jobs.push_back({own.name, own.result, own.finished, [&] { return summary_json(job_record(own)); }});
+    expected_ = checks_.compare(*folder_, {"", shared_, finished_, [&] { return machine_summary_json(record); }}, jobs);
   }
 
   RunRecord job_record(const SharedJob& own) const {
@@ -296,11 +296,11 @@ class Run {
   const Config& config_;
   const RunJobsOptions options_;
   RunChecks& checks_;
+  insight::CausalLog* const causes_;
   std::unique_ptr<OutputFolder> folder_;
   vcd::ProbeHub probes_;
   std::unique_ptr<vcd::Waves> waves_;
   std::unique_ptr<cosim::BlockRecorder> recorder_;
-  std::unique_ptr<insight::CausalLog> causes_;
   std::unique_ptr<Machine, NoTeardown> machine_;
   std::vector<SharedJob> jobs_;
   RunResult shared_;
@@ -311,10 +311,10 @@ class Run {
 }  // namespace
 
 ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options,
-                  RunChecks& checks) {
+                  RunChecks& checks, insight::CausalLog* causes) {
   Workloads workloads = open_workloads(config, room);
   set_up_kernel();
-  Run run(config, options, checks);
+  Run run(config, options, checks, causes);
   run.open_folders();
   run.build(workloads.jobs);
   run.simulate_all();
