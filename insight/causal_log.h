@@ -43,8 +43,8 @@ enum class ActivityKind : uint8_t {
   way,  ///< it goes on over more links as if it were alone (analytical fidelity). `where`: all of these
   /// A round in which all members exchange with all: over at `end`; `begin`: a latency before that.
   exchange,
-  sent,       ///< its last byte has left the sender
-  message,    ///< the end of one: whole at `ready`, endpoint delay until `begin`, reduced until `end`
+  sent,     ///< its last byte has left the sender
+  message,  ///< the end of one: whole at `ready`, endpoint delay until `begin`, reduced until `end`
   // Of a chunk or message at an NPU (`where`).
   endpoint,  ///< delay before a send
   unit       ///< combined by a switch. `where`: a link number

@@ -171,9 +171,8 @@ ExitCode run(const RunOptions& options) {
   const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   const MemoryRoom room(options.workload.force);
   if (!config.jobs.empty())
-    return run_jobs(config, room,
-                    {options.json, options.per_layer, options.waves_flits, options.record}, checks,
-                    causes.get());
+    return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits, options.record},
+                    checks, causes.get());
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(

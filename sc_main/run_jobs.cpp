@@ -162,7 +162,8 @@ class Run {
     std::vector<CheckedResults> jobs;
     for (const SharedJob& own : jobs_)
       jobs.push_back({own.name, own.result, own.finished, [&] { return summary_json(job_record(own)); }});
-    expected_ = checks_.compare(*folder_, {"", shared_, finished_, [&] { return machine_summary_json(record); }}, jobs);
+    expected_ = checks_.compare(*folder_,
+                                {"", shared_, finished_, [&] { return machine_summary_json(record); }}, jobs);
   }
 
   RunRecord job_record(const SharedJob& own) const {

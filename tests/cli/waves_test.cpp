@@ -164,7 +164,8 @@ TEST_F(WavesCommand, ThePageOfSignalsIsWhatMachinesHave) {
       size_t row = 0;
       while (row < rows.size() && !vcd::Glob(rows[row].pattern).matches(name.substr(4))) ++row;
       ASSERT_LT(row, rows.size()) << name << " is not in sc_main/signal_table.cpp";
-      EXPECT_EQ(declared.substr(declared.find(' ') + 1), rows[row].width) << name << ", " << rows[row].pattern;
+      EXPECT_EQ(declared.substr(declared.find(' ') + 1), rows[row].width)
+          << name << ", " << rows[row].pattern;
       const auto values = enumerations.find(name);
       EXPECT_EQ(values == enumerations.end() ? "" : values->second, rows[row].values) << name;
       seen[row] = true;
