@@ -91,7 +91,8 @@ def switch(package):
     # A TREADY that never comes ends the job with a report that names the block and the pin.
     code, _, err = package.run("run", *machine, *job(package), "--out", "switch_stuck", "--set",
                                'implementations=[{modules: switch1_3, implementation: "rtl:axis_switch(clock=gated, bug=3)"}]')
-    check(code == 4 and re.search(r"switch1_3.*s_axis\S*_tready, which is low", err, re.S) is not None,
+    check(code == 4 and re.search(r"switch1_3.*pins s_axis\[\d\]: TVALID .* is high since .* and waits for TREADY .*, which is low", err,
+                                   re.S) is not None,
           f"TREADY never comes: exit {code}: {err}")
     code, _, err = package.run("collective", *machine, "--size", "4 KiB", "--set",
                                'implementations=[{modules: switch1_3, implementation: "rtl:axis_swich"}]')
