@@ -26,6 +26,11 @@ endif()
 if(WEFT_CHECKS)
   target_compile_definitions(weft_flags INTERFACE WEFT_CHECKS=1)
 endif()
+if(WEFT_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # The compiler does not look for memory to use again before it has 4 GB, which it never needs: a tenth of its time. And
+  # no header has the unnamed namespaces that it warns of: each is in a source.
+  target_compile_options(weft_flags INTERFACE "SHELL:--param ggc-min-heapsize=4000000" -Wno-subobject-linkage)
+endif()
 if(WEFT_SANITIZE)
   # GCC's flow analysis sees uninitialized values in the standard library (std::regex) once it is instrumented.
   target_compile_options(weft_flags INTERFACE -Wno-maybe-uninitialized)
@@ -55,10 +60,18 @@ function(weft_precompile target)
   endif()
 endfunction()
 
-# weft_add_room(NAME SOURCES ... LINKS ...): one static library per top-level folder. LINKS are PUBLIC, so what a
-# room may include is exactly what it links. It is installed and exported as weft::NAME.
+# weft_compile_together(TARGET ALONE SOURCES...): with WEFT_UNITY, twelve sources of the target are one translation unit.
+# ALONE are left out: they have names of their own that another file of the target has, too (`fail`, `now`).
+function(weft_compile_together target)
+  cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+endfunction()
+
+# weft_add_room(NAME SOURCES ... LINKS ... [ALONE ...]): one static library per top-level folder. LINKS are PUBLIC, so what
+# a room may include is exactly what it links. It is installed and exported as weft::NAME. ALONE: weft_compile_together.
 function(weft_add_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;ALONE" ${ARGN})
   add_library(weft_${name} STATIC ${ARG_SOURCES})
   add_library(weft::${name} ALIAS weft_${name})
   target_include_directories(weft_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/weft>)
@@ -69,6 +82,7 @@ function(weft_add_room name)
   else()
     weft_precompile(weft_${name} ${WEFT_PCH_STANDARD})
   endif()
+  weft_compile_together(weft_${name} ALONE ${ARG_ALONE})
   set_target_properties(weft_${name} PROPERTIES EXPORT_NAME ${name})
   if(WEFT_CHECKS)
     # Headers look at it too, so who uses the installed libraries must see the same.
@@ -81,13 +95,15 @@ function(weft_add_room name)
   endif()
 endfunction()
 
-# Builds every test with the label `unit`, the ones that also run under the sanitizers.
+# Builds every test with the label `unit`, the ones that run under the sanitizers. `scripts/test.sh` does not build them a
+# second time in its release tree, but for those that draw fewer cases there (label `drawn`).
 add_custom_target(weft_unit_tests)
 
 # What all tests share, compiled once: `plain` for tests of plain C++, `systemc` for tests that need a kernel and SystemC's
-# main. Tests are compiled with -O1: most of their time is the compiler's.
+# main, `machine` for those of them that see the whole machine. Tests are compiled with -O1: most of their time is the
+# compiler's.
 function(weft_add_test_support)
-  foreach(kind plain systemc)
+  foreach(kind plain systemc machine)
     set(target weft_test_${kind})
     if(kind STREQUAL plain)
       file(WRITE ${PROJECT_BINARY_DIR}/test_plain.cpp "")
@@ -98,7 +114,12 @@ function(weft_add_test_support)
       add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/tests/support/sc_test_main.cpp ${PROJECT_SOURCE_DIR}/tests/support/isolated.cpp
         ${PROJECT_SOURCE_DIR}/tests/support/kernel_warnings.cpp)
       target_link_libraries(${target} PUBLIC GTest::gtest fmt::fmt SystemC::systemc $<BUILD_INTERFACE:weft_flags>)
-      weft_precompile(${target} ${WEFT_PCH_STANDARD} ${WEFT_PCH_SYSTEMC} <gtest/gtest.h> <fmt/format.h>)
+      set(headers ${WEFT_PCH_STANDARD} ${WEFT_PCH_SYSTEMC} <gtest/gtest.h> <fmt/format.h>)
+      if(kind STREQUAL machine)
+        target_link_libraries(${target} PUBLIC weft::sc_models)
+        list(APPEND headers ${PROJECT_SOURCE_DIR}/sc_models/machine.h)
+      endif()
+      weft_precompile(${target} ${headers})
     endif()
     target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${target} PUBLIC WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WEFT_DATA_DIR="${WEFT_DATA_DIR}")
@@ -108,7 +129,10 @@ endfunction()
 
 # weft_add_test_of(KIND NAME ...): what weft_add_test and weft_add_sc_test share.
 function(weft_add_test_of kind name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS;DEFINITIONS" ${ARGN})
+  if("unit" IN_LIST ARG_LABELS AND NOT "drawn" IN_LIST ARG_LABELS AND NOT WEFT_UNIT_TESTS)
+    return()
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -117,6 +141,7 @@ function(weft_add_test_of kind name)
   endif()
   add_executable(test_${name} ${ARG_SOURCES})
   target_link_libraries(test_${name} PRIVATE weft_test_${kind} ${ARG_LINKS})
+  target_compile_definitions(test_${name} PRIVATE ${ARG_DEFINITIONS})
   if(WEFT_PCH)
     target_precompile_headers(test_${name} REUSE_FROM weft_test_${kind})
   endif()
@@ -128,12 +153,18 @@ function(weft_add_test_of kind name)
   endif()
 endfunction()
 
-# weft_add_test(NAME SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds]): one executable, one ctest entry.
+# weft_add_test(NAME SOURCES ... LINKS ... [LABELS ...] [TIMEOUT seconds] [DEFINITIONS ...]): one executable, one ctest
+# entry.
 function(weft_add_test name)
   weft_add_test_of(plain ${name} ${ARGN})
 endfunction()
 
 # weft_add_sc_test(NAME ...): like weft_add_test, with SystemC's main.
 function(weft_add_sc_test name)
-  weft_add_test_of(systemc ${name} ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  if("weft::sc_models" IN_LIST ARG_LINKS)
+    weft_add_test_of(machine ${name} ${ARGN})
+  else()
+    weft_add_test_of(systemc ${name} ${ARGN})
+  endif()
 endfunction()

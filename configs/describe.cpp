@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "configs/blueprint/shape.h"
+#include "configs/dot_text.h"
 #include "configs/graph.h"
 #include "configs/graph_reader.h"
 #include "configs/loader.h"
@@ -51,15 +52,6 @@ std::string plural(uint64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 std::string link_label(const DimensionConfig& d) {
   return fmt::format("{}{}, {}", shown_bandwidth(d.bandwidth),
                      d.links_per_npu > 1 ? fmt::format(" x {}", d.links_per_npu) : "", print_time(d.latency));
@@ -81,7 +73,7 @@ void draw_tree(const DimensionConfig& dim, const std::string& prefix, const std:
   const Graph& graph = dim.tree->graph();
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n)
     out += fmt::format("  \"{}{}\" [label=\"{}{}\", shape=diamond, color=\"{}\"];\n", prefix, n, label,
-                       escaped(graph.name(n)), ink);
+                       dot_text(graph.name(n)), ink);
   for (size_t i = 0; i < graph.spec().links.size(); ++i) {
     const GraphLink& link = graph.spec().links[i];
     const uint32_t level = dim.tree->level_of_link(static_cast<uint32_t>(i));
@@ -267,7 +259,7 @@ void draw_graph(const Config& config, std::string& out) {
   for (uint32_t r = 0; r < graph.npus(); ++r) rank[config.mapping.empty() ? r : config.mapping[r]] = r;
   for (uint32_t n = 0; n < graph.nodes(); ++n) {
     if (!graph.is_npu(n))
-      out += fmt::format("  \"n{}\" [label=\"{}\", shape=diamond];\n", n, escaped(graph.name(n)));
+      out += fmt::format("  \"n{}\" [label=\"{}\", shape=diamond];\n", n, dot_text(graph.name(n)));
     else if (rank[n] == n)
       out += fmt::format("  \"n{}\" [label=\"NPU {}\"];\n", n, n);
     else
@@ -392,7 +384,7 @@ std::string describe_dot(const Config& config) {
       "graph \"weft\" {{\n  label=\"{}\";\n  labelloc=t;\n  {}node [shape=box, fontname=\"Helvetica\"];\n  "
       "edge "
       "[fontname=\"Helvetica\"];\n",
-      escaped(title), full ? "layout=neato;\n  overlap=false;\n  " : "");
+      dot_text(title), full ? "layout=neato;\n  overlap=false;\n  " : "");
   if (config.graph != nullptr)
     draw_graph(config, out);
   else if (full)

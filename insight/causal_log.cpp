@@ -4,6 +4,8 @@
 #include "insight/causal_log.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "insight/activity_listener.h"
 
@@ -12,15 +14,10 @@ namespace {
 
 constexpr uint32_t kMostLinks = (1u << 24) - 1;
 
-uint64_t passage_key(uint32_t link, Picoseconds end) {
-  return (end + 1) * 0x9e3779b97f4a7c15ull ^ link;
-}
-
 }  // namespace
 
-CausalLog::CausalLog(uint64_t bytes, ActivityListener* listener)
-    : blocks_kept_(bytes == 0 ? 0 : std::max<uint64_t>(2, bytes / (sizeof(Activity) << kBlockBits))),
-      listener_(listener) {
+CausalLog::CausalLog(uint64_t bytes)
+    : blocks_kept_(bytes == 0 ? 0 : std::max<uint64_t>(2, bytes / (sizeof(Activity) << kBlockBits))) {
   links_.push_back({"unknown", "unknown"});
   last_on_.push_back(kNoActivity);
 }
@@ -123,19 +120,30 @@ const Activity* CausalLog::find(ActivityId id) const {
   return &blocks_[id >> kBlockBits][id & (kBlockSize - 1)];
 }
 
-ActivityId CausalLog::on_last_link(uint32_t link, Picoseconds end) const {
-  for (uint64_t id = std::max(passages_until_, first_); id < next_; ++id) {
-    const Activity& a = *find(static_cast<ActivityId>(id));
-    if (a.of_kind() == ActivityKind::last_link)
-      passages_[passage_key(a.where, a.end)].push_back(static_cast<ActivityId>(id));
-  }
+void CausalLog::index_passages() const {
+  passages_.clear();
+  for (uint64_t id = first_; id < next_; ++id)
+    if (find(static_cast<ActivityId>(id))->of_kind() == ActivityKind::last_link)
+      passages_.push_back(static_cast<ActivityId>(id));
+  const auto key = [this](ActivityId id) {
+    const Activity& a = *find(id);
+    return std::make_tuple(uint32_t{a.where}, a.end, id);
+  };
+  std::sort(passages_.begin(), passages_.end(), [&](ActivityId a, ActivityId b) { return key(a) < key(b); });
   passages_until_ = next_;
-  const auto found = passages_.find(passage_key(link, end));
-  if (found == passages_.end()) return kNoActivity;
-  for (const ActivityId id : found->second) {
-    const Activity* const a = find(id);
-    if (a != nullptr && a->where == link && a->end == end && a->begin < end) return id;
-  }
+}
+
+ActivityId CausalLog::on_last_link(uint32_t link, Picoseconds end) const {
+  if (passages_until_ != next_) index_passages();
+  const auto wanted = std::make_pair(link, end);
+  const auto key = [this](ActivityId id) {
+    const Activity& a = *find(id);
+    return std::make_pair(uint32_t{a.where}, a.end);
+  };
+  auto at = std::lower_bound(passages_.begin(), passages_.end(), wanted,
+                             [&](ActivityId id, const auto& value) { return key(id) < value; });
+  for (; at != passages_.end() && key(*at) == wanted; ++at)
+    if (find(*at)->begin < end) return *at;
   return kNoActivity;
 }
 

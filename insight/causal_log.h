@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "configs/types.h"
@@ -38,16 +37,16 @@ enum class ActivityKind : uint8_t {
   local_memory,
   remote_memory,
   // Of a message. `what`: the collective's number.
-  crossing,   ///< a message on a link. It may begin at `ready`, has the link from `begin` to `end`, and is at
-              ///< the
-              ///< other side a latency later
-  last_link,  ///< the same seen from the receiver (analytical fidelity): head and tail are there at `begin`,
-              ///< `end`
-  way,        ///< it goes on over more links as if it were alone (analytical fidelity). `where`: all of these
-  exchange,   ///< a round in which all members exchange with all: over at `end`; `begin`: a latency before
-              ///< that
-  sent,       ///< its last byte has left the sender
-  message,    ///< the end of one: whole at `ready`, endpoint delay until `begin`, reduced until `end`
+  /// A message on a link. It may begin at `ready`, has the link from `begin` to `end`, and is at the other
+  /// side a latency later.
+  crossing,
+  /// The same seen from the receiver (analytical fidelity): head and tail are there at `begin`, `end`.
+  last_link,
+  way,  ///< it goes on over more links as if it were alone (analytical fidelity). `where`: all of these
+  /// A round in which all members exchange with all: over at `end`; `begin`: a latency before that.
+  exchange,
+  sent,     ///< its last byte has left the sender
+  message,  ///< the end of one: whole at `ready`, endpoint delay until `begin`, reduced until `end`
   // Of a chunk or message at an NPU (`where`).
   endpoint,  ///< delay before a send
   unit       ///< combined by a switch. `where`: a link number
@@ -84,13 +83,15 @@ class CausalLog {
  public:
   /// Keeps at least the latest `bytes` of activities; older ones are forgotten. 0: keeps none, for who wants
   /// its listener only.
-  explicit CausalLog(uint64_t bytes, ActivityListener* listener = nullptr);
+  explicit CausalLog(uint64_t bytes);
   ~CausalLog();
   CausalLog(const CausalLog&) = delete;
   CausalLog& operator=(const CausalLog&) = delete;
 
   /// Who hears of activities as they become known. Null: nobody.
   ActivityListener* listener() const { return listener_; }
+  /// Before the machine is built. It outlives what tells the log.
+  void listen(ActivityListener* listener) { listener_ = listener; }
   /// False: there is nothing but the listener.
   bool keeps() const { return blocks_kept_ != 0; }
 
@@ -148,10 +149,10 @@ class CausalLog {
     ActivityId first = kNoActivity;  ///< its first crossing
   };
   void grow();
-  Activity* at(ActivityId id) { return const_cast<Activity*>(find(id)); }
+  void index_passages() const;
 
   uint64_t blocks_kept_;  ///< 0: none are made
-  ActivityListener* listener_;
+  ActivityListener* listener_ = nullptr;
   ActivityId because_ = kNoActivity;
   uint64_t next_ = 1;
   uint64_t first_ = 1;                               ///< the oldest one kept
@@ -160,8 +161,8 @@ class CausalLog {
   std::vector<ActivityId> last_on_;                  ///< by link
   std::vector<LinkName> links_;
   std::vector<End> ends_;
-  mutable std::unordered_map<uint64_t, std::vector<ActivityId>> passages_;  ///< last links', made when asked
-  mutable uint64_t passages_until_ = 0;
+  mutable std::vector<ActivityId> passages_;  ///< of last links, by link and end; made when asked
+  mutable uint64_t passages_until_ = 0;       ///< next_ when they were made
 };
 
 }  // namespace weft::insight

@@ -326,8 +326,7 @@ ExitCode collective(const CollectiveOptions& options) {
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, *config, options.out);
   if (folded)
     note("weft: folded: all ranks are identical; 1 rank is simulated for them (--no-fold simulates each)");
-  const std::unique_ptr<insight::CausalLog> causes =
-      make_causal_log(options.path, timeline ? timeline->listener() : nullptr);
+  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<CollectiveJob, NoTeardown> job;
   {
@@ -341,13 +340,13 @@ ExitCode collective(const CollectiveOptions& options) {
     });
     Machine::Options of_machine = CollectiveJob::machine_options(probes.on() ? &probes : nullptr, folded);
     of_machine.boundaries = recorder.get();
-    of_machine.causes = causes.get();
+    of_machine.causes = timeline ? timeline->join(causes.get()) : causes.get();
     machine.reset(new Machine("job", *config, of_machine));
     job.reset(new CollectiveJob(*machine, plans));
   }
   if (recorder) recorder->begin();
   for (const std::string& warning : machine->warnings()) warn(warning);
-  if (timeline) timeline->begin(causes.get(), folded ? 1 : config->npus(), config->npus());
+  if (timeline) timeline->begin(folded ? 1 : config->npus(), config->npus());
   std::vector<Ahead> ahead;
   for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
   Runner runner(*job, op, root, std::move(ahead));
@@ -357,7 +356,7 @@ ExitCode collective(const CollectiveOptions& options) {
   ExitCode code = ExitCode::done;
   for (const uint64_t bytes : sizes) {
     const Picoseconds begin = sc_core::sc_time_stamp().value();
-    if (options.path.on) causes->restart();
+    if (causes != nullptr) causes->restart();
     std::optional<Measured> measured = runner.run(bytes);
     if (!measured && interrupted()) {
       code = interruption_code();
@@ -369,7 +368,7 @@ ExitCode collective(const CollectiveOptions& options) {
       break;
     }
     results.push_back(std::move(*measured));
-    if (options.path.on)
+    if (causes != nullptr)
       paths.push_back(make_path_report(*causes, names, begin, fmt::format("{} bytes", bytes)));
   }
   std::vector<std::string> missing;
@@ -387,7 +386,7 @@ ExitCode collective(const CollectiveOptions& options) {
   end_recording(recorder.get(), rows);
   if (folder) {
     write_collectives(*folder, rows);
-    if (options.path.on) write_critical_path(*folder, *causes, names, paths);
+    if (causes != nullptr) write_critical_path(*folder, *causes, names, paths);
     if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
   if (options.json) {

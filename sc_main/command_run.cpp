@@ -145,12 +145,11 @@ ExitCode run(const RunOptions& options) {
   const Config config = load(options);
   RunChecks checks(config, options.check);
   // Before the results of an earlier run are removed.
-  make_causal_log(options.path);
+  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   const MemoryRoom room(options.workload.force);
   if (!config.jobs.empty())
-    return run_jobs(config, room,
-                    {options.json, options.per_layer, options.waves_flits, options.record, options.path},
-                    checks);
+    return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits, options.record},
+                    checks, causes.get());
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(
@@ -166,7 +165,6 @@ ExitCode run(const RunOptions& options) {
   vcd::ProbeHub probes;
   const std::unique_ptr<vcd::Waves> waves = make_waves(config, folder, options.waves_flits, probes);
   RunTimeline timeline(config, folder, &probes);
-  const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path, timeline.listener());
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, config, folder.path());
   std::unique_ptr<Machine, NoTeardown> machine;
   std::unique_ptr<TraceJob, NoTeardown> job;
@@ -176,7 +174,7 @@ ExitCode run(const RunOptions& options) {
         [&] { leave(leave_before_the_run(folder, config, options, *waves, timeline)); });
     Machine::Options of_machine = TraceJob::machine_options(*workload.job, &probes);
     of_machine.boundaries = recorder.get();
-    of_machine.causes = causes.get();
+    of_machine.causes = timeline.join(causes.get());
     machine.reset(new Machine("job", config, of_machine));
     job.reset(new TraceJob(*machine, std::move(workload.job)));
   }
@@ -190,7 +188,7 @@ ExitCode run(const RunOptions& options) {
   timeline.add_job("", *job);
   uint64_t simulated = 0;
   for (uint32_t r = 0; r < job->ranks().ranks(); ++r) simulated += job->folding().built(r) ? 1 : 0;
-  timeline.begin(causes.get(), simulated, job->ranks().ranks());
+  timeline.begin(simulated, job->ranks().ranks());
   job->start();
   const bool finished = simulate(
       *machine, [&] { return job->finished(); },
@@ -215,18 +213,18 @@ ExitCode run(const RunOptions& options) {
   std::string path;
   try {
     write_results(folder, record);
-    if (options.path.on) path = tell_critical_path(folder, *causes, *job, result);
+    if (causes != nullptr) path = tell_critical_path(folder, *causes, *job, result);
   } catch (const Interrupted&) {
     return leave_midway(folder, record);
   }
-  const CheckedResults checked{"", result, finished, summary_json(record)};
+  const CheckedResults checked{"", result, finished, [&] { return summary_json(record); }};
   const bool expected = checks.compare(folder, checked, {checked});
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
   if (!result.footprint.empty()) files += " footprint.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
   files += timeline.files() + checks.files();
-  if (options.path.on) files += " critical_path.json critical_path.csv";
+  if (causes != nullptr) files += " critical_path.json critical_path.csv";
   const std::string table =
       summary_text(record) + path + fmt::format("results  {}: {}\n", folder.path(), files);
   if (options.json) {

@@ -18,6 +18,7 @@
 #include "configs/input_file.h"
 #include "sc_main/console.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/shell_word.h"
 #include "sc_main/signal_table.h"
 
 namespace weft::cli {
@@ -111,14 +112,6 @@ void mend_view(const std::string& path, const std::string& text) {
   }
 }
 
-/// For a shell, where it needs it.
-std::string quoted(const std::string& word) {
-  if (word.find_first_of(" \t\n'\"\\$&;<>()|*?[]#~`!{}") == word.npos) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 ExitCode open_waves(const WavesCommandOptions& options) {
   if (options.signals) {
     print(signal_page());
@@ -151,7 +144,7 @@ ExitCode open_waves(const WavesCommandOptions& options) {
   if (input_exists(view)) words.push_back(view);
   if (options.no_window) {
     std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + quoted(word);
+    for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
     print(text + "\n");
     return ExitCode::done;
   }

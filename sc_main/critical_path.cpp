@@ -288,12 +288,11 @@ void add_critical_path_options(CLI::App& command, TextOptions& add, CriticalPath
       "What the log of --critical-path may take (default: 2 GiB); of a longer run the end is kept");
 }
 
-std::unique_ptr<insight::CausalLog> make_causal_log(const CriticalPathOptions& options,
-                                                    insight::ActivityListener* listener) {
+std::unique_ptr<insight::CausalLog> make_causal_log(const CriticalPathOptions& options) {
   if (!options.on && !options.memory.empty())
     throw UserError(ExitCode::usage,
                     "--critical-path-memory is of --critical-path, which is missing; add it");
-  if (!options.on) return listener == nullptr ? nullptr : std::make_unique<insight::CausalLog>(0, listener);
+  if (!options.on) return nullptr;
   uint64_t bytes = kDefaultLog;
   if (!options.memory.empty()) {
     try {
@@ -306,7 +305,7 @@ std::unique_ptr<insight::CausalLog> make_causal_log(const CriticalPathOptions& o
           ExitCode::usage,
           fmt::format("--critical-path-memory '{}': the log needs 1 MiB at least", options.memory));
   }
-  return std::make_unique<insight::CausalLog>(bytes, listener);
+  return std::make_unique<insight::CausalLog>(bytes);
 }
 
 void JobPathNames::add(const std::string& name, TraceJob& job, const std::vector<CollectiveRow>& rows) {

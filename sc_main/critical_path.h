@@ -27,10 +27,8 @@ struct CriticalPathOptions {
   std::string memory;  ///< what the log may take; empty: the default
 };
 void add_critical_path_options(CLI::App& command, TextOptions& add, CriticalPathOptions& options);
-/// Null: nobody asks, neither these options nor a listener, for whom alone it keeps nothing. Throws
-/// UserError(usage) for a size that is none.
-std::unique_ptr<insight::CausalLog> make_causal_log(const CriticalPathOptions& options,
-                                                    insight::ActivityListener* listener = nullptr);
+/// Null: nobody asks. Throws UserError(usage) for a size that is none.
+std::unique_ptr<insight::CausalLog> make_causal_log(const CriticalPathOptions& options);
 
 /// Where pieces of the path are, in words.
 struct PathNode {

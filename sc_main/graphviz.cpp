@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "configs/types.h"
+#include "sc_main/shell_word.h"
 
 namespace weft::cli {
 namespace {
@@ -62,18 +63,11 @@ class TemporaryText {
   std::string name_;
 };
 
-/// In single quotes for a shell.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 }  // namespace
 
 std::string svg_of(const std::string& dot) {
   const TemporaryText input(dot);
-  std::FILE* const pipe = ::popen(("dot -Tsvg " + quoted(input.name()) + " 2>&1").c_str(), "r");
+  std::FILE* const pipe = ::popen(("dot -Tsvg " + shell_word(input.name()) + " 2>&1").c_str(), "r");
   if (pipe == nullptr) throw UserError(ExitCode::internal, "no process can be started for Graphviz");
   std::string output;
   char buffer[65536];

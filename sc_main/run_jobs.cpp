@@ -13,6 +13,7 @@
 
 #include "configs/effective.h"
 #include "sc_main/console.h"
+#include "sc_main/critical_path.h"
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
 #include "sc_main/jobs_summary.h"
@@ -54,8 +55,8 @@ Config of_job(const Config& config, const JobConfig& job) {
 /// The jobs on their machine.
 class Run {
  public:
-  Run(const Config& config, const RunJobsOptions& options, RunChecks& checks)
-      : config_(config), options_(options), checks_(checks) {}
+  Run(const Config& config, const RunJobsOptions& options, RunChecks& checks, insight::CausalLog* causes)
+      : config_(config), options_(options), checks_(checks), causes_(causes) {}
 
   void open_folders() {
     folder_ = std::make_unique<OutputFolder>(
@@ -92,15 +93,14 @@ class Run {
       options.footprint = options.footprint || TraceJob::follows_tensors(*workload.job);
     recorder_ = make_recorder(options_.record, config_, folder_->path());
     options.boundaries = recorder_.get();
-    causes_ = make_causal_log(options_.path, timeline_->listener());
-    options.causes = causes_.get();
+    options.causes = timeline_->join(causes_);
     machine_.reset(new Machine("job", config_, options));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
     if (recorder_) recorder_->begin();
     for (const std::string& warning : machine_->warnings()) warn(warning);
     for (const SharedJob& own : jobs_) timeline_->add_job(own.name, *own.job);
-    timeline_->begin(causes_.get(), 1, 1);  // jobs that share a machine do not fold
+    timeline_->begin(1, 1);  // jobs that share a machine do not fold
     if (!waves_->on()) return;
     check_selection(*waves_, probes_);
     waves_->begin();
@@ -128,7 +128,7 @@ class Run {
     std::string path;
     try {
       write_all();
-      if (options_.path.on) path = tell_critical_path();
+      if (causes_ != nullptr) path = tell_critical_path();
     } catch (const Interrupted&) {
       return leave_midway();
     }
@@ -139,7 +139,7 @@ class Run {
     if (config_.packet.dcqcn.enabled) files += " flows.csv";
     if (waves_->on()) files += " waves.vcd waves.gtkw";
     files += timeline_->files() + checks_.files();
-    if (options_.path.on) files += " critical_path.json critical_path.csv";
+    if (causes_ != nullptr) files += " critical_path.json critical_path.csv";
     const std::string table =
         jobs_text(record) + path +
         fmt::format("results  {}: {}, and a folder for each job\n", folder_->path(), files);
@@ -166,8 +166,9 @@ class Run {
   void check(const MachineRecord& record) {
     std::vector<CheckedResults> jobs;
     for (const SharedJob& own : jobs_)
-      jobs.push_back({own.name, own.result, own.finished, summary_json(job_record(own))});
-    expected_ = checks_.compare(*folder_, {"", shared_, finished_, machine_summary_json(record)}, jobs);
+      jobs.push_back({own.name, own.result, own.finished, [&] { return summary_json(job_record(own)); }});
+    expected_ = checks_.compare(*folder_,
+                                {"", shared_, finished_, [&] { return machine_summary_json(record); }}, jobs);
   }
 
   RunRecord job_record(const SharedJob& own) const {
@@ -303,12 +304,12 @@ class Run {
   const Config& config_;
   const RunJobsOptions options_;
   RunChecks& checks_;
+  insight::CausalLog* const causes_;
   std::unique_ptr<OutputFolder> folder_;
   vcd::ProbeHub probes_;
   std::unique_ptr<vcd::Waves> waves_;
   std::unique_ptr<RunTimeline> timeline_;
   std::unique_ptr<cosim::BlockRecorder> recorder_;
-  std::unique_ptr<insight::CausalLog> causes_;
   std::unique_ptr<Machine, NoTeardown> machine_;
   std::vector<SharedJob> jobs_;
   RunResult shared_;
@@ -319,10 +320,10 @@ class Run {
 }  // namespace
 
 ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options,
-                  RunChecks& checks) {
+                  RunChecks& checks, insight::CausalLog* causes) {
   Workloads workloads = open_workloads(config, room);
   set_up_kernel();
-  Run run(config, options, checks);
+  Run run(config, options, checks, causes);
   run.open_folders();
   run.build(workloads.jobs);
   run.simulate_all();

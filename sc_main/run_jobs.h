@@ -7,7 +7,7 @@
 #define WEFT_SC_MAIN_RUN_JOBS_H
 
 #include "configs/config.h"
-#include "sc_main/critical_path.h"
+#include "insight/causal_log.h"
 #include "sc_main/expect/run_checks.h"
 #include "sc_main/record_options.h"
 #include "sc_main/workload.h"
@@ -19,13 +19,13 @@ struct RunJobsOptions {
   bool per_layer = false;    ///< every layer in the tables
   bool waves_flits = false;  ///< waveforms flit by flit
   RecordOptions record;      ///< of a block's boundary
-  CriticalPathOptions path;
 };
 
 /// Runs `config.jobs` together. The machine's results (links, traffic, waveforms, the jobs in one summary)
-/// are in `config.output.dir`, each job's in a folder of its name in there.
+/// are in `config.output.dir`, each job's in a folder of its name in there. `causes`: where they are recorded
+/// for the critical path; null: nowhere.
 ExitCode run_jobs(const Config& config, const MemoryRoom& room, const RunJobsOptions& options,
-                  RunChecks& checks);
+                  RunChecks& checks, insight::CausalLog* causes);
 
 }  // namespace weft::cli
 

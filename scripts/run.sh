@@ -12,7 +12,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 # What sets up and builds goes to stderr, so that the standard output is that of weft alone.
 {
   "$root/scripts/setup.sh"
-  build release weft
+  build release weft -DWEFT_UNITY=ON
 } >&2
 weft="$root/build/release/bin/weft"
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Weft authors
 #
-# Sets up, builds with warnings as errors, runs the whole test suite, then the unit tests under the address and
-# undefined-behaviour sanitizers, then, if asked to, the fuzz targets of the readers. Ends with the results and a non-zero
-# exit if anything failed.
+# Sets up, builds with warnings as errors, runs the release suite (all tests but the unit tests), then the unit tests
+# under the address and undefined-behaviour sanitizers, then, if asked to, the fuzz targets of the readers. Ends with the
+# results and a non-zero exit if anything failed.
 #
 #   WEFT_JOBS=N       parallel jobs (default: all processors)
 #   WEFT_FUZZ_SECONDS=N  of each fuzz target; default: 0, which leaves fuzzing out (the targets' corpora are tests of the suite)
@@ -40,12 +40,13 @@ suite() {
 }
 
 failed=0
-build release all -DWEFT_WERROR=ON -DWEFT_BUILD_TESTS=ON
-say "running the whole suite"
+# Both trees are built from nothing here, so sources are compiled together.
+build release all -DWEFT_WERROR=ON -DWEFT_BUILD_TESTS=ON -DWEFT_UNIT_TESTS=OFF -DWEFT_UNITY=ON
+say "running the release suite"
 suite release || failed=1
 release_closing=$closing
 
-build asan weft_unit_tests -DWEFT_WERROR=ON -DWEFT_BUILD_TESTS=ON -DWEFT_BUILD_BENCH=OFF
+build asan weft_unit_tests -DWEFT_WERROR=ON -DWEFT_BUILD_TESTS=ON -DWEFT_BUILD_BENCH=OFF -DWEFT_UNITY=ON
 say "running the unit tests under the sanitizers"
 suite asan -L '^unit$' || failed=1
 asan_closing=$closing
@@ -61,6 +62,6 @@ fi
 printf '\n'
 say "fuzzing:                 $fuzz_closing"
 say "sanitizers (unit tests): $asan_closing"
-say "whole suite:             $release_closing"
+say "release suite:           $release_closing"
 printf '%s\n' "$release_closing"
 exit "$failed"

@@ -24,6 +24,11 @@ constexpr uint8_t kFlits = 2;
 constexpr uint8_t kInto = 0x80;
 constexpr size_t kBuffer = size_t{1} << 20;
 constexpr size_t kLongestText = 4096;
+// What a configuration allows (`packet.vcs` x `packet.virtual_networks`, `packet.buffer_flits`).
+constexpr uint32_t kMostVcs = 32;
+constexpr uint32_t kDeepestBuffer = 1u << 24;
+/// Of all ports of a router together, so that a damaged file does not fill the memory.
+constexpr uint64_t kMostBuffers = uint64_t{1} << 28;
 
 uint64_t zigzag(uint64_t difference) {
   const auto value = static_cast<int64_t>(difference);
@@ -86,6 +91,12 @@ class Reader {
     if (value > static_cast<Number>(~Number{0})) damaged(fmt::format("{} of {}", what, value));
     return static_cast<Number>(value);
   }
+  /// A fixed number of at most 32 bits.
+  uint32_t fixed_small(const char* what) {
+    const uint64_t value = fixed();
+    if (value > ~uint32_t{0}) damaged(fmt::format("{} of {}", what, value));
+    return static_cast<uint32_t>(value);
+  }
   bool flag() {
     const uint64_t value = number();
     if (value > 1) damaged("a flag that is neither 0 nor 1");
@@ -140,6 +151,16 @@ void put_header(HeaderWriter& out, const RecordingHeader& header) {
   }
 }
 
+/// A router's port. One without VCs has no link, and no events.
+void check_port(const Reader& in, const RecordingHeader& header, size_t p) {
+  const RecordedPort& port = header.ports[p];
+  if (port.vcs > kMostVcs || port.vcs % header.virtual_networks != 0)
+    in.damaged(
+        fmt::format("port {} has {} VCs for {} virtual networks", p, port.vcs, header.virtual_networks));
+  if (port.vcs != 0 && (port.depth == 0 || port.depth > kDeepestBuffer))
+    in.damaged(fmt::format("port {} has buffers of {} flits", p, port.depth));
+}
+
 RecordingHeader get_header(Reader& in) {
   RecordingHeader header;
   for (std::string* text : {&header.kind, &header.block, &header.level, &header.program}) *text = in.text();
@@ -152,7 +173,10 @@ RecordingHeader get_header(Reader& in) {
   const uint64_t networks = in.fixed();
   if (networks == 0 || networks > 64) in.damaged(fmt::format("{} virtual networks", networks));
   header.virtual_networks = static_cast<uint32_t>(networks);
+  if (header.level != "message" && header.level != "packet")
+    in.damaged(fmt::format("the level '{}'", header.level));
   const size_t ports = in.length(in.fixed(), 11 * 8);
+  uint64_t buffers = 0;
   for (size_t p = 0; p < ports; ++p) {
     RecordedPort port;
     port.name = in.text();
@@ -161,14 +185,18 @@ RecordingHeader get_header(Reader& in) {
     port.rate = in.fixed();
     port.rate_per = in.fixed();
     port.latency = in.fixed();
-    port.vcs = static_cast<uint32_t>(in.fixed());
-    port.depth = static_cast<uint32_t>(in.fixed());
+    port.vcs = in.fixed_small("VCs");
+    port.depth = in.fixed_small("a depth");
     port.flit_latency = in.fixed();
     port.credit_latency = in.fixed();
     port.flit_time = in.fixed();
     if (header.level == "message" && (port.rate == 0 || port.rate_per == 0))
       in.damaged(fmt::format("port {} has no rate", p));
     header.ports.push_back(std::move(port));
+    if (header.level == "message") continue;
+    check_port(in, header, p);
+    buffers += uint64_t{header.ports[p].vcs} * header.ports[p].depth;
+    if (buffers > kMostBuffers) in.damaged("buffers of more than 2^28 flits");
   }
   return header;
 }
@@ -198,19 +226,24 @@ fabric::Crossing get_message(Reader& in, Picoseconds at) {
   return c;
 }
 
-fabric::FlitCrossing get_flits(Reader& in, Picoseconds at) {
+fabric::FlitCrossing get_flits(Reader& in, const RecordingHeader& header, uint32_t port, Picoseconds at) {
   fabric::FlitCrossing c;
   const uint8_t kind = in.byte();
   if (kind > static_cast<uint8_t>(fabric::FlitCrossing::Kind::resume))
     in.damaged("neither flits nor credits nor a pause");
   c.kind = static_cast<fabric::FlitCrossing::Kind>(kind);
   c.vc = in.byte();
+  if (c.vc >= header.ports[port].vcs)
+    in.damaged(fmt::format("VC {} of {} at port {}", c.vc, header.ports[port].vcs, port));
   c.first = ticks(at) + unzigzag(in.number());
   c.stride = in.number();
   c.count = in.small<uint32_t>("a count");
+  if (c.count > kDeepestBuffer) in.damaged(fmt::format("a count of {}", c.count));
   if (c.kind != fabric::FlitCrossing::Kind::flits) return c;
   c.first_flit = in.small<uint32_t>("a flit");
   c.packet_flits = in.small<uint32_t>("a number of flits");
+  if (c.first_flit > c.packet_flits || c.count > c.packet_flits - c.first_flit)
+    in.damaged(fmt::format("{} flits from flit {} of a packet of {}", c.count, c.first_flit, c.packet_flits));
   if (c.first_flit != 0) return c;
   fabric::PacketHead& head = c.head;
   head.bytes = in.number();
@@ -222,6 +255,8 @@ fabric::FlitCrossing get_flits(Reader& in, Picoseconds at) {
   head.destination = in.small<uint32_t>("a destination");
   head.elements = in.small<uint32_t>("elements");
   head.virtual_network = in.byte();
+  if (head.virtual_network >= header.virtual_networks)
+    in.damaged(fmt::format("virtual network {} of {}", head.virtual_network, header.virtual_networks));
   head.flags = in.byte();
   head.marked = in.flag();
   return c;
@@ -269,10 +304,12 @@ Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) 
     event.port = in.small<uint32_t>("a port");
     if (event.port >= recording.header.ports.size())
       in.damaged(fmt::format("port {} of {}", event.port, recording.header.ports.size()));
+    if ((kind == kMessage) != (recording.header.level == "message"))
+      in.damaged(fmt::format("an event of another level than {}", recording.header.level));
     if (kind == kMessage) {
       event.what = get_message(in, at);
     } else {
-      event.what = get_flits(in, at);
+      event.what = get_flits(in, recording.header, event.port, at);
     }
     recording.events.push_back(std::move(event));
     ++in.events;

@@ -169,7 +169,7 @@ std::vector<Checks::Figure> Checks::figures(Entry& entry, const CheckedResults& 
       list.push_back({results.job, static_cast<double>(r.time)});
       break;
     case MetricRows::summary:
-      if (const auto number = number_in(results.summary, entry.of))
+      if (const auto number = number_in(results.summary(), entry.of))
         list.push_back({prefix + entry.of, *number});
       break;
     case MetricRows::ranks:

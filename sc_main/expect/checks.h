@@ -6,6 +6,7 @@
 #ifndef WEFT_SC_MAIN_EXPECT_CHECKS_H
 #define WEFT_SC_MAIN_EXPECT_CHECKS_H
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct CheckedResults {
   std::string job;  ///< its name; empty: the machine's, or those of a machine with one job
   const RunResult& result;
   bool finished = true;
-  std::string summary;  ///< its summary.json
+  std::function<std::string()> summary;  ///< makes its summary.json, where an entry asks for it
 };
 
 /// What became of one entry.

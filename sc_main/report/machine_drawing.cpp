@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/dot_text.h"
 #include "configs/types.h"
 #include "sc_main/report/link_names.h"
 
@@ -38,15 +39,6 @@ const char* color_of(double busy) {
   for (const Shade& shade : kShades)
     if (busy >= shade.from) color = shade.color;
   return color;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out;
 }
 
 /// "nmu3" -> "NPU 3": a port of an NMU is its NPU's.
@@ -100,7 +92,7 @@ class Drawing {
     const double time = results.number("/time_ns").value_or(0);
     std::string title = fmt::format(
         "{}: link utilisation over {:.6g} us",
-        results.text("/notation").empty() ? "graph" : escaped(results.text("/notation")), time / 1000);
+        results.text("/notation").empty() ? "graph" : dot_text(results.text("/notation")), time / 1000);
     if (!full)
       title +=
           fmt::format("\\n{} modules: by dimension, the mean of its links and the busiest", modules_.size());
@@ -124,7 +116,7 @@ class Drawing {
   void draw_all(std::string& out) const {
     for (const std::string& module : modules_) {
       const bool npu = module.compare(0, 3, "nmu") == 0 || module.compare(0, 3, "npu") == 0;
-      out += fmt::format("  \"{}\" [label=\"{}\"{}];\n", escaped(module), escaped(label_of(module)),
+      out += fmt::format("  \"{}\" [label=\"{}\"{}];\n", dot_text(module), dot_text(label_of(module)),
                          npu ? "" : ", shape=ellipse");
     }
     for (const auto& [ends, edge] : edges_) {
@@ -135,8 +127,8 @@ class Drawing {
           "  \"{}\" -- \"{}\" [color=\"{}\", penwidth={:.1f}, label=\"{}\", tooltip=\"dimension {}: {} to {} "
           "{:.0f} B, back "
           "{:.0f} B\"];\n",
-          escaped(a), escaped(b), color_of(most), 1 + 3 * most, both, escaped(dimension), escaped(a),
-          escaped(b), edge.forth.bytes, edge.back.bytes);
+          dot_text(a), dot_text(b), color_of(most), 1 + 3 * most, both, dot_text(dimension), dot_text(a),
+          dot_text(b), edge.forth.bytes, edge.back.bytes);
     }
   }
 
@@ -148,7 +140,7 @@ class Drawing {
           "  \"d{}\" [label=\"dimension {}\\n{} directed links, {:.0f} B\", shape=ellipse];\n  \"modules\" "
           "-- \"d{}\" "
           "[color=\"{}\", penwidth={:.1f}, label=\"mean {:.1f} %, busiest {:.1f} %\"];\n",
-          escaped(dimension), escaped(dimension), sum.links, sum.bytes, escaped(dimension),
+          dot_text(dimension), dot_text(dimension), sum.links, sum.bytes, dot_text(dimension),
           color_of(sum.busiest), 1 + 3 * sum.busiest, mean * 100, sum.busiest * 100);
     }
   }

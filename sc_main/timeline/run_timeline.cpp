@@ -57,6 +57,17 @@ RunTimeline::RunTimeline(const Config& config, const OutputFolder& folder, vcd::
                                   output.timeline_to != 0 ? readable_time(options.to) : "the end"));
 }
 
+insight::CausalLog* RunTimeline::join(insight::CausalLog* causes) {
+  if (!on()) return causes;
+  if (causes == nullptr) {
+    own_log_ = std::make_unique<insight::CausalLog>(0);
+    causes = own_log_.get();
+  }
+  causes->listen(timeline_.get());
+  timeline_->read_links(*causes);
+  return causes;
+}
+
 void RunTimeline::add_job(const std::string& name, TraceJob& job) {
   if (!on()) return;
   timeline::Job told;
@@ -66,14 +77,13 @@ void RunTimeline::add_job(const std::string& name, TraceJob& job) {
   timeline_->add_job(told);
 }
 
-void RunTimeline::begin(const insight::CausalLog* causes, uint64_t simulated, uint64_t ranks) {
+void RunTimeline::begin(uint64_t simulated, uint64_t ranks) {
   if (!on()) return;
   if (simulated < ranks)
     timeline_->remark(
         fmt::format("{} of {} ranks are simulated for all of them: the others do alike and are "
                     "not shown (--no-fold simulates each)",
                     grouped(simulated), grouped(ranks)));
-  timeline_->read_links(*causes);
   timeline_->begin();
 }
 

@@ -35,12 +35,13 @@ class RunTimeline {
   /// TraceFile's.
   RunTimeline(const Config& config, const OutputFolder& folder, vcd::ProbeHub* probes);
   bool on() const { return timeline_ != nullptr; }
-  /// Who is to hear of activities. Null: nobody.
-  insight::ActivityListener* listener() const { return timeline_.get(); }
+  /// The log that modules are to tell, before the machine is built: `causes`, that of the critical path, to
+  /// which it listens, too; without one a log of its own, which keeps nothing. Null: nobody asks.
+  insight::CausalLog* join(insight::CausalLog* causes);
   /// Names a job of the run; `name` is empty if there is one only.
   void add_job(const std::string& name, TraceJob& job);
-  /// The machine is built; `causes`: its log. `simulated`: ranks of `ranks` that it has.
-  void begin(const insight::CausalLog* causes, uint64_t simulated, uint64_t ranks);
+  /// The machine is built. `simulated`: ranks of `ranks` that it has.
+  void begin(uint64_t simulated, uint64_t ranks);
   /// The run is over. Adds to `warnings` what is missing in the file.
   void close(Picoseconds end, std::vector<std::string>& warnings);
   /// " timeline.pftrace", or "".
@@ -50,6 +51,7 @@ class RunTimeline {
 
  private:
   std::unique_ptr<timeline::Timeline> timeline_;
+  std::unique_ptr<insight::CausalLog> own_log_;  ///< null: that of the critical path
 };
 
 }  // namespace weft::cli

@@ -26,7 +26,6 @@ foreach(topic usage run jobs expect diff drawing footprint bad_input real_traces
 endforeach()
 weft_add_cli_test(waves plain LINKS weft::workload weft::vcd)
 weft_add_cli_test(memory plain LINKS weft::workload)
-target_compile_definitions(test_cli_memory PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}")
 weft_add_cli_test(collective plain LINKS weft::workload
   SOURCES ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
 weft_add_cli_test(pool plain LINKS weft::workload)

@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -98,20 +100,47 @@ TEST_F(WavesCommand, GtkwaveShowsAMovedView) {
   EXPECT_NE(ran.out.find("state <compute>"), std::string::npos) << ran.out;
 }
 
-/// Every signal of these machines is in the page with its width, and the page has no signal that none of them
-/// has.
+struct SignalOfPage {
+  std::string pattern, width;
+  std::string values;  ///< of an enumeration: "idle, waiting"
+};
+
+std::vector<SignalOfPage> signals_of_page(const std::string& page) {
+  std::vector<SignalOfPage> rows;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t name = line.find("| `");
+    if (line.compare(0, 2, "| ") != 0 || name == std::string::npos) continue;
+    const size_t close = line.find('`', name + 3);
+    const size_t width = line.find("| ", close) + 2;
+    const size_t values = line.find("; values: ");
+    rows.push_back({line.substr(name + 3, close - name - 3),
+                    line.substr(width, line.find(' ', width) - width),
+                    values == std::string::npos ? "" : line.substr(values + 10, line.size() - values - 12)});
+  }
+  return rows;
+}
+
+/// The values of a view's enumerations, "idle, waiting", by signal without its range.
+std::map<std::string, std::string> enumerations_of(const std::string& view) {
+  std::map<std::string, std::string> values;
+  std::istringstream lines(view);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.compare(0, 3, "^1 ") != 0) continue;
+    std::istringstream table(read(line.substr(3)));
+    std::string signal, text;
+    std::getline(lines, signal);
+    for (std::string number, word; table >> number >> word;) text += (text.empty() ? "" : ", ") + word;
+    values[signal.substr(0, signal.find('['))] = text;
+  }
+  return values;
+}
+
+/// Every signal of these machines is in the page with its width and its values, and the page has no signal
+/// that none of them has.
 TEST_F(WavesCommand, ThePageOfSignalsIsWhatMachinesHave) {
   const std::string page = weft({"waves", "--signals"}).out;
-  std::vector<std::pair<std::string, std::string>> rows;  // pattern and width
-  for (size_t line = 0; line < page.size(); line = page.find('\n', line) + 1) {
-    const size_t name = page.find("| `", line);
-    const size_t end = page.find('\n', line);
-    if (page.compare(line, 2, "| ") != 0 || name == std::string::npos || name > end) continue;
-    const size_t close = page.find('`', name + 3);
-    const size_t width = page.find("| ", close) + 2;
-    rows.emplace_back(page.substr(name + 3, close - name - 3),
-                      page.substr(width, page.find(' ', width) - width));
-  }
+  const std::vector<SignalOfPage> rows = signals_of_page(page);
   ASSERT_GT(rows.size(), 20u) << page;
   traces(std::vector<Nodes>(8, Nodes{comp(1, {}, 3), collective(2, ChakraProtoMsg::ALL_REDUCE, 40000)}));
   const std::string dimensions =
@@ -129,16 +158,21 @@ TEST_F(WavesCommand, ThePageOfSignalsIsWhatMachinesHave) {
     const Ran ran = run_traces(machine, {"--waves", "*"});
     ASSERT_EQ(ran.status, 0) << ran.err;
     const auto vcd = vcd::test::parse_vcd(read(at("out/waves.vcd")));
+    const auto enumerations = enumerations_of(read(at("out/waves.gtkw")));
+    EXPECT_FALSE(enumerations.empty());
     for (const auto& [name, declared] : vcd.declared) {
       size_t row = 0;
-      while (row < rows.size() && !vcd::Glob(rows[row].first).matches(name.substr(4))) ++row;
+      while (row < rows.size() && !vcd::Glob(rows[row].pattern).matches(name.substr(4))) ++row;
       ASSERT_LT(row, rows.size()) << name << " is not in sc_main/signal_table.cpp";
-      EXPECT_EQ(declared.substr(declared.find(' ') + 1), rows[row].second) << name << ", " << rows[row].first;
+      EXPECT_EQ(declared.substr(declared.find(' ') + 1), rows[row].width)
+          << name << ", " << rows[row].pattern;
+      const auto values = enumerations.find(name);
+      EXPECT_EQ(values == enumerations.end() ? "" : values->second, rows[row].values) << name;
       seen[row] = true;
     }
   }
   for (size_t row = 0; row < rows.size(); ++row)
-    EXPECT_TRUE(seen[row]) << "no machine has " << rows[row].first;
+    EXPECT_TRUE(seen[row]) << "no machine has " << rows[row].pattern;
 }
 
 TEST_F(WavesCommand, FstAndUnfinishedFiles) {

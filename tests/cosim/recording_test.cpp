@@ -57,7 +57,7 @@ fabric::FlitCrossing draw_flits(std::mt19937_64& random, Picoseconds at) {
   c.head.submitted = ticks(at) - random() % 100;
   for (uint32_t* field : {&c.head.source, &c.head.destination, &c.head.elements})
     *field = static_cast<uint32_t>(random());
-  c.head.virtual_network = static_cast<uint8_t>(random());
+  c.head.virtual_network = static_cast<uint8_t>(random() % 4);
   c.head.flags = static_cast<uint8_t>(random());
   c.head.marked = random() % 2 == 0;
   return c;
@@ -73,6 +73,7 @@ RecordingHeader header_of(const std::string& level) {
   header.cut_through = false;
   header.turn_by_sender = true;
   header.cycle = 2520000;
+  header.virtual_networks = 4;
   for (int p = 0; p < 3; ++p) {
     RecordedPort port;
     port.name = "job.switch0_1.to" + std::to_string(p);
@@ -80,7 +81,7 @@ RecordingHeader header_of(const std::string& level) {
     port.initiator = p == 1;
     port.rate = 50'000'000'000;
     port.latency = 500'000;
-    port.vcs = 4;
+    port.vcs = 8;
     port.depth = 16;
     header.ports.push_back(port);
   }
@@ -194,6 +195,48 @@ TEST_F(RecordingFile, AChangedByteIsRefusedOrChangesNothingElse) {
     other[i] ^= 0x15;
     EXPECT_NE(refusal(other), "accepted") << i << " of " << whole.size();
   }
+}
+
+/// Its checksums are right, but what it says would be looked up outside the block.
+TEST_F(RecordingFile, WhatNoBlockHasIsRefused) {
+  const auto refused = [&](const auto& change, const std::string& level = "packet") {
+    RecordingHeader header = header_of(level);
+    std::mt19937_64 random(5);
+    fabric::FlitCrossing flits;
+    do flits = draw_flits(random, 0);
+    while (flits.kind != fabric::FlitCrossing::Kind::flits || !flits.has_head());
+    RecordedEvent event;
+    event.what = flits;
+    change(header, event, std::get<fabric::FlitCrossing>(event.what));
+    RecordingWriter writer(file_, header);
+    writer.add(event);
+    writer.finish({});
+    return refusal(bytes());
+  };
+  using Header = RecordingHeader;
+  using Event = RecordedEvent;
+  using Flits = fabric::FlitCrossing;
+  EXPECT_EQ(refused([](Header&, Event&, Flits&) {}), "accepted");
+  const auto expect = [](const std::string& why, const char* what) {
+    EXPECT_NE(why.find(what), std::string::npos) << what << ": " << why;
+  };
+  expect(refused([](Header&, Event&, Flits& f) { f.vc = 8; }), "VC 8 of 8 at port 0");
+  expect(refused([](Header&, Event&, Flits& f) { f.head.virtual_network = 4; }), "virtual network 4 of 4");
+  expect(refused([](Header&, Event&, Flits& f) { f.packet_flits = f.count - 1; }), "of a packet of");
+  expect(refused([](Header&, Event&, Flits& f) {
+           f.kind = Flits::Kind::credits;
+           f.count = 1u << 25;
+         }),
+         "a count of 33554432");
+  expect(refused([](Header& h, Event&, Flits&) { h.ports[1].vcs = 36; }), "port 1 has 36 VCs");
+  expect(refused([](Header& h, Event&, Flits&) { h.ports[1].vcs = 6; }), "6 VCs for 4 virtual networks");
+  expect(refused([](Header& h, Event&, Flits&) { h.ports[2].depth = 0; }), "port 2 has buffers of 0 flits");
+  expect(refused([](Header& h, Event&, Flits&) {
+           for (RecordedPort& port : h.ports) port.depth = 1u << 24;
+         }),
+         "buffers of more than 2^28 flits");
+  expect(refused([](Header&, Event&, Flits&) {}, "message"), "another level than message");
+  expect(refused([](Header& h, Event&, Flits&) { h.level = "none"; }), "the level 'none'");
 }
 
 TEST_F(RecordingFile, SaysWhatItIsNot) {

@@ -12,6 +12,7 @@ weft_add_sc_test(axi SOURCES ${CMAKE_CURRENT_LIST_DIR}/axi_test.cpp LINKS weft::
 if(WEFT_VERILATOR_FOUND)
   weft_add_rtl_library(axi_memory SOURCES ${PROJECT_SOURCE_DIR}/examples/rtl/axi_memory/axi_memory.sv TOP axi_memory
                        VERILATOR_ARGS -GDATA=64 -GSIZE=65536)
+  set_target_properties(axi_memory PROPERTIES EXCLUDE_FROM_ALL ON) # its test needs it
   weft_add_sc_test(axi_memory SOURCES ${CMAKE_CURRENT_LIST_DIR}/axi_memory_test.cpp LINKS axi_memory weft::cosim
                    LABELS unit TIMEOUT 300)
 endif()

@@ -137,6 +137,15 @@ std::string plain(std::string v) {
   return first == std::string::npos ? "0" : v.substr(first);
 }
 
+/// All signals, into the folder's ours.vcd.
+vcd::WavesOptions everything_in(const vcd::test::TemporaryFolder& folder) {
+  vcd::WavesOptions options;
+  options.selection = "*";
+  options.writer.path = folder.file("ours.vcd");
+  options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
+  return options;
+}
+
 TEST(TraceFront, EveryTypeIsWhatTheKernelsOwnFileHas) {
   EXPECT_SILENT(isolated([]() -> std::string {
     const vcd::test::TemporaryFolder folder;
@@ -144,11 +153,7 @@ TEST(TraceFront, EveryTypeIsWhatTheKernelsOwnFileHas) {
     std::map<std::string, std::vector<Change>> theirs;
     {
       vcd::ProbeHub probes;
-      vcd::WavesOptions options;
-      options.selection = "*";
-      options.writer.path = folder.file("ours.vcd");
-      options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
-      vcd::Waves waves(options);
+      vcd::Waves waves(everything_in(folder));
       waves.listen(probes);
       Foreign foreign("foreign");
       TraceFront front(probes, "ip.");
@@ -199,11 +204,7 @@ TEST(TraceFront, EventsAreSeenOnceAnInstant) {
   EXPECT_SILENT(isolated([]() -> std::string {
     const vcd::test::TemporaryFolder folder;
     vcd::ProbeHub probes;
-    vcd::WavesOptions options;
-    options.selection = "*";
-    options.writer.path = folder.file("ours.vcd");
-    options.writer.clock = [] { return sc_core::sc_time_stamp().value(); };
-    vcd::Waves waves(options);
+    vcd::Waves waves(everything_in(folder));
     waves.listen(probes);
     sc_core::sc_event event("event");
     TraceFront front(probes);

@@ -7,7 +7,6 @@ foreach(target IN LISTS WEFT_FUZZ_TARGETS)
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/corpus_test.cpp ${CMAKE_CURRENT_LIST_DIR}/fuzz.cpp
             ${CMAKE_CURRENT_LIST_DIR}/${target}_fuzz.cpp ${WEFT_FUZZ_SOURCES_${target}}
     LINKS ${WEFT_FUZZ_LINKS_${target}}
+    DEFINITIONS WEFT_FUZZ_TARGET="${target}"
     LABELS unit)
-  target_include_directories(test_corpus_${target} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(test_corpus_${target} PRIVATE WEFT_FUZZ_TARGET="${target}")
 endforeach()

@@ -5,7 +5,6 @@ foreach(_name policies network restart trains rates congestion pfc golden)
   if(EXISTS ${_packet_dir}/${_name}_test.cpp)
     weft_add_test(packet_${_name} SOURCES ${_packet_dir}/${_name}_test.cpp ${_packet_dir}/in_child.cpp LINKS ${_packet_links}
                   LABELS packet TIMEOUT 600)
-    target_compile_definitions(test_packet_${_name} PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}")
   endif()
 endforeach()
 foreach(_name network pfc)

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "tests/support/drawn_cases.h"
 #include "tests/support/pool_bench.h"
 #include "tests/support/pool_draw.h"
 #include "workload/pool/closed_form.h"
@@ -216,8 +217,7 @@ TEST(MemoryPool, LoadsThatMeetShareTheGroupsEqually) {
 // --------------------------------------------------------------------------------------------
 
 uint32_t pools() {
-  const char* const more = std::getenv("WEFT_POOLS");
-  return more != nullptr ? static_cast<uint32_t>(std::stoul(more)) : 200;
+  return test::drawn_cases("WEFT_POOLS", 200);
 }
 
 TEST(MemoryPool, RandomPoolsFinishWithTheirDataAndBytes) {

@@ -3,7 +3,7 @@ weft_add_sc_test(memory_pool
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_pool_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300
-  LABELS unit)
+  LABELS unit drawn)
 weft_add_sc_test(golden_pool
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/golden_pool_test.cpp
   LINKS weft::sc_models nlohmann_json::nlohmann_json
@@ -13,4 +13,4 @@ weft_add_sc_test(pool_packets
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/pool_packets_test.cpp
   LINKS weft::sc_models
   TIMEOUT 300
-  LABELS unit)
+  LABELS unit drawn)

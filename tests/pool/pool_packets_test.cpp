@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "tests/support/drawn_cases.h"
 #include "tests/support/pool_bench.h"
 #include "tests/support/pool_draw.h"
 #include "workload/pool/closed_form.h"
@@ -264,7 +265,7 @@ TEST(GroupMemoryTest, CreditsThrottleAsLittleSays) {
 }
 
 TEST(GroupMemoryTest, RandomPoolsGetTheirBytesThroughIt) {
-  for (uint32_t seed = 1; seed <= 100 && !HasFailure(); ++seed)
+  for (uint32_t seed = 1; seed <= test::drawn_cases("WEFT_POOLS", 100) && !HasFailure(); ++seed)
     EXPECT_SILENT(isolated([&] {
       test::Drawn drawn = test::draw_pool(seed, seed % 2 == 0);
       MemoryPoolConfig& pool = *drawn.config.memory_pool;

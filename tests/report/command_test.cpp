@@ -40,7 +40,7 @@ class ReportCommand : public testing::Test {
   vcd::test::TemporaryFolder folder_;
 };
 
-TEST_F(ReportCommand, WithoutResultsSaysWhatToDo) {
+TEST_F(ReportCommand, WithoutResultsNamesTheRemedy) {
   const Ran none = weft({"report"});
   EXPECT_EQ(none.status, 2);
   EXPECT_TRUE(none.says({"no results are named", "weft run CONFIG --out out"})) << none.err;

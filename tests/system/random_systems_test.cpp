@@ -12,6 +12,7 @@
 #include <string>
 
 #include "tests/data/cases.h"
+#include "tests/support/drawn_cases.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_machine.h"
 #include "tests/support/solo_job.h"
@@ -135,8 +136,7 @@ std::string run(uint32_t seed, bool facts) {
 TEST(RandomSystems, FinishConserveAndRespectPhysics) {
   uint32_t failed = 0;
   // More of them, to look for trouble: WEFT_RANDOM_SYSTEMS.
-  const char* more = std::getenv("WEFT_RANDOM_SYSTEMS");
-  const auto last = static_cast<uint32_t>(more != nullptr ? std::atoi(more) : 240);
+  const uint32_t last = test::drawn_cases("WEFT_RANDOM_SYSTEMS", 240);
   for (uint32_t seed = 1; seed <= last && failed < 5; ++seed) {
     const auto result = test::isolated([seed] { return run(seed, false); });
     if (result.status == 0 && result.text.empty()) continue;

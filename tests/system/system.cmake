@@ -34,8 +34,7 @@ weft_add_sc_test(shared_machine
 weft_add_sc_test(graph_system
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/graph_system_test.cpp
   LINKS weft::sc_models
-  TIMEOUT 300
-  LABELS unit)
+  TIMEOUT 300)
 weft_add_sc_test(tree_dimensions
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/tree_dimensions_test.cpp
   LINKS weft::sc_models
@@ -52,7 +51,7 @@ weft_add_sc_test(instant_parts
 weft_add_sc_test(routes SOURCES ${CMAKE_CURRENT_LIST_DIR}/routes_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(counts SOURCES ${CMAKE_CURRENT_LIST_DIR}/counts_test.cpp LINKS weft::sc_models LABELS unit)
 weft_add_sc_test(arrival_order SOURCES ${CMAKE_CURRENT_LIST_DIR}/arrival_order_test.cpp LINKS weft::sc_models LABELS unit)
-weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit)
+weft_add_sc_test(random_systems SOURCES ${CMAKE_CURRENT_LIST_DIR}/random_systems_test.cpp ${PROJECT_SOURCE_DIR}/tests/data/cases.cpp LINKS weft::sc_models LABELS unit drawn)
 weft_add_sc_test(auto_chunks
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/auto_chunks_test.cpp
   LINKS weft::sc_models

@@ -51,8 +51,7 @@ void drive(Timeline& timeline, insight::CausalLog& log, uint32_t npus, uint32_t 
     now += 10'000;
     for (uint32_t n = 0; n < npus; ++n) {
       if (random() % 50 == 0) continue;  // never received
-      timeline.delivered(
-          {n + 1, s + 2, (n + 1) % npus, n, 0, 0, s, 100, 0, now - random() % 3, 0, now});
+      timeline.delivered({n + 1, s + 2, (n + 1) % npus, n, 0, 0, s, 100, 0, now - random() % 3, 0, now});
       timeline.phase_ended({n, s + 1, 0, 0, "all_gather", 100, now, now});
       timeline.collective_ended(n, s + 1, now);
       timeline.node_ended(n, s, now);
@@ -96,8 +95,9 @@ TEST_F(TimelineFile, AnErrorNamesTheFileAndTheRemedy) {
     FAIL();
   } catch (const UserError& e) {
     EXPECT_EQ(e.code(), ExitCode::usage);
-    EXPECT_NE(std::string(e.what()).find("none/timeline.pftrace.part: the timeline cannot be written: No such"),
-              std::string::npos)
+    EXPECT_NE(
+        std::string(e.what()).find("none/timeline.pftrace.part: the timeline cannot be written: No such"),
+        std::string::npos)
         << e.what();
   }
 }

@@ -10,4 +10,3 @@ weft_add_test(trace
     ${CMAKE_CURRENT_LIST_DIR}/workload_check_test.cpp
   LINKS weft::workload
   LABELS unit)
-target_compile_definitions(test_trace PRIVATE WEFT_DATA_DIR="${WEFT_DATA_DIR}")
