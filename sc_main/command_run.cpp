@@ -216,7 +216,7 @@ ExitCode run(const RunOptions& options) {
   end_recording(recorder.get(), result.collectives);
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
-  if (waves->on()) close_waves(*waves, result.time, warnings);
+  if (waves->on()) close_waves(*waves, result.time, finished, warnings);
   for (size_t i = told; i < warnings.size(); ++i) {
     const auto told_early = [&](const std::vector<std::string>& early) {
       return std::find(early.begin(), early.end(), warnings[i]) != early.end();

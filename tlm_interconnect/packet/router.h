@@ -144,6 +144,10 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   /// Call at elaboration. True if anything of this router is selected.
   bool record(vcd::ProbeHub& probes);
+  /// .. of the link that leaves by an output, by the name that results give it. `messages`: whose handles are
+  /// the messages' id_low.
+  bool record_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
+                   const fabric::PacketPool* messages);
 
   /// What stands at a link's other end tells later than a router does. At elaboration.
   void limit_lookahead(Ticks most) { lookahead_ = std::min(lookahead_, most); }
@@ -303,6 +307,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
   void send(uint32_t port, uint32_t vc, Ticks t);
+  // For waveforms.
+  void tell_cycle(Ticks t);
+  fabric::Stall why_held(uint32_t port, uint32_t vc, Ticks t);
   // Priority flow control.
   Level& level(uint32_t input, uint32_t network) {
     return levels_[input * config_.virtual_networks + network];
