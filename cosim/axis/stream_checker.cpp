@@ -214,7 +214,7 @@ void StreamChecker::finish(Picoseconds now) {
 
 std::string StreamChecker::stall_text() const {
   if (!waiting_) return {};
-  return fmt::format("{}: {} is high since {} and waits for {}, which is low", port_,
+  return fmt::format("{}: TVALID ({}) is high since {} and waits for TREADY ({}), which is low", port_,
                      seen(StreamSignal::tvalid).pin->name(), print_time(since_),
                      seen(StreamSignal::tready).pin->name());
 }

@@ -88,6 +88,11 @@ def switch(package):
                                    'implementations=[{modules: switch1_3, implementation: '
                                    f'"rtl:axis_switch(clock=gated, bug={bug})"' '}]')
         check(code in (1, 4) and "fault of the" in err, f"bug {bug} in the job: exit {code}: {err}")
+    # A TREADY that never comes ends the job with a report that names the block and the pin.
+    code, _, err = package.run("run", *machine, *job(package), "--out", "switch_stuck", "--set",
+                               'implementations=[{modules: switch1_3, implementation: "rtl:axis_switch(clock=gated, bug=3)"}]')
+    handshake = r"switch1_3\S*, pins s_axis\[\d\]: TVALID \S+ is high since .* and waits for TREADY \S+, which is low"
+    check(code == 4 and re.search(handshake, err) is not None, f"TREADY never comes: exit {code}: {err}")
     code, _, err = package.run("collective", *machine, "--size", "4 KiB", "--set",
                                'implementations=[{modules: switch1_3, implementation: "rtl:axis_swich"}]')
     check(code == 2 and "did you mean `axis_switch`" in err, f"a misspelt block: exit {code}: {err}")
@@ -110,8 +115,18 @@ def nmu(package):
     check(model <= rtl < 1.2 * model, f"job with an RTL NMU: {rtl} ns, with the model {model} ns")
     data = run_time(package, machine, "nmu_data", "--set", "run.data=functional")
     check(data == rtl, f"elements change the time: {data} and {rtl} ns")
-    code, out, err = package.run("collective", *machine, "--size", "1 MiB", "--data", "int32", "--json")
-    check(code == 0 and json.loads(out)["results"][0]["elements_verified"] > 0, f"data: exit {code}: {err}")
+    def collective(period):
+        code, out, err = package.run("collective", *machine, "--size", "1 MiB", "--data", "int32", "--json", "--set",
+                                     'implementations=[{modules: nmu19, implementation: '
+                                     f'"rtl:nmu_datapath(period={period})"' '}]')
+        check(code == 0 and json.loads(out)["results"][0]["elements_verified"] > 0, f"data: exit {code}: {err}")
+        return json.loads(out)["results"][0]["time_ns"] if code == 0 else float("nan")
+
+    # Back-pressure reaches the NMU: it sends no faster than the block takes beats of 64 bytes. In an all-reduce over
+    # rings of 8 and switches of 8, 2 x 7/8 of 1 MiB leave an NMU in the first dimension, an eighth of that in the second.
+    fast, slow = collective("500 ps"), collective("16 ns")
+    beats = 2 * 7 / 8 * (1 + 1 / 8) * 2**20 / 64
+    check(slow > beats * 16 > fast, f"a block of 16 ns a beat: {slow} ns, of 0.5 ns: {fast} ns, for {beats} beats")
     code, _, err = package.run("collective", *machine, "--size", "1 MiB", "--fidelity", "packet")
     check(code == 2 and "`message` fidelity" in err, f"at packet fidelity: exit {code}: {err}")
 

@@ -140,9 +140,8 @@ TEST(StreamChecker, AStuckBlockEndsTheRunAndSaysWhere) {
       return bench.master.stall_text();
     });
     EXPECT_EQ(result.text,
-              "block rtl, pins s: rtl.s_tvalid is high since 12 ns and waits for rtl.s_tready, which is low; "
-              "3 frames "
-              "(0 of 10 B of the first taken) wait");
+              "block rtl, pins s: TVALID (rtl.s_tvalid) is high since 12 ns and waits for TREADY "
+              "(rtl.s_tready), which is low; 3 frames (0 of 10 B of the first taken) wait");
   }
 }
 

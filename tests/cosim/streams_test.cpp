@@ -216,7 +216,7 @@ TEST(Streams, BackPressureReachesTheSender) {
         text += fmt::format("held {} sent {} queued {} of {}; ", pipe.slave.held(), pipe.master.beats_sent(),
                             pipe.master.queued(), sent.size());
       if (pipe.slave.stall_text().find("all 4 beats") == std::string::npos) text += pipe.slave.stall_text();
-      if (pipe.master.stall_text().find("s_tready, which is low") == std::string::npos)
+      if (pipe.master.stall_text().find("s_tready), which is low") == std::string::npos)
         text += pipe.master.stall_text();
     });
     At begin("begin", 10000, fill);

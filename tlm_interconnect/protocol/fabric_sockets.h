@@ -18,6 +18,7 @@
 #include <string>
 #include <systemc>
 #include <tlm>
+#include <typeindex>
 
 namespace weft::fabric {
 
@@ -85,7 +86,7 @@ class InitiatorSocket final : public tlm::tlm_base_initiator_socket_b<kWidth, FW
   sc_core::sc_export<BW>& get_base_export() override { return offered_.as_export(*this); }
   const sc_core::sc_export<BW>& get_base_export() const override { return offered_.as_export(*this); }
   unsigned int get_bus_width() const override { return kWidth; }
-  sc_core::sc_type_index get_protocol_types() const override { return typeid(typename BW::protocol_types); }
+  std::type_index get_protocol_types() const override { return typeid(typename BW::protocol_types); }
   tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_INITIATOR_SOCKET; }
 
  private:
@@ -120,7 +121,7 @@ class TargetSocket final : public tlm::tlm_base_target_socket_b<kWidth, FW, BW>,
   sc_core::sc_export<FW>& get_base_export() override { return offered_.as_export(*this); }
   const sc_core::sc_export<FW>& get_base_export() const override { return offered_.as_export(*this); }
   unsigned int get_bus_width() const override { return kWidth; }
-  sc_core::sc_type_index get_protocol_types() const override { return typeid(typename FW::protocol_types); }
+  std::type_index get_protocol_types() const override { return typeid(typename FW::protocol_types); }
   tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_TARGET_SOCKET; }
 
  private:
@@ -183,7 +184,7 @@ class InitiatorEnd final : public tlm::tlm_base_initiator_socket_b<kWidth, FW, B
   sc_core::sc_export<BW>& get_base_export() override { return this->own_export(); }
   const sc_core::sc_export<BW>& get_base_export() const override { return this->own_export(); }
   unsigned int get_bus_width() const override { return kWidth; }
-  sc_core::sc_type_index get_protocol_types() const override { return typeid(typename BW::protocol_types); }
+  std::type_index get_protocol_types() const override { return typeid(typename BW::protocol_types); }
   tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_INITIATOR_SOCKET; }
 };
 
@@ -201,7 +202,7 @@ class TargetEnd final : public tlm::tlm_base_target_socket_b<kWidth, FW, BW>, pu
   sc_core::sc_export<FW>& get_base_export() override { return this->own_export(); }
   const sc_core::sc_export<FW>& get_base_export() const override { return this->own_export(); }
   unsigned int get_bus_width() const override { return kWidth; }
-  sc_core::sc_type_index get_protocol_types() const override { return typeid(typename FW::protocol_types); }
+  std::type_index get_protocol_types() const override { return typeid(typename FW::protocol_types); }
   tlm::tlm_socket_category get_socket_category() const override { return tlm::TLM_TARGET_SOCKET; }
 };
 

@@ -7,6 +7,7 @@
 // `cfg_bug` seeds faults, to show what a replay finds:
 //   1  the last beat of every 40th frame of an output is damaged
 //   2  every 40th frame of an output goes to the output beside it
+//   3  output 0 takes no frame after its 39th: TREADY of who has one for it never comes
 module axis_switch #(
     parameter int P = 8,
     parameter int W = 64,  // bytes of a beat
@@ -50,11 +51,14 @@ module axis_switch #(
   always_comb begin
     for (int i = 0; i < P; i++) s_axis_tready[i] = 1'b0;
     for (int o = 0; o < P; o++) begin
+      seeded[o] = frames[o] == 8'd39;
       takes[o] = 1'b0;
       from[o] = owner[o];
       if (!m_axis_tvalid[o] || m_axis_tready[o]) begin
         if (locked[o]) begin
           takes[o] = s_axis_tvalid[owner[o]];
+        end else if (cfg_bug == 2'd3 && o == 0 && seeded[o]) begin
+          takes[o] = 1'b0;
         end else begin
           for (int k = 0; k < P; k++)
             if (!takes[o] && wants((int'(turn[o]) + k) % P, o)) begin
@@ -64,7 +68,6 @@ module axis_switch #(
         end
         if (takes[o]) s_axis_tready[from[o]] = 1'b1;
       end
-      seeded[o] = frames[o] == 8'd39;
     end
   end
 
