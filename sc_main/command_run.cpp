@@ -199,7 +199,7 @@ ExitCode run(const RunOptions& options) {
   end_recording(recorder.get(), result.collectives);
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
-  if (waves->on()) close_waves(*waves, result.time, warnings);
+  if (waves->on()) close_waves(*waves, result.time, finished, warnings);
   timeline.close(result.time, warnings);
   for (size_t i = told; i < warnings.size(); ++i) {
     const auto told_early = [&](const std::vector<std::string>& early) {

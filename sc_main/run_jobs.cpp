@@ -247,7 +247,7 @@ class Run {
     add_unmatched_rules();
     for (std::string& line : machine_->slot_warnings(shared_.out_of_order_starts))
       shared_.warnings.push_back(std::move(line));
-    if (waves_->on()) close_waves(*waves_, shared_.time, shared_.warnings);
+    if (waves_->on()) close_waves(*waves_, shared_.time, finished_, shared_.warnings);
     timeline_->close(shared_.time, shared_.warnings);
     const std::vector<std::string>& told = machine_->warnings();
     for (const std::string& warning : shared_.warnings)

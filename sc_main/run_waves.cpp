@@ -25,7 +25,7 @@ std::vector<vcd::ViewSection> sections() {
           {"memory", "*.{hbm,remote,group,host,nvme,pool}*", true},
           {"collective units", "*.unit.*", true},
           {"routers", "*.packet*", true},
-          {"links", "*.*.{busy,bytes,flow}", true},
+          {"links", "*.*.{busy,bytes,flow,rate,stall}", true},
           {"NMUs", "*.nmu*", true},
           {"switches", "*.switch*", true}};
 }
@@ -64,11 +64,18 @@ void check_selection(const vcd::Waves& waves, const vcd::ProbeHub& probes) {
                                                fmt::join(near, ", ")));
 }
 
-void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& warnings) {
+void close_waves(vcd::Waves& waves, Picoseconds end, bool finished, std::vector<std::string>& warnings) {
   const vcd::VcdWriter* writer = waves.writer();
   // What is on its way at the end of the job (a credit, a resume) may have moved time beyond it.
+  if (finished && end < writer->options().window.to)
+    end = std::max(end, std::min(writer->counted_until(), writer->options().window.to));
   waves.close(std::max({end, Picoseconds{writer->now()}, Picoseconds{sc_core::sc_time_stamp().value()}}));
   if (writer->failure()) throw *writer->failure();
+  const vcd::Window& window = writer->options().window;
+  if (end < window.from)
+    warnings.push_back(
+        fmt::format("waves.vcd has no values: the run ended at {}, and --waves-window begins at {}",
+                    readable_time(end), readable_time(window.from)));
   if (writer->truncated())
     warnings.push_back(
         fmt::format("waves.vcd reached its budget of {} and ends at {}; select fewer signals, or "

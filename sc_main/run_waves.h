@@ -24,9 +24,10 @@ std::unique_ptr<vcd::Waves> make_waves(const Config& config, const OutputFolder&
 /// reported before the run.
 void check_selection(const vcd::Waves& waves, const vcd::ProbeHub& probes);
 
-/// The file is complete; `end`: of the jobs. Adds a line to `warnings` when the file has reached its budget.
+/// The file is complete; `end`: of the jobs. When they are finished, what is on its way (credits) is waited
+/// for. Adds a line to `warnings` when the file has reached its budget.
 /// Throws the error of a write that failed.
-void close_waves(vcd::Waves& waves, Picoseconds end, std::vector<std::string>& warnings);
+void close_waves(vcd::Waves& waves, Picoseconds end, bool finished, std::vector<std::string>& warnings);
 
 }  // namespace weft::cli
 

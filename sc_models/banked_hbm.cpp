@@ -63,7 +63,9 @@ BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const 
   if (probes == nullptr || !probes->on()) return;
   for (uint32_t c = 0; c < channels(); ++c) {
     const std::string prefix = fmt::format("{}.channel{}.", name(), c);
-    probes_.push_back({probes->number(prefix + "queue", 16), probes->number(prefix + "row_hits", 64)});
+    probes_.push_back({probes->number(prefix + "queue", 16), probes->number(prefix + "row_hits", 64),
+                       probes->number(prefix + "bytes", 64)});
+    probes_.back().bytes.set(0, 0);
   }
 }
 
@@ -256,8 +258,28 @@ void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
   if (!probes_.empty()) {
     probes_[c].queue.set(now + origin_, channel.waiting());
     probes_[c].hits.set(now + origin_, channel.counters().hits);
+    if (!done_.empty()) count_bytes(c, done_.size() * spec_.burst_bytes, now);
   }
   if (bytes_probe_ && !done_.empty()) bytes_probe_.set(now + origin_, moved_);
+}
+
+/// For waveforms: a channel has moved so many bytes more by `t`.
+void BankedHbm::count_bytes(uint32_t c, uint64_t bytes, Picoseconds t) {
+  probes_[c].moved += bytes;
+  probes_[c].bytes.set(t + origin_, probes_[c].moved);
+}
+
+/// .. what goes by formula, when all of the piece is through: burst by burst as addresses are mapped.
+void BankedHbm::count_stream(uint64_t address, uint64_t bytes) {
+  std::vector<uint64_t> of_channel(probes_.size());
+  while (bytes != 0) {
+    const uint64_t part = std::min(bytes, spec_.burst_bytes - address % spec_.burst_bytes);
+    of_channel[device_->policies.map->place(address / spec_.burst_bytes * spec_.burst_bytes).channel] += part;
+    address += part;
+    bytes -= part;
+  }
+  for (uint32_t c = 0; c < of_channel.size(); ++c)
+    if (of_channel[c] != 0) count_bytes(c, of_channel[c], stream_until_);
 }
 
 /// The stream at the front goes burst by burst now.
@@ -335,6 +357,7 @@ void BankedHbm::begin_piece(Picoseconds now) {
   }
   stream_writes_ = p.access.write;
   const uint64_t bytes = std::min(piece_bytes_, p.access.length - gone);
+  const uint64_t stream_address = p.access.address + gone;
   // Each piece from the request's first byte, so that rounding does not add up.
   const auto time_of = [&](uint64_t n) {
     return static_cast<Picoseconds>(std::ceil(static_cast<double>(n) / stream_rate_));
@@ -351,6 +374,7 @@ void BankedHbm::begin_piece(Picoseconds now) {
   gone += bytes;
   turn_bytes_ += bytes;
   moved_ += bytes;
+  if (!probes_.empty()) count_stream(stream_address, bytes);
   if (bytes_probe_) bytes_probe_.set(stream_until_ + origin_, moved_);
   if (gone < p.access.length) return;
   // Behind the last byte: the way of any read through controller, bank and pins; a write ends at the pins.

@@ -87,6 +87,8 @@ class BankedHbm final : public MemoryTarget {
   void serve_channel(uint32_t channel, Picoseconds now);
   void submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now);
   bool in_detail() const;
+  void count_bytes(uint32_t channel, uint64_t bytes, Picoseconds t);
+  void count_stream(uint64_t address, uint64_t bytes);
   void feed_stream(Picoseconds now);
   void begin_piece(Picoseconds now);
   void open_next_rows();
@@ -144,7 +146,8 @@ class BankedHbm final : public MemoryTarget {
   uint64_t moved_ = 0;  ///< bytes
 
   struct ChannelProbes {
-    vcd::Probe queue, hits;
+    vcd::Probe queue, hits, bytes;
+    uint64_t moved = 0;
   };
   std::vector<ChannelProbes> probes_;
 };

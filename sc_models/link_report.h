@@ -10,6 +10,7 @@
 #include <string>
 
 #include "configs/types.h"
+#include "tlm_interconnect/packet/flit_sender.h"
 #include "tlm_interconnect/ports/link.h"
 
 namespace weft {
@@ -20,6 +21,7 @@ struct LinkReport {
   uint32_t dimension = 0;
   Fidelity fidelity = Fidelity::message;  ///< what it carries, or carries it as
   const fabric::Link* link = nullptr;     ///< null at packet fidelity
+  packet::FlitSender sender;              ///< at packet fidelity
   uint64_t bytes = 0;                     ///< packet fidelity: on the wire, headers and padding included
   uint64_t messages = 0;
   uint64_t packets = 0;  ///< packet fidelity

@@ -108,7 +108,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   choices_.check_joined();
   for (const auto& model : cuts_.models()) components_.push_back(model.get());
   cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
-  if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool();
+  if (config_.memory_pool && (options.npus || options.memory_pool)) build_memory_pool(options.probes);
   if (config_.host_memory && (options.npus || options.memory_pool)) build_memory_tiers(built, options.probes);
   if (options.npus || config_.collectives.reduction == ReductionKind::hbm) build_npus(options, built);
   if (options.probes != nullptr && options.probes->on()) observe_links(*options.probes);
@@ -471,14 +471,14 @@ void Machine::build_packet_switches(PacketFabric& fabric, vcd::ProbeHub* probes)
   }
 }
 
-void Machine::build_memory_pool() {
+void Machine::build_memory_pool(vcd::ProbeHub* probes) {
   if (folded_) throw std::logic_error("a machine with a memory pool does not fold");
   memory_pool_ = std::make_unique<MemoryPool>(
       "pool", config_, pool_, wheel_,
       [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
         return shared_link(layout, node, port);
       },
-      &choices_);
+      &choices_, probes);
   components_.push_back(memory_pool_.get());
 }
 

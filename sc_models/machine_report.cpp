@@ -11,35 +11,9 @@
 
 #include "sc_models/machine.h"
 #include "sc_models/message_causes.h"
+#include "tlm_interconnect/ports/link_signals.h"
 
 namespace weft {
-namespace {
-
-/// The signals of one link: busy with explicit edges, the bytes that have entered it, and whose they are.
-class LinkProbes final : public fabric::LinkObserver {
- public:
-  LinkProbes(vcd::ProbeHub& probes, const std::string& name)
-      : busy_(probes.bit(name + ".busy")),
-        bytes_(probes.number(name + ".bytes", 64)),
-        flow_(probes.number(name + ".flow", 32)) {}
-  bool wanted() const { return busy_ || bytes_ || flow_; }
-
-  void occupied(const Use& use) override {
-    total_ += use.bytes;
-    busy_.set(use.start, true);
-    flow_.set(use.start, static_cast<uint32_t>(use.id_low));
-    bytes_.set(use.end, total_);
-    busy_.set(use.end, false);
-  }
-
- private:
-  vcd::Probe busy_;
-  vcd::Probe bytes_;
-  vcd::Probe flow_;
-  uint64_t total_ = 0;
-};
-
-}  // namespace
 
 std::string Machine::explain_stall() const {
   constexpr size_t kUnitLines = 8;
@@ -95,11 +69,20 @@ void Machine::restart() {
 
 void Machine::observe_links(vcd::ProbeHub& probes) {
   for_each_link([&](const LinkReport& report) {
-    auto observer = std::make_unique<LinkProbes>(probes, report.name);
-    if (!observer->wanted() || report.link == nullptr) return;
-    const_cast<fabric::Link*>(report.link)->observe(observer.get());
-    observers_.push_back(std::move(observer));
+    if (report.link != nullptr) {
+      auto& link = const_cast<fabric::Link&>(*report.link);
+      auto signals = std::make_unique<fabric::LinkSignals>(probes, report.name, link.observer());
+      if (!signals->wanted()) return;
+      link.observe(signals.get());
+      observers_.push_back(std::move(signals));
+    } else if (report.sender.network != nullptr) {
+      auto& network = const_cast<packet::PacketNetwork&>(*report.sender.network);
+      network.record_link(probes, report.sender, report.name, &pool_);
+    }
   });
+  for (const auto& part : parts_) {
+    if (auto* const model = dynamic_cast<SwitchModel*>(part.get())) model->record(probes);
+  }
 }
 
 void Machine::tell_causes_of_links(insight::CausalLog& log) {

@@ -86,17 +86,8 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
         [this](uint32_t ref, Picoseconds at) { push(at, kReduced, ref); },
         [this](uint32_t ref) { return "the reduction of " + describe(pool_[ref]); });
   }
-  if (context.probes != nullptr && context.probes->on()) {
-    const std::string prefix = name();
-    watched_ = true;
-    probes_ = std::make_unique<Probes>();
-    probes_->state = context.probes->enumeration(prefix + ".state", {"idle", "collective", "waiting"});
-    probes_->outstanding = context.probes->number(prefix + ".outstanding", 16);
-    probes_->collective = context.probes->number(prefix + ".collective", 32);
-    probes_->phase = context.probes->number(prefix + ".phase", 8);
-    probes_->round = context.probes->number(prefix + ".round", 32);
-  }
-  submits_aside_ = limited_injection_;
+  if (context.probes != nullptr && context.probes->on()) declare_signals(*context.probes);
+  submits_aside_ = limited_injection_ || probes_ != nullptr;
   if (pool_.causes() != nullptr) keep_causes(*pool_.causes());
   context.wheel.add(*this);
 }
@@ -154,6 +145,7 @@ void Nmu::submit(const Message& message) {
     const auto hand_in = [this](fabric::PacketRef own) __attribute__((noinline)) {
       const Picoseconds ready = pool_[own].submitted;
       if (causes_ != nullptr) causes_->submitted(own);
+      if (probes_ != nullptr) probes_->inject_queue.add({ready}, 1);
       if (!limited_injection_) return transmit(own, ready, ready);
       if (has_datapath_) return datapath_->outbound(own, ready);
       const Picoseconds at = shaped(own, ready);
@@ -188,6 +180,7 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
       causes_->submitted(ref, causes_->stretch(insight::ActivityKind::endpoint, causes_->because(),
                                                index(rank_), insight::kPointToPoint, now(), begin));
   }
+  if (probes_ != nullptr) probes_->inject_queue.add({now()}, 1);
   if (has_datapath_) return datapath_->outbound(ref, begin);
   if (limited_injection_) begin = shaped(ref, begin);
   push(begin, limited_injection_ ? kInject : kSend, ref);
@@ -297,6 +290,7 @@ template <bool kWatched>
             const Picoseconds reduce =
                 reduces_ && (pool_[ref].flags & kReduce) ? reduction_time(pool_[ref].bytes) : 0;
             if (kWatched && causes_ != nullptr) tell_delivery(ref, reduce);
+            if (kWatched && probes_ != nullptr) tell_received(t);
             deliver(ref, reduce);
           }
         } else {
@@ -326,10 +320,7 @@ void Nmu::receive(Port& port, const fabric::Transfer& transfer) {
     }
   }
   if (packet.destination == place_) {
-    if (__builtin_expect(static_cast<int>(has_datapath_), 0) != 0) {
-      datapath_->inbound(transfer.packet, last->number, head, tail);
-      return;
-    }
+    if (__builtin_expect(static_cast<int>(arrives_aside_), 0) != 0 && arrive_aside(transfer, *last)) return;
     push_received(timed(packet, [&] { return ready_at(packet, tail); }), last->number, transfer.packet);
   } else if (last->cut_through) {
     tails_.push_back({transfer.packet, tail});

@@ -367,6 +367,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool mirroring_ = false;          ///< mirrored_ is not empty
   bool lifting_ = false;            ///< lifted_ is not empty
   bool has_datapath_ = false;       ///< datapath_ is not null
+  bool arrives_aside_ = false;      ///< has_datapath_, or probes_ is not null
   Picoseconds time_ = 0;            ///< of the activation, while running_
   uint64_t activations_ = 0;
   uint64_t submitted_ = 0;
@@ -420,7 +421,14 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     vcd::Probe collective;
     vcd::Probe phase;
     vcd::Probe round;
+    vcd::Probe inject_queue;
+    vcd::Probe receive_queue;
+    std::vector<std::unique_ptr<fabric::LinkObserver>> departures;
   };
+  class Departures;
+  void declare_signals(vcd::ProbeHub& probes);
+  bool arrive_aside(const fabric::Transfer& transfer, const Port& port);
+  void tell_received(Picoseconds t);
   std::unique_ptr<Probes> probes_;        ///< null: nobody looks
   insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
   struct Causes {

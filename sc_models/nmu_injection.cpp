@@ -22,6 +22,7 @@ void Nmu::shape_departures() {
 void Nmu::use_datapath(Datapath& datapath) {
   datapath_ = &datapath;
   has_datapath_ = true;
+  arrives_aside_ = true;
   limited_injection_ = submits_aside_ = true;
   if (!injection_) injection_ = std::make_unique<std::deque<fabric::PacketRef>>();
 }

@@ -23,6 +23,7 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
   message.id_low = ref;
   message.id_high = place_;
   message.submitted = ready;
+  if (probes_ != nullptr && packet.source == index(rank_)) probes_->inject_queue.add({ready}, -1);
   message.data = packet.data;
   const bool collective = static_cast<MessageId::Kind>(packet.id_low >> 56) == MessageId::Kind::collective;
   message.virtual_network = static_cast<uint8_t>(collective ? config_.packet.collectives_network
@@ -44,6 +45,7 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
   packet.latency += latency;
   if (passed - latency > alone.serialise) packet.queued += passed - latency - alone.serialise;
   if (packet.destination == place_) {
+    if (probes_ != nullptr) probes_->receive_queue.add({at}, 1);
     push_received(timed(packet, [&] { return ready_at(packet, at); }), end.port, ref);
     return;
   }

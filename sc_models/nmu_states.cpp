@@ -40,6 +40,7 @@ void Nmu::reduce_in_memory(fabric::PacketRef ref) {
   const uint64_t bytes = pool_[ref].bytes;
   if (bytes == 0) {
     if (causes_ != nullptr) tell_delivery(ref, 0);
+    if (probes_ != nullptr) tell_received(now());
     deliver(ref, 0);
     return;
   }
@@ -59,6 +60,7 @@ void Nmu::reduced_in_memory(fabric::PacketRef ref) {
     reducing_[i] = reducing_.back();
     reducing_.pop_back();
     if (causes_ != nullptr) tell_delivery(ref, now() - began);
+    if (probes_ != nullptr) tell_received(now());
     deliver(ref, now() - began);
     return;
   }
@@ -81,11 +83,61 @@ void Nmu::count(Counters& counters) const {
   }
 }
 
+/// One of the NMU's links: its own messages no longer wait for it.
+class Nmu::Departures final : public fabric::LinkObserver {
+ public:
+  explicit Departures(const Nmu& nmu) : nmu_(nmu) {}
+  void occupied(const Use& use) override {
+    if (use.packet != fabric::kNoPacket && nmu_.pool_[use.packet].source == index(nmu_.rank_))
+      nmu_.probes_->inject_queue.add({use.start}, -1);
+  }
+
+ private:
+  const Nmu& nmu_;
+};
+
+void Nmu::declare_signals(vcd::ProbeHub& probes) {
+  const std::string prefix = name();
+  watched_ = true;
+  arrives_aside_ = true;
+  probes_ = std::make_unique<Probes>();
+  probes_->state = probes.enumeration(prefix + ".state", {"idle", "collective", "waiting"});
+  probes_->outstanding = probes.number(prefix + ".outstanding", 16);
+  probes_->collective = probes.number(prefix + ".collective", 32);
+  probes_->phase = probes.number(prefix + ".phase", 8);
+  probes_->round = probes.number(prefix + ".round", 32);
+  probes_->inject_queue = probes.number(prefix + ".inject_queue", 32);
+  probes_->receive_queue = probes.number(prefix + ".receive_queue", 32);
+  probes_->inject_queue.set(0, 0);
+  probes_->receive_queue.set(0, 0);
+  if (!probes_->inject_queue) return;
+  for (Port& port : ports_) {
+    for (uint32_t i = 0; port.nmu != nullptr && i < port.links(); ++i) {
+      probes_->departures.push_back(std::make_unique<Departures>(*this));
+      port.link(i).observe(probes_->departures.back().get());
+    }
+  }
+}
+
+/// Rarer things that happen to a message for this NMU. True: the datapath has it.
+bool Nmu::arrive_aside(const fabric::Transfer& transfer, const Port& port) {
+  const Picoseconds tail = transfer.first + transfer.flit_time;
+  if (probes_ != nullptr) probes_->receive_queue.add({transfer.first}, 1);
+  if (!has_datapath_) return false;
+  datapath_->inbound(transfer.packet, port.number, transfer.first, tail);
+  return true;
+}
+
+void Nmu::tell_received(Picoseconds t) {
+  probes_->receive_queue.add({t}, -1);
+}
+
 void Nmu::probe_state(Picoseconds t) {
+  constexpr size_t kMost = 0xffff;
   const auto& position = engine_.position();
   const uint32_t state = engine_.idle() ? 0u : position.active_chunks != 0 ? 1u : 2u;
   probes_->state.set(t, state);
-  probes_->outstanding.set(t, queue_.size());
+  probes_->outstanding.set(t, std::min(queue_.size(), kMost));
   probes_->collective.set(t, position.stream);
   probes_->phase.set(t, position.phase);
   probes_->round.set(t, position.round);

@@ -372,6 +372,7 @@ void PacketFabric::links_of(uint32_t n, const LinkVisitor& visit) const {
         link.fidelity = Fidelity::packet;
         link.name = ni.name();
         link.to = router.name;
+        link.sender = {networks_[n].get(), true, r, 0};
         link.dimension = dimensions_.empty() ? 0 : dimensions_[0];
         link.bytes = ni.flits_sent() * config_.packet.flit_bytes;
         link.packets = ni.packets_sent();
@@ -453,6 +454,7 @@ LinkReport PacketFabric::report_of(uint32_t n, uint32_t r, uint32_t p) const {
   const packet::Router& module = network.router(r);
   const packet::TopologyRouter& router = network.topology().routers[r];
   LinkReport link = name_of({n, network.name(), network.topology()}, r, p);
+  link.sender = {&network, false, r, p};
   link.bytes = module.flits_sent(p) * config_.packet.flit_bytes;
   link.packets = module.packets_sent(p);
   link.marked = module.packets_marked(p);

@@ -8,6 +8,7 @@
 #include "sc_models/crossbar.h"
 #include "sc_models/make_model.h"
 #include "sc_models/message_time.h"
+#include "sc_models/switch_signals.h"
 #include "sc_models/switch_unit.h"
 
 namespace weft {
@@ -68,6 +69,9 @@ void SwitchModel::Port::receive(const fabric::Transfer& transfer) {
   if (transfer.kind != fabric::Transfer::Kind::burst) return owner->control(number, transfer);
   if (owner->host_ != nullptr && UnitModel::addressed(owner->pool_[transfer.packet]))
     return owner->host_->unit->receive(transfer);
+  if (owner->signals_)
+    owner->signals_->arrives(transfer.packet, number, transfer.first,
+                             owner->pool_[transfer.packet].destination);
   owner->arrive({number, transfer.first, transfer.first + transfer.flit_time, transfer.packet});
 }
 
@@ -92,6 +96,11 @@ void SwitchModel::Port::resolve() {
                     fmt::format("{}: port {} sends, and is bound to nothing", owner->name(), number).c_str());
 }
 
+void SwitchModel::record(vcd::ProbeHub& probes) {
+  auto own = std::make_unique<SwitchSignals>(probes, name(), ports_.size());
+  if (own->any()) signals_ = std::move(own);
+}
+
 void SwitchModel::activate(Picoseconds now) {
   ++activations_;
   work(now);
@@ -109,6 +118,7 @@ fabric::Link::Slot SwitchModel::forward(fabric::PacketRef ref, uint32_t p, Picos
     fabric::Transfer transfer;
     transfer.leave(slot.start, link.latency(), slot.end - slot.start);
     transfer.packet = ref;
+    if (signals_) signals_->forwarded(ref, p, now, slot);
     port.send(transfer);
     return slot;
   });

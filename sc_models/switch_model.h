@@ -22,6 +22,7 @@
 #include "tlm_interconnect/border/crossing.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
+#include "vcd/probe_hub.h"
 
 namespace weft {
 
@@ -46,6 +47,7 @@ class SwitchWays {
   virtual uint32_t turn(uint32_t port, const fabric::Packet&) const { return port; }
 };
 
+class SwitchSignals;
 class UnitModel;
 class UnitPorts;
 
@@ -113,6 +115,8 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   void for_each_link(const LinkVisitor& visit) const final;
   LinkPlace link_place() const final { return link_place_; }
   std::string stall_text() const final;
+  /// Waveforms (see SwitchSignals). Call at elaboration; `probes` outlives the switch.
+  void record(vcd::ProbeHub& probes);
   /// For the stall report: why messages do not go on, a line each; empty: none is held.
   virtual std::string explain_stall() const { return {}; }
 
@@ -162,6 +166,7 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   std::vector<Port> ports_;
   std::unique_ptr<Host> host_;  ///< of the collective unit; null: there is none
   uint64_t activations_ = 0;
+  std::unique_ptr<SwitchSignals> signals_;  ///< null: nobody looks
 };
 
 using SwitchMaker = std::function<std::unique_ptr<SwitchModel>(

@@ -40,6 +40,8 @@ SwitchUnit::SwitchUnit(sc_core::sc_module_name module_name, const UnitPlace& pla
     probes_->buffered = probes->number(prefix + ".buffered", 64);
     probes_->blocks = probes->number(prefix + ".blocks", 32);
     probes_->waiting = probes->number(prefix + ".waiting", 32);
+    probes_->reducing = probes->bit(prefix + ".reducing");
+    probes_->reducing.set(0, false);
   }
   place.fabric.wheel.add(*this);
 }
@@ -62,6 +64,12 @@ void SwitchUnit::probe(Picoseconds now) {
   probes_->buffered.set(now, unit_.buffered());
   probes_->blocks.set(now, unit_.blocks());
   probes_->waiting.set(now, unit_.waiting());
+  const Picoseconds until = unit_.reduction_free();
+  if (until <= now || until == probes_->reduces_until) return;
+  // What was told to be the end is none if it goes on.
+  probes_->reducing.set(std::max(now, probes_->reduces_until), true);
+  probes_->reducing.set(until, false);
+  probes_->reduces_until = until;
 }
 
 Picoseconds SwitchUnit::send(const fabric::CollectiveUnit::Result& result, Picoseconds now) {

@@ -67,6 +67,8 @@ class SwitchUnit : public UnitModel, private Wakeable, private fabric::Collectiv
     vcd::Probe buffered;
     vcd::Probe blocks;
     vcd::Probe waiting;
+    vcd::Probe reducing;
+    Picoseconds reduces_until = 0;  ///< as told
   };
   std::unique_ptr<Probes> probes_;  ///< null: nobody looks
 };

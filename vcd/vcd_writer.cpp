@@ -365,6 +365,7 @@ void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
     throw std::logic_error(fmt::format("signal '{}' counts but is no number", name(signal)));
   if (!recording(run.next)) return;
   run.last = time_of({steps.first + (steps.count - 1) * steps.stride, 1, 0, steps.per_picosecond});
+  counted_until_ = std::max(counted_until_, run.last);
   if (state.count == 0) {
     state.count = static_cast<uint32_t>(counts_.size());
     counts_.emplace_back();
@@ -708,6 +709,7 @@ void VcdWriter::write_buffer() {
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       const std::string reason = n < 0 ? std::strerror(errno) : "no progress";
+      drop_half_step(done);
       buffer_.clear();
       fail(fmt::format(
           "cannot be written ({}) after {} bytes; make room, or record less with a narrower selection or "
@@ -718,6 +720,25 @@ void VcdWriter::write_buffer() {
     file_bytes_ += static_cast<uint64_t>(n);
   }
   buffer_.clear();
+}
+
+/// The file ends within the first `done` bytes of the buffer: after the last whole step, so that readers take
+/// it. Without one, after the last whole line.
+void VcdWriter::drop_half_step(size_t done) noexcept {
+  size_t end = done == 0 ? std::string::npos : buffer_.rfind("\n#", done - 1);
+  if (end == std::string::npos) {
+    if (file_bytes_ > done) {
+      end = 0;  // buffers end with whole steps
+    } else {
+      end = done == 0 ? 0 : buffer_.rfind('\n', done - 1);
+      end = end == std::string::npos ? 0 : end + 1;
+    }
+  } else {
+    ++end;
+  }
+  const uint64_t whole = file_bytes_ - done + end;
+  // A device or a pipe has no length; then there is nothing to mend.
+  if (::ftruncate(file_, static_cast<off_t>(whole)) == 0) file_bytes_ = whole;
 }
 
 void VcdWriter::fail(const std::string& reason) {

@@ -114,6 +114,8 @@ class VcdWriter {
   static void flush_all() noexcept;
 
   Time now() const { return now_; }
+  /// The last step that add() was given, past or to come.
+  Time counted_until() const { return counted_until_; }
   const WriterOptions& options() const { return options_; }
   /// Value changes written so far; the initial dump is not counted.
   uint64_t changes() const { return changes_; }
@@ -210,6 +212,7 @@ class VcdWriter {
   void write_time(Time t);
   void write_value(const State& s);
   void write_buffer();
+  void drop_half_step(size_t done) noexcept;
   void finish(Time end);
   [[noreturn]] void fail(const std::string& reason);
   void stop() noexcept;
@@ -223,6 +226,7 @@ class VcdWriter {
   Time now_ = 0;
   Time last_time_ = 0;  ///< of the last '#' in the file
   Time truncated_at_ = 0;
+  Time counted_until_ = 0;
   uint64_t sequence_ = 0;
   uint64_t changes_ = 0;
   uint64_t file_bytes_ = 0;

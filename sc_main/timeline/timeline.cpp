@@ -60,6 +60,15 @@ std::string_view without_scope(std::string_view name) {
   return begins_with(name, kScope) ? name.substr(kScope.size()) : name;
 }
 
+/// Links have queues, too, and so have channels.
+bool of_memory(std::string_view module) {
+  const size_t dot = module.rfind('.');
+  const std::string_view own = dot == std::string_view::npos ? module : module.substr(dot + 1);
+  for (const std::string_view memory : {"hbm", "remote", "host", "nvme", "memory", "group"})
+    if (own == memory || number_after(own, memory) != kNever) return true;
+  return false;
+}
+
 uint64_t key_of(uint32_t npu, uint32_t number) {
   return uint64_t{npu} << 32 | number;
 }
@@ -664,8 +673,7 @@ bool Timeline::wants(std::string_view name) {
   name = without_scope(name);
   if (begins_with(name, "npu")) return ends_with(name, ".state");
   if (ends_with(name, ".unit.buffered")) return true;
-  if (name.find(".channel") != std::string_view::npos) return false;
-  if (ends_with(name, ".queue")) return true;
+  if (ends_with(name, ".queue")) return of_memory(name.substr(0, name.size() - 6));
   // A memory's bytes; those of links are in their slices.
   return ends_with(name, ".bytes") && memories_.count(name.substr(0, name.size() - 6)) != 0;
 }

@@ -177,18 +177,22 @@ CxlLink::Femto CxlLink::serve(Femto at) {
 CxlLink::Femto CxlLink::read_line(Femto at) {
   Femto& credit = reads_.back[reads_.next];
   reads_.next = (reads_.next + 1) % reads_.back.size();
-  const Femto asked = send(down_, config_.flit.read_request, std::max(at, credit)) + way_;
+  const Femto taken = std::max(at, credit);
+  const Femto asked = send(down_, config_.flit.read_request, taken) + way_;
   const Femto data = serve(asked) + Wide{config_.dram_latency} * kFemto;
   credit = send(up_, config_.flit.read_data, data) + way_;  // the host has taken the data
+  if (credit_listener_) credit_listener_(false, picoseconds(taken), picoseconds(credit));
   return credit;
 }
 
 CxlLink::Femto CxlLink::write_line(Femto at) {
   Femto& credit = writes_.back[writes_.next];
   writes_.next = (writes_.next + 1) % writes_.back.size();
-  const Femto there = send(down_, config_.flit.write_request, std::max(at, credit)) + way_;
+  const Femto taken = std::max(at, credit);
+  const Femto there = send(down_, config_.flit.write_request, taken) + way_;
   const Femto written = serve(there);
   credit = written + way_;  // the device has room again, and the host knows
+  if (credit_listener_) credit_listener_(true, picoseconds(taken), picoseconds(credit));
   return send(up_, config_.flit.write_done, written) + way_;
 }
 

@@ -8,7 +8,9 @@
 #define WEFT_SC_MODELS_CXL_CXL_LINK_H
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/implementation.h"
@@ -78,6 +80,11 @@ class CxlLink {
   /// end of the clock.
   Picoseconds access(uint64_t bytes, bool write, Picoseconds at);
 
+  /// Hears of the credit of every line: the class (reads or writes) and the time in which the line has it.
+  using CreditListener = std::function<void(bool write, Picoseconds from, Picoseconds until)>;
+  void watch_credits(CreditListener listener) { credit_listener_ = std::move(listener); }
+  uint32_t credits(bool write) const { return static_cast<uint32_t>((write ? writes_ : reads_).back.size()); }
+
   const CxlConfig& config() const { return config_; }
   uint64_t lines() const { return lines_; }
   /// Flits that were sent again.
@@ -123,6 +130,7 @@ class CxlLink {
   Femto dram_free_ = 0;
   uint64_t lines_ = 0;
   uint64_t replays_ = 0;
+  CreditListener credit_listener_;  ///< empty: nobody looks
 };
 
 }  // namespace weft

@@ -10,7 +10,18 @@
 namespace weft {
 
 CxlMemory::CxlMemory(sc_core::sc_module_name name, const CxlConfig& config, const MemoryContext& context)
-    : MemoryTarget(name, context.figures.capacity, context.sockets, context.probes), link_(config) {}
+    : MemoryTarget(name, context.figures.capacity, context.sockets, context.probes), link_(config) {
+  if (context.probes == nullptr || !context.probes->on()) return;
+  const vcd::Probe reads = context.probes->number(std::string(this->name()) + ".read_credits", 32);
+  const vcd::Probe writes = context.probes->number(std::string(this->name()) + ".write_credits", 32);
+  if (!reads && !writes) return;
+  reads.set(0, link_.credits(false));
+  writes.set(0, link_.credits(true));
+  link_.watch_credits([reads, writes](bool write, Picoseconds from, Picoseconds until) {
+    (write ? writes : reads).add({from}, -1);
+    (write ? writes : reads).add({until}, 1);
+  });
+}
 
 std::unique_ptr<MemoryTarget> make_cxl_memory(sc_core::sc_module_name name, const MemoryContext& context,
                                               Parameters& parameters) {

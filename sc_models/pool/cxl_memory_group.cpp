@@ -64,10 +64,11 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
     ModuleChoices::Chosen model{context.pool.group_memory, "memory.pool.group_memory"};
     if (context.choices != nullptr)
       model = context.choices->of(ModuleKind::memory, group_memory_name(context.layout, group), model);
-    memory_ =
-        std::make_unique<GroupMemory>(context.config, model, context.data != nullptr,
-                                      [this](uint32_t message, Picoseconds at) { memory_done(message, at); });
+    memory_ = std::make_unique<GroupMemory>(
+        context.config, model, context.data != nullptr,
+        [this](uint32_t message, Picoseconds at) { memory_done(message, at); }, context.probes);
   }
+  if (context.probes != nullptr) declare_signals(*context.probes);
   if (context.net != nullptr) context.net->attach(node_, *this);
   context.wheel.add(*this);
 }
@@ -168,6 +169,10 @@ void CxlMemoryGroup::take(fabric::PacketRef ref, Picoseconds at) {
   if (context_.data != nullptr) context_.data->write(transfer, header.offset, packet.data);
   const uint64_t bytes = packet.bytes;
   context_.packets.release(ref);
+  if (probes_) {
+    probes_->stored_bytes += bytes;
+    tell(sc_core::sc_time_stamp().value());
+  }
   context_.events.stored(transfer, bytes, at);
 }
 
@@ -264,7 +269,34 @@ void CxlMemoryGroup::activate(Picoseconds now) {
   Picoseconds next = std::min(
       {grants, grants_over_.next(), stores_.next(), requests_.next(), departures_.next(), fetched_.next()});
   if (next_port() != kNone) next = std::min(next, std::max(now, service_free()));
+  if (probes_) tell(now);
   wake_at(next);
+}
+
+void CxlMemoryGroup::declare_signals(vcd::ProbeHub& probes) {
+  const std::string prefix = name();
+  probes_ = std::make_unique<Probes>();
+  probes_->requests = probes.number(prefix + ".requests", 32);
+  probes_->data = probes.number(prefix + ".data", 64);
+  probes_->loaded = probes.number(prefix + ".loaded", 64);
+  probes_->stored = probes.number(prefix + ".stored", 64);
+  for (uint32_t p = 0; context_.net != nullptr && p < ports_.size(); ++p)
+    probes_->credits.push_back(probes.number(fmt::format("{}.port{}.credits", prefix, p), 64));
+  tell(0);
+}
+
+void CxlMemoryGroup::tell(Picoseconds now) {
+  uint64_t requests = turns_waiting_;
+  for (const auto& waiting : waiting_) requests += waiting.size();
+  probes_->requests.set(now, requests);
+  uint64_t data = read_bytes_;
+  for (const Port& port : ports_) data += port.backlog;
+  probes_->data.set(now, data);
+  probes_->loaded.set(now, probes_->loaded_bytes);
+  probes_->stored.set(now, probes_->stored_bytes);
+  for (uint32_t p = 0; p < probes_->credits.size(); ++p)
+    probes_->credits[p].set(now,
+                            ports_[p].most_granted - std::min(ports_[p].most_granted, ports_[p].granted));
 }
 
 uint32_t CxlMemoryGroup::port_of(uint32_t way) const {
@@ -389,6 +421,7 @@ void CxlMemoryGroup::send(Load& load, uint64_t offset, uint64_t bytes, uint32_t 
       make_pool_message(context_, header, node_, load.all ? kAllNpus : load.npu, bytes);
   if (context_.data != nullptr)
     context_.packets[ref].data = context_.data->read(context_.events.transfer(load.transfer), offset, bytes);
+  if (probes_) probes_->loaded_bytes += bytes;
   if (context_.net != nullptr) port.backlog += bytes;
   const Picoseconds now = sc_core::sc_time_stamp().value();
   if (memory_ == nullptr && (context_.net == nullptr || slot.start == now)) {

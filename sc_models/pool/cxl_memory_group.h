@@ -179,6 +179,15 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
   uint64_t stored_ = 0;
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;
+  struct Probes {
+    vcd::Probe requests, data, loaded, stored;
+    std::vector<vcd::Probe> credits;  ///< by port, at packet fidelity
+    uint64_t loaded_bytes = 0;
+    uint64_t stored_bytes = 0;
+  };
+  void declare_signals(vcd::ProbeHub& probes);
+  void tell(Picoseconds now);
+  std::unique_ptr<Probes> probes_;  ///< null: nobody looks
 };
 
 }  // namespace weft

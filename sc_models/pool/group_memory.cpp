@@ -14,14 +14,14 @@
 namespace weft {
 
 GroupMemory::GroupMemory(const Config& config, const ModuleChoices::Chosen& model, bool keeps_bytes,
-                         Done done)
+                         Done done, vcd::ProbeHub* probes)
     : capacity_(config.memory_pool->capacity),
       keeps_bytes_(keeps_bytes),
       done_(std::move(done)),
       socket_("to_memory") {
   const MemoryPoolConfig& pool = *config.memory_pool;
   const MemoryTiming figures{pool.group_rate(), 0, pool.capacity, 1.0};
-  target_ = make_memory(model.implementation, model.owner, "memory", {figures, 1, nullptr});
+  target_ = make_memory(model.implementation, model.owner, "memory", {figures, 1, probes});
   if (keeps_bytes_) target_->keep_bytes();
   socket_.bind(*this);
   socket_.bind(target_->socket(0));

@@ -29,7 +29,8 @@ class GroupMemory final : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_
 
   /// Below the module that is being constructed. `keeps_bytes`: accesses carry bytes.
   /// `model`: of the memory, as ModuleChoices gives it.
-  GroupMemory(const Config& config, const ModuleChoices::Chosen& model, bool keeps_bytes, Done done);
+  GroupMemory(const Config& config, const ModuleChoices::Chosen& model, bool keeps_bytes, Done done,
+              vcd::ProbeHub* probes = nullptr);
   ~GroupMemory() override;
 
   /// bytes > 0. `data`: null, or so many bytes that are written, or read when it is done. Accesses begin in

@@ -16,7 +16,8 @@ using pool::ClassLoad;
 using pool::PoolLayout;
 
 MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
-                       ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices)
+                       ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices,
+                       vcd::ProbeHub* probes)
     : sc_core::sc_module(name),
       config_(config),
       layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
@@ -26,6 +27,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
       service_(layout_->group_rate(), 0),
       shared_(shared) {
   context_.choices = choices;
+  context_.probes = probes != nullptr && probes->on() ? probes : nullptr;
   if (context_.pool.as_flows()) {
     flows_ = std::make_unique<PoolFlows>(context_);
     return;
@@ -33,6 +35,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
   if (context_.pool.as_packets()) {
     net_ = std::make_unique<PoolPackets>(config, *layout_, packets);
     context_.net = net_.get();
+    if (context_.probes != nullptr) net_->record(*context_.probes);
   }
   build();
   if (net_ == nullptr) join();

@@ -37,7 +37,8 @@ class MemoryPool final : public sc_core::sc_module, public Component, public Poo
       std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
 
   MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
-             ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices = nullptr);
+             ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices = nullptr,
+             vcd::ProbeHub* probes = nullptr);
   ~MemoryPool() override;
 
   // PoolAccess

@@ -15,6 +15,7 @@
 #include "sc_models/activation_wheel.h"
 #include "sc_models/pool/pool_access.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
+#include "vcd/probe_hub.h"
 #include "workload/pool/pool_layout.h"
 #include "workload/pool/striping.h"
 
@@ -106,6 +107,7 @@ struct PoolContext {
   PoolData* data = nullptr;          ///< null: sizes only
   PoolPackets* net = nullptr;        ///< at packet fidelity, in place of links and sockets
   ModuleChoices* choices = nullptr;  ///< models of single modules; null: there are none
+  vcd::ProbeHub* probes = nullptr;   ///< null: nobody looks
 };
 
 /// What a message of the pool says.

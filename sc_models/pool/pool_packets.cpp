@@ -91,6 +91,7 @@ LinkReport PoolPackets::report(uint32_t node, uint32_t port) const {
   packet::PauseAccount::Figures pauses;
   if (ways_->is_switch(node)) {
     const packet::Router& router = network_->router(ways_->router_of(node));
+    link.sender = {network_.get(), false, ways_->router_of(node), port};
     link.bytes = router.flits_sent(port) * config_.packet.flit_bytes;
     link.packets = router.packets_sent(port);
     link.marked = router.packets_marked(port);
@@ -101,6 +102,7 @@ LinkReport PoolPackets::report(uint32_t node, uint32_t port) const {
     link.overruns = router.overruns(port);
   } else {
     const packet::PacketTopology& topology = network_->topology();
+    link.sender = {network_.get(), true, ways_->rank_of(node, port), 0};
     link.bytes = ni.flits_sent() * config_.packet.flit_bytes;
     link.packets = ni.packets_sent();
     link.messages = ni.messages_sent();

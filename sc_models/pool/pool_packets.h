@@ -41,6 +41,7 @@ class PoolPackets final : public Component {
   /// messages are.
   PoolPackets(const Config& config, const pool::PoolLayout& layout, fabric::PacketPool& messages);
 
+  void record(vcd::ProbeHub& probes) { network_->record(probes); }
   void attach(uint32_t node, PoolNode& module) { modules_[node] = &module; }
 
   /// From `at` (>= now, in order for each port) on. Where it goes is the message's: PoolHeader.

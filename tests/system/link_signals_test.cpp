@@ -7,13 +7,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sc_models/collective_job.h"
 #include "tests/support/isolated.h"
 #include "tests/support/random_machine.h"
+#include "tlm_interconnect/packet/packet_network.h"
 #include "vcd/probe_hub.h"
 
 namespace weft {
@@ -84,6 +87,105 @@ Config draw(uint32_t seed) {
       });
   config.collectives.chunks = 1 + random.pick(4);
   return config;
+}
+
+/// Every change of every count of credits, exact in time.
+class CreditTally : public vcd::ProbeListener {
+ public:
+  struct Account {
+    uint64_t depth = 0;
+    std::vector<std::pair<uint64_t, int>> steps;  ///< time in the fabric's ticks, change
+    uint64_t taken = 0;
+    uint64_t returned = 0;
+  };
+  bool wants(std::string_view name) override { return name.find("_credits") != std::string_view::npos; }
+  SignalId declared(const vcd::Signal& signal) override {
+    names_.emplace_back(signal.name);
+    return static_cast<SignalId>(names_.size() - 1);
+  }
+  void changed(vcd::Time, SignalId signal, uint64_t value) override {
+    accounts_[names_[vcd::index(signal)]].depth = value;
+  }
+  void changed(vcd::Time, SignalId, double) override {}
+  void changed(vcd::Time, SignalId, std::string_view) override {}
+  vcd::FutureHandle expected(vcd::Time, SignalId, uint64_t) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, SignalId, double) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, SignalId, std::string_view) override { return {}; }
+  bool revoked(const vcd::FutureHandle&) override { return false; }
+  void counted(const Steps& steps, SignalId signal, int by) override {
+    Account& account = accounts_[names_[vcd::index(signal)]];
+    for (uint32_t k = 0; k < steps.count; ++k) account.steps.emplace_back(steps.first + k * steps.stride, by);
+    (by < 0 ? account.taken : account.returned) += steps.count;
+  }
+
+  /// What is wrong with the accounts that begin with `prefix`, of a sender of so many flits.
+  std::string check(const std::string& prefix, uint64_t flits) {
+    std::string wrong;
+    uint64_t taken = 0;
+    for (auto at = accounts_.lower_bound(prefix); at != accounts_.end() && at->first.rfind(prefix, 0) == 0;
+         ++at) {
+      Account& account = at->second;
+      taken += account.taken;
+      // Of one moment what comes back may go out again.
+      std::sort(account.steps.begin(), account.steps.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : a.second > b.second;
+      });
+      auto credits = static_cast<int64_t>(account.depth);
+      for (const auto& [time, by] : account.steps) {
+        credits += by;
+        if (credits < 0 || credits > static_cast<int64_t>(account.depth))
+          wrong += fmt::format("{}: {} credits of {} at {}\n", at->first, credits, account.depth, time);
+      }
+      if (credits != static_cast<int64_t>(account.depth) || account.taken != account.returned)
+        wrong += fmt::format("{}: {} taken, {} returned\n", at->first, account.taken, account.returned);
+    }
+    if (taken != flits) wrong += fmt::format("{}: {} credits taken for {} flits\n", prefix, taken, flits);
+    return wrong;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::map<std::string, Account> accounts_;
+};
+
+/// Every flit of every router and interface takes a credit of its virtual channel, and it comes back.
+TEST(LinkSignals, CreditsAreTheFlitsOfTheSenders) {
+  uint64_t sent = 0;
+  for (uint32_t seed = 1; seed <= 16; ++seed) {
+    const auto result = test::isolated([&]() -> std::string {
+      Config config = draw(seed);
+      test::Random random(seed);
+      for (DimensionConfig& d : config.dimensions) d.fidelity = Fidelity::packet;
+      config.packet.vcs = 2 + random.pick(3);
+      config.packet.packet_bytes = 64u << random.pick(4);
+      config.packet.flit_bytes = 16u << random.pick(2);
+      CreditTally credits;
+      vcd::ProbeHub probes;
+      probes.join(credits);
+      Machine machine("machine", config, CollectiveJob::machine_options(&probes));
+      CollectiveJob job(machine);
+      job.start(CollectiveOp::all_reduce, 20'000 + seed);
+      if (!test::run_to_the_end(job)) return job.stall_report();
+      std::string wrong;
+      uint64_t flits = 0;
+      machine.for_each_link([&](const LinkReport& report) {
+        const packet::FlitSender& sender = report.sender;
+        if (sender.network == nullptr) return;
+        const uint64_t of_link = report.bytes / config.packet.flit_bytes;
+        flits += of_link;
+        wrong += sender.of_interface
+                     ? credits.check(fmt::format("{}.vc", sender.network->ni(sender.module).name()), of_link)
+                     : credits.check(fmt::format("{}.out{}.vc", sender.network->router(sender.module).name(),
+                                                 sender.port),
+                                     of_link);
+      });
+      return wrong.empty() ? fmt::format("same {}", flits) : wrong;
+    });
+    ASSERT_EQ(result.status, 0) << result.text;
+    ASSERT_EQ(result.text.rfind("same ", 0), 0u) << "seed " << seed << ": " << result.text;
+    sent += std::stoull(result.text.substr(5));
+  }
+  EXPECT_GT(sent, 10'000u);
 }
 
 TEST(LinkSignals, AddUpToTheCountersOfTheLinks) {

@@ -110,6 +110,8 @@ class CollectiveUnit {
   bool idle() const { return blocks_.empty() && events_.empty(); }
   uint64_t buffered() const { return used_; }
   uint64_t most_buffered() const { return most_used_; }
+  /// When what it has taken so far is reduced.
+  Picoseconds reduction_free() const { return reduction_free_; }
   /// Blocks that wait for buffer.
   size_t waiting() const { return waiting_.size(); }
   /// Time that contributions stood at inputs for want of buffer, summed (ps).

@@ -155,6 +155,7 @@ void NetworkInterface::submit(const Message& message) {
   auto place = queue.end();
   while (place != queue.begin() && picoseconds(std::prev(place)->turn) == picoseconds(present)) --place;
   queue.insert(place, {handle, 0, present, kNever});
+  if (probes_) probes_->wait(std::max(ticks(message.submitted), present), 1);
   if (queue.size() == 1 || reaction_) {
     if (trains_ != nullptr && trains_->disturb(number_)) {
       interrupted_ = true;
@@ -188,6 +189,7 @@ void NetworkInterface::activate() {
     if (t > now && take_turns_ && packet_ == fabric::kNoPacket) break;
     next_ = kNever;
     cycle(t);
+    if (probes_) tell_cycle(t);
   }
   notified_ = next_;
   if (next_ != kNever) notify_at(event_, next_);
@@ -500,7 +502,10 @@ void NetworkInterface::take_message(Ticks t, uint32_t virtual_network, uint32_t 
   std::deque<Queued>& queue = queues_[virtual_network];
   Queued& next = queue[place];
   Message& m = messages_[next.message].message;
-  if (next.cut == 0) m.injected = picoseconds(t);
+  if (next.cut == 0) {
+    m.injected = picoseconds(t);
+    if (probes_) probes_->wait(t, -1);
+  }
   if (next.message != last_message_) {
     const Ticks start = std::max(t, busy_);
     const Ticks from = next.cut == 0 ? on_cycle(ticks(m.submitted)) : messages_[next.message].gone;
@@ -550,6 +555,13 @@ void NetworkInterface::send(Ticks t) {
   flits_sent_ += n;
   if (watch_ != nullptr) watch_->sent(start, n, flit_time_);
   busy_ = start + static_cast<Ticks>(n) * flit_time_;
+  if (probes_) {
+    probes_->count(vc_, start, n, flit_time_, -1);
+    if (probes_->link)
+      probes_->link->carried(
+          burst_of(start, n, flit_time_,
+                   {segmentation_.flit_bytes, pool_[packet_].id_low, sent_ == n, sent_ == packet_flits_}));
+  }
   if (sent_ == packet_flits_ && last_of_ != 0) {
     ++messages_sent_;
     last_message_ = 0;  // its handle may be another's next
@@ -580,6 +592,7 @@ void NetworkInterface::receive(const fabric::Transfer& transfer) {
   const uint32_t v = index(transfer.vc);
   if (transfer.kind == fabric::Transfer::Kind::credit) {
     out_[v].add({transfer.first, transfer.flits, transfer.flit_time});
+    if (probes_) probes_->count(v, transfer.first, transfer.flits, transfer.flit_time, 1);
     if (((watched_ >> v) & 1) != 0) {
       watched_ &= ~(1u << v);
       wake_and_notify(on_cycle(transfer.first));

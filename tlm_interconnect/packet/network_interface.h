@@ -24,6 +24,7 @@
 #include "tlm_interconnect/packet/burst_watch.h"
 #include "tlm_interconnect/packet/clock_edges.h"
 #include "tlm_interconnect/packet/flit_queue.h"
+#include "tlm_interconnect/packet/interface_probes.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
 #include "tlm_interconnect/packet/pause_account.h"
@@ -248,6 +249,11 @@ class NetworkInterface final : public sc_core::sc_module {
   std::map<uint32_t, FlowRecord> flow_records() const;
   uint64_t line_rate() const { return line_rate_; }  ///< bits a second
 
+  // -- waveforms. Call at elaboration. True if anything is selected.
+  bool record(vcd::ProbeHub& probes);
+  /// .. of its link, by the name that results give it. `messages`: whose handles are the messages' id_low.
+  bool record_link(vcd::ProbeHub& probes, const std::string& link, const fabric::PacketPool* messages);
+
   // -- used by PacketTrains
   struct Progress {
     uint32_t message = 0;  ///< handle
@@ -334,6 +340,8 @@ class NetworkInterface final : public sc_core::sc_module {
   fabric::Packet& new_packet();
   void take_spec(const PacketSource::Spec& spec);
   void send(Ticks t);
+  void tell_cycle(Ticks t);
+  fabric::Stall why_held(uint32_t network, Ticks t);
   void receive(const fabric::Transfer& transfer);
   void arrived(fabric::PacketRef packet, uint32_t flits, Ticks at);
   void wake(Ticks t) {
@@ -402,6 +410,8 @@ class NetworkInterface final : public sc_core::sc_module {
   uint64_t set_aside_packets_ = 0;
   uint64_t next_set_aside_ = 0;
   uint64_t marked_received_ = 0;
+
+  std::unique_ptr<InterfaceProbes> probes_;  ///< null: nothing is recorded
 
   PacketTrains* trains_ = nullptr;
   uint32_t number_ = 0;

@@ -8,6 +8,7 @@ set(WEFT_PACKET_SOURCES
   packet/ecn_marker.cpp
   packet/link_port.cpp
   packet/network_check.cpp
+  packet/interface_signals.cpp
   packet/network_interface.cpp
   packet/network_interface_trains.cpp
   packet/packet_network.cpp
@@ -17,6 +18,7 @@ set(WEFT_PACKET_SOURCES
   packet/router_build.cpp
   packet/router_pauses.cpp
   packet/router_probes.cpp
+  packet/router_signals.cpp
   packet/router_trains.cpp
   packet/topology.cpp
   packet/traffic.cpp

@@ -114,6 +114,15 @@ void PacketNetwork::join(uint32_t r, uint32_t p, fabric::fabric_target_socket& t
 void PacketNetwork::record(vcd::ProbeHub& probes) {
   if (!probes.on()) return;
   for (auto& r : routers_) recorded_ = r->record(probes) || recorded_;
+  for (auto& ni : nis_) recorded_ = ni->record(probes) || recorded_;
+}
+
+void PacketNetwork::record_link(vcd::ProbeHub& probes, const FlitSender& sender, const std::string& link,
+                                const fabric::PacketPool* messages) {
+  const bool any = sender.of_interface
+                       ? nis_[sender.module]->record_link(probes, link, messages)
+                       : routers_[sender.module]->record_link(probes, sender.port, link, messages);
+  recorded_ = recorded_ || any;
 }
 
 void PacketNetwork::end_of_elaboration() {

@@ -12,6 +12,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/packet/flit_sender.h"
 #include "tlm_interconnect/packet/link_joiner.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_trains.h"
@@ -56,11 +57,15 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   };
   PfcFigures pfc() const;
 
-  /// Waveforms of the routers (see RouterProbes). Call at elaboration; `probes` must outlive the network.
-  /// What is recorded is simulated packet by packet: with anything selected there are no trains.
+  /// Waveforms of the routers and interfaces (see RouterProbes, InterfaceProbes). Call at elaboration;
+  /// `probes` must outlive the network. What is recorded is simulated packet by packet: with anything
+  /// selected there are no trains.
   void record(vcd::ProbeHub& probes);
   /// Somebody watches what leaves its routers and interfaces: every packet is simulated. At elaboration.
   void watch() { recorded_ = true; }
+  /// .. of one link, by the name that results give it. `messages`: whose handles the messages' id_low are.
+  void record_link(vcd::ProbeHub& probes, const FlitSender& sender, const std::string& link,
+                   const fabric::PacketPool* messages);
 
   /// Flits sent by all routers and interfaces, trains not counted: while this does not grow nothing moves.
   uint64_t flits_moved() const;

@@ -155,6 +155,7 @@ void Router::cycle(Ticks t) {
     if (level_due_ <= t) look_at_levels(t);
     wake(level_due_);
   }
+  if (probes_) tell_cycle(t);
 }
 
 // A packet that has begun goes on to its end, whatever its receiver says.
@@ -666,7 +667,9 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   out_port.last_end = end;
   out_port.flits += n;
   if (probes_) {
-    probes_->sent(p, v, in.out_port, in.out_vc, start, n, stride);
+    probes_->sent(
+        p, v, in.out_port, in.out_vc, start, n, stride,
+        {config_.ecn.flit_bytes, pool_[in.packet].id_low, in.sent == n, in.sent == in.packet_flits});
   }
   if (!watches_.empty() && watches_[in.out_port] != nullptr) watches_[in.out_port]->sent(start, n, stride);
   const Ticks done = aligned_ ? end : edges_.before(end);

@@ -147,6 +147,10 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   /// Call at elaboration. True if anything of this router is selected.
   bool record(vcd::ProbeHub& probes);
+  /// .. of the link that leaves by an output, by the name that results give it. `messages`: whose handles are
+  /// the messages' id_low.
+  bool record_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
+                   const fabric::PacketPool* messages);
 
   /// Tells of what leaves by an output. At elaboration.
   void watch(uint32_t output, BurstWatch& watch) {
@@ -312,6 +316,9 @@ class Router final : public sc_core::sc_module, private OutputView {
   bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
   void send(uint32_t port, uint32_t vc, Ticks t);
+  // For waveforms.
+  void tell_cycle(Ticks t);
+  fabric::Stall why_held(uint32_t port, uint32_t vc, Ticks t);
   // Priority flow control.
   Level& level(uint32_t input, uint32_t network) {
     return levels_[input * config_.virtual_networks + network];

@@ -163,15 +163,4 @@ Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
   return w;
 }
 
-bool Router::record(vcd::ProbeHub& probes) {
-  std::vector<uint32_t> credits;
-  for (uint32_t p = 0; p < ports(); ++p) credits.push_back(outputs_[p * vcs_].credit.depth());
-  std::vector<uint32_t> paused_by;
-  for (const Port& port : ports_) paused_by.push_back(port.paused_by);
-  auto own = std::make_unique<RouterProbes>(probes, name(), credits, vcs_, paused_by);
-  if (!own->any()) return false;
-  probes_ = std::move(own);
-  return true;
-}
-
 }  // namespace weft::packet

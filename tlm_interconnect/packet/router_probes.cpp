@@ -3,14 +3,32 @@
 
 #include "tlm_interconnect/packet/router_probes.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace weft::packet {
 
-RouterProbes::RouterProbes(vcd::ProbeHub& probes, const std::string& router,
-                           const std::vector<uint32_t>& credits, uint32_t vcs,
-                           const std::vector<uint32_t>& paused_by)
-    : vcs_(vcs), outputs_(credits.size()), credits_(credits.size() * vcs), flits_(credits.size() * vcs) {
+using fabric::LinkSignals;
+using fabric::Stall;
+
+LinkSignals::Burst burst_of(Ticks first, uint32_t n, Ticks stride, const FlitLoad& load) {
+  LinkSignals::Burst burst;
+  burst.start = picoseconds(first);
+  burst.end = picoseconds(first + n * stride);
+  burst.bytes = uint64_t{n} * load.flit_bytes;
+  burst.rate = static_cast<double>(load.flit_bytes) * static_cast<double>(kTicksPerSecond) /
+               static_cast<double>(stride);
+  burst.id = load.id;
+  burst.begins = load.begins;
+  burst.ends = load.ends;
+  return burst;
+}
+
+RouterProbes::RouterProbes(uint32_t ports, uint32_t vcs)
+    : vcs_(vcs), outputs_(ports), inputs_(ports), credits_(ports * vcs), flits_(ports * vcs) {}
+
+void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
+                           const std::vector<uint32_t>& credits, const std::vector<uint32_t>& paused_by) {
   const auto keep = [this](const vcd::Probe& probe, uint64_t value) {
     if (probe) {
       any_ = true;
@@ -23,17 +41,31 @@ RouterProbes::RouterProbes(vcd::ProbeHub& probes, const std::string& router,
     const std::string in = router + ".in" + std::to_string(p);
     outputs_[p].busy = keep(probes.bit(out + ".busy"), 0);
     outputs_[p].vc = keep(probes.number(out + ".vc", 8), 0);
+    outputs_[p].input = keep(probes.number(out + ".input", 16), 0);
+    outputs_[p].stall = keep(probes.enumeration(out + ".stall", fabric::stall_names()), 0);
+    inputs_[p].state =
+        keep(probes.enumeration(in + ".state", {"idle", "vc_allocation", "switch_allocation", "sending"}), 0);
+    inputs_[p].head = keep(probes.number(in + ".head", 32), 0);
+    if (outputs_[p].stall || inputs_[p].state || inputs_[p].head) looks_ = true;
     for (uint32_t n = 0; n < 32 && (paused_by[p] >> n) != 0; ++n) {
       outputs_[p].paused.emplace_back();
       if (((paused_by[p] >> n) & 1) != 0)
         outputs_[p].paused[n] = keep(probes.bit(out + ".vn" + std::to_string(n) + "_paused"), 0);
     }
-    for (uint32_t v = 0; v < vcs; ++v) {
+    for (uint32_t v = 0; v < vcs_; ++v) {
       const std::string vc = ".vc" + std::to_string(v);
-      credits_[p * vcs + v] = keep(probes.number(out + vc + "_credits", 32), credits[p]);
-      flits_[p * vcs + v] = keep(probes.number(in + vc + "_flits", 32), 0);
+      credits_[p * vcs_ + v] = keep(probes.number(out + vc + "_credits", 32), credits[p]);
+      flits_[p * vcs_ + v] = keep(probes.number(in + vc + "_flits", 32), 0);
     }
   }
+}
+
+void RouterProbes::declare_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
+                                const fabric::PacketPool* messages) {
+  auto signals = std::make_unique<LinkSignals>(probes, link, messages);
+  if (!signals->wanted()) return;
+  outputs_[output].link = std::move(signals);
+  any_ = looks_ = true;
 }
 
 void RouterProbes::arrived(uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
@@ -45,18 +77,40 @@ void RouterProbes::credited(uint32_t output, uint32_t vc, Ticks first, uint32_t 
 }
 
 void RouterProbes::sent(uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first,
-                        uint32_t n, Ticks stride) {
+                        uint32_t n, Ticks stride, const FlitLoad& load) {
+  Output& out = outputs_[output];
   flits_[input * vcs_ + input_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
   credits_[output * vcs_ + output_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
   // The burst after this one may start where this one ends: what is set last holds.
-  outputs_[output].busy.set(picoseconds(first), true);
-  outputs_[output].busy.set(picoseconds(first + n * stride), false);
-  if (std::exchange(outputs_[output].last_vc, output_vc) != output_vc)
-    outputs_[output].vc.set(picoseconds(first), output_vc);
+  out.busy.set(picoseconds(first), true);
+  out.busy.set(picoseconds(first + n * stride), false);
+  if (std::exchange(out.last_vc, output_vc) != output_vc) out.vc.set(picoseconds(first), output_vc);
+  if (std::exchange(out.last_input, input) != input) out.input.set(picoseconds(first), input);
+  if (out.link) out.link->carried(burst_of(first, n, stride, load));
 }
 
 void RouterProbes::paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on) {
-  outputs_[output].paused[virtual_network].set(picoseconds(from), on);
+  if (virtual_network < outputs_[output].paused.size())
+    outputs_[output].paused[virtual_network].set(picoseconds(from), on);
+}
+
+void RouterProbes::state(uint32_t input, Ticks t, State state, uint32_t destination) {
+  Input& in = inputs_[input];
+  if (std::exchange(in.last_state, state) != state) in.state.set(picoseconds(t), state);
+  if (state != State::idle && std::exchange(in.last_head, destination) != destination)
+    in.head.set(picoseconds(t), destination);
+}
+
+void RouterProbes::stalled(uint32_t output, Ticks t, Stall why) {
+  Output& out = outputs_[output];
+  if (std::exchange(out.last_stall, why) == why) return;
+  out.stall.set(picoseconds(t), why);
+  if (out.link) out.link->stalled(picoseconds(t), why);
+}
+
+std::vector<Stall>& RouterProbes::fresh_stalls() {
+  stalls_.assign(outputs_.size(), Stall::none);
+  return stalls_;
 }
 
 }  // namespace weft::packet

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "tlm_interconnect/ports/link_signals.h"
+
+#include <algorithm>
+#include <systemc>
+#include <utility>
+
+namespace weft::fabric {
+
+const vcd::EnumTable& stall_names() {
+  static const vcd::EnumTable names = {"none", "busy", "arbitration", "paused", "credits", "vc", "rate"};
+  return names;
+}
+
+LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other)
+    : LinkSignals(probes, name, other, nullptr) {
+  queue_ = probes.number(name + ".queue", 32);
+  queue_.set(0, 0);
+}
+
+LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages)
+    : LinkSignals(probes, name, nullptr, messages) {}
+
+LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other,
+                         const PacketPool* messages)
+    : busy_(probes.bit(name + ".busy")),
+      bytes_(probes.number(name + ".bytes", 64)),
+      flow_(probes.number(name + ".flow", 32)),
+      rate_(probes.real(name + ".rate")),
+      stall_(probes.enumeration(name + ".stall", stall_names())),
+      other_(other),
+      messages_(messages) {
+  busy_.set(0, false);
+  bytes_.set(0, uint64_t{0});
+  rate_.set(0, 0.0);
+  stall_.set(0, Stall::none);
+}
+
+/// A link that stays busy carries fractions of a picosecond: what it sends may begin in the last picosecond
+/// of what it sent before, and then the end of that is none.
+void LinkSignals::use(Picoseconds start, Picoseconds end) {
+  busy_.set(start, true);
+  if (end_ > start) busy_.set(end_, true);
+  busy_.set(end, false);
+}
+
+/// The one behind it may be told of before its turn comes: the later of two words about one time holds.
+void LinkSignals::wait(Picoseconds ready, Picoseconds start) {
+  ready = std::max<Picoseconds>(ready, sc_core::sc_time_stamp().value());
+  if (start <= ready) return;
+  queue_.add({ready}, 1);
+  queue_.add({start}, -1);
+  if (ready <= stall_end_) stall_.set(stall_end_, Stall::busy);
+  stall_.set(ready, Stall::busy);
+  stall_.set(start, Stall::none);
+  stall_end_ = start;
+}
+
+void LinkSignals::occupied(const Use& message) {
+  wait(message.ready, message.start);
+  use(message.start, message.end);
+  const Picoseconds from = std::max(message.start, end_);
+  total_ += message.bytes;
+  unrated_ += message.bytes;
+  if (message.end > from) {
+    rate_.set(from, static_cast<double>(std::exchange(unrated_, 0)) /
+                        (static_cast<double>(message.end - from) * 1e-12));
+    rate_.set(message.end, 0.0);
+  }
+  flow_.set(message.start, static_cast<uint32_t>(message.id_low));
+  bytes_.set(message.end, total_);
+  end_ = message.end;
+  if (other_ != nullptr) other_->occupied(message);
+}
+
+void LinkSignals::carried(const Burst& burst) {
+  use(burst.start, burst.end);
+  if (burst.end > burst.start) {
+    rate_.set(burst.start, burst.rate);
+    rate_.set(burst.end, 0.0);
+  }
+  if (burst.begins && flow_) {
+    const uint64_t id =
+        messages_ == nullptr ? burst.id : (*messages_)[static_cast<PacketRef>(burst.id)].id_low;
+    flow_.set(burst.start, static_cast<uint32_t>(id));
+  }
+  total_ += burst.bytes;
+  if (burst.ends) bytes_.set(burst.end, total_);
+  end_ = burst.end;
+}
+
+void LinkSignals::stalled(Picoseconds t, Stall why) {
+  if (std::exchange(last_, why) != why) stall_.set(t, why);
+}
+
+}  // namespace weft::fabric
