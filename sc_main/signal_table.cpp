@@ -20,12 +20,14 @@ const std::vector<SignalRow>& signal_table() {
       {"NMU", "nmu*.state", 2, "idle, collective, waiting", kAll,
        "whether it has a collective to do, and whether that waits for messages of others"},
       {"NMU", "nmu*.outstanding", 16, "", kAll,
-       "what is due in it later, when it was last active: messages on their way to it, and delays of its own"},
+       "what is due in it later, when it was last active: messages on their way to it, and delays of its "
+       "own"},
       {"NMU", "nmu*.inject_queue", 32, "", kAll,
        "own messages that wait to leave: handed over, and without their link (packet fidelity: not yet given "
        "to the network interface)"},
       {"NMU", "nmu*.receive_queue", 32, "", kAll,
-       "messages for it that are coming in (packet fidelity: that are here), or wait for a link, an endpoint's "
+       "messages for it that are coming in (packet fidelity: that are here), or wait for a link, an "
+       "endpoint's "
        "delay or their reduction"},
       {"NMU", "nmu*.collective", 32, "", kAll,
        "number of the collective (`stream` in collectives.csv) of the last message"},
@@ -91,7 +93,8 @@ const std::vector<SignalRow>& signal_table() {
       {"link, per direction", "*.busy", 1, "", kAll,
        "the link is taken, with an edge for each message; a gap of zero length is no gap"},
       {"link, per direction", "*.bytes", 64, "", kAll,
-       "bytes that have left over it so far, at the end of each message (packet fidelity: packet, with headers "
+       "bytes that have left over it so far, at the end of each message (packet fidelity: packet, with "
+       "headers "
        "and padding)"},
       {"link, per direction", "*.rate", 64, "", kAll,
        "bytes per second of what is being sent, a real number; its integral is the bytes"},

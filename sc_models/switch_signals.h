@@ -43,7 +43,7 @@ class SwitchSignals {
     std::deque<Held> held;  ///< that no output has taken
   };
   std::vector<Input> inputs_;
-  std::vector<vcd::Probe> granted_;                            ///< by output
+  std::vector<vcd::Probe> granted_;                          ///< by output
   std::unordered_map<fabric::PacketRef, uint32_t> came_by_;  ///< input of each message that is held
   bool any_ = false;
 };

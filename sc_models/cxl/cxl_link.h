@@ -83,9 +83,7 @@ class CxlLink {
   /// Hears of the credit of every line: the class (reads or writes) and the time in which the line has it.
   using CreditListener = std::function<void(bool write, Picoseconds from, Picoseconds until)>;
   void watch_credits(CreditListener listener) { credit_listener_ = std::move(listener); }
-  uint32_t credits(bool write) const {
-    return static_cast<uint32_t>((write ? writes_ : reads_).back.size());
-  }
+  uint32_t credits(bool write) const { return static_cast<uint32_t>((write ? writes_ : reads_).back.size()); }
 
   const CxlConfig& config() const { return config_; }
   uint64_t lines() const { return lines_; }

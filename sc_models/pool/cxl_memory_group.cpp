@@ -64,10 +64,9 @@ CxlMemoryGroup::CxlMemoryGroup(sc_core::sc_module_name name, uint32_t group, Poo
     ModuleChoices::Chosen model{context.pool.group_memory, "memory.pool.group_memory"};
     if (context.choices != nullptr)
       model = context.choices->of(ModuleKind::memory, group_memory_name(context.layout, group), model);
-    memory_ =
-        std::make_unique<GroupMemory>(context.config, model, context.data != nullptr,
-                                      [this](uint32_t message, Picoseconds at) { memory_done(message, at); },
-                                     context.probes);
+    memory_ = std::make_unique<GroupMemory>(
+        context.config, model, context.data != nullptr,
+        [this](uint32_t message, Picoseconds at) { memory_done(message, at); }, context.probes);
   }
   if (context.probes != nullptr) declare_signals(*context.probes);
   if (context.net != nullptr) context.net->attach(node_, *this);
@@ -296,7 +295,8 @@ void CxlMemoryGroup::tell(Picoseconds now) {
   probes_->loaded.set(now, probes_->loaded_bytes);
   probes_->stored.set(now, probes_->stored_bytes);
   for (uint32_t p = 0; p < probes_->credits.size(); ++p)
-    probes_->credits[p].set(now, ports_[p].most_granted - std::min(ports_[p].most_granted, ports_[p].granted));
+    probes_->credits[p].set(now,
+                            ports_[p].most_granted - std::min(ports_[p].most_granted, ports_[p].granted));
 }
 
 uint32_t CxlMemoryGroup::port_of(uint32_t way) const {

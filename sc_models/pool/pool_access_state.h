@@ -15,9 +15,9 @@
 #include "sc_models/activation_wheel.h"
 #include "sc_models/pool/pool_access.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
+#include "vcd/probe_hub.h"
 #include "workload/pool/pool_layout.h"
 #include "workload/pool/striping.h"
-#include "vcd/probe_hub.h"
 
 namespace weft {
 

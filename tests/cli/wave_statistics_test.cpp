@@ -42,9 +42,9 @@ double number_of(const std::string& value) {
 
 /// Sums over the time of a signal.
 struct Integral {
-  double value = 0;     ///< in units x seconds
-  uint64_t above = 0;   ///< picoseconds with a value that is not 0
-  uint64_t rises = 0;   ///< from 0 to another value
+  double value = 0;    ///< in units x seconds
+  uint64_t above = 0;  ///< picoseconds with a value that is not 0
+  uint64_t rises = 0;  ///< from 0 to another value
   double last = 0;
   double most = 0;
 };
@@ -155,8 +155,8 @@ std::string draw(Random& random, const std::string& fidelity, uint32_t& ranks) {
     const uint32_t size = 2 + random.pick(3);
     ranks *= size;
     notation += (d == 0 ? "" : "_") + std::string(kKinds[random.pick(4)]) + "(" + std::to_string(size) + ")";
-    dimensions += "    - {bandwidth: " + std::to_string(1 + random.pick(90)) + " GB/s, latency: " +
-                  std::to_string(random.pick(900)) + " ns, fidelity: " + fidelity +
+    dimensions += "    - {bandwidth: " + std::to_string(1 + random.pick(90)) +
+                  " GB/s, latency: " + std::to_string(random.pick(900)) + " ns, fidelity: " + fidelity +
                   (fidelity == "packet" && random.pick(2) == 0 ? ", flow_control: pfc" : "") + "}\n";
   }
   std::string text = "weft: 1\ntopology:\n  notation: " + notation + "\n  dimensions:\n" + dimensions +
@@ -184,8 +184,7 @@ TEST_F(WaveStatistics, OfDrawnMachines) {
         check(machine + (every ? "flit by flit" : ""));
         if (HasFailure()) return;
       }
-      for (uint32_t r = 0; r < ranks; ++r)
-        std::filesystem::remove(at("t." + std::to_string(r) + ".et"));
+      for (uint32_t r = 0; r < ranks; ++r) std::filesystem::remove(at("t." + std::to_string(r) + ".et"));
     }
   }
 }
@@ -193,8 +192,10 @@ TEST_F(WaveStatistics, OfDrawnMachines) {
 TEST_F(WaveStatistics, OfSeveralJobs) {
   for (const std::string fidelity : {"analytical", "message", "packet"}) {
     Random random(7);
-    write(at("machine.yaml"), "weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions:\n"
-                              "    - {bandwidth: 7 GB/s, latency: 300 ns, fidelity: " + fidelity + "}\n");
+    write(at("machine.yaml"),
+          "weft: 1\ntopology:\n  notation: Switch(8)\n  dimensions:\n"
+          "    - {bandwidth: 7 GB/s, latency: 300 ns, fidelity: " +
+              fidelity + "}\n");
     std::vector<std::string> arguments = {"run", at("machine.yaml"), "--out", at("out"), "--waves", "*"};
     for (const auto& [name, npus] : std::map<std::string, std::string>{{"a", "[0..3]"}, {"b", "[4..7]"}}) {
       job_of(name, 4, random);

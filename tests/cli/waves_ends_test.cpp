@@ -42,8 +42,8 @@ class WavesEnds : public JobFolder {
   }
   /// A run in a shell that does `before` first.
   Ran shell_run(const std::string& before, const std::string& out) const {
-    return shell(before + " $WEFT run " + config(machine("packet")) + " --trace " + at("t") + " --out " + out +
-                 " --waves '*'");
+    return shell(before + " $WEFT run " + config(machine("packet")) + " --trace " + at("t") + " --out " +
+                 out + " --waves '*'");
   }
 };
 
@@ -131,8 +131,9 @@ TEST_F(WavesEnds, AfterASignalOfTheSystemTheFileIsWhole) {
       SCOPED_TRACE(std::string(fidelity) + " " + std::to_string(number));
       fs::remove_all(at("out"));
       // Many small chunks, so that no fidelity comes to an end.
-      RunningWeft weft({"run", config(machine(fidelity) + "collectives: {chunks: 65535}\n"), "--trace", at("t"),
-                        "--out", at("out"), "--waves", fidelity == std::string("packet") ? "npu*,nmu0.*,packet*.out0.*" : "npu*,nmu0.*",
+      RunningWeft weft({"run", config(machine(fidelity) + "collectives: {chunks: 65535}\n"), "--trace",
+                        at("t"), "--out", at("out"), "--waves",
+                        fidelity == std::string("packet") ? "npu*,nmu0.*,packet*.out0.*" : "npu*,nmu0.*",
                         "--no-fold"});
       while (!fs::exists(at("out/waves.vcd.part")) && weft.running()) ::usleep(5000);
       ::usleep(300'000);

@@ -557,9 +557,9 @@ void NetworkInterface::send(Ticks t) {
   if (probes_) {
     probes_->count(vc_, start, n, flit_time_, -1);
     if (probes_->link)
-      probes_->link->carried(burst_of(start, n, flit_time_,
-                                      {segmentation_.flit_bytes, pool_[packet_].id_low, sent_ == n,
-                                       sent_ == packet_flits_}));
+      probes_->link->carried(
+          burst_of(start, n, flit_time_,
+                   {segmentation_.flit_bytes, pool_[packet_].id_low, sent_ == n, sent_ == packet_flits_}));
   }
   if (sent_ == packet_flits_ && last_of_ != 0) {
     ++messages_sent_;

@@ -119,8 +119,9 @@ void PacketNetwork::record(vcd::ProbeHub& probes) {
 
 void PacketNetwork::record_link(vcd::ProbeHub& probes, const FlitSender& sender, const std::string& link,
                                 const fabric::PacketPool* messages) {
-  const bool any = sender.of_interface ? nis_[sender.module]->record_link(probes, link, messages)
-                                       : routers_[sender.module]->record_link(probes, sender.port, link, messages);
+  const bool any = sender.of_interface
+                       ? nis_[sender.module]->record_link(probes, link, messages)
+                       : routers_[sender.module]->record_link(probes, sender.port, link, messages);
   recorded_ = recorded_ || any;
 }
 

@@ -667,8 +667,9 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   out_port.last_end = end;
   out_port.flits += n;
   if (probes_) {
-    probes_->sent(p, v, in.out_port, in.out_vc, start, n, stride,
-                  {config_.ecn.flit_bytes, pool_[in.packet].id_low, in.sent == n, in.sent == in.packet_flits});
+    probes_->sent(
+        p, v, in.out_port, in.out_vc, start, n, stride,
+        {config_.ecn.flit_bytes, pool_[in.packet].id_low, in.sent == n, in.sent == in.packet_flits});
   }
   const Ticks done = aligned_ ? end : edges_.before(end);
   // A VC is decided on once a cycle: of a faster link a part of the last cycle may be left for others.

@@ -43,8 +43,8 @@ void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
     outputs_[p].vc = keep(probes.number(out + ".vc", 8), 0);
     outputs_[p].input = keep(probes.number(out + ".input", 16), 0);
     outputs_[p].stall = keep(probes.enumeration(out + ".stall", fabric::stall_names()), 0);
-    inputs_[p].state = keep(
-        probes.enumeration(in + ".state", {"idle", "vc_allocation", "switch_allocation", "sending"}), 0);
+    inputs_[p].state =
+        keep(probes.enumeration(in + ".state", {"idle", "vc_allocation", "switch_allocation", "sending"}), 0);
     inputs_[p].head = keep(probes.number(in + ".head", 32), 0);
     if (outputs_[p].stall || inputs_[p].state || inputs_[p].head) looks_ = true;
     for (uint32_t n = 0; n < 32 && (paused_by[p] >> n) != 0; ++n) {

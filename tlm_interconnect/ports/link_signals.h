@@ -56,7 +56,8 @@ class LinkSignals final : public LinkObserver {
   void stalled(Picoseconds t, Stall why);
 
  private:
-  LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other, const PacketPool* messages);
+  LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other,
+              const PacketPool* messages);
   void wait(Picoseconds ready, Picoseconds start);
   void use(Picoseconds start, Picoseconds end);
 
