@@ -147,12 +147,19 @@ TEST_F(WavesCommand, ThePageOfSignalsIsWhatMachinesHave) {
       "weft: 1\ntopology:\n  dimensions:\n    - {bandwidth: 50 GB/s, "
       "latency: 500 ns";
   const std::string second = "}\n    - {bandwidth: 50 GB/s, latency: 500 ns, fidelity: message}\n";
+  const std::string pool =
+      "memory:\n  pool: {nodes: 2, out_switches: 2, groups: 4, out_node_bandwidth: 200 GB/s, "
+      "in_node_bandwidth: 80 GB/s, chunk: 64 KiB, ";
   const std::string machines[] = {
       dimensions + ", fidelity: packet, flow_control: pfc" + second +
           "  notation: Clos(hosts=2,leaves=2,spines=1)_Switch(2)\nrun: {footprint: 'on'}\n",
       dimensions + ", fidelity: message, collective_unit: {reduction_bandwidth: 100 GB/s}" + second +
           "  notation: Switch(4)_Switch(2)\nhbm: {model: banked, preset: HBM3}\ncollectives: {all_reduce: "
-          "in_switch}\n"};
+          "in_switch}\n",
+      dimensions + second + "  notation: Switch(4)_Switch(2)\n" + pool +
+          "group_bandwidth: 100 GB/s, group_memory: cxl(preset=cxl2_x16)}\n",
+      dimensions + second + "  notation: Switch(4)_Switch(2)\n" + pool +
+          "group_bandwidth: 100 GB/s, fidelity: packet}\n"};
   std::vector<bool> seen(rows.size());
   for (const std::string& machine : machines) {
     const Ran ran = run_traces(machine, {"--waves", "*"});
