@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "configs/units.h"
+#include "cosim/kernel_time.h"
 
 namespace weft::cosim {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 constexpr uint64_t kLookEvery = 1024;
 /// Delta cycles after which it gives up: somebody else is at work at this time.
 constexpr uint32_t kMostLooks = 64;
-
-Picoseconds time_now() {
-  return sc_core::sc_time_stamp().value();
-}
 
 void find_clocks(const std::vector<sc_core::sc_object*>& objects, std::vector<BlockClock*>& clocks) {
   for (sc_core::sc_object* object : objects) {
@@ -87,12 +84,12 @@ Picoseconds BlockClock::edge_after(Picoseconds time) const {
 void BlockClock::schedule(Picoseconds rising) {
   next_turn_ = rising;
   turn_.cancel();
-  turn_.notify(sc_core::sc_time::from_value(rising - time_now()));
+  turn_.notify(sc_core::sc_time::from_value(rising - cosim::now()));
 }
 
 /// The pin changes.
 void BlockClock::turn() {
-  const Picoseconds now = time_now();
+  const Picoseconds now = cosim::now();
   if (!started_) {
     started_ = true;
     schedule(edge_after(now));
@@ -120,7 +117,7 @@ void BlockClock::rise(Picoseconds now) {
 }
 
 void BlockClock::at_edge() {
-  const Picoseconds now = time_now();
+  const Picoseconds now = cosim::now();
   const bool reset = in_reset();
   for (ClockUser* user : users_) user->edge(now, reset);
 }
@@ -174,7 +171,7 @@ void BlockClock::wake(Picoseconds at) {
 }
 
 void BlockClock::wake_alone(Picoseconds at) {
-  at = std::max(at, time_now());
+  at = std::max(at, cosim::now());
   still_ = 0;
   quiet_for_ = 0;
   resting_ = false;
@@ -208,7 +205,7 @@ void BlockClock::look_around() {
     if (++looks_ < kMostLooks) look_.notify(sc_core::SC_ZERO_TIME);
     return;
   }
-  const Picoseconds now = time_now();
+  const Picoseconds now = cosim::now();
   for (BlockClock* clock : clocks) clock->turn_.cancel();
   const bool alone = !sc_core::sc_pending_activity() &&
                      std::all_of(clocks.begin(), clocks.end(),

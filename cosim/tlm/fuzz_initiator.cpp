@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "cosim/kernel_time.h"
+
 namespace weft::cosim {
 namespace {
 
@@ -28,10 +30,6 @@ struct FuzzExtension : tlm::tlm_extension<FuzzExtension> {
 struct Careless : tlm::tlm_mm_interface {
   void free(tlm::tlm_generic_payload*) override {}
 };
-
-sc_time time_of(Picoseconds t) {
-  return sc_time::from_value(t);
-}
 
 constexpr uint32_t kMostDebug = 300;  ///< bytes of a debug access
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cosim/kernel_time.h"
+
 namespace weft::cosim {
 namespace {
 
@@ -13,13 +15,6 @@ using tlm::tlm_phase;
 using tlm::tlm_sync_enum;
 
 DECLARE_EXTENDED_PHASE(weft_fuzz_target_phase);
-
-Picoseconds now() {
-  return sc_core::sc_time_stamp().value();
-}
-sc_time time_of(Picoseconds t) {
-  return sc_time::from_value(t);
-}
 
 }  // namespace
 

@@ -6,14 +6,9 @@
 #include <algorithm>
 #include <string>
 
+#include "cosim/kernel_time.h"
+
 namespace weft::cosim {
-namespace {
-
-Picoseconds now() {
-  return sc_core::sc_time_stamp().value();
-}
-
-}  // namespace
 
 class InitiatorEdge::Worker final : public sc_core::sc_module {
  public:

@@ -8,16 +8,10 @@
 #include <algorithm>
 #include <string>
 
+#include "cosim/kernel_time.h"
+
 namespace weft::cosim {
 namespace {
-
-Picoseconds now() {
-  return sc_core::sc_time_stamp().value();
-}
-
-void wake_at(sc_core::sc_event& event, Picoseconds at) {
-  event.notify(sc_core::sc_time::from_value(at - std::min(at, now())));
-}
 
 /// A payload of its own for bytes of another one.
 void look_like(tlm::tlm_generic_payload& p, tlm::tlm_generic_payload& of, const ExternalMemory::Part& part) {

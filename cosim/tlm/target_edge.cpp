@@ -5,14 +5,9 @@
 
 #include <algorithm>
 
+#include "cosim/kernel_time.h"
+
 namespace weft::cosim {
-namespace {
-
-Picoseconds now() {
-  return sc_core::sc_time_stamp().value();
-}
-
-}  // namespace
 
 TargetEdge::TargetEdge(sc_core::sc_module_name module_name, uint32_t depth, Begin begin, Debug debug)
     : sc_core::sc_module(module_name),
@@ -136,7 +131,7 @@ bool TargetEdge::get_direct_mem_ptr(Payload& payload, tlm::tlm_dmi& dmi) {
 }
 
 void TargetEdge::wake_at(Picoseconds at) {
-  wake_.notify(sc_core::sc_time::from_value(at - std::min(at, now())));
+  cosim::wake_at(wake_, at);
 }
 
 void TargetEdge::process() {

@@ -11,14 +11,10 @@
 // The fixed-point types are only declared without this.
 #include <sysc/datatypes/fx/fx.h>
 
+#include "cosim/kernel_time.h"
+
 namespace weft::cosim {
 namespace {
-
-using Picoseconds = uint64_t;
-
-Picoseconds now() {
-  return sc_core::sc_time_stamp().value();
-}
 
 /// The low `width` bits.
 uint64_t low(uint64_t value, int width) {
