@@ -320,8 +320,8 @@ ExitCode collective(const CollectiveOptions& options) {
   vcd::ProbeHub probes;
   std::optional<RunTimeline> timeline;
   // Without NPUs there are signals of few modules, and to declare all the others takes time.
-  const bool signals =
-      config->collectives.reduction == ReductionKind::hbm || uses_units(*plans, op, sizes, root);
+  const bool signals = config->output.timeline && (config->collectives.reduction == ReductionKind::hbm ||
+                                                   uses_units(*plans, op, sizes, root));
   if (folder) timeline.emplace(*config, *folder, signals ? &probes : nullptr);
   const std::unique_ptr<cosim::BlockRecorder> recorder = make_recorder(options.record, *config, options.out);
   if (folded)
@@ -333,8 +333,7 @@ ExitCode collective(const CollectiveOptions& options) {
     // Not by an exception, which would destroy the modules that are built.
     const StopAction leave_now([&timeline] {
       accept_stop();
-      std::vector<std::string> nowhere;
-      if (timeline) timeline->close(0, nowhere);
+      if (timeline) timeline->abandon();
       note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
       leave(interruption_code());
     });

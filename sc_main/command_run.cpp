@@ -85,8 +85,7 @@ ExitCode leave_before_the_run(const OutputFolder& folder, const Config& config, 
                               vcd::Waves& waves, RunTimeline& timeline) {
   accept_stop();
   waves.close(0);
-  std::vector<std::string> nowhere;
-  timeline.close(0, nowhere);
+  timeline.abandon();
   const RunResult nothing;
   write_results(folder, {config, nothing, false, {}, wall_seconds(), peak_rss_MiB(), options.per_layer});
   note(fmt::format("weft: error: {} while the machine was built: nothing has run", interruption_text()));
@@ -186,9 +185,7 @@ ExitCode run(const RunOptions& options) {
     waves->begin();
   }
   timeline.add_job("", *job);
-  uint64_t simulated = 0;
-  for (uint32_t r = 0; r < job->ranks().ranks(); ++r) simulated += job->folding().built(r) ? 1 : 0;
-  timeline.begin(simulated, job->ranks().ranks());
+  timeline.begin(*job);
   job->start();
   const bool finished = simulate(
       *machine, [&] { return job->finished(); },

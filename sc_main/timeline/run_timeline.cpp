@@ -81,10 +81,21 @@ void RunTimeline::begin(uint64_t simulated, uint64_t ranks) {
   if (!on()) return;
   if (simulated < ranks)
     timeline_->remark(
-        fmt::format("{} of {} ranks are simulated for all of them: the others do alike and are "
-                    "not shown (--no-fold simulates each)",
+        fmt::format("{} of {} ranks are simulated and shown. The others do the same as one of these "
+                    "(--no-fold simulates each)",
                     grouped(simulated), grouped(ranks)));
   timeline_->begin();
+}
+
+void RunTimeline::begin(TraceJob& job) {
+  if (!on()) return;
+  uint64_t simulated = 0;
+  for (uint32_t r = 0; r < job.ranks().ranks(); ++r) simulated += job.folding().built(r) ? 1 : 0;
+  begin(simulated, job.ranks().ranks());
+}
+
+void RunTimeline::abandon() {
+  if (on()) timeline_->close(0);
 }
 
 void RunTimeline::close(Picoseconds end, std::vector<std::string>& warnings) {

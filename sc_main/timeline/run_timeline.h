@@ -42,8 +42,12 @@ class RunTimeline {
   void add_job(const std::string& name, TraceJob& job);
   /// The machine is built. `simulated`: ranks of `ranks` that it has.
   void begin(uint64_t simulated, uint64_t ranks);
+  /// .. for that job, the only one.
+  void begin(TraceJob& job);
   /// The run is over. Adds to `warnings` what is missing in the file.
   void close(Picoseconds end, std::vector<std::string>& warnings);
+  /// Nothing has run.
+  void abandon();
   /// " timeline.pftrace", or "".
   std::string files() const;
   /// After the results are told: what was not written, if anything, and then not `code`, if that is `done`.
