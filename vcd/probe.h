@@ -33,6 +33,7 @@ class Probe {
   Probe(const End& end) : end_(end) {}
 
   explicit operator bool() const { return end_.listener != nullptr; }
+  const End& end() const { return end_; }
 
   /// The signal has value `v` from `t` on.
   template <class T>

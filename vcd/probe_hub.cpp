@@ -16,6 +16,8 @@ class ProbeHub::Several final : public ProbeListener {
     return {this, static_cast<SignalId>(ends_.size() - 1)};
   }
 
+  const std::vector<Probe::End>& ends(SignalId signal) const { return ends_[index(signal)]; }
+
   // Listeners never join it: the hub asks them itself.
   bool wants(std::string_view) override { return false; }
   SignalId declared(const Signal&) override { return {}; }
@@ -71,7 +73,17 @@ void ProbeHub::join(ProbeListener& listener) {
   listeners_.push_back(&listener);
 }
 
-Probe ProbeHub::declare(const Signal& signal) {
+/// True if the listener hears `other` and takes the signal for another name of it.
+bool ProbeHub::alias(const Signal& signal, ProbeListener& listener, const Probe& other) const {
+  if (!other) return false;
+  if (other.end().listener == &listener) return listener.aliased(signal, other.end().signal);
+  if (other.end().listener != several_.get()) return false;
+  for (const Probe::End& end : several_->ends(other.end().signal))
+    if (end.listener == &listener) return listener.aliased(signal, end.signal);
+  return false;
+}
+
+Probe ProbeHub::declare(const Signal& signal, const Probe& same) {
   if (listeners_.empty()) return {};
   std::string kind;
   bool number = false;
@@ -85,7 +97,8 @@ Probe ProbeHub::declare(const Signal& signal) {
 
   std::vector<Probe::End> ends;
   for (ProbeListener* listener : listeners_)
-    if (listener->wants(signal.name)) ends.push_back({listener, listener->declared(signal)});
+    if (listener->wants(signal.name) && !alias(signal, *listener, same))
+      ends.push_back({listener, listener->declared(signal)});
   if (ends.empty()) return {};
   if (ends.size() == 1) return ends.front();
   if (several_ == nullptr) several_ = std::make_unique<Several>();

@@ -41,6 +41,11 @@ class ProbeHub {
   /// Errors are those of the listeners (of waveforms: VcdWriter::add_...); a name that nobody wants is not
   /// checked.
   Probe bit(std::string_view name) { return declare({name, Kind::bit, 1, nullptr}); }
+  /// A bit that has the value of another at all times; `other` may be empty. Both probes are to be told. To
+  /// listeners that can, it is another name of `other`, and they hear of its changes once.
+  Probe bit_like(std::string_view name, const Probe& other) {
+    return declare({name, Kind::bit, 1, nullptr}, other);
+  }
   Probe number(std::string_view name, unsigned width_bits) {
     return declare({name, Kind::number, width_bits, nullptr});
   }
@@ -56,7 +61,8 @@ class ProbeHub {
 
  private:
   class Several;
-  Probe declare(const Signal& signal);
+  Probe declare(const Signal& signal, const Probe& same = {});
+  bool alias(const Signal& signal, ProbeListener& listener, const Probe& other) const;
 
   std::vector<ProbeListener*> listeners_;
   std::unique_ptr<Several> several_;             ///< passes on what more than one listener wants

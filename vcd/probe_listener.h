@@ -32,6 +32,11 @@ class ProbeListener {
   virtual bool wants(std::string_view name) = 0;
   /// A wanted signal. Changes name it by the number that is returned.
   virtual SignalId declared(const Signal& signal) = 0;
+  /// A wanted signal that has the value of `other` at all times. True: it is a name of `other` here and is
+  /// told of no changes; false: it is to be declared as a signal of its own.
+  virtual bool aliased([[maybe_unused]] const Signal& signal, [[maybe_unused]] SignalId other) {
+    return false;
+  }
 
   /// The signal has `value` from `t` on (ps): of bits, numbers and enumerations, of reals, of texts.
   virtual void changed(Time t, SignalId signal, uint64_t value) = 0;

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,9 +17,67 @@
 
 namespace weft::vcd {
 
+/// The list of each instant: open addressing with linear probing, because every value that is known ahead
+/// asks for its instant.
+class InstantTable {
+ public:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  /// Where the list of `t` is kept: kNone if the instant is new. Valid until the next call.
+  uint32_t& at(Time t) {
+    if (2 * (used_ + 1) > cells_.size()) grow();
+    Cell& cell = cells_[find(t)];
+    if (cell.list == kNone) {
+      cell.time = t;
+      ++used_;
+    }
+    return cell.list;
+  }
+
+  /// The instant must be there.
+  void erase(Time t) {
+    size_t hole = find(t);
+    --used_;
+    // What was pushed on by the cell that falls free moves back, so that probing still finds it.
+    for (size_t i = (hole + 1) & mask(); cells_[i].list != kNone; i = (i + 1) & mask()) {
+      const size_t home = home_of(cells_[i].time);
+      if (((i - home) & mask()) < ((i - hole) & mask())) continue;
+      cells_[hole] = cells_[i];
+      hole = i;
+    }
+    cells_[hole].list = kNone;
+  }
+
+ private:
+  struct Cell {
+    Time time = 0;
+    uint32_t list = kNone;
+  };
+
+  size_t mask() const { return cells_.size() - 1; }
+  size_t home_of(Time t) const { return (t * 0x9e3779b97f4a7c15u) >> 32 & mask(); }
+
+  size_t find(Time t) const {
+    size_t i = home_of(t);
+    while (cells_[i].list != kNone && cells_[i].time != t) i = (i + 1) & mask();
+    return i;
+  }
+
+  void grow() {
+    std::vector<Cell> old(cells_.empty() ? 64 : 2 * cells_.size());
+    old.swap(cells_);
+    for (const Cell& cell : old)
+      if (cell.list != kNone) cells_[find(cell.time)] = cell;
+  }
+
+  std::vector<Cell> cells_;
+  size_t used_ = 0;
+};
+
+template <class Entry>
 class TimeQueue {
  public:
-  using Slots = std::vector<uint32_t>;
+  using Entries = std::vector<Entry>;
 
   bool empty() const { return heap_.empty(); }
   /// The earliest instant; there must be one.
@@ -28,33 +85,36 @@ class TimeQueue {
   /// Entries of all instants.
   size_t size() const { return size_; }
 
-  void push(Time t, uint32_t slot) {
+  /// `fields`: those of the entry, which is built in its place.
+  template <class... Fields>
+  void push(Time t, Fields... fields) {
     ++size_;
-    if (heap_.empty() || t != last_time_ || lists_[last_list_].empty()) {
-      const auto [known, fresh] = instants_.try_emplace(t, 0);
-      if (fresh) known->second = open(t);
+    if (t != last_time_ || last_list_ == InstantTable::kNone) {
+      uint32_t& list = instants_.at(t);
+      if (list == InstantTable::kNone) list = open(t);
       last_time_ = t;
-      last_list_ = known->second;
+      last_list_ = list;
     }
-    lists_[last_list_].push_back(slot);
+    lists_[last_list_].emplace_back(fields...);
   }
 
-  /// Takes out the earliest instant and puts its entries into `slots`, whose former content is lost.
-  void take(Slots& slots) {
+  /// Takes out the earliest instant and puts its entries into `entries`, whose former content is lost.
+  void take(Entries& entries) {
     const Instant first = heap_.front();
     std::pop_heap(heap_.begin(), heap_.end(), std::greater<>());
     heap_.pop_back();
     instants_.erase(first.time);
-    slots.clear();
-    slots.swap(lists_[first.list]);
+    if (first.time == last_time_) last_list_ = InstantTable::kNone;
+    entries.clear();
+    entries.swap(lists_[first.list]);
     free_.push_back(first.list);
-    size_ -= slots.size();
+    size_ -= entries.size();
   }
 
-  /// Takes out the entries of which `dead(slot)`. An instant may be left without entries.
+  /// Takes out the entries of which `dead(entry)`. An instant may be left without entries.
   template <typename F>
   void remove_if(F&& dead) {
-    for (Slots& list : lists_) {
+    for (Entries& list : lists_) {
       const auto end = std::remove_if(list.begin(), list.end(), dead);
       size_ -= static_cast<size_t>(list.end() - end);
       list.erase(end, list.end());
@@ -85,12 +145,12 @@ class TimeQueue {
   }
 
   std::vector<Instant> heap_;
-  std::vector<Slots> lists_;
-  std::vector<uint32_t> free_;                   ///< of lists_
-  std::unordered_map<Time, uint32_t> instants_;  ///< their lists
+  std::vector<Entries> lists_;
+  std::vector<uint32_t> free_;  ///< of lists_
+  InstantTable instants_;
   size_t size_ = 0;
   Time last_time_ = 0;  ///< of the last push: most often that of the next one, too
-  uint32_t last_list_ = 0;
+  uint32_t last_list_ = InstantTable::kNone;
 };
 
 }  // namespace weft::vcd

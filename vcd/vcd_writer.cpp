@@ -27,6 +27,10 @@ constexpr Time kNever = ~Time{0};
 constexpr size_t kBufferBytes = size_t{1} << 20;
 /// Kept free for the last comment and the last time stamp.
 constexpr uint64_t kReserve = 256;
+/// More than a time or a value takes, other than a text.
+constexpr size_t kLongestLine = 96;
+/// The clock is read once for so many values: what is known stays in the queue a little longer.
+constexpr uint32_t kProbesOfTick = 32;
 
 /// The writers that flush_all() reaches.
 struct OpenWriters {
@@ -61,31 +65,36 @@ uint8_t make_code(uint64_t number, char* code) {
   return length;
 }
 
+/// The binary digits of every byte: all eight, and from its first 1 on.
 struct BinaryDigits {
-  char digit[256][8];
+  char all[256][8];
+  char significant[256][8];
 };
 
 constexpr BinaryDigits make_binary_digits() {
   BinaryDigits table{};
   for (unsigned byte = 0; byte < 256; ++byte) {
-    for (unsigned bit = 0; bit < 8; ++bit) table.digit[byte][bit] = (byte >> (7 - bit) & 1) != 0 ? '1' : '0';
+    unsigned skip = 0;
+    while (skip < 7 && (byte >> (7 - skip) & 1) == 0) ++skip;
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      table.all[byte][bit] = (byte >> (7 - bit) & 1) != 0 ? '1' : '0';
+      if (bit >= skip) table.significant[byte][bit - skip] = table.all[byte][bit];
+    }
   }
   return table;
 }
 
 constexpr BinaryDigits kBinaryDigits = make_binary_digits();
 
-/// Binary digits without leading zeros, which a reader adds again.
+/// Binary digits without leading zeros, which a reader adds again. Bytes are copied eight at a time, so it may
+/// write up to seven characters behind the end that it returns.
 char* write_binary(char* out, uint64_t value) {
-  int byte = 7;
-  while (byte > 0 && (value >> (8 * byte)) == 0) --byte;
-  const char* top = kBinaryDigits.digit[value >> (8 * byte) & 0xff];
-  int skip = 0;
-  while (skip < 7 && top[skip] == '0') ++skip;
-  std::memcpy(out, top + skip, static_cast<size_t>(8 - skip));
-  out += 8 - skip;
+  int byte = (63 - __builtin_clzll(value | 1)) / 8;
+  const auto top = static_cast<unsigned>(value >> (8 * byte) & 0xff);
+  std::memcpy(out, kBinaryDigits.significant[top], 8);
+  out += 32 - __builtin_clz(top | 1);
   while (byte-- > 0) {
-    std::memcpy(out, kBinaryDigits.digit[value >> (8 * byte) & 0xff], 8);
+    std::memcpy(out, kBinaryDigits.all[value >> (8 * byte) & 0xff], 8);
     out += 8;
   }
   return out;
@@ -111,6 +120,11 @@ double real_value(uint64_t bits) {
   double value = 0;
   std::memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+/// What is between two picoseconds is at the later one.
+Time in_picoseconds(uint64_t moment, uint64_t per_picosecond) {
+  return (moment + per_picosecond - 1) / per_picosecond;
 }
 
 bool is_name_part(std::string_view part) {
@@ -187,6 +201,25 @@ uint32_t VcdWriter::scope_of(std::string_view path) {
 }
 
 SignalId VcdWriter::add(std::string_view name, Kind kind, unsigned width, uint32_t table) {
+  State state;
+  state.kind = kind;
+  state.width = static_cast<uint8_t>(width);
+  state.limit = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  if (kind == Kind::enumeration) state.limit = tables_[table].size() - 1;
+  const SignalId id = declare(name, state, table);
+  State& declared = state_[index(id)];
+  declared.code_length = make_code(codes_++, declared.code);
+  declared.code[declared.code_length++] = '\n';
+  return id;
+}
+
+SignalId VcdWriter::add_alias(std::string_view name, SignalId signal) {
+  State state = state_[index(signal)];
+  state.alias = true;
+  return declare(name, state, declared_[index(signal)].table);
+}
+
+SignalId VcdWriter::declare(std::string_view name, const State& state, uint32_t table) {
   if (header_ || now_ != 0) {
     throw std::logic_error(fmt::format("signal '{}' is declared after simulated time has moved", name));
   }
@@ -208,13 +241,6 @@ SignalId VcdWriter::add(std::string_view name, Kind kind, unsigned width, uint32
   const size_t dot = name.rfind('.');
   const uint32_t scope = scope_of(dot == std::string_view::npos ? std::string_view() : name.substr(0, dot));
   const auto number = static_cast<uint32_t>(state_.size());
-
-  State state;
-  state.kind = kind;
-  state.width = static_cast<uint8_t>(width);
-  state.limit = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-  if (kind == Kind::enumeration) state.limit = tables_[table].size() - 1;
-  state.code_length = make_code(number, state.code);
   state_.push_back(state);
   declared_.push_back({std::string(name), table});
   scopes_[scope].signals.push_back(number);
@@ -250,25 +276,22 @@ const EnumTable& VcdWriter::table(SignalId signal) const {
   return tables_[declared_[index(signal)].table];
 }
 
-Time VcdWriter::time_of(const Steps& steps) {
-  return (steps.first + steps.per_picosecond - 1) / steps.per_picosecond;
-}
-
 uint64_t VcdWriter::shown(const State& s) {
   return s.count != 0 && static_cast<int64_t>(s.value) < 0 ? 0 : s.value;
 }
 
-uint64_t VcdWriter::checked_number(SignalId signal, uint64_t value) const {
+inline uint64_t VcdWriter::checked_number(SignalId signal, uint64_t value) const {
   const State& s = state_[index(signal)];
   if (s.kind == Kind::real) return real_bits(static_cast<double>(value));
-  if (s.kind == Kind::text) {
-    throw std::logic_error(fmt::format("text signal '{}' was given a number", name(signal)));
-  }
-  if (value > s.limit) {
-    throw std::out_of_range(
-        fmt::format("signal '{}': value {} is above its largest, {}", name(signal), value, s.limit));
-  }
+  if (s.kind == Kind::text || value > s.limit) refuse_value(signal, value);
   return value;
+}
+
+void VcdWriter::refuse_value(SignalId signal, uint64_t value) const {
+  if (kind(signal) == Kind::text)
+    throw std::logic_error(fmt::format("text signal '{}' was given a number", name(signal)));
+  throw std::out_of_range(fmt::format("signal '{}': value {} is above its largest, {}", name(signal), value,
+                                      state_[index(signal)].limit));
 }
 
 uint64_t VcdWriter::checked_real(SignalId signal, double value) const {
@@ -287,15 +310,18 @@ uint64_t VcdWriter::checked_text(SignalId signal, std::string_view value) {
   return it->second;
 }
 
-void VcdWriter::arrive(Time t, SignalId signal) {
-  tick();
-  if (t < now_) {
-    throw std::logic_error(
-        fmt::format("signal '{}' was probed for {} ps, but time is at {} ps", name(signal), t, now_));
-  }
+inline void VcdWriter::arrive(Time t, SignalId signal) {
+  if (--until_tick_ == 0) tick();
+  if (t < now_) refuse_late(t, signal);
+}
+
+void VcdWriter::refuse_late(Time t, SignalId signal) const {
+  throw std::logic_error(
+      fmt::format("signal '{}' was probed for {} ps, but time is at {} ps", name(signal), t, now_));
 }
 
 void VcdWriter::tick() {
+  until_tick_ = kProbesOfTick;
   if (!options_.clock) return;
   const Time now = options_.clock();
   if (now > now_) advance(now);
@@ -321,31 +347,26 @@ void VcdWriter::probe(Time t, SignalId signal, std::string_view value) {
 
 FutureHandle VcdWriter::probe_at(Time t, SignalId signal, uint64_t value) {
   if (!open_) return {};
+  tick();
   arrive(t, signal);
   return recording(t) ? commit(t, signal, checked_number(signal, value)) : FutureHandle();
 }
 
 FutureHandle VcdWriter::probe_at(Time t, SignalId signal, double value) {
   if (!open_) return {};
+  tick();
   arrive(t, signal);
   return recording(t) ? commit(t, signal, checked_real(signal, value)) : FutureHandle();
 }
 
 FutureHandle VcdWriter::probe_at(Time t, SignalId signal, std::string_view value) {
   if (!open_) return {};
+  tick();
   arrive(t, signal);
   return recording(t) ? commit(t, signal, checked_text(signal, value)) : FutureHandle();
 }
 
-void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
-  if (t != now_) {
-    commit(t, signal, value);
-    return;
-  }
-  set_value(index(signal), value, ++sequence_);
-}
-
-void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence) {
+inline void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence) {
   State& s = state_[signal];
   s.value = value;
   s.sequence = sequence;
@@ -356,15 +377,24 @@ void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence) {
   }
 }
 
+void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
+  if (t == now_)
+    set_value(index(signal), value, ++sequence_);
+  else
+    queue_.push(t, value, ++sequence_, index(signal));
+}
+
 void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
   if (!open_ || steps.count == 0) return;
-  Run run{steps, by, time_of(steps), 0};
+  const uint64_t unit = steps.per_picosecond;
+  const Time next = in_picoseconds(steps.first, unit);
+  const Time last = in_picoseconds(steps.first + (steps.count - 1) * steps.stride, unit);
+  const Run run{next, steps.first, last, steps.stride, by, unit, steps.count};
   arrive(run.next, signal);
   State& state = state_[index(signal)];
   if (state.kind != Kind::number)
     throw std::logic_error(fmt::format("signal '{}' counts but is no number", name(signal)));
   if (!recording(run.next)) return;
-  run.last = time_of({steps.first + (steps.count - 1) * steps.stride, 1, 0, steps.per_picosecond});
   counted_until_ = std::max(counted_until_, run.last);
   if (state.count == 0) {
     state.count = static_cast<uint32_t>(counts_.size());
@@ -372,17 +402,26 @@ void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
     count_signals_.push_back(index(signal));
   }
   std::deque<Run>& waiting = counts_[state.count].waiting[by < 0 ? 1 : 0];
-  auto place = waiting.end();
-  while (place != waiting.begin() && std::prev(place)->next > run.next) --place;
-  waiting.insert(place, run);
-  look_at(state.count, run.next);
+  if (waiting.empty() || waiting.back().next <= run.next) {
+    waiting.push_back(run);
+  } else {
+    auto place = waiting.end();
+    while (place != waiting.begin() && std::prev(place)->next > run.next) --place;
+    waiting.insert(place, run);
+  }
+  if (options_.every_step) {
+    look_at(state.count, run.next);
+  } else if (counts_[state.count].look != run.last) {
+    counts_[state.count].look = run.last;
+    queue_.push(run.last, uint64_t{0}, uint64_t{0}, kOfCount | state.count);
+  }
 }
 
 /// Not later than at `t`.
 void VcdWriter::look_at(uint32_t number, Time t) {
   if (t >= counts_[number].look) return;
   counts_[number].look = t;
-  queue_.push(t, kOfCount | number);
+  queue_.push(t, uint64_t{0}, uint64_t{0}, kOfCount | number);
 }
 
 // All steps of a signal up to now, at once.
@@ -391,11 +430,12 @@ void VcdWriter::count_now(uint32_t number) {
   State& state = state_[count_signals_[number]];
   Time look = kNever;
   uint64_t value = state.known ? state.value : 0;
+  count.counted = now_;
   for (std::deque<Run>& waiting : count.waiting) {
     for (; !waiting.empty() && waiting.front().next <= now_; waiting.pop_front()) {
       const Run& run = waiting.front();
       if (run.last <= now_)
-        value += static_cast<uint64_t>(run.by * static_cast<int64_t>(run.steps.count));
+        value += static_cast<uint64_t>(run.by * static_cast<int64_t>(run.count));
       else
         count.begun.push_back(run);
     }
@@ -403,26 +443,26 @@ void VcdWriter::count_now(uint32_t number) {
   }
   for (size_t i = 0; i < count.begun.size();) {
     Run& run = count.begun[i];
-    Steps& steps = run.steps;
     if (run.last <= now_) {
-      value += static_cast<uint64_t>(run.by * static_cast<int64_t>(steps.count));
+      value += static_cast<uint64_t>(run.by * static_cast<int64_t>(run.count));
       run = count.begun.back();
       count.begun.pop_back();
       continue;
     }
     // A step is at the later of two picoseconds, so it is due if its time is not after now_.
-    const uint64_t now = now_ * steps.per_picosecond;
-    if (steps.first <= now) {
-      const uint64_t span = now - steps.first;
-      const uint64_t n = span < steps.stride ? 1 : span / steps.stride + 1;
+    const uint64_t now = now_ * run.per_picosecond;
+    if (run.first <= now) {
+      const uint64_t span = now - run.first;
+      const uint64_t n = span < run.stride ? 1 : span / run.stride + 1;
       value += static_cast<uint64_t>(run.by * static_cast<int64_t>(n));
-      steps.first += n * steps.stride;
-      steps.count -= static_cast<uint32_t>(n);
+      run.first += n * run.stride;
+      run.count -= static_cast<uint32_t>(n);
     }
-    look = std::min(look, options_.every_step ? time_of(steps) : run.last);
+    if (options_.every_step) look = std::min(look, in_picoseconds(run.first, run.per_picosecond));
     ++i;
   }
   set_value(count_signals_[number], value, ++sequence_);
+  if (!options_.every_step) return;
   count.look = kNever;
   if (look != kNever) look_at(number, look);
 }
@@ -437,7 +477,7 @@ FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
     free_.pop_back();
   }
   futures_[slot] = {value, ++sequence_, index(signal), false};
-  queue_.push(t, slot);
+  queue_.push(t, uint64_t{0}, sequence_, kOfFuture | slot);
   return {slot, sequence_, nullptr};
 }
 
@@ -451,8 +491,9 @@ bool VcdWriter::revoke(const FutureHandle& handle) {
   ++revoked_;
   // A model that revokes nearly all it commits far ahead must not fill the queue.
   if (revoked_ > 64 && revoked_ > queue_.size() / 2) {
-    queue_.remove_if([this](uint32_t slot) {
-      if ((slot & kOfCount) != 0 || !futures_[slot].revoked) return false;
+    queue_.remove_if([this](const Due& due) {
+      const uint32_t slot = due.what & ~kOfFuture;
+      if ((due.what & kOfFuture) == 0 || !futures_[slot].revoked) return false;
       release(slot);
       return true;
     });
@@ -469,24 +510,29 @@ void VcdWriter::release(uint32_t slot) {
 void VcdWriter::take_futures() {
   while (!queue_.empty() && queue_.next() == now_) {
     queue_.take(due_);
-    for (const uint32_t slot : due_) {
-      if ((slot & kOfCount) != 0) {
-        // Of another time: an earlier look has come in between.
-        if (counts_[slot & ~kOfCount].look == now_) count_now(slot & ~kOfCount);
-        continue;
+    for (const Due& due : due_) {
+      if ((due.what & kOfCount) != 0) {
+        // With every step an earlier look may have come in between; without, several runs end together.
+        const Count& count = counts_[due.what & ~kOfCount];
+        if (options_.every_step ? count.look == now_ : count.counted != now_) count_now(due.what & ~kOfCount);
+      } else if ((due.what & kOfFuture) == 0) {
+        take(due.what, due.value, due.sequence);
+      } else {
+        const Future future = futures_[due.what & ~kOfFuture];
+        release(due.what & ~kOfFuture);
+        if (future.revoked)
+          --revoked_;
+        else
+          take(future.signal, future.value, future.sequence);
       }
-      const Future future = futures_[slot];
-      release(slot);
-      if (future.revoked) {
-        --revoked_;
-        continue;
-      }
-      // A dirty signal was probed at this very time; the later call of the two wins.
-      const State& s = state_[future.signal];
-      if (s.dirty && s.sequence > future.sequence) continue;
-      set_value(future.signal, future.value, future.sequence);
     }
   }
+}
+
+/// A signal that is dirty was probed at this very time; the later call of the two wins.
+void VcdWriter::take(uint32_t signal, uint64_t value, uint64_t sequence) {
+  const State& s = state_[signal];
+  if (!s.dirty || s.sequence <= sequence) set_value(signal, value, sequence);
 }
 
 void VcdWriter::advance(Time now) {
@@ -526,20 +572,23 @@ void VcdWriter::write_step() {
   const Time time_before = last_time_;
   const uint64_t changes_before = changes_;
   bool stamped = false;
+  char* out = lines_;
   for (const uint32_t signal : dirty_) {
     State& s = state_[signal];
     s.dirty = false;
     const uint64_t value = shown(s);
     if (s.written_known && s.written == value) continue;
     if (!stamped) {
-      write_time(now_);
+      out = put_time(out, now_);
       stamped = true;
     }
-    write_value(s);
+    if (lines_ + sizeof lines_ - out < static_cast<ptrdiff_t>(kLongestLine)) out = append_lines(out);
+    out = put_value(out, s);
     s.written = value;
     s.written_known = true;
     ++changes_;
   }
+  append_lines(out);
   dirty_.clear();
   if (file_bytes_ + buffer_.size() + kReserve > options_.max_bytes) {
     // A step is recorded as a whole or not at all.
@@ -557,31 +606,52 @@ void VcdWriter::write_step() {
   if (buffer_.size() >= kBufferBytes) write_buffer();
 }
 
-void VcdWriter::write_time(Time t) {
-  if (started_ && t == last_time_) return;
-  char line[24];
-  line[0] = '#';
-  char* end = std::to_chars(line + 1, line + sizeof line - 1, t).ptr;
-  *end++ = '\n';
-  buffer_.append(line, static_cast<size_t>(end - line));
-  last_time_ = t;
+char* VcdWriter::append_lines(const char* end) {
+  buffer_.append(lines_, static_cast<size_t>(end - lines_));
+  return lines_;
 }
 
-void VcdWriter::write_value(const State& s) {
-  char line[96];
-  char* out = line;
+void VcdWriter::write_time(Time t) {
+  append_lines(put_time(lines_, t));
+}
+
+char* VcdWriter::put_time(char* out, Time t) {
+  if (started_ && t == last_time_) return out;
+  *out++ = '#';
+  out = std::to_chars(out, out + kLongestLine - 2, t).ptr;
+  *out++ = '\n';
+  last_time_ = t;
+  return out;
+}
+
+/// The digits of a real number are dear, and a rate has few values: those that stood last in their place of a
+/// small table are copied.
+char* VcdWriter::put_real(char* out, uint64_t bits) {
+  RealText& text = real_texts_[(bits * 0x9e3779b97f4a7c15u) >> 58];
+  if (text.length == 0 || text.bits != bits) {
+    text.bits = bits;
+    text.length = static_cast<uint8_t>(
+        std::to_chars(text.digits, text.digits + sizeof text.digits, real_value(bits)).ptr - text.digits);
+  }
+  std::memcpy(out, text.digits, sizeof text.digits);
+  return out + text.length;
+}
+
+/// Writes up to kLongestLine characters, and a text into the buffer.
+char* VcdWriter::put_value(char* out, const State& s) {
   switch (s.kind) {
     case Kind::real:
       *out++ = 'r';
       if (s.known) {
-        out = std::to_chars(out, line + 64, real_value(s.value)).ptr;
+        out = put_real(out, s.value);
       } else {
         out = std::copy_n("nan", 3, out);
       }
       *out++ = ' ';
       break;
     case Kind::text:
-      buffer_ += 's';
+      *out++ = 's';
+      out = append_lines(out);
       if (s.known) append_escaped(buffer_, texts_[s.value]);
       *out++ = ' ';
       break;
@@ -598,9 +668,8 @@ void VcdWriter::write_value(const State& s) {
       }
       *out++ = ' ';
   }
-  out = std::copy_n(s.code, s.code_length, out);
-  *out++ = '\n';
-  buffer_.append(line, static_cast<size_t>(out - line));
+  std::memcpy(out, s.code, sizeof s.code);
+  return out + s.code_length;
 }
 
 void VcdWriter::write_header() {
@@ -623,7 +692,7 @@ void VcdWriter::write_declaration(uint32_t signal) {
   const std::string& name = declared_[signal].name;
   const size_t dot = name.rfind('.');
   const std::string_view leaf = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
-  const std::string_view code(s.code, s.code_length);
+  const std::string_view code(s.code, s.code_length - 1u);
   switch (s.kind) {
     case Kind::real:
       buffer_ += fmt::format("$var real 64 {} {} $end\n", code, leaf);
@@ -646,7 +715,8 @@ void VcdWriter::write_initial(Time t) {
   started_ = true;
   buffer_ += "$dumpvars\n";
   for (State& s : state_) {
-    write_value(s);
+    if (s.alias) continue;
+    append_lines(put_value(lines_, s));
     s.written = shown(s);
     s.written_known = s.known;
     s.dirty = false;
@@ -695,6 +765,7 @@ void VcdWriter::close(Time end_time) {
 
 void VcdWriter::flush() {
   if (!open_) return;
+  tick();
   if (!header_) write_header();
   write_step();
   if (!open_) return;

@@ -33,12 +33,12 @@ struct WriterOptions {
   Window window;     ///< values before `from` are kept and dumped as initial values at `from`
   uint64_t max_bytes =
       uint64_t{2} << 30;  ///< recording stops, with a $comment, before the file grows beyond this
-  /// Of add(): a count is written at every step, or only where a run of steps begins and ends. What is
-  /// written is the count of that instant in both; only the value at the start of a window may be that of the
+  /// Of add(): a count is written at every step, or only where a run of steps ends. What is written is the
+  /// count of that instant in both; only the value at the start of a window may be that of the
   /// last run's end.
   bool every_step = true;
-  /// The simulator's time now, read at every probe; it must not go backwards. Empty: the owner calls
-  /// advance().
+  /// The simulator's time now; it must not go backwards. It is read now and then, and before anything that
+  /// depends on it, so that now() may lag behind it. Empty: the owner calls advance().
   std::function<Time()> clock;
 };
 
@@ -72,6 +72,9 @@ class VcdWriter {
   SignalId add_real(std::string_view name) { return add(name, Kind::real, 64, 0); }
   SignalId add_enum(std::string_view name, const EnumTable& table);
   SignalId add_text(std::string_view name) { return add(name, Kind::text, 1, 0); }
+  /// Another name of a declared signal: both have the same code in the file, so that its changes are written
+  /// once. Errors are those of a signal.
+  SignalId add_alias(std::string_view name, SignalId signal);
 
   /// `signal` has `value` from time `t` on. Throws std::logic_error if t < now(), std::out_of_range if the
   /// value does not fit the signal's width, WriteError if the file cannot be written. An integer given to a
@@ -151,11 +154,12 @@ class VcdWriter {
     uint64_t written = 0;   ///< the value in the file
     uint64_t sequence = 0;  ///< of the call that gave `value`
     uint64_t limit = 1;     ///< the largest value
-    char code[6] = {};      ///< identifier code of the file
+    char code[8] = {};      ///< identifier code of the file, and the end of the line
     uint8_t code_length = 0;
     uint8_t width = 1;
     Kind kind = Kind::bit;
     bool dirty = false;
+    bool alias = false;          ///< of another signal, whose code it has; it gets no values
     uint32_t count = 0;          ///< not 0: its number, and `value` may be below zero for a while
     bool known = false;          ///< a value was probed
     bool written_known = false;  ///< a value is in the file
@@ -166,19 +170,38 @@ class VcdWriter {
     uint32_t signal = 0;
     bool revoked = false;
   };
-  static constexpr uint32_t kOfCount = 1u << 31;  ///< in a slot of queue_: the number of a count
+  static constexpr uint32_t kOfCount = 1u << 31;
+  static constexpr uint32_t kOfFuture = 1u << 30;
+  /// An entry of queue_.
+  struct Due {
+    Due(uint64_t v, uint64_t s, uint32_t w) : value(v), sequence(s), what(w) {}
+    uint64_t value;
+    uint64_t sequence;
+    uint32_t what;  ///< the number of a count, a slot of futures_, or the signal that gets the value
+  };
+  /// A real number as it stands in the file.
+  struct RealText {
+    uint64_t bits = 0;
+    char digits[32] = {};
+    uint8_t length = 0;  ///< 0: none
+  };
   /// Of add(): some steps that are to come.
   struct Run {
-    Steps steps;
-    int64_t by = 0;
-    Time next = 0;  ///< time of the first of them
-    Time last = 0;
+    Time next;       ///< of the first of them (ps)
+    uint64_t first;  ///< as in Steps, and so on
+    Time last;       ///< of the last of them (ps)
+    uint64_t stride;
+    int64_t by;
+    uint64_t per_picosecond;
+    uint32_t count;
   };
   /// Of a signal that has been given to add().
   struct Count {
     std::vector<Run> begun;
     std::deque<Run> waiting[2];  ///< upwards, downwards: each in order of their first steps
-    Time look = ~Time{0};        ///< when it is next to be counted: its entry in the queue
+    Time look = ~Time{0};     ///< with every step: when it is next to be counted; without: the end of
+                              ///< the run that came last. It has an entry in the queue
+    Time counted = ~Time{0};  ///< when it was counted last
   };
   struct Scope {
     std::string name;
@@ -186,10 +209,12 @@ class VcdWriter {
     std::vector<uint32_t> signals;
   };
 
+  [[noreturn]] void refuse_late(Time t, SignalId signal) const;
+  [[noreturn]] void refuse_value(SignalId signal, uint64_t value) const;
+  SignalId declare(std::string_view name, const State& state, uint32_t table);
   SignalId add(std::string_view name, Kind kind, unsigned width, uint32_t table);
   uint32_t scope_of(std::string_view path);
   bool recording(Time t) const { return open_ && t <= options_.window.to; }
-  static Time time_of(const Steps& steps);
   static uint64_t shown(const State& state);
   void arrive(Time t, SignalId signal);
   void tick();
@@ -201,6 +226,7 @@ class VcdWriter {
   FutureHandle commit(Time t, SignalId signal, uint64_t value);
   void release(uint32_t slot);
   void take_futures();
+  void take(uint32_t signal, uint64_t value, uint64_t sequence);
   void look_at(uint32_t number, Time t);
   void count_now(uint32_t number);
   void move(Time t);
@@ -210,7 +236,10 @@ class VcdWriter {
   void write_declaration(uint32_t signal);
   void write_initial(Time t);
   void write_time(Time t);
-  void write_value(const State& s);
+  char* put_time(char* out, Time t);
+  char* put_value(char* out, const State& s);
+  char* put_real(char* out, uint64_t bits);
+  char* append_lines(const char* end);
   void write_buffer();
   void drop_half_step(size_t done) noexcept;
   void finish(Time end);
@@ -227,6 +256,7 @@ class VcdWriter {
   Time last_time_ = 0;  ///< of the last '#' in the file
   Time truncated_at_ = 0;
   Time counted_until_ = 0;
+  uint32_t until_tick_ = 1;  ///< probes
   uint64_t sequence_ = 0;
   uint64_t changes_ = 0;
   uint64_t file_bytes_ = 0;
@@ -235,12 +265,15 @@ class VcdWriter {
 
   std::vector<State> state_;
   std::vector<uint32_t> dirty_;
-  TimeQueue queue_;
-  TimeQueue::Slots due_;  ///< the instant that is being taken
+  char lines_[8192];  ///< of a step, on their way into buffer_
+  RealText real_texts_[64];
+  TimeQueue<Due> queue_;
+  TimeQueue<Due>::Entries due_;  ///< the instant that is being taken
   std::vector<Future> futures_;
   std::vector<uint32_t> free_;
   size_t revoked_ = 0;  ///< entries of queue_ that were revoked
 
+  uint32_t codes_ = 0;  ///< that have been given out
   std::vector<Declared> declared_;
   std::vector<EnumTable> tables_;
   std::vector<Count> counts_ = std::vector<Count>(1);

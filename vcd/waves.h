@@ -53,6 +53,10 @@ class Waves final : public ProbeListener {
   // ProbeListener. Errors are those of VcdWriter::add_... and VcdWriter::probe.
   bool wants(std::string_view name) override;
   SignalId declared(const Signal& signal) override;
+  bool aliased(const Signal& signal, SignalId other) override {
+    writer_->add_alias(signal.name, other);
+    return true;
+  }
   void changed(Time t, SignalId signal, uint64_t value) override { writer_->probe(t, signal, value); }
   void changed(Time t, SignalId signal, double value) override { writer_->probe(t, signal, value); }
   void changed(Time t, SignalId signal, std::string_view value) override { writer_->probe(t, signal, value); }

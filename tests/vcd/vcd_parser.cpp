@@ -24,7 +24,7 @@ std::string without_leading_zeros(const std::string& digits) {
 
 ParsedVcd parse_vcd(const std::string& text) {
   ParsedVcd vcd;
-  std::map<std::string, std::string> names;
+  std::map<std::string, std::vector<std::string>> names;
   std::vector<std::string> scope;
   std::istringstream lines(text);
   std::string line;
@@ -72,7 +72,10 @@ ParsedVcd parse_vcd(const std::string& text) {
       for (const std::string& s : scope) full += s + ".";
       full += name;
       if (!vcd.declared.emplace(full, type + " " + width).second) fail("declared twice");
-      if (!names.emplace(code, full).second) fail("code used twice");
+      const auto [of_code, fresh] = names.try_emplace(code);
+      // Another name of one signal has its code.
+      if (!fresh && vcd.declared[full] != vcd.declared[of_code->second.front()]) fail("code of another type");
+      of_code->second.push_back(full);
       vcd.codes[full] = code;
     } else if (first == "$enddefinitions") {
       if (!scope.empty()) fail("open scope");
@@ -109,7 +112,7 @@ ParsedVcd parse_vcd(const std::string& text) {
       if (words >> rest) fail("more than a value and a code");
       const auto name = names.find(code);
       if (name == names.end()) fail("unknown code");
-      vcd.changes[name->second].push_back({now, value});
+      for (const std::string& full : name->second) vcd.changes[full].push_back({now, value});
     }
   }
   if (definitions) fail("no $enddefinitions");

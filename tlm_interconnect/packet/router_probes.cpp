@@ -39,7 +39,7 @@ void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
   for (uint32_t p = 0; p < credits.size(); ++p) {
     const std::string out = router + ".out" + std::to_string(p);
     const std::string in = router + ".in" + std::to_string(p);
-    outputs_[p].busy = keep(probes.bit(out + ".busy"), 0);
+    outputs_[p].busy = fabric::BusyBit(keep(probes.bit(out + ".busy"), 0));
     outputs_[p].vc = keep(probes.number(out + ".vc", 8), 0);
     outputs_[p].input = keep(probes.number(out + ".input", 16), 0);
     outputs_[p].stall = keep(probes.enumeration(out + ".stall", fabric::stall_names()), 0);
@@ -62,7 +62,7 @@ void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
 
 void RouterProbes::declare_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
                                 const fabric::PacketPool* messages) {
-  auto signals = std::make_unique<LinkSignals>(probes, link, messages);
+  auto signals = std::make_unique<LinkSignals>(probes, link, messages, outputs_[output].busy);
   if (!signals->wanted()) return;
   outputs_[output].link = std::move(signals);
   any_ = looks_ = true;
@@ -81,9 +81,7 @@ void RouterProbes::sent(uint32_t input, uint32_t input_vc, uint32_t output, uint
   Output& out = outputs_[output];
   flits_[input * vcs_ + input_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
   credits_[output * vcs_ + output_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
-  // The burst after this one may start where this one ends: what is set last holds.
-  out.busy.set(picoseconds(first), true);
-  out.busy.set(picoseconds(first + n * stride), false);
+  out.busy.use(picoseconds(first), picoseconds(first + n * stride));
   if (std::exchange(out.last_vc, output_vc) != output_vc) out.vc.set(picoseconds(first), output_vc);
   if (std::exchange(out.last_input, input) != input) out.input.set(picoseconds(first), input);
   if (out.link) out.link->carried(burst_of(first, n, stride, load));

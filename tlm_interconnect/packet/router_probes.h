@@ -67,7 +67,7 @@ class RouterProbes {
 
  private:
   struct Output {
-    vcd::Probe busy;
+    fabric::BusyBit busy;
     vcd::Probe vc;
     vcd::Probe input;
     vcd::Probe stall;

@@ -14,37 +14,42 @@ const vcd::EnumTable& stall_names() {
   return names;
 }
 
+BusyBit::BusyBit(const vcd::Probe& probe) : probe_(probe) {
+  probe_.set(0, false);
+}
+
+void BusyBit::use(Picoseconds start, Picoseconds end) {
+  if (!probe_) return;
+  probe_.set(start, true);
+  if (end_ > start) probe_.set(end_, true);
+  probe_.set(end, false);
+  end_ = end;
+}
+
 LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other)
-    : LinkSignals(probes, name, other, nullptr) {
+    : LinkSignals(probes, name, other, nullptr, BusyBit()) {
   queue_ = probes.number(name + ".queue", 32);
   queue_.set(0, 0);
 }
 
-LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages)
-    : LinkSignals(probes, name, nullptr, messages) {}
+LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages,
+                         const BusyBit& busy)
+    : LinkSignals(probes, name, nullptr, messages, busy) {}
 
 LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other,
-                         const PacketPool* messages)
-    : busy_(probes.bit(name + ".busy")),
+                         const PacketPool* messages, const BusyBit& busy)
+    : busy_(probes.bit_like(name + ".busy", busy.probe())),
       bytes_(probes.number(name + ".bytes", 64)),
       flow_(probes.number(name + ".flow", 32)),
       rate_(probes.real(name + ".rate")),
       stall_(probes.enumeration(name + ".stall", stall_names())),
       other_(other),
       messages_(messages) {
-  busy_.set(0, false);
   bytes_.set(0, uint64_t{0});
   rate_.set(0, 0.0);
   stall_.set(0, Stall::none);
 }
 
-/// A link that stays busy carries fractions of a picosecond: what it sends may begin in the last picosecond
-/// of what it sent before, and then the end of that is none.
-void LinkSignals::use(Picoseconds start, Picoseconds end) {
-  busy_.set(start, true);
-  if (end_ > start) busy_.set(end_, true);
-  busy_.set(end, false);
-}
 
 /// The one behind it may be told of before its turn comes: the later of two words about one time holds.
 void LinkSignals::wait(Picoseconds ready, Picoseconds start) {
@@ -60,7 +65,7 @@ void LinkSignals::wait(Picoseconds ready, Picoseconds start) {
 
 void LinkSignals::occupied(const Use& message) {
   wait(message.ready, message.start);
-  use(message.start, message.end);
+  busy_.use(message.start, message.end);
   const Picoseconds from = std::max(message.start, end_);
   total_ += message.bytes;
   unrated_ += message.bytes;
@@ -76,7 +81,7 @@ void LinkSignals::occupied(const Use& message) {
 }
 
 void LinkSignals::carried(const Burst& burst) {
-  use(burst.start, burst.end);
+  busy_.use(burst.start, burst.end);
   if (burst.end > burst.start) {
     rate_.set(burst.start, burst.rate);
     rate_.set(burst.end, 0.0);

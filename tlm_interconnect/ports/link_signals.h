@@ -28,15 +28,33 @@ enum class Stall : uint8_t {
 };
 const vcd::EnumTable& stall_names();
 
+/// Whether something is being sent. A sender that stays busy carries fractions of a picosecond: what it sends
+/// may begin in the last picosecond of what it sent before, and then the end of that is none.
+class BusyBit {
+ public:
+  BusyBit() = default;
+  explicit BusyBit(const vcd::Probe& probe);
+
+  const vcd::Probe& probe() const { return probe_; }
+  /// In order; times are those of the last call or later.
+  void use(Picoseconds start, Picoseconds end);
+
+ private:
+  vcd::Probe probe_;
+  Picoseconds end_ = 0;
+};
+
 class LinkSignals final : public LinkObserver {
  public:
   /// Of a link of whole messages. `other`: who observed the link before, and goes on to hear of it; may be
   /// null.
   LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other);
-  /// Of one of flits. `messages`: whose handles the ids of bursts are; outlives it.
-  LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages);
+  /// Of one of flits. `messages`: whose handles the ids of bursts are; outlives it. `busy`: that of the
+  /// output that sends on it, where it has one.
+  LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages,
+              const BusyBit& busy = BusyBit());
   /// True if any of them is.
-  bool wanted() const { return busy_ || bytes_ || flow_ || rate_ || stall_ || queue_; }
+  bool wanted() const { return busy_.probe() || bytes_ || flow_ || rate_ || stall_ || queue_; }
 
   /// A whole message. The rate of each is its bytes over its time.
   void occupied(const Use& use) override;
@@ -56,12 +74,11 @@ class LinkSignals final : public LinkObserver {
   void stalled(Picoseconds t, Stall why);
 
  private:
-  LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other,
-              const PacketPool* messages);
+  LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other, const PacketPool* messages,
+              const BusyBit& busy);
   void wait(Picoseconds ready, Picoseconds start);
-  void use(Picoseconds start, Picoseconds end);
 
-  vcd::Probe busy_;
+  BusyBit busy_;
   vcd::Probe bytes_;
   vcd::Probe flow_;
   vcd::Probe rate_;
