@@ -73,36 +73,65 @@ void ProbeHub::join(ProbeListener& listener) {
   listeners_.push_back(&listener);
 }
 
-/// True if the listener hears `other` and takes the signal for another name of it.
-bool ProbeHub::alias(const Signal& signal, ProbeListener& listener, const Probe& other) const {
-  if (!other) return false;
-  if (other.end().listener == &listener) return listener.aliased(signal, other.end().signal);
-  if (other.end().listener != several_.get()) return false;
-  for (const Probe::End& end : several_->ends(other.end().signal))
-    if (end.listener == &listener) return listener.aliased(signal, end.signal);
-  return false;
+const Probe::End* ProbeHub::end_of(const ProbeListener& listener, const Probe& probe) const {
+  if (!probe) return nullptr;
+  if (probe.end().listener == &listener) return &probe.end();
+  if (probe.end().listener != several_.get()) return nullptr;
+  for (const Probe::End& end : several_->ends(probe.end().signal))
+    if (end.listener == &listener) return &end;
+  return nullptr;
 }
 
-Probe ProbeHub::declare(const Signal& signal, const Probe& same) {
-  if (listeners_.empty()) return {};
+void ProbeHub::remember(std::string_view name) {
   std::string kind;
   bool number = false;
-  for (const char c : signal.name) {
+  for (const char c : name) {
     const bool digit = c >= '0' && c <= '9';
     if (!digit) kind += c;
     if (digit && !number) kind += '#';
     number = digit;
   }
-  examples_.try_emplace(std::move(kind), signal.name);
+  examples_.try_emplace(std::move(kind), name);
+}
 
-  std::vector<Probe::End> ends;
-  for (ProbeListener* listener : listeners_)
-    if (listener->wants(signal.name) && !alias(signal, *listener, same))
-      ends.push_back({listener, listener->declared(signal)});
+Probe ProbeHub::join_ends(std::vector<Probe::End> ends) {
   if (ends.empty()) return {};
   if (ends.size() == 1) return ends.front();
   if (several_ == nullptr) several_ = std::make_unique<Several>();
   return several_->share(std::move(ends));
+}
+
+Probe ProbeHub::declare(const Signal& signal, const Probe& same) {
+  if (listeners_.empty()) return {};
+  remember(signal.name);
+  std::vector<Probe::End> ends;
+  for (ProbeListener* listener : listeners_) {
+    if (!listener->wants(signal.name)) continue;
+    const Probe::End* const known = end_of(*listener, same);
+    if (known == nullptr || !listener->aliased(signal, known->signal))
+      ends.push_back({listener, listener->declared(signal)});
+  }
+  return join_ends(std::move(ends));
+}
+
+ProbeHub::Gated ProbeHub::gated_real(std::string_view name, const Probe& gate, const Probe& other) {
+  if (listeners_.empty()) return {};
+  remember(name);
+  const Signal signal{name, Kind::real, 64, nullptr};
+  std::vector<Probe::End> always;
+  std::vector<Probe::End> while_set;
+  for (ProbeListener* listener : listeners_) {
+    if (!listener->wants(name)) continue;
+    const Probe::End* bit = end_of(*listener, gate);
+    if (bit == nullptr) bit = end_of(*listener, other);
+    const std::optional<SignalId> gated =
+        bit == nullptr ? std::nullopt : listener->gated(signal, bit->signal);
+    if (gated)
+      while_set.push_back({listener, *gated});
+    else
+      always.push_back({listener, listener->declared(signal)});
+  }
+  return {join_ends(std::move(always)), join_ends(std::move(while_set))};
 }
 
 std::vector<std::string> ProbeHub::examples() const {

@@ -49,6 +49,14 @@ class ProbeHub {
   Probe number(std::string_view name, unsigned width_bits) {
     return declare({name, Kind::number, width_bits, nullptr});
   }
+  /// A real number that is 0 unless a bit is set: `always` is to be told of every change, `while_set` only of
+  /// the values while the bit is set. The bit is the one of `gate` or, for listeners that do not hear that,
+  /// of `other`.
+  struct Gated {
+    Probe always;
+    Probe while_set;
+  };
+  Gated gated_real(std::string_view name, const Probe& gate, const Probe& other);
   Probe real(std::string_view name) { return declare({name, Kind::real, 64, nullptr}); }
   Probe enumeration(std::string_view name, const EnumTable& table) {
     return declare({name, Kind::enumeration, 0, &table});
@@ -62,7 +70,10 @@ class ProbeHub {
  private:
   class Several;
   Probe declare(const Signal& signal, const Probe& same = {});
-  bool alias(const Signal& signal, ProbeListener& listener, const Probe& other) const;
+  /// How the listener hears of `probe`; null: not at all.
+  const Probe::End* end_of(const ProbeListener& listener, const Probe& probe) const;
+  void remember(std::string_view name);
+  Probe join_ends(std::vector<Probe::End> ends);
 
   std::vector<ProbeListener*> listeners_;
   std::unique_ptr<Several> several_;             ///< passes on what more than one listener wants

@@ -5,6 +5,7 @@
 #define WEFT_VCD_PROBE_LISTENER_H
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "vcd/value.h"
@@ -36,6 +37,13 @@ class ProbeListener {
   /// told of no changes; false: it is to be declared as a signal of its own.
   virtual bool aliased([[maybe_unused]] const Signal& signal, [[maybe_unused]] SignalId other) {
     return false;
+  }
+
+  /// A wanted real number that has the value it is told while the bit `gate` is set, and is 0 while it is not.
+  /// Its number, if the listener knows that by itself; otherwise the number is declared as any other and told
+  /// of every 0.
+  virtual std::optional<SignalId> gated([[maybe_unused]] const Signal& signal, [[maybe_unused]] SignalId gate) {
+    return std::nullopt;
   }
 
   /// The signal has `value` from `t` on (ps): of bits, numbers and enumerations, of reals, of texts.

@@ -14,7 +14,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -23,7 +22,7 @@
 namespace weft::vcd {
 namespace {
 
-constexpr Time kNever = ~Time{0};
+constexpr Time kNever = StepCount::kNever;
 constexpr size_t kBufferBytes = size_t{1} << 20;
 /// Kept free for the last comment and the last time stamp.
 constexpr uint64_t kReserve = 256;
@@ -122,11 +121,6 @@ double real_value(uint64_t bits) {
   return value;
 }
 
-/// What is between two picoseconds is at the later one.
-Time in_picoseconds(uint64_t moment, uint64_t per_picosecond) {
-  return (moment + per_picosecond - 1) / per_picosecond;
-}
-
 bool is_name_part(std::string_view part) {
   return !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -213,6 +207,14 @@ SignalId VcdWriter::add(std::string_view name, Kind kind, unsigned width, uint32
   return id;
 }
 
+std::optional<SignalId> VcdWriter::add_gated_real(std::string_view name, SignalId gate) {
+  if (kind(gate) != Kind::bit || state_[index(gate)].gated != kNoSignal) return std::nullopt;
+  const SignalId id = add(name, Kind::real, 64, 0);
+  state_[index(id)].gate = index(gate);
+  state_[index(gate)].gated = index(id);
+  return id;
+}
+
 SignalId VcdWriter::add_alias(std::string_view name, SignalId signal) {
   State state = state_[index(signal)];
   state.alias = true;
@@ -276,7 +278,8 @@ const EnumTable& VcdWriter::table(SignalId signal) const {
   return tables_[declared_[index(signal)].table];
 }
 
-uint64_t VcdWriter::shown(const State& s) {
+inline uint64_t VcdWriter::shown(const State& s) const {
+  if (s.gate != kNoSignal && state_[s.gate].value == 0) return real_bits(0);
   return s.count != 0 && static_cast<int64_t>(s.value) < 0 ? 0 : s.value;
 }
 
@@ -386,34 +389,24 @@ void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
 
 void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
   if (!open_ || steps.count == 0) return;
-  const uint64_t unit = steps.per_picosecond;
-  const Time next = in_picoseconds(steps.first, unit);
-  const Time last = in_picoseconds(steps.first + (steps.count - 1) * steps.stride, unit);
-  const Run run{next, steps.first, last, steps.stride, by, unit, steps.count};
-  arrive(run.next, signal);
+  const StepCount::Span span = StepCount::span_of(steps);
+  arrive(span.first, signal);
   State& state = state_[index(signal)];
   if (state.kind != Kind::number)
     throw std::logic_error(fmt::format("signal '{}' counts but is no number", name(signal)));
-  if (!recording(run.next)) return;
-  counted_until_ = std::max(counted_until_, run.last);
+  if (!recording(span.first)) return;
+  counted_until_ = std::max(counted_until_, span.last);
   if (state.count == 0) {
     state.count = static_cast<uint32_t>(counts_.size());
-    counts_.emplace_back();
-    count_signals_.push_back(index(signal));
+    counts_.emplace_back().signal = index(signal);
   }
-  std::deque<Run>& waiting = counts_[state.count].waiting[by < 0 ? 1 : 0];
-  if (waiting.empty() || waiting.back().next <= run.next) {
-    waiting.push_back(run);
-  } else {
-    auto place = waiting.end();
-    while (place != waiting.begin() && std::prev(place)->next > run.next) --place;
-    waiting.insert(place, run);
-  }
+  Count& count = counts_[state.count];
+  count.steps.add(steps, span, by);
   if (options_.every_step) {
-    look_at(state.count, run.next);
-  } else if (counts_[state.count].look != run.last) {
-    counts_[state.count].look = run.last;
-    queue_.push(run.last, uint64_t{0}, uint64_t{0}, kOfCount | state.count);
+    look_at(state.count, span.first);
+  } else if (count.look != span.last) {
+    count.look = span.last;
+    queue_.push(span.last, uint64_t{0}, uint64_t{0}, kOfCount | state.count);
   }
 }
 
@@ -427,44 +420,14 @@ void VcdWriter::look_at(uint32_t number, Time t) {
 // All steps of a signal up to now, at once.
 void VcdWriter::count_now(uint32_t number) {
   Count& count = counts_[number];
-  State& state = state_[count_signals_[number]];
-  Time look = kNever;
-  uint64_t value = state.known ? state.value : 0;
+  const State& state = state_[count.signal];
+  const uint64_t before = state.known ? state.value : 0;
+  set_value(count.signal, before + static_cast<uint64_t>(count.steps.take(now_)), ++sequence_);
   count.counted = now_;
-  for (std::deque<Run>& waiting : count.waiting) {
-    for (; !waiting.empty() && waiting.front().next <= now_; waiting.pop_front()) {
-      const Run& run = waiting.front();
-      if (run.last <= now_)
-        value += static_cast<uint64_t>(run.by * static_cast<int64_t>(run.count));
-      else
-        count.begun.push_back(run);
-    }
-    if (!waiting.empty()) look = std::min(look, waiting.front().next);
-  }
-  for (size_t i = 0; i < count.begun.size();) {
-    Run& run = count.begun[i];
-    if (run.last <= now_) {
-      value += static_cast<uint64_t>(run.by * static_cast<int64_t>(run.count));
-      run = count.begun.back();
-      count.begun.pop_back();
-      continue;
-    }
-    // A step is at the later of two picoseconds, so it is due if its time is not after now_.
-    const uint64_t now = now_ * run.per_picosecond;
-    if (run.first <= now) {
-      const uint64_t span = now - run.first;
-      const uint64_t n = span < run.stride ? 1 : span / run.stride + 1;
-      value += static_cast<uint64_t>(run.by * static_cast<int64_t>(n));
-      run.first += n * run.stride;
-      run.count -= static_cast<uint32_t>(n);
-    }
-    if (options_.every_step) look = std::min(look, in_picoseconds(run.first, run.per_picosecond));
-    ++i;
-  }
-  set_value(count_signals_[number], value, ++sequence_);
   if (!options_.every_step) return;
   count.look = kNever;
-  if (look != kNever) look_at(number, look);
+  const Time next = count.steps.next();
+  if (next != kNever) look_at(number, next);
 }
 
 FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
@@ -573,9 +536,11 @@ void VcdWriter::write_step() {
   const uint64_t changes_before = changes_;
   bool stamped = false;
   char* out = lines_;
-  for (const uint32_t signal : dirty_) {
-    State& s = state_[signal];
+  for (size_t i = 0; i < dirty_.size(); ++i) {
+    State& s = state_[dirty_[i]];
     s.dirty = false;
+    // What a bit gates may change with it. It may stand earlier in the list; then it is told again.
+    if (s.gated != kNoSignal && s.value != s.written && !state_[s.gated].dirty) dirty_.push_back(s.gated);
     const uint64_t value = shown(s);
     if (s.written_known && s.written == value) continue;
     if (!stamped) {
@@ -583,7 +548,7 @@ void VcdWriter::write_step() {
       stamped = true;
     }
     if (lines_ + sizeof lines_ - out < static_cast<ptrdiff_t>(kLongestLine)) out = append_lines(out);
-    out = put_value(out, s);
+    out = put_value(out, s, value);
     s.written = value;
     s.written_known = true;
     ++changes_;
@@ -637,36 +602,28 @@ char* VcdWriter::put_real(char* out, uint64_t bits) {
   return out + text.length;
 }
 
-/// Writes up to kLongestLine characters, and a text into the buffer.
-char* VcdWriter::put_value(char* out, const State& s) {
-  switch (s.kind) {
-    case Kind::real:
-      *out++ = 'r';
-      if (s.known) {
-        out = put_real(out, s.value);
-      } else {
-        out = std::copy_n("nan", 3, out);
-      }
-      *out++ = ' ';
-      break;
-    case Kind::text:
-      *out++ = 's';
-      out = append_lines(out);
-      if (s.known) append_escaped(buffer_, texts_[s.value]);
-      *out++ = ' ';
-      break;
-    default:
-      if (s.width == 1) {
-        *out++ = !s.known ? 'x' : shown(s) != 0 ? '1' : '0';
-        break;
-      }
+/// `value`: what is shown of the signal. Writes up to kLongestLine characters, and a text into the buffer.
+char* VcdWriter::put_value(char* out, const State& s, uint64_t value) {
+  if (s.kind == Kind::number || s.kind == Kind::enumeration || s.kind == Kind::bit) {
+    if (s.width == 1) {
+      *out++ = !s.known ? 'x' : value != 0 ? '1' : '0';
+    } else {
       *out++ = 'b';
-      if (s.known) {
-        out = write_binary(out, shown(s));
-      } else {
+      if (s.known)
+        out = write_binary(out, value);
+      else
         *out++ = 'x';
-      }
       *out++ = ' ';
+    }
+  } else if (s.kind == Kind::real) {
+    *out++ = 'r';
+    out = s.known ? put_real(out, value) : std::copy_n("nan", 3, out);
+    *out++ = ' ';
+  } else {
+    *out++ = 's';
+    out = append_lines(out);
+    if (s.known) append_escaped(buffer_, texts_[s.value]);
+    *out++ = ' ';
   }
   std::memcpy(out, s.code, sizeof s.code);
   return out + s.code_length;
@@ -716,8 +673,9 @@ void VcdWriter::write_initial(Time t) {
   buffer_ += "$dumpvars\n";
   for (State& s : state_) {
     if (s.alias) continue;
-    append_lines(put_value(lines_, s));
-    s.written = shown(s);
+    const uint64_t value = shown(s);
+    append_lines(put_value(lines_, s, value));
+    s.written = value;
     s.written_known = s.known;
     s.dirty = false;
   }
@@ -825,7 +783,6 @@ void VcdWriter::stop() noexcept {
   queue_.clear();
   futures_.clear();
   counts_.assign(1, {});
-  count_signals_.assign(1, 0);
   free_.clear();
   revoked_ = 0;
 }

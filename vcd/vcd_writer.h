@@ -8,7 +8,6 @@
 #define WEFT_VCD_VCD_WRITER_H
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "vcd/step_count.h"
 #include "vcd/time_queue.h"
 #include "vcd/value.h"
 
@@ -72,6 +72,9 @@ class VcdWriter {
   SignalId add_real(std::string_view name) { return add(name, Kind::real, 64, 0); }
   SignalId add_enum(std::string_view name, const EnumTable& table);
   SignalId add_text(std::string_view name) { return add(name, Kind::text, 1, 0); }
+  /// A real number that is written as 0 while the bit `gate` is 0. Nothing if the bit has one already, or is
+  /// no bit.
+  std::optional<SignalId> add_gated_real(std::string_view name, SignalId gate);
   /// Another name of a declared signal: both have the same code in the file, so that its changes are written
   /// once. Errors are those of a signal.
   SignalId add_alias(std::string_view name, SignalId signal);
@@ -148,8 +151,9 @@ class VcdWriter {
     std::string name;
     uint32_t table = 0;
   };
-  /// What a step touches, kept small: 20,000 of them should stay in the cache.
-  struct State {
+  static constexpr uint32_t kNoSignal = ~uint32_t{0};
+  /// What a step touches: one line of the cache.
+  struct alignas(64) State {
     uint64_t value = 0;     ///< the latest; a real's bits, a text's number in texts_
     uint64_t written = 0;   ///< the value in the file
     uint64_t sequence = 0;  ///< of the call that gave `value`
@@ -160,10 +164,13 @@ class VcdWriter {
     Kind kind = Kind::bit;
     bool dirty = false;
     bool alias = false;          ///< of another signal, whose code it has; it gets no values
+    uint32_t gate = kNoSignal;   ///< of a gated number: its bit
+    uint32_t gated = kNoSignal;  ///< of a bit: the number that it gates
     uint32_t count = 0;          ///< not 0: its number, and `value` may be below zero for a while
     bool known = false;          ///< a value was probed
     bool written_known = false;  ///< a value is in the file
   };
+  static_assert(sizeof(State) == 64);
   struct Future {
     uint64_t value = 0;
     uint64_t sequence = 0;  ///< 0: free
@@ -185,20 +192,10 @@ class VcdWriter {
     char digits[32] = {};
     uint8_t length = 0;  ///< 0: none
   };
-  /// Of add(): some steps that are to come.
-  struct Run {
-    Time next;       ///< of the first of them (ps)
-    uint64_t first;  ///< as in Steps, and so on
-    Time last;       ///< of the last of them (ps)
-    uint64_t stride;
-    int64_t by;
-    uint64_t per_picosecond;
-    uint32_t count;
-  };
   /// Of a signal that has been given to add().
   struct Count {
-    std::vector<Run> begun;
-    std::deque<Run> waiting[2];  ///< upwards, downwards: each in order of their first steps
+    uint32_t signal = 0;
+    StepCount steps;
     Time look = ~Time{0};     ///< with every step: when it is next to be counted; without: the end of
                               ///< the run that came last. It has an entry in the queue
     Time counted = ~Time{0};  ///< when it was counted last
@@ -215,7 +212,7 @@ class VcdWriter {
   SignalId add(std::string_view name, Kind kind, unsigned width, uint32_t table);
   uint32_t scope_of(std::string_view path);
   bool recording(Time t) const { return open_ && t <= options_.window.to; }
-  static uint64_t shown(const State& state);
+  uint64_t shown(const State& state) const;
   void arrive(Time t, SignalId signal);
   void tick();
   uint64_t checked_number(SignalId signal, uint64_t value) const;
@@ -237,7 +234,7 @@ class VcdWriter {
   void write_initial(Time t);
   void write_time(Time t);
   char* put_time(char* out, Time t);
-  char* put_value(char* out, const State& s);
+  char* put_value(char* out, const State& s, uint64_t value);
   char* put_real(char* out, uint64_t bits);
   char* append_lines(const char* end);
   void write_buffer();
@@ -277,7 +274,6 @@ class VcdWriter {
   std::vector<Declared> declared_;
   std::vector<EnumTable> tables_;
   std::vector<Count> counts_ = std::vector<Count>(1);
-  std::vector<uint32_t> count_signals_ = std::vector<uint32_t>(1);  ///< by number
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, uint32_t> scope_index_;
   std::unordered_set<std::string> names_;

@@ -57,6 +57,9 @@ class Waves final : public ProbeListener {
     writer_->add_alias(signal.name, other);
     return true;
   }
+  std::optional<SignalId> gated(const Signal& signal, SignalId gate) override {
+    return writer_->add_gated_real(signal.name, gate);
+  }
   void changed(Time t, SignalId signal, uint64_t value) override { writer_->probe(t, signal, value); }
   void changed(Time t, SignalId signal, double value) override { writer_->probe(t, signal, value); }
   void changed(Time t, SignalId signal, std::string_view value) override { writer_->probe(t, signal, value); }

@@ -3,6 +3,7 @@
 
 #include "vcd/probe_hub.h"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -175,6 +176,63 @@ TEST(ProbeHub, WhoJoinsLateWouldMissSignals) {
   probes.join(early);
   probes.bit("a");
   EXPECT_THROW(probes.join(late), std::logic_error);
+}
+
+/// Takes aliases and gates, as waveforms do.
+class Clever : public Notes {
+ public:
+  using Notes::Notes;
+  bool aliased(const Signal& signal, SignalId other) override {
+    heard.push_back(fmt::format("{} is signal {}", signal.name, index(other)));
+    return true;
+  }
+  std::optional<SignalId> gated(const Signal& signal, SignalId gate) override {
+    heard.push_back(fmt::format("{} is gated by signal {}", signal.name, index(gate)));
+    return declared(signal);
+  }
+};
+
+// Both see the same values; the one that knows more is told less.
+TEST(ProbeHub, AliasesAndGatesAreForListenersThatTakeThem) {
+  Notes plain("");
+  Clever clever("");
+  ProbeHub probes;
+  probes.join(plain);
+  probes.join(clever);
+  const Probe busy = probes.bit("out.busy");
+  const Probe link = probes.bit_like("link.busy", busy);
+  const ProbeHub::Gated rate = probes.gated_real("link.rate", busy, link);
+  plain.heard.clear();
+  clever.heard.erase(clever.heard.begin());
+  busy.set(5, true);
+  link.set(5, true);
+  rate.always.set(5, 2.5);
+  rate.while_set.set(5, 2.5);
+  rate.always.set(6, 0.0);
+  EXPECT_EQ(plain.heard, (std::vector<std::string>{"out.busy at 5: 1", "link.busy at 5: 1",
+                                                   "link.rate at 5: 2.5", "link.rate at 6: 0"}));
+  ASSERT_EQ(clever.heard.size(), 5u);
+  EXPECT_EQ(clever.heard[0], "link.busy is signal 0");
+  EXPECT_EQ(clever.heard[1], "link.rate is gated by signal 0");
+  EXPECT_EQ(clever.heard[3], "out.busy at 5: 1");
+  EXPECT_EQ(clever.heard[4], "link.rate at 5: 2.5");
+}
+
+// A listener that does not hear the first bit may hear the other.
+TEST(ProbeHub, AnAliasOfNothingIsASignal) {
+  Clever clever("link");
+  ProbeHub probes;
+  probes.join(clever);
+  const Probe busy = probes.bit("out.busy");
+  const Probe link = probes.bit_like("link.busy", busy);
+  EXPECT_FALSE(busy);
+  EXPECT_TRUE(link);
+  const ProbeHub::Gated rate = probes.gated_real("link.rate", busy, link);
+  EXPECT_FALSE(rate.always);
+  EXPECT_TRUE(rate.while_set);
+  const ProbeHub::Gated alone = probes.gated_real("link2.rate", busy, busy);
+  EXPECT_TRUE(alone.always);
+  EXPECT_FALSE(alone.while_set);
 }
 
 }  // namespace

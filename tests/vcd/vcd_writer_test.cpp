@@ -473,6 +473,50 @@ TEST_F(VcdWriterTest, AStepLargerThanTheBuffer) {
   for (const auto& [name, list] : vcd.changes) ASSERT_EQ(list.size(), 3u) << name;
 }
 
+TEST_F(VcdWriterTest, AnAliasHasTheCodeOfItsSignal) {
+  VcdWriter w(options());
+  const SignalId a = w.add_number("x.a", 8);
+  const SignalId b = w.add_alias("y.b", a);
+  const SignalId c = w.add_bit("z");
+  EXPECT_EQ(w.name(b), "y.b");
+  EXPECT_EQ(w.width(b), 8u);
+  EXPECT_THROW(w.add_alias("x.a", a), std::invalid_argument);
+  w.probe(3, a, uint64_t{5});
+  w.probe(4, c, uint64_t{1});
+  w.close(5);
+  EXPECT_EQ(w.changes(), 2u);
+  EXPECT_EQ(parsed().codes.at("x.a"), parsed().codes.at("y.b"));
+  EXPECT_NE(parsed().codes.at("x.a"), parsed().codes.at("z"));
+  EXPECT_EQ(changes("x.a"), changes("y.b"));
+  EXPECT_EQ(changes("y.b").back().value, "b101");
+}
+
+// In either order of bit and number, at one instant or at several.
+TEST_F(VcdWriterTest, AGatedNumberIsZeroWhileItsBitIs) {
+  VcdWriter w(options());
+  const SignalId bit = w.add_bit("busy");
+  const std::optional<SignalId> rate = w.add_gated_real("rate", bit);
+  ASSERT_TRUE(rate);
+  EXPECT_FALSE(w.add_gated_real("second", bit)) << "a bit gates one number";
+  EXPECT_FALSE(w.add_gated_real("third", *rate)) << "a number gates nothing";
+  w.probe(0, bit, uint64_t{0});
+  w.probe(0, *rate, 0.0);
+  w.probe(10, *rate, 1.5);  // shown from 20 on
+  w.probe(20, bit, uint64_t{1});
+  w.probe(30, *rate, 2.5);
+  w.probe(40, bit, uint64_t{0});
+  w.probe(50, bit, uint64_t{1});
+  w.probe(50, *rate, 3.5);
+  w.probe(60, *rate, 4.5);
+  w.probe(60, bit, uint64_t{0});
+  w.close(70);
+  std::vector<std::pair<uint64_t, std::string>> found;
+  for (const auto& change : changes("rate")) found.emplace_back(change.time, change.value);
+  const std::vector<std::pair<uint64_t, std::string>> expected = {{0, "r0"},    {20, "r1.5"}, {30, "r2.5"},
+                                                                  {40, "r0"},   {50, "r3.5"}, {60, "r0"}};
+  EXPECT_EQ(found, expected);
+}
+
 TEST_F(VcdWriterTest, TheSameCallsGiveTheSameFile) {
   std::string first;
   for (int run = 0; run < 2; ++run) {

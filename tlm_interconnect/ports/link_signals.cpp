@@ -41,12 +41,14 @@ LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObs
     : busy_(probes.bit_like(name + ".busy", busy.probe())),
       bytes_(probes.number(name + ".bytes", 64)),
       flow_(probes.number(name + ".flow", 32)),
-      rate_(probes.real(name + ".rate")),
+      rate_(messages == nullptr ? vcd::ProbeHub::Gated{probes.real(name + ".rate"), vcd::Probe()}
+                                : probes.gated_real(name + ".rate", busy.probe(), busy_.probe())),
       stall_(probes.enumeration(name + ".stall", stall_names())),
       other_(other),
       messages_(messages) {
   bytes_.set(0, uint64_t{0});
-  rate_.set(0, 0.0);
+  rate_.always.set(0, 0.0);
+  rate_.while_set.set(0, 0.0);
   stall_.set(0, Stall::none);
 }
 
@@ -70,9 +72,9 @@ void LinkSignals::occupied(const Use& message) {
   total_ += message.bytes;
   unrated_ += message.bytes;
   if (message.end > from) {
-    rate_.set(from, static_cast<double>(std::exchange(unrated_, 0)) /
+    rate_.always.set(from, static_cast<double>(std::exchange(unrated_, 0)) /
                         (static_cast<double>(message.end - from) * 1e-12));
-    rate_.set(message.end, 0.0);
+    rate_.always.set(message.end, 0.0);
   }
   flow_.set(message.start, static_cast<uint32_t>(message.id_low));
   bytes_.set(message.end, total_);
@@ -83,9 +85,10 @@ void LinkSignals::occupied(const Use& message) {
 void LinkSignals::carried(const Burst& burst) {
   busy_.use(burst.start, burst.end);
   if (burst.end > burst.start) {
-    rate_.set(burst.start, burst.rate);
-    rate_.set(burst.end, 0.0);
+    rate_.always.set(burst.start, burst.rate);
+    rate_.always.set(burst.end, 0.0);
   }
+  if (std::exchange(last_rate_, burst.rate) != burst.rate) rate_.while_set.set(burst.start, burst.rate);
   if (burst.begins && flow_) {
     const uint64_t id =
         messages_ == nullptr ? burst.id : (*messages_)[static_cast<PacketRef>(burst.id)].id_low;
