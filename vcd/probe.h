@@ -41,6 +41,11 @@ class Probe {
     if (end_.listener != nullptr) end_.listener->changed(t, end_.signal, plain(v));
   }
 
+  /// A bit is set in spans; see ProbeListener::spanned.
+  void span(Time start, Time end, Time before) const {
+    if (end_.listener != nullptr) end_.listener->spanned(start, end, end_.signal, before);
+  }
+
   /// As set(), for a value that may have to be taken back before `t`.
   template <class T>
   FutureHandle at(Time t, const T& v) const {

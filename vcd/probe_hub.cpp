@@ -25,6 +25,9 @@ class ProbeHub::Several final : public ProbeListener {
   void changed(Time t, SignalId signal, uint64_t value) override { tell(t, signal, value); }
   void changed(Time t, SignalId signal, double value) override { tell(t, signal, value); }
   void changed(Time t, SignalId signal, std::string_view value) override { tell(t, signal, value); }
+  void spanned(Time start, Time end, SignalId signal, Time before) override {
+    for (const Probe::End& e : ends_[index(signal)]) e.listener->spanned(start, end, e.signal, before);
+  }
   FutureHandle expected(Time t, SignalId signal, uint64_t value) override { return ask(t, signal, value); }
   FutureHandle expected(Time t, SignalId signal, double value) override { return ask(t, signal, value); }
   FutureHandle expected(Time t, SignalId signal, std::string_view value) override {

@@ -39,10 +39,11 @@ class ProbeListener {
     return false;
   }
 
-  /// A wanted real number that has the value it is told while the bit `gate` is set, and is 0 while it is not.
-  /// Its number, if the listener knows that by itself; otherwise the number is declared as any other and told
-  /// of every 0.
-  virtual std::optional<SignalId> gated([[maybe_unused]] const Signal& signal, [[maybe_unused]] SignalId gate) {
+  /// A wanted real number that has the value it is told while the bit `gate` is set, and is 0 while it is
+  /// not. Its number, if the listener knows that by itself; otherwise the number is declared as any other and
+  /// told of every 0.
+  virtual std::optional<SignalId> gated([[maybe_unused]] const Signal& signal,
+                                        [[maybe_unused]] SignalId gate) {
     return std::nullopt;
   }
 
@@ -50,6 +51,13 @@ class ProbeListener {
   virtual void changed(Time t, SignalId signal, uint64_t value) = 0;
   virtual void changed(Time t, SignalId signal, double value) = 0;
   virtual void changed(Time t, SignalId signal, std::string_view value) = 0;
+  /// A bit is 1 from `start` to `end`, and 0 after that. Spans are told in order; one that starts where the
+  /// one before it ended, or earlier, goes on with it. `before`: where that one ended.
+  virtual void spanned(Time start, Time end, SignalId signal, Time before) {
+    changed(start, signal, uint64_t{1});
+    if (before > start) changed(before, signal, uint64_t{1});
+    changed(end, signal, uint64_t{0});
+  }
   /// As changed(), and names the change so that it can be taken back before `t`. The handle is empty if it
   /// cannot.
   virtual FutureHandle expected(Time t, SignalId signal, uint64_t value) = 0;

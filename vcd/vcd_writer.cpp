@@ -85,8 +85,8 @@ constexpr BinaryDigits make_binary_digits() {
 
 constexpr BinaryDigits kBinaryDigits = make_binary_digits();
 
-/// Binary digits without leading zeros, which a reader adds again. Bytes are copied eight at a time, so it may
-/// write up to seven characters behind the end that it returns.
+/// Binary digits without leading zeros, which a reader adds again. Bytes are copied eight at a time, so it
+/// may write up to seven characters behind the end that it returns.
 char* write_binary(char* out, uint64_t value) {
   int byte = (63 - __builtin_clzll(value | 1)) / 8;
   const auto top = static_cast<unsigned>(value >> (8 * byte) & 0xff);
@@ -410,6 +410,41 @@ void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
   }
 }
 
+void VcdWriter::span(Time start, Time end, SignalId signal) {
+  if (!open_) return;
+  arrive(start, signal);
+  State& state = state_[index(signal)];
+  if (state.kind != Kind::bit)
+    throw std::logic_error(fmt::format("signal '{}' is told of spans but is no bit", name(signal)));
+  if (state.count == 0) {
+    state.count = static_cast<uint32_t>(spans_.size());
+    spans_.emplace_back().signal = index(signal);
+  }
+  Span& span = spans_[state.count];
+  if (span.waiting && start <= span.end) {
+    span.end = std::max(span.end, end);
+    return;
+  }
+  if (end <= start || !recording(start)) return;
+  // Known ahead, with a gap between the two: the end of the first is final.
+  if (span.waiting) put(span.end, signal, 0);
+  put(start, signal, 1);
+  span.end = end;
+  span.waiting = true;
+  queue_.push(end, ++span.number, uint64_t{0}, kOfSpan | state.count);
+}
+
+// Unless another one has gone on with it.
+void VcdWriter::end_span(uint32_t place, uint64_t number) {
+  Span& span = spans_[place];
+  if (span.number != number) return;
+  span.waiting = span.end > now_;
+  if (span.waiting)
+    queue_.push(span.end, number, uint64_t{0}, kOfSpan | place);
+  else
+    set_value(span.signal, 0, ++sequence_);
+}
+
 /// Not later than at `t`.
 void VcdWriter::look_at(uint32_t number, Time t) {
   if (t >= counts_[number].look) return;
@@ -478,6 +513,8 @@ void VcdWriter::take_futures() {
         // With every step an earlier look may have come in between; without, several runs end together.
         const Count& count = counts_[due.what & ~kOfCount];
         if (options_.every_step ? count.look == now_ : count.counted != now_) count_now(due.what & ~kOfCount);
+      } else if ((due.what & kOfSpan) != 0) {
+        end_span(due.what & ~kOfSpan, due.value);
       } else if ((due.what & kOfFuture) == 0) {
         take(due.what, due.value, due.sequence);
       } else {
@@ -783,6 +820,7 @@ void VcdWriter::stop() noexcept {
   queue_.clear();
   futures_.clear();
   counts_.assign(1, {});
+  spans_.assign(1, {});
   free_.clear();
   revoked_ = 0;
 }

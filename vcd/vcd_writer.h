@@ -88,6 +88,11 @@ class VcdWriter {
   /// As above for a text signal; for any other kind std::logic_error.
   void probe(Time t, SignalId signal, std::string_view value);
 
+  /// A bit is 1 from `start` to `end`, and 0 after that. Spans come in order; one that starts where the one
+  /// before it ended, or earlier, goes on with it, and the bit stays 1. They cannot be revoked. Throws as
+  /// probe() does, and std::logic_error if the signal is no bit.
+  void span(Time start, Time end, SignalId signal);
+
   /// A number changes by `by` at each of the steps, whatever else adds to it and in whatever order that
   /// becomes known: a count, such as the credits of a buffer. It starts from the value last given by probe(),
   /// or 0. Of the steps of one instant the sum is written, and 0 where it is below. They cannot be revoked.
@@ -166,8 +171,9 @@ class VcdWriter {
     bool alias = false;          ///< of another signal, whose code it has; it gets no values
     uint32_t gate = kNoSignal;   ///< of a gated number: its bit
     uint32_t gated = kNoSignal;  ///< of a bit: the number that it gates
-    uint32_t count = 0;          ///< not 0: its number, and `value` may be below zero for a while
-    bool known = false;          ///< a value was probed
+    uint32_t count = 0;  ///< of a number: not 0: its place in counts_, and `value` may be below zero for a
+                         ///< while; of a bit: its place in spans_
+    bool known = false;  ///< a value was probed
     bool written_known = false;  ///< a value is in the file
   };
   static_assert(sizeof(State) == 64);
@@ -179,12 +185,13 @@ class VcdWriter {
   };
   static constexpr uint32_t kOfCount = 1u << 31;
   static constexpr uint32_t kOfFuture = 1u << 30;
+  static constexpr uint32_t kOfSpan = 1u << 29;
   /// An entry of queue_.
   struct Due {
     Due(uint64_t v, uint64_t s, uint32_t w) : value(v), sequence(s), what(w) {}
     uint64_t value;
     uint64_t sequence;
-    uint32_t what;  ///< the number of a count, a slot of futures_, or the signal that gets the value
+    uint32_t what;  ///< a place in counts_, futures_ or spans_, or the signal that gets the value
   };
   /// A real number as it stands in the file.
   struct RealText {
@@ -199,6 +206,13 @@ class VcdWriter {
     Time look = ~Time{0};     ///< with every step: when it is next to be counted; without: the end of
                               ///< the run that came last. It has an entry in the queue
     Time counted = ~Time{0};  ///< when it was counted last
+  };
+  /// Of a signal that has been given to span().
+  struct Span {
+    uint32_t signal = 0;
+    Time end = 0;          ///< of the last one
+    uint64_t number = 0;   ///< of the entry in the queue that is to look at `end`; earlier ones are void
+    bool waiting = false;  ///< there is one
   };
   struct Scope {
     std::string name;
@@ -224,6 +238,7 @@ class VcdWriter {
   void release(uint32_t slot);
   void take_futures();
   void take(uint32_t signal, uint64_t value, uint64_t sequence);
+  void end_span(uint32_t place, uint64_t number);
   void look_at(uint32_t number, Time t);
   void count_now(uint32_t number);
   void move(Time t);
@@ -274,6 +289,7 @@ class VcdWriter {
   std::vector<Declared> declared_;
   std::vector<EnumTable> tables_;
   std::vector<Count> counts_ = std::vector<Count>(1);
+  std::vector<Span> spans_ = std::vector<Span>(1);
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, uint32_t> scope_index_;
   std::unordered_set<std::string> names_;

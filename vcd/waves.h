@@ -63,6 +63,7 @@ class Waves final : public ProbeListener {
   void changed(Time t, SignalId signal, uint64_t value) override { writer_->probe(t, signal, value); }
   void changed(Time t, SignalId signal, double value) override { writer_->probe(t, signal, value); }
   void changed(Time t, SignalId signal, std::string_view value) override { writer_->probe(t, signal, value); }
+  void spanned(Time start, Time end, SignalId signal, Time) override { writer_->span(start, end, signal); }
   FutureHandle expected(Time t, SignalId signal, uint64_t value) override {
     return writer_->probe_at(t, signal, value);
   }

@@ -5,9 +5,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -491,6 +495,46 @@ TEST_F(VcdWriterTest, AnAliasHasTheCodeOfItsSignal) {
   EXPECT_EQ(changes("y.b").back().value, "b101");
 }
 
+// Known ahead or not, with and without gaps, with overlaps: the union of the spans.
+TEST_F(VcdWriterTest, SpansAreAUnion) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    std::mt19937_64 random(seed);
+    const uint64_t ahead = random() % 60;
+    std::set<uint64_t> busy;
+    {
+      VcdWriter w(options());
+      const SignalId bit = w.add_bit("busy");
+      const SignalId number = w.add_number("n", 8);
+      EXPECT_THROW(w.span(1, 2, number), std::logic_error);
+      w.probe(0, bit, uint64_t{0});
+      uint64_t start = 0;
+      uint64_t now = 0;
+      while (start < 1000) {
+        const uint64_t end = start + random() % 8;
+        w.span(start, end, bit);
+        for (uint64_t t = start; t < end; ++t) busy.insert(t);
+        start = std::max(start, end) + (random() % 2 == 0 ? 0 : random() % 9);
+        if (start > end && random() % 8 == 0 && end > 1) start = end - 1;
+        now = std::max(now, start - std::min(start, random() % (ahead + 1)));
+        start = std::max(start, now);
+        w.advance(now);
+        if (random() % 20 == 0) w.flush();
+      }
+      w.close(2000);
+    }
+    bool value = false;
+    std::set<uint64_t> found;
+    uint64_t from = 0;
+    for (const auto& change : changes("busy")) {
+      for (uint64_t t = from; value && t < change.time; ++t) found.insert(t);
+      value = change.value == "1";
+      from = change.time;
+    }
+    EXPECT_FALSE(value);
+    ASSERT_EQ(found, busy) << "seed " << seed;
+  }
+}
+
 // In either order of bit and number, at one instant or at several.
 TEST_F(VcdWriterTest, AGatedNumberIsZeroWhileItsBitIs) {
   VcdWriter w(options());
@@ -512,8 +556,8 @@ TEST_F(VcdWriterTest, AGatedNumberIsZeroWhileItsBitIs) {
   w.close(70);
   std::vector<std::pair<uint64_t, std::string>> found;
   for (const auto& change : changes("rate")) found.emplace_back(change.time, change.value);
-  const std::vector<std::pair<uint64_t, std::string>> expected = {{0, "r0"},    {20, "r1.5"}, {30, "r2.5"},
-                                                                  {40, "r0"},   {50, "r3.5"}, {60, "r0"}};
+  const std::vector<std::pair<uint64_t, std::string>> expected = {{0, "r0"},  {20, "r1.5"}, {30, "r2.5"},
+                                                                  {40, "r0"}, {50, "r3.5"}, {60, "r0"}};
   EXPECT_EQ(found, expected);
 }
 

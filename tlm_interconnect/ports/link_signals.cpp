@@ -19,10 +19,7 @@ BusyBit::BusyBit(const vcd::Probe& probe) : probe_(probe) {
 }
 
 void BusyBit::use(Picoseconds start, Picoseconds end) {
-  if (!probe_) return;
-  probe_.set(start, true);
-  if (end_ > start) probe_.set(end_, true);
-  probe_.set(end, false);
+  probe_.span(start, end, end_);
   end_ = end;
 }
 
@@ -52,7 +49,6 @@ LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObs
   stall_.set(0, Stall::none);
 }
 
-
 /// The one behind it may be told of before its turn comes: the later of two words about one time holds.
 void LinkSignals::wait(Picoseconds ready, Picoseconds start) {
   ready = std::max<Picoseconds>(ready, sc_core::sc_time_stamp().value());
@@ -73,7 +69,7 @@ void LinkSignals::occupied(const Use& message) {
   unrated_ += message.bytes;
   if (message.end > from) {
     rate_.always.set(from, static_cast<double>(std::exchange(unrated_, 0)) /
-                        (static_cast<double>(message.end - from) * 1e-12));
+                               (static_cast<double>(message.end - from) * 1e-12));
     rate_.always.set(message.end, 0.0);
   }
   flow_.set(message.start, static_cast<uint32_t>(message.id_low));

@@ -54,7 +54,9 @@ class LinkSignals final : public LinkObserver {
   LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages,
               const BusyBit& busy = BusyBit());
   /// True if any of them is.
-  bool wanted() const { return busy_.probe() || bytes_ || flow_ || rate_.always || rate_.while_set || stall_ || queue_; }
+  bool wanted() const {
+    return busy_.probe() || bytes_ || flow_ || rate_.always || rate_.while_set || stall_ || queue_;
+  }
 
   /// A whole message. The rate of each is its bytes over its time.
   void occupied(const Use& use) override;
@@ -90,7 +92,7 @@ class LinkSignals final : public LinkObserver {
   uint64_t unrated_ = 0;       ///< bytes that have taken no whole picosecond so far
   Picoseconds end_ = 0;        ///< of what was sent last
   Picoseconds stall_end_ = 0;  ///< of the latest wait
-  double last_rate_ = 0;  ///< of a burst
+  double last_rate_ = 0;       ///< of a burst
   Stall last_ = Stall::none;
 };
 
