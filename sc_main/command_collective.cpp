@@ -23,6 +23,7 @@
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/memory_check.h"
+#include "sc_main/nccl_tests_text.h"
 #include "sc_main/plan_text.h"
 #include "sc_main/record_block.h"
 #include "sc_main/results.h"
@@ -297,8 +298,21 @@ class SizeNames final : public PathNames {
   const CollectiveOp op_;
 };
 
+void check_format(const CollectiveOptions& options, CollectiveOp op) {
+  const bool nccl_tests = options.format == "nccl-tests";
+  std::string wrong;
+  if (!options.format.empty() && !nccl_tests && options.format != "table")
+    wrong = "give table or nccl-tests";
+  else if (nccl_tests && options.json)
+    wrong = "--json was given, too; keep one of the two";
+  else if (nccl_tests && op == CollectiveOp::barrier)
+    wrong = "nccl-tests has no barrier; leave --format out";
+  if (!wrong.empty()) throw UserError(ExitCode::usage, fmt::format("--format {}: {}", options.format, wrong));
+}
+
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_operation("--op", options.op);
+  check_format(options, op);
   const auto config = std::make_unique<Config>(make_config(options, op));
   set_timeline(options.timeline, config->output);
   if (config->output.timeline && options.out.empty())
@@ -388,7 +402,12 @@ ExitCode collective(const CollectiveOptions& options) {
     if (causes != nullptr) write_critical_path(*folder, *causes, names, paths);
     if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
-  if (options.json) {
+  if (options.format == "nccl-tests") {
+    std::vector<NcclTestsRow> lines;
+    for (const Measured& m : results) lines.push_back({m.row, m.elements > 0});
+    note(table);
+    print(nccl_tests_text(*config, op, root, lines, code == ExitCode::done));
+  } else if (options.json) {
     note(table);
     print(to_json(results, options.phases, *config, congestion));
   } else {
@@ -414,6 +433,7 @@ void add_collective_command(CLI::App& app, Action& action) {
                     "Take machine and collectives from a configuration, whose keys options replace (or a "
                     "notation, as --topology takes it)",
                     false);
+  add_machine_option(*command, o.machine);
   add_set_option(*command, o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable");
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
@@ -462,6 +482,8 @@ void add_collective_command(CLI::App& app, Action& action) {
   add_record_options(add, o.record);
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
+  add("--format", o.format, "FORMAT",
+      "table (default), or nccl-tests: the lines that nccl-tests prints, for scripts that read them");
   command->footer(
       "Bandwidths follow nccl-tests: algbw = size / time (the size of an all-gather being that of its "
       "output), busbw =\n"
