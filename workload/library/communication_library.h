@@ -38,8 +38,8 @@ struct SearchGraph {
 /// A machine as the library sees it.
 struct LibraryMachine {
   LibraryKind kind = LibraryKind::nccl;
-  std::string version;  ///< "2.27", "7.0"; empty: the newest that the tables know
-  std::string gpu;      ///< "H100"; names in any case, as `gpus.yaml` lists them
+  std::string version;  ///< "2.27"; empty: the newest that the tables know
+  std::string gpu;      ///< "H100"; as configs/libraries names it, in any case
   uint32_t gpus_per_node = 8;
   uint32_t nodes = 1;
   NodeLinks links = NodeLinks::switched;
@@ -70,9 +70,6 @@ struct LibraryCall {
   /// Ranks of the communicator by node; empty: all of the machine.
   std::vector<uint32_t> ranks_of_nodes;
 };
-
-class Tables;
-class Overrides;
 
 /// Plans the calls of one machine. Immutable; plan() may be called by several threads and takes microseconds.
 class CommunicationLibrary {

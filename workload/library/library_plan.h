@@ -59,7 +59,9 @@ struct LibraryPlan {
   uint64_t channel_bytes = 0;    ///< share of the call's bytes that the busiest channel has
   uint64_t chunk_bytes = 0;      ///< data of a step of a full loop
   uint32_t slices = 1;           ///< of a chunk, each with its own synchronisation
-  uint64_t loops = 1;            ///< of a channel
+  uint64_t least_slice = 0;      ///< a chunk of no more bytes has one slice
+  uint64_t loop_bytes = 0;       ///< that a channel (NVLS: all channels) moves before it begins anew
+  uint64_t loops = 1;            ///< the last one may have less to move
   uint32_t steps = 0;            ///< of a loop: K of a ring, depth of a tree
   double channel_bandwidth = 0;  ///< of one channel in use: its rate, or its share of the links
   double bandwidth = 0;          ///< of all channels together on the links
