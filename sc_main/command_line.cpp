@@ -137,6 +137,7 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
   add_run_command(app, action);
   add_collective_command(app, action);
   add_machine_command(app, action);
+  add_calibrate_command(app, action);
   add_compare_command(app, action);
   add_pool_command(app, action);
   add_traffic_command(app, action);

@@ -31,13 +31,14 @@ ExitCode list_machines(bool as_json) {
   for (const machines::Preset& preset : machines::presets()) {
     const Config config = config_of(preset);
     const std::string name(preset.name);
-    const std::string library = "none";
+    const std::string library = to_string(config.collectives.library.kind);
     json.begin_object();
     json.key("name").text(name);
     json.key("title").text(machines::title_of(preset));
     json.key("npus").number(uint64_t{config.npus()});
     json.key("topology").text(machine_name(config));
     json.key("library").text(library);
+    json.key("gpu").text(config.collectives.library.gpu);
     json.end_object();
     table.row({name, std::to_string(config.npus()), machine_name(config), library});
     titles += fmt::format("{:<18}  {}\n", name, machines::title_of(preset));
