@@ -24,20 +24,28 @@ double log2_of(double value) {
   return std::log2(std::max(value, 1e-9));
 }
 
-/// How much less steep the curve is behind a size than before it: its jump there; 0 at the ends.
-std::vector<double> drops(const Curve& curve, double Compared::*time) {
-  const auto slope = [&](size_t i) {
+/// The jump of the curve at each size, as a difference of slopes; 0 at the ends.
+std::vector<double> jumps(const Curve& curve, double Compared::*time) {
+  const size_t n = curve.rows.size();
+  std::vector<double> slope(n, 0);  // from the size before
+  for (size_t i = 1; i < n; ++i) {
     const Compared& a = curve.rows[i - 1].times;
     const Compared& b = curve.rows[i].times;
-    return log2_of(b.*time / a.*time) / log2_of(static_cast<double>(b.bytes) / static_cast<double>(a.bytes));
-  };
-  std::vector<double> drop(curve.rows.size(), 0);
-  for (size_t i = 1; i + 1 < curve.rows.size(); ++i) drop[i] = slope(i) - slope(i + 1);
+    slope[i] =
+        log2_of(b.*time / a.*time) / log2_of(static_cast<double>(b.bytes) / static_cast<double>(a.bytes));
+  }
+  std::vector<double> jump(n, 0);
+  for (size_t i = 1; i + 1 < n; ++i) {
+    jump[i] = slope[i] - slope[i + 1];
+    // Less steep than on both sides. Slopes of t0 + S/B bend by themselves, by up to 0.022.
+    const double dip = (slope[i - 1] + slope[i + 1]) / 2 - slope[i];
+    if (i > 1 && dip > kSmallDrop) jump[i] = std::max(jump[i], dip);
+  }
   // A time below that of a smaller size: what came before was slow, whatever the slopes are.
-  for (size_t i = 1; i < curve.rows.size(); ++i)
+  for (size_t i = 1; i < n; ++i)
     if (curve.rows[i].times.*time < 0.97 * curve.rows[i - 1].times.*time)
-      drop[i] = std::max(drop[i], -slope(i) + kLargeDrop);
-  return drop;
+      jump[i] = std::max(jump[i], -slope[i] + kLargeDrop);
+  return jump;
 }
 
 std::string plan_name(const Prediction& row) {
@@ -64,8 +72,8 @@ std::optional<size_t> jump_near(const std::vector<double>& drop, size_t i, doubl
 }
 
 void add_crossovers(const Curve& curve, std::vector<Crossover>& found) {
-  const std::vector<double> real = drops(curve, &Compared::real_us);
-  const std::vector<double> sim = drops(curve, &Compared::sim_us);
+  const std::vector<double> real = jumps(curve, &Compared::real_us);
+  const std::vector<double> sim = jumps(curve, &Compared::sim_us);
   const bool planned = std::any_of(curve.rows.begin(), curve.rows.end(),
                                    [](const Prediction& row) { return !row.algorithm.empty(); });
   std::vector<bool> explained(curve.rows.size(), false);

@@ -52,10 +52,10 @@ struct Crossover {
   bool within_one_size() const { return predicted_bytes && measured_bytes; }
 };
 
-/// Jumps are sizes at which a curve's slope drops (log time by log size), and sizes that take less time than
-/// a smaller one: the slope of a curve without changes only rises. A change belongs to the largest jump at
-/// most one size away; large jumps that no change belongs to are listed, too. Without plans the jumps of the
-/// predicted curve stand for changes.
+/// Jumps are sizes at which the slope of a curve (log time by log size) drops, or is less than on both sides,
+/// and sizes that take less time than a smaller one: the slope of a curve without changes only rises. A
+/// change belongs to the largest jump at most one size away; large jumps that no change belongs to are
+/// listed, too. Without plans the jumps of the predicted curve stand for changes.
 std::vector<Crossover> crossovers_of(const std::vector<Curve>& curves);
 
 }  // namespace weft::calibrate
