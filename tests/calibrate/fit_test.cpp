@@ -47,7 +47,7 @@ TEST(Fit, RecoversTheParameters) {
 TEST(Fit, AnOutlierDrawsItLittle) {
   const LibraryParameters real{8, 0.8, 0.97};
   std::vector<FitRow> rows = rows_of("dgx_h100", real, 0.01);
-  rows[6].real_us *= 1.8;
+  rows[3].real_us *= 1.8;
   const LibraryParameters found = fit(rows, {}, {});
   // Launch and latencies can stand for each other; the times cannot.
   for (const FitRow& row : rows)
