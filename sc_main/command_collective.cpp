@@ -81,6 +81,11 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     json.key("algbw_GBps").number(m.row.algorithm_bandwidth() / 1e9);
     json.key("busbw_GBps").number(m.row.bus_bandwidth() / 1e9);
     json.key("efficiency").number(m.row.efficiency());
+    if (by_library(m.row)) {
+      json.key("algo").text(m.row.algorithm);
+      json.key("proto").text(m.row.protocol);
+      json.key("channels").number(uint64_t{m.row.channels});
+    }
     json.key("messages").number(m.messages);
     json.key("events").number(m.events);
     json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));
@@ -105,7 +110,20 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
   return json.str();
 }
 
+/// Of what a communication library has planned: its plan stands in place of messages and events.
+std::string library_table(const std::vector<Measured>& results) {
+  Table table({"# size", "bytes", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "algo", "proto", "channels"});
+  for (const Measured& m : results)
+    table.row({readable_size(m.row.bytes), std::to_string(m.row.bytes),
+               fmt::format("{:.3f}", static_cast<double>(m.row.time()) / 1e6),
+               fmt::format("{:.3f}", m.row.algorithm_bandwidth() / 1e9),
+               fmt::format("{:.3f}", m.row.bus_bandwidth() / 1e9), m.row.algorithm,
+               m.row.channels == 0 ? "-" : m.row.protocol, std::to_string(m.row.channels)});
+  return table.str();
+}
+
 std::string to_table(const std::vector<Measured>& results) {
+  if (!results.empty() && by_library(results.front().row)) return library_table(results);
   Table table({"# size", "bytes", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "efficiency", "messages",
                "events", "wall (s)"});
   for (const Measured& m : results) {

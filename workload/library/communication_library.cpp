@@ -22,6 +22,7 @@ namespace {
 }
 
 constexpr uint32_t kCubeMeshGpus = 8;
+constexpr uint64_t kBarrierBytes = 4;  // one element
 
 /// Throws UserError for what no machine of that library is.
 void check(const LibraryMachine& m, const Gpu& gpu) {
@@ -140,7 +141,15 @@ std::vector<std::string> CommunicationLibrary::known_versions(LibraryKind kind) 
 }
 
 uint64_t nccl_bytes(CollectiveOp op, uint64_t comm_size, uint32_t ranks) {
-  return op == CollectiveOp::all_gather ? comm_size * ranks : comm_size;
+  switch (op) {
+    case CollectiveOp::all_gather:
+    case CollectiveOp::gather:
+      return comm_size * ranks;
+    case CollectiveOp::barrier:
+      return kBarrierBytes;
+    default:
+      return comm_size;
+  }
 }
 
 std::optional<LibraryOp> library_op(CollectiveOp op) {
@@ -156,10 +165,13 @@ std::optional<LibraryOp> library_op(CollectiveOp op) {
     case CollectiveOp::reduce:
       return LibraryOp::reduce;
     case CollectiveOp::all_to_all:
+    case CollectiveOp::gather:   // grouped sends and receives, of which the root's
+    case CollectiveOp::scatter:  // links carry as much as everybody's in an all-to-all
       return LibraryOp::all_to_all;
-    default:
-      return std::nullopt;
+    case CollectiveOp::barrier:  // as frameworks do it
+      return LibraryOp::all_reduce;
   }
+  return std::nullopt;
 }
 
 }  // namespace weft::library

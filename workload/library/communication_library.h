@@ -105,9 +105,10 @@ class CommunicationLibrary {
   std::unique_ptr<State> state_;
 };
 
-/// Chakra's size (all_gather: a rank's shard) as nccl-tests counts it.
+/// Chakra's size (all_gather and gather: a rank's shard) as nccl-tests counts it for library_op().
 uint64_t nccl_bytes(CollectiveOp op, uint64_t comm_size, uint32_t ranks);
-/// The library's operation; nothing: the library has no such one.
+/// What the library runs for a collective: gather and scatter are grouped sends and receives, a barrier is an
+/// all-reduce of one element. Nothing: there is no such one.
 std::optional<LibraryOp> library_op(CollectiveOp op);
 
 }  // namespace weft::library
