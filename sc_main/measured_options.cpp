@@ -26,6 +26,8 @@ void add_measured_options(CLI::App& command, TextOptions& add, MeasuredOptions& 
 std::vector<calibrate::Measurement> read_measured(const std::string& path, const MeasuredOptions& options) {
   calibrate::ReadOptions reading;
   if (!options.operation.empty()) reading.operation = parse_operation("--operation", options.operation);
+  if (reading.operation == CollectiveOp::barrier)
+    throw UserError(ExitCode::usage, "--operation barrier: a barrier has no sizes; give another operation");
   if (options.column == "out_of_place")
     reading.column = calibrate::Column::out_of_place;
   else if (!options.column.empty() && options.column != "in_place")

@@ -102,7 +102,7 @@ class Reader {
     for (const Json& entry : rows) {
       const auto number = static_cast<uint32_t>(table.rows.size() + 1);
       if (!entry.is_array() || entry.size() <= std::max(bytes, time) || !entry[bytes].is_number_unsigned() ||
-          !entry[time].is_number())
+          entry[bytes] == 0 || !entry[time].is_number())
         fail(fmt::format("has a row {} of `{}` that is not [bytes, microseconds]: {}", number, key,
                          entry.dump()));
       const double us = entry[time].get<double>();

@@ -94,8 +94,8 @@ std::string word_behind(std::string_view line, std::string_view what) {
 /// Where columns are in a row; of each pair the out-of-place one is first.
 struct Columns {
   size_t count = 0;  ///< of a row; 0: no header line yet
-  size_t bytes = 0, type = 0;
-  std::optional<size_t> redop, root;
+  size_t bytes = 0;
+  std::optional<size_t> type, redop, root;
   std::vector<size_t> time, algbw, busbw, wrong;
   bool counts_wrong = false;  ///< `#wrong`; else the largest error of an element
   bool milliseconds = false;
@@ -256,21 +256,18 @@ class Log {
 
   bool in_table() const { return !table_.measured.rows.empty() || table_.numbered > 0; }
 
-  void read_row(const std::vector<std::string_view>& words) {
+  void read_row(std::vector<std::string_view> words) {
     // Other programs print lines that begin with numbers, too.
     if (words.size() < 2 || !is_whole(words[1])) {
       if (words.size() == 1 && last_line_ && in_table()) fail_cut(line_);
       return;
     }
-    if (words.size() < columns_.count) {
-      // Rows without a reduction left that column empty in some versions.
-      if (!(columns_.redop && words.size() + 1 == columns_.count && number(words[*columns_.redop])))
-        fail_row(words.size());
-      read_values(words, 1);
-      return;
-    }
-    if (words.size() > columns_.count) fail_row(words.size());
-    read_values(words, 0);
+    // Rows without a reduction left that column empty in some versions.
+    const std::optional<size_t> redop = columns_.redop;
+    if (redop && words.size() + 1 == columns_.count && *redop < words.size() && number(words[*redop]))
+      words.insert(words.begin() + static_cast<std::ptrdiff_t>(*redop), std::string_view());
+    if (words.size() != columns_.count) fail_row(words.size());
+    read_values(words);
   }
 
   [[noreturn]] void fail_cut(uint32_t line) const {
@@ -287,12 +284,13 @@ class Log {
                      have, columns_.count));
   }
 
-  /// `missing`: how many columns in front of the times the row does not have.
-  void read_values(const std::vector<std::string_view>& words, size_t missing) {
-    const std::string redop(missing == 0 && columns_.redop ? words[*columns_.redop] : std::string_view());
-    const std::string root(columns_.root ? words[*columns_.root - missing] : std::string_view());
-    const std::string type(words[columns_.type]);
-    const uint64_t bytes = whole(words[columns_.bytes]);
+  void read_values(const std::vector<std::string_view>& words) {
+    const auto text = [&](const std::optional<size_t>& column) {
+      return std::string(column ? words[*column] : std::string_view());
+    };
+    const std::string redop = text(columns_.redop), root = text(columns_.root), type = text(columns_.type);
+    const uint64_t bytes = is_whole(words[columns_.bytes]) ? whole(words[columns_.bytes]) : 0;
+    if (bytes == 0) return;  // no data, no bandwidth: the launch alone
     if (in_table() && (type != table_.measured.datatype || redop != table_.redop || root != table_.root))
       close_table();
     if (!in_table()) begin_table(type, redop, root);
@@ -301,19 +299,18 @@ class Log {
     const size_t wanted = options_.column == Column::in_place ? 1 : 0;
     size_t at = std::min(wanted, columns_.time.size() - 1);
     const auto value = [&](const std::vector<size_t>& column, size_t i) {
-      return i < column.size() ? number(words[column[i] - missing]) : std::optional<double>();
+      return i < column.size() ? number(words[column[i]]) : std::optional<double>();
     };
     if (!value(columns_.time, at) && columns_.time.size() > 1) at = 1 - at;
     table_.other_column += at != wanted ? 1 : 0;
     const std::optional<double> time = value(columns_.time, at);
-    if (bytes == 0) return;  // no data, no bandwidth: the launch alone
     if (!time || !(*time > 0)) {
       drop(bytes, "it has no time");
       return;
     }
     for (size_t i = 0; columns_.counts_wrong && i < columns_.wrong.size(); ++i)
       if (value(columns_.wrong, i).value_or(0) > 0) {
-        drop(bytes, fmt::format("{} elements were wrong", words[columns_.wrong[i] - missing]));
+        drop(bytes, fmt::format("{} elements were wrong", words[columns_.wrong[i]]));
         return;
       }
     const double us = *time * (columns_.milliseconds ? 1000 : 1);

@@ -159,6 +159,14 @@ TEST_F(Synthetic, WritesAMachineThatHasTheFittedParameters) {
   for (size_t i = 0; i < 14; ++i)
     EXPECT_NEAR(again["plan"][i]["sim_us"].get<double>(), report["plan"][i]["sim_us"].get<double>(), 1e-6);
   EXPECT_EQ(again["test"]["rows"], 14) << "nothing was fitted";
+  // A run of that machine takes the fitted times.
+  const Ran run =
+      weft({"collective", "--machine", folder_.file("fitted.yaml"), "--sizes", "1KiB:8MiB:x2", "--json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json results = json::parse(run.out)["results"];
+  for (size_t i = 0; i < 14; ++i)
+    EXPECT_NEAR(results[i]["time_ns"].get<double>() / 1000, report["plan"][i]["sim_us"].get<double>(), 1e-5)
+        << i;
 }
 
 TEST_F(Synthetic, OneParameterOrTwo) {
@@ -200,7 +208,7 @@ TEST_F(Synthetic, BadInput) {
   fails({good, "--machine", "dgx_h1000"}, {"did you mean", "dgx_h100"});
   fails({good, "--machine", "dgx_h100", "--fit", "speed"}, {"--fit speed", "t0, latency and bandwidth"});
   fails({good, "--machine", "dgx_h100", "--operation", "all_scatter"}, {"--operation"});
-  fails({good, "--machine", "dgx_h100", "--operation", "barrier"}, {"no barrier"});
+  fails({good, "--machine", "dgx_h100", "--operation", "barrier"}, {"barrier has no sizes"});
   fails({good, "--machine", "dgx_h100", "--set", "collectives.gpu=H1000"}, {"H1000"});
   fails({folder_.file("none.log"), "--machine", "dgx_h100"}, {"none.log"});
   write(folder_.file("other.log"), "# OSU MPI Allreduce Latency Test\n# Size  Avg Latency(us)\n4  15\n");
