@@ -107,6 +107,9 @@ LibraryPlan CommunicationLibrary::plan(const LibraryCall& call) const {
 const LibraryMachine& CommunicationLibrary::machine() const {
   return state_->machine;
 }
+const std::string& CommunicationLibrary::version() const {
+  return state_->tables.version;
+}
 const SearchGraph& CommunicationLibrary::ring_graph() const {
   return state_->whole.ring;
 }

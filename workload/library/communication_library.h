@@ -84,6 +84,8 @@ class CommunicationLibrary {
   LibraryPlan plan(const LibraryCall& call) const;
 
   const LibraryMachine& machine() const;
+  /// Of the tables that are used.
+  const std::string& version() const;
   /// Of the whole machine, after the search.
   const SearchGraph& ring_graph() const;
   const SearchGraph& tree_graph() const;

@@ -74,9 +74,10 @@ const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, u
 
 Picoseconds LibraryCalls::end_of(const collectives::CollectivePlan& plan, uint32_t rank,
                                  const LibraryPlan& work, Picoseconds joined) {
+  if (work.bytes == 0) return joined;  // the library launches nothing
   Stream& stream = streams_[{plan.request().group, line_of(plan, rank)}];
   const bool grouped = stream.joined == joined;
-  const double launch = work.bytes == 0 || grouped ? 0 : parameters_.launch_us;
+  const double launch = grouped ? 0 : parameters_.launch_us;
   const Picoseconds begin = std::max(joined, stream.free);
   stream.joined = joined;
   stream.free = later(begin, picoseconds(launch + work.work_us(parameters_)));
