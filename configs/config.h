@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/library_config.h"
 #include "configs/memory_pool.h"
 #include "configs/memory_tiers.h"
 #include "configs/types.h"
@@ -275,6 +276,7 @@ struct CollectivesConfig {
   /// always fills one name a dimension; a program may leave a vector empty for "all defaults".
   std::array<std::vector<std::string>, kCollectiveOps> algorithms;
   std::vector<CollectiveRule> rules;  ///< the first that matches a collective applies
+  LibraryConfig library;              ///< what runs collectives in place of algorithms and chunks
 };
 
 struct WorkloadConfig {

@@ -80,6 +80,18 @@ void print_expectations(const std::vector<ExpectConfig>& entries, std::string& o
   for (const ExpectConfig& entry : entries) out += "  - {" + print_entry(entry, kExpectPrefix) + "}\n";
 }
 
+/// A key that only says something when a communication library plans collectives.
+bool is_library_key(const KeySpec& key) {
+  static const char* const names[] = {
+      "library",        "library_version", "gpu",           "gpus_per_node", "node_links", "links_per_gpu",
+      "link_bandwidth", "nics_per_node",   "nic_bandwidth", "host",          "network",    "overrides"};
+  const std::string section = "collectives.";
+  if (key.path.rfind(section + "graph.", 0) == 0 || key.path.rfind(section + "parameters.", 0) == 0)
+    return true;
+  return std::any_of(std::begin(names), std::end(names),
+                     [&](const char* name) { return key.path == section + name; });
+}
+
 bool in(const KeySpec& key, const char* section) {
   return key.path.rfind(section, 0) == 0;
 }
@@ -99,6 +111,7 @@ std::string effective_yaml(const Config& config) {
     }
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
+    if (is_library_key(key) && !config.collectives.library.on()) continue;
     if (in(key, "memory.pool.") && !config.memory_pool) continue;
     if (in(key, "memory.host.") && !config.host_memory) continue;
     if (in(key, "memory.nvme.") && !config.nvme) continue;

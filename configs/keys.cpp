@@ -48,6 +48,7 @@ std::vector<KeySpec> make_keys() {
   add_nmu_keys(table);
   add_packet_keys(table);
   add_collectives_keys(table);
+  add_library_keys(table);
   add_run_keys(table);
   add_expect_keys(table);
   add_jobs_keys(table);
@@ -208,6 +209,10 @@ const std::vector<SectionSpec>& sections() {
       {"packet.ecn", false, "Marks that routers put on packets where queues are long."},
       {"packet.dcqcn", false, "How senders change their rates when their packets are marked."},
       {"collectives", false, "How collectives become chunks, phases and messages."},
+      {"collectives.graph", false,
+       "Channels of the library, in place of those that its search finds (docs/libraries.md). Only with "
+       "`library`."},
+      {"collectives.parameters", false, "What a calibration of the library fits. Only with `library`."},
       {"collectives.rules[]", true,
        "A list of mappings: settings of some collectives, in place of those above. The first matching rule "
        "applies. A rule that never matches gives a warning. A trace node's string attribute `algorithm` "

@@ -14,6 +14,7 @@
 #include "configs/tree_notation.h"
 #include "configs/units.h"
 #include "sc_main/json_text.h"
+#include "sc_main/machines/catalogue.h"
 
 namespace weft::cli {
 namespace {
@@ -84,13 +85,23 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
     o.topology.swap(o.config);
   std::string text;
   size_t dimensions = 0;
-  if (!o.config.empty()) {
+  if (!o.machine.empty()) {
+    if (!o.config.empty())
+      fail(fmt::format("CONFIG {} and --machine {} were both given; keep one of the two", o.config,
+                       o.machine));
+    machines::MachineText machine = machines::find_machine(o.machine);
+    text = std::move(machine.text);
+    o.config = std::move(machine.path);
+    dimensions = parse_config(text, o.config, o.sets).dimensions.size();
+  } else if (!o.config.empty()) {
     text = read_input(o.config, kConfigurationInput);
     dimensions = parse_config(text, o.config, o.sets).dimensions.size();
   }
   if (!o.topology.empty() || o.config.empty()) {
     if (o.topology.empty())
-      fail("--topology is missing; give it, or a configuration: `weft collective machine.yaml`");
+      fail(
+          "--topology is missing; give it, a configuration (`weft collective machine.yaml`), or --machine "
+          "dgx_h100");
     try {
       dimensions = link_entries(o.topology);
     } catch (const UserError& e) {

@@ -35,7 +35,8 @@ struct CollectiveOptions {
   RecordOptions record;
   CriticalPathOptions path;
   TimelineOptions timeline;
-  std::string config;
+  std::string config, machine;
+  std::string format;  ///< "": the table of its own
   std::vector<std::string> sets;
 };
 

@@ -23,6 +23,7 @@
 #include "sc_main/interruption.h"
 #include "sc_main/json_text.h"
 #include "sc_main/memory_check.h"
+#include "sc_main/nccl_tests_text.h"
 #include "sc_main/plan_text.h"
 #include "sc_main/record_block.h"
 #include "sc_main/results.h"
@@ -36,6 +37,7 @@
 #include "workload/collectives/data_layout.h"
 #include "workload/collectives/program_check.h"
 #include "workload/collectives/traffic_estimate.h"
+#include "workload/library/communication_library.h"
 
 namespace weft::cli {
 namespace {
@@ -80,6 +82,11 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
     json.key("algbw_GBps").number(m.row.algorithm_bandwidth() / 1e9);
     json.key("busbw_GBps").number(m.row.bus_bandwidth() / 1e9);
     json.key("efficiency").number(m.row.efficiency());
+    if (by_library(m.row)) {
+      json.key("algo").text(m.row.algorithm);
+      json.key("proto").text(m.row.protocol);
+      json.key("channels").number(uint64_t{m.row.channels});
+    }
     json.key("messages").number(m.messages);
     json.key("events").number(m.events);
     json.key("wall_s").number(fmt::format("{:.6f}", m.wall_s));
@@ -104,7 +111,20 @@ std::string to_json(const std::vector<Measured>& results, bool phases, const Con
   return json.str();
 }
 
+/// Of what a communication library has planned: its plan stands in place of messages and events.
+std::string library_table(const std::vector<Measured>& results) {
+  Table table({"# size", "bytes", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "algo", "proto", "channels"});
+  for (const Measured& m : results)
+    table.row({readable_size(m.row.bytes), std::to_string(m.row.bytes),
+               fmt::format("{:.3f}", static_cast<double>(m.row.time()) / 1e6),
+               fmt::format("{:.3f}", m.row.algorithm_bandwidth() / 1e9),
+               fmt::format("{:.3f}", m.row.bus_bandwidth() / 1e9), m.row.algorithm,
+               m.row.channels == 0 ? "-" : m.row.protocol, std::to_string(m.row.channels)});
+  return table.str();
+}
+
 std::string to_table(const std::vector<Measured>& results) {
+  if (!results.empty() && by_library(results.front().row)) return library_table(results);
   Table table({"# size", "bytes", "time (us)", "algbw (GB/s)", "busbw (GB/s)", "efficiency", "messages",
                "events", "wall (s)"});
   for (const Measured& m : results) {
@@ -205,10 +225,30 @@ class Runner {
   double all_ = 0;
 };
 
+/// The library, what its search has found, and the parameters.
+std::string library_line(const Config& config) {
+  const library::CommunicationLibrary of(library::LibraryMachine::of(config));
+  const library::LibraryMachine& machine = of.machine();
+  const LibraryParameters parameters = of.parameters(config.collectives.library);
+  const auto graph = [&](const char* name, const library::SearchGraph& found) {
+    std::string text = fmt::format("; {} {} x {:.4g} GB/s", name, found.channels, found.speed);
+    if (machine.nodes > 1 && found.inter_speed != found.speed)
+      text += fmt::format(" ({:.4g} between nodes)", found.inter_speed);
+    return text;
+  };
+  std::string line = fmt::format("# library: {} {}, {} node(s) of {} {}", to_string(machine.kind), of.version(),
+                                 machine.nodes, machine.gpus_per_node, machine.gpu);
+  line += graph("rings", of.ring_graph()) + graph("trees", of.tree_graph());
+  if (of.nvls_graph().channels != 0) line += graph("nvls", of.nvls_graph());
+  return line + fmt::format("; launch {:.4g} us, latencies x {:.4g}, bandwidths x {:.4g}\n", parameters.launch_us,
+                            parameters.latency_scale, parameters.bandwidth_scale);
+}
+
 /// Of the plans: the chunks if they were chosen, and the links of the largest size.
 std::string plan_lines(const Config& config, const CollectiveOptions& options, CollectiveOp op, uint32_t root,
                        const std::vector<Measured>& results) {
   std::string lines;
+  if (by_library(results.front().row)) return library_line(config);
   const auto automatic = [](const CollectiveRule& rule) { return rule.chunks == kAutoChunks; };
   const std::vector<CollectiveRule>& rules = config.collectives.rules;
   if (op != CollectiveOp::barrier &&
@@ -297,8 +337,21 @@ class SizeNames final : public PathNames {
   const CollectiveOp op_;
 };
 
+void check_format(const CollectiveOptions& options, CollectiveOp op) {
+  const bool nccl_tests = options.format == "nccl-tests";
+  std::string wrong;
+  if (!options.format.empty() && !nccl_tests && options.format != "table")
+    wrong = "give table or nccl-tests";
+  else if (nccl_tests && options.json)
+    wrong = "--json was given, too; keep one of the two";
+  else if (nccl_tests && op == CollectiveOp::barrier)
+    wrong = "nccl-tests has no barrier; leave --format out";
+  if (!wrong.empty()) throw UserError(ExitCode::usage, fmt::format("--format {}: {}", options.format, wrong));
+}
+
 ExitCode collective(const CollectiveOptions& options) {
   const CollectiveOp op = parse_operation("--op", options.op);
+  check_format(options, op);
   const auto config = std::make_unique<Config>(make_config(options, op));
   set_timeline(options.timeline, config->output);
   if (config->output.timeline && options.out.empty())
@@ -388,7 +441,12 @@ ExitCode collective(const CollectiveOptions& options) {
     if (causes != nullptr) write_critical_path(*folder, *causes, names, paths);
     if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
-  if (options.json) {
+  if (options.format == "nccl-tests") {
+    std::vector<NcclTestsRow> lines;
+    for (const Measured& m : results) lines.push_back({m.row, m.elements > 0});
+    note(table);
+    print(nccl_tests_text(*config, op, root, lines, code == ExitCode::done));
+  } else if (options.json) {
     note(table);
     print(to_json(results, options.phases, *config, congestion));
   } else {
@@ -414,6 +472,7 @@ void add_collective_command(CLI::App& app, Action& action) {
                     "Take machine and collectives from a configuration, whose keys options replace (or a "
                     "notation, as --topology takes it)",
                     false);
+  add_machine_option(*command, o.machine);
   add_set_option(*command, o.sets, "Set any other key: --set packet.packet_size=\"4 KiB\"; repeatable");
   add("--bandwidth", o.bandwidth, "LIST", "Of a link and direction, one value a dimension or one for all");
   add("--bandwidth-per-npu", o.bandwidth_per_npu, "LIST", "Of all links of an NPU in a dimension, instead");
@@ -462,6 +521,8 @@ void add_collective_command(CLI::App& app, Action& action) {
   add_record_options(add, o.record);
   command->add_flag("--json", o.json,
                     "Results as JSON on the standard output, the table on the standard error");
+  add("--format", o.format, "FORMAT",
+      "table (default), or nccl-tests: the lines that nccl-tests prints, for scripts that read them");
   command->footer(
       "Bandwidths follow nccl-tests: algbw = size / time (the size of an all-gather being that of its "
       "output), busbw =\n"

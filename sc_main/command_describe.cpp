@@ -13,6 +13,7 @@
 #include "configs/types.h"
 #include "sc_main/console.h"
 #include "sc_main/graphviz.h"
+#include "sc_main/machines/catalogue.h"
 #include "sc_main/output_folder.h"
 #include "sc_main/plan_text.h"
 #include "sc_main/report/machine_drawing.h"
@@ -24,7 +25,7 @@ namespace weft::cli {
 namespace {
 
 struct DescribeOptions {
-  std::string config;
+  std::string config, machine;
   std::vector<std::string> sets;
   bool dot = false;
   bool svg = false;
@@ -35,22 +36,23 @@ struct DescribeOptions {
 
 std::string description(const DescribeOptions& options) {
   if (options.models) {
-    if (!options.config.empty()) load_config(options.config, options.sets);  // loads its plugins
+    if (!options.config.empty() || !options.machine.empty())  // loads its plugins
+      machines::load_config_or_machine(options.config, options.machine, options.sets);
     return list_models();
   }
   if (!options.results.empty()) {
-    if (!options.config.empty() || !options.sets.empty())
+    if (!options.config.empty() || !options.machine.empty() || !options.sets.empty())
       throw UserError(ExitCode::usage,
-                      "--results: the machine is that of the results; take CONFIG and --set out");
+                      "--results: the machine is that of the results; take CONFIG, --machine and --set out");
     const std::string dot = report::draw_utilisation(report::ResultFolder(options.results));
     return options.svg ? svg_of(dot) : dot;
   }
-  if (options.config.empty())
-    throw UserError(
-        ExitCode::usage,
-        "CONFIG is missing; give a configuration, `--results DIR` for the machine of a result, or "
-        "`--models` for what there is");
-  const Config config = load_config(options.config, options.sets);
+  if (options.config.empty() && options.machine.empty())
+    throw UserError(ExitCode::usage,
+                    "CONFIG is missing; give a configuration, `--machine NAME`, `--results DIR` for the "
+                    "machine of a result, or "
+                    "`--models` for what there is");
+  const Config config = machines::load_config_or_machine(options.config, options.machine, options.sets);
   if (options.svg) return svg_of(describe_dot(config));
   return options.dot ? describe_dot(config) : describe_text(config) + describe_plans(config);
 }
@@ -73,6 +75,7 @@ void add_describe_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<DescribeOptions>();
   CLI::App* command = app.add_subcommand("describe", "Describe the machine in words or as a drawing");
   add_config_option(*command, options->config, "The configuration, a YAML file", false);
+  add_machine_option(*command, options->machine);
   add_set_option(*command, options->sets, "Set a key of the configuration; repeatable");
   CLI::Option* dot = command->add_flag("--dot", options->dot, "As Graphviz DOT");
   CLI::Option* svg = command->add_flag("--svg", options->svg, "As SVG, by Graphviz")->excludes(dot);

@@ -15,10 +15,13 @@
 
 #include "configs/keys.h"
 #include "sc_main/command.h"
+#include "sc_main/command_calibrate.h"
 #include "sc_main/command_collective.h"
+#include "sc_main/command_compare.h"
 #include "sc_main/command_describe.h"
 #include "sc_main/command_diff.h"
 #include "sc_main/command_generate.h"
+#include "sc_main/command_machine.h"
 #include "sc_main/command_memory.h"
 #include "sc_main/command_pool.h"
 #include "sc_main/command_record.h"
@@ -133,6 +136,9 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
       "  weft collective --help");
   add_run_command(app, action);
   add_collective_command(app, action);
+  add_machine_command(app, action);
+  add_calibrate_command(app, action);
+  add_compare_command(app, action);
   add_pool_command(app, action);
   add_traffic_command(app, action);
   add_memory_command(app, action);

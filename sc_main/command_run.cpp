@@ -65,7 +65,7 @@ Config load(const RunOptions& options) {
         fmt::format("{}: key `workload.trace` is not set, so there is nothing to run; set it to the prefix "
                     "of the traces (rank r reads PREFIX.r.et), in the file, with `--set "
                     "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces",
-                    options.workload.config));
+                    config.file));
   return config;
 }
 

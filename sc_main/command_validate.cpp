@@ -68,8 +68,10 @@ ExitCode validate(const WorkloadOptions& options) {
   for (const std::string& warning : warnings) warn(warning);
   const std::string available = room.text();
   print(fmt::format("{}: valid; {}, {} NPUs{}\n",
-                    options.config.empty() ? options.jobs.front() : options.config, machine_name(config),
-                    grouped(config.npus()), text));
+                    !options.machine.empty() ? options.machine
+                    : options.config.empty() ? options.jobs.front()
+                                             : options.config,
+                    machine_name(config), grouped(config.npus()), text));
   print(fmt::format("memory: {}{}{}\n", memory, available.empty() ? "" : "; ", available));
   return ExitCode::done;
 }

@@ -119,14 +119,20 @@ std::string check_lower_bound(const CollectiveRow& row) {
                      nanoseconds(row.time()), nanoseconds(row.lower_bound));
 }
 
+bool by_library(const CollectiveRow& row) {
+  return !row.algorithm.empty();
+}
+
 void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
                        FileSet* together) {
   ResultFile file(folder.file("collectives.csv"), together);
   ResultFile phases(folder.file("phases.csv"), together);
+  const bool planned = std::any_of(rows.begin(), rows.end(), by_library);
   file.append(
       "stream,op,group,name,bytes,ranks,chunks,start_ns,end_ns,time_ns,lower_bound_ns,efficiency,algbw_GBps,"
       "busbw_GBps,queue_ns,network_ns,messages,message_bytes,message_queue_ns,message_serialise_ns,"
-      "message_latency_ns,message_endpoint_ns,message_reduce_ns,fidelity_rule,folded_ranks\n");
+      "message_latency_ns,message_endpoint_ns,message_reduce_ns,fidelity_rule,folded_ranks");
+  file.append(planned ? ",algo,proto,channels\n" : "\n");
   phases.append(
       "stream,op,group,name,iteration,layer,phase,what,phase_op,dimension,algorithm,queue_ns,network_ns\n");
   for (const CollectiveRow& row : rows) {
@@ -155,13 +161,14 @@ void write_collectives(const OutputFolder& folder, const std::vector<CollectiveR
       times = nanoseconds(row.started) + ",,";
     }
     file.append(fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.stream, to_string(row.op),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", row.stream, to_string(row.op),
         csv_field(row.group), csv_field(row.name), row.bytes, row.ranks, row.chunks, times,
         nanoseconds(row.lower_bound), rates, nanoseconds(queue), nanoseconds(network), row.messages,
         whole(row.message_bytes), nanoseconds(row.split.queue), nanoseconds(row.split.serialise),
         nanoseconds(row.split.latency), nanoseconds(row.split.endpoint), nanoseconds(row.split.reduce),
         row.fidelity_rule == graph::FidelityRules::kNone ? "" : std::to_string(row.fidelity_rule),
         row.folded_members));
+    file.append(planned ? fmt::format(",{},{},{}\n", row.algorithm, row.protocol, row.channels) : "\n");
   }
   file.close();
   phases.close();

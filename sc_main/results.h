@@ -38,6 +38,9 @@ bool complete(const CollectiveRow& row);
 /// A collective that is faster than physics allows, in one line; else "".
 std::string check_lower_bound(const CollectiveRow& row);
 
+/// A communication library planned it (`collectives.library`).
+bool by_library(const CollectiveRow& row);
+
 /// collectives.csv and phases.csv. `together`: see ResultFile.
 void write_collectives(const OutputFolder& folder, const std::vector<CollectiveRow>& rows,
                        FileSet* together = nullptr);

@@ -35,6 +35,12 @@ void add_config_option(CLI::App& command, std::string& config, const std::string
   });
 }
 
+void add_machine_option(CLI::App& command, std::string& machine) {
+  TextOptions add(command);
+  add("--machine", machine, "NAME|FILE",
+      "A machine of `weft machine list`, or a file, in the place of CONFIG");
+}
+
 void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text) {
   command.add_option("--set", sets, text)->type_name("KEY=VALUE")->allow_extra_args(false);
 }

@@ -33,6 +33,9 @@ class TextOptions {
 /// The configuration: `CONFIG` by position or `--config CONFIG`, one of the two.
 void add_config_option(CLI::App& command, std::string& config, const std::string& text, bool required);
 
+/// `--machine NAME|FILE`.
+void add_machine_option(CLI::App& command, std::string& machine);
+
 /// `--set KEY=VALUE`, as often as it is given; each value needs a `--set` of its own.
 void add_set_option(CLI::App& command, std::vector<std::string>& sets, const std::string& text);
 

@@ -12,6 +12,7 @@
 #include "configs/loader.h"
 #include "configs/units.h"
 #include "sc_main/job_files.h"
+#include "sc_main/machines/catalogue.h"
 #include "sc_main/text_options.h"
 #include "sc_models/machine_check.h"
 #include "vcd/glob.h"
@@ -74,8 +75,10 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
                   "where CONFIG is left out; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_machine_option(command, options.machine);
   command.parse_complete_callback([&options] {
-    if (options.config.empty() && options.jobs.empty()) throw CLI::RequiredError("CONFIG");
+    if (options.config.empty() && options.machine.empty() && options.jobs.empty())
+      throw CLI::RequiredError("CONFIG");
   });
   add_set_option(command, options.sets,
                  "Set a key of the configuration: --set npu.peak=\"3 TFLOPS\"; repeatable");
@@ -95,11 +98,19 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
 }
 
 Config load_workload(const WorkloadOptions& options) {
-  if (!options.jobs.empty()) return load_jobs(options);
-  Config config = load_config(options.config, options.sets);
+  if (!options.jobs.empty()) {
+    if (!options.machine.empty())
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("--machine {0}: jobs take their machine from a file; write it with `weft machine "
+                      "show {0}`",
+                      options.machine));
+    return load_jobs(options);
+  }
+  Config config = machines::load_config_or_machine(options.config, options.machine, options.sets);
   if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups))
-    throw UserError(ExitCode::usage, fmt::format("{}: `jobs` name the traces; leave --trace and --groups out",
-                                                 options.config));
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: `jobs` name the traces; leave --trace and --groups out", config.file));
   if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.strict) config.workload.strict = true;

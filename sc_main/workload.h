@@ -24,6 +24,7 @@ namespace weft::cli {
 
 struct WorkloadOptions {
   std::string config;
+  std::string machine;  ///< in place of `config`
   std::vector<std::string> sets;
   std::vector<std::string> jobs;  ///< files of `--job`
   std::string trace, groups;

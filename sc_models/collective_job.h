@@ -60,6 +60,7 @@ class CollectiveJob : public Job, private NmuClient {
   void message_injected(NpuId, NpuId, const MessageId&) override {}
   void message_arrived(NpuId, const Completion&) override {}
 
+  void start_library(uint32_t stream, const std::shared_ptr<const collectives::CollectivePlan>& plan);
   Counts counted() const;
   uint32_t built_ranks() const { return machine_.folded() ? 1 : machine_.npus(); }
 

@@ -17,6 +17,7 @@
 #include "configs/config.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/component.h"
+#include "sc_models/library_runs.h"
 #include "sc_models/link_cuts.h"
 #include "sc_models/link_report.h"
 #include "sc_models/memory_target.h"
@@ -90,6 +91,8 @@ class Machine : public sc_core::sc_module {
   const LinkCuts& cuts() const { return cuts_; }
   /// Null: there is none.
   MemoryPool* memory_pool() { return memory_pool_.get(); }
+  /// What runs collectives in place of the NMUs (`collectives.library`). Null: the NMUs run them.
+  LibraryRuns* library() { return library_.get(); }
   /// Host memory and NVMe. Null: there are none.
   MemoryTiers* memory_tiers() { return tiers_.get(); }
   /// The rules of `topology.fidelity_rules`, and the planes that messages can be on.
@@ -259,6 +262,7 @@ class Machine : public sc_core::sc_module {
   std::vector<const UnitModel*> units_;       ///< the same of collective units
   std::unique_ptr<MemoryPool> memory_pool_;
   std::unique_ptr<MemoryTiers> tiers_;
+  std::unique_ptr<LibraryRuns> library_;
   std::vector<std::unique_ptr<NpuModel>> npu_modules_;
   std::shared_ptr<const DramDevice> dram_;  ///< of the HBMs, model `banked`
   std::vector<std::unique_ptr<MemoryTarget>> memories_;

@@ -10,6 +10,7 @@
 #include "sc_models/packet_region.h"
 #include "sc_models/pool/pool_network.h"
 #include "workload/graph/fidelity_rules.h"
+#include "workload/library/communication_library.h"
 
 namespace weft {
 
@@ -37,6 +38,8 @@ void check_machine(const Config& config, std::vector<std::string>* warnings) {
   check_pool(config, warnings);
   ModuleChoices choices(config);
   choices.check(rules, Geometry::of_fabric(config));
+  if (config.collectives.library.on())
+    library::CommunicationLibrary(library::LibraryMachine::of(config));  // for what it refuses
 }
 
 std::string switch_model_key(uint32_t dimension) {

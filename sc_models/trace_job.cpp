@@ -156,6 +156,11 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
     fresh.group = groups_[group].name;
     fresh.name = node.name;
     fresh.fidelity_rule = machine_.fidelity().for_collective(node, groups_[group].name, now);
+    if (machine_.library() != nullptr) {
+      library::LibraryCalls& calls = machine_.library()->calls();
+      const library::LibraryPlan& work = calls.plan(plan, rank, npu_of_rank());
+      tell_library_plan(work, work.time(calls.parameters()), fresh);
+    }
     named_by_.push_back(rank);
     position = static_cast<uint32_t>(rows_.size());
   } else if (rank < named_by_[position - 1]) {
@@ -185,6 +190,12 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
     for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *start.plan);
   }
   running_[part_key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
+  if (machine_.library() != nullptr) {
+    machine_.library()->start(
+        {start.stream, rank, start.plan}, npu_of_rank(),
+        [this, rank](const collectives::CollectiveDone& done) { collective_done(rank, done); });
+    return {};
+  }
   if (mirrored_ && !mirrored_->release(rank) && folding_.of(rank) == nullptr &&
       folding_.along_dimensions(rank) && mirrored_->hold(rank, node.index, start))
     return {};
@@ -317,13 +328,14 @@ RunResult TraceJob::own_result() const {
 }
 
 void TraceJob::add_bounds(RunResult& result) const {
-  // The job's bounds are those of this library's NPUs.
-  if (!config_.replaces_modules()) result.lower_bound = checked_->lower_bound();
+  // The job's bounds are those of Weft's own NPUs and collectives.
+  const bool own = !config_.replaces_modules() && !config_.collectives.library.on();
+  if (own) result.lower_bound = checked_->lower_bound();
   for (const CollectiveRow& row : rows_) {
     if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
-  result.upper_bound = config_.replaces_modules() ? kNever : checked_->upper_bound();
-  if (config_.replaces_modules()) return;
+  result.upper_bound = own ? checked_->upper_bound() : kNever;
+  if (!own) return;
   if (finished() && result.time < checked_->lower_bound()) {
     result.broken_invariants.push_back(fmt::format("the job took {} ps, less than its lower bound of {} ps",
                                                    result.time, checked_->lower_bound()));

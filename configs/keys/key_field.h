@@ -76,6 +76,14 @@ inline constexpr int kEnumerators<CollectiveScheduling> = 3;
 template <>
 inline constexpr int kEnumerators<DimensionScheduling> = 4;
 template <>
+inline constexpr int kEnumerators<LibraryKind> = 3;
+template <>
+inline constexpr int kEnumerators<HostCpu> = 3;
+template <>
+inline constexpr int kEnumerators<NetworkKind> = 2;
+template <>
+inline constexpr int kEnumerators<NodeLinks> = 6;
+template <>
 inline constexpr int kEnumerators<Fidelity> = 3;
 template <>
 inline constexpr int kEnumerators<Switching> = 2;

@@ -145,6 +145,7 @@ void add_tier_keys(KeyTable& table);
 void add_nmu_keys(KeyTable& table);
 void add_packet_keys(KeyTable& table);
 void add_collectives_keys(KeyTable& table);
+void add_library_keys(KeyTable& table);
 void add_jobs_keys(KeyTable& table);
 void add_run_keys(KeyTable& table);
 void add_expect_keys(KeyTable& table);

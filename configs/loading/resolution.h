@@ -62,6 +62,8 @@ void resolve_hbm(Resolution& r);
 void resolve_pool(Resolution& r);
 /// What the keys of `memory.host` and `memory.nvme` say together.
 void resolve_tiers(Resolution& r);
+/// `collectives.library` and what it goes with.
+void check_library(Resolution& r);
 void check_roofline(Resolution& r);
 
 }  // namespace weft::loading

@@ -89,6 +89,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
     resolve_fidelity_rules(r);
     resolve_jobs(raw, r.config, errors);
   }
+  check_library(r);
   resolve_packet(r);
   resolve_hbm(r);
   resolve_pool(r);

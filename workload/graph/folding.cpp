@@ -301,6 +301,7 @@ std::string folding_refusal(const Config& config) {
     }
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
+  if (config.collectives.library.on()) return "a communication library plans the collectives";
   if (config.run.data != "none") return "every rank's data is computed and checked";
   return {};
 }

@@ -78,6 +78,15 @@ CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& 
   return row;
 }
 
+void tell_library_plan(const library::LibraryPlan& plan, Picoseconds time, CollectiveRow& row) {
+  row.algorithm = library::to_string(plan.algorithm);
+  row.protocol = library::to_string(plan.protocol);
+  row.channels = plan.channels;
+  row.chunks = static_cast<uint32_t>(std::min<uint64_t>(plan.loops, ~0u));
+  row.phases.clear();
+  row.lower_bound = std::min(row.lower_bound, time);
+}
+
 void CollectiveBook::record(const collectives::CollectiveDone& done, CollectiveRow& row) {
   row.started = std::min(row.started, done.started - origin_);
   row.finished = std::max(row.finished, done.finished - origin_);

@@ -19,6 +19,7 @@
 #include "workload/collectives/engine.h"
 #include "workload/collectives/plan.h"
 #include "workload/job/rows.h"
+#include "workload/library/library_plan.h"
 
 namespace weft {
 
@@ -30,6 +31,10 @@ Picoseconds bound_in_time(const Config& config, const collectives::CollectivePla
 /// The row of a collective that its first member starts `now`. `where`: as above.
 CollectiveRow make_row(const Config& config, const collectives::CollectivePlan& plan, uint32_t stream,
                        Picoseconds now, const std::function<std::string()>& where);
+
+/// Tells of the library's plan in the row of a collective that takes `time` alone: its phases and chunks are
+/// not those of Weft's own plan, and neither is what it takes at least.
+void tell_library_plan(const library::LibraryPlan& plan, Picoseconds time, CollectiveRow& row);
 
 class CollectiveBook {
  public:

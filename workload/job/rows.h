@@ -43,6 +43,10 @@ struct CollectiveRow {
   std::vector<Phase> phases;
   uint32_t members_done = 0;
   uint32_t fidelity_rule = graph::FidelityRules::kNone;  ///< that was for it
+  // Of a communication library's plan (`collectives.library`); else empty.
+  std::string algorithm;  ///< "ring"
+  std::string protocol;   ///< "LL128"
+  uint32_t channels = 0;
   uint32_t folded_members = 0;  ///< of them, those whose part was told from another rank's
 
   Picoseconds time() const { return finished - started; }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Relations between `collectives.library` and other keys. What only the library's tables know (its GPUs and
+// versions) is checked where they are read.
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "configs/blueprint/carrier.h"
+#include "configs/graph.h"
+#include "configs/loading/resolution.h"
+
+namespace weft::loading {
+namespace {
+
+class LibraryRules {
+ public:
+  explicit LibraryRules(Resolution& r) : r_(r), library_(r.config.collectives.library) {}
+
+  void check() {
+    if (library_.gpu.empty())
+      complain("collectives.gpu",
+               fmt::format("is needed with `library: {}`; write the name of the GPU, for example {}",
+                           to_string(library_.kind), library_.kind == LibraryKind::rccl ? "MI300X" : "H100"));
+    check_graph("channels", "speed", library_.ring);
+    check_graph("tree_channels", "tree_speed", library_.tree);
+    check_graph("nvls_channels", "nvls_speed", library_.nvls);
+    check_fidelity();
+    if (r_.config.run.data != "none")
+      complain("run.data",
+               fmt::format("is {}, but the plans of `collectives.library: {}` carry no data yet; write none, "
+                           "or remove `library`",
+                           r_.config.run.data, to_string(library_.kind)));
+    if (!r_.config.collectives.rules.empty())
+      complain("collectives.library",
+               "the library plans all collectives, so that `collectives.rules` would not apply; "
+               "remove one of them (docs/libraries.md: overrides)");
+  }
+
+ private:
+  void check_fidelity() {
+    const std::string remedy = fmt::format(
+        "but plans of `collectives.library: {}` have times at `analytical` only; write "
+        "`fidelity: analytical` for all dimensions, or remove `library`",
+        to_string(library_.kind));
+    if (r_.config.graph != nullptr && carrier_of(*r_.config.graph) != Carrier::direct)
+      complain("collectives.library", "the graph is not at `analytical` fidelity, " + remedy);
+    for (const DimensionConfig& dimension : r_.config.fabric_dimensions())
+      if (r_.config.graph == nullptr && carrier_of(dimension) != Carrier::direct) {
+        complain("collectives.library", fmt::format("{} is at `{}` fidelity, {}", print_dimension(dimension),
+                                                    to_string(dimension.fidelity), remedy));
+        break;
+      }
+    if (!r_.config.fidelity_rules.empty())
+      complain("collectives.library",
+               "a rule of `topology.fidelity_rules` lifts collectives to another fidelity, " + remedy);
+  }
+  void check_graph(const char* channels, const char* speed, const LibraryGraph& graph) {
+    const bool has_speed = graph.speed.bytes_per_second != 0;
+    if ((graph.channels != 0) == has_speed) return;
+    const char* missing = has_speed ? channels : speed;
+    complain(fmt::format("collectives.graph.{}", has_speed ? speed : channels),
+             fmt::format("needs `{}`, too: a graph is channels and the bandwidth of each", missing));
+  }
+  void complain(const std::string& key, const std::string& what) {
+    const RawValue* const raw = r_.find(key.c_str());
+    r_.errors.add(raw != nullptr ? raw->origin : r_.end, key, what);
+  }
+
+  Resolution& r_;
+  const LibraryConfig& library_;
+};
+
+}  // namespace
+
+void check_library(Resolution& r) {
+  if (r.config.collectives.library.on() && !r.config.dimensions.empty()) LibraryRules(r).check();
+}
+
+}  // namespace weft::loading

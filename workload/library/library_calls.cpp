@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/library/library_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace weft::library {
+namespace {
+
+Picoseconds picoseconds(double us) {
+  const double ps = std::ceil(us * 1e6 - 1e-6);
+  if (!(ps < static_cast<double>(kNever))) time_overflow();
+  return ps <= 0 ? 0 : static_cast<Picoseconds>(ps);
+}
+
+}  // namespace
+
+uint32_t line_of(const collectives::CollectivePlan& plan, uint32_t rank) {
+  std::vector<collectives::AxisView> views;
+  plan.views(rank, views);
+  uint32_t base = rank;
+  for (size_t a = 0; a < views.size(); ++a) {
+    const collectives::Axis& axis = plan.axes()[a];
+    if (axis.dimension == collectives::Axis::kFlat) return views[a].rank(0);
+    base -= axis.value(views[a].me) * axis.stride;
+  }
+  return base;
+}
+
+std::vector<uint32_t> members_with(const collectives::CollectivePlan& plan, uint32_t rank) {
+  std::vector<collectives::AxisView> views;
+  plan.views(rank, views);
+  std::vector<uint32_t> members{rank};
+  for (size_t a = 0; a < views.size(); ++a) {
+    const collectives::Axis& axis = plan.axes()[a];
+    std::vector<uint32_t> more;
+    if (axis.dimension == collectives::Axis::kFlat) {
+      for (uint32_t i = 0; i < axis.size; ++i) more.push_back(views[a].rank(i));
+    } else {
+      const uint32_t own = axis.value(views[a].me) * axis.stride;
+      for (const uint32_t member : members)
+        for (uint32_t i = 0; i < axis.size; ++i) more.push_back(member - own + axis.value(i) * axis.stride);
+    }
+    members = std::move(more);
+  }
+  std::sort(members.begin(), members.end());
+  return members;
+}
+
+LibraryCalls::LibraryCalls(const Config& config)
+    : config_(config),
+      library_(LibraryMachine::of(config)),
+      parameters_(library_.parameters(config.collectives.library)) {}
+
+const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, uint32_t rank,
+                                      const NpuOfRank& npu) {
+  const auto [it, fresh] = plans_.try_emplace({&plan, line_of(plan, rank)});
+  if (!fresh) return it->second;
+  const collectives::CollectiveRequest& request = plan.request();
+  const uint32_t per_node = library_.machine().gpus_per_node;
+  LibraryCall call;
+  call.op = *library_op(request.op);
+  call.bytes = nccl_bytes(request.op, request.bytes, plan.members());
+  if (plan.members() != config_.npus()) {
+    call.ranks_of_nodes.resize(library_.machine().nodes);
+    for (const uint32_t member : members_with(plan, rank)) ++call.ranks_of_nodes[npu(member) / per_node];
+  }
+  it->second = library_.plan(call);
+  return it->second;
+}
+
+Picoseconds LibraryCalls::end_of(const collectives::CollectivePlan& plan, uint32_t rank,
+                                 const LibraryPlan& work, Picoseconds joined) {
+  if (work.bytes == 0) return joined;  // the library launches nothing
+  Stream& stream = streams_[{plan.request().group, line_of(plan, rank)}];
+  const bool grouped = stream.joined == joined;
+  const double launch = grouped ? 0 : parameters_.launch_us;
+  const Picoseconds begin = std::max(joined, stream.free);
+  stream.joined = joined;
+  stream.free = later(begin, picoseconds(launch + work.work_us(parameters_)));
+  return stream.free;
+}
+
+}  // namespace weft::library

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "workload/library/library_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft::library {
+namespace {
+
+constexpr double kUsPerGb = 1e-3;  // us that a byte takes at 1 GB/s
+
+/// A plan with the scales of a calibration in it. Times in us.
+struct Scaled {
+  Scaled(const LibraryPlan& plan_, const LibraryParameters& parameters)
+      : plan(plan_),
+        latency(plan_.latency_us * parameters.latency_scale),
+        sigma(plan_.sigma_us * parameters.latency_scale),
+        byte(plan_.bandwidth > 0 ? kUsPerGb / (plan_.bandwidth * parameters.bandwidth_scale) : 0),
+        channel_byte(plan_.channel_bandwidth > 0
+                         ? kUsPerGb / (plan_.channel_bandwidth * parameters.bandwidth_scale)
+                         : 0) {}
+
+  /// A step of a ring with chunks of so many bytes. With one slice a step waits for the link; with two the
+  /// next slice is sent meanwhile.
+  double ring_step(double chunk) const {
+    const double slices = chunk > static_cast<double>(plan.least_slice) ? plan.slices : 1;
+    const double tau = chunk / slices * channel_byte + sigma;
+    const double wait = std::max(0.0, latency / plan.steps - sigma);
+    return std::max(slices * tau, tau + wait);
+  }
+  double ring() const {
+    const auto share = static_cast<double>(plan.bytes) / plan.channels;
+    const auto loop = static_cast<double>(plan.loop_bytes);
+    const double full = std::floor(share / loop);
+    const double rest = share - full * loop;
+    double time = full * plan.steps * ring_step(static_cast<double>(plan.chunk_bytes));
+    if (rest > 0) time += plan.steps * ring_step(rest / plan.ranks);
+    return time;
+  }
+  /// Chunks follow each other through all ranks.
+  double chain() const {
+    const double share = static_cast<double>(plan.bytes) / plan.channels;
+    const double chunk = std::min(share, static_cast<double>(plan.chunk_bytes));
+    const double wait = std::max(0.0, latency / plan.steps - sigma);
+    return (share / chunk + plan.steps - 1) * (chunk * channel_byte + sigma) + plan.steps * wait;
+  }
+  double tree() const {
+    const double share = static_cast<double>(plan.bytes) / plan.channels;
+    const double chunk = std::min(share, static_cast<double>(plan.chunk_bytes));
+    const double each = chunk * channel_byte;
+    return latency + (share / chunk - 1) * (each + sigma) + each + (plan.steps - 1) * each / 4;
+  }
+  double nvls() const {
+    const auto loop = static_cast<double>(plan.loop_bytes);
+    return latency + (static_cast<double>(plan.bytes) / loop + plan.fill) * (loop * byte + sigma);
+  }
+  double direct() const { return latency + static_cast<double>(plan.bytes) * byte; }
+  double pat() const { return direct() + plan.steps * sigma; }
+  double point_to_point() const { return direct() + static_cast<double>(plan.loops) * sigma; }
+
+  const LibraryPlan& plan;
+  double latency;
+  double sigma;
+  double byte;          ///< us a byte of the call
+  double channel_byte;  ///< .. of one channel's share
+};
+
+double moving(const Scaled& s) {
+  switch (s.plan.algorithm) {
+    case LibraryAlgorithm::none:
+      return 0;
+    case LibraryAlgorithm::ring:
+      return s.plan.op == LibraryOp::broadcast || s.plan.op == LibraryOp::reduce ? s.chain() : s.ring();
+    case LibraryAlgorithm::tree:
+      return s.tree();
+    case LibraryAlgorithm::all_pairs:
+      return s.direct();
+    case LibraryAlgorithm::point_to_point:
+      return s.point_to_point();
+    case LibraryAlgorithm::pat:
+      return s.pat();
+    default:
+      return s.nvls();
+  }
+}
+
+}  // namespace
+
+const char* to_string(LibraryOp op) {
+  constexpr const char* kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce",
+                                    "all_to_all", "send"};
+  return kNames[static_cast<size_t>(op)];
+}
+
+const char* to_string(LibraryAlgorithm algorithm) {
+  constexpr const char* kNames[] = {"-",    "ring",      "tree", "collnet_direct", "collnet_chain",
+                                    "nvls", "nvls_tree", "pat",  "all_pairs",      "p2p"};
+  return kNames[static_cast<size_t>(algorithm)];
+}
+
+const char* to_string(Protocol protocol) {
+  constexpr const char* kNames[] = {"LL", "LL128", "Simple"};
+  return kNames[static_cast<size_t>(protocol)];
+}
+
+double LibraryPlan::work_us(const LibraryParameters& parameters) const {
+  if (algorithm == LibraryAlgorithm::none) return 0;
+  const double fixed = (base_us + latency_us) * parameters.latency_scale;
+  return base_us * parameters.latency_scale + moving(Scaled(*this, parameters)) +
+         network_share * (parameters.launch_us + fixed);
+}
+
+double LibraryPlan::time_us(const LibraryParameters& parameters) const {
+  return bytes == 0 ? 0 : parameters.launch_us + work_us(parameters);
+}
+
+Picoseconds LibraryPlan::time(const LibraryParameters& parameters) const {
+  const double ps = std::ceil(time_us(parameters) * 1e6);
+  if (!(ps < static_cast<double>(kNever))) time_overflow();
+  return static_cast<Picoseconds>(ps);
+}
+
+}  // namespace weft::library
