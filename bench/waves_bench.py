@@ -72,7 +72,7 @@ def generate(weft, folder, name, tp, layers, *more):
 
 def many(weft, work, repeat):
     """True if the limit is kept."""
-    generate(weft, work, "s", 4, 40, "--batch", "64", "--microbatches", "64")
+    generate(weft, work, "s", 4, 80, "--batch", "64", "--microbatches", "64")
     (work / "many.yaml").write_text(MANY)
     (work / "job.yaml").write_text("weft: 1\nworkload: {trace: s, groups: s.groups.json, npus: [0..3]}\n")
     run = [weft, "run", str(work / "many.yaml"), "--job", str(work / "job.yaml"), "--out", str(work / "out")]
