@@ -126,6 +126,12 @@ std::string signal_page() {
         fmt::format("| {} | `{}` | {} | {} | {}", row.modules, row.name, row.width, row.when, row.meaning);
     text += *row.values == '\0' ? " |\n" : fmt::format("; values: {} |\n", row.values);
   }
+  text +=
+      "\nPins of RTL blocks, their clocks and resets are signals, too, by the names of the block's ports: "
+      "`*.s_axis_tvalid`,\n"
+      "`*.clock`. They are recorded whenever they change. A pin of more than 64 bits is several signals: "
+      "`*.s_axis_tdata_63_0`,\n"
+      "`*.s_axis_tdata_127_64`. What is inside a block goes into a file of its own ([RTL](rtl.md)).\n";
   return text;
 }
 

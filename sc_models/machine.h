@@ -271,6 +271,7 @@ class Machine : public sc_core::sc_module {
   std::map<uint32_t, tlm::tlm_target_socket<32>*> hbm_sockets_;
   std::vector<uint32_t> memory_ranks_;  ///< whose they are, ascending
   std::vector<std::unique_ptr<fabric::LinkObserver>> observers_;
+  std::vector<std::unique_ptr<sc_core::sc_module>> wire_recorders_;
   uint32_t streams_ = 0;  ///< numbers of collectives that are taken
   struct Rescues {
     uint64_t times = 0;

@@ -12,6 +12,7 @@
 #include "sc_models/machine.h"
 #include "sc_models/message_causes.h"
 #include "tlm_interconnect/ports/link_signals.h"
+#include "tlm_interconnect/ports/wires.h"
 
 namespace weft {
 
@@ -83,6 +84,7 @@ void Machine::observe_links(vcd::ProbeHub& probes) {
   for (const auto& part : parts_) {
     if (auto* const model = dynamic_cast<SwitchModel*>(part.get())) model->record(probes);
   }
+  wire_recorders_ = fabric::record_wires(probes);
 }
 
 void Machine::tell_causes_of_links(insight::CausalLog& log) {

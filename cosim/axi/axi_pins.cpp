@@ -57,7 +57,7 @@ void AxiPins::check(bool block_is_slave) {
                          to_string(signal), to_string(signal)));
   for (size_t i = 0; i < kAxiSignals; ++i) {
     const auto signal = static_cast<S>(i);
-    const Pin* const pin = any(signal);
+    Pin* const pin = any(signal);
     if (pin == nullptr) continue;
     if (pin->output() == (from_master(signal) == block_is_slave))
       refuse(fmt::format("{} is an {} of the block, and of a {} port it is an {}", to_string(signal),
@@ -67,6 +67,7 @@ void AxiPins::check(bool block_is_slave) {
     if (bits == 0) bits = pin->most_bits();
     if (bits < pin->least_bits() || bits > pin->most_bits())
       refuse(fmt::format("{} has the type {}, which has no {} bits", to_string(signal), pin->type(), bits));
+    pin->has_bits(bits);
   }
   const uint32_t data = width(S::wdata);
   if (data < 8 || data > 1024 || (data & (data - 1)) != 0)

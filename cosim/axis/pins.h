@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "tlm_interconnect/ports/wires.h"
+
 namespace weft::cosim {
 
 inline constexpr uint32_t words_of(uint32_t bits) {
@@ -109,6 +111,9 @@ class Pin {
   /// The bits that the pin's type allows; a native type does not say more.
   uint32_t least_bits() const { return least_; }
   uint32_t most_bits() const { return most_; }
+  /// The bits that it has, as far as is known: the most, unless an adapter knows better.
+  uint32_t bits() const { return bits_; }
+  void has_bits(uint32_t bits) { bits_ = bits; }
   /// Words of a value: what write() reads and read() fills.
   uint32_t words() const { return words_of(most_); }
   /// The module that has the pin.
@@ -127,6 +132,7 @@ class Pin {
         type_(std::move(type)),
         least_(least),
         most_(most),
+        bits_(most),
         block_(port.get_parent_object()),
         output_(output) {}
 
@@ -137,6 +143,7 @@ class Pin {
   std::string type_;
   uint32_t least_;
   uint32_t most_;
+  uint32_t bits_;
   sc_core::sc_object* block_;
   bool output_;
 };
@@ -149,13 +156,27 @@ class DrivenPin : public Pin {
   virtual void write_value(uint64_t value) = 0;
 };
 
+/// The wire of a pin; it is recorded under the name of the block's port.
+template <typename T>
+class PinWire final : public sc_core::sc_signal<T>, public fabric::Wire {
+ public:
+  PinWire(const char* name, const Pin& pin) : sc_core::sc_signal<T>(name), pin_(pin) {}
+  std::string wire_name() const override { return pin_.name(); }
+  uint32_t wire_bits() const override { return pin_.bits(); }
+  void read_wire(uint32_t* words) const override { PinType<T>::get(this->read(), words); }
+  const sc_core::sc_event& wire_changes() const override { return this->value_changed_event(); }
+
+ private:
+  const Pin& pin_;
+};
+
 template <typename T, typename Base>
 class PinOf final : public Base {
  public:
   template <typename Port>
   explicit PinOf(Port& port)
       : Base(port, PinType<T>::name(), PinType<T>::kLeast, PinType<T>::kMost, std::is_same<Base, Pin>::value),
-        wire_(sc_core::sc_gen_unique_name((std::string(port.basename()) + "_wire").c_str())),
+        wire_(sc_core::sc_gen_unique_name((std::string(port.basename()) + "_wire").c_str()), *this),
         now_(wire_.read()) {
     if constexpr (std::is_same<T, bool>::value) this->bit_ = &now_;
     port.bind(wire_);
@@ -179,7 +200,7 @@ class PinOf final : public Base {
   }
 
  private:
-  sc_core::sc_signal<T> wire_;
+  PinWire<T> wire_;
   const T& now_;  ///< its value; edges read all pins, and read() is a call into the kernel
   T next_{};      ///< what is written; a wide one has memory of its own
 };

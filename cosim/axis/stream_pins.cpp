@@ -118,6 +118,8 @@ void StreamPins::check_widths() {
     const Pin* pin = any(signal);
     if (pin != nullptr && width(signal) == 0) width(signal) = pin->most_bits();
   }
+  for (const StreamSignal signal : kAll)
+    if (Pin* const pin = any(signal)) pin->has_bits(width(signal));
 }
 
 }  // namespace weft::cosim

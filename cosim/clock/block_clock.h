@@ -32,6 +32,7 @@
 
 #include "configs/implementation.h"
 #include "configs/types.h"
+#include "tlm_interconnect/ports/wires.h"
 
 namespace weft::cosim {
 
@@ -125,9 +126,9 @@ class BlockClock final : public sc_core::sc_module {
   const BlockClock* first_running();
 
   Options options_;
-  sc_core::sc_signal<bool> clock_;
-  sc_core::sc_signal<bool> reset_;
-  sc_core::sc_signal<bool> qactive_;
+  fabric::BitWire clock_;
+  fabric::BitWire reset_;
+  fabric::BitWire qactive_;
   sc_core::sc_event turn_;  ///< the clock's pin changes
   sc_core::sc_event look_;
   bool has_qactive_ = false;

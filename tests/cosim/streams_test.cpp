@@ -6,8 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bare.h"
@@ -147,6 +150,90 @@ struct Pipe {
 
 void run() {
   sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS), sc_core::SC_EXIT_ON_STARVATION);
+}
+
+/// Keeps the changes of what begins so; the last value of an instant holds.
+class PinLog final : public vcd::ProbeListener {
+ public:
+  bool wants(std::string_view name) override {
+    return name.find("72") != std::string_view::npos || name.find("clock") == 0;
+  }
+  vcd::SignalId declared(const vcd::Signal& signal) override {
+    names.emplace_back(signal.name);
+    widths[names.back()] = signal.width;
+    return static_cast<vcd::SignalId>(names.size() - 1);
+  }
+  void changed(vcd::Time t, vcd::SignalId signal, uint64_t value) override {
+    values[names[vcd::index(signal)]][t] = value;
+  }
+  void changed(vcd::Time, vcd::SignalId, double) override { ++others; }
+  void changed(vcd::Time, vcd::SignalId, std::string_view) override { ++others; }
+  vcd::FutureHandle expected(vcd::Time, vcd::SignalId, uint64_t) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, vcd::SignalId, double) override { return {}; }
+  vcd::FutureHandle expected(vcd::Time, vcd::SignalId, std::string_view) override { return {}; }
+  bool revoked(const vcd::FutureHandle&) override { return false; }
+  void counted(const vcd::Steps&, vcd::SignalId, int) override { ++others; }
+
+  /// The value just before `t`.
+  uint64_t before(const std::string& name, vcd::Time t) const {
+    return std::prev(values.at(name).lower_bound(t))->second;
+  }
+
+  std::vector<std::string> names;
+  std::map<std::string, unsigned> widths;
+  std::map<std::string, std::map<vcd::Time, uint64_t>> values;
+  int others = 0;
+};
+
+std::string pins_of_a_lane() {
+  BlockClock clock("clock", clock_options("gated(4)"));
+  Vwidths rtl("rtl");
+  clock.clock(rtl.clk);
+  clock.reset(rtl.rst_n);
+  std::vector<std::unique_ptr<Lane>> lanes;
+#define LANE(W)                                                                         \
+  lanes.push_back(std::make_unique<Lane>("lane" #W, clock, WEFT_STREAM_PINS(rtl, s##W), \
+                                         WEFT_STREAM_PINS(rtl, m##W), W, 0))
+  LANE(8);
+  LANE(16);
+  LANE(24);
+  LANE(32);
+  LANE(40);
+  LANE(64);
+  LANE(72);
+  LANE(128);
+  LANE(256);
+  LANE(512);
+  LANE(1000);
+  LANE(1024);
+#undef LANE
+  PinLog log;
+  vcd::ProbeHub probes;
+  probes.join(log);
+  const auto recorders = fabric::record_wires(probes);
+  Lane& lane = *lanes[6];
+  for (int i = 0; i < 20; ++i) lane.send(27, 20000 + 3000 * static_cast<Picoseconds>(i));
+  run();
+  std::vector<uint8_t> sent;
+  for (const StreamFrame& frame : lane.sent) sent.insert(sent.end(), frame.bytes.begin(), frame.bytes.end());
+  std::vector<uint8_t> seen;
+  for (const auto& [t, high] : log.values.at("clock.clock")) {
+    if (high == 0 || t == 0 || log.before("clock.reset", t) == 0) continue;
+    if (log.before("rtl.m72_tvalid", t) == 0 || log.before("rtl.m72_tready", t) == 0) continue;
+    const uint64_t low = log.before("rtl.m72_tdata_63_0", t);
+    for (int i = 0; i < 8; ++i) seen.push_back(static_cast<uint8_t>(low >> 8 * i));
+    seen.push_back(static_cast<uint8_t>(log.before("rtl.m72_tdata_71_64", t)));
+  }
+  if (lane.taken.size() != 20) return fmt::format("{} frames", lane.taken.size());
+  if (seen != sent) return fmt::format("{} bytes on the pins, {} sent", seen.size(), sent.size());
+  if (log.widths.at("rtl.m72_tdata_71_64") != 8 || log.widths.at("rtl.m72_tvalid") != 1)
+    return std::string("widths");
+  return log.others == 0 ? std::string() : std::string("told of something else");
+}
+
+// The bytes of every frame can be read off the recorded pins at the recorded edges of the clock.
+TEST(Streams, PinsAreRecorded) {
+  EXPECT_SILENT(isolated(pins_of_a_lane));
 }
 
 TEST(Streams, TimesAreThoseOfTheEdges) {
