@@ -126,9 +126,8 @@ void search_nccl(Context& c) {
   } else {
     const SearchGraph ring = find_ring(c);
     const SearchGraph tree = find_tree(c, ring);
-    const uint32_t channels = doubling(c, ring);
-    graphs.ring = spread(ring, channels);
-    graphs.tree = spread(tree, channels);
+    graphs.ring = spread(ring, doubling(c, ring));
+    graphs.tree = spread(tree, doubling(c, tree));
   }
   if (c.machine.tree) graphs.tree = completed(*c.machine.tree);
   graphs.nvls = c.machine.nvls ? completed(*c.machine.nvls) : find_nvls(c);
