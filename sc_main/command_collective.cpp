@@ -235,12 +235,12 @@ std::string library_line(const Config& config) {
       text += fmt::format(" ({:.4g} between nodes)", found.inter_speed);
     return text;
   };
-  std::string line = fmt::format("# library: {} {}, {} node(s) of {} {}", to_string(machine.kind), of.version(),
-                                 machine.nodes, machine.gpus_per_node, machine.gpu);
+  std::string line = fmt::format("# library: {} {}, {} node(s) of {} {}", to_string(machine.kind),
+                                 of.version(), machine.nodes, machine.gpus_per_node, machine.gpu);
   line += graph("rings", of.ring_graph()) + graph("trees", of.tree_graph());
   if (of.nvls_graph().channels != 0) line += graph("nvls", of.nvls_graph());
-  return line + fmt::format("; launch {:.4g} us, latencies x {:.4g}, bandwidths x {:.4g}\n", parameters.launch_us,
-                            parameters.latency_scale, parameters.bandwidth_scale);
+  return line + fmt::format("; launch {:.4g} us, latencies x {:.4g}, bandwidths x {:.4g}\n",
+                            parameters.launch_us, parameters.latency_scale, parameters.bandwidth_scale);
 }
 
 /// Of the plans: the chunks if they were chosen, and the links of the largest size.
