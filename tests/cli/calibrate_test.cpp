@@ -84,6 +84,16 @@ TEST(Calibrate, TwoNodesOfH200) {
   check_gate(calibrated({measured("nccl_h200_2node16_allreduce"), "--machine", "dgx_h200_2node"}), true);
 }
 
+// Sixteen ports of 100 Gb/s a node; the tree has all sizes, and changes to Simple at 1 GiB.
+TEST(Calibrate, TwoNodesOfA100) {
+  WEFT_NEEDS_DATA();
+  const json report = calibrated({measured("nccl_a100_2node16_allreduce"), "--machine", "oci_a100_2node",
+                                  "--set", "collectives.library_version=2.20"});
+  check_gate(report, true);
+  check_crossover(report, "tree LL -> tree LL128", 256 << 10);
+  check_crossover(report, "tree LL128 -> tree Simple", uint64_t{1} << 30);
+}
+
 // A bandwidth of its own for each operation, far below the link's: data is staged in host memory.
 TEST(Calibrate, APairOverSockets) {
   WEFT_NEEDS_DATA();

@@ -126,8 +126,9 @@ void search_nccl(Context& c) {
   } else {
     const SearchGraph ring = find_ring(c);
     const SearchGraph tree = find_tree(c, ring);
-    graphs.ring = spread(ring, doubling(c, ring));
-    graphs.tree = spread(tree, doubling(c, tree));
+    const uint32_t channels = doubling(c, ring);
+    graphs.ring = spread(ring, channels);
+    graphs.tree = spread(tree, channels);
   }
   if (c.machine.tree) graphs.tree = completed(*c.machine.tree);
   graphs.nvls = c.machine.nvls ? completed(*c.machine.nvls) : find_nvls(c);
