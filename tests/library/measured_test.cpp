@@ -16,6 +16,7 @@
 #include "tests/library/calibration.h"
 #include "tests/library/machines.h"
 #include "tests/support/data_dir.h"
+#include "tests/vcd/vcd_parser.h"
 
 namespace weft::test {
 namespace {
@@ -101,6 +102,8 @@ TEST(Measured, V100NodeWithoutAnyFit) {
 /// What each part of the model is worth: the error without it.
 TEST(Measured, Ablations) {
   WEFT_NEEDS_DATA();
+  using library::LibraryAlgorithm;
+  using library::LibraryPlan;
   struct Case {
     const char* name;
     library::LibraryMachine machine;
@@ -113,47 +116,59 @@ TEST(Measured, Ablations) {
       {"H200 x 2", nodes_of_8("H200", 2, 8, 50), "nccl_h200_2node16_allreduce.json", "rows"},
       {"MI300X", mi300x(), "rccl_mi300x_8gpu_allreduce.json", "rows"},
       {"MI350X", mi300x("MI350X"), "rccl_mi350x_8gpu_allreduce.json", "all_reduce_us"}};
-  using library::LibraryPlan;
   struct Ablation {
     const char* name;
+    const char* overrides;  ///< lines of a tuner
     PlanTime time;
   };
+  const auto bare = [](const LibraryPlan& p, const LibraryParameters& x) {
+    LibraryPlan without = p;
+    without.base_us = 0;
+    return without.work_us({0, x.latency_scale, x.bandwidth_scale});
+  };
+  const auto fluid = [](const LibraryPlan& p, const LibraryParameters& x) {
+    LibraryPlan without = p;
+    without.sigma_us = 0;
+    without.fill = 0;
+    if (p.algorithm == LibraryAlgorithm::ring || p.algorithm == LibraryAlgorithm::tree) {
+      without.loop_bytes = p.bytes;
+      without.chunk_bytes = p.bytes / p.ranks + 1;
+    }
+    return without.time_us(x);
+  };
+  const auto all_channels = [](const LibraryPlan& p, const LibraryParameters& x) {
+    LibraryPlan without = p;
+    if (p.algorithm == LibraryAlgorithm::ring || p.algorithm == LibraryAlgorithm::tree) {
+      without.channels = std::max(p.channels, 16u);
+      without.channel_bandwidth = std::min(p.channel_bandwidth, p.bandwidth / without.channels);
+    }
+    return without.time_us(x);
+  };
   const std::vector<Ablation> ablations = {
-      {"nothing", whole_time},
-      {"launch and base",
-       [](const LibraryPlan& p, const LibraryParameters& x) {
-         LibraryPlan bare = p;
-         bare.base_us = 0;
-         return bare.work_us({0, x.latency_scale, x.bandwidth_scale});
-       }},
-      {"slices and steps",
-       [](const LibraryPlan& p, const LibraryParameters& x) {
-         LibraryPlan flat = p;
-         flat.sigma_us = 0;
-         flat.latency_us = 0;
-         flat.fill = 0;
-         return flat.time_us(x);
-       }},
-      {"channels by size", [](const LibraryPlan& p, const LibraryParameters& x) {
-         LibraryPlan all = p;
-         const bool rings =
-             p.algorithm == library::LibraryAlgorithm::ring || p.algorithm == library::LibraryAlgorithm::tree;
-         if (rings && p.bandwidth > 0) {
-           all.channels = 24;
-           all.channel_bandwidth = std::min(p.channel_bandwidth, p.bandwidth / all.channels);
-         }
-         return all.time_us(x);
-       }}};
+      {"nothing", "", whole_time},
+      {"LL and LL128", "allreduce,-1,-1,-1,simple,-1,-1,-1\n", whole_time},
+      {"all but rings", "allreduce,-1,-1,ring,-1,-1,-1,-1\n", whole_time},
+      {"chunks, loops, fill, slices", "", fluid},
+      {"channels by size", "", all_channels},
+      {"launch and base", "", bare}};
+  const vcd::test::TemporaryFolder folder;
   for (const Case& one : cases) {
-    const CommunicationLibrary library(one.machine);
     const std::vector<MeasuredRow> rows = rows_of(one.file, one.key);
     double whole = 0;
     for (const Ablation& ablation : ablations) {
-      const Calibration c = calibrate(library, LibraryOp::all_reduce, rows, ablation.time);
+      library::LibraryMachine machine = one.machine;
+      if (*ablation.overrides != '\0') {
+        machine.overrides = folder.file("tuner.csv");
+        std::ofstream(machine.overrides) << ablation.overrides;
+      }
+      const Calibration c =
+          calibrate(CommunicationLibrary(machine), LibraryOp::all_reduce, rows, ablation.time);
       std::cout << one.name << ", without " << ablation.name << ": P50 " << c.p50 << " P95 " << c.p95
-                << std::endl;
+                << "; line P95 " << c.line_p95 << std::endl;
       if (ablation.name == std::string("nothing")) whole = c.p95;
-      if (ablation.name == std::string("launch and base")) EXPECT_GT(c.p95, 1.2 * whole);
+      if (ablation.name == std::string("launch and base")) {
+        EXPECT_GT(c.p95, 1.2 * whole);
+      }
     }
   }
 }

@@ -207,6 +207,14 @@ TEST(LibraryWork, NvlsBySum) {
   EXPECT_NEAR(p.time_us(kPlain), 25 + (64.0 * kMiB / loop + 1.7) * (loop / (bandwidth * 1e3) + 1.5), 1e-6);
 }
 
+TEST(LibraryWork, SmallCallsOfManyGpusAreNoWholeLoop) {
+  LibraryMachine machine = one_node("GB200");
+  machine.gpus_per_node = 72;
+  const LibraryPlan p = plan(CommunicationLibrary(machine), kKiB);
+  ASSERT_EQ(p.algorithm, LibraryAlgorithm::nvls);
+  EXPECT_LT(p.time_us(kPlain), 25 + 3 * 1.5);
+}
+
 TEST(LibraryWork, AllPairsBySum) {
   const CommunicationLibrary library(mi300x());
   const double bus = 14.0 / 8;
