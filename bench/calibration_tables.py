@@ -17,7 +17,7 @@ import sys
 CASES = [
     ("nccl_h100_8gpu_allreduce", "dgx_h100", [], "gate"),
     ("nccl_h200_2node16_allreduce", "dgx_h200_2node", [], "gate"),
-    ("nccl_a100_2node16_allreduce", "dgx_a100_2node", [], "gate"),
+    ("nccl_a100_2node16_allreduce", "oci_a100_2node", ["--set", "collectives.library_version=2.20"], "gate"),
     ("rccl_mi300x_8gpu_allreduce", "mi300x", [], "gate"),
     ("rccl_mi350x_8gpu_allreduce", "mi350x", [], "gate"),
     ("neuronabox_table1_2xV100_100GbE", "ethernet_100g_pair",

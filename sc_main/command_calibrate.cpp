@@ -47,11 +47,14 @@ struct CalibrateOptions {
   throw UserError(ExitCode::usage, message);
 }
 
+/// GPUs of the largest host. NVLink joins the hosts of a larger node, whose number says nothing then.
+constexpr uint32_t kMostInHost = 16;
+
 /// The communicator of a table. Throws if the machine cannot have it.
 std::vector<uint32_t> communicator_of(const Measurement& table, const LibraryMachine& machine) {
-  const uint32_t nodes = table.nodes > 0 ? table.nodes : machine.nodes;
+  const uint32_t hosts = machine.gpus_per_node > kMostInHost ? 0 : table.nodes;
   const uint32_t ranks = table.ranks > 0 ? table.ranks : machine.ranks();
-  if (ranks == machine.ranks() && (table.nodes == 0 || nodes == machine.nodes)) return {};
+  if (ranks == machine.ranks() && (hosts == 0 || hosts == machine.nodes)) return {};
   const auto wrong = [&](const std::string& what) {
     fail(fmt::format(
         "{}: the log has {} ranks{}, and the machine {} nodes of {} GPUs: {}; name the machine of the log "
@@ -59,9 +62,9 @@ std::vector<uint32_t> communicator_of(const Measurement& table, const LibraryMac
         table.file, ranks, table.nodes > 0 ? fmt::format(" on {} hosts", table.nodes) : "", machine.nodes,
         machine.gpus_per_node, what));
   };
-  if (nodes > machine.nodes) wrong("it has too few nodes");
+  if (hosts > machine.nodes) wrong("it has too few nodes");
   // Ranks of a log without hosts fill one node after the other.
-  const uint32_t used = table.nodes > 0 ? nodes : (ranks + machine.gpus_per_node - 1) / machine.gpus_per_node;
+  const uint32_t used = hosts > 0 ? hosts : (ranks + machine.gpus_per_node - 1) / machine.gpus_per_node;
   if (ranks % used != 0) wrong("the ranks do not divide by the hosts");
   if (used > machine.nodes || ranks / used > machine.gpus_per_node) wrong("it has too few GPUs");
   return std::vector<uint32_t>(used, ranks / used);

@@ -287,6 +287,21 @@ std::string results_text(const Config& config, const CollectiveOptions& options,
   return text;
 }
 
+std::string to_nccl_tests(const Config& config, CollectiveOp op, uint32_t root,
+                          const std::vector<Measured>& results, bool finished) {
+  std::vector<NcclTestsRow> rows;
+  for (const Measured& m : results) rows.push_back({m.row, m.elements > 0});
+  return nccl_tests_text(config, op, root, rows, finished);
+}
+
+/// What the run has found out about its configuration.
+void warn_of(CollectiveJob& job) {
+  const Machine& machine = job.machine();
+  for (const std::string& line : job.unmatched_rules()) warn(line);
+  for (const std::string& line : machine.fidelity().unmatched()) warn(line);
+  for (const std::string& line : machine.slot_warnings(machine.totals().out_of_order_starts)) warn(line);
+}
+
 /// Switches take part in one of the sizes.
 bool uses_units(collectives::PlanBuilder& plans, CollectiveOp op, const std::vector<uint64_t>& sizes,
                 uint32_t root) {
@@ -426,9 +441,7 @@ ExitCode collective(const CollectiveOptions& options) {
   std::vector<std::string> missing;
   if (timeline) timeline->close(sc_core::sc_time_stamp().value(), missing);
   for (const std::string& line : missing) warn(line);
-  for (const std::string& line : job->unmatched_rules()) warn(line);
-  for (const std::string& line : machine->fidelity().unmatched()) warn(line);
-  for (const std::string& line : machine->slot_warnings(machine->totals().out_of_order_starts)) warn(line);
+  warn_of(*job);
   Machine::Congestion congestion;
   if (config->packet.ecn.enabled) congestion = machine->congestion();
   std::string table = head + results_text(*config, options, op, root, results, congestion);
@@ -441,17 +454,13 @@ ExitCode collective(const CollectiveOptions& options) {
     if (causes != nullptr) write_critical_path(*folder, *causes, names, paths);
     if (config->packet.dcqcn.enabled) write_flows(*folder, congestion);
   }
-  if (options.format == "nccl-tests") {
-    std::vector<NcclTestsRow> lines;
-    for (const Measured& m : results) lines.push_back({m.row, m.elements > 0});
-    note(table);
-    print(nccl_tests_text(*config, op, root, lines, code == ExitCode::done));
-  } else if (options.json) {
-    note(table);
-    print(to_json(results, options.phases, *config, congestion));
-  } else {
-    print(table);
-  }
+  std::string printed = table;
+  if (options.format == "nccl-tests")
+    printed = to_nccl_tests(*config, op, root, results, code == ExitCode::done);
+  else if (options.json)
+    printed = to_json(results, options.phases, *config, congestion);
+  if (printed != table) note(table);
+  print(printed);
   if (interrupted())
     note(fmt::format("weft: error: {} at {}: {} of {} sizes are finished", interruption_text(),
                      readable_time(sc_core::sc_time_stamp().value()), results.size(), sizes.size()));

@@ -36,8 +36,8 @@ void LibraryRuns::start(const Part& part, const library::NpuOfRank& npu, Done do
   }
   if (causes_ != nullptr) call.cause = causes_->because();
   call.members.push_back({part.rank, now(), std::move(done)});
-  // Without anything to send nobody waits for others, as in the library.
-  if (!part.plan->empty() && call.members.size() < part.plan->members()) return;
+  // Those of the member's line. Without anything to send nobody waits for others, as in the library.
+  if (call.members.size() < call.work.ranks) return;
   complete_.push_back(key);
   complete_calls_.request();
 }

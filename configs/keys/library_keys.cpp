@@ -77,7 +77,7 @@ constexpr KeyRow kLibraryKeys[] = {
      "calls (docs/libraries.md)."},
 };
 
-constexpr KeyRow kGraphKeys[] = {
+constexpr KeyRow kLibraryGraphKeys[] = {
     {"channels", Type::integer, "auto", kChannels, in_library<&Library::ring, &LibraryGraph::channels>,
      "Channels of the rings that the search finds, before connections double them. `auto`: searched. With "
      "it, "
@@ -113,7 +113,7 @@ constexpr KeyRow kParameterKeys[] = {
 
 void add_library_keys(KeyTable& table) {
   table.add("collectives", kLibraryKeys);
-  table.add("collectives.graph", kGraphKeys);
+  table.add("collectives.graph", kLibraryGraphKeys);
   table.add("collectives.parameters", kParameterKeys);
 }
 

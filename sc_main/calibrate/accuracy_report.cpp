@@ -69,6 +69,13 @@ std::vector<std::string> error_row(const std::string& name, const Errors& errors
           fmt::format("{:+.1f} %", errors.bias)};
 }
 
+/// With the digits of nccl-tests.
+std::string time_text(double us) {
+  return us >= 10000 ? fmt::format("{:.0f}", us)
+         : us >= 100 ? fmt::format("{:.1f}", us)
+                     : fmt::format("{:.2f}", us);
+}
+
 std::string sizes_text(const Curve& curve) {
   const bool planned = !curve.rows.empty() && !curve.rows.front().algorithm.empty();
   std::vector<std::string> head = {"# size"};
@@ -79,7 +86,7 @@ std::string sizes_text(const Curve& curve) {
     std::vector<std::string> cells = {print_size(row.times.bytes)};
     if (planned) cells.insert(cells.end(), {row.algorithm, row.protocol, std::to_string(row.channels)});
     cells.insert(cells.end(),
-                 {fmt::format("{:.2f}", row.times.sim_us), fmt::format("{:.2f}", row.times.real_us),
+                 {time_text(row.times.sim_us), time_text(row.times.real_us),
                   fmt::format("{:+.1f} %", 100 * row.times.error()), row.fitted ? "fit" : "test"});
     table.row(std::move(cells));
   }

@@ -13,7 +13,7 @@
 namespace weft::calibrate {
 namespace {
 
-constexpr double kWidth = 820, kLeft = 70, kRight = 20;
+constexpr double kWidth = 820, kLeft = 70, kRight = 30;
 constexpr double kTop = 46, kTimes = 330, kGap = 34, kErrors = 110, kBottom = 48;
 constexpr size_t kColours = 4;
 
@@ -132,7 +132,7 @@ class Plot {
       out += horizontal(y(us), time_label(us));
     }
     for (double percent = -most_error_; percent <= most_error_ + 0.01; percent += error_step_)
-      out += horizontal(error_y(percent), fmt::format("{:+g} %", percent));
+      out += horizontal(error_y(percent), percent == 0 ? "0 %" : fmt::format("{:+g} %", percent));
     const double bottom = kTop + kTimes + kGap + kErrors;
     const int step = std::max(1, static_cast<int>(std::ceil((most_size_ - least_size_) / 9)));
     for (int power = static_cast<int>(std::ceil(least_size_)); power <= most_size_; power += step) {
@@ -151,13 +151,11 @@ class Plot {
 
   std::string changes() const {
     std::string out;
-    double last = -1e9;
-    int row = 0;
+    int row = -1;
     for (const Crossover& crossover : crossovers_) {
       if (!crossover.predicted_bytes) continue;
       const double at = x(static_cast<double>(*crossover.predicted_bytes));
-      row = at - last < 90 ? (row + 1) % 4 : 0;
-      last = at;
+      row = (row + 1) % 4;  // names of neighbours stand at different heights
       out += fmt::format("<path class=\"change\" d=\"M{:.1f} {:g}V{:g}\"/>", at, kTop, kTop + kTimes);
       const bool left = at > kWidth - 150;
       out += fmt::format(

@@ -63,11 +63,13 @@ std::string change_at(const Curve& curve, size_t i) {
   return "";
 }
 
-/// The row of the largest jump at most one row from `i`; nothing if none is large enough.
-std::optional<size_t> jump_near(const std::vector<double>& drop, size_t i, double least) {
+/// The row with a jump that is `i` or, if that has none, the one beside it with the larger jump; nothing if
+/// both are too small.
+std::optional<size_t> jump_near(const std::vector<double>& jump, size_t i, double least) {
+  if (jump[i] >= least) return i;
   std::optional<size_t> found;
-  for (size_t k = i > 0 ? i - 1 : 0; k <= i + 1 && k < drop.size(); ++k)
-    if (drop[k] >= least && (!found || drop[k] > drop[*found])) found = k;
+  for (const size_t k : {i - 1, i + 1})
+    if (k < jump.size() && jump[k] >= least && (!found || jump[k] > jump[*found])) found = k;
   return found;
 }
 

@@ -69,8 +69,8 @@ Times from_csv(const std::string& path, const Measurement& table) {
     if (table.ranks > 0 && n != table.ranks) continue;
     Times::At& at = times.sizes[nccl_size(op, csv.whole(row, bytes), n, path)];
     at.us.push_back(ns ? *time / 1000 : *time);
-    at.algorithm = word(row, "algorithm");
-    at.protocol = word(row, "protocol");
+    at.algorithm = word(row, "algo");
+    at.protocol = word(row, "proto");
     if (const auto channels = csv.find("channels"))
       at.channels = static_cast<uint32_t>(csv.number_if_any(row, *channels).value_or(0));
   }
@@ -92,8 +92,8 @@ Times from_json(const Json& file, const std::string& path, const Measurement& ta
     const auto word = [&](const char* key) {
       return row.contains(key) && row[key].is_string() ? row[key].get<std::string>() : std::string();
     };
-    at.algorithm = word("algorithm");
-    at.protocol = word("protocol");
+    at.algorithm = word(calibrated ? "algorithm" : "algo");
+    at.protocol = word(calibrated ? "protocol" : "proto");
     if (row.contains("channels") && row["channels"].is_number_unsigned())
       at.channels = row["channels"].get<uint32_t>();
   }

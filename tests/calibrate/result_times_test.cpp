@@ -34,7 +34,7 @@ class ResultTimes : public testing::Test {
 
 TEST_F(ResultTimes, ReadsTheTableOfAFolder) {
   write("collectives.csv",
-        "op,bytes,ranks,time_ns,algorithm\nall_reduce,1024,8,9000,ring\nall_reduce,1024,8,11000,ring\n"
+        "op,bytes,ranks,time_ns,algo\nall_reduce,1024,8,9000,ring\nall_reduce,1024,8,11000,ring\n"
         "all_reduce,2048,4,1,ring\nall_reduce,2048,8,,ring\nall_gather,4096,8,5,ring\n");
   const std::string folder = folder_.file("");
   const Curve curve = compare_with(folder, measured(CollectiveOp::all_reduce, 8), remarks_);

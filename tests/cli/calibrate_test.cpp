@@ -84,6 +84,16 @@ TEST(Calibrate, TwoNodesOfH200) {
   check_gate(calibrated({measured("nccl_h200_2node16_allreduce"), "--machine", "dgx_h200_2node"}), true);
 }
 
+// Sixteen ports of 100 Gb/s a node; the tree has all sizes, and changes to Simple at 1 GiB.
+TEST(Calibrate, TwoNodesOfA100) {
+  WEFT_NEEDS_DATA();
+  const json report = calibrated({measured("nccl_a100_2node16_allreduce"), "--machine", "oci_a100_2node",
+                                  "--set", "collectives.library_version=2.20"});
+  check_gate(report, true);
+  check_crossover(report, "tree LL -> tree LL128", 256 << 10);
+  check_crossover(report, "tree LL128 -> tree Simple", uint64_t{1} << 30);
+}
+
 // A bandwidth of its own for each operation, far below the link's: data is staged in host memory.
 TEST(Calibrate, APairOverSockets) {
   WEFT_NEEDS_DATA();
@@ -215,6 +225,33 @@ TEST_F(Synthetic, BadInput) {
   fails({folder_.file("other.log"), "--machine", "dgx_h100"}, {"other.log", "no table of nccl-tests"});
   fails({table(16, kRows), "--machine", "dgx_h100"}, {"16 ranks", "weft machine list"});
   fails({table(7, kRows), "--machine", "dgx_h100_2node", "--out", "/no/folder/x.yaml"}, {"/no/folder"});
+}
+
+/// The first lines of a log, with `ranks` on each of `hosts`, and two rows.
+std::string log_of(uint32_t hosts, uint32_t ranks) {
+  std::string text = "# nThread 1 nGpus 1 minBytes 1024 maxBytes 4096 step: 4(factor)\n";
+  for (uint32_t host = 0; host < hosts; ++host)
+    for (uint32_t rank = 0; rank < ranks; ++rank)
+      text += "#  Rank " + std::to_string(host * ranks + rank) + " Group  0 Pid 1 on host" +
+              std::to_string(host) + " device " + std::to_string(rank) + " [0x0f] NVIDIA GPU\n";
+  return text +
+         "# size count type redop root time algbw busbw #wrong\n  1024 256 float sum -1 20.0 0.05 0.10 0\n"
+         "  4096 1024 float sum -1 21.0 0.20 0.37 0\n";
+}
+
+TEST_F(Synthetic, HostsAreTheNodesOfTheMachine) {
+  const auto planned = [&](uint32_t hosts, uint32_t ranks, const std::string& machine) {
+    write(folder_.file("all_reduce_perf.log"), "all_reduce_perf\n" + log_of(hosts, ranks));
+    return run({folder_.file("all_reduce_perf.log"), "--machine", machine, "--fit", "none"});
+  };
+  EXPECT_EQ(planned(2, 8, "dgx_h100_2node").status, 0);
+  EXPECT_EQ(planned(2, 4, "dgx_h100_2node").status, 0) << "four GPUs of each";
+  EXPECT_TRUE(planned(2, 4, "dgx_h100").says({"8 ranks on 2 hosts", "too few nodes"}));
+  EXPECT_TRUE(planned(1, 16, "dgx_h100_2node").says({"16 ranks on 1 hosts", "too few GPUs"}));
+  // NVLink joins the hosts of a rack.
+  EXPECT_EQ(planned(4, 4, "gb200_nvl72").status, 0);
+  EXPECT_EQ(planned(18, 4, "gb200_nvl72").status, 0);
+  EXPECT_TRUE(planned(20, 4, "gb200_nvl72").says({"too few GPUs"}));
 }
 
 TEST_F(Synthetic, FewerRanksThanTheMachineHas) {

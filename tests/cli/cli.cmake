@@ -29,6 +29,7 @@ weft_add_cli_test(memory plain LINKS weft::workload)
 weft_add_cli_test(collective plain LINKS weft::workload
   SOURCES ${PROJECT_SOURCE_DIR}/tests/support/golden_collectives.cpp)
 weft_add_cli_test(pool plain LINKS weft::workload)
+weft_add_cli_test(library plain LINKS weft::workload)
 weft_add_cli_test(tiers plain LINKS weft::workload)
 weft_add_cli_test(traffic systemc LINKS weft_cli)
 weft_add_cli_test(traffic_rates plain LINKS weft_cli TIMEOUT 3600)

@@ -364,7 +364,32 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
     const auto& [chunks, active, queues, window, order, scheduling, dimension_scheduling, threshold, batch,
-                 reduction, reduction_bandwidth, algorithms, rules] = collectives;
+                 reduction, reduction_bandwidth, algorithms, rules, library] = collectives;
+    const auto& [kind, version, gpu, gpus_per_node, node_links, links_per_gpu, link_bandwidth, nics_per_node,
+                 nic_bandwidth, host_cpu, network, ring, tree, nvls, launch, latency_scale, bandwidth_scale,
+                 overrides] = library;
+    const LibraryConfig& bl = b.collectives.library;
+    EXPECT_EQ(kind, bl.kind);
+    EXPECT_EQ(version, bl.version);
+    EXPECT_EQ(gpu, bl.gpu);
+    EXPECT_EQ(gpus_per_node, bl.gpus_per_node);
+    EXPECT_EQ(node_links, bl.node_links);
+    EXPECT_EQ(links_per_gpu, bl.links_per_gpu);
+    EXPECT_EQ(link_bandwidth, bl.link_bandwidth);
+    EXPECT_EQ(nics_per_node, bl.nics_per_node);
+    EXPECT_EQ(nic_bandwidth, bl.nic_bandwidth);
+    EXPECT_EQ(host_cpu, bl.host);
+    EXPECT_EQ(network, bl.network);
+    for (const auto& [own_graph, other_graph] :
+         {std::pair{&ring, &bl.ring}, std::pair{&tree, &bl.tree}, std::pair{&nvls, &bl.nvls}}) {
+      EXPECT_EQ(own_graph->channels, other_graph->channels);
+      EXPECT_EQ(own_graph->speed, other_graph->speed);
+      EXPECT_EQ(own_graph->inter_speed, other_graph->inter_speed);
+    }
+    EXPECT_EQ(launch, bl.launch);
+    EXPECT_EQ(latency_scale, bl.latency_scale);
+    EXPECT_EQ(bandwidth_scale, bl.bandwidth_scale);
+    EXPECT_EQ(overrides, bl.overrides);
     EXPECT_EQ(dimension_scheduling, b.collectives.dimension_scheduling);
     EXPECT_EQ(threshold, b.collectives.dispatch_threshold);
     EXPECT_EQ(batch, b.collectives.dispatch_batch);

@@ -63,10 +63,13 @@ const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, u
   const uint32_t per_node = library_.machine().gpus_per_node;
   LibraryCall call;
   call.op = *library_op(request.op);
-  call.bytes = nccl_bytes(request.op, request.bytes, plan.members());
-  if (plan.members() != config_.npus()) {
+  const std::vector<uint32_t> members = members_with(plan, rank);
+  call.bytes = request.op == CollectiveOp::barrier || !plan.empty()
+                   ? nccl_bytes(request.op, request.bytes, static_cast<uint32_t>(members.size()))
+                   : request.bytes;
+  if (members.size() != config_.npus()) {
     call.ranks_of_nodes.resize(library_.machine().nodes);
-    for (const uint32_t member : members_with(plan, rank)) ++call.ranks_of_nodes[npu(member) / per_node];
+    for (const uint32_t member : members) ++call.ranks_of_nodes[npu(member) / per_node];
   }
   it->second = library_.plan(call);
   return it->second;

@@ -53,8 +53,9 @@ struct Scaled {
     return latency + (share / chunk - 1) * (each + sigma) + each + (plan.steps - 1) * each / 4;
   }
   double nvls() const {
-    const auto loop = static_cast<double>(plan.loop_bytes);
-    return latency + (static_cast<double>(plan.bytes) / loop + plan.fill) * (loop * byte + sigma);
+    const auto bytes = static_cast<double>(plan.bytes);
+    const double loop = std::min(static_cast<double>(plan.loop_bytes), bytes);
+    return latency + (bytes / loop + plan.fill) * (loop * byte + sigma);
   }
   double direct() const { return latency + static_cast<double>(plan.bytes) * byte; }
   double pat() const { return direct() + plan.steps * sigma; }

@@ -157,7 +157,8 @@ void lay_out_tree(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.bandwidth = link_bandwidth(c.graphs.tree, plan.protocol, rules) * rules.tree_share;
   if (plan.protocol == Protocol::ll128) plan.bandwidth *= rules.tree_ll128_share;
   if (plan.protocol == Protocol::ll && c.machine.kind == LibraryKind::nccl && c.shape.nodes > 1) {
-    const Generation& row = c.tables.generations.at(c.machine.host == HostCpu::amd ? "ampere" : "volta");
+    // What the tuner takes off for a host's vendor is its own: the data do not pass the host.
+    const Generation& row = c.tables.generations.at("volta");
     plan.bandwidth = std::min(plan.bandwidth, row.ll_max[std::min(c.shape.nodes, 3u) - 1]);
   }
   plan.channel_bandwidth = std::min(c.generation.channel_rate[index(plan.protocol)] * rules.tree_share,

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Calls of a run: who takes part, what the library is asked, and how calls of a communicator follow each
+// other.
+
+#include "workload/library/library_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "configs/loader.h"
+
+namespace weft::test {
+namespace {
+
+using library::LibraryCalls;
+using library::LibraryPlan;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+Config config_of(const std::string& notation, const std::string& keys) {
+  return parse_config("weft: 1\ntopology: {notation: " + notation +
+                          ", dimensions: [{bandwidth: 50 GB/s, latency: 1 us, fidelity: "
+                          "analytical}]}\ncollectives: {library: nccl, "
+                          "gpu: H100, nic_bandwidth: 50 GB/s, parameters: {launch: 5 us}" +
+                          keys + "}\n",
+                      "machine.yaml");
+}
+
+const library::NpuOfRank kSame = [](uint32_t rank) { return rank; };
+
+struct Planned {
+  explicit Planned(const Config& config) : builder(config) {}
+  std::shared_ptr<const collectives::CollectivePlan> of(const collectives::Group& group, CollectiveOp op,
+                                                        uint64_t bytes, uint32_t dimensions = ~0u) {
+    collectives::CollectiveRequest request;
+    request.op = op;
+    request.bytes = bytes;
+    request.group = &group;
+    request.involved_dimensions = dimensions;
+    return builder.plan(request);
+  }
+  collectives::PlanBuilder builder;
+};
+
+TEST(LibraryCalls, MembersOfLinesGroupsAndTheWorld) {
+  const Config config = config_of("Switch(4)_Switch(3)", "");
+  Planned plans(config);
+  const collectives::Group world;
+  const collectives::Group odd{1, "odd", {1, 2, 7, 11}};
+  const auto all = plans.of(world, CollectiveOp::all_reduce, kMiB);
+  std::vector<uint32_t> everybody(12);
+  std::iota(everybody.begin(), everybody.end(), 0u);
+  EXPECT_EQ(library::members_with(*all, 5), everybody);
+  EXPECT_EQ(library::line_of(*all, 5), 0u);
+  const auto nodes = plans.of(world, CollectiveOp::all_reduce, kMiB, 1);
+  EXPECT_EQ(library::members_with(*nodes, 5), (std::vector<uint32_t>{4, 5, 6, 7}));
+  EXPECT_EQ(library::line_of(*nodes, 5), 4u);
+  const auto rails = plans.of(world, CollectiveOp::all_reduce, kMiB, 2);
+  EXPECT_EQ(library::members_with(*rails, 5), (std::vector<uint32_t>{1, 5, 9}));
+  EXPECT_EQ(library::line_of(*rails, 9), 1u);
+  const auto flat = plans.of(odd, CollectiveOp::all_reduce, kMiB);
+  for (const uint32_t rank : odd.ranks) {
+    EXPECT_EQ(library::members_with(*flat, rank), odd.ranks);
+    EXPECT_EQ(library::line_of(*flat, rank), library::line_of(*flat, 1));
+  }
+}
+
+TEST(LibraryCalls, TheLibraryIsAskedForTheMembersNodes) {
+  const Config config = config_of("Switch(8)_Switch(2)", "");
+  Planned plans(config);
+  LibraryCalls calls(config);
+  const collectives::Group world;
+  const LibraryPlan all = calls.plan(*plans.of(world, CollectiveOp::all_gather, kMiB), 0, kSame);
+  EXPECT_EQ(all.nodes, 2u);
+  EXPECT_EQ(all.ranks, 16u);
+  EXPECT_EQ(all.bytes, 16 * kMiB);
+  const LibraryPlan node = calls.plan(*plans.of(world, CollectiveOp::all_reduce, kMiB, 1), 9, kSame);
+  EXPECT_EQ(node.nodes, 1u);
+  EXPECT_EQ(node.ranks, 8u);
+  const LibraryPlan rail = calls.plan(*plans.of(world, CollectiveOp::all_reduce, kMiB, 2), 9, kSame);
+  EXPECT_EQ(rail.nodes, 2u);
+  EXPECT_EQ(rail.ranks, 2u);
+  // On other NPUs the ranks of a job are in other nodes.
+  const collectives::Group pair{1, "pair", {0, 1}};
+  const LibraryPlan apart =
+      calls.plan(*plans.of(pair, CollectiveOp::all_reduce, kMiB), 0, [](uint32_t rank) { return rank * 8; });
+  EXPECT_EQ(apart.nodes, 2u);
+}
+
+TEST(LibraryCalls, CallsFollowEachOtherAndGroupsPayOnce) {
+  const Config config = config_of("Switch(8)", "");
+  Planned plans(config);
+  LibraryCalls calls(config);
+  const collectives::Group world;
+  const collectives::Group half{1, "half", {0, 1, 2, 3}};
+  const auto plan = plans.of(world, CollectiveOp::all_reduce, kMiB);
+  const LibraryPlan work = calls.plan(*plan, 0, kSame);
+  const Picoseconds launch = 5000000;
+  const Picoseconds alone = work.time(calls.parameters());
+  const Picoseconds first = calls.end_of(*plan, 0, work, 1000);
+  EXPECT_EQ(first, 1000 + alone);
+  // Joined at the same instant: no second launch, but one after the other.
+  const Picoseconds second = calls.end_of(*plan, 0, work, 1000);
+  EXPECT_NEAR(static_cast<double>(second), static_cast<double>(first + alone - launch), 2);
+  // Joined while the others run: begins after them, with its own launch.
+  const Picoseconds third = calls.end_of(*plan, 0, work, 2000);
+  EXPECT_EQ(third, second + alone);
+  // Another communicator does not wait.
+  const auto other = plans.of(half, CollectiveOp::all_reduce, kMiB);
+  const LibraryPlan less = calls.plan(*other, 0, kSame);
+  EXPECT_EQ(calls.end_of(*other, 0, less, 2000), 2000 + less.time(calls.parameters()));
+  // Nothing to send takes no time.
+  const auto nothing = plans.of(world, CollectiveOp::all_reduce, 0);
+  EXPECT_EQ(calls.end_of(*nothing, 0, calls.plan(*nothing, 0, kSame), 2000), 2000u);
+}
+
+}  // namespace
+}  // namespace weft::test

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Plans of the communication libraries: what the search finds, where the tuner changes its mind, channels and
+// chunks by size, and the closed forms against sums written out here.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/library/machines.h"
+#include "workload/library/communication_library.h"
+
+namespace weft::test {
+namespace {
+
+using library::CommunicationLibrary;
+using library::LibraryAlgorithm;
+using library::LibraryMachine;
+using library::LibraryOp;
+using library::LibraryPlan;
+using library::Protocol;
+
+constexpr uint64_t kKiB = 1 << 10;
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kGiB = 1 << 30;
+const LibraryParameters kPlain{0, 1, 1};
+
+LibraryPlan plan(const CommunicationLibrary& library, uint64_t bytes, LibraryOp op = LibraryOp::all_reduce,
+                 const std::vector<uint32_t>& ranks = {}) {
+  return library.plan({op, bytes, ranks});
+}
+
+void expect_graph(const LibraryMachine& machine, uint32_t channels, double speed, uint32_t most) {
+  const CommunicationLibrary library(machine);
+  EXPECT_EQ(library.ring_graph().channels, channels) << machine.gpu;
+  EXPECT_DOUBLE_EQ(library.ring_graph().speed, speed) << machine.gpu;
+  EXPECT_EQ(library.most_channels(), most) << machine.gpu;
+}
+
+std::string refusal(const LibraryMachine& machine) {
+  try {
+    const CommunicationLibrary library(machine);
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.code(), ExitCode::usage);
+    return e.what();
+  }
+  return "accepted";
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// -- search
+
+TEST(LibrarySearch, FindsTheGraphsOfKnownMachines) {
+  expect_graph(dgx_1v(), 6, 20, 12);
+  expect_graph(one_node("A100"), 12, 20, 24);
+  expect_graph(one_node("H100"), 12, 30, 24);
+  expect_graph(nodes_of_8("A100", 2, 8, 25), 8, 24, 16);
+  expect_graph(nodes_of_8("H100", 2, 8, 50), 8, 48, 16);
+  expect_graph(nodes_of_8("H100", 16, 8, 50), 8, 48, 16);
+}
+
+TEST(LibrarySearch, NvlsHasOneHeadAGpu) {
+  const CommunicationLibrary node(one_node("H100"));
+  EXPECT_EQ(node.nvls_graph().channels, 8u);
+  EXPECT_DOUBLE_EQ(node.nvls_graph().speed, 40);
+  const CommunicationLibrary nodes(nodes_of_8("H100", 2, 8, 50));
+  EXPECT_DOUBLE_EQ(nodes.nvls_graph().speed, 45);
+  EXPECT_EQ(CommunicationLibrary(one_node("A100")).nvls_graph().channels, 0u);
+}
+
+TEST(LibrarySearch, TreesOfTwoNodesAreFasterInside) {
+  const CommunicationLibrary two(nodes_of_8("A100", 2, 8, 25));
+  EXPECT_DOUBLE_EQ(two.tree_graph().speed, 30);
+  EXPECT_DOUBLE_EQ(two.tree_graph().inter_speed, 24);
+  EXPECT_DOUBLE_EQ(CommunicationLibrary(nodes_of_8("A100", 4, 8, 25)).tree_graph().speed, 24);
+}
+
+TEST(LibrarySearch, AGivenGraphReplacesIt) {
+  LibraryMachine machine = one_node("H100");
+  machine.ring = library::SearchGraph{4, 10, 0};
+  expect_graph(machine, 4, 10, 8);
+}
+
+TEST(LibrarySearch, ASlowNicStillGivesAChannel) {
+  const CommunicationLibrary library(nodes_of_8("A100", 2, 1, 0.1));
+  EXPECT_EQ(library.ring_graph().channels, 1u);
+  EXPECT_NEAR(library.ring_graph().speed, 0.1, 1e-12);
+}
+
+// -- tuner
+
+TEST(LibraryTuner, CrossoversOfADgxH100) {
+  const CommunicationLibrary library(one_node("H100"));
+  EXPECT_EQ(plan(library, kMiB).protocol, Protocol::ll);
+  EXPECT_EQ(plan(library, kMiB).algorithm, LibraryAlgorithm::ring);
+  EXPECT_EQ(plan(library, 2 * kMiB).algorithm, LibraryAlgorithm::nvls);
+}
+
+TEST(LibraryTuner, ChunksOfNvlsGrowAtThreeSizes) {
+  const CommunicationLibrary library(one_node("H100"));
+  EXPECT_EQ(plan(library, 4 * kMiB).chunk_bytes, 16 * kKiB);
+  EXPECT_EQ(plan(library, 8 * kMiB).chunk_bytes, 32 * kKiB);
+  EXPECT_EQ(plan(library, 32 * kMiB).chunk_bytes, 32 * kKiB);
+  EXPECT_EQ(plan(library, 64 * kMiB).chunk_bytes, 64 * kKiB);
+  EXPECT_EQ(plan(library, 512 * kMiB).chunk_bytes, 64 * kKiB);
+  EXPECT_EQ(plan(library, kGiB).chunk_bytes, 128 * kKiB);
+}
+
+TEST(LibraryTuner, AllPairsProgramsOfRccl) {
+  const CommunicationLibrary library(mi300x());
+  const auto is = [&](uint64_t bytes, LibraryAlgorithm algorithm, Protocol protocol, uint32_t channels) {
+    const LibraryPlan p = plan(library, bytes);
+    EXPECT_EQ(p.algorithm, algorithm) << bytes;
+    EXPECT_EQ(p.protocol, protocol) << bytes;
+    EXPECT_EQ(p.channels, channels) << bytes;
+  };
+  is(64 * kKiB, LibraryAlgorithm::all_pairs, Protocol::ll, 4);
+  is(128 * kKiB, LibraryAlgorithm::all_pairs, Protocol::ll, 8);
+  is(512 * kKiB, LibraryAlgorithm::all_pairs, Protocol::simple, 32);
+  is(16 * kMiB, LibraryAlgorithm::all_pairs, Protocol::simple, 32);
+  is(32 * kMiB, LibraryAlgorithm::ring, Protocol::simple, 56);
+}
+
+TEST(LibraryTuner, VersionsDiffer) {
+  // Trees with Simple cost 28 us a step before 2.23, so that LL128 keeps larger sizes.
+  const auto at_512m = [](const char* version) {
+    return plan(CommunicationLibrary(nodes_of_8("A100", 2, 16, 12.5, version)), 512 * kMiB).protocol;
+  };
+  EXPECT_EQ(at_512m("2.22"), Protocol::ll128);
+  EXPECT_EQ(at_512m("2.23"), Protocol::simple);
+  EXPECT_EQ(CommunicationLibrary(one_node("H100", "2.14")).nvls_graph().channels, 0u);
+}
+
+TEST(LibraryTuner, OperationsWithoutTrees) {
+  const CommunicationLibrary library(nodes_of_8("H100", 4, 8, 50));
+  for (const LibraryOp op :
+       {LibraryOp::all_gather, LibraryOp::reduce_scatter, LibraryOp::broadcast, LibraryOp::reduce})
+    for (uint64_t bytes = 1; bytes <= kGiB; bytes *= 4)
+      EXPECT_EQ(plan(library, bytes, op).algorithm, LibraryAlgorithm::ring) << to_string(op) << bytes;
+  LibraryMachine alone = nodes_of_8("H100", 8, 1, 50);
+  alone.gpus_per_node = 1;
+  alone.links = NodeLinks::none;
+  EXPECT_EQ(plan(CommunicationLibrary(alone), 64 * kKiB, LibraryOp::all_gather).algorithm,
+            LibraryAlgorithm::pat);
+  alone.version = "2.22";
+  EXPECT_EQ(plan(CommunicationLibrary(alone), 64 * kKiB, LibraryOp::all_gather).algorithm,
+            LibraryAlgorithm::ring);
+  EXPECT_EQ(plan(CommunicationLibrary(alone), 4 * kKiB, LibraryOp::all_reduce).algorithm,
+            LibraryAlgorithm::tree);
+}
+
+TEST(LibraryTuner, SocketsTakeSimpleAlone) {
+  const CommunicationLibrary library(socket_pair());
+  for (uint64_t bytes = 1; bytes <= kGiB; bytes *= 8)
+    EXPECT_EQ(plan(library, bytes).protocol, Protocol::simple);
+}
+
+// -- channels and closed forms
+
+TEST(LibraryWork, ARingWithLlTakesAChannelPer32KiBOf8Ranks) {
+  const CommunicationLibrary library(one_node("H100"));
+  EXPECT_EQ(plan(library, 1).channels, 1u);
+  EXPECT_EQ(plan(library, 64 * kKiB - 1).channels, 1u);
+  EXPECT_EQ(plan(library, 64 * kKiB).channels, 2u);
+  EXPECT_EQ(plan(library, 768 * kKiB).channels, 24u);
+  EXPECT_EQ(plan(library, kMiB).channels, 24u);
+}
+
+TEST(LibraryWork, RingWithLlBySum) {
+  const LibraryPlan p = plan(CommunicationLibrary(one_node("H100")), kMiB);
+  // 24 channels of half of 12 x 30 GB/s; 14 steps of 0.6 us and their bytes; base 6.6.
+  const double chunk = static_cast<double>(kMiB) / 24 / 8;
+  const double step = chunk / (180e3 / 24) + 0.6;
+  EXPECT_NEAR(p.time_us(kPlain), 6.6 + 14 * step, 1e-9);
+  // Each parameter does what it says.
+  EXPECT_NEAR(p.time_us({5, 1, 1}), 5 + p.time_us(kPlain), 1e-9);
+  EXPECT_NEAR(p.time_us({0, 2, 1}), 13.2 + 14 * (step + 0.6), 1e-9);
+  EXPECT_NEAR(p.time_us({0, 1, 2}), 6.6 + 14 * (chunk / (360e3 / 24) + 0.6), 1e-9);
+}
+
+TEST(LibraryWork, RingWithSimpleBySum) {
+  LibraryMachine machine = one_node("A100");
+  const LibraryPlan p = plan(CommunicationLibrary(machine), kGiB);
+  ASSERT_EQ(p.algorithm, LibraryAlgorithm::ring);
+  ASSERT_EQ(p.protocol, Protocol::simple);
+  ASSERT_EQ(p.channels, 24u);
+  // 2 MiB chunks in two slices: a loop of a channel is 16 MiB, and there is a rest.
+  const double share = static_cast<double>(kGiB) / 24;
+  const double loop = 8.0 * 2 * kMiB;
+  const double loops = std::floor(share / loop);
+  const auto step = [](double bytes) {
+    const double tau = bytes / 2 / 10e3 + 1.5;
+    return std::max(2 * tau, tau + 3.4 - 1.5);
+  };
+  EXPECT_NEAR(p.time_us(kPlain), 8.4 + 14 * (loops * step(2.0 * kMiB) + step((share - loops * loop) / 8)),
+              1e-6);
+}
+
+TEST(LibraryWork, NvlsBySum) {
+  const LibraryPlan p = plan(CommunicationLibrary(one_node("H100")), 64 * kMiB);
+  const double bandwidth = 8 * 40 * 0.85 * 7 / 8 * 2 * 8 / 14;  // GB/s of the buffer
+  const double loop = 16.0 * 8 * 64 * kKiB;
+  EXPECT_NEAR(p.time_us(kPlain), 25 + (64.0 * kMiB / loop + 1.7) * (loop / (bandwidth * 1e3) + 1.5), 1e-6);
+}
+
+TEST(LibraryWork, SmallCallsOfManyGpusAreNoWholeLoop) {
+  LibraryMachine machine = one_node("GB200");
+  machine.gpus_per_node = 72;
+  const LibraryPlan p = plan(CommunicationLibrary(machine), kKiB);
+  ASSERT_EQ(p.algorithm, LibraryAlgorithm::nvls);
+  EXPECT_LT(p.time_us(kPlain), 25 + 3 * 1.5);
+}
+
+TEST(LibraryWork, AllPairsBySum) {
+  const CommunicationLibrary library(mi300x());
+  const double bus = 14.0 / 8;
+  EXPECT_NEAR(plan(library, 64 * kKiB).time_us(kPlain), bus * 64 * kKiB / (0.485 * 7 * 48e3), 1e-9);
+  EXPECT_NEAR(plan(library, 2 * kMiB).time_us(kPlain), 2 * 2.1 + bus * 2 * kMiB / (0.669 * 7 * 48e3), 1e-9);
+}
+
+TEST(LibraryWork, NothingToSend) {
+  const CommunicationLibrary library(one_node("H100"));
+  EXPECT_EQ(plan(library, 0).algorithm, LibraryAlgorithm::none);
+  EXPECT_EQ(plan(library, 0).time_us({5, 1, 1}), 0);
+  EXPECT_EQ(plan(library, kMiB, LibraryOp::all_reduce, {1}).time_us({5, 1, 1}), 5);
+  EXPECT_GT(plan(library, 1).time_us(kPlain), 6.6);
+}
+
+TEST(LibraryWork, EveryShapeAndSizeHasATimeThatGrows) {
+  const std::vector<LibraryMachine> machines = {dgx_1v(),
+                                                one_node("A100"),
+                                                one_node("H100"),
+                                                nodes_of_8("A100", 2, 8, 25),
+                                                nodes_of_8("H100", 16, 8, 50),
+                                                socket_pair(),
+                                                nodes_of_8("B200", 3, 4, 100),
+                                                mi300x(),
+                                                [] {
+                                                  LibraryMachine m = mi300x();
+                                                  m.nodes = 4;
+                                                  m.nic_bandwidth = 50;
+                                                  return m;
+                                                }()};
+  for (const LibraryMachine& machine : machines) {
+    const CommunicationLibrary library(machine);
+    for (int op = 0; op < library::kLibraryOps; ++op) {
+      for (const std::vector<uint32_t>& ranks :
+           {std::vector<uint32_t>{}, {2}, {1, machine.nodes > 1 ? 1u : 0u}, {machine.gpus_per_node}}) {
+        double before = 0;
+        for (uint64_t bytes : {uint64_t{1}, uint64_t{7}, 100 * kKiB + 1, 3 * kMiB + 5, 16 * kGiB}) {
+          const LibraryPlan p = plan(library, bytes, static_cast<LibraryOp>(op), ranks);
+          const double time = p.time_us({1, 1, 1});
+          EXPECT_TRUE(std::isfinite(time)) << machine.gpu << to_string(p.op) << bytes;
+          EXPECT_GE(time, 1) << machine.gpu << to_string(p.op) << bytes;
+          EXPECT_GE(time, before) << machine.gpu << to_string(p.op) << bytes;
+          before = time;
+          if (p.ranks < 2) continue;
+          EXPECT_GE(p.channels, 1u);
+          EXPECT_LE(p.channels, 128u);
+          EXPECT_GE(p.channel_bytes * p.channels, bytes);
+        }
+      }
+    }
+  }
+}
+
+TEST(LibraryWork, CommunicatorsOfAPartUseItsNicsAndLinks) {
+  const CommunicationLibrary library(nodes_of_8("H100", 2, 8, 50));
+  const double all = plan(library, kGiB, LibraryOp::all_gather).time_us(kPlain);
+  const double rail = plan(library, kGiB, LibraryOp::all_gather, {1, 1}).time_us(kPlain);
+  // One NIC in place of eight, and half of the buffer crosses it in place of all.
+  EXPECT_GT(rail, 3 * all);
+  EXPECT_GT(rail, kGiB / 2 / 50e3);
+  EXPECT_EQ(plan(library, kGiB, LibraryOp::all_reduce, {8, 0}).nodes, 1u);
+  // The node's algorithms, not the network's.
+  EXPECT_EQ(plan(library, kGiB, LibraryOp::all_reduce, {8, 0}).algorithm, LibraryAlgorithm::nvls);
+}
+
+// -- bad input
+
+TEST(LibraryErrors, NameWhatIsWrongAndWhatIsAllowed) {
+  EXPECT_TRUE(says(refusal(one_node("H101")), "'H101' is no GPU"));
+  EXPECT_TRUE(says(refusal(one_node("H101")), "V100, A100"));
+  EXPECT_TRUE(says(refusal(one_node("H100", "1.9")), "2.14 to 2.30"));
+  EXPECT_TRUE(says(refusal(one_node("H100", "newest")), "no version of nccl"));
+  EXPECT_TRUE(says(refusal(nodes_of_8("H100", 2, 8, 0)), "nic_bandwidth"));
+  LibraryMachine machine = one_node("MI300X");
+  machine.kind = LibraryKind::rccl;
+  EXPECT_TRUE(says(refusal(machine), "fully_connected"));
+  machine = one_node("H100");
+  machine.links = NodeLinks::cube_mesh;
+  EXPECT_TRUE(says(refusal(machine), "V100"));
+  machine = one_node("L40S");
+  EXPECT_TRUE(says(refusal(machine), "pcie"));
+  machine.links = NodeLinks::pcie;
+  EXPECT_EQ(refusal(machine), "accepted");
+  machine = one_node("h100", "2.27.3-1");
+  EXPECT_EQ(refusal(machine), "accepted");
+}
+
+}  // namespace
+}  // namespace weft::test
