@@ -159,6 +159,22 @@ TEST_F(Library, LinesOfADimensionAreCommunicatorsOfTheirOwn) {
   EXPECT_EQ(ended(rows[7]), 20'000'000 + time);
 }
 
+TEST_F(Library, MessagesWaitForTheLibrarysLaunchAndLatency) {
+  std::vector<Nodes> ranks(8, Nodes{make(9, "nothing", ChakraProtoMsg::METADATA_NODE)});
+  // Two messages of one stream: the small one, with LL, does not overtake the large one.
+  ranks[0] = {trace::test::send(1, 1, kMiB, 0), trace::test::send(2, 1, 8, 0)};
+  ranks[1] = {trace::test::receive(1, 0, kMiB, 0), trace::test::receive(2, 0, 8, 0)};
+  traces(ranks);
+  const Ran ran = run_traces(kH100);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const library::LibraryPlan plan =
+      library::CommunicationLibrary(one_node("H100")).plan({LibraryOp::send, kMiB, {2}});
+  const double delay = 5 + plan.base_us + plan.latency_us + static_cast<double>(plan.loops) * plan.sigma_us;
+  EXPECT_GT(delay, 15);
+  const double links = (kMiB + 8) / 450e3 + 0.5;  // us: bytes, and two hops of 250 ns
+  EXPECT_NEAR(static_cast<double>(ended(read_csv(at("out/ranks.csv"))[1])), (delay + links) * 1e6, 2e4);
+}
+
 TEST_F(Library, Refusals) {
   refused({"--set", "collectives.gpu=H101"}, {"collectives.gpu", "'H101'", "H100"});
   refused({"--set", "collectives.library_version=9.9"}, {"collectives.library_version", "2.14 to 2.30"});
