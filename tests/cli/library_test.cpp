@@ -88,6 +88,13 @@ TEST_F(Library, JsonAndTableHaveThePlan) {
   EXPECT_EQ(row.at("channels"), 16);
 }
 
+TEST_F(Library, DescribeTellsOfIt) {
+  const Ran ran = weft({"describe", config(kH100)});
+  EXPECT_NE(ran.out.find("library: nccl 2.30, 1 node(s) of 8 H100; rings 12 x 30 GB/s"), std::string::npos)
+      << ran.out;
+  EXPECT_EQ(ran.out.find("plan:"), std::string::npos) << ran.out;
+}
+
 TEST_F(Library, WithoutItNothingIsSaidOfIt) {
   const std::string plain =
       "weft: 1\ntopology: {notation: Switch(8), dimensions: [{bandwidth: 450 GB/s, latency: 250 ns}]}\n";
