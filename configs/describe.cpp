@@ -363,11 +363,15 @@ std::string describe_text(const Config& config) {
   if (config.memory_pool) out += describe_pool(*config.memory_pool, config.npus());
   if (config.host_memory)
     out += describe_tiers(*config.host_memory, config.nvme ? &*config.nvme : nullptr, config.npus());
-  out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
-                     print_time(config.nmu.endpoint_delay),
-                     config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
-                                                              : plural(config.collectives.chunks, "chunk"),
-                     to_string(config.collectives.order));
+  if (config.collectives.library.on())
+    out += fmt::format("NMU: endpoint delay {}; collectives by {}\n", print_time(config.nmu.endpoint_delay),
+                       to_string(config.collectives.library.kind));
+  else
+    out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
+                       print_time(config.nmu.endpoint_delay),
+                       config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
+                                                                : plural(config.collectives.chunks, "chunk"),
+                       to_string(config.collectives.order));
   out += rules_text("rules for collectives", config.collectives.rules, "the general settings");
   out += rules_text("fidelity rules", config.fidelity_rules, "its dimensions' own fidelity");
   return out;
