@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -47,6 +48,7 @@ struct RunOptions {
   RecordOptions record;
   CriticalPathOptions path;
   TimelineOptions timeline;
+  std::function<void(const RunResult&)> told;  ///< after the results; may be empty
 };
 
 Config load(const RunOptions& options) {
@@ -233,10 +235,21 @@ ExitCode run(const RunOptions& options) {
     print(table);
   }
   checks.tell(options.json);
+  if (options.told) options.told(result);
   return timeline.conclude(conclude(config, *job, result, finished, expected));
 }
 
 }  // namespace
+
+ExitCode run_file(const std::string& config, const std::string& out,
+                  const std::function<void(const RunResult&)>& told) {
+  RunOptions options;
+  options.workload.config = config;
+  options.out = out;
+  options.has_out = true;
+  options.told = told;
+  return run(options);
+}
 
 void add_run_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();
