@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Network files: Garnet texts and analytical JSON of ASTRA-sim 1.x, YAML of 2.x, and the ones of ns-3 and htsim.
+// Network files: Garnet texts and analytical JSON of ASTRA-sim 1.x, YAML of 2.x, and the ones of ns-3 and
+// htsim.
 
 #include <fmt/format.h>
 
@@ -44,7 +45,8 @@ const InputKey& needed(InputKeys& keys, const char* name, const char* other = nu
 
 void same_length(const InputKeys& keys, const InputKey& key, size_t count) {
   if (key.values.size() != count)
-    keys.fail(key, fmt::format("has {} values for {} dimensions; give one for each", key.values.size(), count));
+    keys.fail(key,
+              fmt::format("has {} values for {} dimensions; give one for each", key.values.size(), count));
 }
 
 std::string kind_of(const InputKeys& keys, const InputKey& key, size_t i) {
@@ -57,7 +59,8 @@ std::string kind_of(const InputKeys& keys, const InputKey& key, size_t i) {
 void check_machine(const InputKeys& keys, const InputKey& counts, const Imported& imported) {
   double npus = 1;
   for (const ImportedDimension& d : imported.dimensions) npus *= static_cast<double>(d.size);
-  if (npus > double{1u << 24}) keys.fail(counts, fmt::format("makes {} NPUs, more than the 2^24 of a machine", npus));
+  if (npus > double{1u << 24})
+    keys.fail(counts, fmt::format("makes {} NPUs, more than the 2^24 of a machine", npus));
 }
 
 /// YAML of 2.x.
@@ -92,7 +95,8 @@ void import_yaml(const ImportOptions& options, InputKeys& keys, Imported& import
     imported.switching = "store_and_forward";
     if (n > 1)
       imported.remarks.push_back(
-          "the congestion-aware back end has one dimension only; Weft runs all of them at `message` fidelity");
+          "the congestion-aware back end has one dimension only; Weft runs all of them at `message` "
+          "fidelity");
   } else if (n > 1) {
     imported.remarks.push_back(
         "a message over several dimensions pays its first one only in ASTRA-sim, and all of them in Weft");
@@ -151,19 +155,24 @@ class AnalyticalImport {
     keys_.tell(kinds, "topology.notation", V::exact);
     keys_.tell(sizes, "topology.notation", V::exact);
     keys_.tell(links, "topology.dimensions[].links_per_npu", few ? V::approximate : V::exact,
-               few ? "too few links for a pair on a ring, or one to each peer: ASTRA-sim then has no bandwidth; here 1" : "");
+               few ? "too few links for a pair on a ring, or one to each peer: ASTRA-sim then has no "
+                     "bandwidth; here 1"
+                   : "");
     keys_.tell(bandwidth, "topology.dimensions[].bandwidth", V::exact, "GiB/s");
-    keys_.tell(latency, "topology.dimensions[].latency", V::exact, odd_latency ? "with those of NIC and router" : "");
+    keys_.tell(latency, "topology.dimensions[].latency", V::exact,
+               odd_latency ? "with those of NIC and router" : "");
     if (nic != nullptr)
       keys_.tell(*nic, "topology.dimensions[].latency", far_ring ? V::approximate : V::exact,
                  far_ring ? "counted at each hop of a ring" : "");
-    if (router != nullptr) keys_.tell(*router, "topology.dimensions[].latency", V::exact, "half of it at each hop of a Switch");
+    if (router != nullptr)
+      keys_.tell(*router, "topology.dimensions[].latency", V::exact, "half of it at each hop of a Switch");
     memory(n);
     keys_.take("dimension-type", "", V::ignored, "only ASTRA-sim's cost model reads it");
     keys_.take("use-fast-version", "", V::ignored, "ASTRA-sim does not use it");
     if (n > 1)
       imported_.remarks.push_back(
-          "a message over several dimensions pays its highest one only in ASTRA-sim, and all of them in Weft");
+          "a message over several dimensions pays its highest one only in ASTRA-sim, and all of them in "
+          "Weft");
   }
 
  private:
@@ -212,7 +221,8 @@ class AnalyticalImport {
       else
         keys_.tell(*key, "", hidden ? V::exact : V::no_counterpart,
                    hidden ? "the link is slower for every size"
-                          : "the time of the memory for small or large messages; Weft has `collectives.reduction: hbm`");
+                          : "the time of the memory for small or large messages; Weft has "
+                            "`collectives.reduction: hbm`");
     }
   }
 
@@ -253,12 +263,14 @@ class GarnetImport {
       if (word == "NV_Switch") keys_.take("package-rings");
     }
     check_machine(keys_, npus, imported_);
-    for (const InputKey* key : {&npus, &packages, &rows, &topology}) keys_.tell(*key, "topology.notation", V::exact);
+    for (const InputKey* key : {&npus, &packages, &rows, &topology})
+      keys_.tell(*key, "topology.notation", V::exact);
     rest();
   }
 
  private:
-  void add(const char* kind, uint64_t size, const char* width, const char* latency, const char* links, bool local) {
+  void add(const char* kind, uint64_t size, const char* width, const char* latency, const char* links,
+           bool local) {
     ImportedDimension dimension;
     dimension.kind = kind;
     dimension.size = size;
@@ -267,13 +279,15 @@ class GarnetImport {
     dimension.bandwidth = decimal(keys_.number(bits) / 8) + " GB/s";
     const InputKey& cycles = needed(keys_, latency);
     const InputKey* router = keys_.take("router-latency");
-    dimension.latency = decimal(keys_.number(cycles) + (router == nullptr ? 0 : keys_.number(*router))) + " ns";
+    dimension.latency =
+        decimal(keys_.number(cycles) + (router == nullptr ? 0 : keys_.number(*router))) + " ns";
     if (const InputKey* parallel = keys_.take(links)) {
       dimension.links = std::max<uint64_t>(keys_.whole(*parallel), 1);
-      keys_.tell(*parallel, "topology.dimensions[].links_per_npu", dimension.links == 1 ? V::exact : V::approximate,
+      keys_.tell(*parallel, "topology.dimensions[].links_per_npu",
+                 dimension.links == 1 ? V::exact : V::approximate,
                  dimension.links == 1 ? ""
-                                      : local ? "each ring has its own links in Garnet; here they work as one"
-                                              : "each has its own links and queue in Garnet; here they work as one");
+                 : local              ? "each ring has its own links in Garnet; here they work as one"
+                                      : "each has its own links and queue in Garnet; here they work as one");
     }
     if (told_.insert(width).second)
       keys_.tell(bits, "topology.dimensions[].bandwidth", V::exact, "bits per cycle at 1 GHz");
@@ -291,12 +305,14 @@ class GarnetImport {
       list += fmt::format("{}{}", rank == 0 ? "" : ", ", rank % l + l * (vertical + v * horizontal));
     }
     imported_.mapping = "[" + list + "]";
-    imported_.remarks.push_back("topology.mapping: ranks count horizontal before vertical, collectives go vertical first");
+    imported_.remarks.push_back(
+        "topology.mapping: ranks count horizontal before vertical, collectives go vertical first");
   }
 
   void rest() {
     keys_.take("router-latency", "topology.dimensions[].latency", V::exact, "a part of each hop's");
-    for (const char* name : {"flit-width", "vcs-per-vnet", "buffers-per-vc", "local-packet-size", "package-packet-size"})
+    for (const char* name :
+         {"flit-width", "vcs-per-vnet", "buffers-per-vc", "local-packet-size", "package-packet-size"})
       keys_.take(name, "packet.*", V::ignored, "of packets; the machine is at `message` fidelity");
     keys_.take("routing-algorithm", "", V::exact, "neighbours on rings, straight through switches");
     for (const char* name : {"local-link-efficiency", "package-link-efficiency"})
@@ -319,7 +335,8 @@ bool begins_with_number(const std::string& text) {
 }  // namespace
 
 void import_network(const ImportOptions& options, Imported& imported) {
-  const InputKind kind{"network", ExitCode::usage, "check the path; it is a network file of ASTRA-sim", uint64_t{64} << 20};
+  const InputKind kind{"network", ExitCode::usage, "check the path; it is a network file of ASTRA-sim",
+                       uint64_t{64} << 20};
   const std::string text = read_input(options.network, kind);
   if (begins_with_number(text)) {
     import_ns3_topology(options.network, text, imported);
@@ -341,8 +358,9 @@ void import_network(const ImportOptions& options, Imported& imported) {
     import_ns3_config(options.network, imported);
     return;
   } else {
-    keys.fail("is no network file that is known: it has neither `npus_count` (ASTRA-sim 2.x), `topologies-per-dim` "
-              "(analytical 1.x), `num-npus` (Garnet) nor `TOPOLOGY_FILE` (ns-3)");
+    keys.fail(
+        "is no network file that is known: it has neither `npus_count` (ASTRA-sim 2.x), `topologies-per-dim` "
+        "(analytical 1.x), `num-npus` (Garnet) nor `TOPOLOGY_FILE` (ns-3)");
   }
   keys.tell_unknown();
 }

@@ -143,7 +143,7 @@ class SystemImport {
       set("collectives.active_chunks_per_dimension", std::to_string(active));
       keys_.tell(*key, fmt::format("collectives.active_chunks_per_dimension: {}", active),
                  active == 1 ? V::exact : V::approximate,
-                 active == 1 ? "" : "ASTRA-sim's analytical network lets active chunks share no link");
+                 active == 1 ? "" : "active chunks do not slow each other in ASTRA-sim's analytical network");
     }
     if (options_.queues > 1) {
       set("collectives.queues_per_dimension", std::to_string(options_.queues));

@@ -47,7 +47,8 @@ class InputKeys {
   const InputKey* take(const std::string& name, const std::string& weft, Verdict verdict,
                        const std::string& why = "");
   /// The same of a key that nobody has looked up.
-  void take_if_unused(const std::string& name, const std::string& weft, Verdict verdict, const std::string& why);
+  void take_if_unused(const std::string& name, const std::string& weft, Verdict verdict,
+                      const std::string& why);
   /// A row for a key that take() gave.
   void tell(const InputKey& key, const std::string& weft, Verdict verdict, const std::string& why = "");
   /// Rows for all keys that nobody looked up.

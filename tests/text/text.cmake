@@ -6,5 +6,7 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME text_conversion
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/conversion_test.py $<TARGET_FILE:weft> ${WEFT_DATA_DIR})
-  set_tests_properties(text_conversion PROPERTIES LABELS cli TIMEOUT 600)
+  add_test(NAME text_astra
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/astra_test.py $<TARGET_FILE:weft> ${WEFT_DATA_DIR})
+  set_tests_properties(text_conversion text_astra PROPERTIES LABELS cli TIMEOUT 600)
 endif()
