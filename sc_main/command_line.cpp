@@ -21,6 +21,7 @@
 #include "sc_main/command_describe.h"
 #include "sc_main/command_diff.h"
 #include "sc_main/command_generate.h"
+#include "sc_main/command_import.h"
 #include "sc_main/command_machine.h"
 #include "sc_main/command_memory.h"
 #include "sc_main/command_pool.h"
@@ -154,6 +155,8 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
   add_schema_command(app, action);
   add_generate_command(app, action);
   add_trace_command(app, action);
+  add_import_command(app, action);
+  add_astra_command(app, action);
 }
 
 /// Takes what stands behind the first `--` of `weft sweep` from the arguments.

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -47,6 +48,7 @@ struct RunOptions {
   RecordOptions record;
   CriticalPathOptions path;
   TimelineOptions timeline;
+  std::function<void(const RunResult&)> told;  ///< after the results; may be empty
 };
 
 Config load(const RunOptions& options) {
@@ -59,12 +61,14 @@ Config load(const RunOptions& options) {
   if (!options.waves_budget.empty())
     output.waves_budget = parse_budget("--waves-budget", "output.waves_budget", options.waves_budget);
   set_timeline(options.timeline, output);
-  if (config.workload.trace.empty() && config.jobs.empty())
+  if (config.workload.trace.empty() && config.workload.text.file.empty() && config.jobs.empty())
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `workload.trace` is not set, so there is nothing to run; set it to the prefix "
                     "of the traces (rank r reads PREFIX.r.et), in the file, with `--set "
-                    "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces",
+                    "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces; a "
+                    "text workload of "
+                    "ASTRA-sim 1.0 runs with `--text FILE`",
                     config.file));
   return config;
 }
@@ -231,10 +235,21 @@ ExitCode run(const RunOptions& options) {
     print(table);
   }
   checks.tell(options.json);
+  if (options.told) options.told(result);
   return timeline.conclude(conclude(config, *job, result, finished, expected));
 }
 
 }  // namespace
+
+ExitCode run_file(const std::string& config, const std::string& out,
+                  const std::function<void(const RunResult&)>& told) {
+  RunOptions options;
+  options.workload.config = config;
+  options.out = out;
+  options.has_out = true;
+  options.told = told;
+  return run(options);
+}
 
 void add_run_command(CLI::App& app, Action& action) {
   auto options = std::make_shared<RunOptions>();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sc_main/console.h"
+#include "sc_main/trace_convert.h"
 #include "workload/trace/trace_index.h"
 #include "workload/trace/trace_info.h"
 
@@ -40,9 +41,14 @@ ExitCode info(const InfoOptions& options) {
 }  // namespace
 
 void add_trace_command(CLI::App& app, Action& action) {
-  CLI::App* trace = app.add_subcommand("trace", "Look into Chakra execution traces");
+  CLI::App* trace =
+      app.add_subcommand("trace", "Look into Chakra execution traces, or make them of other formats");
   trace->require_subcommand(1);
-  trace->footer("Examples:\n  weft trace info traces/llm.0.et");
+  trace->footer(
+      "Examples:\n"
+      "  weft trace info traces/llm.0.et\n"
+      "  weft trace convert --from text workload.txt --ranks 8 --out traces");
+  add_convert_command(*trace, action);
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = trace->add_subcommand(
       "info", "Nodes by type, bytes, groups, dangling dependencies and the longest path of traces");

@@ -35,6 +35,24 @@ void check_window(const Config& config) {
                               config.file, print_time(output.waves_from), print_time(output.waves_to)));
 }
 
+/// What text workloads and traces have not in common.
+void check_text_keys(const Config& config, const WorkloadOptions& options) {
+  const WorkloadConfig& workload = config.workload;
+  if (workload.text.file.empty()) {
+    if (options.passes != 0)
+      throw UserError(ExitCode::usage, "--passes is for text workloads; add --text FILE or `workload.text`");
+    return;
+  }
+  const auto both = [&](const char* key) {
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: `workload.text` and `{}` are both set; leave one of them out", config.file, key));
+  };
+  if (!workload.trace.empty()) both("workload.trace");
+  if (!workload.groups.empty()) both("workload.groups");
+  if (!config.jobs.empty()) both("jobs");
+}
+
 RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
   return of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
 }
@@ -44,8 +62,13 @@ template <typename Fold>
 Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fold) {
   const RankMap ranks = ranks_of(config, of);
   Workload workload;
-  workload.traces =
-      std::make_unique<const trace::JobTrace>(trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict));
+  if (!of.text.file.empty()) {
+    workload.text = std::make_unique<const text::TextJob>(text::make_text_job(config, of));
+    workload.traces = std::make_unique<const trace::JobTrace>(trace::open_job(workload.text->traces));
+  } else {
+    workload.traces = std::make_unique<const trace::JobTrace>(
+        trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict));
+  }
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,
       ranks.whole() ? fold(*workload.traces)
@@ -86,6 +109,13 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
       .add_option("--trace", options.trace,
                   "Prefix of the traces (workload.trace), from the working directory")
       ->type_name("PREFIX");
+  command
+      .add_option("--text", options.text,
+                  "Text workload of ASTRA-sim 1.0, in place of traces (workload.text)")
+      ->type_name("FILE");
+  command.add_option("--passes", options.passes, "Passes of the training loop of --text (workload.passes)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000000u));
   CLI::Option* const groups =
       command.add_option("--groups", options.groups, "Communicator groups (workload.groups), JSON")
           ->type_name("FILE");
@@ -108,10 +138,22 @@ Config load_workload(const WorkloadOptions& options) {
     return load_jobs(options);
   }
   Config config = machines::load_config_or_machine(options.config, options.machine, options.sets);
-  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups))
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: `jobs` name the traces; leave --trace and --groups out", config.file));
-  if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
+  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups || !options.text.empty()))
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: `jobs` name the traces; leave --trace, --text and --groups out", config.file));
+  if (!options.trace.empty() && !options.text.empty())
+    throw UserError(ExitCode::usage, "--trace and --text are both there; give one of them");
+  if (!options.trace.empty()) {
+    config.workload.trace = absolute(options.trace);
+    config.workload.text.file.clear();
+  }
+  if (!options.text.empty()) {
+    config.workload.text.file = absolute(options.text);
+    config.workload.trace.clear();
+  }
+  if (options.passes != 0) config.workload.text.passes = options.passes;
+  check_text_keys(config, options);
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.strict) config.workload.strict = true;
   return config;

@@ -14,6 +14,7 @@
 #include "sc_main/memory_check.h"
 #include "sc_models/memory_estimate.h"
 #include "workload/graph/checked_job.h"
+#include "workload/text/text_job.h"
 #include "workload/trace/workload_check.h"
 
 namespace CLI {
@@ -27,7 +28,8 @@ struct WorkloadOptions {
   std::string machine;  ///< in place of `config`
   std::vector<std::string> sets;
   std::vector<std::string> jobs;  ///< files of `--job`
-  std::string trace, groups;
+  std::string trace, groups, text;
+  uint32_t passes = 0;  ///< 0: as the configuration says
   bool has_groups = false;
   bool strict = false;
   bool no_fold = false;
@@ -51,6 +53,7 @@ struct Workload {
   std::unique_ptr<const trace::JobTrace> traces;
   std::unique_ptr<graph::CheckedJob> job;
   MemoryEstimate memory;
+  std::unique_ptr<const text::TextJob> text;  ///< where `traces` come from; null: files
 };
 
 /// Reads the traces that `config.workload` names. Throws UserError for whatever keeps the run from beginning:

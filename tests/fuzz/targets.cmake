@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The fuzz targets, and what each links; sources besides its own. A target is <name>_fuzz.cpp with its seeds in corpus/<name>.
-set(WEFT_FUZZ_TARGETS chakra groups yaml options graph routes custom tuner measured)
+set(WEFT_FUZZ_TARGETS chakra groups yaml options graph routes custom tuner measured text)
 set(WEFT_FUZZ_LINKS_chakra weft::workload)
 set(WEFT_FUZZ_LINKS_groups weft::workload)
 set(WEFT_FUZZ_LINKS_yaml weft::sc_models)
@@ -13,3 +13,4 @@ set(WEFT_FUZZ_LINKS_routes weft::configs)
 set(WEFT_FUZZ_LINKS_custom weft::workload)
 set(WEFT_FUZZ_LINKS_tuner weft::workload)
 set(WEFT_FUZZ_LINKS_measured weft_calibrate)
+set(WEFT_FUZZ_LINKS_text weft::workload)

@@ -40,6 +40,9 @@ enum class Key {
   location,
   remote,
   in_switch,
+  duration,
+  delay,
+  order,
   tensors
 };
 
@@ -55,7 +58,8 @@ Key key_of(std::string_view name) {
              : name == "outputs" ? Key::tensors
                                  : Key::other;
     case 8:
-      return name == "comm_src"   ? Key::comm_src
+      return name == "delay_ps"   ? Key::delay
+             : name == "comm_src" ? Key::comm_src
              : name == "comm_dst" ? Key::comm_dst
              : name == "comm_tag" ? Key::comm_tag
                                   : Key::other;
@@ -71,9 +75,9 @@ Key key_of(std::string_view name) {
              : name == "iteration" ? Key::iteration
                                    : Key::other;
     case 10:
-      return name == "tensor_loc" ? Key::location : Key::other;
+      return name == "tensor_loc" ? Key::location : name == "comm_order" ? Key::order : Key::other;
     case 11:
-      return name == "tensor_size" ? Key::tensor_size : Key::other;
+      return name == "tensor_size" ? Key::tensor_size : name == "duration_ps" ? Key::duration : Key::other;
     case 12:
       return name == "involved_dim" ? Key::involved_dim : Key::other;
     case 13:
@@ -285,6 +289,15 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
     case Key::algorithm:
       text(name, value, node_.algorithm);
       return true;
+    case Key::duration:
+      if (count(name, value, node_.duration)) node_.has_duration = true;
+      return true;
+    case Key::delay:
+      count(name, value, node_.delay);
+      return true;
+    case Key::order:
+      order(name, value);
+      return true;
     case Key::tensors:
       if (value.shape == Value::Shape::list) note_tensors();
       return true;
@@ -390,6 +403,19 @@ void AttributeReader::priority(std::string_view name, const Value& value) {
     const auto n = static_cast<int32_t>(value.magnitude);
     node_.priority = value.negative ? -n : n;
   }
+}
+
+void AttributeReader::order(std::string_view name, const Value& value) {
+  if (value.shape != Value::Shape::text) {
+    note(name, value);
+    return;
+  }
+  for (int i = 1; i < kIssueOrders; ++i) {
+    node_.order = static_cast<IssueOrder>(i);
+    if (value.bytes.text() == to_string(node_.order)) return;
+  }
+  node_.order = IssueOrder::none;
+  fail("{} is \"{}\", but the orders are system, lifo, fifo and highest", name, value.bytes.text());
 }
 
 void AttributeReader::location(std::string_view name, const Value& value) {

@@ -61,6 +61,7 @@ class AttributeReader {
   void group_name(std::string_view name, const Value& value);
   void text(std::string_view name, const Value& value, std::string& out);
   void priority(std::string_view name, const Value& value);
+  void order(std::string_view name, const Value& value);
   void location(std::string_view name, const Value& value);
   bool dimensions(std::string_view name, const Value& value);
 

@@ -8,6 +8,9 @@
 //   involved_dim        list of bool or integers, or one bool
 //   pg_name             string, bytes or integer
 //   root, comm_root, root_rank   rank of a rooted collective
+//   duration_ps         in place of duration_micros, exactly
+//   delay_ps            of METADATA: it lasts so long, without a slot
+//   comm_order          of a collective: system, lifo, fifo or highest (docs/guide/text_workloads.md)
 //   iteration           of the training loop, a whole number
 //   tensor_loc          of MEM_LOAD / MEM_STORE: 0 local, 1 remote, 2 host, 3 nvme, or the word as a string
 //   is_remote           of such a node without tensor_loc: 0 local, anything else remote memory
