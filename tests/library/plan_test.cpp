@@ -125,6 +125,25 @@ TEST(LibraryTuner, AllPairsProgramsOfRccl) {
   is(32 * kMiB, LibraryAlgorithm::ring, Protocol::simple, 56);
 }
 
+TEST(LibraryTuner, ProtocolsOfRccl) {
+  const auto in_node = [](const char* gpu, LibraryOp op, uint64_t bytes_a_rank) {
+    return plan(CommunicationLibrary(mi300x(gpu)), 8 * bytes_a_rank, op).protocol;
+  };
+  EXPECT_EQ(in_node("MI300X", LibraryOp::all_gather, 86 * kKiB), Protocol::ll);
+  EXPECT_EQ(in_node("MI300X", LibraryOp::all_gather, 87 * kKiB), Protocol::simple);
+  EXPECT_EQ(in_node("MI300X", LibraryOp::reduce_scatter, 345 * kKiB), Protocol::simple);
+  EXPECT_EQ(in_node("MI350X", LibraryOp::reduce_scatter, 345 * kKiB), Protocol::ll);
+  LibraryMachine nodes = mi300x();
+  nodes.nodes = 2;
+  nodes.nic_bandwidth = 50;
+  const CommunicationLibrary two(nodes);
+  EXPECT_EQ(plan(two, 16 * 512 * kKiB).protocol, Protocol::ll);
+  EXPECT_EQ(plan(two, 16 * 513 * kKiB).protocol, Protocol::ll128);
+  EXPECT_EQ(plan(two, 16 * 10 * kMiB).protocol, Protocol::simple);
+  nodes.nodes = 4;
+  EXPECT_EQ(plan(CommunicationLibrary(nodes), 32 * 10 * kMiB).protocol, Protocol::ll128);
+}
+
 TEST(LibraryTuner, VersionsDiffer) {
   // Trees with Simple cost 28 us a step before 2.23, so that LL128 keeps larger sizes.
   const auto at_512m = [](const char* version) {

@@ -154,6 +154,7 @@ void read_generation(const DocumentNode& node, Generation& g) {
   take(node, "ring_share", g.ring_share);
   take(node, "tree_share", g.tree_share);
   take(node, "ll128", g.ll128);
+  take(node, "node_ll", g.node_ll);
 }
 
 void read_gpus(const DocumentNode& root, Tables& tables) {

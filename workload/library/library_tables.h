@@ -39,6 +39,8 @@ struct Generation {
   // RCCL: shares of the links' bandwidth that its tuner reckons with.
   PerProtocol ring_share{}, tree_share{};
   bool ll128 = true;
+  std::array<uint64_t, 2>
+      node_ll{};  ///< RCCL: most bytes a rank with LL in a node: all_gather, reduce_scatter
 };
 
 struct Gpu {

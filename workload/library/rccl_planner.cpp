@@ -72,6 +72,21 @@ Protocol protocol_of(const Context& c, LibraryOp op, uint64_t bytes) {
   return c.generation.ll128 && each <= ll128 ? Protocol::ll128 : Protocol::simple;
 }
 
+/// In one node; nothing: the tuner decides.
+std::optional<Protocol> node_protocol(const Context& c, LibraryOp op, uint64_t bytes) {
+  if (op != LibraryOp::all_gather && op != LibraryOp::reduce_scatter) return std::nullopt;
+  const uint64_t most = c.generation.node_ll[op == LibraryOp::all_gather ? 0 : 1];
+  if (most == 0) return std::nullopt;
+  return bytes / c.shape.ranks <= most ? Protocol::ll : Protocol::simple;
+}
+
+/// The library takes the operation with this protocol, or leaves it to the tuner.
+bool may_take(const Context& c, LibraryOp op, uint64_t bytes, Protocol protocol) {
+  if (c.shape.nodes > 1) return protocol == protocol_of(c, op, bytes);
+  const std::optional<Protocol> fixed = node_protocol(c, op, bytes);
+  return fixed ? protocol == *fixed : protocol != Protocol::ll128;
+}
+
 double ring_latency(const Context& c, LibraryOp op, Protocol protocol) {
   const LatencyRow& row = c.tables.row(LibraryAlgorithm::ring);
   const uint32_t crossings = (op == LibraryOp::all_reduce ? 2 : 1) * (c.shape.nodes - 1);
@@ -124,9 +139,7 @@ LibraryPlan plan_rccl(const Context& c, LibraryOp op, uint64_t bytes, const Forc
       continue;
     if (forced.algorithm && *forced.algorithm != algorithm) continue;
     for (const Protocol p : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
-      if (forced.protocol ? *forced.protocol != p : c.shape.nodes > 1 && p != protocol_of(c, op, bytes))
-        continue;
-      if (!forced.protocol && c.shape.nodes == 1 && p == Protocol::ll128) continue;
+      if (forced.protocol ? *forced.protocol != p : !may_take(c, op, bytes, p)) continue;
       const double time = believed(c, op, algorithm, p, bytes);
       if (least >= 0 && time >= least) continue;
       least = time;
