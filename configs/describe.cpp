@@ -272,6 +272,14 @@ void draw_graph(const Config& config, std::string& out) {
                     print_time(link.latency), link.bidirectional ? "" : ", dir=forward");
 }
 
+std::string describe_collectives(const CollectivesConfig& collectives) {
+  if (collectives.library.on()) return fmt::format("collectives by {}", to_string(collectives.library.kind));
+  return fmt::format("collectives in {}, {} order",
+                     collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
+                                                       : plural(collectives.chunks, "chunk"),
+                     to_string(collectives.order));
+}
+
 }  // namespace
 
 std::string machine_name(const Config& config) {
@@ -363,11 +371,8 @@ std::string describe_text(const Config& config) {
   if (config.memory_pool) out += describe_pool(*config.memory_pool, config.npus());
   if (config.host_memory)
     out += describe_tiers(*config.host_memory, config.nvme ? &*config.nvme : nullptr, config.npus());
-  out += fmt::format("NMU: endpoint delay {}; collectives in {}, {} order\n",
-                     print_time(config.nmu.endpoint_delay),
-                     config.collectives.chunks == kAutoChunks ? std::string("as many chunks as pay (auto)")
-                                                              : plural(config.collectives.chunks, "chunk"),
-                     to_string(config.collectives.order));
+  out += fmt::format("NMU: endpoint delay {}; {}\n", print_time(config.nmu.endpoint_delay),
+                     describe_collectives(config.collectives));
   out += rules_text("rules for collectives", config.collectives.rules, "the general settings");
   out += rules_text("fidelity rules", config.fidelity_rules, "its dimensions' own fidelity");
   return out;

@@ -37,7 +37,6 @@
 #include "workload/collectives/data_layout.h"
 #include "workload/collectives/program_check.h"
 #include "workload/collectives/traffic_estimate.h"
-#include "workload/library/communication_library.h"
 
 namespace weft::cli {
 namespace {
@@ -225,30 +224,11 @@ class Runner {
   double all_ = 0;
 };
 
-/// The library, what its search has found, and the parameters.
-std::string library_line(const Config& config) {
-  const library::CommunicationLibrary of(library::LibraryMachine::of(config));
-  const library::LibraryMachine& machine = of.machine();
-  const LibraryParameters parameters = of.parameters(config.collectives.library);
-  const auto graph = [&](const char* name, const library::SearchGraph& found) {
-    std::string text = fmt::format("; {} {} x {:.4g} GB/s", name, found.channels, found.speed);
-    if (machine.nodes > 1 && found.inter_speed != found.speed)
-      text += fmt::format(" ({:.4g} between nodes)", found.inter_speed);
-    return text;
-  };
-  std::string line = fmt::format("# library: {} {}, {} node(s) of {} {}", to_string(machine.kind),
-                                 of.version(), machine.nodes, machine.gpus_per_node, machine.gpu);
-  line += graph("rings", of.ring_graph()) + graph("trees", of.tree_graph());
-  if (of.nvls_graph().channels != 0) line += graph("nvls", of.nvls_graph());
-  return line + fmt::format("; launch {:.4g} us, latencies x {:.4g}, bandwidths x {:.4g}\n",
-                            parameters.launch_us, parameters.latency_scale, parameters.bandwidth_scale);
-}
-
 /// Of the plans: the chunks if they were chosen, and the links of the largest size.
 std::string plan_lines(const Config& config, const CollectiveOptions& options, CollectiveOp op, uint32_t root,
                        const std::vector<Measured>& results) {
   std::string lines;
-  if (by_library(results.front().row)) return library_line(config);
+  if (by_library(results.front().row)) return "# library: " + library_text(config) + "\n";
   const auto automatic = [](const CollectiveRule& rule) { return rule.chunks == kAutoChunks; };
   const std::vector<CollectiveRule>& rules = config.collectives.rules;
   if (op != CollectiveOp::barrier &&

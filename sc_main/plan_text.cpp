@@ -12,6 +12,7 @@
 #include "sc_main/decimal.h"
 #include "workload/collectives/link_share.h"
 #include "workload/collectives/rules.h"
+#include "workload/library/communication_library.h"
 
 namespace weft::cli {
 namespace {
@@ -93,7 +94,26 @@ std::string chunks_text(const std::vector<std::pair<uint64_t, uint32_t>>& chunks
   return fmt::format("{}", fmt::join(runs, ", "));
 }
 
+std::string library_text(const Config& config) {
+  const library::CommunicationLibrary of(library::LibraryMachine::of(config));
+  const library::LibraryMachine& machine = of.machine();
+  const LibraryParameters parameters = of.parameters(config.collectives.library);
+  const auto graph = [&](const char* name, const library::SearchGraph& found) {
+    std::string text = fmt::format("; {} {} x {:.4g} GB/s", name, found.channels, found.speed);
+    if (machine.nodes > 1 && found.inter_speed != found.speed)
+      text += fmt::format(" ({:.4g} between nodes)", found.inter_speed);
+    return text;
+  };
+  std::string line = fmt::format("{} {}, {} node(s) of {} {}", to_string(machine.kind), of.version(),
+                                 machine.nodes, machine.gpus_per_node, machine.gpu);
+  line += graph("rings", of.ring_graph()) + graph("trees", of.tree_graph());
+  if (of.nvls_graph().channels != 0) line += graph("nvls", of.nvls_graph());
+  return line + fmt::format("; launch {:.4g} us, latencies x {:.4g}, bandwidths x {:.4g}",
+                            parameters.launch_us, parameters.latency_scale, parameters.bandwidth_scale);
+}
+
 std::string describe_plans(const Config& config) {
+  if (config.collectives.library.on()) return "library: " + library_text(config) + "\n";
   if (config.npus() > kMostDescribed) return {};
   collectives::PlanBuilder plans(config);
   std::map<std::string, std::vector<std::string>> alike;  // operations by text

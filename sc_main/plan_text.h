@@ -25,8 +25,12 @@ std::string chunks_text(const std::vector<std::pair<uint64_t, uint32_t>>& chunks
 /// share_text() of a collective of all NPUs.
 std::string share_text(const Config& config, CollectiveOp op, uint64_t bytes, uint32_t root);
 
-/// Lines for `weft describe`: the share and the chunks of every operation on all NPUs, equal ones in one
-/// line; nothing for machines of more than 65,536 NPUs.
+/// Of `collectives.library`: version and machine, what the search has found, the parameters. Throws UserError
+/// as library::CommunicationLibrary does.
+std::string library_text(const Config& config);
+
+/// Lines for `weft describe`: the library; without one the share and the chunks of every operation on all
+/// NPUs, equal ones in one line; nothing for machines of more than 65,536 NPUs.
 std::string describe_plans(const Config& config);
 
 }  // namespace weft::cli

@@ -87,6 +87,7 @@ void Npu::unload() {
   host_ = nullptr;
   engine_.reset();
   sending_.clear();
+  pending_.clear();
   while (queue_.next() != kNever) queue_.pop();
   held_ = false;
   wake_at_ = kNever;
@@ -126,6 +127,8 @@ void Npu::process() {
     const auto entry = queue_.pop();
     if (entry.order >> 56 == kNode) {
       engine_->wake(entry.payload);
+    } else if (entry.order >> 56 == kSend) {
+      send_next();
     } else {
       engine_->memory_done(entry.payload);
     }
@@ -188,7 +191,21 @@ void Npu::start_send(const trace::Node& node) {
   const NpuId peer{ranks_->npu(node.peer)};
   sending_[static_cast<uint64_t>(index(peer)) << 32 | node.tag].push_back(node.index);
   const SendStart start = host_->start_send(rank_, node, id);
+  if (start.delay != 0) return send_later({peer, id, node.comm_size, start});
   nmu_.send(peer, id.round, id.stream, node.comm_size, start.data, start.plane);
+}
+
+/// Messages leave in the order in which they were started, as those of one stream.
+void Npu::send_later(const Pending& pending) {
+  last_send_ = std::max(last_send_, later(machine_now(), pending.start.delay));
+  pending_.push_back(pending);
+  push(last_send_, kSend, 0);
+}
+
+void Npu::send_next() {
+  const Pending next = pending_.front();
+  pending_.pop_front();
+  nmu_.send(next.peer, next.id.round, next.id.stream, next.bytes, next.start.data, next.start.plane);
 }
 
 void Npu::start_receive(const trace::Node& node) {

@@ -80,7 +80,16 @@ class Npu : public NpuModel,
   void push(Picoseconds at, uint32_t kind, uint32_t token);
   void carry_bytes(MemoryDma& dma, uint64_t number);
 
-  enum Due : uint32_t { kNode, kMemory };
+  enum Due : uint32_t { kNode, kMemory, kSend };
+  /// A message that its NMU has not got yet.
+  struct Pending {
+    NpuId peer{};
+    MessageId id;
+    uint64_t bytes = 0;
+    SendStart start;
+  };
+  void send_later(const Pending& pending);
+  void send_next();
 
   NpuId npu_;
   const Config& config_;
@@ -97,7 +106,9 @@ class Npu : public NpuModel,
   std::unique_ptr<graph::RankEngine> engine_;
   graph::P2pMatcher matcher_;
   std::unordered_map<uint64_t, std::deque<trace::NodeIndex>>
-      sending_;  ///< by destination NPU and tag, in order
+      sending_;                  ///< by destination NPU and tag, in order
+  std::deque<Pending> pending_;  ///< in the order in which they are sent
+  Picoseconds last_send_ = 0;    ///< of them
   fabric::TimedQueue<uint32_t, uint64_t> queue_;
   uint64_t pushed_ = 0;
   sc_core::sc_event wake_;

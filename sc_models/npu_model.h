@@ -42,6 +42,7 @@ struct CollectiveStart {
 struct SendStart {
   uint32_t data = kNoData;  ///< its payload
   uint8_t plane = 0;        ///< graph::FidelityRules
+  Picoseconds delay = 0;    ///< before the NMU has it: a communication library's launch and latency
 };
 
 /// What an NPU asks of the job that it runs a rank of. Ranks are those of the job.

@@ -262,6 +262,9 @@ SendStart TraceJob::start_send(uint32_t rank, const trace::Node& node, const Mes
   SendStart start;
   if (p2p_data_) start.data = p2p_data_->load(rank, node.peer, id, node.comm_size);
   start.plane = send_plane(node);
+  if (machine_.library() != nullptr)
+    start.delay =
+        machine_.library()->calls().send_delay(ranks_.npu(rank), ranks_.npu(node.peer), node.comm_size);
   return start;
 }
 

@@ -88,6 +88,13 @@ TEST_F(Library, JsonAndTableHaveThePlan) {
   EXPECT_EQ(row.at("channels"), 16);
 }
 
+TEST_F(Library, DescribeTellsOfIt) {
+  const Ran ran = weft({"describe", config(kH100)});
+  EXPECT_NE(ran.out.find("library: nccl 2.30, 1 node(s) of 8 H100; rings 12 x 30 GB/s"), std::string::npos)
+      << ran.out;
+  EXPECT_EQ(ran.out.find("plan:"), std::string::npos) << ran.out;
+}
+
 TEST_F(Library, WithoutItNothingIsSaidOfIt) {
   const std::string plain =
       "weft: 1\ntopology: {notation: Switch(8), dimensions: [{bandwidth: 450 GB/s, latency: 250 ns}]}\n";
@@ -157,6 +164,22 @@ TEST_F(Library, LinesOfADimensionAreCommunicatorsOfTheirOwn) {
   const auto rows = read_csv(at("out/ranks.csv"));
   EXPECT_EQ(ended(rows[0]), 10'000'000 + time);
   EXPECT_EQ(ended(rows[7]), 20'000'000 + time);
+}
+
+TEST_F(Library, MessagesWaitForTheLibrarysLaunchAndLatency) {
+  std::vector<Nodes> ranks(8, Nodes{make(9, "nothing", ChakraProtoMsg::METADATA_NODE)});
+  // Two messages of one stream: the small one, with LL, does not overtake the large one.
+  ranks[0] = {trace::test::send(1, 1, kMiB, 0), trace::test::send(2, 1, 8, 0)};
+  ranks[1] = {trace::test::receive(1, 0, kMiB, 0), trace::test::receive(2, 0, 8, 0)};
+  traces(ranks);
+  const Ran ran = run_traces(kH100);
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const library::LibraryPlan plan =
+      library::CommunicationLibrary(one_node("H100")).plan({LibraryOp::send, kMiB, {2}});
+  const double delay = 5 + plan.base_us + plan.latency_us + static_cast<double>(plan.loops) * plan.sigma_us;
+  EXPECT_GT(delay, 15);
+  const double links = (kMiB + 8) / 450e3 + 0.5;  // us: bytes, and two hops of 250 ns
+  EXPECT_NEAR(static_cast<double>(ended(read_csv(at("out/ranks.csv"))[1])), (delay + links) * 1e6, 2e4);
 }
 
 TEST_F(Library, Refusals) {

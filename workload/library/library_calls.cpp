@@ -75,6 +75,16 @@ const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, u
   return it->second;
 }
 
+Picoseconds LibraryCalls::send_delay(uint32_t from, uint32_t to, uint64_t bytes) const {
+  if (bytes == 0 || from == to) return 0;
+  const uint32_t per_node = library_.machine().gpus_per_node;
+  LibraryCall call{LibraryOp::send, bytes, {1, 1}};
+  if (from / per_node == to / per_node) call.ranks_of_nodes = {2};
+  LibraryPlan plan = library_.plan(call);
+  const double latency = plan.base_us + plan.latency_us + static_cast<double>(plan.loops) * plan.sigma_us;
+  return picoseconds(parameters_.launch_us + parameters_.latency_scale * latency);
+}
+
 Picoseconds LibraryCalls::end_of(const collectives::CollectivePlan& plan, uint32_t rank,
                                  const LibraryPlan& work, Picoseconds joined) {
   if (work.bytes == 0) return joined;  // the library launches nothing

@@ -41,6 +41,10 @@ class LibraryCalls {
   /// The library's plan of a collective for the members of `rank`'s line.
   const LibraryPlan& plan(const collectives::CollectivePlan& plan, uint32_t rank, const NpuOfRank& npu);
 
+  /// What a message of `bytes` between two NPUs costs before its first byte is on a link: launch, base and
+  /// latency of the library's send. The links themselves are the topology's.
+  Picoseconds send_delay(uint32_t from, uint32_t to, uint64_t bytes) const;
+
   /// When a call ends that all members have joined by `now`, the last of them at `joined`. Call in the order
   /// in which the calls of a communicator are to follow each other.
   Picoseconds end_of(const collectives::CollectivePlan& plan, uint32_t rank, const LibraryPlan& work,
