@@ -526,7 +526,8 @@ void add_collective_command(CLI::App& app, Action& action) {
       "ring\n"
       "  weft collective --topology \"Ring(8)\" --bandwidth \"50 GB/s\" --op all_gather --size 1MiB "
       "--fidelity analytical \\\n"
-      "    --json | jq .results[0].time_ns");
+      "    --json | jq .results[0].time_ns\n"
+      "  weft collective --machine dgx_h100 -b 1K -e 1G -f 2 --format nccl-tests");
   command->callback([options, &action] { action = [options] { return collective(*options); }; });
 }
 
