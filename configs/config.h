@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/loggp.h"
 #include "configs/memory_pool.h"
 #include "configs/memory_tiers.h"
 #include "configs/types.h"
@@ -278,6 +279,7 @@ struct CollectivesConfig {
 };
 
 struct WorkloadConfig {
+  std::string goal;     ///< GOAL file in place of traces; empty: none. Absolute.
   std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: none. Absolute.
   std::string groups;   ///< JSON file of communicator groups; empty: none. Absolute.
   bool strict = false;  ///< dangling dependencies are errors
@@ -333,6 +335,7 @@ struct Config {
   std::vector<JobConfig> jobs;  ///< empty: `workload` is the one job
   RunConfig run;
   OutputConfig output;
+  std::optional<LogGpConfig> loggp;        ///< how `workload.goal` communicates; absent: over the machine
   std::string logical;                    ///< notation of the logical topology; "": that of the physical one
   std::vector<DimensionConfig> physical;  ///< with `logical` on a notation machine; empty: `dimensions`
   std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions

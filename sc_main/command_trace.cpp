@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sc_main/command_trace_convert.h"
 #include "sc_main/console.h"
 #include "workload/trace/trace_index.h"
 #include "workload/trace/trace_info.h"
@@ -40,8 +41,9 @@ ExitCode info(const InfoOptions& options) {
 }  // namespace
 
 void add_trace_command(CLI::App& app, Action& action) {
-  CLI::App* trace = app.add_subcommand("trace", "Look into Chakra execution traces");
+  CLI::App* trace = app.add_subcommand("trace", "Look into Chakra execution traces, and convert others to them");
   trace->require_subcommand(1);
+  add_trace_convert(*trace, action);
   trace->footer("Examples:\n  weft trace info traces/llm.0.et");
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = trace->add_subcommand(

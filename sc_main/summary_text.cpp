@@ -115,7 +115,7 @@ std::string summary_text(const RunRecord& record) {
   const RunResult& result = record.result;
   std::string text =
       fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
-  text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.trace, grouped(result.nodes));
+  text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.goal.empty() ? record.config.workload.trace : record.config.workload.goal, grouped(result.nodes));
   text += time_text(result.time, record.finished);
   text += fmt::format(
       "bounds   {} <= time <= {}  (longest path and each rank's work; everything one after the other)\n\n",

@@ -6,7 +6,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "configs/loader.h"
@@ -16,9 +20,26 @@
 #include "sc_models/machine_check.h"
 #include "vcd/glob.h"
 #include "workload/collectives/program_check.h"
+#include "workload/convert/from_goal.h"
 
 namespace weft::cli {
 namespace {
+
+RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
+  return of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
+}
+
+/// Traces of a GOAL program, which lie in the workload's own folder. NPUs without a rank get a trace without
+/// nodes.
+std::string traces_of_goal(const Config& config, Workload& workload) {
+  std::vector<std::string> warnings;
+  goal::Program program = open_goal(config, warnings);
+  program.ranks.resize(ranks_of(config, config.workload).ranks());
+  workload.scratch = std::make_unique<const ScratchFolder>();
+  const std::string prefix = workload.scratch->path() + "/goal";
+  convert::from_goal(program, LogGpConfig(), prefix);
+  return prefix;
+}
 
 std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
@@ -34,17 +55,15 @@ void check_window(const Config& config) {
                               config.file, print_time(output.waves_from), print_time(output.waves_to)));
 }
 
-RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
-  return of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
-}
 
 /// The traces of a job and what they ask of the machine. `fold`: of a job on all NPUs.
 template <typename Fold>
 Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fold) {
   const RankMap ranks = ranks_of(config, of);
   Workload workload;
+  const std::string prefix = of.goal.empty() ? of.trace : traces_of_goal(config, workload);
   workload.traces =
-      std::make_unique<const trace::JobTrace>(trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict));
+      std::make_unique<const trace::JobTrace>(trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,
       ranks.whole() ? fold(*workload.traces)
@@ -59,6 +78,32 @@ void check_run(const Config& config, std::vector<std::string>* warnings) {
   check_window(config);
   if (!config.output.waves.empty()) vcd::Glob selection(config.output.waves);  // throws what is no pattern
   check_machine(config, warnings);
+}
+
+ScratchFolder::ScratchFolder() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  path_ = (error ? std::filesystem::path("/tmp") : folder) / "weft.XXXXXX";
+  if (mkdtemp(&path_[0]) == nullptr)
+    throw UserError(ExitCode::internal, fmt::format("{}: a folder for traces cannot be made: {}; set TMPDIR to a "
+                                                    "folder that can be written",
+                                                    path_, std::strerror(errno)));
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+goal::Program open_goal(const Config& config, std::vector<std::string>& warnings) {
+  goal::Program program = goal::read_program(config.workload.goal);
+  goal::check_program(program, &warnings);
+  const uint32_t npus = ranks_of(config, config.workload).ranks();
+  if (program.ranks.size() > npus)
+    throw UserError(ExitCode::usage, fmt::format("{}: the program has {} ranks, and there are {} NPUs for it; "
+                                                 "give the machine more (`topology`)",
+                                                 config.workload.goal, program.ranks.size(), npus));
+  return program;
 }
 
 void add_force_option(CLI::App& command, bool& force) {
@@ -83,6 +128,10 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
       .add_option("--trace", options.trace,
                   "Prefix of the traces (workload.trace), from the working directory")
       ->type_name("PREFIX");
+  command
+      .add_option("--goal", options.goal,
+                  "A GOAL program, text or binary, in place of traces (workload.goal), from the working directory")
+      ->type_name("FILE");
   CLI::Option* const groups =
       command.add_option("--groups", options.groups, "Communicator groups (workload.groups), JSON")
           ->type_name("FILE");
@@ -100,7 +149,21 @@ Config load_workload(const WorkloadOptions& options) {
   if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups))
     throw UserError(ExitCode::usage, fmt::format("{}: `jobs` name the traces; leave --trace and --groups out",
                                                  options.config));
+  if (!config.jobs.empty() && (!options.goal.empty() || !config.workload.goal.empty()))
+    throw UserError(ExitCode::usage, fmt::format("{}: a GOAL program runs alone; leave `workload.goal` and --goal "
+                                                 "out, or `jobs`",
+                                                 options.config));
   if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
+  if (!options.goal.empty()) {
+    if (!options.trace.empty())
+      throw UserError(ExitCode::usage, "--trace and --goal are both there; a run has one workload");
+    config.workload.goal = absolute(options.goal);
+    config.workload.trace.clear();
+  }
+  if (!config.workload.goal.empty() && !config.workload.trace.empty())
+    throw UserError(ExitCode::usage, fmt::format("{}: `workload.trace` and `workload.goal` are both there; take "
+                                                 "one of them out",
+                                                 options.config));
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.strict) config.workload.strict = true;
   return config;

@@ -14,6 +14,7 @@
 #include "sc_main/memory_check.h"
 #include "sc_models/memory_estimate.h"
 #include "workload/graph/checked_job.h"
+#include "workload/goal/program.h"
 #include "workload/trace/workload_check.h"
 
 namespace CLI {
@@ -26,7 +27,7 @@ struct WorkloadOptions {
   std::string config;
   std::vector<std::string> sets;
   std::vector<std::string> jobs;  ///< files of `--job`
-  std::string trace, groups;
+  std::string trace, groups, goal;
   bool has_groups = false;
   bool strict = false;
   bool no_fold = false;
@@ -43,10 +44,28 @@ Config load_workload(const WorkloadOptions& options);
 /// check_machine().
 void check_run(const Config& config, std::vector<std::string>* warnings = nullptr);
 
+/// The program that `workload.goal` names, checked. Throws UserError, also when the machine has fewer NPUs than
+/// the program ranks. `warnings`: of check_program().
+goal::Program open_goal(const Config& config, std::vector<std::string>& warnings);
+
 /// `--force`, of every command that builds a machine.
 void add_force_option(CLI::App& command, bool& force);
 
+/// A folder that goes away with its files.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 struct Workload {
+  std::unique_ptr<const ScratchFolder> scratch;  ///< traces that were made of a GOAL program
   std::unique_ptr<const trace::JobTrace> traces;
   std::unique_ptr<graph::CheckedJob> job;
   MemoryEstimate memory;

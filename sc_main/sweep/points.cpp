@@ -208,6 +208,7 @@ class Checker {
     for (const std::string& plugin : config.plugins) files_.add_file(plugin);
     files_.add_traces(config.workload.trace);
     files_.add_if_files(config.workload.groups);
+    files_.add_if_files(config.workload.goal);
     for (const JobConfig& job : config.jobs) {
       files_.add_traces(job.workload.trace);
       files_.add_if_files(job.workload.groups);
@@ -216,7 +217,8 @@ class Checker {
       check_machine(config);
       collectives::check_programs(config);
     }
-    if (command_.name == "run" && config.workload.trace.empty() && config.jobs.empty() && !given("--trace") &&
+    if (command_.name == "run" && config.workload.trace.empty() && config.workload.goal.empty() &&
+        config.jobs.empty() && !given("--trace") && !given("--goal") &&
         !given("--job"))
       throw UserError(
           ExitCode::usage,

@@ -25,6 +25,8 @@ enum class Key {
   other,
   is_cpu_op,
   num_ops,
+  duration,
+  stream,
   tensor_size,
   comm_type,
   comm_size,
@@ -48,7 +50,7 @@ Key key_of(std::string_view name) {
     case 4:
       return name == "root" ? Key::root : Key::other;
     case 6:
-      return name == "inputs" ? Key::tensors : Key::other;
+      return name == "inputs" ? Key::tensors : name == "stream" ? Key::stream : Key::other;
     case 7:
       return name == "num_ops"   ? Key::num_ops
              : name == "pg_name" ? Key::pg_name
@@ -73,7 +75,7 @@ Key key_of(std::string_view name) {
     case 10:
       return name == "tensor_loc" ? Key::location : Key::other;
     case 11:
-      return name == "tensor_size" ? Key::tensor_size : Key::other;
+      return name == "tensor_size" ? Key::tensor_size : name == "duration_ps" ? Key::duration : Key::other;
     case 12:
       return name == "involved_dim" ? Key::involved_dim : Key::other;
     case 13:
@@ -238,6 +240,18 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return true;
     case Key::tensor_size:
       if (count(name, value, n)) node_.tensor_size = n;
+      return true;
+    case Key::duration:
+      if (count(name, value, n)) {
+        duration_ = n;
+        has_duration_ = true;
+      }
+      return true;
+    case Key::stream:
+      if (value.shape == Value::Shape::number && !value.negative && value.magnitude <= ~uint32_t{0}) {
+        node_.stream = static_cast<uint32_t>(value.magnitude);
+        node_.has_stream = true;
+      }
       return true;
     case Key::comm_type:
       collective_type(name, value);

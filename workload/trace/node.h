@@ -51,6 +51,8 @@ struct Node {
   bool is_cpu_op = false;
   bool has_duration = false;
   Picoseconds duration = 0;             ///< recorded (duration_micros)
+  bool has_stream = false;              ///< runs alone on `stream`, in place of a compute slot
+  uint32_t stream = 0;
   uint64_t num_ops = 0;                 ///< FLOP
   uint64_t tensor_size = 0;             ///< bytes
   Location location = Location::local;  ///< of a MEM_LOAD's or MEM_STORE's tensor

@@ -41,6 +41,8 @@ void reset(Node& node) {
   node.is_cpu_op = false;
   node.has_duration = false;
   node.duration = 0;
+  node.has_stream = false;
+  node.stream = 0;
   node.num_ops = 0;
   node.tensor_size = 0;
   node.location = Location::local;
@@ -144,6 +146,10 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
   }
   node.has_duration = fields.micros != 0;
   node.duration = fields.micros * 1000000;
+  if (attributes.has_duration()) {
+    node.has_duration = true;
+    node.duration = attributes.duration();
+  }
 
   switch (node.type) {
     case NodeType::invalid:
