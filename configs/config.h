@@ -278,8 +278,22 @@ struct CollectivesConfig {
   std::vector<CollectiveRule> rules;  ///< the first that matches a collective applies
 };
 
+/// `workload.text`: a text workload of ASTRA-sim 1.0 in place of traces.
+struct TextWorkloadConfig {
+  std::string file;  ///< absolute; empty: none
+  uint32_t passes = 1;
+  double compute_scale = 1;
+  double comm_scale = 1;
+  std::string clock = "1 GHz";
+  std::string update = "total";  ///< total | per_kib
+  uint64_t state_cycles = 0;
+  std::string priorities = "file_1.0";     ///< file_1.0 | system
+  std::vector<uint32_t> model_dimensions;  ///< empty: those of the file's type
+};
+
 struct WorkloadConfig {
   std::string goal;     ///< GOAL file in place of traces; empty: none. Absolute.
+  TextWorkloadConfig text;
   std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: none. Absolute.
   std::string groups;   ///< JSON file of communicator groups; empty: none. Absolute.
   bool strict = false;  ///< dangling dependencies are errors

@@ -84,6 +84,17 @@ bool in(const KeySpec& key, const char* section) {
   return key.path.rfind(section, 0) == 0;
 }
 
+/// Keys of text workloads that say nothing: there is none, or the file's type decides.
+bool idle_text_key(const KeySpec& key, const TextWorkloadConfig& text) {
+  static constexpr const char* const kNames[] = {"text",         "passes",     "compute_scale",
+                                                 "comm_scale",   "clock",      "update",
+                                                 "state_cycles", "priorities", "model_parallel_dimensions"};
+  if (!in(key, "workload.")) return false;
+  const std::string name = key.path.substr(std::string("workload.").size());
+  if (name == "model_parallel_dimensions" && text.model_dimensions.empty()) return true;
+  return text.file.empty() && std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
 }  // namespace
 
 std::string effective_yaml(const Config& config) {
@@ -104,6 +115,7 @@ std::string effective_yaml(const Config& config) {
     if (in(key, "memory.host.") && !config.host_memory) continue;
     if (in(key, "memory.nvme.") && !config.nvme) continue;
     if (std::holds_alternative<std::monostate>(key.get(config))) continue;
+    if (idle_text_key(key, config.workload.text)) continue;
     if (!config.hbm.banked() &&
         std::find(std::begin(kDramKeys), std::end(kDramKeys), key.path) != std::end(kDramKeys))
       continue;

@@ -126,6 +126,12 @@ std::optional<InputFile> InputFile::open_unless_full(const std::string& path, co
   return InputFile(path, kind, fd, static_cast<uint64_t>(status.st_size));
 }
 
+InputFile InputFile::of_bytes(const std::string& path, std::shared_ptr<const std::string> bytes) {
+  InputFile file(path, kTraceInput, -1, bytes->size());
+  file.memory_ = std::move(bytes);
+  return file;
+}
+
 InputFile::~InputFile() {
   if (fd_ >= 0) ::close(fd_);
 }
@@ -134,21 +140,29 @@ InputFile::InputFile(InputFile&& other) noexcept
     : path_(std::move(other.path_)),
       kind_(other.kind_),
       fd_(std::exchange(other.fd_, -1)),
-      bytes_(other.bytes_) {}
+      bytes_(other.bytes_),
+      memory_(std::move(other.memory_)) {}
 
 InputFile& InputFile::operator=(InputFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(kind_, other.kind_);
   std::swap(fd_, other.fd_);
   std::swap(bytes_, other.bytes_);
+  std::swap(memory_, other.memory_);
   return *this;
 }
 
 void InputFile::advise_sequential() const {
-  ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  if (!memory_) ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
 size_t InputFile::read(uint64_t offset, void* to, size_t size) const {
+  if (memory_) {
+    if (offset >= memory_->size()) return 0;
+    const size_t n = std::min<uint64_t>(size, memory_->size() - offset);
+    std::memcpy(to, memory_->data() + offset, n);
+    return n;
+  }
   auto* out = static_cast<char*>(to);
   size_t done = 0;
   while (done < size) {

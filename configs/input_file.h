@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,8 @@ class InputFile {
   /// file's (a loop of symbolic links, a name that is too long) is UserError(usage) for every kind.
   InputFile(const std::string& path, const InputKind& kind);
   /// The same, but nothing when the process (EMFILE) or the machine (ENFILE) has too many files open.
+  /// Bytes of memory that are read like a file. `path` is for messages.
+  static InputFile of_bytes(const std::string& path, std::shared_ptr<const std::string> bytes);
   static std::optional<InputFile> open_unless_full(const std::string& path, const InputKind& kind);
   ~InputFile();
   InputFile(InputFile&& other) noexcept;
@@ -58,6 +61,7 @@ class InputFile {
   const InputKind* kind_;
   int fd_;
   uint64_t bytes_;
+  std::shared_ptr<const std::string> memory_;  ///< null: a file
 };
 
 /// The whole file. Throws as InputFile does, and when it is larger than the kind allows.

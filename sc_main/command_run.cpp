@@ -60,12 +60,15 @@ Config load(const RunOptions& options) {
   if (!options.waves_budget.empty())
     output.waves_budget = parse_budget("--waves-budget", "output.waves_budget", options.waves_budget);
   set_timeline(options.timeline, output);
-  if (config.workload.trace.empty() && config.workload.goal.empty() && config.jobs.empty())
+  if (config.workload.trace.empty() && config.workload.goal.empty() && config.workload.text.file.empty() &&
+      config.jobs.empty())
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `workload.trace` is not set, so there is nothing to run; set it to the prefix "
                     "of the traces (rank r reads PREFIX.r.et), in the file, with `--set "
-                    "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces",
+                    "workload.trace=PREFIX` or with `--trace PREFIX`. `weft generate llm` makes traces; a "
+                    "text workload of "
+                    "ASTRA-sim 1.0 runs with `--text FILE`",
                     options.workload.config));
   return config;
 }

@@ -41,10 +41,14 @@ ExitCode info(const InfoOptions& options) {
 }  // namespace
 
 void add_trace_command(CLI::App& app, Action& action) {
-  CLI::App* trace = app.add_subcommand("trace", "Look into Chakra execution traces, and convert others to them");
+  CLI::App* trace =
+      app.add_subcommand("trace", "Look into Chakra execution traces, or make them of other formats");
   trace->require_subcommand(1);
+  trace->footer(
+      "Examples:\n"
+      "  weft trace info traces/llm.0.et\n"
+      "  weft trace convert --from text workload.txt --ranks 8 --out traces");
   add_trace_convert(*trace, action);
-  trace->footer("Examples:\n  weft trace info traces/llm.0.et");
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = trace->add_subcommand(
       "info", "Nodes by type, bytes, groups, dangling dependencies and the longest path of traces");

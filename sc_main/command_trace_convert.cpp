@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <filesystem>
 
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
@@ -21,6 +21,8 @@ Converters make_converters() {
   Converters converters;
   converters.push_back(make_flexflow_converter());
   converters.push_back(make_goal_converter());
+  converters.push_back(make_pytorch_converter());
+  converters.push_back(make_text_converter());
   return converters;
 }
 
@@ -28,10 +30,12 @@ struct State {
   ConvertRequest request;
   std::string from;
   Converters converters = make_converters();
-  std::vector<CLI::App*> groups;  ///< the options of each converter
+  std::vector<CLI::App*> groups;  ///< the options of each converter, while the command line is read
+  std::string others;             ///< an option of another format is there: which format
 };
 
 void print_report(const convert::Report& report) {
+  if (report.prefix.empty()) return;
   for (const std::string& warning : report.warnings) warn(warning);
   print(fmt::format("traces   {}.[0-{}].et: {} {}, {} nodes\n", report.prefix, report.ranks - 1,
                     grouped(report.ranks), report.ranks == 1 ? "rank" : "ranks", grouped(report.nodes)));
@@ -47,11 +51,10 @@ ExitCode convert(const State& state) {
     TraceConverter& converter = *state.converters[i];
     known += fmt::format("{}{}", i == 0 ? "" : ", ", converter.name());
     if (state.from != converter.name()) continue;
-    for (size_t k = 0; k < state.groups.size(); ++k)
-      if (k != i && state.groups[k]->count_all() > 1)
-        throw UserError(ExitCode::usage,
-                        fmt::format("weft trace convert: an option of --from {} is there, but --from is {}",
-                                    state.converters[k]->name(), state.from));
+    if (!state.others.empty())
+      throw UserError(ExitCode::usage,
+                      fmt::format("weft trace convert: an option of --from {} is there, but --from is {}",
+                                  state.others, state.from));
     print_report(converter.convert(state.request));
     return ExitCode::done;
   }
@@ -60,6 +63,10 @@ ExitCode convert(const State& state) {
 }
 
 }  // namespace
+
+std::string name_of(const ConvertRequest& request) {
+  return request.name.empty() ? std::filesystem::path(request.inputs.front()).stem().string() : request.name;
+}
 
 const std::string& only_input(const ConvertRequest& request, const char* format) {
   if (request.inputs.size() != 1)
@@ -82,7 +89,7 @@ void add_trace_convert(CLI::App& trace, Action& action) {
   command->add_option("--out", state->request.out, "Folder of the traces; it is created")
       ->required()
       ->type_name("DIR");
-  add("--name", state->request.name, "NAME", "Files are DIR/NAME.<rank>.et (default: the format)");
+  add("--name", state->request.name, "NAME", "Files are DIR/NAME.<rank>.et (default: the name of the input)");
   for (const auto& converter : state->converters) {
     CLI::App* group = command->add_option_group(fmt::format("--from {}", converter->name()));
     converter->add_options(*group);
@@ -95,7 +102,10 @@ void add_trace_convert(CLI::App& trace, Action& action) {
       "  weft trace convert --from flexflow alexnet.4.graph --out traces --name alexnet\n"
       "  weft trace convert --from pytorch host.0.json --kineto kineto.0.json --replicate 16 --out traces");
   command->callback([state, &action] {
-    if (state->request.name.empty()) state->request.name = state->from;
+    for (size_t k = 0; k < state->groups.size(); ++k)
+      for (const CLI::Option* option : state->groups[k]->get_options())
+        if (option->count() != 0 && state->from != state->converters[k]->name())
+          state->others = state->converters[k]->name();
     action = [state] { return convert(*state); };
   });
 }

@@ -17,7 +17,7 @@ namespace weft::cli {
 struct ConvertRequest {
   std::vector<std::string> inputs;
   std::string out;
-  std::string name;
+  std::string name;  ///< "": the converter's default
 };
 
 /// One format that `weft trace convert` reads.
@@ -27,13 +27,18 @@ class TraceConverter {
   virtual const char* name() const = 0;         ///< the word behind --from
   virtual const char* description() const = 0;  ///< one line for the help
   virtual void add_options(CLI::App& /*group*/) {}
-  /// Throws UserError.
+  /// Throws UserError. The report has no prefix when the converter has printed everything itself.
   virtual convert::Report convert(const ConvertRequest& request) = 0;
 };
 
 // One a file: sc_main/convert/.
 std::unique_ptr<TraceConverter> make_goal_converter();
 std::unique_ptr<TraceConverter> make_flexflow_converter();
+std::unique_ptr<TraceConverter> make_pytorch_converter();
+std::unique_ptr<TraceConverter> make_text_converter();
+
+/// The name of the traces: as asked for, or that of the first input without its ending.
+std::string name_of(const ConvertRequest& request);
 
 /// The only file of a request. Throws UserError(usage) if there are several.
 const std::string& only_input(const ConvertRequest& request, const char* format);

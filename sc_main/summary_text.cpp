@@ -115,7 +115,14 @@ std::string summary_text(const RunRecord& record) {
   const RunResult& result = record.result;
   std::string text =
       fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
-  text += fmt::format("trace    {} ({} nodes)\n", record.config.workload.goal.empty() ? record.config.workload.trace : record.config.workload.goal, grouped(result.nodes));
+  const WorkloadConfig& workload = record.config.workload;
+  if (!workload.goal.empty())
+    text += fmt::format("goal     {} ({} operations)\n", workload.goal, grouped(result.nodes));
+  else if (workload.text.file.empty())
+    text += fmt::format("trace    {} ({} nodes)\n", workload.trace, grouped(result.nodes));
+  else
+    text += fmt::format("text     {} ({} passes, {} nodes)\n", workload.text.file, workload.text.passes,
+                        grouped(result.nodes));
   text += time_text(result.time, record.finished);
   text += fmt::format(
       "bounds   {} <= time <= {}  (longest path and each rank's work; everything one after the other)\n\n",

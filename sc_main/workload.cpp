@@ -55,15 +55,36 @@ void check_window(const Config& config) {
                               config.file, print_time(output.waves_from), print_time(output.waves_to)));
 }
 
+/// What text workloads and GOAL programs have not in common with traces.
+void check_workload_keys(const Config& config, const WorkloadOptions& options) {
+  const WorkloadConfig& workload = config.workload;
+  if (workload.text.file.empty() && options.passes != 0)
+    throw UserError(ExitCode::usage, "--passes is for text workloads; add --text FILE or `workload.text`");
+  const char* key = !workload.text.file.empty() ? "workload.text" : !workload.goal.empty() ? "workload.goal" : "";
+  if (*key == 0) return;
+  const auto both = [&](const char* other) {
+    throw UserError(ExitCode::usage, fmt::format("{}: `{}` and `{}` are both set; leave one of them out",
+                                                 config.file, key, other));
+  };
+  if (!workload.text.file.empty() && !workload.goal.empty()) both("workload.goal");
+  if (!workload.trace.empty()) both("workload.trace");
+  if (!workload.groups.empty()) both("workload.groups");
+  if (!config.jobs.empty()) both("jobs");
+}
 
 /// The traces of a job and what they ask of the machine. `fold`: of a job on all NPUs.
 template <typename Fold>
 Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fold) {
   const RankMap ranks = ranks_of(config, of);
   Workload workload;
-  const std::string prefix = of.goal.empty() ? of.trace : traces_of_goal(config, workload);
-  workload.traces =
-      std::make_unique<const trace::JobTrace>(trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
+  if (!of.text.file.empty()) {
+    workload.text = std::make_unique<const text::TextJob>(text::make_text_job(config, of));
+    workload.traces = std::make_unique<const trace::JobTrace>(trace::open_job(workload.text->traces));
+  } else {
+    const std::string prefix = of.goal.empty() ? of.trace : traces_of_goal(config, workload);
+    workload.traces = std::make_unique<const trace::JobTrace>(
+        trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
+  }
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,
       ranks.whole() ? fold(*workload.traces)
@@ -129,9 +150,15 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
                   "Prefix of the traces (workload.trace), from the working directory")
       ->type_name("PREFIX");
   command
-      .add_option("--goal", options.goal,
-                  "A GOAL program, text or binary, in place of traces (workload.goal), from the working directory")
+      .add_option("--goal", options.goal, "A GOAL program, text or binary, in place of traces (workload.goal)")
       ->type_name("FILE");
+  command
+      .add_option("--text", options.text,
+                  "Text workload of ASTRA-sim 1.0, in place of traces (workload.text)")
+      ->type_name("FILE");
+  command.add_option("--passes", options.passes, "Passes of the training loop of --text (workload.passes)")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1000000u));
   CLI::Option* const groups =
       command.add_option("--groups", options.groups, "Communicator groups (workload.groups), JSON")
           ->type_name("FILE");
@@ -146,24 +173,20 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
 Config load_workload(const WorkloadOptions& options) {
   if (!options.jobs.empty()) return load_jobs(options);
   Config config = load_config(options.config, options.sets);
-  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups))
-    throw UserError(ExitCode::usage, fmt::format("{}: `jobs` name the traces; leave --trace and --groups out",
-                                                 options.config));
-  if (!config.jobs.empty() && (!options.goal.empty() || !config.workload.goal.empty()))
-    throw UserError(ExitCode::usage, fmt::format("{}: a GOAL program runs alone; leave `workload.goal` and --goal "
-                                                 "out, or `jobs`",
-                                                 options.config));
-  if (!options.trace.empty()) config.workload.trace = absolute(options.trace);
-  if (!options.goal.empty()) {
-    if (!options.trace.empty())
-      throw UserError(ExitCode::usage, "--trace and --goal are both there; a run has one workload");
+  const bool other = !options.text.empty() || !options.goal.empty();
+  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups || other))
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: `jobs` name the traces; leave --trace, --text, --goal and --groups out", options.config));
+  if (!options.trace.empty() + !options.text.empty() + !options.goal.empty() > 1)
+    throw UserError(ExitCode::usage, "--trace, --text and --goal name a workload each; give one of them");
+  if (!options.trace.empty() || other) {
+    config.workload.trace = absolute(options.trace);
+    config.workload.text.file = absolute(options.text);
     config.workload.goal = absolute(options.goal);
-    config.workload.trace.clear();
   }
-  if (!config.workload.goal.empty() && !config.workload.trace.empty())
-    throw UserError(ExitCode::usage, fmt::format("{}: `workload.trace` and `workload.goal` are both there; take "
-                                                 "one of them out",
-                                                 options.config));
+  if (options.passes != 0) config.workload.text.passes = options.passes;
+  check_workload_keys(config, options);
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.strict) config.workload.strict = true;
   return config;

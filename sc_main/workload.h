@@ -15,6 +15,7 @@
 #include "sc_models/memory_estimate.h"
 #include "workload/graph/checked_job.h"
 #include "workload/goal/program.h"
+#include "workload/text/text_job.h"
 #include "workload/trace/workload_check.h"
 
 namespace CLI {
@@ -27,7 +28,8 @@ struct WorkloadOptions {
   std::string config;
   std::vector<std::string> sets;
   std::vector<std::string> jobs;  ///< files of `--job`
-  std::string trace, groups, goal;
+  std::string trace, groups, text, goal;
+  uint32_t passes = 0;  ///< 0: as the configuration says
   bool has_groups = false;
   bool strict = false;
   bool no_fold = false;
@@ -69,6 +71,7 @@ struct Workload {
   std::unique_ptr<const trace::JobTrace> traces;
   std::unique_ptr<graph::CheckedJob> job;
   MemoryEstimate memory;
+  std::unique_ptr<const text::TextJob> text;  ///< where `traces` come from; null: files
 };
 
 /// Reads the traces that `config.workload` names. Throws UserError for whatever keeps the run from beginning:

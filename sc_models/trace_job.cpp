@@ -43,6 +43,7 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
       ranks_(checked_->ranks()),
       groups_(checked_->groups()),
       first_stream_(machine.take_streams(traces_.collectives().size())),
+      orders_(config_.collectives.scheduling),
       row_of_(traces_.collectives().size()),
       feeders_(traces_.npus()) {
   check_machine();
@@ -176,6 +177,7 @@ std::vector<CollectiveRow> TraceJob::sorted_rows() const {
 std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
   CollectiveStart start;
   const collectives::CollectiveRequest wanted = checked_->request(rank, node, &start.priority);
+  start.priority = orders_.priority(rank, node.order, start.priority);
   start.plan = plans_->plan(wanted);
   const CollectiveRow& own = start_row(rank, wanted.group->id, node, *start.plan);
   const uint32_t number = own.stream;

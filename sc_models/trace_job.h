@@ -21,6 +21,7 @@
 #include "workload/collectives/p2p_data.h"
 #include "workload/graph/checked_job.h"
 #include "workload/graph/folding.h"
+#include "workload/graph/issue_orders.h"
 #include "workload/graph/layers.h"
 #include "workload/job/job_footprint.h"
 #include "workload/job/rank_map.h"
@@ -93,6 +94,7 @@ class TraceJob : public Job, private JobHost {
   const std::vector<collectives::Group>& groups_;
   std::unique_ptr<MirroredStarts> mirrored_;  ///< null: all collectives run in messages
   uint32_t first_stream_ = 1;                 ///< the machine's number of the job's first collective
+  graph::IssueOrders orders_;
   std::vector<uint32_t> row_of_;       ///< by number - 1: position in rows_ + 1; 0: nobody has started it
   std::vector<CollectiveRow> rows_;    ///< as they were started
   std::vector<uint32_t> named_by_;     ///< by row: the rank whose node has given its name

@@ -61,6 +61,43 @@ constexpr KeyRow kLogGpKeys[] = {
      "`G` and `O` times a size are rounded down to a multiple of it. LogGOPSim counts whole nanoseconds."},
 };
 
+template <auto Member>
+constexpr Field in_text = field<&Config::workload, &WorkloadConfig::text, Member>;
+
+constexpr KeyRow kTextKeys[] = {
+    {"text", Type::path, "\"\"", kAny, in_text<&TextWorkloadConfig::file>,
+     "Text workload of ASTRA-sim 1.0, which runs in place of traces. The path is relative to the folder of "
+     "the "
+     "configuration file. Empty: none. The keys below are for it."},
+    {"passes", Type::integer, "1", from(1, 1000000), in_text<&TextWorkloadConfig::passes>,
+     "How often the training loop of `workload.text` is run."},
+    {"compute_scale", Type::number, "1", from("0", "1000000000"), in_text<&TextWorkloadConfig::compute_scale>,
+     "Factor of every compute time of `workload.text`. The result is cut to whole cycles."},
+    {"comm_scale", Type::number, "1", from("0", "1000000000"), in_text<&TextWorkloadConfig::comm_scale>,
+     "Factor of every communication size of `workload.text`. The result is cut to whole bytes."},
+    {"clock", Type::text, "1 GHz", at_least(1), in_text<&TextWorkloadConfig::clock>,
+     "Clock of the cycles in `workload.text`, a number with Hz, kHz, MHz or GHz."},
+    {"update", Type::choice, "total",
+     one_of({{"total", "the number in the file, as ASTRA-sim 1.0 runs it"},
+             {"per_kib", "that number for each KiB of the collective, as its paper says"}}),
+     in_text<&TextWorkloadConfig::update>, "What the update times of `workload.text` mean."},
+    {"state_cycles", Type::integer, "0", from(0, 1000000000), in_text<&TextWorkloadConfig::state_cycles>,
+     "Cycles that pass after every computation of `workload.text`. ASTRA-sim 1.0 takes 1 for a change of "
+     "state."},
+    {"priorities", Type::choice, "file_1.0",
+     one_of(
+         {{"file_1.0", "input gradients first and weight gradients last, as ASTRA-sim 1.0's loops ask for"},
+          {"system", "as `collectives.scheduling` says, as its first public code did"}}),
+     in_text<&TextWorkloadConfig::priorities>,
+     "How the collectives of `workload.text` are put among those issued before. With "
+     "`collectives.scheduling: "
+     "priority` the key has no effect."},
+    {"model_parallel_dimensions", Type::dimensions, kOptional, kAny,
+     in_text<&TextWorkloadConfig::model_dimensions>,
+     "Dimensions over which `workload.text` communicates activations and their gradients, whatever its type "
+     "says; weight gradients go over the others. Left out: by the type."},
+};
+
 constexpr KeyRow kRunKeys[] = {
     {"seed", Type::integer, "1", at_least(0), in_run<&RunConfig::seed>,
      "Seed of every random number of the run."},
@@ -119,6 +156,7 @@ constexpr KeyRow kOutputKeys[] = {
 
 void add_run_keys(KeyTable& table) {
   table.add("workload", kWorkloadKeys);
+  table.add("workload", kTextKeys);
   table.add("run", kRunKeys);
   table.add("loggp", kLogGpKeys);
   table.add("implementations[]", kImplementationKeys);

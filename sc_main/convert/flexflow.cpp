@@ -22,7 +22,7 @@ class FlexFlowConverter final : public TraceConverter {
   convert::Report convert(const ConvertRequest& request) override {
     const convert::FlexFlowGraph graph =
         convert::read_flexflow(only_input(request, name()), convert::flexflow_unit(unit_));
-    return convert::from_flexflow(graph, convert::output_prefix(request.out, request.name, graph.ranks));
+    return convert::from_flexflow(graph, convert::output_prefix(request.out, name_of(request), graph.ranks));
   }
 
  private:

@@ -17,7 +17,7 @@ class GoalConverter final : public TraceConverter {
     const goal::Program program = goal::read_program(only_input(request, name()));
     return convert::from_goal(
         program, LogGpConfig(),
-        convert::output_prefix(request.out, request.name, static_cast<uint32_t>(program.ranks.size())));
+        convert::output_prefix(request.out, name_of(request), static_cast<uint32_t>(program.ranks.size())));
   }
 };
 

@@ -209,6 +209,7 @@ class Checker {
     files_.add_traces(config.workload.trace);
     files_.add_if_files(config.workload.groups);
     files_.add_if_files(config.workload.goal);
+    files_.add_if_files(config.workload.text.file);
     for (const JobConfig& job : config.jobs) {
       files_.add_traces(job.workload.trace);
       files_.add_if_files(job.workload.groups);
@@ -218,8 +219,8 @@ class Checker {
       collectives::check_programs(config);
     }
     if (command_.name == "run" && config.workload.trace.empty() && config.workload.goal.empty() &&
-        config.jobs.empty() && !given("--trace") && !given("--goal") &&
-        !given("--job"))
+        config.workload.text.file.empty() && config.jobs.empty() && !given("--trace") && !given("--text") &&
+        !given("--goal") && !given("--job"))
       throw UserError(
           ExitCode::usage,
           "key `workload.trace` is not set, so there is nothing to run; give -- --trace PREFIX, or choose "

@@ -151,17 +151,11 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
 }
 
 int64_t CollectiveEngine::key_of(const Active& active) const {
-  switch (config_.collectives.scheduling) {
-    case CollectiveScheduling::lifo:
-      return -static_cast<int64_t>(active.sequence);
-    case CollectiveScheduling::fifo:
-      return static_cast<int64_t>(active.sequence);
-    case CollectiveScheduling::priority:
-      // High priorities first; ~p orders like -p and has no overflow.
-      return static_cast<int64_t>(~active.priority) * (int64_t{1} << 32) +
-             static_cast<int64_t>(active.sequence & 0xffffffff);
-  }
-  return 0;
+  // High priorities first; ~p orders like -p and has no overflow.
+  const int64_t priority = static_cast<int64_t>(~active.priority) * (int64_t{1} << 32);
+  const auto sequence = static_cast<int64_t>(active.sequence & 0x7fffffff);
+  return config_.collectives.scheduling == CollectiveScheduling::lifo ? priority - sequence
+                                                                      : priority + sequence;
 }
 
 uint64_t CollectiveEngine::preference(const Active& active, uint32_t chunk_index) const {

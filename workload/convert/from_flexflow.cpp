@@ -21,7 +21,7 @@ namespace {
 const InputKind kFlexFlowInput{"task graph", ExitCode::trace,
                                "check the path; a FlexFlow task graph is a Graphviz file (`digraph ..`)",
                                uint64_t{1} << 30};
-constexpr uint64_t kMostRanks = 1u << 20;
+constexpr uint64_t kMostRanks = 65536;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);

@@ -49,6 +49,8 @@ Picoseconds Bounds::cost(uint32_t rank, const trace::Node& node, const CostModel
       return call(model.send, rank, node);
     case trace::NodeType::comm_recv:
       return call(model.receive, rank, node);
+    case trace::NodeType::metadata:
+      return node.delay;
     default:
       return 0;
   }

@@ -118,6 +118,7 @@ class Analysis {
                  uint64_t{node.has_comm_type} << 11);
       digest.add(node.duration);
       if (node.has_stream) digest.add(uint64_t{node.stream} | uint64_t{1} << 32);
+      digest.add(node.delay);
       digest.add(node.num_ops);
       digest.add(node.tensor_size);
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
@@ -179,6 +180,7 @@ class Analysis {
     digest.add(static_cast<uint64_t>(node.op) | uint64_t{involved & all_dimensions_} << 8);
     digest.add(node.comm_size);
     digest.add(static_cast<uint64_t>(static_cast<int64_t>(node.priority)));
+    digest.add(static_cast<uint64_t>(node.order));
     digest.add(node.ordinal);
     // What else its plan depends on: the rule that applies, and the node's own algorithms.
     collectives::CollectiveRequest request;

@@ -5,6 +5,7 @@ set(WEFT_GRAPH_SOURCES
   graph/checked_job.cpp
   graph/compute_cost.cpp
   graph/fidelity_rules.cpp
+  graph/issue_orders.cpp
   graph/layers.cpp
   graph/folding.cpp
   graph/node_causes.cpp

@@ -152,7 +152,9 @@ void RankEngine::admit(const trace::Node& node) {
       services_.start_receive(node);
       return;
     case trace::NodeType::metadata:
-      break;
+      if (node.delay == 0) break;
+      start_timed(node, RankState::communication, node.delay);
+      return;
     default:
       throw UserError(
           ExitCode::trace,

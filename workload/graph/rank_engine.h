@@ -70,8 +70,9 @@ struct Stall {
 ///  recorded.
 ///  - COMM_* are concurrent with everything; send and receive count as communication while they are
 ///  outstanding.
-///  - METADATA, and COMM_COLL without a comm_type (the CPU-side wrapper of a collective), take no time and no
-///  slot.
+///  - METADATA with a delay lasts so long, on no slot; it counts as communication.
+///  - Other METADATA, and COMM_COLL without a comm_type (the CPU-side wrapper of a collective), take no time
+///  and no slot.
 ///
 /// Call-backs of one instant are handled in the order in which they come. A caller that wants the outcome not
 /// to depend on that order puts them between hold() and release().

@@ -25,7 +25,6 @@ enum class Key {
   other,
   is_cpu_op,
   num_ops,
-  duration,
   stream,
   tensor_size,
   comm_type,
@@ -42,6 +41,9 @@ enum class Key {
   location,
   remote,
   in_switch,
+  duration,
+  delay,
+  order,
   tensors
 };
 
@@ -57,7 +59,8 @@ Key key_of(std::string_view name) {
              : name == "outputs" ? Key::tensors
                                  : Key::other;
     case 8:
-      return name == "comm_src"   ? Key::comm_src
+      return name == "delay_ps"   ? Key::delay
+             : name == "comm_src" ? Key::comm_src
              : name == "comm_dst" ? Key::comm_dst
              : name == "comm_tag" ? Key::comm_tag
                                   : Key::other;
@@ -73,7 +76,7 @@ Key key_of(std::string_view name) {
              : name == "iteration" ? Key::iteration
                                    : Key::other;
     case 10:
-      return name == "tensor_loc" ? Key::location : Key::other;
+      return name == "tensor_loc" ? Key::location : name == "comm_order" ? Key::order : Key::other;
     case 11:
       return name == "tensor_size" ? Key::tensor_size : name == "duration_ps" ? Key::duration : Key::other;
     case 12:
@@ -241,12 +244,6 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
     case Key::tensor_size:
       if (count(name, value, n)) node_.tensor_size = n;
       return true;
-    case Key::duration:
-      if (count(name, value, n)) {
-        duration_ = n;
-        has_duration_ = true;
-      }
-      return true;
     case Key::stream:
       if (value.shape == Value::Shape::number && !value.negative && value.magnitude <= ~uint32_t{0}) {
         node_.stream = static_cast<uint32_t>(value.magnitude);
@@ -298,6 +295,15 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return true;
     case Key::algorithm:
       text(name, value, node_.algorithm);
+      return true;
+    case Key::duration:
+      if (count(name, value, node_.duration)) node_.has_duration = true;
+      return true;
+    case Key::delay:
+      count(name, value, node_.delay);
+      return true;
+    case Key::order:
+      order(name, value);
       return true;
     case Key::tensors:
       if (value.shape == Value::Shape::list) note_tensors();
@@ -404,6 +410,19 @@ void AttributeReader::priority(std::string_view name, const Value& value) {
     const auto n = static_cast<int32_t>(value.magnitude);
     node_.priority = value.negative ? -n : n;
   }
+}
+
+void AttributeReader::order(std::string_view name, const Value& value) {
+  if (value.shape != Value::Shape::text) {
+    note(name, value);
+    return;
+  }
+  for (int i = 1; i < kIssueOrders; ++i) {
+    node_.order = static_cast<IssueOrder>(i);
+    if (value.bytes.text() == to_string(node_.order)) return;
+  }
+  node_.order = IssueOrder::none;
+  fail("{} is \"{}\", but the orders are system, lifo, fifo and highest", name, value.bytes.text());
 }
 
 void AttributeReader::location(std::string_view name, const Value& value) {

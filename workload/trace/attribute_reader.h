@@ -30,8 +30,6 @@ class AttributeReader {
   bool has_own_end_of(NodeType type) const { return type == NodeType::comm_send ? has_src_ : has_dst_; }
   uint32_t own_end_of(NodeType type) const { return type == NodeType::comm_send ? src_ : dst_; }
   bool has_size() const { return has_size_; }
-  bool has_duration() const { return has_duration_; }
-  Picoseconds duration() const { return duration_; }
 
   /// The node lists tensors.
   void note_tensors() {
@@ -63,6 +61,7 @@ class AttributeReader {
   void group_name(std::string_view name, const Value& value);
   void text(std::string_view name, const Value& value, std::string& out);
   void priority(std::string_view name, const Value& value);
+  void order(std::string_view name, const Value& value);
   void location(std::string_view name, const Value& value);
   bool dimensions(std::string_view name, const Value& value);
 
@@ -79,8 +78,6 @@ class AttributeReader {
   bool has_src_ = false;
   bool has_dst_ = false;
   bool has_size_ = false;
-  bool has_duration_ = false;
-  Picoseconds duration_ = 0;
   bool has_location_ = false;
   std::string error_;
   std::string location_error_;

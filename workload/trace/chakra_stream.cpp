@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
@@ -49,13 +50,15 @@ std::string looks_like(const uint8_t* data, size_t size) {
 
 }  // namespace
 
-ChakraStream::ChakraStream(const std::string& path)
-    : path_(path), file_(path, kTraceInput), file_bytes_(file_.bytes()) {
+ChakraStream::ChakraStream(const std::string& path) : ChakraStream(InputFile(path, kTraceInput)) {}
+
+ChakraStream::ChakraStream(InputFile file)
+    : path_(file.path()), file_(std::move(file)), file_bytes_(file_.bytes()) {
   file_.advise_sequential();
   if (file_bytes_ == 0) {
     throw UserError(
         ExitCode::trace,
-        fmt::format("{}: not a Chakra trace: the file is empty. Generate or copy it again.", path));
+        fmt::format("{}: not a Chakra trace: the file is empty. Generate or copy it again.", path_));
   }
   buffer_.resize(static_cast<size_t>(std::min<uint64_t>(kBufferBytes, file_bytes_)));
   fill(buffer_.size());

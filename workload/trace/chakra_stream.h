@@ -39,6 +39,8 @@ class ChakraStream {
   /// Opens the file and reads its GlobalMetadata. A file that is something else (empty, text, JSON, gzip,
   /// ...) is an error that says what it looks like.
   explicit ChakraStream(const std::string& path);
+  /// The same of an open file.
+  explicit ChakraStream(InputFile file);
   ChakraStream(const ChakraStream&) = delete;
   ChakraStream& operator=(const ChakraStream&) = delete;
 

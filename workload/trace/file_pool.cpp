@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,12 @@ FilePool::FilePool(size_t max_open) : max_open_(std::max<size_t>(max_open, 1)) {
 FilePool::FileId FilePool::add(const std::string& path) {
   const std::lock_guard<std::mutex> lock(mutex_);
   files_.push_back({path, std::nullopt, 0});
+  return static_cast<FileId>(files_.size() - 1);
+}
+
+FilePool::FileId FilePool::add(const std::string& path, std::shared_ptr<const std::string> bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  files_.push_back({path, InputFile::of_bytes(path, std::move(bytes)), 0});
   return static_cast<FileId>(files_.size() - 1);
 }
 

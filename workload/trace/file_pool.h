@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -32,6 +33,9 @@ class FilePool {
 
   /// Registers a file; nothing is opened yet.
   FileId add(const std::string& path);
+
+  /// The same for bytes of memory; they take no descriptor.
+  FileId add(const std::string& path, std::shared_ptr<const std::string> bytes);
 
   /// Reads exactly `size` bytes at `offset`. Throws UserError(trace) when the file cannot be opened or is
   /// shorter.

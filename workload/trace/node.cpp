@@ -17,4 +17,9 @@ const char* to_string(Location location) {
   return names[static_cast<unsigned>(location)];
 }
 
+const char* to_string(IssueOrder order) {
+  static const char* const names[kIssueOrders] = {"none", "system", "lifo", "fifo", "highest"};
+  return names[static_cast<unsigned>(order)];
+}
+
 }  // namespace weft::trace

@@ -43,6 +43,18 @@ constexpr int kLocations = 4;
 
 const char* to_string(Location location);  ///< "local", "remote", "host", "nvme"
 
+/// How a collective is put among those issued before, by ASTRA-sim 1.0: the attribute `comm_order`.
+enum class IssueOrder : uint8_t {
+  none,     ///< no such attribute: by the machine's scheduling
+  system,   ///< first or last, as the machine's `collectives.scheduling` says
+  lifo,     ///< before all of them, but for `highest`
+  fifo,     ///< after all of them
+  highest,  ///< before all others, whenever they are issued
+};
+constexpr int kIssueOrders = 5;
+
+const char* to_string(IssueOrder order);  ///< "none", "system", "lifo", "fifo", "highest"
+
 struct Node {
   NodeIndex index = 0;
   uint64_t id = 0;  ///< Chakra's id
@@ -50,9 +62,10 @@ struct Node {
   NodeType type = NodeType::invalid;
   bool is_cpu_op = false;
   bool has_duration = false;
-  Picoseconds duration = 0;             ///< recorded (duration_micros)
   bool has_stream = false;              ///< runs alone on `stream`, in place of a compute slot
   uint32_t stream = 0;
+  Picoseconds duration = 0;             ///< recorded (duration_micros, or exactly in duration_ps)
+  Picoseconds delay = 0;                ///< of METADATA: passes without a slot (delay_ps)
   uint64_t num_ops = 0;                 ///< FLOP
   uint64_t tensor_size = 0;             ///< bytes
   Location location = Location::local;  ///< of a MEM_LOAD's or MEM_STORE's tensor
@@ -63,11 +76,12 @@ struct Node {
   // COMM_COLL
   bool has_comm_type = false;  ///< PyTorch's CPU-side wrappers have none: they take no time
   CollectiveOp op = CollectiveOp::all_reduce;
-  uint64_t comm_size = 0;          ///< bytes, per collectives.md (AG: the shard)
-  std::vector<bool> involved_dim;  ///< empty: all
-  std::string pg_name;             ///< communicator group; "" or "0": all ranks
-  int32_t priority = 0;            ///< comm_priority
-  uint32_t root = 0;               ///< rank in the job, for rooted collectives (default: first of the group)
+  uint64_t comm_size = 0;               ///< bytes, per collectives.md (AG: the shard)
+  std::vector<bool> involved_dim;       ///< empty: all
+  std::string pg_name;                  ///< communicator group; "" or "0": all ranks
+  int32_t priority = 0;                 ///< comm_priority
+  IssueOrder order = IssueOrder::none;  ///< comm_order
+  uint32_t root = 0;  ///< rank in the job, for rooted collectives (default: first of the group)
   bool has_root = false;
   std::string algorithm;  ///< the node's own choice, as written; empty: none
   uint32_t ordinal = 0;   ///< n-th collective of its group in this rank, ascending node id: the match key

@@ -43,6 +43,7 @@ void reset(Node& node) {
   node.duration = 0;
   node.has_stream = false;
   node.stream = 0;
+  node.delay = 0;
   node.num_ops = 0;
   node.tensor_size = 0;
   node.location = Location::local;
@@ -53,6 +54,7 @@ void reset(Node& node) {
   node.involved_dim.clear();
   node.pg_name.clear();
   node.priority = 0;
+  node.order = IssueOrder::none;
   node.root = 0;
   node.has_root = false;
   node.algorithm.clear();
@@ -144,11 +146,9 @@ void check_node(const NodePlace& place, Node& node, const AttributeReader& attri
     fail(fmt::format("duration_micros is {}, more than the {} that simulated time holds (a negative value?)",
                      fields.micros, kMaxMicros));
   }
-  node.has_duration = fields.micros != 0;
-  node.duration = fields.micros * 1000000;
-  if (attributes.has_duration()) {
-    node.has_duration = true;
-    node.duration = attributes.duration();
+  if (!node.has_duration) {
+    node.has_duration = fields.micros != 0;
+    node.duration = fields.micros * 1000000;
   }
 
   switch (node.type) {

@@ -30,7 +30,17 @@ class RawVector {
     swap(tmp);
     return *this;
   }
-  ~RawVector() { std::free(data_); }
+  ~RawVector() {
+    if (!shared_) std::free(data_);
+  }
+
+  /// The values of another vector, which outlives this one and no longer changes. Nothing may be added.
+  void share(const RawVector& other) {
+    RawVector().swap(*this);
+    data_ = other.data_;
+    size_ = other.size_;
+    shared_ = true;
+  }
 
   void push_back(T value) {
     if (size_ == capacity_) set_capacity(capacity_ + capacity_ / 2 + 16);
@@ -64,6 +74,7 @@ class RawVector {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     std::swap(capacity_, other.capacity_);
+    std::swap(shared_, other.shared_);
   }
 
  private:
@@ -82,6 +93,7 @@ class RawVector {
   T* data_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = 0;
+  bool shared_ = false;  ///< another vector's values
 };
 
 }  // namespace weft::trace

@@ -50,7 +50,37 @@ TraceIndex::TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path, 
                        const Options& options)
     : pool_(std::move(pool)), path_(std::make_unique<std::string>(path)), rank_(rank) {
   file_ = pool_->add(path);
-  number_collectives(read_file(options));
+  ChakraStream stream(path);
+  build(stream, options);
+}
+
+TraceIndex::TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path,
+                       std::shared_ptr<const std::string> bytes, uint32_t rank, const Options& options)
+    : pool_(std::move(pool)), path_(std::make_unique<std::string>(path)), rank_(rank) {
+  file_ = pool_->add(path, bytes);
+  ChakraStream stream(InputFile::of_bytes(path, std::move(bytes)));
+  build(stream, options);
+}
+
+TraceIndex::TraceIndex(const TraceIndex& same, uint32_t rank)
+    : pool_(same.pool_),
+      file_(same.file_),
+      path_(std::make_unique<std::string>(*same.path_)),
+      rank_(rank),
+      stats_(same.stats_),
+      control_order_(same.control_order_),
+      ascending_(same.ascending_),
+      file_ordered_(same.file_ordered_) {
+  ids_.share(same.ids_);
+  offset_low_.share(same.offset_low_);
+  offset_high_.share(same.offset_high_);
+  flags_.share(same.flags_);
+  ordinals_.share(same.ordinals_);
+  hash_.share(same.hash_);
+}
+
+void TraceIndex::build(ChakraStream& stream, const Options& options) {
+  number_collectives(read_file(stream, options));
   NodeCache cache = open_cache(options.cache_bytes);
   if (!ascending_) build_hash();
   resolve_dependencies(cache);
@@ -63,15 +93,14 @@ TraceIndex::TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path, 
         ExitCode::trace,
         fmt::format("{}: rank {}: {} dependencies name nodes that are not in the file ({}{}). Mend the "
                     "trace, or run without strict: they then count as met.",
-                    path, rank, stats_.dangling, list,
+                    *path_, rank_, stats_.dangling, list,
                     stats_.dangling > stats_.first_dangling.size() ? ", ..." : ""));
   }
   file_ordered_ = stats_.forward_references == 0;
   if (!file_ordered_) check_cycles(cache);
 }
 
-uint32_t TraceIndex::read_file(const Options& options) {
-  ChakraStream stream(*path_);
+uint32_t TraceIndex::read_file(ChakraStream& stream, const Options& options) {
   stats_.file_bytes = stream.file_bytes();
   if (stats_.file_bytes > kMaxOffset) {
     throw UserError(ExitCode::trace,

@@ -22,6 +22,8 @@
 
 namespace weft::trace {
 
+class ChakraStream;
+
 /// What the first pass counted.
 struct TraceStats {
   uint64_t nodes = 0;
@@ -69,6 +71,12 @@ class TraceIndex {
   TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path, uint32_t rank, const Options& options);
   TraceIndex(const std::string& path, uint32_t rank, const Options& options)
       : TraceIndex(std::make_shared<FilePool>(), path, rank, options) {}
+  /// The same of encoded bytes in memory. `path` is for messages.
+  TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path,
+             std::shared_ptr<const std::string> bytes, uint32_t rank, const Options& options);
+  /// A rank whose trace has the same bytes as that of `same`, which outlives it. Takes no memory for its
+  /// nodes.
+  TraceIndex(const TraceIndex& same, uint32_t rank);
   TraceIndex(TraceIndex&&) = default;
   TraceIndex& operator=(TraceIndex&&) = default;
 
@@ -135,7 +143,8 @@ class TraceIndex {
   };
 
   Body body(NodeCache& cache, NodeIndex i) const;
-  uint32_t read_file(const Options& options);
+  void build(ChakraStream& stream, const Options& options);
+  uint32_t read_file(ChakraStream& stream, const Options& options);
   void build_hash();
   void resolve_dependencies(NodeCache& cache);
   void count_dangling(NodeIndex i, uint64_t missing, bool control);

@@ -523,32 +523,73 @@ void JobTrace::collect_warnings() {
   }
 }
 
+/// Puts a job's indices together, rank by rank.
+class JobOpener {
+ public:
+  JobOpener(Groups groups, uint32_t npus, bool strict, uint64_t cache_bytes) {
+    job_.pool_ = std::make_shared<FilePool>();
+    job_.groups_ = std::make_unique<Groups>(std::move(groups));
+    job_.cache_bytes_a_rank_ = std::clamp(cache_bytes / npus, kLeastCache, kSingleFileCache);
+    options_.strict = strict;
+    options_.groups = job_.groups_.get();
+    options_.cache_bytes = std::min(cache_bytes, kSingleFileCache);
+    job_.indices_.reserve(npus);
+    check_ = std::make_unique<CommunicationCheck>(*job_.groups_, job_.indices_, npus);
+  }
+
+  const std::shared_ptr<FilePool>& pool() const { return job_.pool_; }
+  const TraceIndex::Options& options() const { return options_; }
+  uint32_t rank() const { return job_.npus(); }  ///< the next one
+  const TraceIndex& index(uint32_t rank) const { return job_.index(rank); }
+
+  void add(std::unique_ptr<TraceIndex> next) {
+    job_.indices_.push_back(std::move(next));
+    const TraceIndex& index = *job_.indices_.back();
+    job_.nodes_ += index.size();
+    NodeCache cache = index.open_cache(options_.cache_bytes);
+    check_->add(index, cache);
+  }
+
+  JobTrace finish(std::vector<std::string> warnings) {
+    job_.warnings_ = std::move(warnings);
+    job_.own_algorithms_ = check_->take_own_algorithms();
+    job_.collectives_ = check_->collective_numbers();
+    job_.collect_warnings();
+    return std::move(job_);
+  }
+
+ private:
+  JobTrace job_;
+  TraceIndex::Options options_;
+  std::unique_ptr<CommunicationCheck> check_;
+};
+
 JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,
                   uint64_t cache_bytes) {
   if (npus == 0) fail(fmt::format("{}: the machine has no NPUs.", prefix));
   check_files(prefix, npus);
-  JobTrace job;
-  job.pool_ = std::make_shared<FilePool>();
-  job.groups_ =
-      std::make_unique<Groups>(groups_file.empty() ? Groups(npus) : Groups::load(groups_file, npus));
-  job.cache_bytes_a_rank_ = std::clamp(cache_bytes / npus, kLeastCache, kSingleFileCache);
-  CommunicationCheck check(*job.groups_, job.indices_, npus);
-  TraceIndex::Options options;
-  options.strict = strict;
-  options.groups = job.groups_.get();
-  options.cache_bytes = std::min(cache_bytes, kSingleFileCache);
-  job.indices_.reserve(npus);
-  for (uint32_t rank = 0; rank < npus; ++rank) {
-    job.indices_.push_back(std::make_unique<TraceIndex>(job.pool_, trace_path(prefix, rank), rank, options));
-    const TraceIndex& index = *job.indices_.back();
-    job.nodes_ += index.size();
-    NodeCache cache = index.open_cache(options.cache_bytes);
-    check.add(index, cache);
+  JobOpener job(groups_file.empty() ? Groups(npus) : Groups::load(groups_file, npus), npus, strict,
+                cache_bytes);
+  while (job.rank() < npus)
+    job.add(
+        std::make_unique<TraceIndex>(job.pool(), trace_path(prefix, job.rank()), job.rank(), job.options()));
+  return job.finish({});
+}
+
+JobTrace open_job(MemoryTraces traces, uint64_t cache_bytes) {
+  const auto npus = static_cast<uint32_t>(traces.of_rank.size());
+  if (npus == 0) fail(fmt::format("{}: the machine has no NPUs.", traces.path));
+  JobOpener job(traces.groups.empty() ? Groups(npus) : Groups::parse(traces.groups, traces.path, npus), npus,
+                true, cache_bytes);
+  std::unordered_map<const std::string*, uint32_t> first;
+  while (job.rank() < npus) {
+    const uint32_t rank = job.rank();
+    const auto& bytes = traces.of_rank[rank];
+    const auto [same, fresh] = first.try_emplace(bytes.get(), rank);
+    job.add(fresh ? std::make_unique<TraceIndex>(job.pool(), traces.path, bytes, rank, job.options())
+                  : std::make_unique<TraceIndex>(job.index(same->second), rank));
   }
-  job.own_algorithms_ = check.take_own_algorithms();
-  job.collectives_ = check.collective_numbers();
-  job.collect_warnings();
-  return job;
+  return job.finish(std::move(traces.warnings));
 }
 
 }  // namespace weft::trace

@@ -46,7 +46,7 @@ class JobTrace {
   uint64_t index_bytes() const;
 
  private:
-  friend JobTrace open_job(const std::string&, uint32_t, const std::string&, bool, uint64_t);
+  friend class JobOpener;
   JobTrace() = default;
   void collect_warnings();
 
@@ -73,6 +73,18 @@ class JobTrace {
 /// each gets its share, at least 16 KiB.
 JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,
                   uint64_t cache_bytes = 128ull << 20);
+
+/// Traces that no file holds: encoded as Chakra files are.
+struct MemoryTraces {
+  std::string path;  ///< for messages
+  /// Of each rank. Ranks with the same pointer share one index.
+  std::vector<std::shared_ptr<const std::string>> of_rank;
+  std::string groups;                 ///< the text of a groups file; empty: none
+  std::vector<std::string> warnings;  ///< of whoever made them; they come first
+};
+
+/// The same of traces in memory.
+JobTrace open_job(MemoryTraces traces, uint64_t cache_bytes = 128ull << 20);
 
 }  // namespace weft::trace
 
