@@ -16,9 +16,10 @@ constexpr uint64_t kAttosecondsPerPicosecond = 1000000;
 constexpr uint64_t kMost = 1000ull * 1000 * 1000000;  // 1 us a byte: 1 MB/s
 
 [[noreturn]] void refuse(std::string_view text, const std::string& why) {
-  throw UserError(ExitCode::usage, fmt::format("'{}' is no time per byte: {}; write for example `0.04 ns/B`, or "
-                                               "the bandwidth, `25 GB/s`",
-                                               text, why));
+  throw UserError(ExitCode::usage,
+                  fmt::format("'{}' is no time per byte: {}; write for example `0.04 ns/B`, or "
+                              "the bandwidth, `25 GB/s`",
+                              text, why));
 }
 
 }  // namespace

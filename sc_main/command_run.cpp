@@ -154,7 +154,8 @@ ExitCode run(const RunOptions& options) {
     return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits, options.record},
                     checks, causes.get());
   if (!config.workload.goal.empty() && config.loggp)
-    return run_goal(config, {options.json, !config.output.waves.empty() || config.output.timeline || options.path.on},
+    return run_goal(config,
+                    {options.json, !config.output.waves.empty() || config.output.timeline || options.path.on},
                     checks);
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;

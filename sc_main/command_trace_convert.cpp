@@ -58,8 +58,9 @@ ExitCode convert(const State& state) {
     print_report(converter.convert(state.request));
     return ExitCode::done;
   }
-  throw UserError(ExitCode::usage,
-                  fmt::format("weft trace convert: --from '{}' is unknown; the formats are {}", state.from, known));
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("weft trace convert: --from '{}' is unknown; the formats are {}", state.from, known));
 }
 
 }  // namespace
@@ -70,8 +71,9 @@ std::string name_of(const ConvertRequest& request) {
 
 const std::string& only_input(const ConvertRequest& request, const char* format) {
   if (request.inputs.size() != 1)
-    throw UserError(ExitCode::usage, fmt::format("weft trace convert: --from {} reads one file, and {} are named",
-                                                 format, request.inputs.size()));
+    throw UserError(ExitCode::usage,
+                    fmt::format("weft trace convert: --from {} reads one file, and {} are named", format,
+                                request.inputs.size()));
   return request.inputs.front();
 }
 

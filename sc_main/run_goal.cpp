@@ -48,18 +48,18 @@ RunResult result_of(const goal::Program& program, const goal::LogGopsResult& run
 
 ExitCode run_goal(const Config& config, const GoalRunOptions& options, RunChecks& checks) {
   if (options.watches_machine)
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: `loggp` times the messages of the GOAL program, so no machine is built that "
-                                "waveforms, a timeline or a critical path could be of; leave these out, or `loggp`",
-                                config.file));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: `loggp` times the messages of the GOAL program, so no machine is built that "
+                    "waveforms, a timeline or a critical path could be of; leave these out, or `loggp`",
+                    config.file));
   check_run(config);
   check_loggp(*config.loggp);
   std::vector<std::string> warnings;
   const goal::Program program = open_goal(config, warnings);
-  const OutputFolder folder(config.output.dir,
-                            {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv",
-                             "footprint.csv", "links.csv", "flows.csv", "effective.yaml", "checks.csv",
-                             "junit.xml"});
+  const OutputFolder folder(config.output.dir, {"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
+                                                "layers.csv", "footprint.csv", "links.csv", "flows.csv",
+                                                "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : warnings) warn(warning);
   const goal::LogGopsResult run = goal::run_loggops(program, *config.loggp);
@@ -71,9 +71,10 @@ ExitCode run_goal(const Config& config, const GoalRunOptions& options, RunChecks
   const bool expected = checks.compare(folder, checked, {checked});
   const std::string table =
       summary_text(record) +
-      fmt::format("results  {}: summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv "
-                  "links.csv{}\n",
-                  folder.path(), checks.files());
+      fmt::format(
+          "results  {}: summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv "
+          "links.csv{}\n",
+          folder.path(), checks.files());
   if (options.json) {
     print(summary_json(record));
     note(table);

@@ -60,7 +60,9 @@ void check_workload_keys(const Config& config, const WorkloadOptions& options) {
   const WorkloadConfig& workload = config.workload;
   if (workload.text.file.empty() && options.passes != 0)
     throw UserError(ExitCode::usage, "--passes is for text workloads; add --text FILE or `workload.text`");
-  const char* key = !workload.text.file.empty() ? "workload.text" : !workload.goal.empty() ? "workload.goal" : "";
+  const char* key = !workload.text.file.empty() ? "workload.text"
+                    : !workload.goal.empty()    ? "workload.goal"
+                                                : "";
   if (*key == 0) return;
   const auto both = [&](const char* other) {
     throw UserError(ExitCode::usage, fmt::format("{}: `{}` and `{}` are both set; leave one of them out",
@@ -82,8 +84,8 @@ Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fo
     workload.traces = std::make_unique<const trace::JobTrace>(trace::open_job(workload.text->traces));
   } else {
     const std::string prefix = of.goal.empty() ? of.trace : traces_of_goal(config, workload);
-    workload.traces = std::make_unique<const trace::JobTrace>(
-        trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
+    workload.traces =
+        std::make_unique<const trace::JobTrace>(trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
   }
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,
@@ -106,9 +108,10 @@ ScratchFolder::ScratchFolder() {
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   path_ = (error ? std::filesystem::path("/tmp") : folder) / "weft.XXXXXX";
   if (mkdtemp(&path_[0]) == nullptr)
-    throw UserError(ExitCode::internal, fmt::format("{}: a folder for traces cannot be made: {}; set TMPDIR to a "
-                                                    "folder that can be written",
-                                                    path_, std::strerror(errno)));
+    throw UserError(ExitCode::internal,
+                    fmt::format("{}: a folder for traces cannot be made: {}; set TMPDIR to a "
+                                "folder that can be written",
+                                path_, std::strerror(errno)));
 }
 
 ScratchFolder::~ScratchFolder() {
@@ -121,9 +124,10 @@ goal::Program open_goal(const Config& config, std::vector<std::string>& warnings
   goal::check_program(program, &warnings);
   const uint32_t npus = ranks_of(config, config.workload).ranks();
   if (program.ranks.size() > npus)
-    throw UserError(ExitCode::usage, fmt::format("{}: the program has {} ranks, and there are {} NPUs for it; "
-                                                 "give the machine more (`topology`)",
-                                                 config.workload.goal, program.ranks.size(), npus));
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: the program has {} ranks, and there are {} NPUs for it; "
+                                "give the machine more (`topology`)",
+                                config.workload.goal, program.ranks.size(), npus));
   return program;
 }
 
@@ -150,7 +154,8 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
                   "Prefix of the traces (workload.trace), from the working directory")
       ->type_name("PREFIX");
   command
-      .add_option("--goal", options.goal, "A GOAL program, text or binary, in place of traces (workload.goal)")
+      .add_option("--goal", options.goal,
+                  "A GOAL program, text or binary, in place of traces (workload.goal)")
       ->type_name("FILE");
   command
       .add_option("--text", options.text,
@@ -175,9 +180,9 @@ Config load_workload(const WorkloadOptions& options) {
   Config config = load_config(options.config, options.sets);
   const bool other = !options.text.empty() || !options.goal.empty();
   if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups || other))
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("{}: `jobs` name the traces; leave --trace, --text, --goal and --groups out", options.config));
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: `jobs` name the traces; leave --trace, --text, --goal and --groups out",
+                                options.config));
   if (!options.trace.empty() + !options.text.empty() + !options.goal.empty() > 1)
     throw UserError(ExitCode::usage, "--trace, --text and --goal name a workload each; give one of them");
   if (!options.trace.empty() || other) {

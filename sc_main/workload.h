@@ -13,8 +13,8 @@
 #include "configs/config.h"
 #include "sc_main/memory_check.h"
 #include "sc_models/memory_estimate.h"
-#include "workload/graph/checked_job.h"
 #include "workload/goal/program.h"
+#include "workload/graph/checked_job.h"
 #include "workload/text/text_job.h"
 #include "workload/trace/workload_check.h"
 
@@ -46,8 +46,8 @@ Config load_workload(const WorkloadOptions& options);
 /// check_machine().
 void check_run(const Config& config, std::vector<std::string>* warnings = nullptr);
 
-/// The program that `workload.goal` names, checked. Throws UserError, also when the machine has fewer NPUs than
-/// the program ranks. `warnings`: of check_program().
+/// The program that `workload.goal` names, checked. Throws UserError, also when the machine has fewer NPUs
+/// than the program ranks. `warnings`: of check_program().
 goal::Program open_goal(const Config& config, std::vector<std::string>& warnings);
 
 /// `--force`, of every command that builds a machine.

@@ -38,7 +38,8 @@ constexpr KeyRow kWorkloadKeys[] = {
      "JSON file of the communicator groups, `{\"name\": [rank, ..], ..}`. The path is relative to the folder "
      "of the configuration file. Empty: none."},
     {"goal", Type::path, "\"\"", kAny, field_if_set<&Config::workload, &WorkloadConfig::goal>,
-     "GOAL file, text or binary, in place of traces. With `loggp` it gives the times of LogGOPSim; without, it "
+     "GOAL file, text or binary, in place of traces. With `loggp` it gives the times of LogGOPSim; without, "
+     "it "
      "runs on the machine. The path is relative to the folder of the configuration file. Empty: none."},
     {"strict", Type::boolean, "false", kAny, in_workload<&WorkloadConfig::strict>,
      "`true`: a dependency on a node that the trace does not have is an error; `false`: it counts as met, "

@@ -14,13 +14,16 @@ class PyTorchConverter final : public TraceConverter {
   const char* name() const override { return "pytorch"; }
   const char* description() const override { return "PyTorch execution traces, one a rank"; }
   void add_options(CLI::App& group) override {
-    group.add_option("--kineto", input_.kineto, "The Kineto trace of the same rank; once for each execution trace")
+    group
+        .add_option("--kineto", input_.kineto,
+                    "The Kineto trace of the same rank; once for each execution trace")
         ->type_name("FILE")
         ->allow_extra_args(false);
     group.add_option("--replicate", input_.replicate, "Traces of N ranks from that of one")
         ->type_name("N")
         ->check(CLI::Range(1u, 1u << 20));
-    group.add_option("--rank", input_.rank, "With --replicate: the rank that was traced (default: 0)")->type_name("R");
+    group.add_option("--rank", input_.rank, "With --replicate: the rank that was traced (default: 0)")
+        ->type_name("R");
     group.add_option("--iteration", iteration_, "Only the K-th ProfilerStep, from 0")->type_name("K");
     group.add_flag("--keep-all", input_.keep_all, "Write nodes that take no time, too");
     iteration_given_ = group.get_option("--iteration");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -87,7 +86,7 @@ class TextConverter final : public TraceConverter {
         ->type_name("N");
     group
         .add_option("--topology", options_.topology,
-                     "The dimensions of the machine, for example Ring(4)_Switch(2)")
+                    "The dimensions of the machine, for example Ring(4)_Switch(2)")
         ->type_name("NOTATION");
     group.add_option("--passes", options_.text.passes, "Passes of the training loop (default: 1)")
         ->type_name("N")
@@ -105,7 +104,7 @@ class TextConverter final : public TraceConverter {
         ->check(CLI::IsMember({"file_1.0", "system"}));
     group
         .add_option("--model-parallel-dimensions", options_.text.model_dimensions,
-                     "As `workload.model_parallel_dimensions`: 0,1")
+                    "As `workload.model_parallel_dimensions`: 0,1")
         ->delimiter(',');
   }
   convert::Report convert(const ConvertRequest& request) override { return convert_text(options_, request); }

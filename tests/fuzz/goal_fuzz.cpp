@@ -15,7 +15,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const goal::LogGopsResult run = goal::run_loggops(program, LogGpConfig(), true);
     fuzz::expect(run.ranks.size() == program.ranks.size(), "a rank has no times");
     fuzz::expect(run.matches.size() <= run.messages, "more messages were received than sent");
-    fuzz::expect(!run.stall.empty() || run.matches.size() == run.messages, "a message is lost and nothing stalls");
+    fuzz::expect(!run.stall.empty() || run.matches.size() == run.messages,
+                 "a message is lost and nothing stalls");
   });
   return 0;
 }

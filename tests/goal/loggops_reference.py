@@ -27,6 +27,7 @@ class Model:
         self.order = 0
         self.free = {}
         self.ends = {}
+        self.busy = [dict(calc=[], message=[]) for _ in programs]
         self.met = [[[] for _ in ops] for ops, _ in programs]
         self.needed = [[sum(1 for d in deps if d[0] == i) for i in range(len(ops))] for ops, deps in programs]
         self.posted = [[] for _ in programs]
@@ -81,10 +82,17 @@ class Model:
         return [max([self.ends[r, i] for i in range(len(ops)) if (r, i) in self.ends], default=0)
                 for r, (ops, _) in enumerate(self.programs)], len(self.ends) == total
 
+    def covered(self, rank, *kinds):
+        """Time in which at least one of these is under way."""
+        points = sorted({t for kind in kinds for interval in self.busy[rank][kind] for t in interval})
+        return sum(b - a for a, b in zip(points, points[1:])
+                   if any(x <= a and b <= y for kind in kinds for x, y in self.busy[rank][kind]))
+
     def calc(self, p, t):
         rank, i = p['rank'], p['i']
         op = self.programs[rank][0][i]
         self.occupy(('cpu', rank, op.cpu), t + op.size * 1000)
+        self.busy[rank]['calc'].append((t, t + op.size * 1000))
         self.tell(rank, i, True, t)
         self.end(rank, i, t + op.size * 1000)
 
@@ -95,6 +103,7 @@ class Model:
         wire = self.per_byte(self.G, op.size)
         self.occupy(('cpu', rank, op.cpu), on_cpu)
         self.occupy(('out', rank, op.nic), t + self.g + wire)
+        self.busy[rank]['message'].append((t, on_cpu))
         self.tell(rank, i, True, t)
         self.add(on_cpu + self.L + wire, 'arrive', op.peer, [], source=rank, i=i)
         if op.size <= self.S:
@@ -129,6 +138,7 @@ class Model:
         end = t + self.g + self.o + self.per_byte(self.O, message.size)
         self.occupy(('in', rank, op.nic), t + self.g)
         self.occupy(('cpu', rank, op.cpu), end)
+        self.busy[rank]['message'].append((t, end))
         if message.size > self.S:
             self.occupy(('cpu', source, message.cpu), end)
             self.occupy(('out', source, message.nic), t + self.g)

@@ -151,7 +151,8 @@ class Reader {
       name();
       return;
     }
-    if (!at('[')) fail(line, fmt::format("{} is followed by neither `[label=..]` nor `->`", id.substr(0, 60)));
+    if (!at('['))
+      fail(line, fmt::format("{} is followed by neither `[label=..]` nor `->`", id.substr(0, 60)));
     const std::string label = attributes();
     if (id == "node" || id == "edge" || id == "graph") return;
     task(id, label, line);
@@ -203,7 +204,8 @@ class Reader {
       if (bar == rest.npos) break;
       rest.remove_prefix(bar + 1);
     }
-    if (words.size() < 3) fail(task, "its label has no NAME, KIND and TYPE (COMP_NODE or COMM_SEND_RECV_NODE)");
+    if (words.size() < 3)
+      fail(task, "its label has no NAME, KIND and TYPE (COMP_NODE or COMM_SEND_RECV_NODE)");
     const std::string& type = words.back();
     task.kind = words[words.size() - 2];
     task.name = words[0];
@@ -233,11 +235,13 @@ class Reader {
       task.bytes = number("comm_size", uint64_t{1} << 62);
       graph_.ranks = std::max({graph_.ranks, task.source + 1, task.destination + 1});
     } else {
-      fail(task, fmt::format("its type is {}; known are COMP_NODE and COMM_SEND_RECV_NODE", type.substr(0, 60)));
+      fail(task,
+           fmt::format("its type is {}; known are COMP_NODE and COMM_SEND_RECV_NODE", type.substr(0, 60)));
     }
     const auto [it, fresh] = index_.emplace(id, static_cast<uint32_t>(graph_.tasks.size()));
     if (!fresh)
-      fail(task, fmt::format("a node of this name is there already, in line {}", graph_.tasks[it->second].line));
+      fail(task,
+           fmt::format("a node of this name is there already, in line {}", graph_.tasks[it->second].line));
     graph_.tasks.push_back(std::move(task));
   }
 
@@ -251,8 +255,9 @@ class Reader {
     }
     const double time = value * static_cast<double>(unit_);
     if (used != text.size() || !(time >= 0) || time > 1.8e19)
-      fail(task, fmt::format("simulated_run_time is '{}'; it must be a time that is not negative and below 213 days",
-                             text.substr(0, 60)));
+      fail(task, fmt::format(
+                     "simulated_run_time is '{}'; it must be a time that is not negative and below 213 days",
+                     text.substr(0, 60)));
     return static_cast<Picoseconds>(time + 0.5);
   }
 
@@ -291,7 +296,8 @@ class Reader {
         if (--unmet[next] == 0) ready.push_back(next);
     }
     for (uint32_t i = 0; i < unmet.size(); ++i)
-      if (unmet[i] != 0) fail(graph_.tasks[i], "the edges go in a circle through this node, or one before it");
+      if (unmet[i] != 0)
+        fail(graph_.tasks[i], "the edges go in a circle through this node, or one before it");
   }
 
   std::string text_;

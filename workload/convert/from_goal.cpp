@@ -27,6 +27,7 @@ struct End {
   uint32_t peer = 0;
   uint32_t tag = 0;
   uint64_t bytes = 0;
+  uint32_t send = 0;  ///< of a receive: the send's operation
 };
 
 /// Peers, tags and sizes of all messages.
@@ -35,8 +36,7 @@ class Messages {
   Messages(const Program& program, const LogGpConfig& parameters) : program_(program) {
     const goal::LogGopsResult run = goal::run_loggops(program, parameters, true);
     if (!run.stall.empty())
-      throw UserError(ExitCode::trace,
-                      fmt::format("{}: the program cannot end:{}", program.path, run.stall));
+      throw UserError(ExitCode::trace, fmt::format("{}: the program cannot end:{}", program.path, run.stall));
     ends_.resize(program.ranks.size());
     for (size_t r = 0; r < ends_.size(); ++r) ends_[r].resize(program.ranks[r].operations.size());
     find_pinned(run.matches);
@@ -47,6 +47,7 @@ class Messages {
   uint64_t wildcards() const { return wildcards_; }
   uint64_t pinned() const { return pinned_; }
   uint64_t resized() const { return resized_; }
+  uint64_t own() const { return own_; }  ///< of a rank to itself
 
  private:
   struct Channel {
@@ -81,14 +82,16 @@ class Messages {
       ++pinned_;
       uint32_t& own = own_tags_[{m.source, m.destination}];
       if (own >= goal::kAny - 1 - highest_tag_)
-        throw UserError(ExitCode::trace,
-                        fmt::format("{}: the tag {} leaves no room for tags of messages whose order depends on "
-                                    "times; use lower tags",
-                                    program_.path, highest_tag_));
+        throw UserError(
+            ExitCode::trace,
+            fmt::format("{}: the tag {} leaves no room for tags of messages whose order depends on "
+                        "times; use lower tags",
+                        program_.path, highest_tag_));
       tag = highest_tag_ + ++own;
     }
-    ends_[m.source][m.send] = {m.destination, tag, send.size};
-    ends_[m.destination][m.receive] = {m.source, tag, send.size};
+    if (m.source == m.destination) ++own_;
+    ends_[m.source][m.send] = {m.destination, tag, send.size, 0};
+    ends_[m.destination][m.receive] = {m.source, tag, send.size, m.send};
   }
 
   const Program& program_;
@@ -96,7 +99,7 @@ class Messages {
   std::map<Key, Channel> channels_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> own_tags_;
   uint32_t highest_tag_ = 0;
-  uint64_t wildcards_ = 0, pinned_ = 0, resized_ = 0;
+  uint64_t wildcards_ = 0, pinned_ = 0, resized_ = 0, own_ = 0;
 };
 
 /// For each operation what it waits for: ends by `requires`, and those that it has by `irequires`.
@@ -157,17 +160,21 @@ uint64_t write_rank(const Program& program, uint32_t r, const Messages& messages
   RankFile file(prefix, r);
   for (uint32_t i = 0; i < rank.operations.size(); ++i) {
     const Operation& op = rank.operations[i];
+    // Chakra has no message of a rank to itself: there the receive only waits for the send.
+    const bool own = op.kind != Kind::calc && messages.end(r, i).peer == r;
     file.begin(i + 1, name_of(rank, i),
-               op.kind == Kind::calc   ? Type::comp
+               own                     ? Type::metadata
+               : op.kind == Kind::calc ? Type::comp
                : op.kind == Kind::send ? Type::send
                                        : Type::receive);
     for (const uint32_t before : waits.ends[i]) file.data(before + uint64_t{1});
     for (const uint32_t before : waits.by_start[i]) file.control(before + uint64_t{1});
+    if (own && op.kind == Kind::receive) file.data(messages.end(r, i).send + uint64_t{1});
     file.flag("is_cpu_op", false);
     if (op.kind == Kind::calc) {
       file.duration(times(op.size, 1000));
       file.number("stream", op.cpu);
-    } else {
+    } else if (!own) {
       const End& end = messages.end(r, i);
       const bool send = op.kind == Kind::send;
       file.number("comm_src", send ? r : end.peer);
@@ -205,9 +212,12 @@ Report from_goal(const Program& program, const LogGpConfig& parameters, const st
   report.count("processors of a rank", program.cpus());
   report.count("network interfaces of a rank", program.nics());
   report.count("irequires, written as the dependencies of the other operation", starts);
-  report.count("receives with wildcards, fixed to the message that they get with LogGOPS", messages.wildcards());
+  report.count("receives with wildcards, fixed to the message that they get with LogGOPS",
+               messages.wildcards());
   report.count("messages with a tag of their own, as their order may change", messages.pinned());
-  report.count("receives of another size than their message, which has the message's size now", messages.resized());
+  report.count("messages of a rank to itself, written as nodes that take no time", messages.own());
+  report.count("receives of another size than their message, which has the message's size now",
+               messages.resized());
   return report;
 }
 

@@ -92,13 +92,15 @@ class Groups {
     if (input_.replicate != 0) members = moved(graph, node.group, members, rank);
     for (const uint32_t member : members)
       if (member >= ranks_)
-        refuse(fmt::format("{}: group {} has rank {}, and the traces are of {} ranks; give the traces of all ranks, or "
-                           "--replicate N",
-                           graph.path, node.group, member, ranks_));
+        refuse(fmt::format(
+            "{}: group {} has rank {}, and the traces are of {} ranks; give the traces of all ranks, or "
+            "--replicate N",
+            graph.path, node.group, member, ranks_));
     if (std::find(members.begin(), members.end(), rank) == members.end())
-      refuse(fmt::format("{}: rank {} uses group {}, whose ranks are {}; give the traces in the order of their ranks, "
-                         "or with --replicate the traced one as --rank R",
-                         graph.path, rank, node.group, fmt::join(members, ", ")));
+      refuse(fmt::format(
+          "{}: rank {} uses group {}, whose ranks are {}; give the traces in the order of their ranks, "
+          "or with --replicate the traced one as --rank R",
+          graph.path, rank, node.group, fmt::join(members, ", ")));
     const std::string name =
         input_.replicate != 0 ? fmt::format("{}.{}", node.group, members.front()) : node.group;
     json_[name] = members;
@@ -110,16 +112,17 @@ class Groups {
   uint64_t shifted() const { return shifted_.size(); }
 
  private:
-  std::vector<uint32_t> moved(const RankGraph& graph, const std::string& name, const std::vector<uint32_t>& members,
-                              uint32_t rank) {
+  std::vector<uint32_t> moved(const RankGraph& graph, const std::string& name,
+                              const std::vector<uint32_t>& members, uint32_t rank) {
     const std::optional<Grid> grid = grid_of(members);
     const auto whole = grid ? uint64_t{grid->stride} * grid->size : 0;
     const uint64_t traced = input_.rank;
     if (!grid || ranks_ % whole != 0 || grid->start != traced / whole * whole + traced % grid->stride)
-      refuse(fmt::format("--replicate {}: {}: group {} has the ranks {}, which are no part of a regular grid of {} "
-                         "ranks around rank {}: start, start + stride, .. in blocks of stride x size. Give the traces "
-                         "of all ranks, or the traced rank as --rank R",
-                         input_.replicate, graph.path, name, fmt::join(members, ", "), ranks_, input_.rank));
+      refuse(fmt::format(
+          "--replicate {}: {}: group {} has the ranks {}, which are no part of a regular grid of {} "
+          "ranks around rank {}: start, start + stride, .. in blocks of stride x size. Give the traces "
+          "of all ranks, or the traced rank as --rank R",
+          input_.replicate, graph.path, name, fmt::join(members, ", "), ranks_, input_.rank));
     std::vector<uint32_t> result(members.size());
     const auto start = static_cast<uint32_t>(rank / whole * whole + rank % grid->stride);
     for (uint32_t i = 0; i < result.size(); ++i) result[i] = start + i * grid->stride;
@@ -217,8 +220,9 @@ class Writer {
     const auto member = [&](uint32_t index) -> uint64_t {
       const size_t size = members.empty() ? ranks_ : members.size();
       if (index >= size)
-        throw UserError(ExitCode::trace, fmt::format("{}: node {} (\"{}\") names member {} of a group of {}", graph.path,
-                                                     node.id, node.name.substr(0, 60), index, size));
+        throw UserError(ExitCode::trace,
+                        fmt::format("{}: node {} (\"{}\") names member {} of a group of {}", graph.path,
+                                    node.id, node.name.substr(0, 60), index, size));
       return members.empty() ? index : members[index];
     };
     file.number("comm_size", node.bytes);
@@ -239,7 +243,8 @@ class Writer {
   uint64_t moved_peer(const RankGraph& graph, const Node& node, const std::vector<uint32_t>& members,
                       uint32_t rank) const {
     const auto found = graph.groups.find(node.group);
-    const std::vector<uint32_t> traced = found == graph.groups.end() ? std::vector<uint32_t>() : found->second.ranks;
+    const std::vector<uint32_t> traced =
+        found == graph.groups.end() ? std::vector<uint32_t>() : found->second.ranks;
     const auto place = [](const std::vector<uint32_t>& list, uint32_t r) {
       return list.empty() ? r : static_cast<uint32_t>(std::find(list.begin(), list.end(), r) - list.begin());
     };
@@ -259,8 +264,9 @@ class Writer {
 
 void check_input(const PyTorchInput& input) {
   if (!input.kineto.empty() && input.kineto.size() != input.host.size())
-    refuse(fmt::format("{} execution traces and {} --kineto traces; give one Kineto trace for each, in the same order",
-                       input.host.size(), input.kineto.size()));
+    refuse(fmt::format(
+        "{} execution traces and {} --kineto traces; give one Kineto trace for each, in the same order",
+        input.host.size(), input.kineto.size()));
   if (input.replicate != 0 && input.host.size() != 1)
     refuse(fmt::format("--replicate makes all ranks of one trace, and {} are named", input.host.size()));
   if (input.replicate == 0 && input.rank != 0) refuse("--rank is for --replicate");
@@ -276,8 +282,9 @@ void write_groups(const Groups& groups, Report& report) {
   file << groups.json().dump(1) << "\n";
   file.close();
   if (!file)
-    throw UserError(ExitCode::internal, fmt::format("{}: cannot be written; make room or choose another --out",
-                                                    report.groups_file));
+    throw UserError(
+        ExitCode::internal,
+        fmt::format("{}: cannot be written; make room or choose another --out", report.groups_file));
 }
 
 }  // namespace
@@ -295,7 +302,8 @@ Report from_pytorch(const PyTorchInput& input, const std::string& out, const std
         {input.host[i], input.kineto.empty() ? "" : input.kineto[i], input.one_iteration, input.iteration});
     for (const auto& [what, n] : graph.counts) counts[what] += n;
     report.warnings.insert(report.warnings.end(), graph.warnings.begin(), graph.warnings.end());
-    for (const auto& group : graph.groups) largest_group = std::max<uint64_t>(largest_group, group.second.size);
+    for (const auto& group : graph.groups)
+      largest_group = std::max<uint64_t>(largest_group, group.second.size);
     if (input.replicate == 0) {
       writer.write(graph, i);
     } else {
@@ -304,15 +312,18 @@ Report from_pytorch(const PyTorchInput& input, const std::string& out, const std
   }
   write_groups(writer.groups(), report);
   if (largest_group > report.ranks)
-    report.warnings.push_back(fmt::format("a group of the trace has {} ranks, and {} {} written; give the traces of all "
-                                          "ranks, or --replicate {}",
-                                          largest_group, report.ranks, report.ranks == 1 ? "is" : "are", largest_group));
+    report.warnings.push_back(
+        fmt::format("a group of the trace has {} ranks, and {} {} written; give the traces of all "
+                    "ranks, or --replicate {}",
+                    largest_group, report.ranks, report.ranks == 1 ? "is" : "are", largest_group));
   for (const std::string& group : writer.groups().unknown())
-    report.warnings.push_back(fmt::format("group {} is named nowhere; it is taken as all ranks", group.substr(0, 60)));
+    report.warnings.push_back(
+        fmt::format("group {} is named nowhere; it is taken as all ranks", group.substr(0, 60)));
   for (const auto& [what, n] : counts) report.count(what, n);
   report.count("bytes of collectives, sends and receives, over all ranks", writer.bytes());
   report.count("nodes without a time, merged into those that wait for them, over all ranks", writer.pruned());
-  if (input.replicate != 0) report.count("groups that were moved to the other ranks", writer.groups().shifted());
+  if (input.replicate != 0)
+    report.count("groups that were moved to the other ranks", writer.groups().shifted());
   return report;
 }
 

@@ -21,8 +21,8 @@ struct PyTorchInput {
   bool keep_all = false;  ///< also nodes that take no time
 };
 
-/// Writes OUT/NAME.<rank>.et and OUT/NAME.groups.json. Throws UserError: usage for inputs that do not fit each
-/// other and groups that cannot be moved to other ranks, trace for what cannot be read.
+/// Writes OUT/NAME.<rank>.et and OUT/NAME.groups.json. Throws UserError: usage for inputs that do not fit
+/// each other and groups that cannot be moved to other ranks, trace for what cannot be read.
 Report from_pytorch(const PyTorchInput& input, const std::string& out, const std::string& name);
 
 }  // namespace weft::convert

@@ -24,14 +24,15 @@ std::string output_prefix(const std::string& out, const std::string& name, uint3
   const std::filesystem::path folder = out.empty() ? "." : out;
   std::filesystem::create_directories(folder, error);
   if (error || !std::filesystem::is_directory(folder, error))
-    refuse(fmt::format("cannot create the folder {}: {}; give --out a folder that can be written", folder.string(),
-                       error ? error.message() : "a file of that name is in the way"));
+    refuse(fmt::format("cannot create the folder {}: {}; give --out a folder that can be written",
+                       folder.string(), error ? error.message() : "a file of that name is in the way"));
   const std::string prefix = (folder / name).string();
   const std::string beyond = fmt::format("{}.{}.et", prefix, ranks);
   if (std::filesystem::exists(beyond, error))
-    refuse(fmt::format("{} is there already, but these traces have ranks 0 to {} only; remove the older ones, or "
-                       "choose another --out or --name",
-                       beyond, ranks - 1));
+    refuse(fmt::format(
+        "{} is there already, but these traces have ranks 0 to {} only; remove the older ones, or "
+        "choose another --out or --name",
+        beyond, ranks - 1));
   return prefix;
 }
 

@@ -31,14 +31,15 @@ struct Report {
   std::string groups_file;  ///< "": there are no groups
   uint32_t ranks = 0;
   uint64_t nodes = 0;
-  std::vector<std::pair<std::string, uint64_t>> counts;  ///< what, and how many; also zeros that say something
+  std::vector<std::pair<std::string, uint64_t>>
+      counts;  ///< what, and how many; also zeros that say something
   std::vector<std::string> warnings;
 
   void count(std::string what, uint64_t n) { counts.emplace_back(std::move(what), n); }
 };
 
-/// OUT/NAME, after OUT was made. Throws UserError(usage) for a name with folders, a folder that cannot be made,
-/// and when a rank `ranks` of other traces is there, which would be read with these.
+/// OUT/NAME, after OUT was made. Throws UserError(usage) for a name with folders, a folder that cannot be
+/// made, and when a rank `ranks` of other traces is there, which would be read with these.
 std::string output_prefix(const std::string& out, const std::string& name, uint32_t ranks);
 
 enum class Type : uint8_t { metadata = 1, comp = 4, send = 5, receive = 6, collective = 7 };

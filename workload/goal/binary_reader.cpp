@@ -53,9 +53,10 @@ class BinaryReader {
       const uint64_t end = little(&table[r * 16 + 8], 8);
       if (begin > end || end > file_.bytes() - kBase)
         fail(14 + r * 16,
-             fmt::format("rank {} goes from byte {} to {}, and the file has {} after its first 8; it was cut, or "
-                         "is no GOAL file",
-                         r, begin, end, file_.bytes() - kBase));
+             fmt::format(
+                 "rank {} goes from byte {} to {}, and the file has {} after its first 8; it was cut, or "
+                 "is no GOAL file",
+                 r, begin, end, file_.bytes() - kBase));
       read_rank(static_cast<uint32_t>(r), kBase + begin, kBase + end);
     }
     return std::move(program_);
@@ -87,8 +88,8 @@ class BinaryReader {
     const std::string name = fmt::format("rank {}", r);
     const auto need = [&](uint64_t at, uint64_t count) {
       if (end - at < count)
-        fail(at, fmt::format("{} ends at byte {}, within its nodes; the file was cut or its table is wrong", name,
-                             end));
+        fail(at, fmt::format("{} ends at byte {}, within its nodes; the file was cut or its table is wrong",
+                             name, end));
     };
     need(begin, 8);
     const std::vector<unsigned char> counts = bytes(begin, 8, name);
@@ -100,8 +101,7 @@ class BinaryReader {
                       (end - (begin + 8 + roots * 4 + nodes * kNodeBytes)) / 4};
     const std::vector<unsigned char> first = bytes(begin + 8, roots * 4, name);
     const std::vector<unsigned char> data = bytes(block.at, nodes * kNodeBytes, name);
-    const std::vector<unsigned char> waiting =
-        bytes(block.at + nodes * kNodeBytes, block.waiting * 4, name);
+    const std::vector<unsigned char> waiting = bytes(block.at + nodes * kNodeBytes, block.waiting * 4, name);
     for (uint64_t i = 0; i < nodes; ++i) read_node(block, static_cast<uint32_t>(i), &data[i * 39], waiting);
     check_counts(block, data, first);
   }
@@ -123,8 +123,8 @@ class BinaryReader {
     op.cpu = node[21];
     op.nic = node[22];
     if (op.cpu > highest_cpu_ || op.nic > highest_nic_)
-      fail(at + 21, fmt::format("{} is on cpu {}, nic {}; the header says that {} and {} are the highest", name,
-                                op.cpu, op.nic, highest_cpu_, highest_nic_));
+      fail(at + 21, fmt::format("{} is on cpu {}, nic {}; the header says that {} and {} are the highest",
+                                name, op.cpu, op.nic, highest_cpu_, highest_nic_));
     if (op.kind == Kind::calc) {
       op.peer = op.tag = 0;
       if (op.size > ~uint64_t{0} / 1000)
@@ -142,13 +142,15 @@ class BinaryReader {
       const uint64_t first = little(node + (start ? 35 : 27), 4);
       if (count != 0 && (first > block.waiting || count > block.waiting - first))
         fail(at + (start ? 31 : 23),
-             fmt::format("{}: those that wait for its {} are entries {} to {} of a table of {}; the file was cut "
-                         "or is broken",
-                         name, start ? "start" : "end", first, first + count - 1, block.waiting));
+             fmt::format(
+                 "{}: those that wait for its {} are entries {} to {} of a table of {}; the file was cut "
+                 "or is broken",
+                 name, start ? "start" : "end", first, first + count - 1, block.waiting));
       for (uint64_t k = 0; k < count; ++k) {
         const uint64_t after = little(&waiting[(first + k) * 4], 4);
         if (after >= block.nodes)
-          fail(at, fmt::format("{}: operation {} waits for it, and the rank has {}", name, after, block.nodes));
+          fail(at,
+               fmt::format("{}: operation {} waits for it, and the rank has {}", name, after, block.nodes));
         rank.dependencies.push_back({i, static_cast<uint32_t>(after), start});
       }
     }
@@ -171,9 +173,10 @@ class BinaryReader {
       const uint64_t at = block.at + i * kNodeBytes;
       const uint64_t said = little(&data[i * kNodeBytes], 4);
       if (said != unmet[i])
-        fail(at, fmt::format("rank {}, operation {} says that it waits for {} others, and {} name it; the file is "
-                             "broken",
-                             block.rank, i, said, unmet[i]));
+        fail(at, fmt::format(
+                     "rank {}, operation {} says that it waits for {} others, and {} name it; the file is "
+                     "broken",
+                     block.rank, i, said, unmet[i]));
       if (root[i] != (unmet[i] == 0))
         fail(at, fmt::format("rank {}, operation {} waits for {} others and {} among the roots; the file is "
                              "broken",

@@ -75,8 +75,9 @@ void check_circles(const Program& program, uint32_t r) {
   constexpr size_t kShown = 8;
   for (size_t k = position[i]; k < way.size() && k < position[i] + kShown; ++k) {
     const std::string_view label = rank.label(way[k]);
-    circle += fmt::format("{}{}", circle.empty() ? "" : " waits for ",
-                          label.empty() ? fmt::format("operation {}", way[k]) : std::string(label.substr(0, 60)));
+    circle +=
+        fmt::format("{}{}", circle.empty() ? "" : " waits for ",
+                    label.empty() ? fmt::format("operation {}", way[k]) : std::string(label.substr(0, 60)));
   }
   const std::string_view label = rank.label(i);
   fail(fmt::format("{}: its dependencies go in a circle: {} waits for {}{}; take one of them out",
@@ -96,10 +97,11 @@ class Matching {
     for (auto& [channel, receives] : exact_) {
       auto& sends = sends_[channel];
       if (receives.size() > sends.size())
-        fail(fmt::format("{}: this receive has no send: rank {} sends {} with that tag to rank {}, and {} "
-                         "receives expect them; add the send or take the receive out",
-                         program_.where(rank_, receives[sends.size()]), channel.first, messages(sends.size()),
-                         rank_, receives.size()));
+        fail(
+            fmt::format("{}: this receive has no send: rank {} sends {} with that tag to rank {}, and {} "
+                        "receives expect them; add the send or take the receive out",
+                        program_.where(rank_, receives[sends.size()]), channel.first, messages(sends.size()),
+                        rank_, receives.size()));
       check_sizes(channel, receives, sends, larger, first_larger);
       left_[channel] = sends.size() - receives.size();
     }
@@ -143,10 +145,11 @@ class Matching {
     std::sort(sent.begin(), sent.end());
     for (size_t k = 0; k < wanted.size(); ++k) {
       if (wanted[k].first < sent[k].first)
-        fail(fmt::format("{}: it receives {} B, but the message that is left for it has {} B ({}); make the "
-                         "sizes equal",
-                         program_.where(rank_, wanted[k].second), wanted[k].first, sent[k].first,
-                         program_.where(channel.first, sent[k].second)));
+        fail(
+            fmt::format("{}: it receives {} B, but the message that is left for it has {} B ({}); make the "
+                        "sizes equal",
+                        program_.where(rank_, wanted[k].second), wanted[k].first, sent[k].first,
+                        program_.where(channel.first, sent[k].second)));
       if (wanted[k].first > sent[k].first && larger++ == 0)
         first_larger = program_.where(rank_, wanted[k].second);
     }
@@ -163,30 +166,33 @@ class Matching {
     uint64_t receives = 0;
     const std::vector<uint32_t>* last = nullptr;
     for (const auto& [wanted, list] : wild_) {
-      const uint64_t there = wanted.first != kAny ? of_source[wanted.first]
+      const uint64_t there = wanted.first != kAny    ? of_source[wanted.first]
                              : wanted.second != kAny ? of_tag[wanted.second]
                                                      : all;
       if (list.size() > there)
-        fail(fmt::format("{}: this receive has no send: {} of {} that fit it are left for {} such receives; add "
-                         "the send or take the receive out",
-                         program_.where(rank_, list[there]), there, messages(all), list.size()));
+        fail(fmt::format(
+            "{}: this receive has no send: {} of {} that fit it are left for {} such receives; add "
+            "the send or take the receive out",
+            program_.where(rank_, list[there]), there, messages(all), list.size()));
       receives += list.size();
       last = &list;
     }
     if (receives > all)
-      fail(fmt::format("{}: this receive has no send: {} are left for {} receives with wildcards of rank {}; add "
-                       "the send or take the receive out",
-                       program_.where(rank_, last->back()), messages(all), receives, rank_));
+      fail(fmt::format(
+          "{}: this receive has no send: {} are left for {} receives with wildcards of rank {}; add "
+          "the send or take the receive out",
+          program_.where(rank_, last->back()), messages(all), receives, rank_));
     if (receives == all) return;
     for (const auto& [channel, n] : left_) {
       if (n == 0) continue;
       const auto& sends = sends_[channel];
       const auto& [source, i] = sends[sends.size() - n];
       const bool maybe_taken = receives != 0;
-      fail(fmt::format("{}: this send has no receive: rank {} receives {} with that tag from rank {}{}; add the "
-                       "receive or take the send out",
-                       program_.where(source, i), rank_, messages(sends.size() - n), source,
-                       maybe_taken ? fmt::format(", and {} with wildcards for {} messages", receives, all) : ""));
+      fail(fmt::format(
+          "{}: this send has no receive: rank {} receives {} with that tag from rank {}{}; add the "
+          "receive or take the send out",
+          program_.where(source, i), rank_, messages(sends.size() - n), source,
+          maybe_taken ? fmt::format(", and {} with wildcards for {} messages", receives, all) : ""));
     }
   }
 

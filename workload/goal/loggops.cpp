@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <deque>
+#include <iterator>
 #include <queue>
 #include <utility>
 
@@ -74,8 +74,7 @@ class Machine {
       const Event event = events_.top();
       events_.pop();
       ++result_.events;
-      in_time([&] { handle(event); },
-              [&] { return program_.where(event.rank, event.operation); },
+      in_time([&] { handle(event); }, [&] { return program_.where(event.rank, event.operation); },
               "check the durations of the program and `loggp`");
     }
     finish();
@@ -201,7 +200,8 @@ class Machine {
   }
 
   bool fits(const Operation& receive, uint32_t source, const Operation& send) const {
-    return (receive.peer == kAny || receive.peer == source) && (receive.tag == kAny || receive.tag == send.tag);
+    return (receive.peer == kAny || receive.peer == source) &&
+           (receive.tag == kAny || receive.tag == send.tag);
   }
 
   void receive(const Event& event) {
@@ -212,7 +212,8 @@ class Machine {
       if (!fits(o, it->source, op(it->source, it->send))) continue;
       const Arrived message = *it;
       r.unexpected.erase(it);
-      return match({event.at, event.order, event.rank, event.operation, message.source, message.send, What::take});
+      return match(
+          {event.at, event.order, event.rank, event.operation, message.source, message.send, What::take});
     }
     r.posted.push_back(event.operation);
   }
@@ -290,11 +291,11 @@ class Machine {
     if (!rank.posted.empty()) {
       i = rank.posted.front();
       why = "a message, which never comes";
-    } else if (!rank.unexpected.empty()) {
-      result_.stall += fmt::format("\n  rank {}: a message was never received: {}", r,
-                                   program_.where(rank.unexpected.front().source, rank.unexpected.front().send));
-      return;
     } else {
+      if (!rank.unexpected.empty())
+        result_.stall +=
+            fmt::format("\n  rank {}: nobody has received {}", r,
+                        program_.where(rank.unexpected.front().source, rank.unexpected.front().send));
       for (uint32_t k = 0; k < rank.unmet.size() && i == kNone; ++k)
         if (rank.unmet[k] != 0) i = k;
     }

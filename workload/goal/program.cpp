@@ -51,10 +51,10 @@ std::string Program::where(uint32_t rank, uint32_t operation) const {
           ? fmt::format("calc {} ns", op.size)
           : fmt::format("{} {} B {} rank {}, tag {}", to_string(op.kind), op.size,
                         op.kind == Kind::send ? "to" : "from", number(op.peer), number(op.tag));
-  return fmt::format("{}, {} {}: rank {}, {} ({})", path, binary ? "byte" : "line", op.place, rank,
-                     label.empty() ? fmt::format("operation {}", operation)
-                                   : fmt::format("label {}", label.substr(0, 60)),
-                     what);
+  return fmt::format(
+      "{}, {} {}: rank {}, {} ({})", path, binary ? "byte" : "line", op.place, rank,
+      label.empty() ? fmt::format("operation {}", operation) : fmt::format("label {}", label.substr(0, 60)),
+      what);
 }
 
 Program read_program(const std::string& path) {

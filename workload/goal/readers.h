@@ -14,8 +14,8 @@ namespace weft::goal {
 /// "check the path; a GOAL file is ..".
 extern const InputKind kGoalInput;
 
-constexpr uint64_t kMagic = 4223;            ///< the first eight bytes of a binary file
-constexpr uint32_t kMostRanks = 1u << 20;   ///< a larger number is a mistake or a broken file
+constexpr uint64_t kMagic = 4223;          ///< the first eight bytes of a binary file
+constexpr uint32_t kMostRanks = 1u << 20;  ///< a larger number is a mistake or a broken file
 
 /// The file begins with kMagic.
 bool is_binary(const InputFile& file);

@@ -154,10 +154,11 @@ class TextReader {
     while (!tokens_.peek().text.empty()) rank_block();
     for (uint64_t r = 0; r < ranks; ++r)
       if (seen_[r] == 0)
-        tokens_.fail(tokens_.peek().line,
-                     fmt::format("the file ends and rank {} has no block; num_ranks is {}. Add `rank {} {{ .. "
-                                 "}}` or lower num_ranks",
-                                 r, ranks, r));
+        tokens_.fail(
+            tokens_.peek().line,
+            fmt::format("the file ends and rank {} has no block; num_ranks is {}. Add `rank {} {{ .. "
+                        "}}` or lower num_ranks",
+                        r, ranks, r));
     return std::move(program_);
   }
 
@@ -189,8 +190,8 @@ class TextReader {
       tokens_.fail(token.line, fmt::format("{} is {}; it must be a whole number{}{}", what, shown(token.text),
                                            bytes ? " of bytes, as in `8b`" : "", of_rank()));
     if (!fits || value > most)
-      tokens_.fail(token.line,
-                   fmt::format("{} is {}; at most {} is possible{}", what, shown(token.text), most, of_rank()));
+      tokens_.fail(token.line, fmt::format("{} is {}; at most {} is possible{}", what, shown(token.text),
+                                           most, of_rank()));
     return value;
   }
   /// As number(), and -1 for any.
@@ -207,8 +208,8 @@ class TextReader {
   void expect(const char* text, const std::string& why) {
     const Token token = tokens_.next();
     if (token.text != text)
-      tokens_.fail(token.line, fmt::format("{} where `{}` must stand{}: {}", shown(token.text), text,
-                                           of_rank(), why));
+      tokens_.fail(token.line,
+                   fmt::format("{} where `{}` must stand{}: {}", shown(token.text), text, of_rank(), why));
   }
 
   void rank_block() {
@@ -246,7 +247,8 @@ class TextReader {
   void statement() {
     Token first = tokens_.next();
     if (first.text == ":" || first.text == "{")
-      tokens_.fail(first.line, fmt::format("{} where an operation must stand{}", shown(first.text), of_rank()));
+      tokens_.fail(first.line,
+                   fmt::format("{} where an operation must stand{}", shown(first.text), of_rank()));
     if (tokens_.peek().text == ":") {
       tokens_.next();
       operation(tokens_.next(), first.text);
@@ -258,9 +260,9 @@ class TextReader {
       tokens_.next();
       Token before = tokens_.next();
       if (before.text.empty() || before.text == "}" || before.text == "{" || before.text == ":")
-        tokens_.fail(before.line, fmt::format("{} where a label must stand{}: `{} {} LABEL`",
-                                              shown(before.text), of_rank(), first.text,
-                                              start ? "irequires" : "requires"));
+        tokens_.fail(before.line,
+                     fmt::format("{} where a label must stand{}: `{} {} LABEL`", shown(before.text),
+                                 of_rank(), first.text, start ? "irequires" : "requires"));
       waits_.push_back({std::move(first.text), std::move(before.text), first.line, start});
       return;
     }
@@ -281,10 +283,11 @@ class TextReader {
       op.kind = Kind::calc;
       op.size = number("the duration of a calc, nanoseconds,", std::numeric_limits<uint64_t>::max() / 1000);
     } else {
-      tokens_.fail(verb.line, fmt::format("{} is no operation{}; a rank has `send BYTESb to RANK`, `recv BYTESb "
-                                          "from RANK`, `calc NANOSECONDS`, `L1 requires L2` and `L1 irequires "
-                                          "L2`",
-                                          shown(verb.text), of_rank()));
+      tokens_.fail(verb.line,
+                   fmt::format("{} is no operation{}; a rank has `send BYTESb to RANK`, `recv BYTESb "
+                               "from RANK`, `calc NANOSECONDS`, `L1 requires L2` and `L1 irequires "
+                               "L2`",
+                               shown(verb.text), of_rank()));
     }
     options(op);
     if (rank.operations.size() >= std::numeric_limits<uint32_t>::max() - 1)
@@ -296,9 +299,10 @@ class TextReader {
     if (label.empty()) return;
     const auto [it, fresh] = labels_.emplace(label, index);
     if (!fresh)
-      tokens_.fail(verb.line, fmt::format("label {} of rank {} is there already, in line {}; labels of a rank "
-                                          "must differ",
-                                          label.substr(0, 60), rank_, rank.operations[it->second].place));
+      tokens_.fail(verb.line,
+                   fmt::format("label {} of rank {} is there already, in line {}; labels of a rank "
+                               "must differ",
+                               label.substr(0, 60), rank_, rank.operations[it->second].place));
   }
 
   void peer(Operation& op) {
@@ -310,10 +314,10 @@ class TextReader {
       op.peer = static_cast<uint32_t>(number("the destination", kAny - 1));
     }
     if (op.peer >= program_.ranks.size())
-      tokens_.fail(token.line, fmt::format("rank {} {} {} rank {}, which is out of range: ranks are 0 to {}",
-                                           rank_, op.kind == Kind::send ? "sends" : "receives",
-                                           op.kind == Kind::send ? "to" : "from", op.peer,
-                                           program_.ranks.size() - 1));
+      tokens_.fail(token.line,
+                   fmt::format("rank {} {} {} rank {}, which is out of range: ranks are 0 to {}", rank_,
+                               op.kind == Kind::send ? "sends" : "receives",
+                               op.kind == Kind::send ? "to" : "from", op.peer, program_.ranks.size() - 1));
   }
 
   /// `tag T`, `cpu C`, `nic I`, in any order.

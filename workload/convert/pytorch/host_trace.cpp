@@ -15,12 +15,12 @@
 namespace weft::convert::pytorch {
 namespace {
 
-/// Bytes of all tensors in a value, however they are nested: [tensor, storage, offset, elements, element bytes,
-/// device].
+/// Bytes of all tensors in a value, however they are nested: [tensor, storage, offset, elements, element
+/// bytes, device].
 uint64_t tensor_bytes(const Json& value, uint64_t& unknown) {
   if (!value.is_array()) return 0;
-  if (value.size() >= 5 && value[0].is_number() && value[3].is_number_integer() && value[4].is_number_integer() &&
-      (value.size() == 5 || value[5].is_string())) {
+  if (value.size() >= 5 && value[0].is_number() && value[3].is_number_integer() &&
+      value[4].is_number_integer() && (value.size() == 5 || value[5].is_string())) {
     const int64_t elements = value[3].get<int64_t>();
     const int64_t each = value[4].get<int64_t>();
     if (elements < 0 || each <= 0 || elements > (int64_t{1} << 56) / each) {
@@ -63,9 +63,10 @@ class Reader {
     if (it == json.end() || !it->is_string()) fail("it has no `schema`: this is no PyTorch execution trace");
     const std::string schema = it->get<std::string>();
     if (known.count(schema) == 0)
-      graph_.warnings.push_back(fmt::format("{}: its schema is {}; known are 1.0.1 to 1.1.1-chakra.0.0.4. It is read "
-                                            "as the nearest of them; compare the counts with what you expect",
-                                            path_, schema.substr(0, 60)));
+      graph_.warnings.push_back(
+          fmt::format("{}: its schema is {}; known are 1.0.1 to 1.1.1-chakra.0.0.4. It is read "
+                      "as the nearest of them; compare the counts with what you expect",
+                      path_, schema.substr(0, 60)));
   }
 
   void read_groups(const Json& node) {
@@ -78,7 +79,8 @@ class Reader {
     try {
       list = Json::parse((*values)[0].get<std::string>());
     } catch (const Json::parse_error&) {
-      graph_.warnings.push_back(fmt::format("{}: the groups of a node `process_group:init` are no JSON", path_));
+      graph_.warnings.push_back(
+          fmt::format("{}: the groups of a node `process_group:init` are no JSON", path_));
       return;
     }
     if (!list.is_array()) return;
@@ -91,7 +93,8 @@ class Reader {
             fail("a group has a rank that is no number from 0 to 16777216");
           group.ranks.push_back(static_cast<uint32_t>(rank.get<int64_t>()));
         }
-      group.size = static_cast<uint32_t>(std::clamp<int64_t>(integer(entry, "group_size").value_or(0), 0, 1 << 24));
+      group.size =
+          static_cast<uint32_t>(std::clamp<int64_t>(integer(entry, "group_size").value_or(0), 0, 1 << 24));
       if (group.size == 0) group.size = static_cast<uint32_t>(group.ranks.size());
       const std::string name = text(entry, "pg_name");
       for (const char* key : {"backend_id", "uid"})
@@ -118,7 +121,9 @@ class Reader {
       for (const Json& attribute : *list)
         if (attribute.is_object() && attribute.contains("value"))
           attributes[text(attribute, "name")] = attribute["value"];
-    const auto of = [&](const char* key) { return integer(attributes, key).value_or(integer(json, key).value_or(0)); };
+    const auto of = [&](const char* key) {
+      return integer(attributes, key).value_or(integer(json, key).value_or(0));
+    };
     node.rf_id = of("rf_id");
     node.tid = of("tid");
     node.coalesced = node.name.find("nccl:coalesced") != std::string::npos;
@@ -218,7 +223,9 @@ class Reader {
     }
     // Children begin in the order of their record functions, and have these numbers before their parents end.
     const auto earlier = [&](uint32_t a, uint32_t b) {
-      const auto key = [&](uint32_t i) { return std::make_pair(nodes[i].rf_id > 0 ? nodes[i].rf_id : 0, nodes[i].id); };
+      const auto key = [&](uint32_t i) {
+        return std::make_pair(nodes[i].rf_id > 0 ? nodes[i].rf_id : 0, nodes[i].id);
+      };
       return key(a) < key(b);
     };
     for (HostNode& node : nodes) std::stable_sort(node.children.begin(), node.children.end(), earlier);
@@ -235,7 +242,8 @@ class Reader {
     for (const uint32_t i : trace_.order) reached[i] = true;
     const auto lost = std::find(reached.begin(), reached.end(), false) - reached.begin();
     fail(fmt::format("node {} (\"{}\") is its own parent, by others between; mend or record the trace again",
-                     nodes[static_cast<size_t>(lost)].id, nodes[static_cast<size_t>(lost)].name.substr(0, 60)));
+                     nodes[static_cast<size_t>(lost)].id,
+                     nodes[static_cast<size_t>(lost)].name.substr(0, 60)));
   }
 
   const std::string& path_;
@@ -249,9 +257,9 @@ class Reader {
 }  // namespace
 
 HostTrace read_host_trace(const std::string& path, RankGraph& graph) {
-  for (const char* what : {"duplicate nodes, of which the first counts", "dangling parents, whose nodes have none now",
-                           "wrappers of collectives (c10d::, nccl:), written as host nodes",
-                           "collectives of the host trace"})
+  for (const char* what :
+       {"duplicate nodes, of which the first counts", "dangling parents, whose nodes have none now",
+        "wrappers of collectives (c10d::, nccl:), written as host nodes", "collectives of the host trace"})
     graph.counts[what];
   return Reader(path, graph).read();
 }

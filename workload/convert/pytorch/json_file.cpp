@@ -43,10 +43,11 @@ Json read_json(const std::string& path, const char* what) {
     Json json = Json::parse(content, shallow);
     if (json.is_object()) return json;
   } catch (const Json::parse_error& e) {
-    throw UserError(ExitCode::trace,
-                    fmt::format("{}, byte {}: this is no complete JSON: {}{}. Record or copy the trace again.", path,
-                                e.byte, content.size() <= e.byte + 1 ? "the file ends too early; it was cut: " : "",
-                                e.what()));
+    throw UserError(
+        ExitCode::trace,
+        fmt::format("{}, byte {}: this is no complete JSON: {}{}. Record or copy the trace again.", path,
+                    e.byte, content.size() <= e.byte + 1 ? "the file ends too early; it was cut: " : "",
+                    e.what()));
   }
   throw UserError(ExitCode::trace, fmt::format("{}: this is no {}: it must be one JSON object", path, what));
 }
@@ -56,7 +57,8 @@ std::optional<int64_t> integer(const Json& object, const char* key) {
   if (it == object.end()) return std::nullopt;
   if (it->is_number_unsigned() && it->get<uint64_t>() > uint64_t{1} << 62) return std::nullopt;
   if (it->is_number_integer()) return it->get<int64_t>();
-  if (it->is_number_float() && std::fabs(it->get<double>()) < 9e18) return static_cast<int64_t>(it->get<double>());
+  if (it->is_number_float() && std::fabs(it->get<double>()) < 9e18)
+    return static_cast<int64_t>(it->get<double>());
   if (it->is_string()) {
     const std::string& digits = it->get_ref<const std::string&>();
     if (!digits.empty() && digits.size() < 19 &&
@@ -105,9 +107,9 @@ Call call_of(const std::string& name, CollectiveOp& op) {
 
 uint64_t element_bytes(const std::string& type) {
   static constexpr std::pair<const char*, uint64_t> kSizes[] = {
-      {"complexdouble", 16}, {"complexfloat", 8}, {"bfloat", 2},  {"float8", 1}, {"half", 2},  {"double", 8},
-      {"float", 4},          {"long", 8},         {"short", 2},   {"byte", 1},   {"char", 1},  {"bool", 1},
-      {"signedchar", 1},     {"unsignedchar", 1}, {"int", 4}};
+      {"complexdouble", 16}, {"complexfloat", 8}, {"bfloat", 2},     {"float8", 1},       {"half", 2},
+      {"double", 8},         {"float", 4},        {"long", 8},       {"short", 2},        {"byte", 1},
+      {"char", 1},           {"bool", 1},         {"signedchar", 1}, {"unsignedchar", 1}, {"int", 4}};
   std::string word;
   for (const char c : type)
     if (std::isalnum(static_cast<unsigned char>(c)) != 0)

@@ -23,7 +23,8 @@ class Reader {
   Kineto read() {
     const Json json = read_json(path_, "Kineto trace");
     const auto events = json.find("traceEvents");
-    if (events == json.end() || !events->is_array()) fail("it has no list `traceEvents`: this is no Kineto trace");
+    if (events == json.end() || !events->is_array())
+      fail("it has no list `traceEvents`: this is no Kineto trace");
     double first = std::numeric_limits<double>::infinity();
     for (const Json& event : *events)
       if (event.is_object() && text(event, "ph") == "X")
@@ -31,7 +32,8 @@ class Reader {
     for (size_t i = 0; i < events->size(); ++i) read_event((*events)[i], i, first);
     for (std::vector<Event>* list :
          {&kineto_.operators, &kineto_.steps, &kineto_.calls, &kineto_.kernels, &kineto_.syncs})
-      std::stable_sort(list->begin(), list->end(), [](const Event& a, const Event& b) { return a.begin < b.begin; });
+      std::stable_sort(list->begin(), list->end(),
+                       [](const Event& a, const Event& b) { return a.begin < b.begin; });
     return std::move(kineto_);
   }
 

@@ -46,18 +46,21 @@ class Builder {
   void link() {
     std::unordered_map<int64_t, uint32_t> by_function;
     for (uint32_t i = 0; i < kineto_.operators.size(); ++i)
-      if (kineto_.operators[i].record_function > 0) by_function.emplace(kineto_.operators[i].record_function, i);
+      if (kineto_.operators[i].record_function > 0)
+        by_function.emplace(kineto_.operators[i].record_function, i);
     event_.assign(host_.nodes.size(), kNone);
     for (uint32_t i = 0; i < host_.nodes.size(); ++i) {
       const auto it = by_function.find(host_.nodes[i].rf_id);
       if (host_.nodes[i].rf_id > 0 && it != by_function.end()) event_[i] = it->second;
-      ++count(event_[i] != kNone ? "host nodes with their times" : "host nodes that the Kineto trace does not have");
+      ++count(event_[i] != kNone ? "host nodes with their times"
+                                 : "host nodes that the Kineto trace does not have");
     }
     if (count("host nodes with their times") == 0)
-      throw UserError(ExitCode::trace,
-                      fmt::format("{}: no operator has the `Record function id` of a node of {}; the two files are "
-                                  "not of one run, or were recorded without it",
-                                  options_.kineto, options_.host));
+      throw UserError(
+          ExitCode::trace,
+          fmt::format("{}: no operator has the `Record function id` of a node of {}; the two files are "
+                      "not of one run, or were recorded without it",
+                      options_.kineto, options_.host));
   }
 
   const Event* event(uint32_t host) const {
@@ -68,9 +71,10 @@ class Builder {
     kept_.assign(host_.nodes.size(), true);
     if (!options_.one_iteration) return;
     const auto missing = [&](size_t there) {
-      throw UserError(ExitCode::usage, fmt::format("--iteration {}: {} has {} ProfilerSteps, numbered from 0; record "
-                                                   "with a schedule, or leave --iteration out",
-                                                   options_.iteration, options_.host, there));
+      throw UserError(ExitCode::usage,
+                      fmt::format("--iteration {}: {} has {} ProfilerSteps, numbered from 0; record "
+                                  "with a schedule, or leave --iteration out",
+                                  options_.iteration, options_.host, there));
     };
     if (timed_) {
       if (options_.iteration >= kineto_.steps.size()) missing(kineto_.steps.size());
@@ -79,7 +83,8 @@ class Builder {
       for (const uint32_t i : host_.order) {
         const Event* const own = event(i);
         const uint32_t parent = host_.nodes[i].parent;
-        kept_[i] = own != nullptr ? own->begin >= from_ && own->begin < to_ : parent != kNone && kept_[parent];
+        kept_[i] =
+            own != nullptr ? own->begin >= from_ && own->begin < to_ : parent != kNone && kept_[parent];
       }
       return;
     }
@@ -99,7 +104,8 @@ class Builder {
     if (own == nullptr) {
       if (timed_ || host_.nodes[i].recorded < 0) return 0;
       double children = 0;
-      for (const uint32_t child : host_.nodes[i].children) children += std::max(host_.nodes[child].recorded, 0.0);
+      for (const uint32_t child : host_.nodes[i].children)
+        children += std::max(host_.nodes[child].recorded, 0.0);
       if (children > host_.nodes[i].recorded) ++count("host nodes of a negative own time, taken as 0");
       return static_cast<Picoseconds>(std::max(host_.nodes[i].recorded - children, 0.0) * 1e6 + 0.5);
     }
@@ -124,7 +130,8 @@ class Builder {
   uint32_t covering(int64_t thread, Picoseconds at) {
     if (by_thread_.empty())
       for (uint32_t i = 0; i < host_.nodes.size(); ++i)
-        if (kept_[i] && event(i) != nullptr && !host_.nodes[i].coalesced) by_thread_[event(i)->thread].push_back(i);
+        if (kept_[i] && event(i) != nullptr && !host_.nodes[i].coalesced)
+          by_thread_[event(i)->thread].push_back(i);
     if (!sorted_) {
       for (auto& list : by_thread_)
         std::sort(list.second.begin(), list.second.end(), [&](uint32_t a, uint32_t b) {
@@ -162,7 +169,8 @@ class Builder {
       node.id = host.id;
       node.name = host.name;
       node.duration = own_time(i);
-      if (!timed_ && host.communication.present && !host.communication.wait) set_communication(node, host.communication);
+      if (!timed_ && host.communication.present && !host.communication.wait)
+        set_communication(node, host.communication);
       const auto last = last_of_thread.find(host.tid);
       if (last != last_of_thread.end()) {
         node.before.push_back(last->second);
@@ -225,9 +233,9 @@ class Builder {
     for (const HostNode& host : host_.nodes) id = std::max(id, host.id);
     for (const Event& kernel : kineto_.kernels) {
       const auto call = calls.find(kernel.correlation);
-      const uint32_t host =
-          call == calls.end() ? kNone : covering(call->second->thread, call->second->begin);
-      if (options_.one_iteration && (host == kNone || !kept_[host]) && (kernel.begin < from_ || kernel.begin >= to_))
+      const uint32_t host = call == calls.end() ? kNone : covering(call->second->thread, call->second->begin);
+      if (options_.one_iteration && (host == kNone || !kept_[host]) &&
+          (kernel.begin < from_ || kernel.begin >= to_))
         continue;
       const auto at = static_cast<uint32_t>(graph_.nodes.size());
       Node node;
@@ -236,7 +244,8 @@ class Builder {
       node.kind = Kind::kernel;
       node.duration = kernel.duration;
       node.stream = static_cast<uint32_t>(std::clamp<int64_t>(kernel.stream, 0, 1 << 30));
-      if (kernel.name.rfind("nccl", 0) == 0 || kernel.name.rfind("rccl", 0) == 0) nccl_kernel(kernel, host, node);
+      if (kernel.name.rfind("nccl", 0) == 0 || kernel.name.rfind("rccl", 0) == 0)
+        nccl_kernel(kernel, host, node);
       if (host != kNone && node_[host] != kNone)
         node.before.push_back(node_[host]);
       else
@@ -296,10 +305,11 @@ class Builder {
       found = true;
       const auto call = record_calls_.find(sync.correlation);
       const Event& asked = call != record_calls_.end() ? *call->second : sync;
-      const int64_t on = sync.waits_on_stream >= 0 ? sync.waits_on_stream
-                         : sync.name.find("Context") != std::string::npos || sync.name.find("Device") != std::string::npos
-                             ? -1
-                             : sync.stream;
+      const int64_t on =
+          sync.waits_on_stream >= 0 ? sync.waits_on_stream
+          : sync.name.find("Context") != std::string::npos || sync.name.find("Device") != std::string::npos
+              ? -1
+              : sync.stream;
       const auto record = record_calls_.find(sync.waits_on_record);
       const Picoseconds until = record != record_calls_.end() ? record->second->begin : asked.begin;
       const uint32_t kernel = last_launched(on, until);
@@ -317,9 +327,10 @@ class Builder {
         host_waits(covering(call.thread, call.begin), kernel);
     }
     if (!found && !kineto_.kernels.empty())
-      graph_.warnings.push_back(fmt::format("{}: it has no cuda_sync events, so the order of streams is only known "
-                                            "where an operator `wait`s; record with CUPTI's synchronisation events",
-                                            options_.kineto));
+      graph_.warnings.push_back(
+          fmt::format("{}: it has no cuda_sync events, so the order of streams is only known "
+                      "where an operator `wait`s; record with CUPTI's synchronisation events",
+                      options_.kineto));
     count("edges of synchronisation");
   }
 
@@ -359,8 +370,10 @@ class Builder {
     }
     count("waits whose collective is not there");
     for (const auto& [node, kernel] : late_)
-      if (!depends(kernel, node)) graph_.nodes[node].before.push_back(kernel);
-      else ++count("edges of synchronisation that would go in a circle, left out");
+      if (!depends(kernel, node))
+        graph_.nodes[node].before.push_back(kernel);
+      else
+        ++count("edges of synchronisation that would go in a circle, left out");
   }
 
   /// Whether `node` comes after `on`.

@@ -31,8 +31,8 @@ struct Node {
   uint32_t stream = 0;  ///< of a kernel
   CollectiveOp op = CollectiveOp::all_reduce;
   uint64_t bytes = 0;
-  std::string group;   ///< "": all ranks
-  uint32_t peer = 0;   ///< index in the group: of a send or receive, and the root of a rooted collective
+  std::string group;  ///< "": all ranks
+  uint32_t peer = 0;  ///< index in the group: of a send or receive, and the root of a rooted collective
   uint32_t tag = 0;
   std::vector<uint32_t> before;  ///< indices
 };
@@ -52,8 +52,8 @@ struct ReadOptions {
   uint64_t iteration = 0;  ///< the n-th ProfilerStep of the trace, from 0
 };
 
-/// Reads a host trace and, if there is one, its Kineto trace. Throws UserError(trace) that names file, node or
-/// event.
+/// Reads a host trace and, if there is one, its Kineto trace. Throws UserError(trace) that names file, node
+/// or event.
 RankGraph read_rank(const ReadOptions& options);
 
 }  // namespace weft::convert::pytorch
