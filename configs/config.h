@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/library_config.h"
+#include "configs/loggp.h"
 #include "configs/memory_pool.h"
 #include "configs/memory_tiers.h"
 #include "configs/types.h"
@@ -293,6 +294,7 @@ struct TextWorkloadConfig {
 };
 
 struct WorkloadConfig {
+  std::string goal;  ///< GOAL file in place of traces; empty: none. Absolute.
   TextWorkloadConfig text;
   std::string trace;    ///< prefix; rank r reads <prefix>.<r>.et. Empty: none. Absolute.
   std::string groups;   ///< JSON file of communicator groups; empty: none. Absolute.
@@ -349,6 +351,7 @@ struct Config {
   std::vector<JobConfig> jobs;  ///< empty: `workload` is the one job
   RunConfig run;
   OutputConfig output;
+  std::optional<LogGpConfig> loggp;       ///< how `workload.goal` communicates; absent: over the machine
   std::string logical;                    ///< notation of the logical topology; "": that of the physical one
   std::vector<DimensionConfig> physical;  ///< with `logical` on a notation machine; empty: `dimensions`
   std::shared_ptr<const Graph> graph;     ///< the physical machine as an explicit graph; null: dimensions

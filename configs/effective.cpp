@@ -123,6 +123,7 @@ std::string effective_yaml(const Config& config) {
     const std::string parent = key.path.substr(0, dot);
     if (parent == "remote_memory" && !config.remote_memory) continue;
     if (is_library_key(key) && !config.collectives.library.on()) continue;
+    if (parent == "loggp" && !config.loggp) continue;
     if (in(key, "memory.pool.") && !config.memory_pool) continue;
     if (in(key, "memory.host.") && !config.host_memory) continue;
     if (in(key, "memory.nvme.") && !config.nvme) continue;

@@ -202,6 +202,10 @@ const std::vector<SectionSpec>& sections() {
       {"memory.nvme", true,
        "The NVMe drives of each host, behind `memory.host`. Accesses of traces with `tensor_loc: 3` go to "
        "them. Absent: there are none."},
+      {"loggp", true,
+       "How a GOAL program (`workload.goal`) communicates: LogGOPS in place of the machine's links "
+       "(docs/goal.md). "
+       "Absent: its messages cross the machine."},
       {"nmu", false, "The network messaging unit of every NPU."},
       {"packet", false,
        "Settings of all dimensions at `packet` fidelity: packets, flits, virtual channels, credits, "

@@ -24,6 +24,7 @@
 #include "sc_main/output_folder.h"
 #include "sc_main/record_block.h"
 #include "sc_main/results.h"
+#include "sc_main/run_goal.h"
 #include "sc_main/run_jobs.h"
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
@@ -61,7 +62,8 @@ Config load(const RunOptions& options) {
   if (!options.waves_budget.empty())
     output.waves_budget = parse_budget("--waves-budget", "output.waves_budget", options.waves_budget);
   set_timeline(options.timeline, output);
-  if (config.workload.trace.empty() && config.workload.text.file.empty() && config.jobs.empty())
+  if (config.workload.trace.empty() && config.workload.goal.empty() && config.workload.text.file.empty() &&
+      config.jobs.empty())
     throw UserError(
         ExitCode::usage,
         fmt::format("{}: key `workload.trace` is not set, so there is nothing to run; set it to the prefix "
@@ -153,6 +155,10 @@ ExitCode run(const RunOptions& options) {
   if (!config.jobs.empty())
     return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits, options.record},
                     checks, causes.get());
+  if (!config.workload.goal.empty() && config.loggp)
+    return run_goal(config,
+                    {options.json, !config.output.waves.empty() || config.output.timeline || options.path.on},
+                    checks);
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(
@@ -282,6 +288,7 @@ void add_run_command(CLI::App& app, Action& action) {
       "Examples:\n"
       "  weft run machine.yaml --out out\n"
       "  weft run machine.yaml --trace traces/llm --groups traces/llm.groups.json --out out\n"
+      "  weft run machine.yaml --goal allreduce.goal --out out\n"
       "  weft run machine.yaml --set collectives.chunks=16 --set "
       "'topology.dimensions[*].fidelity=analytical'\n"
       "  weft run machine.yaml --waves 'npu[0-3].*' --out out && gtkwave out/waves.gtkw\n"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sc_main/command_trace_convert.h"
 #include "sc_main/console.h"
-#include "sc_main/trace_convert.h"
 #include "workload/trace/trace_index.h"
 #include "workload/trace/trace_info.h"
 
@@ -48,7 +48,7 @@ void add_trace_command(CLI::App& app, Action& action) {
       "Examples:\n"
       "  weft trace info traces/llm.0.et\n"
       "  weft trace convert --from text workload.txt --ranks 8 --out traces");
-  add_convert_command(*trace, action);
+  add_trace_convert(*trace, action);
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = trace->add_subcommand(
       "info", "Nodes by type, bytes, groups, dangling dependencies and the longest path of traces");

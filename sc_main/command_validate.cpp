@@ -52,7 +52,14 @@ ExitCode validate(const WorkloadOptions& options) {
                           grouped(job.traces->node_count()), job.traces->groups().size());
     }
     memory = memory_text(workloads.memory);
-  } else if (config.workload.trace.empty()) {
+  } else if (!config.workload.goal.empty() && config.loggp) {
+    const goal::Program program = open_goal(config, warnings);
+    check_run(config, &warnings);
+    check_loggp(*config.loggp);
+    text = fmt::format("; GOAL program of {} ranks, {} operations", program.ranks.size(),
+                       grouped(program.operations()));
+    memory = "no machine is built: `loggp` times the messages";
+  } else if (config.workload.trace.empty() && config.workload.goal.empty()) {
     memory = machine_memory_text(config, options, room);
     check_run(config, &warnings);
     collectives::check_programs(config);
@@ -60,7 +67,8 @@ ExitCode validate(const WorkloadOptions& options) {
   } else {
     const Workload workload = open_workload(config, options, room, &warnings);
     for (const std::string& warning : workload.job->warnings()) warn(warning);
-    text = fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
+    text = fmt::format("; traces {} agree, {} nodes, {} groups",
+                       config.workload.goal.empty() ? config.workload.trace : "of " + config.workload.goal,
                        grouped(workload.traces->node_count()), workload.traces->groups().size());
     memory = memory_text(workload.memory);
   }

@@ -329,6 +329,7 @@ std::string summary_json(const RunRecord& record) {
   json.key("notation").text(config.notation);
   json.key("npus").number(uint64_t{config.npus()});
   json.key("trace").text(config.workload.trace);
+  if (!config.workload.goal.empty()) json.key("goal").text(config.workload.goal);
   if (!config.workload.text.file.empty()) json.key("text").text(config.workload.text.file);
   json.key("nodes").number(result.nodes);
   json.key("finished").boolean(record.finished);

@@ -116,7 +116,9 @@ std::string summary_text(const RunRecord& record) {
   std::string text =
       fmt::format("machine  {}: {} NPUs\n", machine_name(record.config), grouped(record.config.npus()));
   const WorkloadConfig& workload = record.config.workload;
-  if (workload.text.file.empty())
+  if (!workload.goal.empty())
+    text += fmt::format("goal     {} ({} operations)\n", workload.goal, grouped(result.nodes));
+  else if (workload.text.file.empty())
     text += fmt::format("trace    {} ({} nodes)\n", workload.trace, grouped(result.nodes));
   else
     text += fmt::format("text     {} ({} passes, {} nodes)\n", workload.text.file, workload.text.passes,

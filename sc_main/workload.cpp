@@ -6,7 +6,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "configs/loader.h"
@@ -17,9 +21,26 @@
 #include "sc_models/machine_check.h"
 #include "vcd/glob.h"
 #include "workload/collectives/program_check.h"
+#include "workload/convert/from_goal.h"
 
 namespace weft::cli {
 namespace {
+
+RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
+  return of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
+}
+
+/// Traces of a GOAL program, which lie in the workload's own folder. NPUs without a rank get a trace without
+/// nodes.
+std::string traces_of_goal(const Config& config, Workload& workload) {
+  std::vector<std::string> warnings;
+  goal::Program program = open_goal(config, warnings);
+  program.ranks.resize(ranks_of(config, config.workload).ranks());
+  workload.scratch = std::make_unique<const ScratchFolder>();
+  const std::string prefix = workload.scratch->path() + "/goal";
+  convert::from_goal(program, LogGpConfig(), prefix);
+  return prefix;
+}
 
 std::string absolute(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
@@ -35,26 +56,23 @@ void check_window(const Config& config) {
                               config.file, print_time(output.waves_from), print_time(output.waves_to)));
 }
 
-/// What text workloads and traces have not in common.
-void check_text_keys(const Config& config, const WorkloadOptions& options) {
+/// What text workloads and GOAL programs have not in common with traces.
+void check_workload_keys(const Config& config, const WorkloadOptions& options) {
   const WorkloadConfig& workload = config.workload;
-  if (workload.text.file.empty()) {
-    if (options.passes != 0)
-      throw UserError(ExitCode::usage, "--passes is for text workloads; add --text FILE or `workload.text`");
-    return;
-  }
-  const auto both = [&](const char* key) {
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("{}: `workload.text` and `{}` are both set; leave one of them out", config.file, key));
+  if (workload.text.file.empty() && options.passes != 0)
+    throw UserError(ExitCode::usage, "--passes is for text workloads; add --text FILE or `workload.text`");
+  const char* key = !workload.text.file.empty() ? "workload.text"
+                    : !workload.goal.empty()    ? "workload.goal"
+                                                : "";
+  if (*key == 0) return;
+  const auto both = [&](const char* other) {
+    throw UserError(ExitCode::usage, fmt::format("{}: `{}` and `{}` are both set; leave one of them out",
+                                                 config.file, key, other));
   };
+  if (!workload.text.file.empty() && !workload.goal.empty()) both("workload.goal");
   if (!workload.trace.empty()) both("workload.trace");
   if (!workload.groups.empty()) both("workload.groups");
   if (!config.jobs.empty()) both("jobs");
-}
-
-RankMap ranks_of(const Config& config, const WorkloadConfig& of) {
-  return of.npus.empty() ? RankMap(config.npus()) : RankMap(of.npus, config.npus());
 }
 
 /// The traces of a job and what they ask of the machine. `fold`: of a job on all NPUs.
@@ -66,8 +84,9 @@ Workload read_workload(const Config& config, const WorkloadConfig& of, Fold&& fo
     workload.text = std::make_unique<const text::TextJob>(text::make_text_job(config, of));
     workload.traces = std::make_unique<const trace::JobTrace>(trace::open_job(workload.text->traces));
   } else {
-    workload.traces = std::make_unique<const trace::JobTrace>(
-        trace::open_job(of.trace, ranks.ranks(), of.groups, of.strict));
+    const std::string prefix = of.goal.empty() ? of.trace : traces_of_goal(config, workload);
+    workload.traces =
+        std::make_unique<const trace::JobTrace>(trace::open_job(prefix, ranks.ranks(), of.groups, of.strict));
   }
   workload.job = std::make_unique<graph::CheckedJob>(
       config, *workload.traces,
@@ -83,6 +102,34 @@ void check_run(const Config& config, std::vector<std::string>* warnings) {
   check_window(config);
   if (!config.output.waves.empty()) vcd::Glob selection(config.output.waves);  // throws what is no pattern
   check_machine(config, warnings);
+}
+
+ScratchFolder::ScratchFolder() {
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  path_ = (error ? std::filesystem::path("/tmp") : folder) / "weft.XXXXXX";
+  if (mkdtemp(&path_[0]) == nullptr)
+    throw UserError(ExitCode::internal,
+                    fmt::format("{}: a folder for traces cannot be made: {}; set TMPDIR to a "
+                                "folder that can be written",
+                                path_, std::strerror(errno)));
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+goal::Program open_goal(const Config& config, std::vector<std::string>& warnings) {
+  goal::Program program = goal::read_program(config.workload.goal);
+  goal::check_program(program, &warnings);
+  const uint32_t npus = ranks_of(config, config.workload).ranks();
+  if (program.ranks.size() > npus)
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: the program has {} ranks, and there are {} NPUs for it; "
+                                "give the machine more (`topology`)",
+                                config.workload.goal, program.ranks.size(), npus));
+  return program;
 }
 
 void add_force_option(CLI::App& command, bool& force) {
@@ -109,6 +156,10 @@ void add_workload_options(CLI::App& command, WorkloadOptions& options) {
       .add_option("--trace", options.trace,
                   "Prefix of the traces (workload.trace), from the working directory")
       ->type_name("PREFIX");
+  command
+      .add_option("--goal", options.goal,
+                  "A GOAL program, text or binary, in place of traces (workload.goal)")
+      ->type_name("FILE");
   command
       .add_option("--text", options.text,
                   "Text workload of ASTRA-sim 1.0, in place of traces (workload.text)")
@@ -138,22 +189,20 @@ Config load_workload(const WorkloadOptions& options) {
     return load_jobs(options);
   }
   Config config = machines::load_config_or_machine(options.config, options.machine, options.sets);
-  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups || !options.text.empty()))
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("{}: `jobs` name the traces; leave --trace, --text and --groups out", config.file));
-  if (!options.trace.empty() && !options.text.empty())
-    throw UserError(ExitCode::usage, "--trace and --text are both there; give one of them");
-  if (!options.trace.empty()) {
+  const bool other = !options.text.empty() || !options.goal.empty();
+  if (!config.jobs.empty() && (!options.trace.empty() || options.has_groups || other))
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: `jobs` name the traces; leave --trace, --text, --goal and --groups out",
+                                config.file));
+  if (!options.trace.empty() + !options.text.empty() + !options.goal.empty() > 1)
+    throw UserError(ExitCode::usage, "--trace, --text and --goal name a workload each; give one of them");
+  if (!options.trace.empty() || other) {
     config.workload.trace = absolute(options.trace);
-    config.workload.text.file.clear();
-  }
-  if (!options.text.empty()) {
     config.workload.text.file = absolute(options.text);
-    config.workload.trace.clear();
+    config.workload.goal = absolute(options.goal);
   }
   if (options.passes != 0) config.workload.text.passes = options.passes;
-  check_text_keys(config, options);
+  check_workload_keys(config, options);
   if (options.has_groups) config.workload.groups = absolute(options.groups);
   if (options.strict) config.workload.strict = true;
   return config;

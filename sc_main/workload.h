@@ -13,6 +13,7 @@
 #include "configs/config.h"
 #include "sc_main/memory_check.h"
 #include "sc_models/memory_estimate.h"
+#include "workload/goal/program.h"
 #include "workload/graph/checked_job.h"
 #include "workload/text/text_job.h"
 #include "workload/trace/workload_check.h"
@@ -28,7 +29,7 @@ struct WorkloadOptions {
   std::string machine;  ///< in place of `config`
   std::vector<std::string> sets;
   std::vector<std::string> jobs;  ///< files of `--job`
-  std::string trace, groups, text;
+  std::string trace, groups, text, goal;
   uint32_t passes = 0;  ///< 0: as the configuration says
   bool has_groups = false;
   bool strict = false;
@@ -46,10 +47,28 @@ Config load_workload(const WorkloadOptions& options);
 /// check_machine().
 void check_run(const Config& config, std::vector<std::string>* warnings = nullptr);
 
+/// The program that `workload.goal` names, checked. Throws UserError, also when the machine has fewer NPUs
+/// than the program ranks. `warnings`: of check_program().
+goal::Program open_goal(const Config& config, std::vector<std::string>& warnings);
+
 /// `--force`, of every command that builds a machine.
 void add_force_option(CLI::App& command, bool& force);
 
+/// A folder that goes away with its files.
+class ScratchFolder {
+ public:
+  ScratchFolder();
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 struct Workload {
+  std::unique_ptr<const ScratchFolder> scratch;  ///< traces that were made of a GOAL program
   std::unique_ptr<const trace::JobTrace> traces;
   std::unique_ptr<graph::CheckedJob> job;
   MemoryEstimate memory;

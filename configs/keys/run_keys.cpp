@@ -22,6 +22,9 @@ template <auto Member>
 constexpr Field in_workload = field<&Config::workload, Member>;
 
 template <auto Member>
+constexpr Field in_loggp = field<&Config::loggp, Member>;
+
+template <auto Member>
 constexpr Field in_run = field<&Config::run, Member>;
 
 template <auto Member>
@@ -34,9 +37,29 @@ constexpr KeyRow kWorkloadKeys[] = {
     {"groups", Type::path, "\"\"", kAny, in_workload<&WorkloadConfig::groups>,
      "JSON file of the communicator groups, `{\"name\": [rank, ..], ..}`. The path is relative to the folder "
      "of the configuration file. Empty: none."},
+    {"goal", Type::path, "\"\"", kAny, field_if_set<&Config::workload, &WorkloadConfig::goal>,
+     "GOAL file, text or binary, in place of traces. With `loggp` it gives the times of LogGOPSim; without, "
+     "it "
+     "runs on the machine. The path is relative to the folder of the configuration file. Empty: none."},
     {"strict", Type::boolean, "false", kAny, in_workload<&WorkloadConfig::strict>,
      "`true`: a dependency on a node that the trace does not have is an error; `false`: it counts as met, "
      "and a warning says so."},
+};
+
+constexpr KeyRow kLogGpKeys[] = {
+    {"L", Type::time, "3700 ns", from("0 ns", "1 s"), in_loggp<&LogGpConfig::L>, "Latency of a message."},
+    {"o", Type::time, "200 ns", from("0 ns", "1 s"), in_loggp<&LogGpConfig::o>,
+     "Overhead: time that a send or receive takes on its processor."},
+    {"g", Type::time, "5 ns", from("0 ns", "1 s"), in_loggp<&LogGpConfig::g>,
+     "Gap: least time between two messages of a network interface."},
+    {"G", Type::text, "0.04 ns/B", at_least(1), in_loggp<&LogGpConfig::G>,
+     "Gap per byte after the first: `0.04 ns/B`, or as a bandwidth, `25 GB/s`."},
+    {"O", Type::text, "0 ns/B", at_least(1), in_loggp<&LogGpConfig::O>,
+     "Overhead per byte after the first, on the processor, as `G`."},
+    {"S", Type::size, "0 B", kAny, in_loggp<&LogGpConfig::S>,
+     "Largest message that is sent eagerly; the send of a larger one ends with its receive (rendezvous)."},
+    {"resolution", Type::time, "1 ns", from("1 ps", "1 us"), in_loggp<&LogGpConfig::resolution>,
+     "`G` and `O` times a size are rounded down to a multiple of it. LogGOPSim counts whole nanoseconds."},
 };
 
 template <auto Member>
@@ -136,6 +159,7 @@ void add_run_keys(KeyTable& table) {
   table.add("workload", kWorkloadKeys);
   table.add("workload", kTextKeys);
   table.add("run", kRunKeys);
+  table.add("loggp", kLogGpKeys);
   table.add("implementations[]", kImplementationKeys);
   table.add("output", kOutputKeys);
 }

@@ -24,6 +24,7 @@ void resolve_key(Resolution& r, const KeySpec& key) {
   if (section != nullptr && section->optional) {
     if (r.raw.seen.count(section) == 0) return;
     if (parent == "remote_memory" && !r.config.remote_memory) r.config.remote_memory.emplace();
+    if (parent == "loggp" && !r.config.loggp) r.config.loggp.emplace();
     if (parent == "memory.pool" && !r.config.memory_pool) r.config.memory_pool.emplace();
     if (parent == "memory.host" && !r.config.host_memory) r.config.host_memory.emplace();
     if (parent == "memory.nvme" && !r.config.nvme) r.config.nvme.emplace();

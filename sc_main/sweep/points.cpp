@@ -208,6 +208,7 @@ class Checker {
     for (const std::string& plugin : config.plugins) files_.add_file(plugin);
     files_.add_traces(config.workload.trace);
     files_.add_if_files(config.workload.groups);
+    files_.add_if_files(config.workload.goal);
     files_.add_if_files(config.workload.text.file);
     for (const JobConfig& job : config.jobs) {
       files_.add_traces(job.workload.trace);
@@ -217,8 +218,9 @@ class Checker {
       check_machine(config);
       collectives::check_programs(config);
     }
-    if (command_.name == "run" && config.workload.trace.empty() && config.workload.text.file.empty() &&
-        config.jobs.empty() && !given("--trace") && !given("--text") && !given("--job"))
+    if (command_.name == "run" && config.workload.trace.empty() && config.workload.goal.empty() &&
+        config.workload.text.file.empty() && config.jobs.empty() && !given("--trace") && !given("--text") &&
+        !given("--goal") && !given("--job"))
       throw UserError(
           ExitCode::usage,
           "key `workload.trace` is not set, so there is nothing to run; give -- --trace PREFIX, or choose "

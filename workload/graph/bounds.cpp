@@ -69,7 +69,9 @@ void Bounds::add(uint32_t rank, const trace::Node& node, uint32_t ranks, uint32_
   Rank& sums = at(rank);
   const Picoseconds time = cost(rank, node, serial_);
   if (node.type == trace::NodeType::comp) {
-    Picoseconds& work = node.is_cpu_op ? sums.cpu : sums.compute;
+    Picoseconds& work = node.has_stream  ? sums.streams[node.stream]
+                        : node.is_cpu_op ? sums.cpu
+                                         : sums.compute;
     work = sum(work, time);
   }
   if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
@@ -90,9 +92,11 @@ void Bounds::path(uint32_t rank, Picoseconds longest_path) {
 
 Picoseconds Bounds::lower() const {
   Picoseconds bound = 0;
-  for (const Rank& rank : ranks_)
+  for (const Rank& rank : ranks_) {
     bound = std::max(
         {bound, rank.path, spread(rank.cpu, npu_.cpu_slots), spread(rank.compute, npu_.compute_slots)});
+    for (const auto& stream : rank.streams) bound = std::max(bound, stream.second);
+  }
   return bound;
 }
 

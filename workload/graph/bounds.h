@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -45,7 +46,8 @@ class Bounds {
   void path(uint32_t rank, Picoseconds longest_path);
 
   /// The largest over all ranks of the longest path, the CPU work over the CPU slots and the compute work
-  /// over the compute slots. The two kinds of slot run side by side, so their sums are not added.
+  /// over the compute slots, and the work of each stream. The kinds of slot run side by side, so their sums
+  /// are not added.
   Picoseconds lower() const;
 
   /// All operations of all ranks one after the other; the nodes with which the members of a group join one
@@ -57,6 +59,7 @@ class Bounds {
     Picoseconds cpu = 0;
     Picoseconds compute = 0;
     Picoseconds path = 0;
+    std::map<uint32_t, Picoseconds> streams;  ///< work of each
   };
 
   Picoseconds cost(uint32_t rank, const trace::Node& node, const CostModel& model) const;

@@ -117,6 +117,7 @@ class Analysis {
                  uint64_t{node.has_duration} << 9 | static_cast<uint64_t>(node.location) << 16 |
                  uint64_t{node.has_comm_type} << 11);
       digest.add(node.duration);
+      if (node.has_stream) digest.add(uint64_t{node.stream} | uint64_t{1} << 32);
       digest.add(node.delay);
       digest.add(node.num_ops);
       digest.add(node.tensor_size);

@@ -109,16 +109,22 @@ void RankEngine::pump() {
       while (const trace::Node* node = feeder_.take_ready()) admit(*node);
       start_compute(cpu_);
       start_compute(compute_);
+      for (auto& stream : streams_) start_compute(stream.second);
     } while (!done_.empty());
   }
   if (observer_ != nullptr) notify();
+}
+
+RankEngine::Slots& RankEngine::slots_of(const trace::Node& node) {
+  if (node.has_stream) return streams_[node.stream];
+  return node.is_cpu_op ? cpu_ : compute_;
 }
 
 void RankEngine::admit(const trace::Node& node) {
   if (causes_) causes_->ready(node, services_.now());
   switch (node.type) {
     case trace::NodeType::comp:
-      (node.is_cpu_op ? cpu_ : compute_).waiting.push_back(&node);
+      slots_of(node).waiting.push_back(&node);
       return;
     case trace::NodeType::mem_load:
     case trace::NodeType::mem_store: {
@@ -214,7 +220,7 @@ void RankEngine::complete(trace::NodeIndex index, WaitsFor waits_for) {
   if (layers_) layers_->ended(active.ticket, active.state, services_.now());
   count(active.state, -1);
   if (causes_) causes_->ended(*active.node, active.state, active.since, services_.now());
-  if (active.state == RankState::compute) --(active.node->is_cpu_op ? cpu_ : compute_).busy;
+  if (active.state == RankState::compute) --slots_of(*active.node).busy;
   done_.push_back(index);
   pump();
 }
@@ -325,14 +331,16 @@ std::vector<Stall> RankEngine::describe_stall(size_t limit) const {
     add(node, active.waits_for, fmt::format("{} since {} ps", what, active.since));
   }
 
-  for (const Slots* slots : {&cpu_, &compute_}) {
-    for (const trace::Node* node : slots->waiting) {
+  const auto add_waiting = [&](const Slots& slots, const std::string& what) {
+    for (const trace::Node* node : slots.waiting) {
       if (stalls.size() == limit) break;
       add(*node, WaitsFor::slot,
-          fmt::format("waits for a {} slot: {} of {} are busy", slots == &cpu_ ? "CPU" : "compute",
-                      slots->busy, slots->count));
+          fmt::format("waits for a {}: {} of {} are busy", what, slots.busy, slots.count));
     }
-  }
+  };
+  add_waiting(cpu_, "CPU slot");
+  add_waiting(compute_, "compute slot");
+  for (const auto& [number, slots] : streams_) add_waiting(slots, fmt::format("stream {}", number));
 
   for (const trace::Feeder::Blocked& blocked : feeder_.blocked(limit)) {
     Stall stall;

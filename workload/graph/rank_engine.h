@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -64,6 +65,7 @@ struct Stall {
 ///  others. A slot
 ///    takes waiting nodes in the order in which they became ready (lowest file position first among those
 ///    that are ready together); a node of no duration waits for its turn too.
+///    A COMP node with the attribute `stream` runs on that stream of its rank instead, one node at a time.
 ///  - MEM_LOAD / MEM_STORE move tensor_size bytes, concurrently; without a size they last as long as was
 ///  recorded.
 ///  - COMM_* are concurrent with everything; send and receive count as communication while they are
@@ -98,7 +100,7 @@ class RankEngine {
   /// True if this node is the only one that has started and not finished: nothing else starts before it ends.
   bool only_active(trace::NodeIndex node) const {
     return active_.size() == 1 && active_.count(node) != 0 && done_.empty() && cpu_.waiting.empty() &&
-           compute_.waiting.empty();
+           compute_.waiting.empty() && streams_.empty();
   }
   /// Nodes that have started and not finished.
   size_t active() const { return active_.size(); }
@@ -166,6 +168,7 @@ class RankEngine {
     std::deque<const trace::Node*> waiting;
   };
 
+  Slots& slots_of(const trace::Node& node);
   void pump();
   void admit(const trace::Node& node);
   void pass(const trace::Node& node);
@@ -190,6 +193,7 @@ class RankEngine {
   std::vector<trace::NodeIndex> done_;  ///< completed, not yet handed to the feeder
   Slots cpu_;
   Slots compute_;
+  std::map<uint32_t, Slots> streams_;  ///< by number
   uint32_t holds_ = 0;
 
   std::array<uint32_t, kRankStates> outstanding_{};

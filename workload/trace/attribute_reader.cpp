@@ -25,6 +25,7 @@ enum class Key {
   other,
   is_cpu_op,
   num_ops,
+  stream,
   tensor_size,
   comm_type,
   comm_size,
@@ -51,7 +52,7 @@ Key key_of(std::string_view name) {
     case 4:
       return name == "root" ? Key::root : Key::other;
     case 6:
-      return name == "inputs" ? Key::tensors : Key::other;
+      return name == "inputs" ? Key::tensors : name == "stream" ? Key::stream : Key::other;
     case 7:
       return name == "num_ops"   ? Key::num_ops
              : name == "pg_name" ? Key::pg_name
@@ -242,6 +243,12 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return true;
     case Key::tensor_size:
       if (count(name, value, n)) node_.tensor_size = n;
+      return true;
+    case Key::stream:
+      if (value.shape == Value::Shape::number && !value.negative && value.magnitude <= ~uint32_t{0}) {
+        node_.stream = static_cast<uint32_t>(value.magnitude);
+        node_.has_stream = true;
+      }
       return true;
     case Key::comm_type:
       collective_type(name, value);

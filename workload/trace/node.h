@@ -62,6 +62,8 @@ struct Node {
   NodeType type = NodeType::invalid;
   bool is_cpu_op = false;
   bool has_duration = false;
+  bool has_stream = false;  ///< runs alone on `stream`, in place of a compute slot
+  uint32_t stream = 0;
   Picoseconds duration = 0;             ///< recorded (duration_micros, or exactly in duration_ps)
   Picoseconds delay = 0;                ///< of METADATA: passes without a slot (delay_ps)
   uint64_t num_ops = 0;                 ///< FLOP

@@ -41,6 +41,8 @@ void reset(Node& node) {
   node.is_cpu_op = false;
   node.has_duration = false;
   node.duration = 0;
+  node.has_stream = false;
+  node.stream = 0;
   node.delay = 0;
   node.num_ops = 0;
   node.tensor_size = 0;

@@ -4,7 +4,8 @@
 // Reads an encoded Chakra Node, whatever numeric kinds its producer chose for the attributes.
 //
 // Attributes read (any integer, real or bool kind; all others are ignored):
-//   is_cpu_op, num_ops, tensor_size, comm_type, comm_size, comm_src, comm_dst, comm_tag, comm_priority
+//   stream              of a COMP node: nodes of one stream of a rank run one at a time, in place of compute
+//   slots is_cpu_op, num_ops, tensor_size, comm_type, comm_size, comm_src, comm_dst, comm_tag, comm_priority
 //   involved_dim        list of bool or integers, or one bool
 //   pg_name             string, bytes or integer
 //   root, comm_root, root_rank   rank of a rooted collective
