@@ -52,7 +52,7 @@ ExitCode validate(const WorkloadOptions& options) {
                           grouped(job.traces->node_count()), job.traces->groups().size());
     }
     memory = memory_text(workloads.memory);
-  } else if (config.workload.trace.empty()) {
+  } else if (config.workload.trace.empty() && config.workload.text.file.empty()) {
     memory = machine_memory_text(config, options, room);
     check_run(config, &warnings);
     collectives::check_programs(config);
@@ -60,7 +60,9 @@ ExitCode validate(const WorkloadOptions& options) {
   } else {
     const Workload workload = open_workload(config, options, room, &warnings);
     for (const std::string& warning : workload.job->warnings()) warn(warning);
-    text = fmt::format("; traces {} agree, {} nodes, {} groups", config.workload.trace,
+    const std::string& file = config.workload.text.file;
+    text = fmt::format("; {} {} agree, {} nodes, {} groups", file.empty() ? "traces" : "the ranks of",
+                       file.empty() ? config.workload.trace : file,
                        grouped(workload.traces->node_count()), workload.traces->groups().size());
     memory = memory_text(workload.memory);
   }
