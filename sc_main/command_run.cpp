@@ -29,6 +29,7 @@
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
 #include "sc_main/text_options.h"
+#include "sc_main/text_report.h"
 #include "sc_main/time_window.h"
 #include "sc_main/timeline/run_timeline.h"
 #include "sc_main/workload.h"
@@ -165,7 +166,7 @@ ExitCode run(const RunOptions& options) {
       config.output.dir,
       {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "footprint.csv",
        "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "critical_path.json", "critical_path.csv",
-       kTimelineFile, "effective.yaml", "checks.csv", "junit.xml"});
+       kTimelineFile, kTextLayersFile, "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
@@ -194,6 +195,7 @@ ExitCode run(const RunOptions& options) {
     check_selection(*waves, probes);
     waves->begin();
   }
+  const TextReport text(workload.text.get(), *job);
   timeline.add_job("", *job);
   timeline.begin(*job);
   job->start();
@@ -220,6 +222,7 @@ ExitCode run(const RunOptions& options) {
   std::string path;
   try {
     write_results(folder, record);
+    text.write(folder, result.time);
     if (causes != nullptr) path = tell_critical_path(folder, *causes, *job, result);
   } catch (const Interrupted&) {
     return leave_midway(folder, record);
@@ -230,7 +233,7 @@ ExitCode run(const RunOptions& options) {
   if (!result.footprint.empty()) files += " footprint.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
-  files += timeline.files() + checks.files();
+  files += text.files() + timeline.files() + checks.files();
   if (causes != nullptr) files += " critical_path.json critical_path.csv";
   const std::string table =
       summary_text(record) + path + fmt::format("results  {}: {}\n", folder.path(), files);

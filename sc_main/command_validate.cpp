@@ -59,7 +59,8 @@ ExitCode validate(const WorkloadOptions& options) {
     text = fmt::format("; GOAL program of {} ranks, {} operations", program.ranks.size(),
                        grouped(program.operations()));
     memory = "no machine is built: `loggp` times the messages";
-  } else if (config.workload.trace.empty() && config.workload.goal.empty()) {
+  } else if (config.workload.trace.empty() && config.workload.goal.empty() &&
+             config.workload.text.file.empty()) {
     memory = machine_memory_text(config, options, room);
     check_run(config, &warnings);
     collectives::check_programs(config);
@@ -67,8 +68,11 @@ ExitCode validate(const WorkloadOptions& options) {
   } else {
     const Workload workload = open_workload(config, options, room, &warnings);
     for (const std::string& warning : workload.job->warnings()) warn(warning);
-    text = fmt::format("; traces {} agree, {} nodes, {} groups",
-                       config.workload.goal.empty() ? config.workload.trace : "of " + config.workload.goal,
+    const WorkloadConfig& own = config.workload;
+    const std::string files = !own.text.file.empty() ? "the ranks of " + own.text.file
+                              : !own.goal.empty()    ? "traces of " + own.goal
+                                                     : "traces " + own.trace;
+    text = fmt::format("; {} agree, {} nodes, {} groups", files,
                        grouped(workload.traces->node_count()), workload.traces->groups().size());
     memory = memory_text(workload.memory);
   }

@@ -115,10 +115,12 @@ class Loader {
   explicit Loader(const WorkloadOptions& options) : options_(options) {
     if (!options.trace.empty() || options.has_groups)
       fail("--trace and --groups are for one job; with --job each file's `workload` names its traces");
+    if (!options.text.empty() || options.passes != 0)
+      fail("--text and --passes are for one job; leave them out, or --job");
     if (options.config.empty()) return;
     text_ = read_input(options.config, kConfigurationInput);
     machine_ = load_config(options.config, options.sets);
-    if (!machine_.jobs.empty() || !machine_.workload.trace.empty())
+    if (!machine_.jobs.empty() || !machine_.workload.trace.empty() || !machine_.workload.text.file.empty())
       fail(fmt::format("{}: names traces itself; leave them out of the machine's file, or leave --job out",
                        options.config));
   }
@@ -154,6 +156,9 @@ class Loader {
       for (const std::string& set : options_.sets) overrides.push_back(parse_override(set));
       config = build_config(text_, options_.config, overrides);
     }
+    if (!config.workload.text.file.empty())
+      fail(fmt::format("{}: `workload.text` is for the one job of a machine; make traces of it by `weft trace convert`",
+                       file));
     if (config.workload.trace.empty())
       fail(fmt::format(
           "{}: key `workload.trace` is not set, so the job has nothing to run; set it to the prefix of its "

@@ -59,6 +59,12 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
   before_ = counted();
 }
 
+bool TraceJob::listen(uint32_t rank, graph::NodeListener& listener) {
+  if (footprint_.of(rank) != nullptr) return false;
+  npu(rank).set_listener(&listener);
+  return true;
+}
+
 void TraceJob::follow_tensors() {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     if (!folding_.built(r)) continue;

@@ -50,6 +50,10 @@ class TraceJob : public Job, private JobHost {
   /// The machine's number of the job's first collective.
   uint32_t first_stream() const { return first_stream_; }
 
+  /// From now on the listener hears of every node of a rank that is simulated; before start(). False: the rank's
+  /// tensors are followed, and nobody else can listen.
+  bool listen(uint32_t rank, graph::NodeListener& listener);
+
   void start();
   bool finished() const override;
   std::string stalled_ranks() const override;

@@ -208,8 +208,11 @@ TEST(Engine, QueuesAreDirectionsOfARing) {
 }
 
 TEST(Engine, OrderBetweenCollectives) {
-  for (const auto scheduling :
-       {CollectiveScheduling::lifo, CollectiveScheduling::fifo, CollectiveScheduling::priority}) {
+  using Case = std::pair<CollectiveScheduling, bool>;  // scheduling, with priorities
+  for (const auto& [scheduling, prior] :
+       {Case{CollectiveScheduling::lifo, false}, Case{CollectiveScheduling::fifo, false},
+        Case{CollectiveScheduling::priority, false}, Case{CollectiveScheduling::priority, true},
+        Case{CollectiveScheduling::lifo, true}, Case{CollectiveScheduling::fifo, true}}) {
     Config config = machine({4});
     config.collectives.chunks = 2;
     config.collectives.scheduling = scheduling;
@@ -223,25 +226,20 @@ TEST(Engine, OrderBetweenCollectives) {
     // All issued while the first chunk of collective 1 runs; each chunk takes 600.
     for (uint32_t r = 0; r < 4; ++r) {
       network.start_at(0, r, 1, plan, 0);
-      network.start_at(10, r, 2, plan, -5);
-      network.start_at(20, r, 3, plan, 1 << 24);
-      network.start_at(30, r, 4, plan, -(1 << 24));
+      network.start_at(10, r, 2, plan, prior ? -5 : 0);
+      network.start_at(20, r, 3, plan, prior ? 1 << 24 : 0);
+      network.start_at(30, r, 4, plan, prior ? -(1 << 24) : 0);
     }
     ASSERT_TRUE(network.run());
     std::map<uint32_t, Picoseconds> finished;
     for (const auto& part : network.parts()) finished[part.done.stream] = part.done.finished;
     using Order = std::map<uint32_t, Picoseconds>;
-    switch (scheduling) {
-      case CollectiveScheduling::fifo:
-        EXPECT_EQ(finished, (Order{{1, 1200}, {2, 2400}, {3, 3600}, {4, 4800}}));
-        break;
-      case CollectiveScheduling::lifo:
-        EXPECT_EQ(finished, (Order{{4, 1800}, {3, 3000}, {2, 4200}, {1, 4800}}));
-        break;
-      case CollectiveScheduling::priority:
-        EXPECT_EQ(finished, (Order{{3, 1800}, {1, 2400}, {2, 3600}, {4, 4800}}));
-        break;
-    }
+    if (prior)
+      EXPECT_EQ(finished, (Order{{3, 1800}, {1, 2400}, {2, 3600}, {4, 4800}}));
+    else if (scheduling == CollectiveScheduling::lifo)
+      EXPECT_EQ(finished, (Order{{4, 1800}, {3, 3000}, {2, 4200}, {1, 4800}}));
+    else
+      EXPECT_EQ(finished, (Order{{1, 1200}, {2, 2400}, {3, 3600}, {4, 4800}}));
     EXPECT_EQ(network.out_of_order(), "0");
   }
 }

@@ -61,11 +61,27 @@ def compare(folder, path, machine, passes):
     check(converted.returncode == 0, f"{what}: {converted.stderr}")
     if direct.returncode or converted.returncode:
         return
+    layers(os.path.join(folder, "direct"), what)
     times = [summary(os.path.join(folder, run))["time_ns"] for run in ("direct", "converted")]
     check(times[0] == times[1] and float(times[0]) > 0, f"{what}: {times}")
     for name in ("ranks.csv", "collectives.csv", "layers.csv"):
         texts = [open(os.path.join(folder, run, name), encoding="utf-8").read() for run in ("direct", "converted")]
         check(texts[0] == texts[1], f"{what}: {name} differs")
+
+
+def layers(folder, what):
+    """The rows of text_layers.csv add up; what is exposed is never more than the communication."""
+    with open(os.path.join(folder, "text_layers.csv"), encoding="utf-8") as file:
+        rows = [line.strip().split(",") for line in file][1:]
+    total = rows.pop()
+    for column in (3, 4):
+        check(abs(sum(float(row[column]) for row in rows) - float(total[column])) < 0.01, f"{what}: column {column}")
+    for row in rows:
+        check(float(row[5]) <= float(row[4]) + 0.001, f"{what}: {row} waits longer than it communicates")
+    end = float(summary(folder)["time_ns"])
+    check(abs(end - float(total[3]) - float(total[5])) < 0.01, f"{what}: {end} is not {total}")
+    # Only the last pass's communication can be left when the program has come to its end.
+    check(sum(float(row[5]) for row in rows) <= float(total[5]) + 0.01, f"{what}: more waits than exposed")
 
 
 def refused(folder, arguments, *words):
@@ -96,6 +112,13 @@ def mistakes(folder):
             "--ranks is 4", "8 NPUs")
     refused(folder, ["trace", "convert", "--from", "text", "w.txt", "--out", "x"], "--topology and --ranks")
     refused(folder, ["trace", "convert", "--from", "json", "w.txt", "--ranks", "4", "--out", "x"], "--from")
+    ran = weft("validate", "switch.yaml", "--text", "w.txt", cwd=folder)
+    check(ran.returncode == 0 and "w.txt agree" in ran.stdout, "validate: " + ran.stdout + ran.stderr)
+    refused(folder, ["validate", "switch.yaml", "--text", "bad.txt"], "ALLREDUC")
+    with open(os.path.join(folder, "job.yaml"), "w", encoding="utf-8") as file:
+        file.write("workload: {text: w.txt, npus: [0..3]}\n")
+    refused(folder, ["run", "switch.yaml", "--job", "job.yaml", "--text", "w.txt"], "--text")
+    refused(folder, ["run", "switch.yaml", "--job", "job.yaml"], "`workload.text`")
     # Folded and not, the same.
     for fold, out in (([], "folded"), (["--no-fold"], "whole")):
         weft("run", "torus.yaml", "--text", "w.txt", "--passes", "3", "--out", out, *fold, cwd=folder)

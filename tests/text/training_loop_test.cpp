@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/data_dir.h"
+#include "workload/graph/issue_orders.h"
 #include "workload/graph/rank_engine.h"
 #include "workload/text/text_job.h"
 #include "workload/text/text_trace.h"
@@ -254,6 +255,30 @@ TEST(TrainingLoop, AsksForThePrioritiesOfTheFile) {
   EXPECT_EQ(hybrid.at("1 weight_gradient"), "fifo");
   EXPECT_EQ(orders("HYBRID_DATA_MODEL", false).at("1 weight_gradient"), "system");
   EXPECT_EQ(orders("HYBRID_DLRM 0", false).at("0 input_gradient"), "highest");
+}
+
+TEST(IssueOrders, FirstBeforeAllAndLastAfterAll) {
+  using trace::IssueOrder;
+  for (const auto scheduling : {CollectiveScheduling::lifo, CollectiveScheduling::fifo}) {
+    graph::IssueOrders orders(scheduling);
+    const auto issue = [&](IssueOrder order) { return orders.priority(7, order, 5); };
+    EXPECT_EQ(issue(IssueOrder::none), 0);
+    const int32_t a = issue(IssueOrder::fifo), b = issue(IssueOrder::lifo), c = issue(IssueOrder::highest);
+    const int32_t d = issue(IssueOrder::lifo), e = issue(IssueOrder::fifo), f = issue(IssueOrder::highest);
+    const int32_t g = issue(IssueOrder::system);
+    EXPECT_GT(c, f);  // of the highest, the first stays first
+    EXPECT_GT(f, d);
+    EXPECT_GT(d, b);
+    EXPECT_GT(b, a);
+    EXPECT_GT(a, e);
+    if (scheduling == CollectiveScheduling::lifo)
+      EXPECT_GT(g, d);
+    else
+      EXPECT_LT(g, e);
+    EXPECT_EQ(orders.priority(8, IssueOrder::lifo, 5), b);  // each rank counts by itself
+  }
+  graph::IssueOrders own(CollectiveScheduling::priority);
+  EXPECT_EQ(own.priority(0, IssueOrder::lifo, 5), 5);
 }
 
 TEST(TrainingLoop, ClocksHaveAUnit) {
