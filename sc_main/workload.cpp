@@ -189,8 +189,7 @@ Config load_workload(const WorkloadOptions& options) {
                                       std::pair{"--text", &options.text}, std::pair{"--goal", &options.goal}})
     if (!value->empty()) named += fmt::format("{}{}", workloads++ == 0 ? "" : " and ", option);
   if (workloads > 1) throw UserError(ExitCode::usage, named + " are both there; give one of them");
-  give one of them ");
-      if (!options.trace.empty() || other) {
+  if (!options.trace.empty() || other) {
     config.workload.trace = absolute(options.trace);
     config.workload.text.file = absolute(options.text);
     config.workload.goal = absolute(options.goal);
