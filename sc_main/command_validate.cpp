@@ -72,8 +72,8 @@ ExitCode validate(const WorkloadOptions& options) {
     const std::string files = !own.text.file.empty() ? "the ranks of " + own.text.file
                               : !own.goal.empty()    ? "traces of " + own.goal
                                                      : "traces " + own.trace;
-    text = fmt::format("; {} agree, {} nodes, {} groups", files,
-                       grouped(workload.traces->node_count()), workload.traces->groups().size());
+    text = fmt::format("; {} agree, {} nodes, {} groups", files, grouped(workload.traces->node_count()),
+                       workload.traces->groups().size());
     memory = memory_text(workload.memory);
   }
   try_models(config);

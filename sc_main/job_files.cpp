@@ -157,8 +157,9 @@ class Loader {
       config = build_config(text_, options_.config, overrides);
     }
     if (!config.workload.text.file.empty())
-      fail(fmt::format("{}: `workload.text` is for the one job of a machine; make traces of it by `weft trace convert`",
-                       file));
+      fail(fmt::format(
+          "{}: `workload.text` is for the one job of a machine; make traces of it by `weft trace convert`",
+          file));
     if (config.workload.trace.empty())
       fail(fmt::format(
           "{}: key `workload.trace` is not set, so the job has nothing to run; set it to the prefix of its "

@@ -20,8 +20,8 @@ constexpr const char* kTextLayersFile = "text_layers.csv";
 
 class TextReport {
  public:
-  /// Listens to rank 0 of the job, which has not started; `text`: null where the job is of traces. The report is left
-  /// out where the tensors of the rank are followed (`run.footprint: on`).
+  /// Listens to rank 0 of the job, which has not started; `text`: null where the job is of traces. The report
+  /// is left out where the tensors of the rank are followed (`run.footprint: on`).
   TextReport(const text::TextJob* text, TraceJob& job);
 
   /// Writes the file, if there is a report. `end`: of the run.

@@ -194,8 +194,12 @@ Config load_workload(const WorkloadOptions& options) {
     throw UserError(ExitCode::usage,
                     fmt::format("{}: `jobs` name the traces; leave --trace, --text, --goal and --groups out",
                                 config.file));
-  if (!options.trace.empty() + !options.text.empty() + !options.goal.empty() > 1)
-    throw UserError(ExitCode::usage, "--trace, --text and --goal name a workload each; give one of them");
+  std::string named;
+  uint32_t workloads = 0;
+  for (const auto& [option, value] : {std::pair{"--trace", &options.trace},
+                                      std::pair{"--text", &options.text}, std::pair{"--goal", &options.goal}})
+    if (!value->empty()) named += fmt::format("{}{}", workloads++ == 0 ? "" : " and ", option);
+  if (workloads > 1) throw UserError(ExitCode::usage, named + " are both there; give one of them");
   if (!options.trace.empty() || other) {
     config.workload.trace = absolute(options.trace);
     config.workload.text.file = absolute(options.text);

@@ -50,8 +50,8 @@ class TraceJob : public Job, private JobHost {
   /// The machine's number of the job's first collective.
   uint32_t first_stream() const { return first_stream_; }
 
-  /// From now on the listener hears of every node of a rank that is simulated; before start(). False: the rank's
-  /// tensors are followed, and nobody else can listen.
+  /// From now on the listener hears of every node of a rank that is simulated; before start(). False: the
+  /// rank's tensors are followed, and nobody else can listen.
   bool listen(uint32_t rank, graph::NodeListener& listener);
 
   void start();

@@ -67,9 +67,9 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   CollectiveEngine& operator=(const CollectiveEngine&) = delete;
 
   /// Starts this rank's part of the collective `stream` (the same number on every member). `done` may be
-  /// called before this returns when there is nothing to send. A higher `priority` goes first; among equal ones
-  /// collectives.scheduling decides, so that it alone decides where all are 0. `for_all`: what this rank does stands for all
-  /// members.
+  /// called before this returns when there is nothing to send. A higher `priority` goes first; among equal
+  /// ones collectives.scheduling decides, so that it alone decides where all are 0. `for_all`: what this rank
+  /// does stands for all members.
   void start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority = 0,
              bool for_all = false);
 

@@ -24,7 +24,8 @@ std::vector<LayerTime> LayerTimes::rows(uint32_t layers) const {
     if (finished_[i] == kNever) continue;
     // A delay begins where its collective ends.
     const Picoseconds begin = started_[i] == kNever ? finished_[i] : started_[i];
-    (node.kind == LoopNode::Kind::compute ? row(node).compute : row(node).communication) += finished_[i] - begin;
+    (node.kind == LoopNode::Kind::compute ? row(node).compute : row(node).communication) +=
+        finished_[i] - begin;
   }
   for (const LoopWait& wait : loop_.waits) {
     if (finished_[wait.done] == kNever) continue;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The report of ASTRA-sim 1.0 for one rank: of every layer and pass its compute, its communication and how long the
-// program waited for that.
+// The report of ASTRA-sim 1.0 for one rank: of every layer and pass its compute, its communication and how
+// long the program waited for that.
 
 #ifndef WEFT_WORKLOAD_TEXT_LAYER_TIMES_H
 #define WEFT_WORKLOAD_TEXT_LAYER_TIMES_H
