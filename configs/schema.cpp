@@ -220,6 +220,7 @@ std::string json_schema() {
   };
   dimension["properties"]["levels"] = list_of(kLevelPrefix, std::string(kLevelsPath) + "[]");
   dimension["properties"]["levels"]["minItems"] = 1;
+  // Nothing may be added to root["properties"] while this reference is used: members move when one is added.
   Json& topology = root["properties"]["topology"];
   topology["properties"]["dimensions"] = {
       {"type", "array"},
@@ -235,10 +236,10 @@ std::string json_schema() {
       list_of(kGraphLinkPrefix, std::string(kGraphPath) + ".links[]");
   root["properties"]["collectives"]["properties"]["rules"] = list_of(kRulePrefix, "collectives.rules[]");
   topology["properties"]["fidelity_rules"] = list_of(kFidelityRulePrefix, "topology.fidelity_rules[]");
+  topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   root["properties"][kJobsPath] = list_of(kJobPrefix, "jobs[]");
   root["properties"][kImplementationsPath] = list_of(kImplementationPrefix, "implementations[]");
   root["properties"][kExpectPath] = list_of(kExpectPrefix, "expect[]");
-  topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
   required.push_back("topology");
   root["required"] = required;
   return root.dump(2) + "\n";
