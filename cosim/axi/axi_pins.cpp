@@ -68,6 +68,7 @@ void AxiPins::check(bool block_is_slave) {
     if (bits < pin->least_bits() || bits > pin->most_bits())
       refuse(fmt::format("{} has the type {}, which has no {} bits", to_string(signal), pin->type(), bits));
     pin->has_bits(bits);
+    pin->is_signal(name_, to_string(signal));
   }
   const uint32_t data = width(S::wdata);
   if (data < 8 || data > 1024 || (data & (data - 1)) != 0)

@@ -5,9 +5,29 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "configs/types.h"
 
 namespace weft::cosim {
+
+void Pin::is_signal(const std::string& pins, const char* signal) {
+  const size_t dot = name_.rfind('.');
+  const std::string own = name_.substr(dot == std::string::npos ? 0 : dot + 1);
+  // SystemC's name of a port without a name: port_7.
+  if (own.rfind("port_", 0) != 0 || own.find_first_not_of("0123456789", 5) != std::string::npos) return;
+  std::string text;
+  for (const char c : pins) {
+    if (c == '[')
+      text += '_';
+    else if (c != ']')
+      text += c;
+  }
+  text += '_';
+  for (const char* c = signal; *c != '\0'; ++c)
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  wire_name_ = name_.substr(0, name_.size() - own.size()) + text;
+}
 
 void check_bound(const sc_core::sc_object& block) {
   std::string open;

@@ -114,6 +114,10 @@ class Pin {
   /// The bits that it has, as far as is known: the most, unless an adapter knows better.
   uint32_t bits() const { return bits_; }
   void has_bits(uint32_t bits) { bits_ = bits; }
+  /// The name in waveforms: SystemC's, unless the port has none of its own, as the ports of an array of
+  /// Verilator's have: then that of an adapter's pins, such as "s_axis[3]", and the signal.
+  const std::string& wire_name() const { return wire_name_; }
+  void is_signal(const std::string& pins, const char* signal);
   /// Words of a value: what write() reads and read() fills.
   uint32_t words() const { return words_of(most_); }
   /// The module that has the pin.
@@ -129,6 +133,7 @@ class Pin {
  protected:
   Pin(const sc_core::sc_object& port, std::string type, uint32_t least, uint32_t most, bool output)
       : name_(port.name()),
+        wire_name_(name_),
         type_(std::move(type)),
         least_(least),
         most_(most),
@@ -140,6 +145,7 @@ class Pin {
 
  private:
   std::string name_;
+  std::string wire_name_;
   std::string type_;
   uint32_t least_;
   uint32_t most_;
@@ -161,7 +167,7 @@ template <typename T>
 class PinWire final : public sc_core::sc_signal<T>, public fabric::Wire {
  public:
   PinWire(const char* name, const Pin& pin) : sc_core::sc_signal<T>(name), pin_(pin) {}
-  std::string wire_name() const override { return pin_.name(); }
+  std::string wire_name() const override { return pin_.wire_name(); }
   uint32_t wire_bits() const override { return pin_.bits(); }
   void read_wire(uint32_t* words) const override { PinType<T>::get(this->read(), words); }
   const sc_core::sc_event& wire_changes() const override { return this->value_changed_event(); }

@@ -118,8 +118,12 @@ void StreamPins::check_widths() {
     const Pin* pin = any(signal);
     if (pin != nullptr && width(signal) == 0) width(signal) = pin->most_bits();
   }
-  for (const StreamSignal signal : kAll)
-    if (Pin* const pin = any(signal)) pin->has_bits(width(signal));
+  for (const StreamSignal signal : kAll) {
+    if (Pin* const pin = any(signal)) {
+      pin->has_bits(width(signal));
+      pin->is_signal(name_, to_string(signal));
+    }
+  }
 }
 
 }  // namespace weft::cosim

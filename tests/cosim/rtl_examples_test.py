@@ -88,6 +88,13 @@ def switch(package):
                                    'implementations=[{modules: switch1_3, implementation: '
                                    f'"rtl:axis_switch(clock=gated, bug={bug})"' '}]')
         check(code in (1, 4) and "fault of the" in err, f"bug {bug} in the job: exit {code}: {err}")
+    # Its pins are in the waveform, by names that tell the port, and beats can be counted there.
+    code, _, err = package.run("run", *machine, *job(package), "--out", "switch_waves", "--waves",
+                               "*switch1_3*.{s,m}_axis_*_{tvalid,tready}")
+    check(code == 0, f"waveforms of pins: exit {code}: {err}")
+    pins = re.findall(r"\$var wire 1 \S+ ([sm]_axis_\d_t(?:valid|ready)) \$end",
+                      (package.work / "switch_waves/waves.vcd").read_text())
+    check(len(set(pins)) == 32, f"handshakes of eight ports are 32 pins, recorded are {sorted(pins)}")
     # A TREADY that never comes ends the job with a report that names the block and the pin.
     code, _, err = package.run("run", *machine, *job(package), "--out", "switch_stuck", "--set",
                                'implementations=[{modules: switch1_3, implementation: "rtl:axis_switch(clock=gated, bug=3)"}]')
