@@ -136,8 +136,35 @@ void expect_same_packets(const PacketFabricConfig& a, const PacketFabricConfig& 
   EXPECT_EQ(pfc_delay, b.pfc_delay);
 }
 
+void expect_same(const TextWorkloadConfig& a, const TextWorkloadConfig& b) {
+  const auto& [file, passes, compute_scale, comm_scale, clock, update, state_cycles, priorities,
+               model_dimensions] = a;
+  EXPECT_EQ(file, b.file);
+  EXPECT_EQ(passes, b.passes);
+  EXPECT_EQ(compute_scale, b.compute_scale);
+  EXPECT_EQ(comm_scale, b.comm_scale);
+  EXPECT_EQ(clock, b.clock);
+  EXPECT_EQ(update, b.update);
+  EXPECT_EQ(state_cycles, b.state_cycles);
+  EXPECT_EQ(priorities, b.priorities);
+  EXPECT_EQ(model_dimensions, b.model_dimensions);
+}
+
+void expect_same(const LogGpConfig& a, const LogGpConfig& b) {
+  const auto& [L, o, g, G, O, S, resolution] = a;
+  EXPECT_EQ(L, b.L);
+  EXPECT_EQ(o, b.o);
+  EXPECT_EQ(g, b.g);
+  EXPECT_EQ(G, b.G);
+  EXPECT_EQ(O, b.O);
+  EXPECT_EQ(S, b.S);
+  EXPECT_EQ(resolution, b.resolution);
+}
+
 void expect_same(const WorkloadConfig& a, const WorkloadConfig& b) {
-  const auto& [trace, groups, strict, npus] = a;
+  const auto& [goal, text, trace, groups, strict, npus] = a;
+  EXPECT_EQ(goal, b.goal);
+  expect_same(text, b.text);
   EXPECT_EQ(trace, b.trace);
   EXPECT_EQ(groups, b.groups);
   EXPECT_EQ(strict, b.strict);
@@ -184,8 +211,10 @@ void expect_same(const NvmeConfig& a, const NvmeConfig& b) {
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, host, nvme, nmu, packets,
-                 collectives, workload, jobs, run, output, logical, physical, graph, levels, fidelity_rules,
-                 mapping, implementations, expect] = a;
+                 collectives, workload, jobs, run, output, loggp, logical, physical, graph, levels,
+                 fidelity_rules, mapping, implementations, expect] = a;
+    ASSERT_EQ(loggp.has_value(), b.loggp.has_value());
+    if (loggp) expect_same(*loggp, *b.loggp);
     ASSERT_EQ(expect.size(), b.expect.size());
     for (size_t i = 0; i < expect.size(); ++i) {
       const auto& [name, job, metric, of, statistic, at_most, at_least, equals, tolerance, origin] =
