@@ -56,7 +56,7 @@ constexpr KeyRow kLogGpKeys[] = {
      "Gap per byte after the first: `0.04 ns/B`, or as a bandwidth, `25 GB/s`."},
     {"O", Type::text, "0 ns/B", at_least(1), in_loggp<&LogGpConfig::O>,
      "Overhead per byte after the first, on the processor, as `G`."},
-    {"S", Type::size, "0 B", kAny, in_loggp<&LogGpConfig::S>,
+    {"S", Type::size, "0 B", from("0 B", "1 TiB"), in_loggp<&LogGpConfig::S>,
      "Largest message that is sent eagerly; the send of a larger one ends with its receive (rendezvous)."},
     {"resolution", Type::time, "1 ns", from("1 ps", "1 us"), in_loggp<&LogGpConfig::resolution>,
      "`G` and `O` times a size are rounded down to a multiple of it. LogGOPSim counts whole nanoseconds."},

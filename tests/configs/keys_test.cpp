@@ -99,6 +99,7 @@ TEST(Keys, EachKeyOfTheConfigurationHasAFieldOfItsOwn) {
   config.memory_pool.emplace();
   config.host_memory.emplace();
   config.nvme.emplace();
+  config.loggp.emplace();
   check_fields(config);
 }
 
