@@ -215,7 +215,9 @@ class Writer {
   }
 
   void communication(RankFile& file, const RankGraph& graph, const Node& node, uint32_t rank) {
-    const auto [members, name] = groups_.at(graph, node, rank);
+    const auto group = groups_.at(graph, node, rank);
+    const auto& members = group.first;  // no structured binding: a lambda of C++17 cannot refer to one
+    const auto& name = group.second;
     bytes_ += node.bytes;
     const auto member = [&](uint32_t index) -> uint64_t {
       const size_t size = members.empty() ? ranks_ : members.size();
