@@ -237,12 +237,7 @@ ExitCode run(const RunOptions& options) {
   if (causes != nullptr) files += " critical_path.json critical_path.csv";
   const std::string table =
       summary_text(record) + path + fmt::format("results  {}: {}\n", folder.path(), files);
-  if (options.json) {
-    print(summary_json(record));
-    note(table);
-  } else {
-    print(table);
-  }
+  print_results(table, options.json, checked.summary);
   checks.tell(options.json);
   if (options.told) options.told(result);
   return timeline.conclude(conclude(config, *job, result, finished, expected));

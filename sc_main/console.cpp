@@ -39,6 +39,15 @@ void warn(std::string_view text) {
   note(fmt::format("weft: warning: {}", text));
 }
 
+void print_results(const std::string& table, bool json, const std::function<std::string()>& summary) {
+  if (json) {
+    print(summary());
+    note(table);
+  } else {
+    print(table);
+  }
+}
+
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - kBegin).count();
 }

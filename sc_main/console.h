@@ -6,6 +6,7 @@
 #ifndef WEFT_SC_MAIN_CONSOLE_H
 #define WEFT_SC_MAIN_CONSOLE_H
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,8 @@ void print(std::string_view text);
 /// Everything else: messages, progress. A line break is added if there is none.
 void note(std::string_view text);
 void warn(std::string_view text);
+/// The results of a run: the table; with `json` the summary, and the table goes to the standard error.
+void print_results(const std::string& table, bool json, const std::function<std::string()>& summary);
 
 /// Wall-clock seconds since the process began.
 double wall_seconds();

@@ -75,12 +75,7 @@ ExitCode run_goal(const Config& config, const GoalRunOptions& options, RunChecks
           "results  {}: summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv "
           "links.csv{}\n",
           folder.path(), checks.files());
-  if (options.json) {
-    print(summary_json(record));
-    note(table);
-  } else {
-    print(table);
-  }
+  print_results(table, options.json, checked.summary);
   checks.tell(options.json);
   if (!finished) {
     note(fmt::format("weft: error: the program cannot go on at {}:{}", readable_time(run.time), run.stall));

@@ -143,12 +143,7 @@ class Run {
     const std::string table =
         jobs_text(record) + path +
         fmt::format("results  {}: {}, and a folder for each job\n", folder_->path(), files);
-    if (options_.json) {
-      print(machine_summary_json(record));
-      note(table);
-    } else {
-      print(table);
-    }
+    print_results(table, options_.json, [&record] { return machine_summary_json(record); });
     checks_.tell(options_.json);
     return timeline_->conclude(conclude());
   }

@@ -64,31 +64,41 @@ struct Lane {
   std::unique_ptr<StreamSlave> slave;
 };
 
+/// A block with a lane of every width, and its clock.
 template <typename Model>
-std::string all_widths(const std::string& policy) {
-  BlockClock clock("clock", clock_options(policy));
-  Model rtl("rtl");
-  clock.clock(rtl.clk);
-  clock.reset(rtl.rst_n);
-  std::vector<std::unique_ptr<Lane>> lanes;
-  std::vector<uint32_t> bits;
+struct Widths {
+  explicit Widths(const std::string& policy) : clock("clock", clock_options(policy)), rtl("rtl") {
+    clock.clock(rtl.clk);
+    clock.reset(rtl.rst_n);
 #define LANE(W)                                                                                 \
   lanes.push_back(std::make_unique<Lane>("lane" #W, clock, WEFT_STREAM_PINS(rtl, s##W),         \
                                          WEFT_STREAM_PINS(rtl, m##W), W, W % 3 == 0 ? 64 : 0)); \
   bits.push_back(W)
-  LANE(8);
-  LANE(16);
-  LANE(24);
-  LANE(32);
-  LANE(40);
-  LANE(64);
-  LANE(72);
-  LANE(128);
-  LANE(256);
-  LANE(512);
-  LANE(1000);
-  LANE(1024);
+    LANE(8);
+    LANE(16);
+    LANE(24);
+    LANE(32);
+    LANE(40);
+    LANE(64);
+    LANE(72);
+    LANE(128);
+    LANE(256);
+    LANE(512);
+    LANE(1000);
+    LANE(1024);
 #undef LANE
+  }
+  BlockClock clock;
+  Model rtl;
+  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<uint32_t> bits;
+};
+
+template <typename Model>
+std::string all_widths(const std::string& policy) {
+  Widths<Model> block(policy);
+  const auto& lanes = block.lanes;
+  const auto& bits = block.bits;
   for (auto& lane : lanes) lane->send_all();
   sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS), sc_core::SC_EXIT_ON_STARVATION);
   std::string text;
@@ -186,32 +196,12 @@ class PinLog final : public vcd::ProbeListener {
 };
 
 std::string pins_of_a_lane() {
-  BlockClock clock("clock", clock_options("gated(4)"));
-  Vwidths rtl("rtl");
-  clock.clock(rtl.clk);
-  clock.reset(rtl.rst_n);
-  std::vector<std::unique_ptr<Lane>> lanes;
-#define LANE(W)                                                                         \
-  lanes.push_back(std::make_unique<Lane>("lane" #W, clock, WEFT_STREAM_PINS(rtl, s##W), \
-                                         WEFT_STREAM_PINS(rtl, m##W), W, 0))
-  LANE(8);
-  LANE(16);
-  LANE(24);
-  LANE(32);
-  LANE(40);
-  LANE(64);
-  LANE(72);
-  LANE(128);
-  LANE(256);
-  LANE(512);
-  LANE(1000);
-  LANE(1024);
-#undef LANE
+  Widths<Vwidths> block("gated(4)");
   PinLog log;
   vcd::ProbeHub probes;
   probes.join(log);
   const auto recorders = fabric::record_wires(probes);
-  Lane& lane = *lanes[6];
+  Lane& lane = *block.lanes[6];
   for (int i = 0; i < 20; ++i) lane.send(27, 20000 + 3000 * static_cast<Picoseconds>(i));
   run();
   std::vector<uint8_t> sent;

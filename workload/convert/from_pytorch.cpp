@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "workload/convert/pytorch/rank_graph.h"
+#include "workload/trace/attribute_reader.h"
 
 namespace weft::convert {
 namespace {
@@ -26,31 +27,6 @@ using pytorch::RankGraph;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw UserError(ExitCode::usage, "weft trace convert: " + what);
-}
-
-/// Chakra's number of a collective.
-uint64_t chakra_type(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_reduce:
-      return 0;
-    case CollectiveOp::reduce:
-      return 1;
-    case CollectiveOp::all_gather:
-      return 2;
-    case CollectiveOp::gather:
-      return 3;
-    case CollectiveOp::scatter:
-      return 4;
-    case CollectiveOp::broadcast:
-      return 5;
-    case CollectiveOp::all_to_all:
-      return 6;
-    case CollectiveOp::reduce_scatter:
-      return 7;
-    case CollectiveOp::barrier:
-      break;
-  }
-  return 9;
 }
 
 bool rooted(CollectiveOp op) {
@@ -229,7 +205,7 @@ class Writer {
     };
     file.number("comm_size", node.bytes);
     if (node.kind == Kind::collective) {
-      file.number("comm_type", chakra_type(node.op));
+      file.number("comm_type", trace::chakra_number(node.op));
       if (!name.empty()) file.text("pg_name", name);
       if (rooted(node.op)) file.number("root", member(node.peer));
       return;

@@ -7,36 +7,14 @@
 
 #include <filesystem>
 
+#include "workload/trace/attribute_reader.h"
 #include "workload/trace/chakra.pb.h"
+#include "workload/trace/chakra_writer.h"
 
 namespace weft::text {
 namespace {
 
 namespace pb = ChakraProtoMsg;
-
-/// Chakra's number of a collective.
-pb::CollectiveCommType comm_type(CollectiveOp op) {
-  switch (op) {
-    case CollectiveOp::all_gather:
-      return pb::ALL_GATHER;
-    case CollectiveOp::reduce_scatter:
-      return pb::REDUCE_SCATTER;
-    case CollectiveOp::all_to_all:
-      return pb::ALL_TO_ALL;
-    default:
-      return pb::ALL_REDUCE;
-  }
-}
-
-void append(const google::protobuf::MessageLite& message, std::string& out) {
-  uint64_t size = message.ByteSizeLong();
-  while (size >= 0x80) {
-    out.push_back(static_cast<char>(size | 0x80));
-    size >>= 7;
-  }
-  out.push_back(static_cast<char>(size));
-  message.AppendToString(&out);
-}
 
 class Encoder {
  public:
@@ -50,11 +28,11 @@ class Encoder {
     pb::AttributeProto* source = metadata.add_attr();
     source->set_name("source");
     source->set_string_val(std::filesystem::path(file_.path).filename().string());
-    append(metadata, out);
+    trace::append_delimited(metadata, out);
     for (size_t i = 0; i < loop_.nodes.size(); ++i) {
       node_.Clear();
       node(i, rank);
-      append(node_, out);
+      trace::append_delimited(node_, out);
     }
     return out;
   }
@@ -91,7 +69,7 @@ class Encoder {
 
   void collective(const LoopNode& from, uint64_t rank) {
     node_.set_type(pb::COMM_COLL_NODE);
-    attribute("comm_type").set_int64_val(comm_type(from.op));
+    attribute("comm_type").set_int64_val(static_cast<int64_t>(trace::chakra_number(from.op)));
     attribute("comm_size").set_uint64_val(from.bytes);
     attribute("comm_order").set_string_val(trace::to_string(from.order));
     constexpr int32_t kHighest = 100000000;  // 1.0's number, for `scheduling: priority`

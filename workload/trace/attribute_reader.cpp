@@ -3,8 +3,10 @@
 
 #include "workload/trace/attribute_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 namespace weft::trace {
@@ -312,6 +314,11 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return dimensions(name, value);
   }
   return true;
+}
+
+uint64_t chakra_number(CollectiveOp op) {
+  return static_cast<uint64_t>(std::find(std::begin(kCollectives), std::end(kCollectives), op) -
+                               std::begin(kCollectives));
 }
 
 void AttributeReader::collective_type(std::string_view name, const Value& value) {

@@ -19,6 +19,9 @@
 
 namespace weft::trace {
 
+/// Chakra's number of a collective, the value of `comm_type`.
+uint64_t chakra_number(CollectiveOp op);
+
 /// Reads the attributes of one node into it.
 class AttributeReader {
  public:

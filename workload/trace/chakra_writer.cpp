@@ -55,14 +55,18 @@ void ChakraWriter::open() {
   }
 }
 
-void ChakraWriter::append(const google::protobuf::MessageLite& message) {
+void append_delimited(const google::protobuf::MessageLite& message, std::string& out) {
   uint64_t size = message.ByteSizeLong();
   while (size >= 0x80) {
-    buffer_.push_back(static_cast<char>(size | 0x80));
+    out.push_back(static_cast<char>(size | 0x80));
     size >>= 7;
   }
-  buffer_.push_back(static_cast<char>(size));
-  message.AppendToString(&buffer_);
+  out.push_back(static_cast<char>(size));
+  message.AppendToString(&out);
+}
+
+void ChakraWriter::append(const google::protobuf::MessageLite& message) {
+  append_delimited(message, buffer_);
   if (buffer_.size() >= kFlushBytes) flush();
 }
 

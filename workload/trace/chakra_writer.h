@@ -19,6 +19,9 @@ class Node;
 
 namespace weft::trace {
 
+/// A message as it stands in a Chakra file: its length as a varint, then its bytes.
+void append_delimited(const google::protobuf::MessageLite& message, std::string& out);
+
 /// Buffered; close() reports what the destructor cannot (a full disk). Errors are
 /// UserError(ExitCode::internal) that name the file and the system's reason.
 class ChakraWriter {
