@@ -77,6 +77,15 @@ std::vector<SignalId> by_scope(const VcdWriter& writer, const std::vector<Signal
   return sorted;
 }
 
+/// 'job.npu0.state' as 'npu0 state'. GTKWave shows what follows the last dot of a name, which would be the
+/// same for every rank where no heading tells them apart.
+std::string spaced_name(const std::string& name) {
+  const size_t top = name.find('.');
+  std::string spaced = top == std::string::npos ? name : name.substr(top + 1);
+  std::replace(spaced.begin(), spaced.end(), '.', ' ');
+  return spaced;
+}
+
 /// The traces of a view.
 class View {
  public:
@@ -97,7 +106,7 @@ class View {
       const std::string own = scope_of(writer_.name(id));
       if (headings && own != scope && !own.empty()) text_ += fmt::format("{}\n-{}\n", kHeading, own);
       scope = own;
-      trace(id);
+      trace(id, headings ? std::string() : spaced_name(writer_.name(id)));
     }
   }
 
@@ -105,9 +114,10 @@ class View {
   const std::string& text() const { return text_; }
 
  private:
-  void trace(SignalId id) {
+  /// `alias`: the name shown in place of the last part of the signal's; empty: none.
+  void trace(SignalId id, const std::string& alias) {
     const unsigned width = writer_.width(id);
-    const std::string& name = writer_.name(id);
+    const std::string name = (alias.empty() ? "" : "+{" + alias + "} ") + writer_.name(id);
     const std::string range = width > 1 ? fmt::format("[{}:0]", width - 1) : std::string();
     switch (writer_.kind(id)) {
       case Kind::bit:

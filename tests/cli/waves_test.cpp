@@ -49,10 +49,10 @@ TEST_F(WavesCommand, TheViewBeginsWithTheRanksAndFoldsTheRest) {
   const std::string view = read(at("out/waves.gtkw"));
   size_t last = 0;
   for (const char* const part :
-       {"@800200\n-ranks\n", "job.npu0.state[", "job.npu7.state[", "@1000200\n-ranks\n", "@c00200\n-NPUs\n",
-        "job.npu0.node[", "@c00200\n-memory\n", "job.hbm0.queue[", "@c00200\n-routers\n",
-        "job.packet0_0.router0.", "@c00200\n-links\n", "job.nmu0.d1_up.busy\n", "@c00200\n-NMUs\n",
-        "job.nmu0.state[", "@1401200\n-NMUs\n"}) {
+       {"@800200\n-ranks\n", "+{npu0 state} job.npu0.state[", "+{npu7 state} job.npu7.state[",
+        "@1000200\n-ranks\n", "@c00200\n-NPUs\n", "job.npu0.node[", "@c00200\n-memory\n", "job.hbm0.queue[",
+        "@c00200\n-routers\n", "job.packet0_0.router0.", "@c00200\n-links\n", "job.nmu0.d1_up.busy\n",
+        "@c00200\n-NMUs\n", "job.nmu0.state[", "@1401200\n-NMUs\n"}) {
     const size_t found = view.find(part, last);
     ASSERT_NE(found, std::string::npos) << part << " behind place " << last;
     last = found;
@@ -82,7 +82,7 @@ TEST_F(WavesCommand, GtkwaveShowsAMovedView) {
   const std::string view = read(at("out/waves.gtkw"));
   size_t traces = 0;
   for (size_t line = 0; line < view.size(); line = view.find('\n', line) + 1)
-    traces += view.compare(line, 4, "job.") == 0;
+    traces += view.compare(line, 4, "job.") == 0 || view.compare(line, 2, "+{") == 0;
   fs::rename(at("out"), at("moved"));
   ASSERT_EQ(waves("moved").status, 0);
   write(at("count.tcl"),
@@ -92,7 +92,7 @@ TEST_F(WavesCommand, GtkwaveShowsAMovedView) {
         "}\n"
         "puts \"traces $n\"\n"
         "gtkwave::setMarker 1000\n"
-        "puts \"state <[gtkwave::getTraceValueAtMarkerFromName {job.npu0.state[2:0]}]>\"\n"
+        "puts \"state <[gtkwave::getTraceValueAtMarkerFromName {npu0 state}]>\"\n"
         "gtkwave::/File/Quit\n");
   const Ran ran = shell("cd / && timeout 100 xvfb-run -a gtkwave " + at("moved/waves.vcd") + " " +
                         at("moved/waves.gtkw") + " -S " + at("count.tcl") + " 2>&1");
@@ -131,7 +131,8 @@ std::map<std::string, std::string> enumerations_of(const std::string& view) {
     std::string signal, text;
     std::getline(lines, signal);
     for (std::string number, word; table >> number >> word;) text += (text.empty() ? "" : ", ") + word;
-    values[signal.substr(0, signal.find('['))] = text;
+    const size_t name = signal.rfind(' ') + 1;  // behind the alias, if there is one
+    values[signal.substr(name, signal.find('[') - name)] = text;
   }
   return values;
 }
