@@ -82,7 +82,8 @@ void add_rtl_command(CLI::App& app, Action& action) {
   CLI::App* make = command->add_subcommand("new", "Write a project with a block that passes through");
   make->add_option("NAME", options->name, "Name of the block and of its plugin")->required();
   TextOptions add(*make);
-  add("--kind", options->kind, "KIND", "switch, nmu, memory or link");
+  add("--kind", options->kind, "KIND",
+      "switch, nmu, memory, axi_memory, link or unit (of a switch, for collectives)");
   make->get_option("--kind")->required();
   add("--out", options->out, "DIR", "Folder of the project (default: NAME)");
   make->footer(

@@ -406,10 +406,10 @@ implementations:
 }  // namespace
 
 const std::vector<RtlTemplate>& rtl_templates() {
-  static const std::vector<RtlTemplate> all = {{"switch", kSwitchRtl, kSwitchAdapter, kSwitchMachine},
-                                               {"nmu", kNmuRtl, kNmuAdapter, kNmuMachine},
-                                               {"memory", kMemoryRtl, kMemoryAdapter, kMemoryMachine},
-                                               {"link", kLinkRtl, kLinkAdapter, kLinkMachine}};
+  static const std::vector<RtlTemplate> all = {
+      {"switch", kSwitchRtl, kSwitchAdapter, kSwitchMachine}, {"nmu", kNmuRtl, kNmuAdapter, kNmuMachine},
+      {"memory", kMemoryRtl, kMemoryAdapter, kMemoryMachine}, axi_memory_template(),
+      {"link", kLinkRtl, kLinkAdapter, kLinkMachine},         unit_template()};
   return all;
 }
 

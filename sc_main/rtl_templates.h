@@ -20,6 +20,9 @@ struct RtlTemplate {
 };
 
 const std::vector<RtlTemplate>& rtl_templates();
+/// A memory on AXI4, and the collective unit of a switch.
+RtlTemplate axi_memory_template();
+RtlTemplate unit_template();
 /// CMakeLists.txt of all of them.
 const char* rtl_project();
 
