@@ -9,6 +9,8 @@
 //   packet_bench dumbbell DATA             golden/credit_round_trip.json
 //   packet_bench trains [pairs]            long messages with and without packet trains: where they help, and
 //                                          where they cannot
+//   packet_bench drawn_trains [jobs] [seed] [pairs]
+//                                          the same on networks, links and traffic that are drawn
 //   packet_bench trains MiB ranks [ring|direct|halving_doubling] [ps a flit]
 //                                          an all-reduce on a switch with and without packet trains
 
@@ -215,12 +217,19 @@ int sc_main(int argc, char* argv[]) {
       if (argc > 5) b.flit_time = ticks(std::strtoull(argv[5], nullptr, 10));
       return bench::compare_trains(b, 1);
     }
+    if (what == "drawn_trains") {
+      const auto number = [&](int at, uint64_t otherwise) {
+        return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
+      };
+      return bench::compare_drawn_trains(std::max(1u, static_cast<uint32_t>(number(2, 50))), number(3, 1),
+                                         std::max(1u, static_cast<uint32_t>(number(4, 3))));
+    }
     if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
     if (what == "pfc") return pfc(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
     fmt::print(stderr,
                "usage: packet_bench speed [cycles] | pfc [cycles] | gate DATA [seeds] | curves DATA [seeds] "
                "| dumbbell DATA | trains "
-               "[pairs] | trains MiB ranks [algorithm] [ps a flit]\n");
+               "[pairs] | trains MiB ranks [algorithm] [ps a flit] | drawn_trains [jobs] [seed] [pairs]\n");
     return 2;
   } catch (const UserError& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -30,11 +30,14 @@ struct TrainBench {
 };
 
 /// Runs it both ways, each in a process of its own, `pairs` times, and prints both. Not 0 if any time or
-/// counter differs.
-int compare_trains(const TrainBench& bench, uint32_t pairs);
+/// counter differs. `ratio`: of the processor times, with trains to without, if not null.
+int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio = nullptr);
 
 /// Cases in which trains help, and in which they cannot.
 int compare_all_trains(uint32_t pairs);
+
+/// `jobs` networks, links and traffics, drawn from `seed`.
+int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs);
 
 }  // namespace weft::bench
 

@@ -363,6 +363,44 @@ TEST(Trains, CarryALongMessageAndAreSplitByAnother) {
   EXPECT_EQ(alone(true), "2 trains 1 splits, nearly all, most before");
 }
 
+// Messages of 640 packets on links whose round trip is 110: an interface may decide 28 packets ahead, and so
+// may routers, so without steps a period of four packets (one a VC) does not show in four packets.
+TEST(Trains, CarryMessagesOfAFewRoundTrips) {
+  Scenario s;
+  s.notation = "Switch(8)";
+  s.pattern = Pattern::permutation;
+  s.network.cycle = s.flit_time = ticks(1280) / 9;
+  s.latency = ticks(250000);
+  s.network.buffer_flits = 4096;
+  s.packet_bytes = 1024;  // flits of 16 B
+  const std::string counted = in_child([&]() -> std::string {
+    LinkTiming link;
+    link.flit_time = s.flit_time;
+    link.latency = s.latency;
+    Segmentation cut;
+    cut.packet_bytes = s.packet_bytes;
+    PacketNetwork network("network", s.network, make_from_notation(s.notation, link, link), cut);
+    Log log;
+    for (uint32_t r = 0; r < 8; ++r) network.ni(r).set_sink(&log);
+    for (uint32_t round = 0; round < 3; ++round) {
+      Message m;
+      m.bytes = uint64_t{640} * s.packet_bytes;
+      m.submitted = sc_core::sc_time_stamp().value();
+      for (uint32_t r = 0; r < 8; ++r) {
+        m.id_low = 8 * round + r;
+        m.destination = (r + 1) % 8;
+        network.ni(r).submit(m);
+      }
+      advance(20000000);
+    }
+    const PacketTrains::Counters& c = network.trains()->counters();
+    return fmt::format("{} trains, {} splits, {}{}", c.trains, c.splits,
+                       c.packets > uint64_t{24} * 400 ? "most" : fmt::format("{} packets", c.packets),
+                       network.broken_invariant(true));
+  });
+  EXPECT_EQ(counted, "24 trains, 0 splits, most");
+}
+
 // A sink that wants every packet in time gets it so.
 TEST(Trains, AreNotForSinksThatWantEveryPacketInTime) {
   class Strict final : public PacketSink {

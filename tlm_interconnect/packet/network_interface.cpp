@@ -186,7 +186,7 @@ void NetworkInterface::activate() {
   while (next_ < horizon && !aside_) {
     const Ticks t = next_;
     // Whose turn is next is not decided ahead: until then another message may be submitted.
-    if (t > now && take_turns_ && packet_ == fabric::kNoPacket) break;
+    if (t > now && (take_turns_ || steps_) && packet_ == fabric::kNoPacket) break;
     next_ = kNever;
     cycle(t);
     if (probes_) tell_cycle(t);

@@ -275,6 +275,8 @@ class NetworkInterface final : public sc_core::sc_module {
   void write_receiver(StateRecord& state) const;
   /// Notes what arrives from now on; null: no longer.
   void record_arrivals(std::vector<TrainArrivals::Burst>* bursts) { arrivals_ = bursts; }
+  /// Whether it begins no packet ahead of time, so that its state holds nothing of the future.
+  void step(bool on) { steps_ = on; }
   /// Sends nothing until resumed, at the latest at `until`.
   void set_aside(Ticks until);
   /// As if `packets` full packets of the message at the front had been sent in the time `by`.
@@ -416,6 +418,7 @@ class NetworkInterface final : public sc_core::sc_module {
   PacketTrains* trains_ = nullptr;
   uint32_t number_ = 0;
   std::vector<TrainArrivals::Burst>* arrivals_ = nullptr;
+  bool steps_ = false;        ///< observed for a train: no packet begins ahead of time
   bool aside_ = false;        ///< its message is carried by a train
   bool interrupted_ = false;  ///< something else is to be sent
   Ticks resume_ = 0;

@@ -14,6 +14,7 @@ constexpr uint64_t kRetry = 16;     ///< packets to wait after a disturbance; do
 constexpr uint64_t kLongestRetry = 4096;
 constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
 constexpr uint64_t kLongestWindow = 4096;
+constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside two round trips
 
 // The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
 // packet-hop at least 300.
@@ -21,10 +22,14 @@ constexpr int64_t kInAdvance = 16384;
 constexpr uint64_t kEarnedPerHop = 6;     ///< a simulated packet-hop: 2 to 4 per cent
 constexpr uint64_t kEarnedByTrain = 100;  ///< a packet-hop that went by train
 constexpr int64_t kMostEarned = 1 << 20;
-constexpr uint64_t kWayOfHop = 100;    ///< to find the next router of a path
-constexpr uint64_t kLookAtPacket = 4;  ///< whose it is
-constexpr uint64_t kCompare = 4;       ///< besides the words
-constexpr uint64_t kSetAside = 2000;   ///< a train, and to resume it
+constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
+constexpr uint64_t kLookAtPacket = 4;   ///< whose it is
+constexpr uint64_t kCompare = 4;        ///< besides the words
+constexpr uint64_t kWordsOfPacket = 4;  ///< of a record, for each packet or its credits on the way
+constexpr uint64_t kWordsOfHop = 20;    ///< .. and for each VC of a hop
+constexpr uint64_t kLooks = 3;          ///< records that a search costs at least
+constexpr uint64_t kSetAside = 2000;    ///< a train, and to resume it
+constexpr uint64_t kStep = 10;          ///< a packet-hop that is simulated while its router decides in steps
 
 }  // namespace
 
@@ -85,10 +90,18 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   ++train.begun;
   earn(train, kEarnedPerHop * std::max<uint64_t>(1, train.path.size()));
   if (train.phase == Phase::idle) {
-    if (train.possible && train.begun >= train.next_try && train.balance >= 0) try_to_observe(train, t, left);
+    if (train.possible && train.begun >= train.next_try && train.balance >= 0) try_to_observe(train, left);
     return false;
   }
-  if (train.balance < 0) return false;
+  spend(train, kStep * train.path.size());
+  if (train.balance < 0) {
+    forget(train);
+    return false;
+  }
+  if (!train.recorded) {
+    if (now() >= train.record_from && train.begun >= train.first_full) first_record(train, t);
+    return false;
+  }
   if (recurs(train, t)) {
     const uint64_t packets = train.begun - train.packet_of_record;
     // A last packet that is shorter needs fewer credits to begin, where it needs them all.
@@ -98,7 +111,10 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     set_aside(train, t, packets, repeats);
     return true;
   }
-  if (train.begun - train.packet_of_record >= train.window) {
+  if (train.begun - train.observed_from > 2 * train.first_full + kLongestSearch) {
+    forget(train);
+    back_off(train);
+  } else if (train.begun - train.packet_of_record >= train.window) {
     train.window = std::min(2 * train.window, kLongestWindow);
     observe(train, t);
   }
@@ -119,24 +135,65 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   train.path_network = train.virtual_network;
 }
 
-void PacketTrains::try_to_observe(Train& train, Ticks t, uint64_t left) {
+void PacketTrains::try_to_observe(Train& train, uint64_t left) {
   if (train.path.empty()) {
     train.possible = find_path(train, messages_[train.message].message);
     spend(train, kWayOfHop * train.path.size());
+    uint64_t looked_at = 0;
+    for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_wanted(looked_at);
+    spend(train, kLookAtPacket * looked_at);
     if (!train.possible) return;
-    train.first_full = packets_until_full(train);
+    measure_path(train);
+    // A first look at a long path.
+    if (train.balance < static_cast<int64_t>(kLooks * train.words) && !train.advanced) {
+      train.advanced = true;
+      train.balance += static_cast<int64_t>(kLooks * train.words);
+    }
   }
-  if (train.begun < train.first_full) {
-    train.next_try = left < train.first_full - train.begun + kShortest ? ~uint64_t{0} : train.first_full;
+  const uint64_t first = train.first_full - std::min(train.first_full, train.ahead);
+  if (train.begun < first) {
+    train.next_try = left < train.first_full - train.begun + kShortest ? ~uint64_t{0} : first;
     return;
   }
-  if (!train.from->sends_nothing_else(train.virtual_network) || !exclusive(train)) {
+  if (train.balance < static_cast<int64_t>(kLooks * train.words)) return;
+  if (!train.from->sends_nothing_else(train.virtual_network) || !reservable(train)) {
     back_off(train);
     return;
   }
   for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, train.from->number());
   train.phase = Phase::observed;
-  observe(train, t);
+  train.recorded = false;
+  train.observed_from = train.begun;
+  begin_steps(train);
+}
+
+void PacketTrains::first_record(Train& train, Ticks t) {
+  if (exclusive(train)) {
+    observe(train, t);
+    return;
+  }
+  forget(train);
+  back_off(train);
+}
+
+bool PacketTrains::reservable(const Train& train) const {
+  return std::all_of(train.path.begin(), train.path.end(),
+                     [](const Hop& hop) { return hop.router->reservable(hop.input, hop.output); });
+}
+
+void PacketTrains::begin_steps(Train& train) {
+  train.from->step(true);
+  Ticks ahead = train.from->lookahead();
+  for (const Hop& hop : train.path) {
+    hop.router->begin_steps();
+    ahead = std::max(ahead, hop.router->lookahead());
+  }
+  train.record_from = now() + ahead;
+}
+
+void PacketTrains::end_steps(Train& train) {
+  train.from->step(false);
+  for (const Hop& hop : train.path) hop.router->end_steps();
 }
 
 // The ports on the way, if it is certain.
@@ -165,6 +222,7 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
       next_mask |= route.vc_mask;
     }
     if (routers_[router]->port(output).cut()) return false;
+    if (routers_[router]->damages(output)) return false;
     train.path.push_back({routers_[router].get(), input, output, 0});
     const TopologyPort& port = topology_.routers[router].ports[output];
     if (port.ni) {
@@ -179,7 +237,7 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
 }
 
 // Until the first credits of the longest loop are back nothing can repeat: what is on its way only grows.
-uint64_t PacketTrains::packets_until_full(const Train& train) const {
+void PacketTrains::measure_path(Train& train) const {
   const NiAttachment& at = topology_.nis[train.from->number()];
   Ticks head = 0;
   Ticks full = 0;
@@ -193,22 +251,17 @@ uint64_t PacketTrains::packets_until_full(const Train& train) const {
   pass(first_link);
   for (const Hop& hop : train.path) pass(topology_.routers[hop.router->id()].ports[hop.output].link);
   const Ticks flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
-  return full / (flit * train.from->packet_flits_of_trains());
+  const Ticks packet = flit * train.from->packet_flits_of_trains();
+  train.first_full = full / packet;
+  Ticks ahead = train.from->lookahead();
+  for (const Hop& hop : train.path) ahead = std::max(ahead, hop.router->lookahead());
+  train.ahead = ahead / packet + 1;
+  train.words =
+      kWordsOfPacket * train.first_full + kWordsOfHop * train.path.size() * train.path[0].router->vcs();
 }
 
 bool PacketTrains::exclusive(Train& train) {
-  // A long link has thousands of packets on it. Whose they are is only asked if that can be paid.
-  const uint64_t packet = train.from->packet_flits_of_trains();
   uint64_t looked_at = 0;
-  for (const Hop& hop : train.path) {
-    uint64_t flits = 0;
-    for (uint32_t p = 0; p < hop.router->ports(); ++p)
-      for (uint32_t v = 0; v < hop.router->vcs(); ++v) flits += hop.router->pending(p, v);
-    looked_at += flits / packet;
-    spend(train, hop.router->ports() * hop.router->vcs() / 4);
-  }
-  if (static_cast<int64_t>(kLookAtPacket * looked_at) > train.balance) return false;
-  looked_at = 0;
   const bool alone = std::all_of(train.path.begin(), train.path.end(), [&](const Hop& hop) {
     return hop.router->exclusive(hop.input, hop.output, train.message, looked_at);
   });
@@ -222,6 +275,7 @@ void PacketTrains::observe(Train& train, Ticks t) {
   train.record = state_.words();
   spend(train, state_.written());
   ++counters_.looks;
+  train.recorded = true;
   train.packet_of_record = train.begun;
   train.time_of_record = t;
   train.bursts.clear();
@@ -238,6 +292,7 @@ bool PacketTrains::recurs(Train& train, Ticks t) {
 
 void PacketTrains::forget(Train& train) {
   for (const Hop& hop : train.path) hop.router->release(hop.input, hop.output);
+  if (train.phase == Phase::observed) end_steps(train);
   train.to->record_arrivals(nullptr);
   train.phase = Phase::idle;
   train.next_try = train.begun + train.retry;
@@ -265,6 +320,7 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t r
   train.period = t - train.time_of_record;
   train.packets = packets;
   train.repeats = repeats;
+  end_steps(train);
   train.phase = Phase::carried;
   train.to->record_arrivals(nullptr);
   for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input, train.since);

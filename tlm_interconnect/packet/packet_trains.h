@@ -6,7 +6,9 @@
 // While nobody else uses the ports on its path a message is a closed system: its NI, one input and one output
 // of each router on the way, the receiving NI. Finite and deterministic, it becomes periodic. So its state is
 // recorded whenever a packet begins; when a record equals an earlier one, everything between the two repeats
-// for as long as whole packets are left and nobody interferes. The path is then set aside: no module on it
+// for as long as whole packets are left and nobody interferes. While it is observed its NI begins no packet
+// ahead of time and its routers decide one cycle at a time: a record then holds nothing that was decided for
+// the future, and its period is that of the traffic. The path is then set aside: no module on it
 // does anything for this message. The train is resumed when it ends, or when a head is announced that wants
 // one of its outputs, or when something else is to be sent by its NI:
 //   - the whole periods that have passed are added to every time and counter of the path;
@@ -90,11 +92,18 @@ class PacketTrains {
     std::vector<Hop> path;    ///< empty: not found yet
     bool possible = true;     ///< there may be trains on it
     uint64_t first_full = 0;  ///< packets that have begun, at least, when the path is filled with them
+    uint64_t ahead = 0;       ///< packets that begin while what has been decided ahead comes to pass
+    uint64_t words = 0;       ///< of a record, about
     uint64_t begun = 0;       ///< packets of the message that began ordinarily
     uint64_t next_try = 0;    ///< in packets begun
     uint64_t retry = 0;       ///< packets to wait after a disturbance
     uint64_t window = 0;      ///< how many packets to compare with one record
     int64_t balance = 0;      ///< what may be spent, in words of a record
+    bool advanced = false;    ///< the first look at a long path has been granted
+    // Observed:
+    uint64_t observed_from = 0;  ///< in packets begun
+    Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
+    bool recorded = false;
     // The record and what has arrived since.
     uint64_t packet_of_record = 0;
     Ticks time_of_record = 0;
@@ -110,9 +119,13 @@ class PacketTrains {
 
   Ticks now() const;
   bool find_path(Train& train, const Message& message);
-  uint64_t packets_until_full(const Train& train) const;
   void begin_message(Train& train, const Message& message, uint32_t handle);
-  void try_to_observe(Train& train, Ticks t, uint64_t left);
+  void measure_path(Train& train) const;
+  void try_to_observe(Train& train, uint64_t left);
+  void first_record(Train& train, Ticks t);
+  void begin_steps(Train& train);
+  void end_steps(Train& train);
+  bool reservable(const Train& train) const;
   bool recurs(Train& train, Ticks t);
   bool exclusive(Train& train);
   void earn(Train& train, uint64_t words) const;

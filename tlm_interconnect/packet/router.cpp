@@ -38,13 +38,13 @@ void Router::activate() {
   }
   ++activations_;
   const Ticks now = notified_;  // exact, where the kernel may be up to a picosecond late
-  const Ticks horizon = now + lookahead_;
+  const Ticks horizon = now + (steps_ == 0 ? lookahead_ : std::min(lookahead_, cycle_));
   notified_ = 0;  // transfers that come back while this runs need not notify
   if (!disturbed_.empty()) {
     const std::vector<uint32_t> disturbed = std::exchange(disturbed_, {});
     for (const uint32_t rank : disturbed) trains_->resume(rank);
   }
-  decided_ = horizon;
+  decided_ = std::max(decided_, horizon);
   while (next_ < horizon) {
     const Ticks t = next_;
     next_ = kNever;
@@ -88,7 +88,7 @@ void Router::receive_burst(uint32_t p, const fabric::Transfer& transfer) {
   in.last_next = transfer.first_flit + transfer.flits;
   if (in.last_next == transfer.packet_flits) in.last_next = 0;
 
-  if (reserved_ != 0 && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
+  if (!wanted_.empty() && transfer.first_flit == 0) head_announced(p, v, transfer.packet);
   if (ecn_) count_arrival(p, v, transfer);
   const Ticks first = transfer.first;
   const Ticks stride = transfer.flit_time;
@@ -436,6 +436,7 @@ bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   in.out_port = candidates_[chosen].port;
   in.out_mask = candidates_[chosen].vc_mask;
   in.bubble = candidates_[chosen].bubble;
+  in.drawn = candidates_.size() > 1 && !selection_->certain();
   if (!open) return false;
   in.routed = !routing_.adaptive();
   if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
@@ -683,6 +684,13 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
     ++out_port.packets;
     out_port.payload += pool_[in.packet].bytes;
     if (in.last) ++out_port.messages;
+    if (!wanted_.empty()) {
+      if (in.drawn) {
+        count_wanted(p, v, in.packet, -1);
+      } else {
+        --wanted_[in.out_port];
+      }
+    }
     out.owner = kFree;
     const Ticks free_at = stride < cycle_ ? edges_.before(last) + cycle_ : done;
     out.free_at = free_at;

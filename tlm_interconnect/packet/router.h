@@ -183,12 +183,27 @@ class Router final : public sc_core::sc_module, private OutputView {
   uint32_t vc_mask(uint32_t virtual_network) const;
   /// Where a packet goes, if that depends on nothing but the query.
   bool certain_route(const RouteQuery& query, RouteCandidate& route);
+  /// Flits that leave by an output may come damaged and be sent again.
+  bool damages(uint32_t output) const { return ports_[output].flit_error > 0; }
+  /// No train has any of the two.
+  bool reservable(uint32_t input, uint32_t output) const;
+  /// From now on counts, for each output, the packets here that will leave by it. `looked_at` grows by the
+  /// packets that this took a look at. False: routes are adaptive.
+  bool count_wanted(uint64_t& looked_at);
   /// True: `input` holds packets of one message only and nobody else has, holds or will ask for `output` with
-  /// a packet that is announced already. `looked_at` grows by the packets that this took a look at.
+  /// a packet that is announced already. Not without count_wanted().
   bool exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at);
+  /// Packets of one input that have been announced and not yet sent on entirely.
+  uint32_t packets_at(uint32_t input) const;
   /// Until released, a head announced at another input that may want `output` disturbs the train of `rank`.
   void reserve(uint32_t input, uint32_t output, uint32_t rank);
   void release(uint32_t input, uint32_t output);
+  /// Between the two calls it decides one cycle at a time, so that its state holds nothing of the future.
+  /// Each train that is observed calls them. Results are the same.
+  void begin_steps() { ++steps_; }
+  void end_steps() { --steps_; }
+  /// How far ahead it decides otherwise.
+  Ticks lookahead() const { return lookahead_; }
   void write_state(uint32_t input, uint32_t output, StateRecord& state);
   /// Stops working on an input. Answers the first cycle that has not been decided for it; everybody has
   /// decided those before `now`.
@@ -231,6 +246,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t virtual_network = 0;
     bool routed = false;
     bool bubble = false;   ///< may enter a ring only if a packet's space stays free
+    bool drawn = false;    ///< the output was drawn among several
     bool last = false;     ///< the message's last packet
     bool overrun = false;  ///< this packet has been counted as one
   };
@@ -308,9 +324,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   void count_front(uint32_t port, uint32_t vc);
   void mark_head(const InputVc& input, Ticks t);
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
-  bool may_want(uint32_t output, const RouteQuery& query);
-  bool foreign(uint32_t input, uint32_t output, uint32_t message, uint32_t port, uint32_t vc,
-               uint64_t& looked_at);
+  uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
+  void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);
   bool any_open(Ticks t, Ticks& soonest);
   bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
@@ -345,6 +360,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   const bool aligned_;  ///< every time on every link of the network is a multiple of the cycle
   const bool eager_;    ///< heads may wait for more than the one output they chose
   Ticks lookahead_ = 0;
+  uint32_t steps_ = 0;  ///< trains that are observed here: it decides one cycle at a time
   const RoutingPolicy& routing_;
   const std::string selection_name_;
   std::unique_ptr<SelectionPolicy> selection_;
@@ -395,6 +411,8 @@ class Router final : public sc_core::sc_module, private OutputView {
   std::vector<uint32_t> reserved_outputs_;  ///< the same
   uint32_t reserved_ = 0;                   ///< how many
   std::vector<uint32_t> disturbed_;         ///< trains to be resumed before the next cycle
+  /// By output: packets announced and not yet sent on that will, or may, leave by it. Empty: not counted.
+  std::vector<uint32_t> wanted_;
   /// Where the newest head of an input VC goes, if that is certain: those of one flow follow each other.
   struct KnownWay {
     uint32_t source = kFree;
@@ -402,7 +420,7 @@ class Router final : public sc_core::sc_module, private OutputView {
     uint32_t virtual_network = kFree;
     uint32_t output = kFree;
   };
-  std::vector<KnownWay> known_ways_;  ///< per input VC; empty until something is reserved
+  std::vector<KnownWay> known_ways_;  ///< per input VC; empty until packets are counted
   struct Live {
     PortSet va_ports, sa_ports, held_ports;
     uint32_t held_count = 0;

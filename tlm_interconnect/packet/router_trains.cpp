@@ -13,65 +13,91 @@
 
 namespace weft::packet {
 
-bool Router::may_want(uint32_t output, const RouteQuery& query) {
-  RouteCandidate route{};
-  if (certain_route(query, route)) return route.port == output;
-  return std::any_of(candidates_.begin(), candidates_.end(),
-                     [&](const RouteCandidate& c) { return c.port == output; });
+bool Router::reservable(uint32_t input, uint32_t output) const {
+  return reserved_inputs_.empty() || (reserved_inputs_[input] == kFree && reserved_outputs_[output] == kFree);
 }
 
-bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
-  if (!reserved_inputs_.empty() && (reserved_inputs_[input] != kFree || reserved_outputs_[output] != kFree)) {
-    return false;
+// The output that a packet will leave by; kFree: it is drawn.
+uint32_t Router::way_of(uint32_t p, uint32_t v, fabric::PacketRef packet) {
+  const RouteQuery query = query_of(p, v, packet);
+  KnownWay& known = known_ways_[p * vcs_ + v];
+  if (known.source == query.source && known.destination == query.destination &&
+      known.virtual_network == query.virtual_network) {
+    return known.output;
   }
-  if (ports_[output].flit_error > 0) return false;
-  for (uint32_t v = 0; v < vcs_; ++v) {
-    const uint32_t owner = outputs_[output * vcs_ + v].owner;
-    if (owner != kFree && owner / vcs_ != input) return false;
+  RouteCandidate route{};
+  if (!certain_route(query, route)) return kFree;
+  known = {query.source, query.destination, query.virtual_network, route.port};
+  return route.port;
+}
+
+void Router::count_wanted(uint32_t p, uint32_t v, fabric::PacketRef packet, int32_t change) {
+  const auto more = static_cast<uint32_t>(change);
+  const uint32_t output = way_of(p, v, packet);
+  if (output != kFree) {
+    wanted_[output] += more;
+    return;
   }
-  // Those at the front, of which much is known, before all that is announced.
+  for (const RouteCandidate& candidate : candidates_) wanted_[candidate.port] += more;
+}
+
+bool Router::count_wanted(uint64_t& looked_at) {
+  if (!wanted_.empty()) return true;
+  if (routing_.adaptive()) return false;
+  known_ways_.resize(inputs_.size());
+  wanted_.assign(ports_.size(), 0);
   for (uint32_t i = 0; i < inputs_.size(); ++i) {
     const InputVc& in = inputs_[i];
-    if (in.packet == fabric::kNoPacket) continue;
-    ++looked_at;
-    if (i / vcs_ == input ? static_cast<uint32_t>(pool_[in.packet].id_high) != message
-                          : in.routed && in.out_port == output)
-      return false;
+    const uint32_t p = i / vcs_;
+    const uint32_t v = i % vcs_;
+    fabric::PacketRef packet = in.packet;
+    if (packet != fabric::kNoPacket) count_wanted(p, v, packet, 1);
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      ++looked_at;
+      if (in.queue[k].packet == packet) continue;
+      packet = in.queue[k].packet;
+      count_wanted(p, v, packet, 1);
+    }
   }
-  for (uint32_t i = 0; i < inputs_.size(); ++i)
-    if (foreign(input, output, message, i / vcs_, i % vcs_, looked_at)) return false;
   return true;
 }
 
-// An input VC holds, or will by what is announced, what does not belong to a train from `input` to `output`.
-bool Router::foreign(uint32_t input, uint32_t output, uint32_t message, uint32_t p, uint32_t v,
-                     uint64_t& looked_at) {
-  const InputVc& in = inputs_[p * vcs_ + v];
-  RouteQuery last{};
-  bool known = false;  // `last` does not want the output: packets of one flow come one after the other
-  const auto foreign = [&](fabric::PacketRef ref) {
-    ++looked_at;
-    if (p == input) return static_cast<uint32_t>(pool_[ref].id_high) != message;
-    const RouteQuery query = query_of(p, v, ref);
-    if (known && query.source == last.source && query.destination == last.destination &&
-        query.virtual_network == last.virtual_network)
-      return false;
-    last = query;
-    known = true;
-    return may_want(output, query);
-  };
-  if (in.packet != fabric::kNoPacket && foreign(in.packet)) return true;
-  for (uint32_t k = 0; k < in.queue.size(); ++k) {
-    if (in.queue[k].packet != in.packet && foreign(in.queue[k].packet)) return true;
+uint32_t Router::packets_at(uint32_t input) const {
+  uint32_t n = 0;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    if (in.packet != fabric::kNoPacket) ++n;
+    fabric::PacketRef packet = in.packet;
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      n += in.queue[k].packet != packet;
+      packet = in.queue[k].packet;
+    }
   }
-  return false;
+  return n;
+}
+
+bool Router::exclusive(uint32_t input, uint32_t output, uint32_t message, uint64_t& looked_at) {
+  const uint32_t own = packets_at(input);
+  looked_at += own / 4;  // their runs, one after the other
+  if (wanted_[output] != own) return false;
+  for (uint32_t v = 0; v < vcs_; ++v) {
+    const InputVc& in = inputs_[input * vcs_ + v];
+    const auto foreign = [&](fabric::PacketRef ref) {
+      ++looked_at;
+      return static_cast<uint32_t>(pool_[ref].id_high) != message;
+    };
+    if (in.packet != fabric::kNoPacket && foreign(in.packet)) return false;
+    for (uint32_t k = 0; k < in.queue.size(); ++k) {
+      if (in.queue[k].packet != in.packet && foreign(in.queue[k].packet)) return false;
+    }
+  }
+  return true;
 }
 
 void Router::reserve(uint32_t input, uint32_t output, uint32_t rank) {
   if (reserved_inputs_.empty()) {
     reserved_inputs_.assign(ports_.size(), kFree);
     reserved_outputs_.assign(ports_.size(), kFree);
-    known_ways_.resize(inputs_.size());
   }
   reserved_inputs_[input] = rank;
   reserved_outputs_[output] = rank;
@@ -84,28 +110,21 @@ void Router::release(uint32_t input, uint32_t output) {
   --reserved_;
 }
 
-// A head that may want an output on which a train is, or is about to be: it cannot be decided before its
+// A head that wants an output on which a train is, or is about to be: it cannot be decided before its
 // arrival, and the train is resumed before that.
 void Router::head_announced(uint32_t p, uint32_t v, fabric::PacketRef packet) {
-  if (reserved_inputs_[p] != kFree) return;  // the train's own
-  const auto disturb = [this](uint32_t output) {
+  const auto wants = [&](uint32_t output) {
+    ++wanted_[output];
+    if (reserved_ == 0 || reserved_inputs_[p] != kFree) return;  // the train's own
     const uint32_t rank = reserved_outputs_[output];
     if (rank != kFree && trains_->disturb(rank)) disturbed_.push_back(rank);
   };
-  const RouteQuery query = query_of(p, v, packet);
-  KnownWay& known = known_ways_[p * vcs_ + v];
-  if (known.source == query.source && known.destination == query.destination &&
-      known.virtual_network == query.virtual_network) {
-    disturb(known.output);
+  const uint32_t output = way_of(p, v, packet);
+  if (output != kFree) {
+    wants(output);
     return;
   }
-  RouteCandidate route{};
-  if (certain_route(query, route)) {
-    known = {query.source, query.destination, query.virtual_network, route.port};
-    disturb(route.port);
-    return;
-  }
-  for (const RouteCandidate& candidate : candidates_) disturb(candidate.port);
+  for (const RouteCandidate& candidate : candidates_) wants(candidate.port);
 }
 
 void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
