@@ -2,6 +2,7 @@
 // Copyright the Weft authors
 
 #include "sc_models/collective_job.h"
+#include "configs/blueprint/carrier.h"
 
 #include <fmt/format.h>
 
@@ -48,6 +49,10 @@ Machine::Options CollectiveJob::machine_options(vcd::ProbeHub* probes, bool fold
 std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, CollectiveOp op, uint64_t bytes) {
   const Config& config = plans.config();
   if (std::string why = graph::folding_refusal(config); !why.empty()) return why;
+  for (size_t d = 0; d < config.dimensions.size(); ++d) {
+    if (config.dimensions[d].size > 1 && carrier_of(config.dimensions[d]) != Carrier::direct)
+      return fmt::format("dimension {} is not analytical", d);
+  }
   if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
   return plan_of(plans, op, bytes)->asymmetry(config);
 }

@@ -13,18 +13,20 @@
 
 namespace weft {
 
-class Crossbar final : public SwitchModel {
+class Crossbar : public SwitchModel {
  public:
   Crossbar(sc_core::sc_module_name name, SwitchContext context) : SwitchModel(name, std::move(context)) {}
 
   size_t in_flight() const override { return queue_.size(); }
+
+ protected:
+  void arrive(const Arrival& arrival) override;
 
  private:
   struct Held {
     Picoseconds tail = 0;
     fabric::PacketRef packet = fabric::kNoPacket;
   };
-  void arrive(const Arrival& arrival) override;
   void work(Picoseconds now) override;
 
   fabric::TimedQueue<Held, uint64_t> queue_;

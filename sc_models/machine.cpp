@@ -19,10 +19,10 @@
 #include "sc_models/hbm.h"
 #include "sc_models/machine_check.h"
 #include "sc_models/memory_model.h"
+#include "sc_models/message_bits.h"
 #include "sc_models/packet_switch.h"
 #include "sc_models/switch_ways.h"
 #include "tlm_interconnect/fabric/direct_fabric.h"
-#include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "workload/trace/collective_numbers.h"
 
 namespace weft {
@@ -58,6 +58,10 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       slot_waits_(config, [this] { end_of_instant_.request(); }),
       folded_(!options.mirrored.empty()),
       mirrored_(options.mirrored),
+      images_([](const fabric::Packet& packet) {
+        return unpack(packet.id_low, packet.id_high).kind == MessageId::Kind::point_to_point;
+      }),
+      mirrors_(geometry_.dimensions()),
       whole_(options.whole),
       choices_(config),
       dram_(config.hbm.banked() ? make_dram_device(config.hbm, config.hbm.stacks) : nullptr) {
@@ -77,19 +81,19 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   std::merge(whole_.begin(), whole_.end(), options.mirrored.begin(), options.mirrored.end(),
              std::back_inserter(built));
   nmus_.resize(built.back() + size_t{1});
+  for (const auto& image : options.images)
+    images_.add(image.from, image.to, {image.source, image.destination});
   pool_.keep_causes(options.causes);
   build_nmus(built, options.probes);
   build_taps(options);
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
     if (dimension.size <= 1) continue;
-    for (const uint32_t r : options.mirrored) {
-      if (carrier_of(dimension) != Carrier::direct)
-        throw std::logic_error("only analytical dimensions have mirrors");
-      auto& mirror =
-          own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r, pool_));
-      fabric::join(*nmus_[r]->end({d}).initiator, mirror.socket);
+    if (folded_ && carrier_of(dimension) == Carrier::crossbars) {
+      build_folded_switch(d, built);
+      continue;
     }
+    build_mirrors(d);
     build_dimension(0, d, options.probes);
   }
   for (uint32_t p = 1; p < fidelity_.planes(); ++p) {
@@ -180,6 +184,8 @@ void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* prob
     if (whole) {
       context.fidelity = &fidelity_;
       context.waits = &slot_waits_;
+    } else if (folded_) {
+      context.images = &images_;
     }
     const std::string nmu = "nmu" + std::to_string(r);
     const auto model = choices_.of(ModuleKind::nmu, nmu, {config_.nmu.implementation, "nmu.implementation"});
@@ -300,6 +306,32 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
     components_.push_back(&module);
     add_unit(module.unit());
   }
+}
+
+void Machine::build_mirrors(uint32_t d) {
+  for (const uint32_t r : mirrored_) {
+    if (carrier_of(config_.fabric_dimensions()[d]) != Carrier::direct)
+      throw std::logic_error("only analytical dimensions have mirrors");
+    auto& mirror = own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r,
+                                                              mirrors_[d], images_, pool_));
+    fabric::join(*nmus_[r]->end({d}).initiator, mirror.socket);
+  }
+}
+
+/// The outputs of a Switch dimension's switches that lead to the NPUs that are built.
+void Machine::build_folded_switch(uint32_t d, const std::vector<uint32_t>& built) {
+  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
+  const auto ways = std::make_shared<const FoldedWays>(geometry_, d, built, name());
+  SwitchContext context{std::vector<SwitchContext::PortContext>(built.size(), {&link_types_[d], false}), ways,
+                        dimension.switching, pool_, wheel_};
+  context.link_place = LinkPlace::crossbars;
+  auto& module = own(std::make_unique<FoldedCrossbar>(
+      fmt::format("folded_switch{}", d).c_str(), std::move(context), ways, images_,
+      [this](uint32_t rank) { return std::binary_search(mirrored_.begin(), mirrored_.end(), rank); }));
+  components_.push_back(&module);
+  folded_switches_.push_back(&module);
+  for (uint32_t i = 0; i < built.size(); ++i)
+    fabric::join(*nmus_[built[i]]->end({d}).initiator, *module.ports()[i].target);
 }
 
 UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::ProbeHub* probes) {

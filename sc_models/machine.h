@@ -17,6 +17,7 @@
 #include "configs/config.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/component.h"
+#include "sc_models/folded_crossbar.h"
 #include "sc_models/library_runs.h"
 #include "sc_models/link_cuts.h"
 #include "sc_models/link_report.h"
@@ -32,7 +33,10 @@
 #include "sc_models/switch_ways.h"
 #include "sc_models/tiers/memory_tiers.h"
 #include "sc_models/unit_model.h"
+#include "tlm_interconnect/fabric/message_images.h"
+#include "tlm_interconnect/fabric/mirror_fabric.h"
 #include "vcd/probe_hub.h"
+#include "workload/graph/folding.h"
 
 namespace weft {
 
@@ -47,10 +51,12 @@ class Machine : public sc_core::sc_module {
     bool footprint = false;                  ///< with a signal for the bytes that tensors take
     insight::CausalLog* causes = nullptr;    ///< where modules tell what caused what; null: nowhere
     BoundaryListener* boundaries = nullptr;  ///< who records what crosses boundaries; null: nobody
-    /// Ranks that stand for others which do alike: what they send comes back to them from mirrors. For
-    /// symmetric collectives at `analytical` fidelity (CollectivePlan::asymmetry). Empty: every rank is
-    /// built.
+    /// Ranks that stand for others which do alike: what they send in symmetric collectives
+    /// (CollectivePlan::asymmetry) comes back to them from mirrors. On `analytical` dimensions, and on Switch
+    /// dimensions at `message` fidelity. Empty: every rank is built.
     std::vector<uint32_t> mirrored;
+    /// .. and what they send each other.
+    std::vector<graph::Folding::Image> images;
     /// For SystemC modules of others (cosim/tlm/mm_to_link.h); not with `mirrored`.
     struct External {
       std::vector<uint32_t> nmus;  ///< ranks by whose NMUs others send, too: they have a tap
@@ -149,6 +155,9 @@ class Machine : public sc_core::sc_module {
   }
   /// .. that no NMU sends on.
   void for_each_switch_link(const Component::LinkVisitor& visit) const;
+  /// .. of all ranks of a folded machine. `built(rank)` is the simulated rank that stands for it.
+  void for_each_switch_link_as(const std::function<uint32_t(uint32_t)>& built,
+                               const Component::LinkVisitor& visit) const;
 
   /// Sums over all modules.
   using Totals = Counters;
@@ -191,6 +200,8 @@ class Machine : public sc_core::sc_module {
   fabric::fabric_initiator_base& end_at_carrier(uint32_t plane, uint32_t dimension, uint32_t place);
   std::vector<std::string> wireless_links() const;
   void build_direct(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
+  void build_mirrors(uint32_t dimension);
+  void build_folded_switch(uint32_t dimension, const std::vector<uint32_t>& built);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
   BlockEnd nmu_end(uint32_t place) const;
@@ -251,6 +262,9 @@ class Machine : public sc_core::sc_module {
   collectives::SlotWaits slot_waits_;
   bool folded_ = false;
   std::vector<uint32_t> mirrored_;
+  fabric::MessageImages images_;
+  std::vector<fabric::MirrorFabric::Line> mirrors_;  ///< by dimension
+  std::vector<const FoldedCrossbar*> folded_switches_;
   std::vector<uint32_t> whole_;  ///< ranks that reach each other
   ModuleChoices choices_;
   std::vector<std::unique_ptr<NmuModel>> nmus_;  ///< by rank; null: not built

@@ -148,6 +148,22 @@ void Machine::for_each_switch_link(const Component::LinkVisitor& visit) const {
   }
 }
 
+void Machine::for_each_switch_link_as(const std::function<uint32_t(uint32_t)>& built,
+                                      const Component::LinkVisitor& visit) const {
+  for (const FoldedCrossbar* module : folded_switches_) module->for_each_link_as(built, visit);
+  const auto folded = [this](const Component* component) {
+    return std::any_of(folded_switches_.begin(), folded_switches_.end(),
+                       [&](const FoldedCrossbar* module) { return module == component; });
+  };
+  for (const LinkPlace place : kLinkPlaces) {
+    for (const Component* component : components_) {
+      if (place != LinkPlace::nmus && place != LinkPlace::hosts && component->link_place() == place &&
+          !folded(component))
+        component->for_each_link(visit);
+    }
+  }
+}
+
 std::vector<std::string> Machine::describe_unit_waits(size_t limit) const {
   std::vector<std::string> lines;
   for_each_unit([&](const UnitModel& unit) {

@@ -65,7 +65,8 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
       geometry_(context.geometry),
       units_(context.units),
       planes_(context.fidelity == nullptr ? 1 : context.fidelity->planes()),
-      exchanges_(rank, context.config) {
+      exchanges_(rank, context.config),
+      images_(context.images) {
   for (uint32_t p = 0; p < planes_.size(); ++p)
     planes_[p].dimensions = p == 0 ? &dimensions_ : &context.fidelity->plane(p).fabric_dimensions();
   if (graph_ != nullptr) {
@@ -190,6 +191,11 @@ void Nmu::schedule(Picoseconds at, uint32_t token) {
   push(at, kWake, token);
 }
 
+/// Of a message that this NMU has sent, which mirrors may have turned into its image.
+NpuId Nmu::receiver_of(const fabric::Packet& sent) const {
+  return NpuId{images_ != nullptr ? images_->receiver(sent) : geometry_.rank_at(sent.destination)};
+}
+
 void Nmu::push(Picoseconds time, uint32_t due, uint32_t ref) {
   push_ordered(time, {due, 0, pushed_++}, ref);
 }
@@ -272,7 +278,7 @@ template <bool kWatched>
         break;
       case kInjected:
         if (kWatched && causes_ != nullptr) causes_->left(ref, t);
-        client_->message_injected(rank_, NpuId{geometry_.rank_at(pool_[ref].destination)},
+        client_->message_injected(rank_, receiver_of(pool_[ref]),
                                   unpack(pool_[ref].id_low, pool_[ref].id_high));
         pool_.release(ref);
         break;

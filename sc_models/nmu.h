@@ -323,6 +323,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   /// The port by which the next message probably goes out: on a ring what comes in at one side makes the next
   /// one leave at the other.
   Port* opposite(uint32_t due) const { return port_ + ((due - kFirstPort) ^ opposite_); }
+  NpuId receiver_of(const fabric::Packet& sent) const;
   void push(Picoseconds time, uint32_t due, uint32_t ref);
   void push_received(Picoseconds time, uint8_t port, fabric::PacketRef ref);
   void push_ordered(Picoseconds time, const Order& order, uint32_t ref);
@@ -406,9 +407,10 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     uint32_t stream = 0;
     uint8_t plane = 0;
   };
-  std::vector<Lifted> lifted_;    ///< running collectives that are not on plane 0
-  bool shaped_ = false;           ///< departs() says when messages leave
-  Datapath* datapath_ = nullptr;  ///< null: messages go straight to the links
+  std::vector<Lifted> lifted_;                     ///< running collectives that are not on plane 0
+  bool shaped_ = false;                            ///< departs() says when messages leave
+  Datapath* datapath_ = nullptr;                   ///< null: messages go straight to the links
+  const fabric::MessageImages* images_ = nullptr;  ///< null: messages go to whom they name
   struct Reducing {
     fabric::PacketRef packet = fabric::kNoPacket;
     Picoseconds began = 0;

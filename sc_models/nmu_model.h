@@ -24,6 +24,7 @@
 #include "sc_models/fabric_service.h"
 #include "sc_models/memory_dma.h"
 #include "sc_models/packet_fabric.h"
+#include "tlm_interconnect/fabric/message_images.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/fabric_protocol.h"
 #include "vcd/probe_hub.h"
@@ -46,6 +47,7 @@ struct NmuContext {
   collectives::UnitDirectory* units = nullptr;     ///< null: no switch has a collective unit
   const graph::FidelityRules* fidelity = nullptr;  ///< null: everything is on plane 0
   collectives::SlotWaits* waits = nullptr;         ///< null: this NMU stands for others
+  const fabric::MessageImages* images = nullptr;   ///< of what it sends, if it stands for others; null: none
 };
 
 /// An NMU's end of a link: one of the two. Neither: nothing is there.

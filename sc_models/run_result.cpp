@@ -40,7 +40,7 @@ void add_links(RunResult& result, const Machine& machine, const graph::Folding* 
   }
   for (uint32_t r = 0; r < machine.npus(); ++r)
     machine.for_each_host_link_as(NpuId{r}, NpuId{folding->representative(r)}, add);
-  machine.for_each_switch_link(add);
+  machine.for_each_switch_link_as([&](uint32_t r) { return folding->representative(r); }, add);
 }
 
 void warn_of_overruns(RunResult& result) {

@@ -112,7 +112,7 @@ class SwitchModel : public sc_core::sc_module, public Component, private Wakeabl
   /// The link that leaves by a port, as results name it.
   LinkReport report(uint32_t port) const;
   void count(Counters& counters) const final;
-  void for_each_link(const LinkVisitor& visit) const final;
+  void for_each_link(const LinkVisitor& visit) const override;
   LinkPlace link_place() const final { return link_place_; }
   std::string stall_text() const final;
   /// Waveforms (see SwitchSignals). Call at elaboration; `probes` outlives the switch.

@@ -19,6 +19,7 @@ Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd
   if (!checked.ranks().whole()) return options;
   options.mirrored = checked.folding().representatives();
   options.whole = checked.folding().whole();
+  options.images = checked.folding().images();
   return options;
 }
 

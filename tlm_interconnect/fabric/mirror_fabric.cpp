@@ -5,19 +5,21 @@
 
 namespace weft::fabric {
 
-MirrorFabric::MirrorFabric(sc_core::sc_module_name name, uint32_t rank, PacketPool& pool)
-    : sc_core::sc_module(name), socket("port"), rank_(rank), pool_(pool) {
+MirrorFabric::MirrorFabric(sc_core::sc_module_name name, uint32_t rank, Line& line,
+                           const MessageImages& images, PacketPool& pool)
+    : sc_core::sc_module(name), socket("port"), rank_(rank), line_(line), images_(images), pool_(pool) {
   socket.bind(static_cast<fabric_fw_if&>(*this));
+  line[rank] = this;
 }
 
 void MirrorFabric::receive(const Transfer& transfer) {
   Packet& packet = pool_[transfer.packet];
-  packet.source = packet.destination;  // by symmetry the peer's like; which one of them does not matter
-  packet.destination = rank_;
+  images_.apply(packet);
+  MirrorFabric* const at = packet.destination == rank_ ? this : line_.at(packet.destination);
   Transfer copy = transfer;
   FabricPhase phase = FabricPhase::transfer;
   sc_core::sc_time zero;
-  socket->nb_transport_bw(copy, phase, zero);
+  at->socket->nb_transport_bw(copy, phase, zero);
 }
 
 }  // namespace weft::fabric

@@ -128,7 +128,10 @@ CollectivePlan::LinkImages CollectivePlan::link_images(const Config& config) con
     for (const PhasePlan& phase : phases) {
       const Axis& axis = axes_[phase.axis];
       if (axis.dimension == Axis::kFlat || axis.size <= 2) continue;
-      if (!Shape(config.dimensions[axis.dimension]).joins_pairs()) continue;
+      const Shape shape(config.dimensions[axis.dimension]);
+      if (shape.joins_neighbours() && phase.algorithm == halving_doubling_algorithm())
+        images.uneven |= 1u << axis.dimension;
+      if (!shape.joins_pairs()) continue;
       if (phase.algorithm == halving_doubling_algorithm()) {
         images.exchanges |= 1u << axis.dimension;
       } else if (phase.algorithm != direct_algorithm()) {

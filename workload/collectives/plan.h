@@ -147,9 +147,11 @@ class CollectivePlan {
   /// How members that do alike use the links of their FullyConnected dimensions. Bit d of `exchanges`: member
   /// i uses the link to member p as member j uses the one to p ^ i ^ j; of `shifts`: .. to p - i + j.
   /// Neither: all their links alike.
+  /// Of `uneven`, a Ring: members send in different directions at one time.
   struct LinkImages {
     uint32_t exchanges = 0;
     uint32_t shifts = 0;
+    uint32_t uneven = 0;
   };
   LinkImages link_images(const Config& config) const;
   /// All messages travel along one dimension each.

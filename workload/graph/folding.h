@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Finds the ranks of a job that are identical from beginning to end, before anything runs: ranks that
-// communicator groups join, whose traces have the same nodes, and that communicate only in collectives whose
-// members are identical. One of them is simulated, with mirrors in place of its peers, and its results are
-// copied (docs/folding.md says why that is exact).
+// Finds the ranks of a job that are identical from beginning to end, before anything runs: their traces have
+// the same nodes, their collectives have identical members, and they exchange point-to-point messages with
+// ranks that are identical, too. One of them is simulated, with mirrors in place of its peers, and its
+// results are copied (docs/folding.md says why that is exact).
 
 #ifndef WEFT_WORKLOAD_GRAPH_FOLDING_H
 #define WEFT_WORKLOAD_GRAPH_FOLDING_H
@@ -19,6 +19,9 @@
 #include "workload/trace/workload_check.h"
 
 namespace weft::graph {
+
+class Partition;
+struct RankUse;
 
 class Folding {
  public:
@@ -39,6 +42,15 @@ class Folding {
     uint32_t representative() const { return ranks.front(); }
     /// All groups that correspond to this one of the representative's.
     const std::vector<Share>& like(trace::GroupId group) const;
+  };
+
+  /// A point-to-point message from a simulated rank, and what it stands for at the rank that is simulated for
+  /// its receiver.
+  struct Image {
+    uint32_t from = 0;
+    uint32_t to = 0;
+    uint32_t source = 0;       ///< whose message it is there
+    uint32_t destination = 0;  ///< simulated
   };
 
   /// Looks through all traces. Throws UserError when a collective's plan cannot be made.
@@ -67,6 +79,8 @@ class Folding {
   const std::vector<uint32_t>& whole() const { return whole_; }
   /// The first rank of every class, ascending.
   std::vector<uint32_t> representatives() const;
+  /// Of all point-to-point messages of ranks that stand for others; either end may send.
+  const std::vector<Image>& images() const { return images_; }
   /// For a rank that is simulated itself: true if one member may run a single collective for all. It may
   /// where every message that can reach the rank comes along one dimension, and nothing else forbids folding.
   bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
@@ -76,9 +90,14 @@ class Folding {
  private:
   static constexpr uint32_t kNone = ~0u;
 
+  static Class make_class(std::vector<uint32_t> members, const std::vector<RankUse>& ranks,
+                          const Partition& partition);
+  void find_images(const std::vector<RankUse>& ranks, const Partition& partition);
+
   std::vector<uint32_t> class_of_;
   std::vector<Class> classes_;
   std::vector<uint32_t> whole_;
+  std::vector<Image> images_;
   std::vector<bool> along_dimensions_;
   std::map<std::string, uint32_t> reasons_;
 };

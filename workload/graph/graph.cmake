@@ -8,6 +8,10 @@ set(WEFT_GRAPH_SOURCES
   graph/issue_orders.cpp
   graph/layers.cpp
   graph/folding.cpp
+  graph/folding/analysis.cpp
+  graph/folding/group_shapes.cpp
+  graph/folding/partition.cpp
+  graph/folding/peer_ways.cpp
   graph/node_causes.cpp
   graph/p2p_matcher.cpp
   graph/rank_engine.cpp

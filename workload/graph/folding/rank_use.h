@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#ifndef WEFT_WORKLOAD_GRAPH_FOLDING_RANK_USE_H
+#define WEFT_WORKLOAD_GRAPH_FOLDING_RANK_USE_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workload/graph/folding/digest.h"
+#include "workload/trace/groups.h"
+
+namespace weft::graph {
+
+/// Another rank that a rank exchanges point-to-point messages with.
+struct Peer {
+  uint32_t rank = 0;
+  bool receives = false;  ///< the rank receives from it
+};
+
+/// What one rank's trace does. Ranks with equal digests run the same program on groups and peers that lie
+/// alike on the machine, from the rank's own point of view.
+struct RankUse {
+  Digest::Value digest;
+  std::vector<trace::GroupId> groups;  ///< by first use
+  std::vector<Peer> peers;             ///< by first use
+  std::string reason;                  ///< it cannot fold, because; empty: it can
+  // Bits by dimension, of the rank's collectives (CollectivePlan::LinkImages).
+  uint32_t exchanges = 0;
+  uint32_t shifts = 0;
+  uint32_t uneven = 0;
+  bool along_dimensions = true;  ///< all its messages
+  bool passes_ranks = false;     ///< some message goes on at the NMU of a rank that is on its way
+
+  void refuse(const std::string& why) {
+    if (reason.empty()) reason = why;
+  }
+};
+
+}  // namespace weft::graph
+
+#endif
