@@ -36,6 +36,7 @@ uint32_t largest_burst(const PacketConfig& config) {
 Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<PortConfig>& ports,
                const RouterContext& network)
     : sc_module(name),
+      WheelModule(network.wheel),
       config_(network.config),
       id_(id),
       vcs_(config_.total_vcs()),
@@ -63,8 +64,7 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
       held_ports_(static_cast<uint32_t>(ports.size())),
       requests_(static_cast<uint32_t>(ports.size())),
       granted_inputs_(static_cast<uint32_t>(ports.size())),
-      requested_vc_(ports.size() * ports.size(), 0),
-      event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
+      requested_vc_(ports.size() * ports.size(), 0) {
   const PipelineConfig& stages = config_.pipeline;
   lookahead_ = kNever;
   for (uint32_t p = 0; p < ports.size(); ++p) {
@@ -100,16 +100,12 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
                                        config_.virtual_networks);
     counted_for_.assign(inputs_.size(), kFree);
   }
-  SC_HAS_PROCESS(Router);
-  SC_METHOD(activate);
-  sensitive << event_;
-  dont_initialize();
 }
 
 Router::~Router() = default;
 
 void Router::restart(Ticks now) {
-  event_.cancel();
+  run_no_more();
   edges_.start_at(now);
   const auto ports = static_cast<uint32_t>(ports_.size());
   selection_ = make_selection_policy(selection_name_);
@@ -138,6 +134,7 @@ void Router::restart(Ticks now) {
     ecn_->restart();
     std::fill(counted_for_.begin(), counted_for_.end(), kFree);
   }
+  wanted_.clear();
   next_ = kNever;
   notified_ = kNever;
   decided_ = now;
