@@ -720,8 +720,8 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   credit.flit_time = stride;
   credit.flits = n;
   credit.vc = static_cast<VcId>(v);
-  links_[out_index]->send(transfer);
-  links_[p]->send(credit);
+  links_[out_index].send(transfer);
+  links_[p].send(credit);
 }
 
 uint32_t Router::vc_mask(uint32_t virtual_network) const {

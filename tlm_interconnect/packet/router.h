@@ -83,7 +83,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
          const RouterContext& network);
   ~Router() override;
 
-  LinkPort& port(uint32_t index) { return *links_[index]; }
+  LinkPort& port(uint32_t index) { return links_[index]; }
   uint32_t ports() const { return static_cast<uint32_t>(ports_.size()); }
   uint32_t vcs() const { return vcs_; }
 
@@ -373,7 +373,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   Random shuffle_;
 
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
-  std::vector<std::unique_ptr<LinkPort>> links_;
+  std::vector<LinkPort> links_;
   std::vector<Port> ports_;
   std::vector<InputVc> inputs_;
   std::vector<OutputVc> outputs_;

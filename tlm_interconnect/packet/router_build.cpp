@@ -67,10 +67,11 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
       requested_vc_(ports.size() * ports.size(), 0) {
   const PipelineConfig& stages = config_.pipeline;
   lookahead_ = kNever;
+  links_.reserve(ports.size());
   for (uint32_t p = 0; p < ports.size(); ++p) {
     const PortConfig& in = ports[p];
     endpoints_.push_back(std::make_unique<Endpoint>(*this, p));
-    links_.push_back(std::make_unique<LinkPort>(in.name, in.end, *endpoints_.back()));
+    links_.emplace_back(in.name, in.end, *endpoints_.back());
     Port& port = ports_[p];
     // A link slower than the clock also takes longer for each flit.
     port.flit_delay = (stages.switch_alloc + stages.traversal) * cycle_ + in.latency +
@@ -141,7 +142,7 @@ void Router::restart(Ticks now) {
 }
 
 void Router::end_of_elaboration() {
-  for (auto& link : links_) link->resolve();
+  for (LinkPort& link : links_) link.resolve();
 }
 
 Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {
