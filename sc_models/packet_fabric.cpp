@@ -134,7 +134,9 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
       dimensions_(region.dimensions),
       cycle_(region.config.cycle),
       network_(geometry.npus(), 0),
-      local_(geometry.npus(), 0) {
+      local_(geometry.npus(), 0),
+      wheel_(dimensions_.empty() ? "packet_wheel"
+                                 : fmt::format("packet_wheel{}{}", dimensions_[0], suffix).c_str()) {
   if (dimensions_.empty()) {  // a graph: one network, ranks are places
     places_.emplace_back();
     for (uint32_t place = 0; place < geometry.npus(); ++place) {
@@ -176,7 +178,7 @@ PacketFabric::PacketFabric(const Config& config, const Geometry& geometry, const
     Joiner joiner(*this, cuts, n);
     networks_.push_back(std::make_unique<packet::PacketNetwork>(name.c_str(), region.config,
                                                                 std::move(topology), region.segmentation,
-                                                                cuts.none() ? nullptr : &joiner));
+                                                                cuts.none() ? nullptr : &joiner, &wheel_));
   }
 }
 

@@ -131,6 +131,7 @@ class PacketFabric : public Component {
   std::vector<uint32_t> network_;              ///< by place
   std::vector<uint32_t> local_;                ///< by place: its rank in its network
   std::vector<std::vector<uint32_t>> places_;  ///< by network and rank
+  packet::PacketWheel wheel_;                  ///< of all its networks
   std::vector<std::unique_ptr<packet::PacketNetwork>> networks_;
   std::vector<std::unique_ptr<RouterModel>> blocks_;  ///< in the place of routers
   std::vector<std::unique_ptr<ParkedEnd>> parked_;    ///< of these routers

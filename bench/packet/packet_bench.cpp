@@ -3,7 +3,8 @@
 //
 // The packet fabric against its goldens and the clock:
 //   packet_bench speed                     packet-hops/s on the 8x8 mesh at 30 % and 60 % of saturation
-//   packet_bench pfc [cycles]              the same with priority flow control beside credits alone
+//   packet_bench pfc [cycles]              the same with priority flow control beside credits alone, and:
+//   packet_bench pfc_permutation [pairs]   long messages on a Clos network, with and without
 //   packet_bench gate DATA [seeds]         golden/network_gate.json: latency, p99, overload throughput
 //   packet_bench curves DATA [seeds]       golden/network_load_latency.json, mean error per topology
 //   packet_bench dumbbell DATA             golden/credit_round_trip.json
@@ -225,7 +226,12 @@ int sc_main(int argc, char* argv[]) {
                                          std::max(1u, static_cast<uint32_t>(number(4, 3))));
     }
     if (what == "speed") return speed(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
-    if (what == "pfc") return pfc(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
+    if (what == "pfc") {
+      const int status = pfc(argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 100000);
+      return std::max(status, bench::compare_pfc(3));
+    }
+    if (what == "pfc_permutation")
+      return bench::compare_pfc(argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 3);
     fmt::print(stderr,
                "usage: packet_bench speed [cycles] | pfc [cycles] | gate DATA [seeds] | curves DATA [seeds] "
                "| dumbbell DATA | trains "

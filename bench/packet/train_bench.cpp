@@ -149,6 +149,7 @@ Answer simulate(const TrainBench& bench, bool trains) {
   packet::LinkTiming link;
   link.latency = ticks(bench.latency);
   link.flit_time = bench.flit_time;
+  link.pfc = bench.pfc;
   packet::Segmentation cut;
   cut.packet_bytes = bench.packet_bytes;
   cut.flit_bytes = 64;
@@ -249,6 +250,39 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
   std::fflush(stdout);
   if (ratio != nullptr) *ratio = median(ratios);
   return same ? 0 : 1;
+}
+
+int compare_pfc(uint32_t pairs) {
+  TrainBench bench;
+  bench.notation = "Clos(hosts=8,leaves=16,spines=8)";
+  bench.traffic = "permutation";
+  bench.steps = 1;
+  bench.bytes = uint64_t{8} << 20;
+  bench.latency = 600000;
+  bench.cycle = bench.flit_time = ticks(1280);
+  int status = 0;
+  for (const auto& [vcs, buffer] : {std::pair{1u, 4096u}, {1u, 1408u}, {4u, 4096u}, {4u, 1408u}}) {
+    bench.vcs = vcs;
+    bench.buffer_flits = buffer;
+    std::vector<double> per_hop[2];
+    for (uint32_t pair = 0; pair < pairs; ++pair) {
+      for (const size_t pfc : {pair % 2, (pair + 1) % 2}) {
+        bench.pfc = pfc == 1;
+        Answer a;
+        if (!in_child(bench, false, a)) throw UserError(ExitCode::internal, "pfc: a run failed");
+        if (!a.sound) status = 1;
+        per_hop[pfc].push_back(a.cpu / static_cast<double>(a.hops));
+      }
+    }
+    const double credits = median(per_hop[0]);
+    const double pauses = median(per_hop[1]);
+    fmt::print(
+        "permutation of 8 MiB, {}, {} VCs of {} flits: credits {:.2f}, with PFC {:.2f} M packet-hops/s: "
+        "{:.2f} x\n",
+        bench.notation, vcs, buffer, 1e-6 / credits, 1e-6 / pauses, pauses / credits);
+    std::fflush(stdout);
+  }
+  return status;
 }
 
 int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs) {

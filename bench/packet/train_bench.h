@@ -27,6 +27,7 @@ struct TrainBench {
   Ticks cycle = ticks(1000);
   uint32_t vcs = 4;
   uint32_t buffer_flits = 256;
+  bool pfc = false;  ///< priority flow control on every link
 };
 
 /// Runs it both ways, each in a process of its own, `pairs` times, and prints both. Not 0 if any time or
@@ -35,6 +36,10 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio = null
 
 /// Cases in which trains help, and in which they cannot.
 int compare_all_trains(uint32_t pairs);
+
+/// A permutation of long messages on a Clos network: priority flow control beside credits alone, both without
+/// trains.
+int compare_pfc(uint32_t pairs);
 
 /// `jobs` networks, links and traffics, drawn from `seed`.
 int compare_drawn_trains(uint32_t jobs, uint64_t seed, uint32_t pairs);

@@ -718,7 +718,8 @@ std::string send_rogue(const std::vector<std::pair<uint32_t, uint32_t>>& runs) {
       ports[p].lookahead = ticks(2000);
     }
     const std::string selection = "first";
-    Router router("router", 0, ports, {config, *routing, selection, pool});
+    PacketWheel wheel("wheel");
+    Router router("router", 0, ports, {config, *routing, selection, pool, wheel});
     Rogue a("a");
     Rogue b("b");
     router.port(0).initiator().bind(a.port.target());

@@ -18,8 +18,10 @@ LinkPort::LinkPort(const std::string& name, LinkEnd end, fabric::FabricEndpoint&
 void LinkPort::resolve() {
   if (initiator_) {
     forward_ = (*initiator_)[0];
+    peer_ = dynamic_cast<fabric::FabricEndpoint*>(forward_);
   } else {
     backward_ = (*target_)[0];
+    peer_ = dynamic_cast<fabric::FabricEndpoint*>(backward_);
   }
 }
 

@@ -2,7 +2,8 @@
 // Copyright the Weft authors
 //
 // One end of a full-duplex fabric link: a socket of either kind behind one send(). The peer's interface is
-// looked up once, at the end of elaboration, so that a transfer costs one virtual call.
+// looked up once, at the end of elaboration, so that a transfer costs one virtual call. Where the peer is a
+// FabricEndpoint it is called without the arguments that it does not need.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_LINK_PORT_H
 #define WEFT_TLM_INTERCONNECT_PACKET_LINK_PORT_H
@@ -33,6 +34,10 @@ class LinkPort {
   void resolve();
 
   void send(fabric::Transfer& transfer) {
+    if (peer_ != nullptr) {
+      peer_->receive(transfer);
+      return;
+    }
     fabric::FabricPhase phase = fabric::FabricPhase::transfer;
     sc_core::sc_time none;
     if (forward_ != nullptr) {
@@ -43,6 +48,7 @@ class LinkPort {
   }
 
  private:
+  fabric::FabricEndpoint* peer_ = nullptr;  ///< null: something else is at the other end
   std::unique_ptr<fabric::fabric_initiator_socket> initiator_;
   std::unique_ptr<fabric::fabric_target_socket> target_;
   fabric::fabric_fw_if* forward_ = nullptr;

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "configs/stop.h"
 #include "tlm_interconnect/packet/message_order.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
@@ -49,6 +48,7 @@ Ticks decidable(const PacketConfig& config, const PortConfig& port) {
 NetworkInterface::NetworkInterface(sc_core::sc_module_name name, uint32_t rank, const PortConfig& port,
                                    const InterfaceContext& network)
     : sc_module(name),
+      WheelModule(network.wheel),
       config_(network.config),
       rank_(rank),
       vcs_(config_.total_vcs()),
@@ -71,18 +71,13 @@ NetworkInterface::NetworkInterface(sc_core::sc_module_name name, uint32_t rank, 
       out_(vcs_),
       paused_by_(port.paused_by),
       queues_(config_.virtual_networks),
-      in_(vcs_),
-      event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
+      in_(vcs_) {
   for (CreditAccount& account : out_) account.set_depth(port.peer_depth);
   if (config_.dcqcn.enabled) {
     reaction_ = std::make_unique<ReactionPoint>(config_.dcqcn, line_rate_, segmentation_.flit_bytes, cycle_);
     notification_ = std::make_unique<NotificationPoint>(config_.dcqcn);
   }
   if (paused_by_ != 0) pausing_ = std::vector<PauseAccount>(config_.virtual_networks);
-  SC_HAS_PROCESS(NetworkInterface);
-  SC_METHOD(activate);
-  sensitive << event_;
-  dont_initialize();
 }
 
 void NetworkInterface::end_of_elaboration() {
@@ -93,7 +88,7 @@ void NetworkInterface::wake_and_notify(Ticks t) {
   wake(t);
   if (t < notified_) {
     notified_ = t;
-    notify_at(event_, t);
+    run_at(t);
   }
 }
 
@@ -118,7 +113,7 @@ void NetworkInterface::close_source() {
 }
 
 void NetworkInterface::restart(Ticks now) {
-  event_.cancel();
+  run_no_more();
   edges_.start_at(now);
   vc_ = 0;
   busy_ = now;
@@ -167,9 +162,8 @@ void NetworkInterface::submit(const Message& message) {
 }
 
 void NetworkInterface::activate() {
-  if (stop_requested()) sc_core::sc_pause();
   if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
-    event_.notify(sc_core::SC_ZERO_TIME);
+    run_again();
     return;
   }
   ++activations_;
@@ -192,7 +186,7 @@ void NetworkInterface::activate() {
     if (probes_) tell_cycle(t);
   }
   notified_ = next_;
-  if (next_ != kNever) notify_at(event_, next_);
+  if (next_ != kNever) run_at(next_);
 }
 
 void NetworkInterface::cycle(Ticks t) {

@@ -27,6 +27,7 @@
 #include "tlm_interconnect/packet/interface_probes.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/packet_wheel.h"
 #include "tlm_interconnect/packet/pause_account.h"
 #include "tlm_interconnect/packet/random.h"
 #include "tlm_interconnect/packet/reaction_point.h"
@@ -165,10 +166,11 @@ struct InterfaceContext {
   const Segmentation& segmentation;
   fabric::PacketPool& pool;
   MessagePool& messages;
+  PacketWheel& wheel;               ///< runs them
   const GivenWays* ways = nullptr;  ///< PacketTopology::ways
 };
 
-class NetworkInterface final : public sc_core::sc_module {
+class NetworkInterface final : public sc_core::sc_module, public WheelModule {
  public:
   NetworkInterface(sc_core::sc_module_name name, uint32_t rank, const PortConfig& port,
                    const InterfaceContext& network);
@@ -321,7 +323,7 @@ class NetworkInterface final : public sc_core::sc_module {
   };
 
   void end_of_elaboration() override;
-  void activate();
+  void activate() override;
   void cycle(Ticks t);
   void begin_packet(Ticks t);
   void begin_by_rate(Ticks t);
@@ -425,8 +427,7 @@ class NetworkInterface final : public sc_core::sc_module {
   Ticks notified_before_ = 0;
 
   Ticks next_ = kNever;
-  Ticks notified_ = kNever;  ///< the cycle that the event is set to
-  sc_core::sc_event event_;
+  Ticks notified_ = kNever;  ///< the cycle that it asked the wheel for
   uint64_t activations_ = 0;
   uint64_t flits_sent_ = 0;
   BurstWatch* watch_ = nullptr;  ///< null: nobody watches

@@ -26,12 +26,17 @@ PacketConfig completed(PacketConfig config, const PacketTopology& topology, cons
 }  // namespace
 
 PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config,
-                             PacketTopology topology, const Segmentation& segmentation, LinkJoiner* joiner)
+                             PacketTopology topology, const Segmentation& segmentation, LinkJoiner* joiner,
+                             PacketWheel* wheel)
     : sc_module(name),
       config_(completed(config, topology, segmentation)),
       topology_(std::move(topology)),
       packet_flits_(segmentation.flits(segmentation.packet_bytes)) {
   check_network(config_, topology_, segmentation);
+  if (wheel == nullptr) {
+    own_wheel_ = std::make_unique<PacketWheel>("wheel");
+    wheel = own_wheel_.get();
+  }
   for (const LinkTiming& link : topology_.links) {
     for (const Ticks t : {link.latency, link.credit_latency, link.flit_time}) {
       if (t % config_.cycle != 0) on_cycle_ = false;
@@ -54,7 +59,7 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
       ports.push_back(port);
     }
     routers_.push_back(std::make_unique<Router>(router.name.c_str(), r, ports,
-                                                RouterContext{config_, *routing_, selection, pool_}));
+                                                RouterContext{config_, *routing_, selection, pool_, *wheel}));
   }
   for (uint32_t n = 0; n < topology_.nis.size(); ++n) {
     const NiAttachment& at = topology_.nis[n];
@@ -67,7 +72,7 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
                                     : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
     nis_.push_back(std::make_unique<NetworkInterface>(
         ni_name.c_str(), at.rank, port,
-        InterfaceContext{config_, segmentation, pool_, messages_, topology_.ways.get()}));
+        InterfaceContext{config_, segmentation, pool_, messages_, *wheel, topology_.ways.get()}));
     join(at.router, at.port, nis_[n]->port().target(), joiner);
   }
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {

@@ -16,6 +16,7 @@
 #include "tlm_interconnect/packet/link_joiner.h"
 #include "tlm_interconnect/packet/network_interface.h"
 #include "tlm_interconnect/packet/packet_trains.h"
+#include "tlm_interconnect/packet/packet_wheel.h"
 #include "tlm_interconnect/packet/router.h"
 #include "tlm_interconnect/packet/topology.h"
 
@@ -24,9 +25,10 @@ namespace weft::packet {
 class PacketNetwork final : public sc_core::sc_module, private NotificationCarrier {
  public:
   /// Throws UserError when topology and configuration do not fit. `joiner`: joins the links; null: they are
-  /// just bound.
+  /// just bound. `wheel`: runs the modules, and outlives the network; null: it has one of its own.
   PacketNetwork(sc_core::sc_module_name name, const PacketConfig& config, PacketTopology topology,
-                const Segmentation& segmentation = {}, LinkJoiner* joiner = nullptr);
+                const Segmentation& segmentation = {}, LinkJoiner* joiner = nullptr,
+                PacketWheel* wheel = nullptr);
   ~PacketNetwork() override;
 
   const PacketTopology& topology() const { return topology_; }
@@ -115,6 +117,7 @@ class PacketNetwork final : public sc_core::sc_module, private NotificationCarri
   const uint32_t packet_flits_;  ///< of a full packet
   fabric::PacketPool pool_;
   MessagePool messages_;
+  std::unique_ptr<PacketWheel> own_wheel_;  ///< null: another one runs the modules
   std::unique_ptr<RoutingPolicy> routing_;
   std::vector<std::unique_ptr<Router>> routers_;
   std::vector<std::unique_ptr<NetworkInterface>> nis_;

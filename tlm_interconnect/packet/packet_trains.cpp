@@ -403,10 +403,10 @@ void PacketTrains::resume(uint32_t ni) {
 
 void PacketTrains::restart(Ticks now) {
   edges_.start_at(now);
-  for (const auto& train : trains_) {
-    if (!train) continue;
-    if (train->phase != Phase::idle) forget(*train);
-    train->message = 0;
+  // Nothing that has been learnt stays: how far ahead routers decide is to be as in a new network.
+  for (auto& train : trains_) {
+    if (train && train->phase != Phase::idle) forget(*train);
+    train.reset();
   }
 }
 

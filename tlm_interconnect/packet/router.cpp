@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "configs/stop.h"
 #include "tlm_interconnect/packet/packet_trains.h"
 
 namespace weft::packet {
@@ -26,14 +25,13 @@ void Router::wake_and_notify(Ticks t) {
   wake(t);
   if (t < notified_) {
     notified_ = t;
-    notify_at(event_, t);
+    run_at(t);
   }
 }
 
 void Router::activate() {
-  if (stop_requested()) sc_core::sc_pause();
   if (config_.shuffle != 0 && (shuffle_.next() & 1) != 0) {
-    event_.notify(sc_core::SC_ZERO_TIME);
+    run_again();
     return;
   }
   ++activations_;
@@ -51,7 +49,7 @@ void Router::activate() {
     cycle(t);
   }
   notified_ = next_;
-  if (next_ != kNever) notify_at(event_, next_);
+  if (next_ != kNever) run_at(next_);
 }
 
 void Router::receive(uint32_t port, const fabric::Transfer& transfer) {
@@ -722,8 +720,8 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
   credit.flit_time = stride;
   credit.flits = n;
   credit.vc = static_cast<VcId>(v);
-  links_[out_index]->send(transfer);
-  links_[p]->send(credit);
+  links_[out_index].send(transfer);
+  links_[p].send(credit);
 }
 
 uint32_t Router::vc_mask(uint32_t virtual_network) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// The packet-level router: input-queued, virtual channels, credits. One SC_METHOD and one event; it works on
+// The packet-level router: input-queued, virtual channels, credits. A PacketWheel runs it; it works on
 // bursts of flits and sleeps between the cycles in which something can change.
 //
 // Why a burst may be sent at once: a flit sent at cycle t is seen by the next router at t + (switch_alloc +
@@ -27,6 +27,7 @@
 #include "tlm_interconnect/packet/flit_queue.h"
 #include "tlm_interconnect/packet/link_port.h"
 #include "tlm_interconnect/packet/packet_config.h"
+#include "tlm_interconnect/packet/packet_wheel.h"
 #include "tlm_interconnect/packet/pause_account.h"
 #include "tlm_interconnect/packet/port_set.h"
 #include "tlm_interconnect/packet/random.h"
@@ -73,15 +74,16 @@ struct RouterContext {
   const RoutingPolicy& routing;
   const std::string& selection;  ///< name of the policy that chooses among equal routes
   fabric::PacketPool& pool;
+  PacketWheel& wheel;  ///< runs them
 };
 
-class Router final : public sc_core::sc_module, private OutputView {
+class Router final : public sc_core::sc_module, public WheelModule, private OutputView {
  public:
   Router(sc_core::sc_module_name name, uint32_t id, const std::vector<PortConfig>& ports,
          const RouterContext& network);
   ~Router() override;
 
-  LinkPort& port(uint32_t index) { return *links_[index]; }
+  LinkPort& port(uint32_t index) { return links_[index]; }
   uint32_t ports() const { return static_cast<uint32_t>(ports_.size()); }
   uint32_t vcs() const { return vcs_; }
 
@@ -298,7 +300,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   };
 
   void end_of_elaboration() override;
-  void activate();
+  void activate() override;
   void receive(uint32_t port, const fabric::Transfer& transfer);
   void receive_burst(uint32_t port, const fabric::Transfer& transfer);
   void receive_credit(uint32_t port, const fabric::Transfer& transfer);
@@ -371,7 +373,7 @@ class Router final : public sc_core::sc_module, private OutputView {
   Random shuffle_;
 
   std::vector<std::unique_ptr<Endpoint>> endpoints_;
-  std::vector<std::unique_ptr<LinkPort>> links_;
+  std::vector<LinkPort> links_;
   std::vector<Port> ports_;
   std::vector<InputVc> inputs_;
   std::vector<OutputVc> outputs_;
@@ -397,7 +399,7 @@ class Router final : public sc_core::sc_module, private OutputView {
 
   Ticks now_ = 0;            ///< the cycle being decided
   Ticks next_ = kNever;      ///< next cycle to decide
-  Ticks notified_ = kNever;  ///< the cycle that the event is set to
+  Ticks notified_ = kNever;  ///< the cycle that it asked the wheel for
   Ticks decided_ = 0;
 
   std::unique_ptr<RouterProbes> probes_;  ///< null: nothing is recorded
@@ -428,7 +430,6 @@ class Router final : public sc_core::sc_module, private OutputView {
     Ticks notified = kNever;
   };
   Live live_;  ///< put away during a replay
-  sc_core::sc_event event_;
   uint64_t activations_ = 0;
   uint64_t packets_ = 0;
 };

@@ -36,6 +36,7 @@ uint32_t largest_burst(const PacketConfig& config) {
 Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<PortConfig>& ports,
                const RouterContext& network)
     : sc_module(name),
+      WheelModule(network.wheel),
       config_(network.config),
       id_(id),
       vcs_(config_.total_vcs()),
@@ -63,14 +64,14 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
       held_ports_(static_cast<uint32_t>(ports.size())),
       requests_(static_cast<uint32_t>(ports.size())),
       granted_inputs_(static_cast<uint32_t>(ports.size())),
-      requested_vc_(ports.size() * ports.size(), 0),
-      event_((std::string(sc_core::sc_module::basename()) + "_next").c_str()) {
+      requested_vc_(ports.size() * ports.size(), 0) {
   const PipelineConfig& stages = config_.pipeline;
   lookahead_ = kNever;
+  links_.reserve(ports.size());
   for (uint32_t p = 0; p < ports.size(); ++p) {
     const PortConfig& in = ports[p];
     endpoints_.push_back(std::make_unique<Endpoint>(*this, p));
-    links_.push_back(std::make_unique<LinkPort>(in.name, in.end, *endpoints_.back()));
+    links_.emplace_back(in.name, in.end, *endpoints_.back());
     Port& port = ports_[p];
     // A link slower than the clock also takes longer for each flit.
     port.flit_delay = (stages.switch_alloc + stages.traversal) * cycle_ + in.latency +
@@ -100,16 +101,12 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
                                        config_.virtual_networks);
     counted_for_.assign(inputs_.size(), kFree);
   }
-  SC_HAS_PROCESS(Router);
-  SC_METHOD(activate);
-  sensitive << event_;
-  dont_initialize();
 }
 
 Router::~Router() = default;
 
 void Router::restart(Ticks now) {
-  event_.cancel();
+  run_no_more();
   edges_.start_at(now);
   const auto ports = static_cast<uint32_t>(ports_.size());
   selection_ = make_selection_policy(selection_name_);
@@ -138,13 +135,14 @@ void Router::restart(Ticks now) {
     ecn_->restart();
     std::fill(counted_for_.begin(), counted_for_.end(), kFree);
   }
+  wanted_.clear();
   next_ = kNever;
   notified_ = kNever;
   decided_ = now;
 }
 
 void Router::end_of_elaboration() {
-  for (auto& link : links_) link->resolve();
+  for (LinkPort& link : links_) link.resolve();
 }
 
 Router::Waiting Router::waiting(uint32_t p, uint32_t v) const {

@@ -56,7 +56,7 @@ void Router::pause(uint32_t p, uint32_t network, bool on, Ticks t) {
   transfer.kind = on ? fabric::Transfer::Kind::pause : fabric::Transfer::Kind::resume;
   transfer.first = t + ports_[p].credit_delay + config_.pfc.delay;
   transfer.vc = static_cast<VcId>(network * config_.vcs);
-  links_[p]->send(transfer);
+  links_[p].send(transfer);
 }
 
 Ticks Router::next_level(uint32_t p) const {

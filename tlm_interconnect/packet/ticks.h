@@ -27,11 +27,6 @@ inline Ticks kernel_decided() {
   return t == 0 ? 0 : t - (kTicksPerPicosecond - 1);
 }
 
-/// `t`: not before the picosecond that is now.
-inline void notify_at(sc_core::sc_event& event, Ticks t) {
-  event.notify(sc_core::sc_time::from_value(picoseconds(t)) - sc_core::sc_time_stamp());
-}
-
 }  // namespace weft::packet
 
 #endif
