@@ -34,13 +34,20 @@ ExitCode llm(const LlmOptions& options) {
         ExitCode::usage,
         fmt::format("--name '{}': must be a file name without folders; name those with --out", options.name));
   const generate::LlmSummary made = generate::generate_llm(options.config, options.out, options.name);
-  print(fmt::format("traces   {}.[0-{}].et: {} ranks, {} nodes, {}\n", made.prefix, made.ranks - 1,
-                    grouped(made.ranks), grouped(made.nodes), readable_size(made.bytes)));
-  print(fmt::format("groups   {}: {}\n", made.groups_file, grouped(made.groups)));
+  const bool classes = options.config.classes;
+  if (classes)
+    print(fmt::format("programs {}.stage[0-{}].et: {} ranks, {} nodes, {}\n", made.prefix,
+                      options.config.pp - 1, grouped(made.ranks), grouped(made.nodes),
+                      readable_size(made.bytes)));
+  else
+    print(fmt::format("traces   {}.[0-{}].et: {} ranks, {} nodes, {}\n", made.prefix, made.ranks - 1,
+                      grouped(made.ranks), grouped(made.nodes), readable_size(made.bytes)));
+  print(
+      fmt::format("{} {}: {}\n", classes ? "classes " : "groups  ", made.groups_file, grouped(made.groups)));
   print(
       fmt::format("model    {} parameters, {} FLOP a step\n", grouped(made.parameters), grouped(made.flop)));
-  print(fmt::format("to run   weft run CONFIG --trace {} --groups {}   (a topology of {} NPUs)\n",
-                    made.prefix, made.groups_file, made.ranks));
+  print(fmt::format("to run   weft run CONFIG --trace {}{}   (a topology of {} NPUs)\n", made.prefix,
+                    classes ? std::string() : " --groups " + made.groups_file, made.ranks));
   return ExitCode::done;
 }
 
@@ -166,6 +173,8 @@ void add_generate_command(CLI::App& app, Action& action) {
       "Cut activations along the sequence: all-gather and reduce-scatter in place of all-reduce");
   add("--zero", c.zero, "ZeRO stage: 0, 1, 2 or 3");
   add("--order", c.order, "Coordinates of a rank, fastest first");
+  command->add_flag("--classes", c.classes,
+                    "One program a stage and DIR/NAME.classes.json, in place of a trace a rank");
   command->add_option("--out", options->out, "Folder of the traces; it is created")
       ->required()
       ->type_name("DIR");

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <limits>
 #include <string>
 
@@ -93,20 +94,10 @@ void validate(const LlmConfig& c) {
   parse_order(c.order);
 }
 
-LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const std::string& name) {
-  validate(config);
-  const LlmShape shape(config);
+namespace {
 
-  LlmSummary summary;
-  summary.ranks = shape.ranks();
-  summary.groups = shape.tp_groups() + shape.dp_groups();
-  summary.parameters =
-      sum({product({config.layers, shape.layer_parameters}), product({2, shape.vocab_parameters})});
-  summary.prefix = trace_prefix("llm", out, name, shape.ranks());
-  summary.groups_file = summary.prefix + ".groups.json";
-
-  Wide flop = 0;
-  FileSet files;  // they appear together
+/// The traces of all ranks.
+void write_ranks(const LlmShape& shape, FileSet& files, LlmSummary& summary, Wide& flop) {
   for (uint32_t p = 0; p < shape.pp; ++p) {
     for (uint32_t d = 0; d < shape.dp; ++d) {
       for (uint32_t t = 0; t < shape.tp; ++t) {
@@ -119,10 +110,83 @@ LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const s
       }
     }
   }
+}
+
+/// One program a stage. All ranks' nodes count.
+void write_stages(const LlmShape& shape, FileSet& files, LlmSummary& summary, Wide& flop) {
+  const uint64_t ranks = uint64_t{shape.tp} * shape.dp;
+  for (uint32_t p = 0; p < shape.pp; ++p) {
+    TraceFile file(files.add(fmt::format("{}.stage{}.et", summary.prefix, p)));
+    const ProgramSize program = write_stage_program(shape, p, file);
+    summary.bytes += file.bytes();
+    file.close();
+    summary.nodes += program.nodes * ranks;
+    flop += program.flop * ranks;
+  }
+}
+
+std::string manifest_text(const LlmShape& shape, const std::string& name) {
+  const char* const names[] = {"tp", "dp", "pp"};
+  const uint32_t sizes[] = {shape.tp, shape.dp, shape.pp};
+  std::string axes;
+  for (const Axis axis : {kTp, kDp, kPp})
+    axes += fmt::format("{}\n    {{\"name\": \"{}\", \"size\": {}, \"stride\": {}}}", axis == kTp ? "" : ",",
+                        names[axis], sizes[axis], shape.strides[axis]);
+  std::string groups;
+  if (shape.tp > 1)
+    groups +=
+        fmt::format("\n    \"tp\": {{\"axes\": [\"tp\"], \"counted\": [\"dp\", \"pp\"], \"first\": {}}}",
+                    shape.tp_group(0, 0));
+  if (shape.dp > 1)
+    groups +=
+        fmt::format("{}\n    \"dp\": {{\"axes\": [\"dp\"], \"counted\": [\"tp\", \"pp\"], \"first\": {}}}",
+                    groups.empty() ? "" : ",", shape.dp_group(0, 0));
+  std::string classes;
+  for (uint32_t p = 0; p < shape.pp; ++p)
+    classes += fmt::format("{}\n    {{\"program\": \"{}.stage{}.et\", \"at\": {{\"pp\": {}}}}}",
+                           p == 0 ? "" : ",", name, p, p);
+  return fmt::format(
+      "{{\n  \"weft_classes\": 1,\n  \"ranks\": {},\n  \"axes\": [{}\n  ],\n  \"groups\": {{{}\n  }},\n"
+      "  \"classes\": [{}\n  ]\n}}\n",
+      shape.ranks(), axes, groups, classes);
+}
+
+/// Files of the other form would be taken for this job's.
+void refuse_other_form(const LlmConfig& config, const std::string& prefix) {
+  const std::string other = config.classes ? prefix + ".0.et" : prefix + ".classes.json";
+  std::error_code error;
+  if (std::filesystem::exists(other, error))
+    usage(fmt::format("{} is there already, {}; remove the older files, or choose another --out or --name",
+                      other,
+                      config.classes ? "a trace of one rank, and --classes writes a manifest"
+                                     : "a manifest of classes, and this writes a trace a rank"));
+}
+
+}  // namespace
+
+LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const std::string& name) {
+  validate(config);
+  const LlmShape shape(config);
+
+  LlmSummary summary;
+  summary.ranks = shape.ranks();
+  summary.groups = shape.tp_groups() + shape.dp_groups();
+  summary.parameters =
+      sum({product({config.layers, shape.layer_parameters}), product({2, shape.vocab_parameters})});
+  summary.prefix = trace_prefix("llm", out, name, shape.ranks());
+  summary.groups_file = summary.prefix + (config.classes ? ".classes.json" : ".groups.json");
+  refuse_other_form(config, summary.prefix);
+
+  Wide flop = 0;
+  FileSet files;  // they appear together
+  if (config.classes)
+    write_stages(shape, files, summary, flop);
+  else
+    write_ranks(shape, files, summary, flop);
   summary.flop = flop > kMaxValue ? kMaxValue : static_cast<uint64_t>(flop);
 
   OutputFile groups(files.add(summary.groups_file));
-  groups.write(groups_text(shape));
+  groups.write(config.classes ? manifest_text(shape, name) : groups_text(shape));
   groups.close();
   files.finish();
   return summary;

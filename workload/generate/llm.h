@@ -39,6 +39,9 @@ struct LlmConfig {
   uint32_t zero = 0;
   /// Which coordinate of a rank varies fastest, second, slowest.
   std::string order = "tp,dp,pp";
+  /// One program a stage and a manifest of classes (trace/class_manifest.h), in place of a trace a rank and a
+  /// groups file.
+  bool classes = false;
 };
 
 struct LlmSummary {
@@ -49,7 +52,7 @@ struct LlmSummary {
   uint64_t parameters = 0;  ///< of the model
   uint64_t flop = 0;   ///< matrix multiplications of the step, all ranks: the model FLOP of the literature
   std::string prefix;  ///< <out>/<name>
-  std::string groups_file;  ///< <out>/<name>.groups.json
+  std::string groups_file;  ///< <out>/<name>.groups.json, or .classes.json with the groups in it
 };
 
 /// Throws UserError(usage) when the parameters do not fit each other; the message says what to change.

@@ -24,7 +24,12 @@ constexpr uint64_t kOptimizerStateBytes = 24;
 /// The program of one rank, written node by node.
 class RankProgram : private RankTraceWriter {
  public:
-  RankProgram(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file)
+  struct Groups {
+    std::string tp;
+    std::string dp;
+  };
+  RankProgram(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, const Groups& groups,
+              TraceFile& file)
       : RankTraceWriter(file),
         shape_(shape),
         t_(t),
@@ -32,8 +37,8 @@ class RankProgram : private RankTraceWriter {
         p_(p),
         first_(p == 0),
         last_(p + 1 == shape.pp),
-        tp_group_(std::to_string(shape.tp_group(d, p))),
-        dp_group_(std::to_string(shape.dp_group(t, p))),
+        tp_group_(groups.tp),
+        dp_group_(groups.dp),
         outputs_(shape.microbatches, kNone) {}
 
   void write() {
@@ -322,7 +327,14 @@ class RankProgram : private RankTraceWriter {
 }  // namespace
 
 ProgramSize write_program(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file) {
-  RankProgram program(shape, t, d, p, file);
+  RankProgram program(shape, t, d, p,
+                      {std::to_string(shape.tp_group(d, p)), std::to_string(shape.dp_group(t, p))}, file);
+  program.write();
+  return {program.nodes(), program.flop()};
+}
+
+ProgramSize write_stage_program(const LlmShape& shape, uint32_t p, TraceFile& file) {
+  RankProgram program(shape, 0, 0, p, {"tp", "dp"}, file);
   program.write();
   return {program.nodes(), program.flop()};
 }

@@ -19,8 +19,12 @@ struct ProgramSize {
   Wide flop = 0;  ///< of matrix multiplications
 };
 
-/// Writes the program of the rank with tensor, data and pipeline coordinates t, d and p.
+/// Writes the program of the rank with tensor, data and pipeline coordinates t, d and p. Its groups are named
+/// by their numbers.
 ProgramSize write_program(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file);
+
+/// Writes the program of all ranks of a stage, as its first rank's. Its groups are named "tp" and "dp".
+ProgramSize write_stage_program(const LlmShape& shape, uint32_t p, TraceFile& file);
 
 }  // namespace weft::generate
 

@@ -3,6 +3,7 @@
 set(WEFT_TRACE_SOURCES
   trace/chakra_stream.cpp
   trace/chakra_writer.cpp
+  trace/class_manifest.cpp
   trace/collective_numbers.cpp
   trace/dependency_walk.cpp
   trace/file_pool.cpp

@@ -70,7 +70,10 @@ TraceIndex::TraceIndex(const TraceIndex& same, uint32_t rank)
       stats_(same.stats_),
       control_order_(same.control_order_),
       ascending_(same.ascending_),
-      file_ordered_(same.file_ordered_) {
+      file_ordered_(same.file_ordered_),
+      view_(same.view_) {
+  if (same.shared_ == nullptr) same.shared_ = same.path_.get();
+  shared_ = same.shared_;
   ids_.share(same.ids_);
   offset_low_.share(same.offset_low_);
   offset_high_.share(same.offset_high_);
@@ -375,11 +378,17 @@ TraceIndex::Body TraceIndex::body(NodeCache& cache, NodeIndex i) const {
   return {c.position(), c.left()};
 }
 
-void TraceIndex::decode(NodeCache& cache, NodeIndex i, Node& node, Dependencies* dependencies) const {
+void TraceIndex::decode_as_written(NodeCache& cache, NodeIndex i, Node& node,
+                                   Dependencies* dependencies) const {
   const Body b = body(cache, i);
   decode_node(b.data, b.size, place(i), node, dependencies, nullptr);
   node.index = i;
   node.ordinal = ordinals_[i];
+}
+
+void TraceIndex::decode(NodeCache& cache, NodeIndex i, Node& node, Dependencies* dependencies) const {
+  decode_as_written(cache, i, node, dependencies);
+  view(node);
 }
 
 void TraceIndex::dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const {

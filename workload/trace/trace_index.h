@@ -17,6 +17,7 @@
 #include "workload/trace/groups.h"
 #include "workload/trace/node_cache.h"
 #include "workload/trace/node_decoder.h"
+#include "workload/trace/rank_view.h"
 #include "workload/trace/raw_vector.h"
 #include "workload/trace/tensor_reader.h"
 
@@ -77,6 +78,8 @@ class TraceIndex {
   /// A rank whose trace has the same bytes as that of `same`, which outlives it. Takes no memory for its
   /// nodes.
   TraceIndex(const TraceIndex& same, uint32_t rank);
+  /// The trace is the program of a class of ranks: what `view` says of a node is its rank's own.
+  void set_view(std::shared_ptr<const RankView> view) { view_ = std::move(view); }
   TraceIndex(TraceIndex&&) = default;
   TraceIndex& operator=(TraceIndex&&) = default;
 
@@ -104,6 +107,15 @@ class TraceIndex {
   NodeCache open_cache(uint64_t budget_bytes) const;
   NodePlace place(NodeIndex i) const;
   void decode(NodeCache& cache, NodeIndex i, Node& node, Dependencies* dependencies = nullptr) const;
+  /// .. with the groups and peers that the file names: those of the class that the program is of.
+  void decode_as_written(NodeCache& cache, NodeIndex i, Node& node,
+                         Dependencies* dependencies = nullptr) const;
+  /// Turns a node as it is written into this rank's.
+  void view(Node& node) const {
+    if (view_) view_->apply(rank_, node);
+  }
+  /// Indices with the same program have the same bytes. Null: no other index shares them.
+  const void* program() const { return shared_; }
   void dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const;
   /// The tensors that the node reads and writes, in place of what is in `uses`.
   void tensors(NodeCache& cache, NodeIndex i, std::vector<TensorUse>& uses) const;
@@ -168,6 +180,8 @@ class TraceIndex {
   RawVector<uint8_t> flags_;
   RawVector<uint32_t> ordinals_;
   RawVector<uint32_t> hash_;  ///< position + 1, or 0; open addressing, a quarter more places than nodes
+  std::shared_ptr<const RankView> view_;
+  mutable const void* shared_ = nullptr;  ///< program()
 };
 
 }  // namespace weft::trace

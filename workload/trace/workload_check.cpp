@@ -6,16 +6,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <map>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "workload/trace/group_check.h"
+#include "workload/trace/class_manifest.h"
+#include "workload/trace/communication_check.h"
 
 namespace weft::trace {
 namespace {
@@ -177,315 +176,6 @@ void check_files(const std::string& prefix, uint32_t npus) {
   }
 }
 
-bool rooted(CollectiveOp op) {
-  return op == CollectiveOp::broadcast || op == CollectiveOp::reduce || op == CollectiveOp::gather ||
-         op == CollectiveOp::scatter;
-}
-
-uint64_t mix(uint64_t h, uint64_t v) {
-  h ^= v + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
-  h *= 0xff51afd7ed558ccdull;
-  return h ^ (h >> 33);
-}
-
-// Holds the ranks' communication against each other, rank by rank. Of a group, only the fingerprints of its
-// lowest member's collectives are kept; of the point-to-point messages, those whose peer was not read yet.
-class CommunicationCheck {
- public:
-  CommunicationCheck(const Groups& groups, const std::vector<std::unique_ptr<TraceIndex>>& indices,
-                     uint32_t npus)
-      : groups_(groups), indices_(indices), npus_(npus), references_(groups.size()), due_(npus) {
-    for (GroupId g = 0; g < groups.size(); ++g) {
-      references_[g].rank = *std::min_element(groups.ranks(g).begin(), groups.ranks(g).end());
-    }
-    counts_.assign(groups.size(), 0);
-    differs_.assign(groups.size(), kNoNode);
-  }
-
-  // Ranks must come in ascending order.
-  void add(const TraceIndex& index, NodeCache& cache) {
-    rank_ = index.rank();
-    index_ = &index;
-    cache_ = &cache;
-    for (NodeIndex i = 0; i < index.size(); ++i) {
-      switch (index.type(i)) {
-        case NodeType::invalid:
-          index.decode(cache, i, node_);
-          fail(fmt::format(
-              "{}: its type is INVALID, which cannot be executed. Give it one of Chakra's node types 1 "
-              "(METADATA) to 7 (COMM_COLL).",
-              here()));
-        case NodeType::comm_coll:
-          index.decode(cache, i, node_);
-          if (node_.has_comm_type) collective();
-          break;
-        case NodeType::comm_send:
-        case NodeType::comm_recv:
-          index.decode(cache, i, node_);
-          point_to_point();
-          break;
-        default:
-          break;
-      }
-    }
-    finish_group(kWorld);
-    for (const GroupId g : groups_.of_rank(rank_)) finish_group(g);
-    for (const uint64_t key : due_[rank_]) match(key);
-    due_[rank_].clear();
-    due_[rank_].shrink_to_fit();
-  }
-
-  std::vector<OwnAlgorithm> take_own_algorithms() { return std::move(own_algorithms_); }
-
-  /// When all ranks are in.
-  CollectiveNumbers collective_numbers() const {
-    std::vector<uint32_t> counts;
-    for (const Reference& reference : references_)
-      counts.push_back(static_cast<uint32_t>(reference.prints.size()));
-    return CollectiveNumbers(groups_, counts);
-  }
-
- private:
-  struct Reference {
-    uint32_t rank = 0;  ///< the group's lowest member
-    std::vector<uint64_t> prints;
-  };
-  struct Message {
-    uint32_t tag;
-    NodeIndex index;
-    uint64_t bytes;
-    bool operator<(const Message& o) const {
-      return std::tie(tag, bytes, index) < std::tie(o.tag, o.bytes, o.index);
-    }
-  };
-  struct Flow {
-    std::vector<Message> sends;
-    std::vector<Message> receives;
-  };
-
-  std::string here() const { return index_->describe(*cache_, node_.index); }
-
-  std::string group_text(GroupId g) const {
-    return g == kWorld ? std::string("of all ranks") : fmt::format("\"{}\"", groups_.name(g));
-  }
-
-  uint32_t root_of(const Node& node, GroupId g) const {
-    return node.has_root ? node.root : groups_.ranks(g).front();
-  }
-
-  uint64_t fingerprint(const Node& node, GroupId g) const {
-    uint64_t h = mix(1, static_cast<uint64_t>(node.op));
-    if (node.op != CollectiveOp::barrier) h = mix(h, node.comm_size);
-    if (rooted(node.op)) h = mix(h, root_of(node, g));
-    for (const bool b : node.involved_dim) h = mix(h, b ? 3 : 2);
-    for (const char c : node.algorithm) h = mix(h, static_cast<uint64_t>(static_cast<unsigned char>(c)) + 4);
-    return h;
-  }
-
-  void collective() {
-    const std::string refusal = group_refusal(groups_, node_.pg_name, rank_);
-    if (!refusal.empty()) fail(fmt::format("{}: {}", here(), refusal));
-    const GroupId g = *groups_.find(node_.pg_name);
-    if (rooted(node_.op) && node_.has_root && !groups_.contains(g, node_.root)) {
-      fail(fmt::format(
-          "{}: the root of this {} is rank {}, which is not in group {} (members: {}). The root is a rank of "
-          "the job, and a member.",
-          here(), to_string(node_.op), node_.root, group_text(g), members_text(groups_, g)));
-    }
-    if (!node_.algorithm.empty()) note_algorithm(g);
-    const uint64_t print = fingerprint(node_, g);
-    Reference& reference = references_[g];
-    const uint32_t k = node_.ordinal;
-    ++counts_[g];
-    if (rank_ == reference.rank) {
-      if (reference.prints.size() <= k) reference.prints.resize(k + uint64_t{1});
-      reference.prints[k] = print;
-    } else if (k < reference.prints.size() && reference.prints[k] != print &&
-               (differs_[g] == kNoNode || k < index_->ordinal(differs_[g]))) {
-      differs_[g] = node_.index;  // judged when the rank's count is known
-    }
-  }
-
-  void note_algorithm(GroupId g) {
-    const bool dimensions =
-        std::find(node_.involved_dim.begin(), node_.involved_dim.end(), false) != node_.involved_dim.end();
-    const auto members = dimensions ? 0 : static_cast<uint32_t>(groups_.ranks(g).size());
-    if (!known_algorithms_.emplace(node_.algorithm, node_.op, members).second) return;
-    own_algorithms_.push_back({node_.algorithm, node_.op, members, index_->path(), here()});
-  }
-
-  void finish_group(GroupId g) {
-    const Reference& reference = references_[g];
-    const uint32_t count = std::exchange(counts_[g], 0);
-    const NodeIndex differs = std::exchange(differs_[g], kNoNode);
-    if (rank_ == reference.rank) return;
-    const auto expected = static_cast<uint32_t>(reference.prints.size());
-    if (count == expected && differs == kNoNode) return;
-
-    const TraceIndex& other = *indices_[reference.rank];
-    NodeCache other_cache = other.open_cache(kSingleFileCache);
-    Node theirs;
-    if (count == expected) {
-      index_->decode(*cache_, differs, node_);
-      const NodeIndex t = find(other, other_cache, g, node_.ordinal, theirs);
-      fail(fmt::format(
-          "{}: collective number {} of group {} {}, but on rank {} {} (n-th in ascending node id is the same "
-          "collective on every rank): {}. Make the ranks' traces agree.",
-          here(), node_.ordinal + 1, group_text(g), difference(node_, theirs, g, true), reference.rank,
-          difference(theirs, node_, g, true), other.describe(other_cache, t)));
-    }
-    const uint32_t k = differs != kNoNode ? index_->ordinal(differs) : std::min(count, expected);
-    const bool missing_here = count < expected;
-    if (missing_here) {
-      const NodeIndex t = find(other, other_cache, g, k, theirs);
-      fail(fmt::format(
-          "{}: rank {} never joins a collective of group {}: it has {}, rank {} has {}. The first without a "
-          "partner is number {}, {} of {} bytes: {}. Add it to rank {}'s trace or mend the groups file.",
-          index_->path(), rank_, group_text(g), count, reference.rank, expected, k + 1, to_string(theirs.op),
-          theirs.comm_size, other.describe(other_cache, t), rank_));
-    }
-    find(*index_, *cache_, g, k, node_);
-    fail(fmt::format(
-        "{}: rank {} never joins a collective of group {}: it has {}, rank {} has {}. The first without a "
-        "partner is number {}, {} of {} bytes: {}. Add it to rank {}'s trace or mend the groups file.",
-        other.path(), reference.rank, group_text(g), expected, rank_, count, k + 1, to_string(node_.op),
-        node_.comm_size, here(), reference.rank));
-  }
-
-  // What `a` is where it differs from `b`.
-  std::string difference(const Node& a, const Node& b, GroupId g, bool verb) const {
-    const char* is = verb ? "is " : "";
-    if (a.op != b.op) return fmt::format("{}{} of {} bytes", is, to_string(a.op), a.comm_size);
-    if (a.op != CollectiveOp::barrier && a.comm_size != b.comm_size) {
-      return fmt::format("{}{} of {} bytes", is, to_string(a.op), a.comm_size);
-    }
-    if (rooted(a.op) && root_of(a, g) != root_of(b, g)) {
-      return fmt::format("{}{} with root {}", is, to_string(a.op), root_of(a, g));
-    }
-    if (a.algorithm != b.algorithm)
-      return fmt::format("{}{} with {}", is, to_string(a.op),
-                         a.algorithm.empty() ? std::string("no algorithm of its own")
-                                             : fmt::format("algorithm \"{}\"", a.algorithm));
-    std::string dims;
-    for (const bool d : a.involved_dim) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", d);
-    return fmt::format("{}{} with involved_dim [{}]", is, to_string(a.op), dims);
-  }
-
-  // The collective number k of a group in a rank's trace.
-  NodeIndex find(const TraceIndex& index, NodeCache& cache, GroupId g, uint32_t k, Node& node) const {
-    for (NodeIndex i = 0; i < index.size(); ++i) {
-      if (index.type(i) != NodeType::comm_coll || index.ordinal(i) != k) continue;
-      index.decode(cache, i, node);
-      if (node.has_comm_type && groups_.find(node.pg_name) == std::optional<GroupId>(g)) return i;
-    }
-    return kNoNode;
-  }
-
-  void point_to_point() {
-    const bool send = node_.type == NodeType::comm_send;
-    const char* peer_name = send ? "comm_dst" : "comm_src";
-    if (node_.peer >= npus_) {
-      fail(fmt::format(
-          "{}: {} is rank {}, but the machine has {} NPUs (ranks 0 to {}). Use a machine of the traces' "
-          "size.",
-          here(), peer_name, node_.peer, npus_, npus_ - 1));
-    }
-    if (node_.peer == rank_) {
-      fail(
-          fmt::format("{}: {} is its own rank {}: a rank cannot {} itself. Remove the node or mend its peer.",
-                      here(), peer_name, rank_, send ? "send to" : "receive from"));
-    }
-    if (node_.has_own_end && node_.own_end != rank_) {
-      fail(fmt::format(
-          "{}: {} is rank {}, but the node is in the trace of rank {}: a rank {} itself. Move the node "
-          "to rank {}'s trace or mend the attribute.",
-          here(), send ? "comm_src" : "comm_dst", node_.own_end, rank_,
-          send ? "sends only from" : "receives only at", node_.own_end));
-    }
-    const uint64_t source = send ? rank_ : node_.peer;
-    const uint64_t target = send ? node_.peer : rank_;
-    const auto [it, added] = flows_.try_emplace(source << 32 | target);
-    if (added) due_[std::max(source, target)].push_back(it->first);
-    (send ? it->second.sends : it->second.receives).push_back({node_.tag, node_.index, node_.comm_size});
-  }
-
-  // Both ends are read: per tag, the sizes sent and received must be the same, in whatever order.
-  void match(uint64_t key) {
-    const auto it = flows_.find(key);
-    Flow flow = std::move(it->second);
-    flows_.erase(it);
-    const auto source = static_cast<uint32_t>(key >> 32);
-    const auto target = static_cast<uint32_t>(key);
-    std::sort(flow.sends.begin(), flow.sends.end());
-    std::sort(flow.receives.begin(), flow.receives.end());
-    const auto same = [](const Message& a, const Message& b) { return a.tag == b.tag && a.bytes == b.bytes; };
-    if (std::equal(flow.sends.begin(), flow.sends.end(), flow.receives.begin(), flow.receives.end(), same))
-      return;
-
-    // What is left on each side once equal messages are taken away, by tag and size.
-    std::vector<Message> sends;
-    std::vector<Message> receives;
-    auto s = flow.sends.begin();
-    auto r = flow.receives.begin();
-    while (s != flow.sends.end() || r != flow.receives.end()) {
-      const auto order = [](const Message& a, const Message& b) {
-        return std::tie(a.tag, a.bytes) < std::tie(b.tag, b.bytes);
-      };
-      if (r == flow.receives.end() || (s != flow.sends.end() && order(*s, *r))) {
-        sends.push_back(*s++);
-      } else if (s == flow.sends.end() || order(*r, *s)) {
-        receives.push_back(*r++);
-      } else {
-        ++s;
-        ++r;
-      }
-    }
-    const auto text = [&](uint32_t rank, NodeIndex i) {
-      const TraceIndex& index = *indices_[rank];
-      NodeCache cache = index.open_cache(kLeastCache);
-      return index.describe(cache, i);
-    };
-    for (const Message& m : sends) {
-      const auto partner =
-          std::find_if(receives.begin(), receives.end(), [&](const Message& o) { return o.tag == m.tag; });
-      if (partner != receives.end()) {
-        fail(fmt::format(
-            "{}: sends {} bytes to rank {} with tag {}, but its receive expects {} bytes: {}. Make the two "
-            "sizes equal.",
-            text(source, m.index), m.bytes, target, m.tag, partner->bytes, text(target, partner->index)));
-      }
-    }
-    if (!sends.empty()) {
-      const Message& m = sends.front();
-      fail(fmt::format(
-          "{}: a send without a receive: {} bytes to rank {} with tag {}, but {} has no COMM_RECV left from "
-          "rank {} with that tag. Add the receive or remove the send.",
-          text(source, m.index), m.bytes, target, m.tag, indices_[target]->path(), source));
-    }
-    const Message& m = receives.front();
-    fail(
-        fmt::format("{}: a receive without a send: {} bytes from rank {} with tag {}, but {} has no "
-                    "COMM_SEND left to rank "
-                    "{} with that tag. Add the send or remove the receive.",
-                    text(target, m.index), m.bytes, source, m.tag, indices_[source]->path(), target));
-  }
-
-  const Groups& groups_;
-  const std::vector<std::unique_ptr<TraceIndex>>& indices_;
-  uint32_t npus_;
-  std::vector<Reference> references_;
-  std::vector<uint32_t> counts_;    ///< of the rank being read, by group
-  std::vector<NodeIndex> differs_;  ///< its first collective that differs from the reference, by group
-  std::unordered_map<uint64_t, Flow> flows_;
-  std::vector<std::vector<uint64_t>> due_;  ///< flows that are complete once this rank is read
-  std::set<std::tuple<std::string, CollectiveOp, uint32_t>> known_algorithms_;
-  std::vector<OwnAlgorithm> own_algorithms_;
-  uint32_t rank_ = 0;
-  const TraceIndex* index_ = nullptr;
-  NodeCache* cache_ = nullptr;
-  Node node_;
-};
-
 }  // namespace
 
 std::unique_ptr<TraceFeeder> JobTrace::feeder(uint32_t rank) const {
@@ -543,17 +233,38 @@ class JobOpener {
   const TraceIndex& index(uint32_t rank) const { return job_.index(rank); }
 
   void add(std::unique_ptr<TraceIndex> next) {
+    take(std::move(next));
+    check(rank() - 1);
+  }
+  /// .. without holding it against others.
+  void take(std::unique_ptr<TraceIndex> next) {
     job_.indices_.push_back(std::move(next));
-    const TraceIndex& index = *job_.indices_.back();
-    job_.nodes_ += index.size();
+    job_.nodes_ += job_.indices_.back()->size();
+  }
+  void check(uint32_t rank) {
+    const TraceIndex& index = job_.index(rank);
     NodeCache cache = index.open_cache(options_.cache_bytes);
     check_->add(index, cache);
+  }
+  CommunicationCheck& communication() { return *check_; }
+  /// When only the first rank of each class was checked: the other groups of a kind have as many collectives.
+  void count_as_first(const ClassManifest& manifest) {
+    std::vector<uint32_t> counts = check_->collectives();
+    for (GroupId g = 0; g < counts.size(); ++g) {
+      if (g == kWorld) continue;
+      const uint32_t member = job_.groups_->ranks(g).front();
+      const uint32_t first = manifest.classes()[manifest.class_of(member)].first;
+      const ClassManifest::Kind& kind = manifest.kind_of(std::stoull(job_.groups_->name(g)));
+      counts[g] = counts[*job_.groups_->find(std::to_string(manifest.group(kind, first)))];
+    }
+    job_.collectives_ = CollectiveNumbers(*job_.groups_, counts);
+    counted_ = true;
   }
 
   JobTrace finish(std::vector<std::string> warnings) {
     job_.warnings_ = std::move(warnings);
     job_.own_algorithms_ = check_->take_own_algorithms();
-    job_.collectives_ = check_->collective_numbers();
+    if (!counted_) job_.collectives_ = check_->collective_numbers();
     job_.collect_warnings();
     return std::move(job_);
   }
@@ -562,11 +273,87 @@ class JobOpener {
   JobTrace job_;
   TraceIndex::Options options_;
   std::unique_ptr<CommunicationCheck> check_;
+  bool counted_ = false;
 };
+
+namespace {
+
+/// The ranks of a manifest whose messages and collectives stand for all others': the first of each class, and
+/// their peers. Empty: every rank is to be checked.
+std::set<uint32_t> sample_of(const ClassManifest& manifest, JobOpener& job, std::set<uint32_t>& firsts) {
+  std::set<uint32_t> sample;
+  for (uint32_t c = 0; c < manifest.classes().size(); ++c) {
+    const ClassManifest::Class& own = manifest.classes()[c];
+    const TraceIndex& index = job.index(own.first);
+    NodeCache cache = index.open_cache(kSingleFileCache);
+    firsts.insert(own.first);
+    sample.insert(own.first);
+    Node node;
+    for (NodeIndex i = 0; i < index.size(); ++i) {
+      const NodeType type = index.type(i);
+      if (type != NodeType::comm_coll && type != NodeType::comm_send && type != NodeType::comm_recv) continue;
+      index.decode_as_written(cache, i, node);
+      if (type == NodeType::comm_coll) {
+        const ClassManifest::Kind* const kind = manifest.kind(node.pg_name);
+        if (!node.has_comm_type) continue;
+        if (kind == nullptr) return {};
+        // Members of other classes?
+        for (const uint32_t a : kind->axes)
+          if (own.fixed[a] != ClassManifest::kAny) return {};
+      } else {
+        if (node.peer >= manifest.ranks()) return {};
+        // Is every rank's peer of the class that the first one's is of?
+        const auto& theirs = manifest.classes()[manifest.class_of(node.peer)].fixed;
+        for (uint32_t a = 0; a < theirs.size(); ++a)
+          if (theirs[a] != ClassManifest::kAny && own.fixed[a] == ClassManifest::kAny) return {};
+        sample.insert(node.peer);
+      }
+    }
+  }
+  return sample;
+}
+
+JobTrace open_classes(const std::string& path, uint32_t npus, const std::string& groups_file, bool strict,
+                      uint64_t cache_bytes) {
+  const auto manifest = ClassManifest::load(path);
+  if (manifest->ranks() != npus)
+    fail(fmt::format("{}: it is of {} ranks, and there are {} NPUs. Use a topology of {} NPUs.", path,
+                     manifest->ranks(), npus, manifest->ranks()));
+  if (!groups_file.empty())
+    fail(fmt::format("{}: it has the groups of its ranks; leave {} out (workload.groups, --groups).", path,
+                     groups_file));
+  JobOpener job(Groups::parse(manifest->groups_text(), path, npus), npus, strict, cache_bytes);
+  while (job.rank() < npus) {
+    const uint32_t rank = job.rank();
+    const uint32_t c = manifest->class_of(rank);
+    const ClassManifest::Class& of = manifest->classes()[c];
+    if (of.first != rank) {
+      job.take(std::make_unique<TraceIndex>(job.index(of.first), rank));
+      continue;
+    }
+    auto index = std::make_unique<TraceIndex>(job.pool(), of.program, rank, job.options());
+    index->set_view(ClassManifest::view(manifest, c));
+    job.take(std::move(index));
+  }
+  std::set<uint32_t> firsts;
+  const std::set<uint32_t> sample = sample_of(*manifest, job, firsts);
+  if (sample.empty()) {
+    for (uint32_t r = 0; r < npus; ++r) job.check(r);
+    return job.finish({});
+  }
+  job.communication().sample(firsts);
+  for (const uint32_t r : sample) job.check(r);
+  job.count_as_first(*manifest);
+  return job.finish({});
+}
+
+}  // namespace
 
 JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& groups_file, bool strict,
                   uint64_t cache_bytes) {
   if (npus == 0) fail(fmt::format("{}: the machine has no NPUs.", prefix));
+  if (const std::string manifest = ClassManifest::find(prefix); !manifest.empty())
+    return open_classes(manifest, npus, groups_file, strict, cache_bytes);
   check_files(prefix, npus);
   JobOpener job(groups_file.empty() ? Groups(npus) : Groups::load(groups_file, npus), npus, strict,
                 cache_bytes);

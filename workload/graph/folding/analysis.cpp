@@ -32,6 +32,7 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
   stepwise_ = std::any_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
     return d.size > 1 && carrier_of(d) != Carrier::direct;
   });
+  by_node_ = rules_.any() || fidelity_.any();
   all_dimensions_ = dims >= 32 ? ~0u : (1u << dims) - 1;
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     groups_[g].id = g;
@@ -40,17 +41,54 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
   }
 }
 
+/// A trace while it is read.
+struct Analysis::Reading {
+  uint32_t rank = 0;
+  const trace::TraceIndex& index;
+  Program& program;
+  Digest& digest;
+  trace::Node written;                      ///< the node as it is written
+  trace::Node node;                         ///< .. and the rank's
+  std::vector<trace::GroupId> groups = {};  ///< by place
+  std::vector<uint32_t> peers = {};         ///< by place
+  std::set<Kind> kinds = {};
+};
+
 RankUse Analysis::look_through(uint32_t rank) {
-  const trace::TraceIndex& index = traces_.index(rank);
-  trace::NodeCache cache = index.open_cache(kWindow);
+  const Program& program = program_of(rank);
   RankUse use;
   Digest digest;
-  trace::Node node;
+  digest.add(program.digest);
+  fit_groups(rank, program, digest, use);
+  fit_peers(rank, program, digest, use);
+  for (const trace::Node& each : program.collectives) fit_collective(rank, each, use);
+  ways_.compare(rank, shapes_, digest, use);
+  use.digest = digest.value();
+  if ((use.exchanges & use.shifts) != 0)
+    use.refuse("ring and halving_doubling share a FullyConnected dimension");
+  return use;
+}
+
+/// One program is read once.
+const Analysis::Program& Analysis::program_of(uint32_t rank) {
+  const void* const shared = by_node_ ? nullptr : traces_.index(rank).program();
+  if (shared == nullptr) return last_ = read(rank);
+  const auto known = programs_.find(shared);
+  return known != programs_.end() ? known->second : programs_.emplace(shared, read(rank)).first->second;
+}
+
+Analysis::Program Analysis::read(uint32_t rank) {
+  const trace::TraceIndex& index = traces_.index(rank);
+  trace::NodeCache cache = index.open_cache(kWindow);
+  Program program;
+  Digest digest;
+  Reading reading{rank, index, program, digest, {}, {}};
   trace::Dependencies dependencies;
   std::vector<trace::NodeIndex> before;
   digest.add(index.size());
   for (trace::NodeIndex i = 0; i < index.size(); ++i) {
-    index.decode(cache, i, node, &dependencies);
+    trace::Node& node = reading.written;
+    index.decode_as_written(cache, i, node, &dependencies);
     before.clear();
     index.for_each_dependency(i, dependencies, [&](trace::NodeIndex p) { before.push_back(p); });
     std::sort(before.begin(), before.end());
@@ -66,92 +104,131 @@ RankUse Analysis::look_through(uint32_t rank) {
     digest.add(node.num_ops);
     digest.add(node.tensor_size);
     if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
-      collective(rank, node, digest, use);
+      read_collective(reading);
     } else if (node.type == trace::NodeType::comm_send || node.type == trace::NodeType::comm_recv) {
-      point_to_point(rank, node, digest, use);
+      read_message(reading);
     }
   }
-  ways_.compare(rank, shapes_, digest, use);
-  use.digest = digest.value();
-  if ((use.exchanges & use.shifts) != 0)
-    use.refuse("ring and halving_doubling share a FullyConnected dimension");
-  return use;
+  program.digest = digest.value();
+  return program;
 }
 
-/// Which of the rank's peers it is, by first use; what is sent; and how the peer lies from the rank.
-void Analysis::point_to_point(uint32_t rank, const trace::Node& node, Digest& digest, RankUse& use) {
-  use.along_dimensions = false;
-  components_.join(rank, node.peer);
-  const auto at = std::find_if(use.peers.begin(), use.peers.end(),
-                               [&](const Peer& peer) { return peer.rank == node.peer; });
-  digest.add(static_cast<uint64_t>(at - use.peers.begin()));
-  digest.add(node.tag);
-  digest.add(node.comm_size);
-  const bool receives = node.type == trace::NodeType::comm_recv;
-  if (at == use.peers.end()) {
-    use.peers.push_back({node.peer, receives});
-    ways_.describe(rank, node.peer, digest);
-    use.passes_ranks = use.passes_ranks || ways_.passes_ranks(rank, node.peer);
-  } else {
-    at->receives = at->receives || receives;
-  }
-  if (fidelity_.any()) use.refuse("a fidelity rule may be for one of their messages");
-}
-
-uint32_t Analysis::place_of(trace::GroupId group, RankUse& use) {
-  const auto at = std::find(use.groups.begin(), use.groups.end(), group);
-  const auto place = static_cast<uint32_t>(at - use.groups.begin());
-  if (at == use.groups.end()) use.groups.push_back(group);
-  if (places_[group] == kNoPlace) places_[group] = place;
-  if (places_[group] != place) use.refuse("they use their communicator groups in different orders");
-  return place;
-}
-
-void Analysis::collective(uint32_t rank, const trace::Node& node, Digest& digest, RankUse& use) {
-  const trace::GroupId g = *traces_.groups().find(node.pg_name);  // open_job() has refused unknown groups
-  uint32_t involved = ~0u;
+/// Bits of the dimensions that take part; ~0u: all.
+uint32_t Analysis::involved(const trace::Node& node) const {
   const auto& flags = node.involved_dim;
-  if (std::find(flags.begin(), flags.end(), false) != flags.end()) {
-    involved = 0;
-    for (uint32_t d = 0; d < flags.size() && d < 32; ++d) involved |= flags[d] ? 1u << d : 0u;
-    if (flags.size() != config_.dimensions.size()) {
-      use.refuse("involved_dim does not fit the topology");
-      return;  // the job refuses it
-    }
-  }
-  const GroupShape& shape = shapes_.of(g);
-  const uint32_t place = place_of(g, use);
-  join_members(rank, g, shape.regular ? involved : ~0u);
+  if (std::find(flags.begin(), flags.end(), false) == flags.end()) return ~0u;
+  uint32_t bits = 0;
+  for (uint32_t d = 0; d < flags.size() && d < 32; ++d) bits |= flags[d] ? 1u << d : 0u;
+  return bits;
+}
 
+trace::GroupId Analysis::group_of(const trace::Node& node) const {
+  return *traces_.groups().find(node.pg_name);  // open_job() has refused unknown groups
+}
+
+void Analysis::read_collective(Reading& reading) {
+  const trace::Node& node = reading.written;
+  Digest& digest = reading.digest;
+  reading.node = node;
+  reading.index.view(reading.node);
+  const trace::GroupId g = group_of(reading.node);
+  const auto at = std::find(reading.groups.begin(), reading.groups.end(), g);
+  const auto place = static_cast<uint32_t>(at - reading.groups.begin());
+  if (at == reading.groups.end()) {
+    reading.groups.push_back(g);
+    reading.program.groups.push_back(node);
+  }
+  const uint32_t dimensions = involved(node);
   digest.add(place);
-  digest.add(shape.number);
-  digest.add(static_cast<uint64_t>(node.op) | uint64_t{involved & all_dimensions_} << 8);
+  digest.add(static_cast<uint64_t>(node.op) | uint64_t{dimensions & all_dimensions_} << 8);
   digest.add(node.comm_size);
   digest.add(static_cast<uint64_t>(static_cast<int64_t>(node.priority)));
   digest.add(static_cast<uint64_t>(node.order));
   digest.add(node.ordinal);
-  // What else its plan depends on: the rule that applies, and the node's own algorithms.
+  digest.add(std::hash<std::string>{}(node.algorithm));
+  // What else its plan depends on: the rule that applies.
+  const bool fits = dimensions == ~0u || node.involved_dim.size() == config_.dimensions.size();
+  if (rules_.any() && fits) digest.add(rules_.find(request(reading.rank, reading.node), node.name));
+  const Kind kind(place, node.op, node.comm_size, dimensions, node.algorithm,
+                  rules_.any() ? node.name : std::string(), fidelity_.any() ? node.index : 0);
+  if (reading.kinds.insert(kind).second) reading.program.collectives.push_back(node);
+}
+
+/// Which of the rank's peers it is, by first use, and what is sent.
+void Analysis::read_message(Reading& reading) {
+  const trace::Node& node = reading.written;
+  const auto at = std::find(reading.peers.begin(), reading.peers.end(), node.peer);
+  const auto place = static_cast<size_t>(at - reading.peers.begin());
+  const bool receives = node.type == trace::NodeType::comm_recv;
+  if (at == reading.peers.end()) {
+    reading.peers.push_back(node.peer);
+    reading.program.peers.push_back({node, receives});
+  }
+  Program::Peer& peer = reading.program.peers[place];
+  peer.receives = peer.receives || receives;
+  reading.digest.add(place);
+  reading.digest.add(node.tag);
+  reading.digest.add(node.comm_size);
+}
+
+collectives::CollectiveRequest Analysis::request(uint32_t rank, const trace::Node& node) {
   collectives::CollectiveRequest request;
   request.op = node.op;
   request.bytes = node.comm_size;
-  request.group = &groups_[g];
-  request.involved_dimensions = involved;
+  request.group = &groups_[group_of(node)];
+  request.involved_dimensions = involved(node);
   request.root = request.group->ranks.empty() ? 0 : request.group->ranks[0];
-  const std::string& path = traces_.index(rank).path();
-  rules_.apply(request, node, rank, path);
-  digest.add(rules_.find(request, node.name));
-  digest.add(std::hash<std::string>{}(node.algorithm));
+  rules_.apply(request, node, rank, traces_.index(rank).path());
+  return request;
+}
 
+void Analysis::fit_groups(uint32_t rank, const Program& program, Digest& digest, RankUse& use) {
+  for (trace::Node node : program.groups) {
+    traces_.index(rank).view(node);
+    const trace::GroupId g = group_of(node);
+    const auto place = static_cast<uint32_t>(use.groups.size());
+    use.groups.push_back(g);
+    if (places_[g] == kNoPlace) places_[g] = place;
+    if (places_[g] != place) use.refuse("they use their communicator groups in different orders");
+    digest.add(shapes_.of(g).number);
+  }
+}
+
+void Analysis::fit_peers(uint32_t rank, const Program& program, Digest& digest, RankUse& use) {
+  if (program.peers.empty()) return;
+  use.along_dimensions = false;
+  if (fidelity_.any()) use.refuse("a fidelity rule may be for one of their messages");
+  for (const Program::Peer& each : program.peers) {
+    trace::Node node = each.node;
+    traces_.index(rank).view(node);
+    use.peers.push_back({node.peer, each.receives});
+    components_.join(rank, node.peer);
+    ways_.describe(rank, node.peer, digest);
+    use.passes_ranks = use.passes_ranks || ways_.passes_ranks(rank, node.peer);
+  }
+}
+
+void Analysis::fit_collective(uint32_t rank, const trace::Node& written, RankUse& use) {
+  trace::Node node = written;
+  traces_.index(rank).view(node);
+  const trace::GroupId g = group_of(node);
+  const uint32_t dimensions = involved(node);
+  if (dimensions != ~0u && node.involved_dim.size() != config_.dimensions.size()) {
+    use.refuse("involved_dim does not fit the topology");
+    return;  // the job refuses it
+  }
+  const GroupShape& shape = shapes_.of(g);
+  join_members(rank, g, shape.regular ? dimensions : ~0u);
+  const collectives::CollectiveRequest wanted = request(rank, node);
   if (fidelity_.may_lift(node, groups_[g].name))
     use.refuse("a fidelity rule may be for one of their collectives");
-
   if (!shape.regular) {
     use.refuse("the group is not made of whole dimensions");
     use.along_dimensions = false;
     use.passes_ranks = use.passes_ranks || stepwise_;
     return;
   }
-  const Verdict& verdict = judge(shape, request, node, rank, path);
+  const Verdict& verdict = judge(shape, wanted, node, rank, traces_.index(rank).path());
   if (!verdict.reason.empty()) use.refuse(verdict.reason);
   use.exchanges |= verdict.images.exchanges;
   use.shifts |= verdict.images.shifts;

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "configs/config.h"
@@ -45,9 +46,32 @@ class Analysis {
     bool along_dimensions = true;
   };
 
-  void point_to_point(uint32_t rank, const trace::Node& node, Digest& digest, RankUse& use);
-  void collective(uint32_t rank, const trace::Node& node, Digest& digest, RankUse& use);
-  uint32_t place_of(trace::GroupId group, RankUse& use);
+  /// What a trace does, whichever rank it is of: groups and peers are numbers by first use.
+  struct Program {
+    struct Peer {
+      trace::Node node;  ///< as it is written: some message to or from it
+      bool receives = false;
+    };
+    Digest::Value digest;
+    std::vector<trace::Node> groups;       ///< by place: a collective of it, as it is written
+    std::vector<trace::Node> collectives;  ///< the different ones, as they are written
+    std::vector<Peer> peers;               ///< by place
+  };
+  /// Collectives that cannot be told apart by their plan.
+  using Kind =
+      std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, std::string, std::string, trace::NodeIndex>;
+  struct Reading;
+
+  const Program& program_of(uint32_t rank);
+  Program read(uint32_t rank);
+  void read_collective(Reading& reading);
+  void read_message(Reading& reading);
+  uint32_t involved(const trace::Node& node) const;
+  trace::GroupId group_of(const trace::Node& node) const;
+  collectives::CollectiveRequest request(uint32_t rank, const trace::Node& node);
+  void fit_groups(uint32_t rank, const Program& program, Digest& digest, RankUse& use);
+  void fit_peers(uint32_t rank, const Program& program, Digest& digest, RankUse& use);
+  void fit_collective(uint32_t rank, const trace::Node& node, RankUse& use);
   const Verdict& judge(const GroupShape& shape, const collectives::CollectiveRequest& request,
                        const trace::Node& node, uint32_t rank, const std::string& path);
   void join_members(uint32_t rank, trace::GroupId group, uint32_t involved);
@@ -65,6 +89,9 @@ class Analysis {
   bool stepwise_ = false;  ///< some dimension is not analytical
   std::vector<collectives::Group> groups_;
   std::vector<uint32_t> places_;  ///< by group: which of its members' groups it is; the same for all of them
+  bool by_node_ = false;          ///< rules may choose single nodes: no two ranks share a program
+  Program last_;                  ///< of a rank that shares its program with no other
+  std::unordered_map<const void*, Program> programs_;  ///< of those that do
   std::map<std::tuple<uint32_t, CollectiveOp, uint64_t, uint32_t, uint32_t>, Verdict> verdicts_;
   std::set<std::tuple<trace::GroupId, uint32_t, uint32_t>> joined_;
   std::map<std::tuple<trace::GroupId, uint32_t, uint32_t>, uint32_t> lines_;
