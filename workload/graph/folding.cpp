@@ -120,6 +120,8 @@ class Analysis {
       if (node.has_stream) digest.add(uint64_t{node.stream} | uint64_t{1} << 32);
       digest.add(node.delay);
       digest.add(node.num_ops);
+      for (const uint64_t size : node.gemm) digest.add(size);
+      digest.add(node.delay_cycles);
       digest.add(node.tensor_size);
       if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
         collective(rank, node, digest, result);
