@@ -47,6 +47,15 @@ enum class FlowControl : uint8_t { credits, pfc, automatic };
 
 const char* to_string(FlowControl control);
 
+/// Which ways round the queues of a Ring or Mesh go: every second one down, or all up.
+enum class RingDirection : uint8_t { both, one_way };
+/// Which queues the phases of a dimension use: all of them, or one half for the all-gathers and the other
+/// half for the rest.
+enum class PhaseQueues : uint8_t { shared, split };
+
+const char* to_string(RingDirection direction);
+const char* to_string(PhaseQueues queues);
+
 /// The defaults of `implementation`.
 /// One dimension of the hierarchical topology. Dimension 0 is the innermost; rank r has coordinate
 /// (r / product of the inner sizes) % size.
@@ -56,6 +65,9 @@ struct DimensionConfig {
   Rate bandwidth;              ///< per link and direction
   Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops; tree: of the NPUs' own links)
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
+  uint32_t queues = 0;         ///< of chunks; 0: as collectives.queues_per_dimension says
+  RingDirection direction = RingDirection::both;
+  PhaseQueues phase_queues = PhaseQueues::shared;
   Fidelity fidelity = Fidelity::message;
   Switching switching = Switching::cut_through;
   CollectiveUnitConfig collective_unit;  ///< of a Switch dimension
@@ -72,15 +84,24 @@ struct DimensionConfig {
   Rate link_rate() const { return {bandwidth.bytes_per_second * links_per_npu, bandwidth.divisor}; }
 };
 
+/// Links to neighbours that the queues of a Ring or Mesh use: what Shape::links_at_once() wants.
+uint32_t neighbour_links_used(const DimensionConfig& dimension, uint32_t queues_per_dimension);
+
 /// As the notation writes it: "Ring(4)", "Clos(hosts=4,leaves=4,spines=2)".
 std::string print_dimension(const DimensionConfig& dimension);
 
 struct NpuConfig {
-  double peak_flops = 0;        ///< FLOP/s; 0: the roofline's compute side is off
-  double memory_bandwidth = 0;  ///< B/s for the roofline; 0: the memory side is off
-  bool roofline = false;        ///< true: num_ops and tensor_size replace recorded durations
-  uint32_t cpu_slots = 1;       ///< CPU operations at once
-  uint32_t compute_slots = 1;   ///< GPU compute operations at once
+  double peak_flops = 0;           ///< FLOP/s; 0: the roofline's compute side is off
+  double memory_bandwidth = 0;     ///< B/s for the roofline; 0: the memory side is off
+  bool roofline = false;           ///< true: num_ops and tensor_size replace recorded durations
+  uint32_t cpu_slots = 1;          ///< CPU operations at once
+  uint32_t compute_slots = 1;      ///< GPU compute operations at once
+  std::string model = "roofline";  ///< roofline | systolic: what times matrix products
+  uint32_t rows = 128;             ///< systolic: of the array of processing elements
+  uint32_t cols = 128;
+  std::string dataflow = "ws";  ///< systolic: os | ws | is | ws_tpu
+  std::string clock = "1 GHz";  ///< systolic
+  double clock_hz = 1e9;        ///< `clock` as a number
   std::string implementation = kDefaultNpuModel;
 };
 
@@ -216,14 +237,17 @@ struct ExpectConfig {
 };
 
 enum class ReductionKind : uint8_t { none, fixed_bandwidth, hbm };
-enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis, themis_flex };
-constexpr int kCollectiveOrders = 5;
+enum class CollectiveOrder : uint8_t { baseline, local_bw_aware, round_robin, themis, themis_flex, enhanced };
+constexpr int kCollectiveOrders = 6;
 enum class CollectiveScheduling : uint8_t { lifo, fifo, priority };
+/// Where collectives.scheduling decides: when chunks leave the ready queue, or in every queue of every phase.
+enum class SchedulingScope : uint8_t { every_phase, issue };
 enum class DimensionScheduling : uint8_t { fifo, rg, smallest_first, less_remaining_phase_first };
 
 const char* to_string(ReductionKind kind);  ///< as the configuration writes it; fixed_bandwidth: "bandwidth"
 const char* to_string(CollectiveOrder order);
 const char* to_string(CollectiveScheduling scheduling);
+const char* to_string(SchedulingScope scope);
 const char* to_string(DimensionScheduling scheduling);
 
 /// The value of `chunks: auto`: the plan chooses the number (workload/collectives/auto_chunks.h).
@@ -265,7 +289,9 @@ struct CollectivesConfig {
   uint32_t queues_per_dimension = 1;
   uint32_t direct_window = 0;  ///< messages of a direct round in flight; 0: all
   CollectiveOrder order = CollectiveOrder::local_bw_aware;
+  uint32_t scatter_dimensions = 1;  ///< order enhanced: dimensions, from 0 on, that reduce-scatter
   CollectiveScheduling scheduling = CollectiveScheduling::lifo;  ///< between collectives
+  SchedulingScope scheduling_scope = SchedulingScope::every_phase;
   DimensionScheduling dimension_scheduling =
       DimensionScheduling::fifo;  ///< between the chunks of a dimension's queue
   uint32_t dispatch_threshold =

@@ -294,8 +294,9 @@ double dimension_bisection(const Config& config, size_t dimension) {
   const DimensionConfig& d = config.fabric_dimensions()[dimension];
   const uint64_t n = d.size;
   if (n < 2) return 0;
-  // With one queue messages go round in one direction only.
-  const uint64_t crossing = Shape(d).crossing_links(config.collectives.queues_per_dimension == 1);
+  // With one queue, or where all go one way, messages go round in one direction only.
+  const uint32_t queues = d.queues != 0 ? d.queues : config.collectives.queues_per_dimension;
+  const uint64_t crossing = Shape(d).crossing_links(queues == 1 || d.direction == RingDirection::one_way);
   double cut = d.link_rate().value() * static_cast<double>(crossing);
   for (uint32_t l = 1; d.tree != nullptr && l < d.tree->height(); ++l)
     cut = std::min(cut, static_cast<double>(n / 2) * d.tree->uplinks(l) / d.tree->subtree(l) *
@@ -319,7 +320,8 @@ std::string describe_text(const Config& config) {
   for (size_t d = 0; d < config.fabric_dimensions().size(); ++d) {
     const DimensionConfig& dim = config.fabric_dimensions()[d];
     const Shape shape(dim);
-    const uint32_t used = shape.links_at_once(dim.size, config.collectives.queues_per_dimension);
+    const uint32_t used =
+        shape.links_at_once(dim.size, neighbour_links_used(dim, config.collectives.queues_per_dimension));
     const double per_npu = dim.size > 1 ? dim.link_rate().value() * used : 0;
     const double cut = dimension_bisection(config, d);
     out += fmt::format("dimension {}: {}, {} fidelity, {}\n", d, print_dimension(dim),
@@ -358,10 +360,14 @@ std::string describe_text(const Config& config) {
     out += "\n";
   }
   out += fmt::format(
-      "NPU: peak {}, memory {} for the roofline{}\n",
+      "NPU: peak {}, memory {} for the roofline{}{}\n",
       config.npu.peak_flops > 0 ? print_compute(config.npu.peak_flops) : "none",
       config.npu.memory_bandwidth > 0 ? print_bandwidth_value(config.npu.memory_bandwidth) : "none",
-      config.npu.roofline ? " (which replaces recorded durations)" : "");
+      config.npu.roofline ? " (which replaces recorded durations)" : "",
+      config.npu.model == "systolic"
+          ? fmt::format("; matrix products on a systolic array of {} x {}, {}, {}", config.npu.rows,
+                        config.npu.cols, config.npu.dataflow, config.npu.clock)
+          : "");
   out += fmt::format("HBM: {} model, {}, {}, {}\n", config.hbm.model, shown_bandwidth(config.hbm.bandwidth),
                      print_time(config.hbm.latency),
                      config.hbm.capacity > 0 ? print_size(config.hbm.capacity) : "unlimited capacity");

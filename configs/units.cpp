@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -437,6 +439,26 @@ double parse_bandwidth_value(std::string_view text) {
   const Parsed parsed = parse(text, UnitKind::bandwidth);
   return to_double(text, parsed.written, parsed.unit->exp10, parsed.unit->exp2,
                    allowed_units(UnitKind::bandwidth));
+}
+
+double parse_clock(std::string_view text) {
+  const std::string whole(text);
+  char* end = nullptr;
+  const double value = std::strtod(whole.c_str(), &end);
+  std::string unit(end);
+  unit.erase(0, std::min(unit.find_first_not_of(' '), unit.size()));
+  const double factor = unit == "Hz"    ? 1
+                        : unit == "kHz" ? 1e3
+                        : unit == "MHz" ? 1e6
+                        : unit == "GHz" ? 1e9
+                                        : 0;
+  const double hz = value * factor;
+  if (end == whole.c_str() || factor == 0 || !(hz >= 1) || hz > 1e12)
+    throw UserError(ExitCode::usage,
+                    fmt::format("`{}` is no clock; give a number with Hz, kHz, MHz or GHz, from 1 Hz to 1000 "
+                                "GHz, for example \"1 GHz\"",
+                                whole));
+  return hz;
 }
 
 uint64_t parse_integer(std::string_view whole) {

@@ -31,8 +31,9 @@ Picoseconds parse_time(std::string_view text);  ///< ps, ns, us, ms, s; whole pi
 double parse_compute(
     std::string_view text);  ///< FLOP/s: FLOPS .. EFLOPS (or FLOP/s .. EFLOP/s), nearest double
 double parse_bandwidth_value(std::string_view text);  ///< as parse_bandwidth, in B/s as the nearest double
-uint64_t parse_integer(std::string_view text);        ///< a whole number without a unit
-double parse_number(std::string_view text);           ///< a number without a unit, nearest double
+double parse_clock(std::string_view text);      ///< Hz: Hz, kHz, MHz, GHz; 1 Hz to 1000 GHz, nearest double
+uint64_t parse_integer(std::string_view text);  ///< a whole number without a unit
+double parse_number(std::string_view text);     ///< a number without a unit, nearest double
 
 /// The shortest text that the parser of the same kind reads back to exactly the same value.
 std::string print_bandwidth(Rate rate);

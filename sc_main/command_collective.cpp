@@ -488,7 +488,8 @@ void add_collective_command(CLI::App& app, Action& action) {
   add("--chunks", o.chunks, "N", "Chunks of a collective, or auto (default): as many, up to 4, as pay");
   add("--active-chunks", o.active_chunks, "N", "Chunks at once in a dimension (default: 1)");
   add("--queues", o.queues, "N", "Queues a dimension; 2: both directions of a ring (default: 1)");
-  add("--order", o.order, "ORDER", "baseline, local_bw_aware (default), round_robin, themis or themis_flex");
+  add("--order", o.order, "ORDER",
+      "baseline, local_bw_aware (default), enhanced, round_robin, themis or themis_flex");
   add("--scheduling", o.scheduling, "NAME", "lifo (default), fifo or priority");
   add("--dimension-scheduling", o.dimension_scheduling, "NAME",
       "fifo (default), rg, smallest_first or less_remaining_phase_first");

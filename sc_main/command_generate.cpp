@@ -4,16 +4,19 @@
 #include "sc_main/command_generate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "configs/notation.h"
 #include "configs/units.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
+#include "sc_main/generate_models.h"
 #include "sc_main/generate_moe.h"
 #include "sc_main/text_options.h"
 #include "workload/generate/collective.h"
@@ -26,9 +29,72 @@ struct LlmOptions {
   generate::LlmConfig config;
   std::string out;
   std::string name = "llm";
+  std::string preset, bucket = "layer", recompute = "none";
+  bool no_overlap = false, describe = false;
+  std::set<std::string> given;  ///< of the options that a preset has values for
 };
 
-ExitCode llm(const LlmOptions& options) {
+void print_figures(const generate::LlmConfig& config) {
+  const generate::LlmFigures f = generate::describe_llm(config);
+  print(fmt::format("model    {} parameters, {} of a rank\n", grouped(f.parameters),
+                    grouped(f.rank_parameters)));
+  print(fmt::format("compute  {:.4g} FLOP a step of the model, {:.4g} with what is computed again\n",
+                    f.model_flop, f.hardware_flop));
+  print(fmt::format(
+      "memory   a rank keeps {:.4g} B of activations a layer and microbatch, and {:.4g} B of weights, "
+      "gradients and optimizer state\n",
+      f.activation_bytes, f.state_bytes));
+  print(fmt::format(
+      "network  a rank and step: tensor parallel {} B, between stages {} B, data parallel {} B\n",
+      grouped(f.tensor_parallel_bytes), grouped(f.pipeline_bytes), grouped(f.data_parallel_bytes)));
+  if (config.pp > 1) print(fmt::format("bubble   {:.4g} of a step without communication\n", f.bubble));
+}
+
+/// The preset's sizes where the command line gives none.
+void take_preset(generate::LlmConfig& c, const LlmOptions& options) {
+  generate::LlmConfig published = c;
+  generate::apply_preset(published, options.preset);
+  const auto given = [&](const char* name) { return options.given.count(name) != 0; };
+  if (!given("--layers")) c.layers = published.layers;
+  if (!given("--hidden")) c.hidden = published.hidden;
+  if (!given("--seq")) c.seq = published.seq;
+  if (!given("--vocab")) c.vocab = published.vocab;
+  // With more tensor parallel ranks than heads there are as many heads as ranks.
+  if (!given("--heads") && !given("--hidden") && c.tp != 0 && published.heads % c.tp == 0)
+    c.heads = published.heads;
+}
+
+generate::LlmConfig resolved(const LlmOptions& options) {
+  generate::LlmConfig c = options.config;
+  if (!options.preset.empty()) take_preset(c, options);
+  if (options.bucket == "layer") {
+    c.bucket = 0;
+  } else if (options.bucket == "all") {
+    c.bucket = ~uint64_t{0};
+  } else {
+    try {
+      c.bucket = parse_size(options.bucket);
+    } catch (const UserError& e) {
+      throw UserError(ExitCode::usage, fmt::format("--bucket: {}, or `layer` or `all`", e.what()));
+    }
+  }
+  using Recompute = generate::LlmConfig::Recompute;
+  c.recompute = options.recompute == "full"        ? Recompute::full
+                : options.recompute == "selective" ? Recompute::selective
+                                                   : Recompute::none;
+  c.overlap = !options.no_overlap;
+  return c;
+}
+
+ExitCode llm(LlmOptions options) {
+  options.config = resolved(options);
+  if (options.describe) {
+    print_figures(options.config);
+    return ExitCode::done;
+  }
+  if (options.out.empty())
+    throw UserError(ExitCode::usage,
+                    "--out is missing: give the folder of the traces, or --describe to see the model only");
   if (options.name.empty() || options.name.find('/') != std::string::npos)
     throw UserError(
         ExitCode::usage,
@@ -148,6 +214,7 @@ void add_generate_command(CLI::App& app, Action& action) {
       "programs");
   add_collective(*generate, action);
   add_generate_moe(*generate, action);
+  add_generate_models(*generate, action);
   auto options = std::make_shared<LlmOptions>();
   generate::LlmConfig& c = options->config;
   CLI::App* command = generate->add_subcommand(
@@ -172,12 +239,22 @@ void add_generate_command(CLI::App& app, Action& action) {
       "--sequence-parallel", c.sequence_parallel,
       "Cut activations along the sequence: all-gather and reduce-scatter in place of all-reduce");
   add("--zero", c.zero, "ZeRO stage: 0, 1, 2 or 3");
+  add("--preset", options->preset,
+      fmt::format("Sizes of a published model, which other options replace: {}",
+                  fmt::join(generate::llm_presets(), ", ")));
+  add("--steps", c.steps, "Training steps; each is an iteration of the trace");
+  add("--virtual-stages", c.virtual_stages, "Chunks of layers a stage (interleaved pipeline)");
+  add("--recompute", options->recompute, "What the backward pass computes again: none, selective or full")
+      ->check(CLI::IsMember({"none", "selective", "full"}));
+  add("--bucket", options->bucket,
+      "Gradients are reduced when SIZE bytes are there, at each `layer`, or `all` at once");
+  command->add_flag("--no-overlap", options->no_overlap,
+                    "Collectives wait for the compute before them, and compute waits for them");
+  command->add_flag("--describe", options->describe, "Print the model's figures by formula; write nothing");
   add("--order", c.order, "Coordinates of a rank, fastest first");
   command->add_flag("--classes", c.classes,
                     "One program a stage and DIR/NAME.classes.json, in place of a trace a rank");
-  command->add_option("--out", options->out, "Folder of the traces; it is created")
-      ->required()
-      ->type_name("DIR");
+  command->add_option("--out", options->out, "Folder of the traces; it is created")->type_name("DIR");
   add("--name", options->name, "Files are DIR/NAME.<rank>.et and DIR/NAME.groups.json");
   command->footer(
       "Examples:\n"
@@ -185,7 +262,11 @@ void add_generate_command(CLI::App& app, Action& action) {
       "4 --out trace\n"
       "  weft generate llm --tp 8 --dp 16 --layers 32 --hidden 4096 --batch 128 --zero 3 --sequence-parallel "
       "--out trace");
-  command->callback([options, &action] { action = [options] { return llm(*options); }; });
+  command->callback([options, command, &action] {
+    for (const char* name : {"--layers", "--hidden", "--heads", "--seq", "--vocab"})
+      if (command->count(name) != 0) options->given.insert(name);
+    action = [options] { return llm(*options); };
+  });
 }
 
 }  // namespace weft::cli

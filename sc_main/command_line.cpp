@@ -24,6 +24,7 @@
 #include "sc_main/command_import.h"
 #include "sc_main/command_machine.h"
 #include "sc_main/command_memory.h"
+#include "sc_main/command_paper.h"
 #include "sc_main/command_pool.h"
 #include "sc_main/command_record.h"
 #include "sc_main/command_replay.h"
@@ -155,6 +156,7 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
   add_schema_command(app, action);
   add_generate_command(app, action);
   add_trace_command(app, action);
+  add_paper_command(app, action);
   add_import_command(app, action);
   add_astra_command(app, action);
 }

@@ -135,7 +135,7 @@ Picoseconds FullExchanges::carried(const Running& running, const MessageId& id) 
   const uint32_t me = view.me;
   const collectives::Exchange kind = phase.exchanges[id.round];
   const bool senders = kind == collectives::Exchange::gathered;
-  const bool reverse = (id.chunk % config_.collectives.queues_per_dimension & 1) != 0;
+  const bool reverse = collectives::goes_down(config_, *view.axis, phase.op, id.chunk);
   const uint32_t upwards = reverse ? (n - 1) / 2 : n / 2;
   // The receivers of what passes member i's upward last link are i and those above; q above there are as many
   // messages to as senders are at least q nearer than the farthest: reach - q. Likewise by sender.

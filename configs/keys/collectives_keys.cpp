@@ -66,13 +66,26 @@ constexpr KeyRow kCollectivesKeys[] = {
               "reduce-scatter, all-gather)"},
              {"themis_flex",
               "as themis, but the all-gathers of an all-reduce have a greedy order of their own instead of "
-              "the reverse of the reduce-scatters (for chunks that divide evenly over the members)"}}),
+              "the reverse of the reduce-scatters (for chunks that divide evenly over the members)"},
+             {"enhanced",
+              "all-reduce as in ASTRA-sim 1.0's paper: reduce-scatter in the first `scatter_dimensions`, an "
+              "all-reduce in each other dimension, all-gather back"}}),
      in_collectives<&CollectivesConfig::order>, "Order in which a collective's phases visit the dimensions."},
+    {"scatter_dimensions", Type::integer, "1", from(1, 32),
+     in_collectives<&CollectivesConfig::scatter_dimensions>,
+     "With `order: enhanced`: how many dimensions, from dimension 0 on, an all-reduce scatters over. A "
+     "collective that none of them takes part in all-reduces in each of its dimensions in turn."},
     {"scheduling", Type::choice, "lifo",
      one_of({{"lifo", "the newest collective first"},
              {"fifo", "the oldest collective first"},
              {"priority", "by the trace's priority"}}),
      in_collectives<&CollectivesConfig::scheduling>, "Which of several waiting collectives runs first."},
+    {"scheduling_scope", Type::choice, "every_phase",
+     one_of({{"every_phase", "in the ready queue and in every queue of every phase"},
+             {"issue", "in the ready queue only; the queues of the phases are served in order of arrival"}}),
+     in_collectives<&CollectivesConfig::scheduling_scope>,
+     "Where `scheduling` and priorities decide. The ready queue holds chunks that `dispatch_threshold` keeps "
+     "back."},
     {"dimension_scheduling", Type::choice, "fifo",
      one_of({{"fifo", "in the order of arrival"},
              {"rg", "reduce-scatter and all-gather in turn"},

@@ -74,6 +74,12 @@ inline constexpr int kEnumerators<CollectiveOrder> = kCollectiveOrders;
 template <>
 inline constexpr int kEnumerators<CollectiveScheduling> = 3;
 template <>
+inline constexpr int kEnumerators<SchedulingScope> = 2;
+template <>
+inline constexpr int kEnumerators<RingDirection> = 2;
+template <>
+inline constexpr int kEnumerators<PhaseQueues> = 2;
+template <>
 inline constexpr int kEnumerators<DimensionScheduling> = 4;
 template <>
 inline constexpr int kEnumerators<LibraryKind> = 3;

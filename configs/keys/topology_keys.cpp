@@ -135,12 +135,24 @@ constexpr KeyRow kDimensionKeys[] = {
      "Switch: the NPU's port. Either this or `bandwidth_per_npu` is required."},
     {"bandwidth_per_npu", Type::bandwidth, kOptional, kAnyBandwidth, no_field,
      "Bandwidth of all links of an NPU in the dimension together, instead of `bandwidth`. It is the link's "
-     "bandwidth times `links_per_npu` times (Ring and Mesh: `collectives.queues_per_dimension`; "
+     "bandwidth times `links_per_npu` times (Ring and Mesh: the queues, 1 with `direction: one_way`; "
      "FullyConnected(n): n-1; Switch: 1)."},
     {"latency", Type::time, "500 ns", from("0 ns", "1 s"), field<&DimensionConfig::latency>,
      "Latency of a hop. From NPU to NPU: Ring, Mesh and FullyConnected one hop; Switch two."},
     {"links_per_npu", Type::integer, "1", from(1, 1024), field<&DimensionConfig::links_per_npu>,
      "Parallel links in place of each link. They multiply `bandwidth`."},
+    {"queues", Type::integer, "auto", from(1, 64).or_word("auto"), field_if_set<&DimensionConfig::queues>,
+     "Scheduling queues of the dimension. A chunk stays in one queue. `auto`: "
+     "`collectives.queues_per_dimension` on a Ring or Mesh, else 1."},
+    {"direction", Type::choice, "both",
+     one_of(
+         {{"both", "every second queue goes down, to lower coordinates"}, {"one_way", "all queues go up"}}),
+     field_if_set<&DimensionConfig::direction>, "Which ways the queues of a Ring or Mesh go."},
+    {"phase_queues", Type::choice, "shared",
+     one_of({{"shared", "every phase uses all queues"},
+             {"split", "all-gathers use the second half of the queues, other phases the first half"}}),
+     field_if_set<&DimensionConfig::phase_queues>,
+     "Which queues of the dimension a phase uses. `split` needs an even number of queues."},
     {"fidelity", Type::choice, "message",
      one_of({{"analytical",
               "latency of the way + bytes / its slowest link; only the first and the last link of the way "

@@ -70,6 +70,21 @@ void check_unit(Resolution& r, const DimensionConfig& dimension, const RawValues
                            print_value(*buffer, unit.buffer), print_value(*segment, unit.segment)));
 }
 
+void check_queues(Resolution& r, const DimensionConfig& dimension, const RawValues& raw, size_t entry,
+                  const std::string& name) {
+  if (dimension.phase_queues == PhaseQueues::shared) return;
+  const bool neighbours = Shape(dimension).joins_neighbours();
+  const uint32_t queues = dimension.queues != 0 ? dimension.queues
+                          : neighbours          ? r.config.collectives.queues_per_dimension
+                                                : 1;
+  if (queues % 2 == 0) return;
+  const auto at = raw.find(find_key("topology.dimensions[].phase_queues"));
+  r.errors.add(
+      at != raw.end() ? at->second.origin : r.raw.dimension_origins[entry], name + ".phase_queues",
+      fmt::format("'split' needs an even number of queues, and the dimension has {}; set `queues: 2`",
+                  queues));
+}
+
 /// The bandwidth of a link, of which an entry has one of two keys: the value that was written, or null after
 /// an error, which has been reported.
 const RawValue* resolve_bandwidth(Resolution& r, DimensionConfig& dimension, size_t entry,
@@ -97,7 +112,8 @@ const RawValue* resolve_bandwidth(Resolution& r, DimensionConfig& dimension, siz
   if (has_link) return &raw.at(link);
   const Rate total = std::get<Rate>(raw.at(per_npu).value);
   const uint64_t links =
-      uint64_t{Shape(dimension).links_at_once(dimension.size, r.config.collectives.queues_per_dimension)} *
+      uint64_t{Shape(dimension).links_at_once(
+          dimension.size, neighbour_links_used(dimension, r.config.collectives.queues_per_dimension))} *
       dimension.links_per_npu;
   try {
     dimension.bandwidth = divided(total, links);
@@ -123,6 +139,7 @@ void resolve_dimension(Resolution& r, size_t d, size_t entry) {
     else if (!key.optional)
       key.set(dimension, default_of(key));
   }
+  check_queues(r, dimension, raw, entry, name);
   const RawValue* const written = resolve_bandwidth(r, dimension, entry, name);
   if (written == nullptr) return;
   const bool tree = !r.tree && r.trees[d].has_value();

@@ -185,6 +185,12 @@ void resolve_packet(Resolution& r) {
 }
 
 void check_roofline(Resolution& r) {
+  try {
+    r.config.npu.clock_hz = parse_clock(r.config.npu.clock);
+  } catch (const UserError& e) {
+    const RawValue* raw = r.find("npu.clock");
+    r.errors.add(raw != nullptr ? raw->origin : r.end, "npu.clock", e.what());
+  }
   if (r.config.npu.roofline && r.config.npu.peak_flops == 0 && r.config.npu.memory_bandwidth == 0 &&
       r.raw.broken.empty()) {
     const RawValue* raw = r.find("npu.roofline");

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "configs/units.h"
+#include "sc_main/svg/svg.h"
 
 namespace weft::calibrate {
 namespace {
@@ -17,39 +18,7 @@ constexpr double kWidth = 820, kLeft = 70, kRight = 30;
 constexpr double kTop = 46, kTimes = 330, kGap = 34, kErrors = 110, kBottom = 48;
 constexpr size_t kColours = 4;
 
-constexpr const char* kStyle =
-    "<style>\n"
-    "  "
-    "svg{--ink:#1a1d21;--soft:#667;--grid:#dde1e6;--page:#fff;--c0:#0b62c4;--c1:#b3470b;--c2:#0a7a4d;--c3:#"
-    "7b2fb5}\n"
-    "  @media (prefers-color-scheme:dark){svg{--ink:#e8eaed;--soft:#9aa3ad;--grid:#3a4048;--page:#16191d;"
-    "--c0:#6cb0ff;--c1:#ffab70;--c2:#5fd3a0;--c3:#cf9cff}}\n"
-    "  .page{fill:var(--page)} text{fill:var(--ink);font:12px Helvetica,Arial,sans-serif}\n"
-    "  .title{font-size:15px;font-weight:bold} .soft{fill:var(--soft)} .small{font-size:10px}\n"
-    "  .grid{stroke:var(--grid);stroke-width:1;fill:none} "
-    ".axis{stroke:var(--soft);stroke-width:1;fill:none}\n"
-    "  .change{stroke:var(--soft);stroke-width:1;stroke-dasharray:4 3;fill:none}\n"
-    "  .line{fill:none;stroke-width:1.8} .open{fill:var(--page);stroke-width:1.6}\n"
-    "  .s0{stroke:var(--c0)} .s1{stroke:var(--c1)} .s2{stroke:var(--c2)} .s3{stroke:var(--c3)}\n"
-    "  .f0{fill:var(--c0)} .f1{fill:var(--c1)} .f2{fill:var(--c2)} .f3{fill:var(--c3)}\n"
-    "</style>\n";
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      out += c;
-  }
-  return out;
-}
+using svg::escaped;
 
 /// "1 KiB" at powers of two, as sizes are written.
 std::string size_label(double bytes) {
@@ -79,13 +48,7 @@ class Plot {
   }
 
   std::string draw(const std::string& title) const {
-    std::string out = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:g} {:g}\" role=\"img\" "
-        "aria-label=\"{}\">\n",
-        kWidth, height(), escaped(title));
-    out += kStyle;
-    out += fmt::format("<rect class=\"page\" width=\"{:g}\" height=\"{:g}\"/>\n", kWidth, height());
-    out += fmt::format("<text class=\"title\" x=\"{:g}\" y=\"20\">{}</text>\n", kLeft, escaped(title));
+    std::string out = svg::begin(title, kWidth, height(), kLeft);
     out += axes() + changes();
     for (size_t i = 0; i < curves_.size(); ++i) out += curve(curves_[i], i % kColours);
     return out + legend() + "</svg>\n";

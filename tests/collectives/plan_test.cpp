@@ -72,6 +72,59 @@ TEST(Plan, OrderOfPhases) {
             "all_reduce0 all_reduce2 all_reduce3");
 }
 
+TEST(Plan, EnhancedScattersOverTheFirstDimensionsOnly) {
+  Config config = machine({4, 1, 2, 3});
+  config.collectives.order = CollectiveOrder::enhanced;
+  const Group world;
+  const auto of = [&](uint32_t scatter, uint32_t involved, CollectiveOp op) {
+    config.collectives.scatter_dimensions = scatter;
+    PlanBuilder plans(config);
+    CollectiveRequest request = ask(op, 1000, world);
+    request.involved_dimensions = involved;
+    return order(*plans.plan(request));
+  };
+  EXPECT_EQ(of(1, ~0u, CollectiveOp::all_reduce), "reduce_scatter0 all_reduce2 all_reduce3 all_gather0");
+  EXPECT_EQ(of(3, ~0u, CollectiveOp::all_reduce),
+            "reduce_scatter0 reduce_scatter2 all_reduce3 all_gather2 all_gather0");
+  // All of them: as local_bw_aware.
+  EXPECT_EQ(of(32, ~0u, CollectiveOp::all_reduce),
+            "reduce_scatter0 reduce_scatter2 all_reduce3 all_gather2 all_gather0");
+  EXPECT_EQ(of(1, 0b1100, CollectiveOp::all_reduce), "all_reduce2 all_reduce3");
+  EXPECT_EQ(of(1, 0b101, CollectiveOp::all_reduce), "reduce_scatter0 all_reduce2 all_gather0");
+  EXPECT_EQ(of(1, 0b1, CollectiveOp::all_reduce), "all_reduce0");
+  // Only all-reduces differ.
+  EXPECT_EQ(of(1, ~0u, CollectiveOp::all_to_all), "all_to_all0 all_to_all2 all_to_all3");
+}
+
+TEST(Plan, QueuesOfADimension) {
+  Config config = machine({4, 4, 8});
+  config.collectives.queues_per_dimension = 2;
+  config.dimensions[1].queues = 4;
+  config.dimensions[1].phase_queues = PhaseQueues::split;
+  config.dimensions[2].kind = DimensionKind::switch_;
+  config.dimensions[2].queues = 3;
+  const Axis rings{0, 1, 4, {}, 0, 1};
+  const Axis split{1, 4, 4, {}, 0, 2};
+  const Axis switches{2, 16, 8, {}, 0, 4};
+  EXPECT_EQ(queues_of(config, rings), 2u);
+  EXPECT_EQ(queues_of(config, switches), 3u);
+  EXPECT_EQ(queues_of(config, Axis{Axis::kFlat, 1, 4, {0, 1, 2, 3}, 0, 7}), 1u);
+  EXPECT_EQ(most_queues(config), 4u);
+  // Every second queue goes down; all-gathers have the second half of the queues to themselves.
+  std::string used;
+  for (uint32_t chunk = 0; chunk < 4; ++chunk) {
+    for (const CollectiveOp op : {CollectiveOp::reduce_scatter, CollectiveOp::all_gather}) {
+      const uint32_t queue = queues_of_phase(config, split, op).of(chunk);
+      used += std::to_string(queue) + (goes_down(config, split, queue) ? "- " : "+ ");
+    }
+  }
+  EXPECT_EQ(used, "0+ 2+ 1- 3- 0+ 2+ 1- 3- ");
+  EXPECT_EQ(directions_of(config, config.dimensions[1]), 2u);
+  config.dimensions[1].direction = RingDirection::one_way;
+  EXPECT_FALSE(goes_down(config, split, CollectiveOp::reduce_scatter, 1));
+  EXPECT_EQ(directions_of(config, config.dimensions[1]), 1u);
+}
+
 TEST(Plan, InvolvedDimensions) {
   const Config config = machine({4, 2, 3});
   PlanBuilder plans(config);

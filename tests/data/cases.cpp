@@ -288,6 +288,14 @@ DataCase random_case(std::mt19937_64& random, bool units) {
     if (random() % 3 == 0) unit.reduction_bandwidth = {200000000000ull, 1};
     if (random() % 3 == 0) unit.latency = 70000;
   }
+  // Queues and directions of ASTRA-sim 1.0, and where collectives are put in order.
+  k.scatter_dimensions = 1 + static_cast<uint32_t>(random() % 3);
+  k.scheduling_scope = static_cast<SchedulingScope>(random() % 2);
+  for (DimensionConfig& d : c.config.dimensions) {
+    if (random() % 3 == 0) d.queues = 1 + static_cast<uint32_t>(random() % 4);
+    if (random() % 4 == 0) d.direction = RingDirection::one_way;
+    if (d.queues % 2 == 0 && d.queues != 0) d.phase_queues = static_cast<PhaseQueues>(random() % 2);
+  }
   return c;
 }
 

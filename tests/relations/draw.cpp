@@ -243,7 +243,7 @@ void draw_collective_keys(Random& random, Machine& machine, const CollectiveLimi
   if (limits.orders) {
     if (random.chance(40))
       keys["collectives.order"] =
-          random.pick({"baseline", "local_bw_aware", "round_robin", "themis", "themis_flex"});
+          random.pick({"baseline", "local_bw_aware", "enhanced", "round_robin", "themis", "themis_flex"});
     if (random.chance(40)) keys["collectives.scheduling"] = random.pick({"lifo", "fifo", "priority"});
     if (random.chance(25))
       keys["collectives.dimension_scheduling"] =

@@ -223,9 +223,10 @@ std::vector<AxisCost> axis_costs(const Config& config, const CollectivePlan& pla
     axes[a].again = cost.again;
     axes[a].one_way = cost.one_way;
     const Axis& axis = plan.axes()[a];
-    const uint32_t queues = queues_of(config, axis);
-    axes[a].at_once = c.active_chunks_per_dimension * queues;
-    if (plan.phases()[p].algorithm == ring_algorithm()) axes[a].directions = std::min(2u, queues);
+    axes[a].at_once = c.active_chunks_per_dimension * queues_of(config, axis);
+    if (plan.phases()[p].algorithm == ring_algorithm())
+      axes[a].directions =
+          axis.dimension == Axis::kFlat ? 1 : directions_of(config, config.dimensions[axis.dimension]);
   }
   return axes;
 }

@@ -25,12 +25,12 @@ double port_rate(const Config& config, const CollectivePlan& plan, const Axis& a
   const double link = d.link_rate().value();
   const Shape shape(d);
   if (!shape.wraps() || !axis.values.empty()) return link * shape.links();
-  // On a whole Ring the ring algorithm sends in as many directions as there are queues.
+  // On a whole Ring the ring algorithm sends in the directions that the queues have.
   for (const PhasePlan& phase : plan.phases()) {
     if (phase.axis == axis_index && std::string(phase.algorithm->name()) != "ring")
       return link * shape.links();
   }
-  return link * std::min(shape.links(), config.collectives.queues_per_dimension);
+  return link * std::min(shape.links(), directions_of(config, d));
 }
 
 /// Latency from member `from` of the axis to the farthest one, by the shortest way.

@@ -14,7 +14,7 @@ namespace weft::collectives {
 /// What no execution can beat, whatever the schedule: the bytes each member must send or receive over its
 /// ports, the bytes that must cross a cut between the slices of each dimension, and the latency to the
 /// farthest member. Ports count as the algorithm may use them: a Ring dimension that runs `ring` has
-/// queues_per_dimension directions, any other two. What members must send goes through their DMA
+/// as many directions as its queues have, any other two. What members must send goes through their DMA
 /// (nmu.injection_bandwidth). Switches that reduce (in_switch) spare an all-reduce all
 /// bytes but the contribution out of and the result into every member. On a graph, or where ranks or
 /// dimensions are remapped, the ports of an NPU are all its physical links.

@@ -47,8 +47,8 @@ CollectiveEngine::Queue& CollectiveEngine::queue_of(const Active& active, uint32
 }
 
 bool CollectiveEngine::reversed(const Active& active, uint32_t chunk, uint32_t phase) const {
-  const Axis& axis = active.plan->axes()[active.plan->phases(chunk)[phase].axis];
-  return goes_down(chunk, queues_of(config_, axis));
+  const PhasePlan& planned = active.plan->phases(chunk)[phase];
+  return goes_down(config_, active.plan->axes()[planned.axis], planned.op, chunk);
 }
 
 void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePlan> plan, int32_t priority,
@@ -132,8 +132,14 @@ void CollectiveEngine::enqueue(Active& active, uint32_t chunk_index) {
   chunk.status = Status::waiting;
   chunk.since = port_.now();
   Queue& queue = queue_of(active, chunk_index, chunk.phase);
-  const Waiting entry{
-      key_of(active), preference(active, chunk_index), chunk.since, active.stream, chunk_index, &active};
+  // With the scope `issue` the queues of the phases are served in order of arrival.
+  const bool ordered = config_.collectives.scheduling_scope == SchedulingScope::every_phase;
+  const Waiting entry{ordered ? key_of(active) : 0,
+                      preference(active, chunk_index),
+                      chunk.since,
+                      active.stream,
+                      chunk_index,
+                      &active};
   if (queue.head == queue.waiting.size()) {
     queue.waiting.clear();
     queue.head = 0;

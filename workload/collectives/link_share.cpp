@@ -29,11 +29,11 @@ class PhaseLinks {
   /// At most so many at once: those that one chunk's rounds use, times the chunks at once, but no more than
   /// there are.
   uint32_t at_once(uint32_t chunks) const {
-    const uint32_t queues = queues_of(config_, axis_);
+    const uint32_t queues = queues_of_phase(config_, axis_, phase_.op).count;
     std::set<uint32_t> all;
     uint32_t most = 0;  // in one round
     for (uint32_t chunk = 0; chunk < std::min(chunks, std::max(2u, queues)); ++chunk) {
-      most = std::max(most, links(goes_down(chunk, queues), chunk, all));
+      most = std::max(most, links(goes_down(config_, axis_, phase_.op, chunk), chunk, all));
     }
     const uint32_t running = std::min(chunks, queues * config_.collectives.active_chunks_per_dimension);
     return std::min<uint64_t>(all.size(), uint64_t{most} * running);

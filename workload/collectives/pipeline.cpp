@@ -18,7 +18,7 @@ class Pipeline {
   Pipeline(const Config& config, const CollectivePlan& plan)
       : config_(config),
         plan_(plan),
-        directions_(config.collectives.queues_per_dimension),
+        directions_(most_queues(config)),
         queues_(plan.axes().size() * directions_),
         phase_(plan.chunks(), 0) {}
 
@@ -51,8 +51,9 @@ class Pipeline {
   const PhasePlan& phase(uint32_t chunk) const { return plan_.phases(chunk)[phase_[chunk]]; }
 
   Queue& queue_of(uint32_t chunk) {
-    const uint32_t axis = phase(chunk).axis;
-    return queues_[axis * directions_ + chunk % queues_of(config_, plan_.axes()[axis])];
+    const PhasePlan& planned = phase(chunk);
+    return queues_[planned.axis * directions_ +
+                   queues_of_phase(config_, plan_.axes()[planned.axis], planned.op).of(chunk)];
   }
 
   void enter(uint32_t chunk) {

@@ -11,6 +11,12 @@
 
 namespace weft::collectives {
 
+uint32_t most_queues(const Config& config) {
+  uint32_t most = config.collectives.queues_per_dimension;
+  for (const DimensionConfig& d : config.dimensions) most = std::max(most, queues_of(config, d));
+  return most;
+}
+
 void CollectivePlan::views(uint32_t rank, std::vector<AxisView>& out) const {
   out.clear();
   for (const Axis& axis : axes_) {
@@ -75,7 +81,7 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
       }
       if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
           Shape(config.dimensions[axes_[phase.axis].dimension]).joins_neighbours() &&
-          config.collectives.active_chunks_per_dimension * config.collectives.queues_per_dimension > 1) {
+          config.collectives.active_chunks_per_dimension * queues_of(config, axes_[phase.axis]) > 1) {
         return "chunks of halving_doubling on a Ring share a direction at some ranks and not at others";
       }
       if (!phase.algorithm->symmetric(phase.op, n)) {
@@ -104,7 +110,7 @@ std::string CollectivePlan::ties(const Config& config) const {
       const Shape shape(config.dimensions[axis.dimension]);
       if (shape.joins_neighbours() && phase.algorithm == halving_doubling_algorithm())
         return "partners of halving_doubling on a Ring are on this side of some ranks and on that of others";
-      const uint32_t queues = queues_of(config, axis);
+      const uint32_t queues = queues_of_phase(config, axis, phase.op).count;
       if (c.active_chunks_per_dimension * queues <= 1) continue;
       // The directions of a ring have nothing in common but the NMU's injection.
       if (whole && phase.algorithm == ring_algorithm() && (queues == 1 || !queues_up)) continue;

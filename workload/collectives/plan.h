@@ -74,16 +74,44 @@ struct Axis {
   }
 };
 
-/// Queues that the chunks of a phase on this axis take turns in: `collectives.queues_per_dimension` of them
-/// where NPUs are joined to their neighbours, so that there are two directions.
-inline uint32_t queues_of(const Config& config, const Axis& axis) {
-  return axis.dimension != Axis::kFlat && Shape(config.dimensions[axis.dimension]).joins_neighbours()
-             ? config.collectives.queues_per_dimension
-             : 1;
+/// Scheduling queues of a dimension: its own `queues`, else `collectives.queues_per_dimension` where NPUs are
+/// joined to their neighbours, so that there are two directions, and one elsewhere.
+inline uint32_t queues_of(const Config& config, const DimensionConfig& dimension) {
+  if (dimension.queues != 0) return dimension.queues;
+  return Shape(dimension).joins_neighbours() ? config.collectives.queues_per_dimension : 1;
 }
-/// .. and every second of them goes in the direction of descending coordinates.
-inline bool goes_down(uint32_t chunk, uint32_t queues) {
-  return (chunk % queues & 1) != 0;
+/// .. of an axis; a flat list has one.
+inline uint32_t queues_of(const Config& config, const Axis& axis) {
+  return axis.dimension == Axis::kFlat ? 1 : queues_of(config, config.dimensions[axis.dimension]);
+}
+/// The most that any dimension has.
+uint32_t most_queues(const Config& config);
+
+/// The queues that the chunks of a phase take turns in (`phase_queues`): `count` of them from `first` on.
+struct PhaseQueueRange {
+  uint32_t first = 0;
+  uint32_t count = 1;
+  uint32_t of(uint32_t chunk) const { return first + chunk % count; }
+};
+inline PhaseQueueRange queues_of_phase(const Config& config, const Axis& axis, CollectiveOp phase) {
+  const uint32_t all = queues_of(config, axis);
+  if (axis.dimension == Axis::kFlat || all < 2 ||
+      config.dimensions[axis.dimension].phase_queues == PhaseQueues::shared)
+    return {0, all};
+  return {phase == CollectiveOp::all_gather ? all / 2 : 0, all / 2};
+}
+/// Does a queue go in the direction of descending coordinates? Every second one, unless the dimension is
+/// `one_way`.
+inline bool goes_down(const Config& config, const Axis& axis, uint32_t queue) {
+  return (queue & 1) != 0 && axis.dimension != Axis::kFlat &&
+         config.dimensions[axis.dimension].direction == RingDirection::both;
+}
+inline bool goes_down(const Config& config, const Axis& axis, CollectiveOp phase, uint32_t chunk) {
+  return goes_down(config, axis, queues_of_phase(config, axis, phase).of(chunk));
+}
+/// Directions that the queues of a dimension go in.
+inline uint32_t directions_of(const Config& config, const DimensionConfig& dimension) {
+  return dimension.direction == RingDirection::both && queues_of(config, dimension) > 1 ? 2 : 1;
 }
 
 /// An axis as one rank sees it.

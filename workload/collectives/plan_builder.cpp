@@ -263,11 +263,16 @@ std::vector<PhasePlan> PlanBuilder::phase_list(const CollectivePlan& plan, const
         for (const uint32_t a : order) add(op, a);
         break;
       }
-      // Dimensions whose algorithm has no reduce-scatter (trees) run an all-reduce of their own between the
-      // two passes of the others, where the data is smallest: as many phases in whichever order.
+      // Dimensions whose algorithm has no reduce-scatter (trees), and with `enhanced` all but the first ones,
+      // run an all-reduce of their own between the two passes of the others, where the data is smallest: as
+      // many phases in whichever order.
       {
+        const bool enhanced = order_of(plan.request_) == CollectiveOrder::enhanced;
         const auto splits = [&](uint32_t a) {
           const Axis& axis = plan.axes_[a];
+          if (enhanced && axis.dimension != Axis::kFlat &&
+              axis.dimension >= config_.collectives.scatter_dimensions)
+            return false;
           const Algorithm& chosen = *algorithm(plan, op, axis);
           return chosen.refuses(CollectiveOp::reduce_scatter, axis.size).empty() &&
                  chosen.refuses(CollectiveOp::all_gather, axis.size).empty();
@@ -302,7 +307,8 @@ std::vector<uint32_t> PlanBuilder::greedy_order(const CollectivePlan& plan, std:
     order[a] = a;
     const Axis& axis = plan.axes_[a];
     const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
-    const uint32_t links = Shape(d).links_at_once(axis.size, config_.collectives.queues_per_dimension);
+    const uint32_t links =
+        Shape(d).links_at_once(axis.size, neighbour_links_used(d, config_.collectives.queues_per_dimension));
     rate[a] = d.link_rate().value() * links;
   }
   double whole = static_cast<double>(plan.base_chunk_);

@@ -72,7 +72,7 @@ PlanSize plan_size(const Config& config, const CollectivePlan& plan) {
     }
     PlanSize one;
     const double side_by_side =
-        std::min<double>(plan.chunks(), double{1} * c.active_chunks_per_dimension * c.queues_per_dimension);
+        std::min<double>(plan.chunks(), double{1} * c.active_chunks_per_dimension * most_queues(config));
     for (const PhaseSize& axis : axes) {
       one.messages += side_by_side * axis.messages;
       one.bytes += side_by_side * axis.bytes;

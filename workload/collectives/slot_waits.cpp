@@ -29,10 +29,11 @@ uint64_t collective_key(uint32_t stream, const std::vector<AxisView>& views, uin
 }  // namespace
 
 uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase) {
-  const Axis& axis = plan.axes()[plan.phases(chunk)[phase].axis];
+  const PhasePlan& planned = plan.phases(chunk)[phase];
+  const Axis& axis = plan.axes()[planned.axis];
   const size_t dimension = axis.dimension == Axis::kFlat ? config.dimensions.size() : axis.dimension;
-  return static_cast<uint32_t>(dimension) * config.collectives.queues_per_dimension +
-         chunk % queues_of(config, axis);
+  return static_cast<uint32_t>(dimension) * most_queues(config) +
+         queues_of_phase(config, axis, planned.op).of(chunk);
 }
 
 SharedCollective::SharedCollective(const Config& config, uint32_t stream,

@@ -109,7 +109,7 @@ class SlotRank {
 uint32_t queue_index(const Config& config, const CollectivePlan& plan, uint32_t chunk, uint32_t phase);
 /// How many queues there are: one a dimension and ring direction, and those of flat lines.
 inline size_t queue_count(const Config& config) {
-  return (config.dimensions.size() + 1) * config.collectives.queues_per_dimension;
+  return (config.dimensions.size() + 1) * most_queues(config);
 }
 
 class SlotCircles;

@@ -26,7 +26,8 @@ const ParameterChecks kChecks("llm");
 
 uint64_t nodes_per_rank(const LlmConfig& c) {
   // 33 nodes a layer and microbatch with everything on, and less than twice that for the ends.
-  return product({uint64_t{c.layers / c.pp} + 2, c.microbatches, 34});
+  const uint64_t again = c.recompute == LlmConfig::Recompute::none ? 0 : 16;
+  return product({uint64_t{c.layers / c.pp} + 2 * c.virtual_stages, c.microbatches, 34 + again, c.steps});
 }
 
 std::string groups_text(const LlmShape& shape) {
@@ -71,6 +72,13 @@ void validate(const LlmConfig& c) {
   kChecks.range("dtype_bytes", c.dtype_bytes, 1, 8);
   kChecks.range("gradient_bytes", c.gradient_bytes, 0, 8);
   kChecks.range("zero", c.zero, 0, 3);
+  kChecks.range("steps", c.steps, 1, 100'000);
+  kChecks.range("virtual_stages", c.virtual_stages, 1, c.layers);
+  if (c.virtual_stages > 1) {
+    if (c.pp == 1) usage("virtual_stages is above 1, but there is one stage; raise pp, or leave it out");
+    kChecks.multiple("layers", c.layers, "pp x virtual_stages", product({c.pp, c.virtual_stages}));
+    kChecks.multiple("microbatches", c.microbatches, "pp, as virtual_stages needs,", c.pp);
+  }
   kChecks.multiple("layers", c.layers, "pp", c.pp);
   kChecks.multiple("hidden", c.hidden, "tp", c.tp);
   if (c.ffn != 0) kChecks.multiple("ffn", c.ffn, "tp", c.tp);
@@ -89,8 +97,11 @@ void validate(const LlmConfig& c) {
         "layers / pp x microbatches gives about {} nodes a rank; at most {} are written. Raise pp or lower "
         "microbatches.",
         nodes_per_rank(c), kMaxNodesPerRank));
-  if (product({2, uint64_t{c.pp} + 1, c.microbatches}) > std::numeric_limits<int32_t>::max())
-    usage("pp x microbatches needs more message tags than Chakra's comm_tag (int32) has; lower microbatches");
+  if (product({2, uint64_t{c.pp} * c.virtual_stages + 1, c.microbatches, c.steps}) >
+      std::numeric_limits<int32_t>::max())
+    usage(
+        "pp x microbatches x steps needs more message tags than Chakra's comm_tag (int32) has; lower "
+        "microbatches or steps");
   parse_order(c.order);
 }
 

@@ -8,13 +8,14 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace weft::generate {
 
 /// The model: `layers` blocks of attention (weights hidden x 3 hidden and hidden x hidden) and MLP (hidden x
 /// ffn and ffn x hidden), an embedding of vocab x hidden on the first stage and an output layer of the same
 /// size, not tied to it, on the last. Biases and the scales of the normalisations (under 0.1 % of the
-/// weights) are left out; attention is not causal; activations are kept, not recomputed.
+/// weights) are left out; attention is not causal.
 struct LlmConfig {
   uint32_t tp = 1;  ///< tensor parallel ranks: every weight matrix is cut in tp
   uint32_t dp = 1;  ///< data parallel replicas
@@ -37,12 +38,29 @@ struct LlmConfig {
   /// all-gathered after the optimizer. 2: reduce-scattered after every microbatch. 3: as 2, and weights
   /// all-gathered before every use (one layer ahead), not after the optimizer.
   uint32_t zero = 0;
+  uint32_t steps = 1;  ///< training steps; with more than one every node has the attribute `iteration`
+  /// Chunks of layers of a stage, that microbatches pass in turn (interleaved pipeline): stage i has the
+  /// blocks i, pp + i, 2 pp + i, .. of layers / (pp x virtual_stages) layers each. Above 1 microbatches is a
+  /// multiple of pp.
+  uint32_t virtual_stages = 1;
+  enum class Recompute : uint8_t { none, selective, full };
+  /// What the backward pass of a layer runs again before it: nothing, its attention, or its whole forward
+  /// pass.
+  Recompute recompute = Recompute::none;
+  bool overlap = true;  ///< false: collectives wait for the compute before them, and compute waits for them
+  /// Gradients are reduced when so many bytes of them are there; 0: at each layer's, ~0: all at once.
+  uint64_t bucket = 0;
   /// Which coordinate of a rank varies fastest, second, slowest.
   std::string order = "tp,dp,pp";
   /// One program a stage and a manifest of classes (trace/class_manifest.h), in place of a trace a rank and a
   /// groups file.
   bool classes = false;
 };
+
+/// Sizes of a published model: layers, hidden, heads, seq and vocab of `config`. Throws UserError(usage) for
+/// an unknown name.
+void apply_preset(LlmConfig& config, const std::string& name);
+std::vector<std::string> llm_presets();
 
 struct LlmSummary {
   uint32_t ranks = 0;
@@ -57,6 +75,21 @@ struct LlmSummary {
 
 /// Throws UserError(usage) when the parameters do not fit each other; the message says what to change.
 void validate(const LlmConfig& config);
+
+/// What a step needs, by formula; communication is what the busiest rank gives to each kind of operation.
+struct LlmFigures {
+  uint64_t parameters = 0;       ///< of the model
+  uint64_t rank_parameters = 0;  ///< of the rank that has most
+  double model_flop = 0;         ///< of a step, all ranks: 72 B s l h^2 (1 + s/6h + V/12lh) where ffn is 4 h
+  double hardware_flop = 0;      ///< with what is computed again
+  double activation_bytes = 0;   ///< kept for one layer and microbatch, a rank
+  double state_bytes = 0;        ///< weights, gradients and optimizer state of that rank
+  double bubble = 0;             ///< share of a step without communication: (pp - 1) / (virtual_stages x m)
+  uint64_t tensor_parallel_bytes = 0;
+  uint64_t pipeline_bytes = 0;
+  uint64_t data_parallel_bytes = 0;
+};
+LlmFigures describe_llm(const LlmConfig& config);
 
 /// Writes <out>/<name>.<rank>.et for every rank and <out>/<name>.groups.json; `out` is created. The same
 /// parameters give the same bytes. Throws UserError(usage) for parameters that do not fit and for a folder

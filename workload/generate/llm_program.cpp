@@ -35,23 +35,18 @@ class RankProgram : private RankTraceWriter {
         t_(t),
         d_(d),
         p_(p),
-        first_(p == 0),
-        last_(p + 1 == shape.pp),
         tp_group_(groups.tp),
         dp_group_(groups.dp),
-        outputs_(shape.microbatches, kNone) {}
+        outputs_(size_t{shape.virtual_stages} * shape.microbatches, kNone) {
+    if (!shape.overlap) serialise();
+  }
 
   void write() {
-    // 1F1B: as many forwards ahead as there are stages behind this one, then one forward and one backward in
-    // turn.
-    const uint32_t warmup = std::min(shape_.pp - 1 - p_, shape_.microbatches);
-    for (uint32_t m = 0; m < warmup; ++m) forward(m);
-    for (uint32_t m = warmup; m < shape_.microbatches; ++m) {
-      forward(m);
-      backward(m - warmup);
+    for (step_ = 0; step_ < shape_.steps; ++step_) {
+      if (shape_.steps > 1) iteration(step_);
+      schedule();
+      optimizer();
     }
-    for (uint32_t m = shape_.microbatches - warmup; m < shape_.microbatches; ++m) backward(m);
-    optimizer();
   }
 
   using RankTraceWriter::nodes;
@@ -59,6 +54,42 @@ class RankProgram : private RankTraceWriter {
   Wide flop() const { return flop_; }
 
  private:
+  /// 1F1B: some forwards ahead, then one forward and one backward in turn. With virtual stages a unit is one
+  /// of them and a microbatch: pp microbatches pass a virtual stage, then the next one.
+  void schedule() {
+    const uint32_t v = shape_.virtual_stages;
+    const uint32_t units = shape_.microbatches * v;
+    const uint32_t behind = shape_.pp - 1 - p_;
+    const uint32_t warmup = std::min(v == 1 ? behind : 2 * behind + (v - 1) * shape_.pp, units);
+    for (uint32_t u = 0; u < warmup; ++u) forward(u);
+    for (uint32_t u = warmup; u < units; ++u) {
+      forward(u);
+      backward(u - warmup);
+    }
+    for (uint32_t u = units - warmup; u < units; ++u) backward(u);
+  }
+
+  /// Goes to a unit of the schedule.
+  uint32_t enter(uint32_t unit, bool backwards) {
+    const uint32_t v = shape_.virtual_stages;
+    uint32_t chunk = 0;
+    uint32_t m = unit;
+    if (v > 1) {
+      chunk = unit % (shape_.pp * v) / shape_.pp;
+      m = unit / (shape_.pp * v) * shape_.pp + unit % shape_.pp;
+    }
+    if (backwards) chunk = v - 1 - chunk;
+    stage_ = chunk * shape_.pp + p_;
+    first_ = stage_ == 0;
+    last_ = stage_ + 1 == shape_.pp * v;
+    return m;
+  }
+  /// The rank of the stage before or behind, of which the first and the last are neighbours, too.
+  uint32_t neighbour(bool behind) const {
+    return shape_.rank(t_, d_, (p_ + (behind ? 1 : shape_.pp - 1)) % shape_.pp);
+  }
+  NodeId& output(uint32_t m) { return outputs_[size_t{stage_ / shape_.pp} * shape_.microbatches + m]; }
+
   // ---- nodes
   // -------------------------------------------------------------------------------------------------------
 
@@ -71,8 +102,17 @@ class RankProgram : private RankTraceWriter {
     const uint64_t ops = product({2, m, n, k});
     const uint64_t d = shape_.dtype;
     flop_ += ops;
-    return compute(name, "GEMM", ops, sum({product({m, k, d}), product({k, n, d}), product({m, n, d})}),
-                   deps);
+    begin(name, pb::COMP_NODE);
+    for (const NodeId dep : deps) data(dep);
+    waited();
+    control(stream());
+    int64("num_ops", ops);
+    uint64("tensor_size", sum({product({m, k, d}), product({k, n, d}), product({m, n, d})}));
+    attribute("op_type").set_string_val("GEMM");
+    uint64("m", m);
+    uint64("n", n);
+    uint64("k", k);
+    return computed();
   }
 
   /// The scores, the softmax and the weighted sum as one fused operation that keeps the scores on chip.
@@ -160,21 +200,31 @@ class RankProgram : private RankTraceWriter {
       if (is_last) reduced_.insert(reduced_.end(), parts.begin(), parts.end());
       return;
     }
+    ready_.insert(ready_.end(), parts.begin(), parts.end());
+    ready_bytes_ = sum({ready_bytes_, product({parameters / shape_.tp, shape_.gradient})});
+    if (ready_bytes_ >= shape_.bucket) reduce_gradients();
+  }
+
+  /// What is ready, as one bucket.
+  void reduce_gradients() {
+    if (ready_.empty()) return;
     const bool scatter = shape_.zero > 0;
-    const NodeId id = collective(scatter ? "gradients.reduce_scatter" : "gradients.all_reduce",
-                                 scatter ? pb::REDUCE_SCATTER : pb::ALL_REDUCE, dp_group_,
-                                 product({parameters / shape_.tp, shape_.gradient}), parts);
-    reduced_.push_back(id);
+    reduced_.push_back(collective(scatter ? "gradients.reduce_scatter" : "gradients.all_reduce",
+                                  scatter ? pb::REDUCE_SCATTER : pb::ALL_REDUCE, dp_group_, ready_bytes_,
+                                  ready_));
+    ready_.clear();
+    ready_bytes_ = 0;
   }
 
   // ---- the model
   // ----------------------------------------------------------------------------------------------------
 
-  void forward(uint32_t m) {
-    const uint32_t layer0 = p_ * shape_.stage_layers;
+  void forward(uint32_t unit) {
+    const uint32_t m = enter(unit, false);
+    const uint32_t layer0 = stage_ * shape_.stage_layers;
     prefix(fmt::format("mb{}.forward.", m));
-    NodeId x = first_ ? embedding()
-                      : message("receive", false, shape_.rank(t_, d_, p_ - 1), tag(p_, m, 0), stream());
+    NodeId x =
+        first_ ? embedding() : message("receive", false, neighbour(false), tag(stage_, m, 0), stream());
     for (uint32_t layer = 0; layer < shape_.stage_layers; ++layer) {
       prefix(fmt::format("mb{}.forward.layer{}.", m, layer0 + layer));
       x = layer_forward(x);
@@ -183,25 +233,43 @@ class RankProgram : private RankTraceWriter {
     if (last_)
       x = loss(x);
     else
-      message("send", true, shape_.rank(t_, d_, p_ + 1), tag(p_ + 1, m, 0), x);
-    outputs_[m] = x;
+      message("send", true, neighbour(true), tag(stage_ + 1, m, 0), x);
+    output(m) = x;
   }
 
-  void backward(uint32_t m) {
-    const uint32_t layer0 = p_ * shape_.stage_layers;
+  void backward(uint32_t unit) {
+    const uint32_t m = enter(unit, true);
+    const uint32_t layer0 = stage_ * shape_.stage_layers;
     prefix(fmt::format("mb{}.backward.", m));
     NodeId dy = last_ ? loss_backward(m)
-                      : message("receive", false, shape_.rank(t_, d_, p_ + 1), tag(p_ + 1, m, 1), stream());
-    NodeId forward_output = last_ ? kNone : outputs_[m];
+                      : message("receive", false, neighbour(true), tag(stage_ + 1, m, 1), stream());
+    NodeId forward_output = last_ ? kNone : output(m);
     for (uint32_t layer = shape_.stage_layers; layer-- > 0;) {
       prefix(fmt::format("mb{}.backward.layer{}.", m, layer0 + layer));
+      if (shape_.recompute != LlmConfig::Recompute::none) recompute(dy);
       dy = layer_backward(m, dy, std::exchange(forward_output, kNone));
     }
     prefix(fmt::format("mb{}.backward.", m));
     if (first_)
       embedding_backward(m, dy);
     else
-      message("send", true, shape_.rank(t_, d_, p_ - 1), tag(p_, m, 1), dy);
+      message("send", true, neighbour(false), tag(stage_, m, 1), dy);
+    if (m + 1 == shape_.microbatches || shape_.zero >= 2) reduce_gradients();
+  }
+
+  /// The forward pass of the layer again, or its attention, when the gradient has come. It is no FLOP of the
+  /// model.
+  void recompute(NodeId dy) {
+    const Wide flop = flop_;
+    const std::string name = prefix();
+    prefix(name + "recompute.");
+    wait_for(dy);
+    if (shape_.recompute == LlmConfig::Recompute::full)
+      layer_forward(kNone);
+    else
+      attention("attention", false, {});
+    prefix(name);
+    flop_ = flop;
   }
 
   NodeId embedding() {
@@ -284,7 +352,7 @@ class RankProgram : private RankTraceWriter {
     const uint64_t n = shape_.tokens, h = shape_.hidden, vp = shape_.vocab / shape_.tp;
     const NodeId w = weights(shape_.vocab_parameters);
     const NodeId d_logits =
-        elementwise("loss.gradient", product({2, n, vp}), product({2, n, vp, shape_.dtype}), {outputs_[m]});
+        elementwise("loss.gradient", product({2, n, vp}), product({2, n, vp, shape_.dtype}), {output(m)});
     const NodeId d_x = gemm("output.data_gradient", n, h, vp, {d_logits, w});
     const NodeId r = reduce("output", d_x);
     const NodeId dw = gemm("output.weight_gradient", h, vp, n, {d_logits});
@@ -302,23 +370,33 @@ class RankProgram : private RankTraceWriter {
     const NodeId step =
         compute("step", "OPTIMIZER", product({kOptimizerOps, parameters}),
                 product({kOptimizerStateBytes + shape_.gradient + shape_.dtype, parameters}), reduced_);
-    if (shape_.dp == 1 || shape_.zero == 0 || shape_.zero == 3) return;
-    for (const uint64_t bucket : buckets_)
-      collective("weights.all_gather", pb::ALL_GATHER, dp_group_, weight_shard(bucket), Deps{step});
+    if (shape_.dp > 1 && (shape_.zero == 1 || shape_.zero == 2))
+      for (const uint64_t bucket : buckets_)
+        wait_for(
+            collective("weights.all_gather", pb::ALL_GATHER, dp_group_, weight_shard(bucket), Deps{step}));
+    reduced_.clear();
+    buckets_.clear();
   }
 
-  /// Unique in the job: the border between stages (named after the later one), the microbatch, the direction.
+  /// Unique in the job: the step, the border between virtual stages (named after the later one), the
+  /// microbatch, the direction.
   uint64_t tag(uint32_t border, uint32_t m, uint32_t direction) const {
-    return (uint64_t{border} * shape_.microbatches + m) * 2 + direction;
+    const uint64_t borders = uint64_t{shape_.pp} * shape_.virtual_stages + 1;
+    return ((step_ * borders + border) * shape_.microbatches + m) * 2 + direction;
   }
 
   const LlmShape& shape_;
   const uint32_t t_, d_, p_;
-  const bool first_, last_;
   const std::string tp_group_, dp_group_;
 
+  uint64_t step_ = 0;
+  uint32_t stage_ = 0;  ///< virtual, of the present unit
+  bool first_ = false, last_ = false;
+
   NodeId block_start_ = kNone;     ///< the last compute node before the present block
-  std::vector<NodeId> outputs_;    ///< of each microbatch's forward
+  std::vector<NodeId> outputs_;    ///< of each virtual stage's and microbatch's forward
+  std::vector<NodeId> ready_;      ///< gradients that no collective has taken yet ..
+  uint64_t ready_bytes_ = 0;       ///< .. and their bytes
   std::vector<NodeId> reduced_;    ///< what the optimizer waits for
   std::vector<uint64_t> buckets_;  ///< parameters of each block, in the order of their gradients
   Wide flop_ = 0;

@@ -52,10 +52,15 @@ struct LlmShape {
   uint64_t dp_group(uint32_t t, uint32_t p) const { return 1 + tp_groups() + uint64_t{p} * tp + t; }
 
   uint32_t tp, dp, pp;
-  uint32_t stage_layers;
+  uint32_t virtual_stages;
+  uint32_t stage_layers;  ///< of one virtual stage
   uint32_t microbatches;
   uint32_t zero;
   bool sequence_parallel;
+  uint32_t steps;
+  LlmConfig::Recompute recompute;
+  bool overlap;
+  uint64_t bucket;
   uint64_t dtype, gradient;
   uint64_t hidden, ffn, heads, seq, vocab;
   uint64_t sequences;         ///< of a microbatch

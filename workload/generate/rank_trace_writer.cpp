@@ -19,6 +19,7 @@ void RankTraceWriter::begin(const std::string& name, pb::NodeType type) {
   node_.set_name(prefix_ + name);
   node_.set_type(type);
   boolean("is_cpu_op", false);
+  if (iteration_) int64("iteration", *iteration_);
 }
 
 void RankTraceWriter::data(NodeId dependency) {

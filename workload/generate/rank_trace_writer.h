@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "workload/generate/trace_file.h"
 #include "workload/trace/chakra.pb.h"
@@ -36,6 +38,13 @@ class RankTraceWriter {
 
   /// What the names of the next nodes begin with: "mb0.forward.layer3.".
   void prefix(std::string text) { prefix_ = std::move(text); }
+  const std::string& prefix() const { return prefix_; }
+  /// The attribute `iteration` of the next nodes.
+  void iteration(uint64_t number) { iteration_ = number; }
+  /// From now on every collective waits for the compute before it, and the compute behind it waits for it.
+  void serialise() { serial_ = true; }
+  /// The next compute node waits for this one, too.
+  void wait_for(NodeId id) { waits_.push_back(id); }
   uint64_t nodes() const { return next_id_ - 1; }
   /// The last compute node.
   NodeId stream() const { return stream_; }
@@ -57,6 +66,7 @@ class RankTraceWriter {
                  const Dependencies& deps) {
     begin(name, ChakraProtoMsg::COMP_NODE);
     for (const NodeId dep : deps) data(dep);
+    waited();
     control(stream_);
     int64("num_ops", ops);
     uint64("tensor_size", bytes);
@@ -71,11 +81,22 @@ class RankTraceWriter {
     begin(name, ChakraProtoMsg::COMM_COLL_NODE);
     for (const NodeId dep : deps) data(dep);
     control(after);
+    if (serial_) control(stream_);
     int64("comm_type", type);
     int64("comm_size", bytes);
     attribute("pg_name").set_string_val(group);
-    return end();
+    const NodeId id = end();
+    if (serial_) wait_for(id);
+    return id;
   }
+  /// The dependencies that wait_for() has asked for, at the node that was begun.
+  void waited() {
+    for (const NodeId id : waits_) data(id);
+    waits_.clear();
+  }
+
+  /// Ends a compute node that was begun: the stream goes on behind it.
+  NodeId computed() { return stream_ = end(); }
 
   /// A MEM_LOAD or MEM_STORE of a tensor in `location`.
   NodeId memory(const std::string& name, bool store, trace::Location location, uint64_t bytes, Deps deps,
@@ -86,6 +107,9 @@ class RankTraceWriter {
   std::string prefix_;
   NodeId next_id_ = 1;
   NodeId stream_ = kNone;
+  std::optional<uint64_t> iteration_;
+  bool serial_ = false;
+  std::vector<NodeId> waits_;
   ChakraProtoMsg::Node node_;
 };
 

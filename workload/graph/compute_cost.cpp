@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workload/compute/systolic.h"
+
 namespace weft::graph {
 
 namespace {
@@ -42,7 +44,27 @@ Picoseconds time_of(uint64_t amount, double per_second) {
   return quotient >= kNever ? kNever : static_cast<Picoseconds>(quotient);
 }
 
+namespace {
+
+bool is_gemm(const trace::Node& node) {
+  return node.gemm[0] != 0 && node.gemm[1] != 0 && node.gemm[2] != 0;
+}
+
+/// The array's cycles, and `delay` cycles of other work; or the time of the node's bytes, if that is longer.
+Picoseconds systolic_time(const trace::Node& node, const NpuConfig& npu) {
+  const compute::SystolicArray array{npu.rows, npu.cols,
+                                     compute::parse_dataflow(npu.dataflow, "npu.dataflow")};
+  const uint64_t product = compute::cycles(array, {node.gemm[0], node.gemm[1], node.gemm[2]});
+  const Wide cycles = static_cast<Wide>(product) + node.delay_cycles;
+  if (cycles > ~uint64_t{0}) return kNever;
+  const Picoseconds memory = npu.memory_bandwidth > 0 ? time_of(node.tensor_size, npu.memory_bandwidth) : 0;
+  return std::max(time_of(static_cast<uint64_t>(cycles), npu.clock_hz), memory);
+}
+
+}  // namespace
+
 ComputeCost compute_cost(const trace::Node& node, const NpuConfig& npu) {
+  if (npu.model == "systolic" && is_gemm(node)) return {systolic_time(node, npu), true};
   if (node.has_duration && !npu.roofline) return {node.duration, true};
   const bool compute_side = node.num_ops > 0 && npu.peak_flops > 0;
   const bool memory_side = node.tensor_size > 0 && npu.memory_bandwidth > 0;

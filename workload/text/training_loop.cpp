@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "configs/units.h"
+
 namespace weft::text {
 namespace {
 
@@ -351,23 +353,11 @@ TrainingLoop make_loop(const TextFile& file, const std::vector<uint32_t>& sizes,
 }
 
 double parse_clock(const std::string& text, const std::string& where) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  std::string unit(end);
-  unit.erase(0, unit.find_first_not_of(' ') == std::string::npos ? unit.size() : unit.find_first_not_of(' '));
-  const double factor = unit == "Hz"    ? 1
-                        : unit == "kHz" ? 1e3
-                        : unit == "MHz" ? 1e6
-                        : unit == "GHz" ? 1e9
-                                        : 0;
-  const double hz = value * factor;
-  if (end == text.c_str() || factor == 0 || !(hz >= 1) || hz > 1e12)
-    throw UserError(
-        ExitCode::usage,
-        fmt::format("{}: `{}` is no clock; give a number with Hz, kHz, MHz or GHz, from 1 Hz to 1000 GHz, "
-                    "for example \"1 GHz\"",
-                    where, text));
-  return hz;
+  try {
+    return weft::parse_clock(text);
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage, fmt::format("{}: {}", where, e.what()));
+  }
 }
 
 }  // namespace weft::text

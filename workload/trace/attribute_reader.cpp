@@ -45,12 +45,20 @@ enum class Key {
   in_switch,
   duration,
   delay,
+  gemm_m,
+  gemm_k,
+  gemm_n,
+  delay_cycles,
   order,
   tensors
 };
 
 Key key_of(std::string_view name) {
   switch (name.size()) {
+    case 1:
+      return name == "m" ? Key::gemm_m : name == "k" ? Key::gemm_k : name == "n" ? Key::gemm_n : Key::other;
+    case 5:
+      return name == "delay" ? Key::delay_cycles : Key::other;
     case 4:
       return name == "root" ? Key::root : Key::other;
     case 6:
@@ -303,6 +311,18 @@ bool AttributeReader::store(std::string_view name, const Value& value) {
       return true;
     case Key::delay:
       count(name, value, node_.delay);
+      return true;
+    case Key::gemm_m:
+      count(name, value, node_.gemm[0]);
+      return true;
+    case Key::gemm_k:
+      count(name, value, node_.gemm[1]);
+      return true;
+    case Key::gemm_n:
+      count(name, value, node_.gemm[2]);
+      return true;
+    case Key::delay_cycles:
+      count(name, value, node_.delay_cycles);
       return true;
     case Key::order:
       order(name, value);

@@ -68,6 +68,8 @@ struct Node {
   Picoseconds delay = 0;                ///< of METADATA: passes without a slot (delay_ps)
   uint64_t num_ops = 0;                 ///< FLOP
   uint64_t tensor_size = 0;             ///< bytes
+  uint64_t gemm[3] = {0, 0, 0};         ///< m, k, n of a matrix product; 0: it is none
+  uint64_t delay_cycles = 0;            ///< `delay`: of other work, after a matrix product
   Location location = Location::local;  ///< of a MEM_LOAD's or MEM_STORE's tensor
   bool in_switch = false;               ///< .. with the pool's switches: gather_load, scatter_store
   bool has_iteration = false;

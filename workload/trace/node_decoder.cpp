@@ -46,6 +46,8 @@ void reset(Node& node) {
   node.delay = 0;
   node.num_ops = 0;
   node.tensor_size = 0;
+  for (uint64_t& size : node.gemm) size = 0;
+  node.delay_cycles = 0;
   node.location = Location::local;
   node.in_switch = false;
   node.has_comm_type = false;

@@ -102,6 +102,8 @@ Analysis::Program Analysis::read(uint32_t rank) {
     if (node.has_stream) digest.add(uint64_t{node.stream} | uint64_t{1} << 32);
     digest.add(node.delay);
     digest.add(node.num_ops);
+    for (const uint64_t size : node.gemm) digest.add(size);
+    digest.add(node.delay_cycles);
     digest.add(node.tensor_size);
     if (node.type == trace::NodeType::comm_coll && node.has_comm_type) {
       read_collective(reading);
