@@ -4,6 +4,6 @@ weft_add_test(programs SOURCES ${CMAKE_CURRENT_LIST_DIR}/programs_test.cpp ${CMA
 weft_add_sc_test(program_machines
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/program_machines_test.cpp
   LINKS weft::sc_models
+  DEFINITIONS WEFT_MACHINES="${PROJECT_SOURCE_DIR}/configs/machines"
   TIMEOUT 300
   LABELS unit)
-target_compile_definitions(program_machines_test PRIVATE WEFT_MACHINES="${PROJECT_SOURCE_DIR}/configs/machines")
