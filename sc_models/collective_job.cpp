@@ -120,11 +120,10 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
 void CollectiveJob::start_library(uint32_t stream,
                                   const std::shared_ptr<const collectives::CollectivePlan>& plan) {
   LibraryRuns& runs = *machine_.library();
-  const library::NpuOfRank same = [](uint32_t rank) { return rank; };
-  const library::LibraryPlan& work = runs.calls().plan(*plan, 0, same);
+  const library::LibraryPlan& work = runs.calls().plan(*plan, 0);
   tell_library_plan(work, work.time(runs.calls().parameters()), rows_.back());
   for (uint32_t r = 0; r < machine_.npus(); ++r)
-    runs.start({stream, r, plan}, same,
+    runs.start({stream, r, plan},
                [this, r](const collectives::CollectiveDone& done) { collective_done(NpuId{r}, done); });
 }
 
@@ -158,6 +157,11 @@ std::string CollectiveJob::stalled_ranks() const {
   uint32_t shown = 0;
   for (uint32_t r = 0; r < built_ranks() && shown < 16; ++r) {
     for (const std::string& line : machine_.nmu(r).describe_waits(4)) {
+      report += fmt::format("  rank {}: {}\n", r, line);
+      ++shown;
+    }
+    if (machine_.library() == nullptr) continue;
+    for (const std::string& line : machine_.library()->describe_waits(r, 4)) {
       report += fmt::format("  rank {}: {}\n", r, line);
       ++shown;
     }

@@ -3,7 +3,12 @@
 
 #include "sc_models/library_runs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+
+#include "configs/blueprint/carrier.h"
 
 namespace weft {
 namespace {
@@ -12,27 +17,76 @@ Picoseconds now() {
   return sc_core::sc_time_stamp().value();
 }
 
+Picoseconds picoseconds(double us) {
+  const double ps = std::round(us * 1e6);
+  if (!(ps < static_cast<double>(kNever))) time_overflow();
+  return ps <= 0 ? 0 : static_cast<Picoseconds>(ps);
+}
+
 }  // namespace
 
-LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& config,
-                         insight::CausalLog* causes)
+/// Hears of the messages that come to one NPU.
+class LibraryRuns::Sink final : public MessageSink {
+ public:
+  Sink(LibraryRuns& runs, uint32_t npu) : runs_(runs), npu_(npu) {}
+  void completed(const Completion& completion) override {
+    runs_.engine_->completed(npu_, completion, now());
+    runs_.wake();
+  }
+  void wake(uint32_t) override {}
+  void settled() override {}
+
+ private:
+  LibraryRuns& runs_;
+  uint32_t npu_;
+};
+
+LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& config, const NmuOf& nmu,
+                         collectives::DataContext* data, insight::CausalLog* causes)
     : sc_core::sc_module(module_name),
       calls_(config),
       causes_(causes),
       complete_calls_("complete", InstantPart::starts, [this] { settled(); }),
-      end_("end") {
+      end_("end"),
+      advance_("advance", InstantPart::starts, [this] { advance(); }),
+      due_("due") {
   SC_HAS_PROCESS(LibraryRuns);
   SC_METHOD(finish);
   sensitive << end_;
   dont_initialize();
+  SC_METHOD(wake);
+  sensitive << due_;
+  dont_initialize();
+  if (!carries_messages(config)) return;
+  book_ = std::make_unique<library::ProgramBook>(config, calls_, data);
+  engine_ = std::make_unique<library::ProgramEngine>(static_cast<library::ProgramHost&>(*this), config.npus(),
+                                                     data, causes);
+  for (uint32_t npu = 0; npu < config.npus(); ++npu) {
+    sinks_.push_back(std::make_unique<Sink>(*this, npu));
+    NmuModel* const model = nmu(npu);
+    ports_.push_back(model == nullptr ? nullptr : model->carry_programs(*sinks_.back()));
+    if (model != nullptr && ports_.back() == nullptr)
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: key `nmu.implementation`: {} is of a model that cannot carry the "
+                                  "messages of `collectives.library: {}`; use another model, or write "
+                                  "`fidelity: analytical` for all dimensions",
+                                  config.file.empty() ? "configuration" : config.file, model->name(),
+                                  to_string(config.collectives.library.kind)));
+  }
 }
 
-void LibraryRuns::start(const Part& part, const library::NpuOfRank& npu, Done done) {
+LibraryRuns::~LibraryRuns() = default;
+
+void LibraryRuns::start(const Part& part, Done done) {
+  if (engine_ != nullptr) {
+    const library::LibraryPlan& work = calls_.plan(*part.plan, part.rank);
+    if (work.algorithm != library::LibraryAlgorithm::none) return start_program(part, work, std::move(done));
+  }
   const Key key{part.stream, library::line_of(*part.plan, part.rank)};
   Call& call = joining_[key];
   if (call.plan == nullptr) {
     call.plan = part.plan;
-    call.work = calls_.plan(*part.plan, part.rank, npu);
+    call.work = calls_.plan(*part.plan, part.rank);
   }
   if (causes_ != nullptr) call.cause = causes_->because();
   call.members.push_back({part.rank, now(), std::move(done)});
@@ -74,6 +128,76 @@ void LibraryRuns::finish() {
     }
   }
   if (!ends_.empty()) end_.notify(sc_core::sc_time::from_value(ends_.begin()->first.first - now()));
+}
+
+void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& work, Done done) {
+  const uint32_t line = library::line_of(*part.plan, part.rank);
+  const auto [at, fresh] = opened_.try_emplace({part.stream, line});
+  Opened& opened = at->second;
+  if (fresh) {
+    const library::ProgramBook::Work& made = book_->work(part.plan, part.rank);
+    opened.npus = made.npus;
+    opened.call = engine_->open({part.stream, made.program, part.plan, made.npus});
+  }
+  const auto member = static_cast<uint32_t>(
+      std::lower_bound(opened.npus.begin(), opened.npus.end(), part.rank) - opened.npus.begin());
+  const Communicator communicator{part.plan->request().group, part.rank};
+  Stream& stream = streams_[communicator];
+  const LibraryParameters& parameters = calls_.parameters();
+  Stream::Waiting waiting;
+  waiting.call = opened.call;
+  waiting.member = member;
+  waiting.joined = now();
+  // Parts that join at one instant are a group, and pay for one launch.
+  waiting.before_us =
+      (stream.joined == now() ? 0 : parameters.launch_us) + work.base_us * parameters.latency_scale +
+      work.network_share *
+          (parameters.launch_us + parameters.latency_scale * (work.base_us + work.latency_us));
+  if (causes_ != nullptr) waiting.cause = causes_->because();
+  stream.joined = now();
+  stream.waiting.push_back(waiting);
+  endings_[{opened.call, member}] = {communicator, std::move(done)};
+  if (++opened.joined == opened.npus.size()) opened_.erase(at);
+  if (!stream.runs) begin_next(stream);
+}
+
+void LibraryRuns::begin_next(Stream& stream) {
+  stream.runs = !stream.waiting.empty();
+  if (!stream.runs) return;
+  const Stream::Waiting next = stream.waiting.front();
+  stream.waiting.pop_front();
+  if (causes_ != nullptr && next.joined == now()) causes_->because(next.cause);
+  engine_->start(next.call, next.member, next.joined, now(), later(now(), picoseconds(next.before_us)));
+  wake();
+}
+
+void LibraryRuns::submit(uint32_t npu, const Message& message) {
+  ports_[npu]->submit(message);
+}
+
+void LibraryRuns::member_done(uint32_t call, uint32_t member, const collectives::CollectiveDone& done) {
+  const auto at = endings_.find({call, member});
+  const Ending ending = std::move(at->second);
+  endings_.erase(at);
+  begin_next(streams_.at(ending.stream));
+  ending.done(done);
+}
+
+/// What is due now is done when all else of this instant has happened.
+void LibraryRuns::wake() {
+  const Picoseconds next = engine_->next();
+  if (next == kNever) return;
+  if (next <= now()) return advance_.request();
+  due_.notify(sc_core::sc_time::from_value(next - now()));
+}
+
+void LibraryRuns::advance() {
+  engine_->advance(now());
+  wake();
+}
+
+std::vector<std::string> LibraryRuns::describe_waits(uint32_t npu, size_t limit) const {
+  return engine_ == nullptr ? std::vector<std::string>{} : engine_->describe_waits(npu, limit);
 }
 
 }  // namespace weft

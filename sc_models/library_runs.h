@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collectives that a communication library plans, in simulated time: each ends when the library's closed form
-// says (workload/library). They send no messages of their own.
+// Collectives that a communication library plans, in simulated time. On a machine all of whose dimensions are
+// at `analytical` fidelity each ends when the library's closed form says (workload/library), and sends no
+// messages. On others the plan runs as a program (workload/programs), whose messages the NMUs carry.
 
 #ifndef WEFT_SC_MODELS_LIBRARY_RUNS_H
 #define WEFT_SC_MODELS_LIBRARY_RUNS_H
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,30 +18,41 @@
 #include <vector>
 
 #include "insight/causal_log.h"
+#include "sc_models/nmu_model.h"
 #include "sc_models/settled_call.h"
 #include "workload/collectives/engine.h"
 #include "workload/collectives/plan.h"
 #include "workload/library/library_calls.h"
+#include "workload/programs/program_book.h"
+#include "workload/programs/program_engine.h"
 
 namespace weft {
 
-class LibraryRuns final : public sc_core::sc_module {
+class LibraryRuns final : public sc_core::sc_module, private library::ProgramHost {
  public:
   /// A member's part of a collective. `stream`: the same number on every member.
   struct Part {
     uint32_t stream = 0;
-    uint32_t rank = 0;  ///< of the job
+    uint32_t rank = 0;  ///< of the machine
     std::shared_ptr<const collectives::CollectivePlan> plan;
   };
   /// Hears of the end of the member's part.
   using Done = std::function<void(const collectives::CollectiveDone& done)>;
+  /// By NPU; null: it is not built.
+  using NmuOf = std::function<NmuModel*(uint32_t npu)>;
 
-  /// `causes` may be null. Throws UserError(usage) as library::CommunicationLibrary does.
-  LibraryRuns(sc_core::sc_module_name name, const Config& config, insight::CausalLog* causes);
+  /// `data` and `causes` may be null. Throws UserError(usage) as library::CommunicationLibrary does, and when
+  /// programs are to run on NMUs that cannot carry them.
+  LibraryRuns(sc_core::sc_module_name name, const Config& config, const NmuOf& nmu,
+              collectives::DataContext* data, insight::CausalLog* causes);
+  ~LibraryRuns() override;
 
   library::LibraryCalls& calls() { return calls_; }
-  /// The member joins at the current time. `done` comes later, never before this returns.
-  void start(const Part& part, const library::NpuOfRank& npu, Done done);
+  /// The member joins at the current time. `done` comes later, never before this returns. Throws
+  /// UserError(usage) when the plan has no program.
+  void start(const Part& part, Done done);
+  /// For the stall report: what the NPU's collectives wait for, at most `limit` lines.
+  std::vector<std::string> describe_waits(uint32_t npu, size_t limit) const;
 
  private:
   struct Member {
@@ -55,9 +68,41 @@ class LibraryRuns final : public sc_core::sc_module {
   };
   /// Stream, and line of those that share a plan and a number.
   using Key = std::pair<uint32_t, uint32_t>;
+  class Sink;
+  /// A program that some member has joined.
+  struct Opened {
+    uint32_t call = 0;  ///< of the engine
+    uint32_t joined = 0;
+    std::vector<uint32_t> npus;
+  };
+  /// Parts of one NPU in one communicator, which follow each other as kernels of a stream do.
+  struct Stream {
+    struct Waiting {
+      uint32_t call = 0;
+      uint32_t member = 0;
+      Picoseconds joined = 0;
+      double before_us = 0;  ///< from its start to its first message
+      insight::ActivityId cause = insight::kNoActivity;
+    };
+    std::deque<Waiting> waiting;
+    bool runs = false;
+    Picoseconds joined = kNever;  ///< by the last part
+  };
+  using Communicator = std::pair<const collectives::Group*, uint32_t>;
+  struct Ending {
+    Communicator stream;
+    Done done;
+  };
 
   void settled();
   void finish();
+  void start_program(const Part& part, const library::LibraryPlan& work, Done done);
+  void begin_next(Stream& stream);
+  void advance();
+  void wake();
+  // ProgramHost
+  void submit(uint32_t npu, const Message& message) override;
+  void member_done(uint32_t call, uint32_t member, const collectives::CollectiveDone& done) override;
 
   library::LibraryCalls calls_;
   insight::CausalLog* causes_;
@@ -66,6 +111,17 @@ class LibraryRuns final : public sc_core::sc_module {
   std::map<Key, Call> joining_;
   std::vector<Key> complete_;                         ///< all members have joined at this instant
   std::map<std::pair<Picoseconds, Key>, Call> ends_;  ///< by time
+
+  // Programs; null: the closed forms.
+  std::unique_ptr<library::ProgramBook> book_;
+  std::unique_ptr<library::ProgramEngine> engine_;
+  std::vector<MessagePort*> ports_;  ///< by NPU
+  std::vector<std::unique_ptr<Sink>> sinks_;
+  SettledCall advance_;
+  sc_core::sc_event due_;
+  std::map<Key, Opened> opened_;
+  std::map<Communicator, Stream> streams_;
+  std::map<std::pair<uint32_t, uint32_t>, Ending> endings_;  ///< by call of the engine and member
 };
 
 }  // namespace weft

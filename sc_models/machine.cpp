@@ -109,7 +109,8 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   }
   if (config_.graph != nullptr) build_graph();
   if (config_.collectives.library.on())
-    library_ = std::make_unique<LibraryRuns>("library", config_, options.causes);
+    library_ = std::make_unique<LibraryRuns>(
+        "library", config_, [this](uint32_t npu) { return nmus_[npu].get(); }, data(), options.causes);
   build_packets(options.probes);
   choices_.check_joined();
   for (const auto& model : cuts_.models()) components_.push_back(model.get());

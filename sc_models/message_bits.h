@@ -27,6 +27,15 @@ inline uint64_t flow_id(uint64_t id_low) {
   return id_low & ~uint64_t{0xffffffff};
 }
 
+inline MessageId::Kind kind_of(uint64_t id_low) {
+  return static_cast<MessageId::Kind>(id_low >> 56);
+}
+
+/// What a message pays of a link's latency (MessageId).
+inline Picoseconds paid_latency(uint64_t id_low, Picoseconds latency) {
+  return kind_of(id_low) == MessageId::Kind::program ? 0 : latency;
+}
+
 /// Packet::id_high.
 inline uint64_t pack_high(const MessageId& id, uint32_t sequence) {
   return static_cast<uint64_t>(id.round) | static_cast<uint64_t>(sequence) << 32;

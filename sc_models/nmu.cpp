@@ -418,10 +418,11 @@ Nmu::Port* Nmu::port_to_neighbour(uint32_t destination) {
   try {
     const fabric::Link::Slot slot = link.occupy(head, packet.bytes, tail, packet.id_low, ref);
     packet.queued += slot.start - head;
-    packet.latency += link.latency();
+    const Picoseconds latency = paid_latency(packet.id_low, link.latency());
+    packet.latency += latency;
     fabric::Transfer transfer;
     transfer.flit_time = slot.end - slot.start;
-    transfer.first = later(slot.end, link.latency()) - transfer.flit_time;
+    transfer.first = later(slot.end, latency) - transfer.flit_time;
     transfer.packet = ref;
     transfer.target = target;
     if (packet.flags & (kNotifyInjected | kHolds)) announce_injection(ref, slot.end);
@@ -488,6 +489,7 @@ void Nmu::transmit_special(fabric::PacketRef ref, const Route& leg, Picoseconds 
   try {
     const fabric::Link::Slot slot = link.occupy_analytical(head, packet.bytes, tail, packet.id_low, ref);
     packet.queued += slot.start - head;
+    latency = paid_latency(packet.id_low, latency);
     packet.latency += latency;
     Picoseconds time = slot.end - slot.start;
     if (rate.bytes_per_second != 0) time = std::max(time, transfer_time(packet.bytes, rate));
@@ -610,6 +612,8 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   pool_.release(ref);
   if (completion.id.kind == MessageId::Kind::collective) {
     engine_.completed(completion);
+  } else if (completion.id.kind == MessageId::Kind::program) {
+    programs_->completed(completion);
   } else {
     client_->message_arrived(rank_, completion);
   }

@@ -124,6 +124,10 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   LinkSocket end(const LinkEndAt& at) final;
   fabric::Link* link(const LinkEndAt& at) final;
   void join(PacketFabric& fabric, uint32_t plane) final;
+  MessagePort* carry_programs(MessageSink& sink) final {
+    programs_ = &sink;
+    return this;
+  }
   MemoryDma* memory() final { return memory_.get(); }
   const void* hot() const final { return static_cast<const Wakeable*>(this); }
   void hint(const LinkEndAt& at, const NmuModel& peer) final;
@@ -385,6 +389,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   const Graph* graph_ = nullptr;                    ///< the fabric is a graph
   const Geometry& geometry_;                        ///< of the fabric
   NmuClient* client_ = nullptr;                     ///< null: nobody drives it
+  MessageSink* programs_ = nullptr;                 ///< null: nobody sends their messages
   collectives::UnitDirectory* units_ = nullptr;     ///< null: no switch has a collective unit
   uint64_t reduction_bytes_ = 0;                    ///< cached: last size and its time
   Picoseconds reduction_time_ = 0;

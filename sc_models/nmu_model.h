@@ -32,6 +32,7 @@
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/slot_waits.h"
 #include "workload/graph/fidelity_rules.h"
+#include "workload/seam.h"
 
 namespace weft {
 
@@ -81,6 +82,9 @@ class NmuModel : public sc_core::sc_module, public FabricService, public Compone
   /// Dimensions at packet fidelity: their networks, to be joined before the simulation starts, once for every
   /// plane that uses them.
   virtual void join(PacketFabric& fabric, uint32_t plane) = 0;
+  /// Takes the messages of a communication library's programs from now on: those that arrive here are told
+  /// to `sink`. Null: this model carries none.
+  virtual MessagePort* carry_programs(MessageSink&) { return nullptr; }
   /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
   virtual MemoryDma* memory() { return nullptr; }
 

@@ -25,7 +25,7 @@ void Nmu::transmit_packets(fabric::PacketRef ref, const Route& leg, Picoseconds 
   message.submitted = ready;
   if (probes_ != nullptr && packet.source == index(rank_)) probes_->inject_queue.add({ready}, -1);
   message.data = packet.data;
-  const bool collective = static_cast<MessageId::Kind>(packet.id_low >> 56) == MessageId::Kind::collective;
+  const bool collective = kind_of(packet.id_low) != MessageId::Kind::point_to_point;
   message.virtual_network = static_cast<uint8_t>(collective ? config_.packet.collectives_network
                                                             : config_.packet.point_to_point_network);
   packet_ends_[leg.packet - 1u]->fabric.send(place_, leg.target, (packet.flags & kReverse) != 0,

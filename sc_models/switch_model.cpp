@@ -7,6 +7,7 @@
 
 #include "sc_models/crossbar.h"
 #include "sc_models/make_model.h"
+#include "sc_models/message_bits.h"
 #include "sc_models/message_time.h"
 #include "sc_models/switch_signals.h"
 #include "sc_models/switch_unit.h"
@@ -114,9 +115,10 @@ fabric::Link::Slot SwitchModel::forward(fabric::PacketRef ref, uint32_t p, Picos
     fabric::Link& link = port.sends();
     const fabric::Link::Slot slot = link.occupy(now, packet.bytes, tail, packet.id_low, ref);
     packet.queued += slot.start - now;
-    packet.latency += link.latency();
+    const Picoseconds latency = paid_latency(packet.id_low, link.latency());
+    packet.latency += latency;
     fabric::Transfer transfer;
-    transfer.leave(slot.start, link.latency(), slot.end - slot.start);
+    transfer.leave(slot.start, latency, slot.end - slot.start);
     transfer.packet = ref;
     if (signals_) signals_->forwarded(ref, p, now, slot);
     port.send(transfer);

@@ -166,7 +166,7 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
     fresh.fidelity_rule = machine_.fidelity().for_collective(node, groups_[group].name, now);
     if (machine_.library() != nullptr) {
       library::LibraryCalls& calls = machine_.library()->calls();
-      const library::LibraryPlan& work = calls.plan(plan, rank, npu_of_rank());
+      const library::LibraryPlan& work = calls.plan(plan, ranks_.npu(rank));
       tell_library_plan(work, work.time(calls.parameters()), fresh);
     }
     named_by_.push_back(rank);
@@ -201,7 +201,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   running_[part_key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (machine_.library() != nullptr) {
     machine_.library()->start(
-        {start.stream, rank, start.plan}, npu_of_rank(),
+        {start.stream, ranks_.npu(rank), start.plan},
         [this, rank](const collectives::CollectiveDone& done) { collective_done(rank, done); });
     return {};
   }

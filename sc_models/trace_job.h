@@ -71,9 +71,6 @@ class TraceJob : public Job, private JobHost {
   void tensor_loaded(uint32_t rank, uint64_t bytes, const std::string& wrong) override;
 
   const graph::Folding* folded_ranks() const override { return ranks_.whole() ? &folding_ : nullptr; }
-  library::NpuOfRank npu_of_rank() const {
-    return [this](uint32_t rank) { return ranks_.npu(rank); };
-  }
   NpuModel& npu(uint32_t rank) const { return machine_.npu(ranks_.npu(rank)); }
   /// The row of the collective that this node of a member of the group is part of; a new one is made for
   /// `plan`.

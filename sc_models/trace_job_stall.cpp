@@ -54,6 +54,9 @@ std::string TraceJob::stalled_nodes(Waits& waits, uint32_t& stalled) const {
     for (const std::string& line : machine_.nmu(ranks_.npu(r)).describe_waits(kLinesARank)) {
       report += fmt::format("  rank {}: {}\n", r, line);
     }
+    if (machine_.library() != nullptr)
+      for (const std::string& line : machine_.library()->describe_waits(ranks_.npu(r), kLinesARank))
+        report += fmt::format("  rank {}: {}\n", r, line);
     for (const auto& unmatched : of.matcher().unmatched(kLinesARank)) report += "  " + unmatched.text + "\n";
   }
   return report;

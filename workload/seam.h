@@ -19,8 +19,11 @@ namespace weft {
 /// Collectives: `stream` is the collective instance, `chunk`, `phase`, `round` its place in the plan.
 /// Point to point: kind = point_to_point, `stream` is the send's ordinal in its (source, destination, tag)
 /// sequence and `round` the tag.
+/// Of a communication library's program: kind = program, `stream` is the collective instance, `chunk` the
+/// channel and `round` the message's number in its program. The latencies of links are in the program's costs
+/// already: such a message does not pay them.
 struct MessageId {
-  enum class Kind : uint8_t { collective, point_to_point };
+  enum class Kind : uint8_t { collective, point_to_point, program };
   uint32_t stream = 0;
   uint16_t chunk = 0;
   uint8_t phase = 0;

@@ -24,6 +24,13 @@ Carrier carrier_of(const Graph& graph) {
   return graph.spec().fidelity == Fidelity::packet ? Carrier::packets : Carrier::switches;
 }
 
+bool carries_messages(const Config& config) {
+  if (config.graph != nullptr) return carrier_of(*config.graph) != Carrier::direct;
+  const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();
+  return std::any_of(dimensions.begin(), dimensions.end(),
+                     [](const DimensionConfig& d) { return d.size > 1 && carrier_of(d) != Carrier::direct; });
+}
+
 bool carries_packets(const Config& config) {
   if (config.graph != nullptr) return carrier_of(*config.graph) == Carrier::packets;
   const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();

@@ -27,6 +27,8 @@ enum class Carrier : uint8_t {
 Carrier carrier_of(const DimensionConfig& dimension);
 Carrier carrier_of(const Graph& graph);
 
+/// A dimension that has more than one NPU, or the graph, is not at `analytical` fidelity.
+bool carries_messages(const Config& config);
 /// A dimension that has more than one NPU, or the graph, is a packet network.
 bool carries_packets(const Config& config);
 /// .. or a rule (`topology.fidelity_rules`) makes one of it, or the memory pool is one.

@@ -28,11 +28,6 @@ class LibraryRules {
     check_graph("tree_channels", "tree_speed", library_.tree);
     check_graph("nvls_channels", "nvls_speed", library_.nvls);
     check_fidelity();
-    if (r_.config.run.data != "none")
-      complain("run.data",
-               fmt::format("is {}, but the plans of `collectives.library: {}` carry no data yet; write none, "
-                           "or remove `library`",
-                           r_.config.run.data, to_string(library_.kind)));
     if (!r_.config.collectives.rules.empty())
       complain("collectives.library",
                "the library plans all collectives, so that `collectives.rules` would not apply; "
@@ -41,21 +36,19 @@ class LibraryRules {
 
  private:
   void check_fidelity() {
-    const std::string remedy = fmt::format(
-        "but plans of `collectives.library: {}` have times at `analytical` only; write "
-        "`fidelity: analytical` for all dimensions, or remove `library`",
-        to_string(library_.kind));
-    if (r_.config.graph != nullptr && carrier_of(*r_.config.graph) != Carrier::direct)
-      complain("collectives.library", "the graph is not at `analytical` fidelity, " + remedy);
-    for (const DimensionConfig& dimension : r_.config.fabric_dimensions())
-      if (r_.config.graph == nullptr && carrier_of(dimension) != Carrier::direct) {
-        complain("collectives.library", fmt::format("{} is at `{}` fidelity, {}", print_dimension(dimension),
-                                                    to_string(dimension.fidelity), remedy));
-        break;
-      }
+    const std::string kind = to_string(library_.kind);
     if (!r_.config.fidelity_rules.empty())
       complain("collectives.library",
-               "a rule of `topology.fidelity_rules` lifts collectives to another fidelity, " + remedy);
+               fmt::format("a rule of `topology.fidelity_rules` lifts collectives to another fidelity, which "
+                           "plans of `collectives.library: {}` cannot follow; write the fidelity of each "
+                           "dimension instead, or remove `library`",
+                           kind));
+    if (r_.config.run.data != "none" && !carries_messages(r_.config))
+      complain("run.data",
+               fmt::format("is {}, but with `collectives.library: {}` and all dimensions at `analytical` "
+                           "fidelity no messages are sent that could carry data; write `fidelity: message` "
+                           "for a dimension, or `data: none`",
+                           r_.config.run.data, kind));
   }
   void check_graph(const char* channels, const char* speed, const LibraryGraph& graph) {
     const bool has_speed = graph.speed.bytes_per_second != 0;

@@ -188,9 +188,10 @@ TEST_F(Library, Refusals) {
   refused({"--set", "topology.notation=Ring(8)"}, {"nccl cannot have", "Ring(8)"});
   refused({"--set", "collectives.library=rccl", "--set", "collectives.gpu=MI300X"}, {"fully_connected"});
   refused({"--set", "collectives.gpus_per_node=3"}, {"collectives.gpus_per_node", "does not divide"});
-  refused({"--fidelity", "message"}, {"`message` fidelity", "analytical"});
-  refused({"--fidelity", "packet"}, {"`packet` fidelity", "analytical"});
-  refused({"--data", "fp32"}, {"run.data", "no data"});
+  write(at("nvls.csv"), "allreduce,0,-1,nvls,simple,-1,-1,-1\n");
+  refused({"--fidelity", "message", "--set", "collectives.overrides=" + at("nvls.csv")},
+          {"nvls", "collectives.overrides", "fidelity: analytical"});
+  refused({"--data", "fp32"}, {"run.data", "no messages"});
   refused({"--set", "collectives.graph.channels=4"}, {"collectives.graph.channels", "`speed`"});
   refused({"--set", "collectives.overrides=/no/such/file.csv"}, {"/no/such/file.csv"});
   write(at("t.csv"), "allreduce,0,-1,tree,ll,-1,-1,-1\nallreduce,5,6,ring,ll,-1,-1,-1\n");

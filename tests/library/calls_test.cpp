@@ -31,8 +31,6 @@ Config config_of(const std::string& notation, const std::string& keys) {
                       "machine.yaml");
 }
 
-const library::NpuOfRank kSame = [](uint32_t rank) { return rank; };
-
 struct Planned {
   explicit Planned(const Config& config) : builder(config) {}
   std::shared_ptr<const collectives::CollectivePlan> of(const collectives::Group& group, CollectiveOp op,
@@ -75,14 +73,14 @@ TEST(LibraryCalls, TheLibraryIsAskedForTheMembersNodes) {
   Planned plans(config);
   LibraryCalls calls(config);
   const collectives::Group world;
-  const LibraryPlan all = calls.plan(*plans.of(world, CollectiveOp::all_gather, kMiB), 0, kSame);
+  const LibraryPlan all = calls.plan(*plans.of(world, CollectiveOp::all_gather, kMiB), 0);
   EXPECT_EQ(all.nodes, 2u);
   EXPECT_EQ(all.ranks, 16u);
   EXPECT_EQ(all.bytes, 16 * kMiB);
-  const LibraryPlan node = calls.plan(*plans.of(world, CollectiveOp::all_reduce, kMiB, 1), 9, kSame);
+  const LibraryPlan node = calls.plan(*plans.of(world, CollectiveOp::all_reduce, kMiB, 1), 9);
   EXPECT_EQ(node.nodes, 1u);
   EXPECT_EQ(node.ranks, 8u);
-  const LibraryPlan rail = calls.plan(*plans.of(world, CollectiveOp::all_reduce, kMiB, 2), 9, kSame);
+  const LibraryPlan rail = calls.plan(*plans.of(world, CollectiveOp::all_reduce, kMiB, 2), 9);
   EXPECT_EQ(rail.nodes, 2u);
   EXPECT_EQ(rail.ranks, 2u);
   // On other NPUs the ranks of a job are in other nodes.
@@ -99,7 +97,7 @@ TEST(LibraryCalls, CallsFollowEachOtherAndGroupsPayOnce) {
   const collectives::Group world;
   const collectives::Group half{1, "half", {0, 1, 2, 3}};
   const auto plan = plans.of(world, CollectiveOp::all_reduce, kMiB);
-  const LibraryPlan work = calls.plan(*plan, 0, kSame);
+  const LibraryPlan work = calls.plan(*plan, 0);
   const Picoseconds launch = 5000000;
   const Picoseconds alone = work.time(calls.parameters());
   const Picoseconds first = calls.end_of(*plan, 0, work, 1000);
@@ -112,11 +110,11 @@ TEST(LibraryCalls, CallsFollowEachOtherAndGroupsPayOnce) {
   EXPECT_EQ(third, second + alone);
   // Another communicator does not wait.
   const auto other = plans.of(half, CollectiveOp::all_reduce, kMiB);
-  const LibraryPlan less = calls.plan(*other, 0, kSame);
+  const LibraryPlan less = calls.plan(*other, 0);
   EXPECT_EQ(calls.end_of(*other, 0, less, 2000), 2000 + less.time(calls.parameters()));
   // Nothing to send takes no time.
   const auto nothing = plans.of(world, CollectiveOp::all_reduce, 0);
-  EXPECT_EQ(calls.end_of(*nothing, 0, calls.plan(*nothing, 0, kSame), 2000), 2000u);
+  EXPECT_EQ(calls.end_of(*nothing, 0, calls.plan(*nothing, 0), 2000), 2000u);
 }
 
 }  // namespace

@@ -84,6 +84,11 @@ void CollectiveData::note(const std::string& defect) {
   if (defect_.empty()) defect_ = defect;
 }
 
+void CollectiveData::deliver(std::vector<std::byte> output, const std::string& defect) {
+  output_ = std::move(output);
+  if (!defect.empty()) note(defect);
+}
+
 void CollectiveData::load(uint32_t chunk) {
   ChunkData& data = chunks_[chunk];
   data.loaded = true;

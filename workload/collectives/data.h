@@ -85,6 +85,10 @@ class CollectiveData {
   /// The chunk has no further phase: its part of the output is stored, its storage freed.
   void finish_chunk(uint32_t chunk);
 
+  /// In place of all of the above: what another engine has made of the inputs, and the first thing that went
+  /// wrong there (empty: nothing).
+  void deliver(std::vector<std::byte> output, const std::string& defect);
+
   uint32_t stream() const { return stream_; }
   uint32_t rank() const { return rank_; }
   uint32_t position() const { return position_; }

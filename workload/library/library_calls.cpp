@@ -55,8 +55,7 @@ LibraryCalls::LibraryCalls(const Config& config)
       library_(LibraryMachine::of(config)),
       parameters_(library_.parameters(config.collectives.library)) {}
 
-const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, uint32_t rank,
-                                      const NpuOfRank& npu) {
+const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, uint32_t rank) {
   const auto [it, fresh] = plans_.try_emplace({&plan, line_of(plan, rank)});
   if (!fresh) return it->second;
   const collectives::CollectiveRequest& request = plan.request();
@@ -69,7 +68,7 @@ const LibraryPlan& LibraryCalls::plan(const collectives::CollectivePlan& plan, u
                    : request.bytes;
   if (members.size() != config_.npus()) {
     call.ranks_of_nodes.resize(library_.machine().nodes);
-    for (const uint32_t member : members) ++call.ranks_of_nodes[npu(member) / per_node];
+    for (const uint32_t member : members) ++call.ranks_of_nodes[member / per_node];
   }
   it->second = library_.plan(call);
   return it->second;

@@ -10,7 +10,6 @@
 #define WEFT_WORKLOAD_LIBRARY_LIBRARY_CALLS_H
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -20,9 +19,6 @@
 #include "workload/library/communication_library.h"
 
 namespace weft::library {
-
-/// From a rank of the job to the machine's NPU.
-using NpuOfRank = std::function<uint32_t(uint32_t rank)>;
 
 /// The members of a collective that take part in it together with `rank`, ascending. All members of its
 /// group, or those of its line where the collective runs in some dimensions only.
@@ -38,8 +34,8 @@ class LibraryCalls {
   const CommunicationLibrary& library() const { return library_; }
   const LibraryParameters& parameters() const { return parameters_; }
 
-  /// The library's plan of a collective for the members of `rank`'s line.
-  const LibraryPlan& plan(const collectives::CollectivePlan& plan, uint32_t rank, const NpuOfRank& npu);
+  /// The library's plan of a collective for the members of `rank`'s line. Ranks are those of the machine.
+  const LibraryPlan& plan(const collectives::CollectivePlan& plan, uint32_t rank);
 
   /// What a message of `bytes` between two NPUs costs before its first byte is on a link: launch, base and
   /// latency of the library's send. The links themselves are the topology's.

@@ -6,44 +6,30 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workload/library/plan_costs.h"
+
 namespace weft::library {
 namespace {
 
-constexpr double kUsPerGb = 1e-3;  // us that a byte takes at 1 GB/s
-
-/// A plan with the scales of a calibration in it. Times in us.
-struct Scaled {
+/// A plan with the scales of a calibration in it, and the time of each algorithm.
+struct Scaled : PlanCosts {
   Scaled(const LibraryPlan& plan_, const LibraryParameters& parameters)
-      : plan(plan_),
-        latency(plan_.latency_us * parameters.latency_scale),
-        sigma(plan_.sigma_us * parameters.latency_scale),
-        byte(plan_.bandwidth > 0 ? kUsPerGb / (plan_.bandwidth * parameters.bandwidth_scale) : 0),
-        channel_byte(plan_.channel_bandwidth > 0
-                         ? kUsPerGb / (plan_.channel_bandwidth * parameters.bandwidth_scale)
-                         : 0) {}
+      : PlanCosts(plan_, parameters), plan(plan_) {}
 
-  /// A step of a ring with chunks of so many bytes. With one slice a step waits for the link; with two the
-  /// next slice is sent meanwhile.
-  double ring_step(double chunk) const {
-    const double slices = chunk > static_cast<double>(plan.least_slice) ? plan.slices : 1;
-    const double tau = chunk / slices * channel_byte + sigma;
-    const double wait = std::max(0.0, latency / plan.steps - sigma);
-    return std::max(slices * tau, tau + wait);
-  }
   double ring() const {
     const auto share = static_cast<double>(plan.bytes) / plan.channels;
     const auto loop = static_cast<double>(plan.loop_bytes);
     const double full = std::floor(share / loop);
     const double rest = share - full * loop;
-    double time = full * plan.steps * ring_step(static_cast<double>(plan.chunk_bytes));
-    if (rest > 0) time += plan.steps * ring_step(rest / plan.ranks);
+    double time = full * plan.steps * ring_step(plan, static_cast<double>(plan.chunk_bytes));
+    if (rest > 0) time += plan.steps * ring_step(plan, rest / plan.ranks);
     return time;
   }
   /// Chunks follow each other through all ranks.
   double chain() const {
     const double share = static_cast<double>(plan.bytes) / plan.channels;
     const double chunk = std::min(share, static_cast<double>(plan.chunk_bytes));
-    const double wait = std::max(0.0, latency / plan.steps - sigma);
+    const double wait = step_wait(plan);
     return (share / chunk + plan.steps - 1) * (chunk * channel_byte + sigma) + plan.steps * wait;
   }
   double tree() const {
@@ -62,10 +48,6 @@ struct Scaled {
   double point_to_point() const { return direct() + static_cast<double>(plan.loops) * sigma; }
 
   const LibraryPlan& plan;
-  double latency;
-  double sigma;
-  double byte;          ///< us a byte of the call
-  double channel_byte;  ///< .. of one channel's share
 };
 
 double moving(const Scaled& s) {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Programs of communication libraries: without contention they take what the closed forms say, they carry the
+// data that their operation is defined to move, and slower links never make them faster. Cases are drawn at
+// random, with fixed seeds.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/library/machines.h"
+#include "tests/programs/program_rig.h"
+
+namespace weft::test {
+namespace {
+
+using relations::Random;
+
+const LinkTime kAtOnce = [](const Message&) { return Picoseconds{0}; };
+
+library::LibraryMachine draw_machine(Random& random, uint32_t most_ranks) {
+  if (random.chance(15)) return mi300x(random.pick({"MI300X", "MI350X"}));
+  if (random.chance(10)) return dgx_1v();
+  if (random.chance(10)) return socket_pair();
+  library::LibraryMachine m = one_node(random.pick({"V100", "A100", "H100", "H200", "B200"}),
+                                       random.pick({"", "2.18", "2.21", "2.26"}));
+  if (m.gpu == "B200") m.version = "";
+  m.gpus_per_node = random.small(1, 8);
+  m.nodes = random.small(1, std::max(1u, most_ranks / m.gpus_per_node));
+  if (m.ranks() == 1) m.nodes = 2;
+  m.nics_per_node = random.chance(50) ? m.gpus_per_node : random.small(1, m.gpus_per_node);
+  m.nic_bandwidth = random.pick({12.5, 25.0, 50.0});
+  if (m.gpus_per_node == 1) m.links = NodeLinks::none;
+  return m;
+}
+
+ProgramCase draw(Random& random, uint32_t most_ranks) {
+  ProgramCase of;
+  of.machine = draw_machine(random, most_ranks);
+  of.op = random.pick({CollectiveOp::all_reduce, CollectiveOp::all_reduce, CollectiveOp::all_reduce,
+                       CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::broadcast,
+                       CollectiveOp::reduce, CollectiveOp::all_to_all, CollectiveOp::gather,
+                       CollectiveOp::scatter});
+  if (!random.chance(15)) of.algorithm = random.pick({"ring", "ring", "tree", "pat"});
+  if (random.chance(80)) of.protocol = random.pick({"ll", "ll128", "simple"});
+  of.root = random.small(0, of.machine.ranks() - 1);
+  return of;
+}
+
+/// Runs the case if the library has such a plan and a program for it.
+bool tried(const ProgramCase& of, const LinkTime& link, bool data, ProgramOutcome& out,
+           const std::vector<Picoseconds>& starts = {}) {
+  try {
+    out = run_program(of, link, data, starts);
+  } catch (const UserError&) {
+    return false;
+  }
+  return out.sends != 0;
+}
+
+TEST(Programs, TakeTheClosedFormsWithoutContention) {
+  uint32_t runs = 0;
+  for (uint64_t i = 0; i < 400; ++i) {
+    Random random(11, "closed", i);
+    ProgramCase of = draw(random, 24);
+    of.bytes = uint64_t{1} << random.between(0, 26);
+    of.bytes += random.below(of.bytes);
+    of.parameters = {0, 0.5 + 0.01 * static_cast<double>(random.below(100)),
+                     0.8 + 0.01 * static_cast<double>(random.below(40))};
+    ProgramOutcome out;
+    if (!tried(of, kAtOnce, false, out)) continue;
+    ++runs;
+    const double time = static_cast<double>(out.time) * 1e-6;
+    EXPECT_NEAR(time / out.work_us, 1, 0.005) << of.text() << ": " << time << " of " << out.work_us << " us";
+  }
+  EXPECT_GT(runs, 150u);
+}
+
+TEST(Programs, CarryTheirData) {
+  uint32_t runs = 0;
+  uint64_t elements = 0;
+  for (uint64_t i = 0; i < 500; ++i) {
+    Random random(12, "data", i);
+    ProgramCase of = draw(random, i % 10 == 0 ? 64 : 20);
+    of.bytes = 4 * (random.chance(30) ? random.between(1, 5) : random.between(1, 3000));
+    of.small_chunks = random.chance(70);
+    ProgramOutcome out;
+    Random noise(13, "links", i);
+    const LinkTime link = [&](const Message&) { return noise.below(30000000); };
+    std::vector<Picoseconds> starts;
+    for (uint32_t m = 0; m < of.machine.ranks(); ++m) starts.push_back(noise.below(50000000));
+    if (!tried(of, link, true, out, starts)) continue;
+    ++runs;
+    elements += out.elements;
+    EXPECT_EQ(out.wrong, "") << of.text();
+    EXPECT_GT(out.elements, 0u) << of.text();
+  }
+  EXPECT_GT(runs, 200u);
+  EXPECT_GT(elements, 1000000u);
+}
+
+TEST(Programs, SlowerLinksAndLateMembersNeverHelp) {
+  for (uint64_t i = 0; i < 60; ++i) {
+    Random random(14, "slower", i);
+    ProgramCase of = draw(random, 16);
+    of.bytes = random.between(1, 1 << 22);
+    ProgramOutcome quick;
+    if (!tried(of, kAtOnce, false, quick)) continue;
+    const double ps_a_byte = static_cast<double>(random.below(2000));
+    const LinkTime slow = [&](const Message& m) {
+      return static_cast<Picoseconds>(ps_a_byte * static_cast<double>(m.bytes));
+    };
+    ProgramOutcome slower;
+    ASSERT_TRUE(tried(of, slow, false, slower));
+    EXPECT_GE(slower.time, quick.time) << of.text();
+    std::vector<Picoseconds> starts;
+    for (uint32_t m = 0; m < of.machine.ranks(); ++m) starts.push_back(random.below(100000000));
+    ProgramOutcome late;
+    ASSERT_TRUE(tried(of, kAtOnce, false, late, starts));
+    EXPECT_GE(late.time, quick.time) << of.text();
+  }
+}
+
+}  // namespace
+}  // namespace weft::test
