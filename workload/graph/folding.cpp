@@ -19,6 +19,7 @@
 #include "workload/collectives/plan.h"
 #include "workload/collectives/rules.h"
 #include "workload/graph/fidelity_rules.h"
+#include "workload/graph/trace_delays.h"
 
 namespace weft::graph {
 namespace {
@@ -82,6 +83,7 @@ class Analysis {
         traces_(traces),
         plans_(config),
         rules_(config, plans_),
+        delays_(trace_delays(traces, rules_.delays())),
         fidelity_(config),
         components_(traces.npus()),
         shapes_(traces.groups().size()),
@@ -192,6 +194,10 @@ class Analysis {
     const std::string& path = traces_.index(rank).path();
     rules_.apply(request, node, rank, path);
     digest.add(rules_.find(request, node.name));
+    if (!delays_.empty()) {
+      const auto delay = delays_.find(traces_.collectives().number(g, node.ordinal));
+      digest.add(delay == delays_.end() ? 0 : delay->second);
+    }
     digest.add(std::hash<std::string>{}(node.algorithm));
 
     if (fidelity_.may_lift(node, groups_[g].name))
@@ -281,6 +287,7 @@ class Analysis {
   const trace::JobTrace& traces_;
   collectives::PlanBuilder plans_;
   collectives::Rules rules_;
+  TraceDelays delays_;
   FidelityRules fidelity_;
   Components components_;
   uint32_t all_dimensions_ = 0;
