@@ -177,7 +177,12 @@ WEFT_MPI double MPI_Wtick() {
   return session() == nullptr ? PMPI_Wtick() : 1e-12;
 }
 
-/// For refused.c.
+/// For libnccl.so.2 of Weft: a program of both is one rank.
+extern "C" __attribute__((visibility("default"))) weft_session* weft_shim_session() {
+  return session();
+}
+
+/// For refused.cpp.
 extern "C" __attribute__((visibility("hidden"))) void weft_mpi_refuse(const char* call) {
   die(call, "Weft does not emulate this call; docs/guide/emulate_mpi.md lists those it does");
 }
