@@ -336,6 +336,45 @@ struct OutputConfig {
   uint64_t timeline_budget = uint64_t{64} << 20;
 };
 
+/// An entry of `environment.classes`: these emulated ranks do as a real one does.
+struct EmulatedClass {
+  uint32_t real = 0;
+  std::vector<uint32_t> ranks;
+  std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `environment.classes[0]`"
+};
+
+/// An entry of `environment.communicators`: the members of communicators whose splitting only real ranks know.
+struct CommunicatorRule {
+  uint32_t call = 0;  ///< n-th creation of its kind by a rank, from 1; 0: all
+  uint32_t stride = 1;
+  uint32_t count = 0;
+  std::string origin;
+};
+
+/// An entry of `environment.peers`: when an emulated rank sends what a real one receives.
+struct PeerRule {
+  std::optional<uint32_t> rank;  ///< emulated; empty: all
+  std::optional<uint64_t> tag;   ///< empty: all
+  std::string when = "ready";    ///< ready | echo | delay
+  Picoseconds delay = 0;
+  std::string origin;
+};
+
+/// `environment`: the ranks of `weft emulate` that no process runs.
+struct EnvironmentConfig {
+  std::vector<uint32_t> real;  ///< empty: the command line says
+  std::vector<EmulatedClass> classes;
+  std::string detail;
+  std::string delay = "model";
+  std::string delay_table;   ///< absolute path
+  std::string delay_plugin;  ///< absolute path
+  std::vector<CommunicatorRule> communicators;
+  std::vector<PeerRule> peers;
+  Picoseconds skew = 0;
+  std::string skew_distribution = "uniform";
+  Picoseconds poll_cost = 100000;
+};
+
 struct Config {
   std::string file;                  ///< where it was read from; "" when built by a program
   std::vector<std::string> plugins;  ///< shared libraries, absolute paths
@@ -365,6 +404,7 @@ struct Config {
   std::vector<FidelityRule> fidelity_rules;  ///< the first that matches applies
   std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
   std::vector<ModuleChoice> implementations;  ///< the first that matches a module applies
+  std::optional<EnvironmentConfig> environment;  ///< of `weft emulate`
   std::vector<ExpectConfig> expect;           ///< what `weft run --check` compares the results with
 
   /// NPUs, NMUs or other single modules are of other models than this library's: ranks are then not alike,

@@ -61,6 +61,14 @@ void print_rules(const char* list, const std::vector<Rule>& rules, const char* s
   for (const Rule& rule : rules) out += "    - {" + print_entry(rule, section) + "}\n";
 }
 
+void print_environment(const Config& config, std::string& out) {
+  const EnvironmentConfig& environment = *config.environment;
+  if (!environment.real.empty()) out += fmt::format("  real: {}\n", print_npus(environment.real));
+  print_rules("classes", environment.classes, kEmulatedClassPrefix, out);
+  print_rules("communicators", environment.communicators, kCommunicatorRulePrefix, out);
+  print_rules("peers", environment.peers, kPeerRulePrefix, out);
+}
+
 void print_jobs(const std::vector<JobConfig>& jobs, std::string& out) {
   if (jobs.empty()) return;
   out += "jobs:\n";
@@ -124,6 +132,7 @@ std::string effective_yaml(const Config& config) {
     if (parent == "remote_memory" && !config.remote_memory) continue;
     if (is_library_key(key) && !config.collectives.library.on()) continue;
     if (parent == "loggp" && !config.loggp) continue;
+    if (parent == "environment" && !config.environment) continue;
     if (in(key, "memory.pool.") && !config.memory_pool) continue;
     if (in(key, "memory.host.") && !config.host_memory) continue;
     if (in(key, "memory.nvme.") && !config.nvme) continue;
@@ -144,6 +153,7 @@ std::string effective_yaml(const Config& config) {
     }
     if (parent != section && section == "collectives")
       print_rules("rules", config.collectives.rules, kRulePrefix, out);
+    if (parent != section && section == "environment") print_environment(config, out);
     if (parent != section && section == "workload") {
       if (!config.workload.npus.empty()) out += fmt::format("  npus: {}\n", print_npus(config.workload.npus));
       print_jobs(config.jobs, out);

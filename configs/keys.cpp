@@ -50,6 +50,7 @@ std::vector<KeySpec> make_keys() {
   add_collectives_keys(table);
   add_library_keys(table);
   add_run_keys(table);
+  add_environment_keys(table);
   add_expect_keys(table);
   add_jobs_keys(table);
   return table.take();
@@ -232,6 +233,18 @@ const std::vector<SectionSpec>& sections() {
        "entry that matches a module and names a model of its kind applies. An entry that applies to no "
        "module is an error."},
       {"run", false, "Settings of the run."},
+      {"environment", true,
+       "The ranks of `weft emulate` that no process runs (docs/guide/emulate.md). Other commands read the "
+       "keys and do nothing with them."},
+      {"environment.classes[]", true,
+       "A list of mappings: which emulated ranks do as which real rank does. Ranks of no entry do as the "
+       "nearest real rank below them does."},
+      {"environment.communicators[]", true,
+       "A list of mappings: the members of communicators that a program makes by colours (MPI_Comm_split) or "
+       "unique ids (NCCL), where the real ranks' arguments do not say who the other members are."},
+      {"environment.peers[]", true,
+       "A list of mappings: when emulated ranks send the point-to-point messages that real ranks receive. The "
+       "first matching entry applies. Without one, an emulated rank sends as its real rank does."},
       {"expect[]", true,
        "A list of mappings: what the results must be (docs/guide/expectations.md). `weft run --check` "
        "compares "

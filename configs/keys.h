@@ -140,6 +140,12 @@ inline constexpr const char* kImplementationsPath = "implementations";
 inline constexpr const char* kImplementationPrefix = "implementations[].";
 inline constexpr const char* kExpectPath = "expect";
 inline constexpr const char* kExpectPrefix = "expect[].";
+inline constexpr const char* kEmulatedClassesPath = "environment.classes";
+inline constexpr const char* kEmulatedClassPrefix = "environment.classes[].";
+inline constexpr const char* kCommunicatorRulesPath = "environment.communicators";
+inline constexpr const char* kCommunicatorRulePrefix = "environment.communicators[].";
+inline constexpr const char* kPeerRulesPath = "environment.peers";
+inline constexpr const char* kPeerRulePrefix = "environment.peers[].";
 inline constexpr const char* kRulesPath = "collectives.rules";
 inline constexpr const char* kRulePrefix = "collectives.rules[].";
 

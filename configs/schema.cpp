@@ -237,6 +237,10 @@ std::string json_schema() {
   root["properties"]["collectives"]["properties"]["rules"] = list_of(kRulePrefix, "collectives.rules[]");
   topology["properties"]["fidelity_rules"] = list_of(kFidelityRulePrefix, "topology.fidelity_rules[]");
   topology["properties"]["routes"] = list_of(kRoutePrefix, "topology.routes[]");
+  Json& environment = root["properties"]["environment"]["properties"];
+  environment["classes"] = list_of(kEmulatedClassPrefix, "environment.classes[]");
+  environment["communicators"] = list_of(kCommunicatorRulePrefix, "environment.communicators[]");
+  environment["peers"] = list_of(kPeerRulePrefix, "environment.peers[]");
   root["properties"][kJobsPath] = list_of(kJobPrefix, "jobs[]");
   root["properties"][kImplementationsPath] = list_of(kImplementationPrefix, "implementations[]");
   root["properties"][kExpectPath] = list_of(kExpectPrefix, "expect[]");

@@ -20,6 +20,7 @@
 #include "sc_main/command_compare.h"
 #include "sc_main/command_describe.h"
 #include "sc_main/command_diff.h"
+#include "sc_main/command_emulate.h"
 #include "sc_main/command_generate.h"
 #include "sc_main/command_import.h"
 #include "sc_main/command_machine.h"
@@ -136,6 +137,7 @@ void add_commands(CLI::App& app, const std::vector<std::string>& further, Action
       "out\n"
       "  weft collective --help");
   add_run_command(app, action);
+  add_emulate_command(app, action);
   add_collective_command(app, action);
   add_machine_command(app, action);
   add_calibrate_command(app, action);

@@ -148,6 +148,7 @@ void add_collectives_keys(KeyTable& table);
 void add_library_keys(KeyTable& table);
 void add_jobs_keys(KeyTable& table);
 void add_run_keys(KeyTable& table);
+void add_environment_keys(KeyTable& table);
 void add_expect_keys(KeyTable& table);
 
 }  // namespace weft

@@ -64,6 +64,9 @@ class Reader {
       return read_rules(entry, path, name, raw_.jobs);
     }
     if (path == kImplementationsPath) return read_rules(entry, path, name, raw_.implementations);
+    if (path == kEmulatedClassesPath) return read_rules(entry, path, name, raw_.emulated_classes);
+    if (path == kCommunicatorRulesPath) return read_rules(entry, path, name, raw_.communicator_rules);
+    if (path == kPeerRulesPath) return read_rules(entry, path, name, raw_.peer_rules);
     if (path == kExpectPath) return read_rules(entry, path, name, raw_.expect);
     if (path == kFidelityRulesPath) return read_rules(entry, path, name, raw_.fidelity_rules);
     if (const SectionSpec* section = find_section(path)) {

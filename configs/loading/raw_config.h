@@ -55,6 +55,9 @@ struct RawConfig {
   Rules implementations;    ///< implementations
   Rules expect;             ///< expect
   Rules jobs;               ///< jobs
+  Rules emulated_classes;   ///< environment.classes
+  Rules communicator_rules;  ///< environment.communicators
+  Rules peer_rules;         ///< environment.peers
   std::string jobs_origin;  ///< of the list; empty: there is none
 
   /// Those that a key of their table belongs to; null: it is no key of such a list.
@@ -62,6 +65,9 @@ struct RawConfig {
     if (key_path.rfind(kRulePrefix, 0) == 0) return &rules;
     if (key_path.rfind(kJobPrefix, 0) == 0) return &jobs;
     if (key_path.rfind(kImplementationPrefix, 0) == 0) return &implementations;
+    if (key_path.rfind(kEmulatedClassPrefix, 0) == 0) return &emulated_classes;
+    if (key_path.rfind(kCommunicatorRulePrefix, 0) == 0) return &communicator_rules;
+    if (key_path.rfind(kPeerRulePrefix, 0) == 0) return &peer_rules;
     if (key_path.rfind(kExpectPrefix, 0) == 0) return &expect;
     return key_path.rfind(kFidelityRulePrefix, 0) == 0 ? &fidelity_rules : nullptr;
   }

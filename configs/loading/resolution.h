@@ -65,6 +65,8 @@ void resolve_tiers(Resolution& r);
 /// `collectives.library` and what it goes with.
 void check_library(Resolution& r);
 void check_roofline(Resolution& r);
+/// The ranks and lists of `environment`.
+void resolve_environment(Resolution& r);
 
 }  // namespace weft::loading
 

@@ -25,6 +25,7 @@ void resolve_key(Resolution& r, const KeySpec& key) {
     if (r.raw.seen.count(section) == 0) return;
     if (parent == "remote_memory" && !r.config.remote_memory) r.config.remote_memory.emplace();
     if (parent == "loggp" && !r.config.loggp) r.config.loggp.emplace();
+    if (parent == "environment" && !r.config.environment) r.config.environment.emplace();
     if (parent == "memory.pool" && !r.config.memory_pool) r.config.memory_pool.emplace();
     if (parent == "memory.host" && !r.config.host_memory) r.config.host_memory.emplace();
     if (parent == "memory.nvme" && !r.config.nvme) r.config.nvme.emplace();
@@ -89,6 +90,7 @@ Config resolve(const RawConfig& raw, const std::string& file, Errors& errors) {
     resolve_rules(r);
     resolve_fidelity_rules(r);
     resolve_jobs(raw, r.config, errors);
+    resolve_environment(r);
   }
   check_library(r);
   resolve_packet(r);

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "emulation/environment/idle_times.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::emulation {
+namespace {
+
+constexpr uint64_t kTogether = ~uint64_t{0};
+
+std::vector<uint32_t> members_of(const collectives::CollectivePlan& plan, uint32_t npus) {
+  std::vector<uint32_t> members = plan.request().group->ranks;
+  for (uint32_t r = 0; members.size() < plan.members() && r < npus; ++r) members.push_back(r);
+  return members;
+}
+
+}  // namespace
+
+IdleTimes::IdleTimes(const Config& config, const std::vector<uint32_t>& real, bool folded, AdvanceKernel advance)
+    : config_(config), real_(real), folded_(folded), advance_(std::move(advance)) {
+  log_.listen(this);
+  Machine::Options options;
+  options.causes = &log_;
+  if (folded) options.mirrored = {real.front()};
+  machine_ = new Machine("idle", config, *this, options);
+}
+
+IdleTimes::~IdleTimes() {
+  machine_->detach();
+}
+
+void IdleTimes::check(const collectives::CollectivePlan& plan) const {
+  if (plan.uses_units())
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: `in_switch` collectives need `environment.detail: full`", config_.file));
+  if (!folded_) return;
+  std::string why = plan.asymmetry(config_);
+  if (why.empty() && plan.member_index(real_.front()) == ~0u)
+    why = fmt::format("its communicator is without rank {}", real_.front());
+  if (!why.empty())
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: {} of {} ranks cannot be told from one rank: {}; with as many ranks use "
+                                "`environment.detail: full`",
+                                config_.file, to_string(plan.request().op), plan.members(), why));
+}
+
+/// `rescue`: also what waits for slots, when nothing moves any more.
+void IdleTimes::drain(bool rescue) {
+  while (sc_core::sc_pending_activity() || (rescue && machine_->rescue())) {
+    if (!sc_core::sc_pending_activity_at_current_time()) advance_(sc_core::sc_time_to_pending_activity());
+    do {
+      advance_(sc_core::SC_ZERO_TIME);
+    } while (sc_core::sc_pending_activity_at_current_time());
+  }
+}
+
+OperationTimes IdleTimes::run(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                              const std::vector<uint32_t>& first, const std::vector<uint32_t>& late,
+                              Picoseconds gap) {
+  OperationTimes times;
+  for (const uint32_t rank : real_)
+    if (plan->member_index(rank) != ~0u) times[rank];
+  times_ = &times;
+  joined_ = false;
+  left_ = static_cast<uint32_t>(first.size() + late.size());
+  if (measured_++ > 0) machine_->restart();
+  const uint32_t stream = machine_->take_streams(1);
+  for (const uint32_t rank : first) machine_->nmu(rank).start_collective(stream, plan);
+  if (gap > 0) {
+    const Picoseconds until = sc_core::sc_time_stamp().value() + gap;
+    drain(false);
+    if (until > sc_core::sc_time_stamp().value())
+      advance_(sc_core::sc_time::from_value(until - sc_core::sc_time_stamp().value()));
+  }
+  joined_ = true;
+  origin_ = sc_core::sc_time_stamp().value();
+  if (gap == 0)
+    for (auto& rank : times) rank.second = {};
+  for (const uint32_t rank : late) machine_->nmu(rank).start_collective(stream, plan);
+  drain();
+  times_ = nullptr;
+  if (left_ != 0)
+    throw UserError(ExitCode::stall, fmt::format("{} of {} B over {} ranks does not finish on an idle machine:\n{}",
+                                                 to_string(plan->request().op), plan->request().bytes,
+                                                 plan->members(), machine_->explain_stall()));
+  for (auto& rank : times)
+    for (auto& phase : rank.second.phases)
+      std::sort(phase.second.arrivals.begin(), phase.second.arrivals.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.round, a.source) < std::tie(b.round, b.source);
+      });
+  return times;
+}
+
+const OperationTimes& IdleTimes::together(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
+  const auto known = times_of_.find({plan.get(), kTogether});
+  if (known != times_of_.end()) return known->second;
+  check(*plan);
+  plans_[plan.get()] = plan;
+  std::vector<uint32_t> members = folded_ ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
+  OperationTimes times = run(plan, {}, members, 0);
+  length_[plan.get()] = sc_core::sc_time_stamp().value() - origin_;
+  if (folded_)
+    for (auto& rank : times) rank.second = times.at(real_.front());
+  return times_of_[{plan.get(), kTogether}] = std::move(times);
+}
+
+const OperationTimes& IdleTimes::after(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint64_t name,
+                                       const std::vector<uint32_t>& late) {
+  const auto known = times_of_.find({plan.get(), name});
+  if (known != times_of_.end()) return known->second;
+  const OperationTimes& base = together(plan);
+  if (folded_) return base;  // every group as if all were as late
+  std::vector<uint32_t> first;
+  for (const uint32_t rank : members_of(*plan, machine_->npus()))
+    if (!std::binary_search(late.begin(), late.end(), rank)) first.push_back(rank);
+  if (first.empty()) return base;
+  OperationTimes times = run(plan, first, late, 2 * length_.at(plan.get()) + 1000000);
+  return times_of_[{plan.get(), name}] = std::move(times);
+}
+
+const MessageTimes& IdleTimes::message(uint32_t source, uint32_t destination, uint64_t bytes) {
+  const auto known = messages_.find({source, destination, bytes});
+  if (known != messages_.end()) return known->second;
+  if (folded_)
+    throw UserError(ExitCode::usage, fmt::format("{}: point-to-point messages of a machine of {} ranks need "
+                                                 "`environment.detail: full`",
+                                                 config_.file, machine_->npus()));
+  if (measured_++ > 0) machine_->restart();
+  message_ = {};
+  origin_ = sc_core::sc_time_stamp().value();
+  machine_->nmu(source).send(NpuId{destination}, 0, 0, bytes);
+  drain();
+  return messages_[{source, destination, bytes}] = message_;
+}
+
+void IdleTimes::collective_done(NpuId, const collectives::CollectiveDone&) {
+  if (left_ > 0) --left_;
+}
+
+void IdleTimes::message_injected(NpuId, NpuId, const MessageId&) {
+  message_.left = sc_core::sc_time_stamp().value() - origin_;
+}
+
+void IdleTimes::message_arrived(NpuId, const Completion& completion) {
+  message_.there = sc_core::sc_time_stamp().value() - origin_;
+  message_.completion = completion;
+}
+
+RankTimes::Phase* IdleTimes::wanted(uint32_t npu, uint32_t chunk, uint32_t phase) {
+  if (times_ == nullptr) return nullptr;
+  const auto rank = times_->find(npu);
+  return rank == times_->end() ? nullptr : &rank->second.phases[chunk << 8 | phase];
+}
+
+void IdleTimes::phase_began(const Phase& phase) {
+  if (RankTimes::Phase* of = wanted(phase.npu, phase.chunk, phase.phase))
+    of->begin = joined_ ? static_cast<int64_t>(phase.at - origin_) : kBefore;
+}
+
+void IdleTimes::delivered(const Delivery& delivery) {
+  RankTimes::Phase* of = wanted(delivery.npu, delivery.chunk, delivery.phase);
+  if (of == nullptr) return;
+  of->arrivals.push_back({joined_ ? static_cast<int64_t>(delivery.end - origin_) : kBefore, delivery.from,
+                          delivery.round, delivery.bytes, delivery.queued, delivery.reduce});
+}
+
+}  // namespace weft::emulation

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Delay source `model`: how long collectives and messages take for the real ranks on an idle machine, at its
+// fidelity. Each is simulated once and kept.
+//
+// What a real rank receives depends on when the groups of ranks have joined. In a graph of sends and receives
+// whose edges have fixed times, a receive is at max over the groups g of J_g + W_g: J_g is when the group
+// joined, W_g the longest path from there. W_g is measured with g joining so late that all others wait for
+// it. When all join at once, the times are measured just so.
+
+#ifndef WEFT_EMULATION_ENVIRONMENT_IDLE_TIMES_H
+#define WEFT_EMULATION_ENVIRONMENT_IDLE_TIMES_H
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulation/environment/full_fabric.h"
+#include "insight/activity_listener.h"
+#include "insight/causal_log.h"
+#include "sc_models/machine.h"
+
+namespace weft::emulation {
+
+/// Before the group has joined: its join changes nothing.
+constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
+
+/// Of one real rank. Times in ps since the join of the late group (of all, if they join at once); kBefore.
+struct RankTimes {
+  struct Arrival {
+    int64_t at = kBefore;
+    uint32_t source = 0;
+    uint32_t round = 0;
+    uint64_t bytes = 0;
+    Picoseconds queued = 0;
+    Picoseconds reduce = 0;
+  };
+  struct Phase {
+    int64_t begin = kBefore;
+    std::vector<Arrival> arrivals;  ///< by round, source
+  };
+  std::map<uint32_t, Phase> phases;  ///< by chunk << 8 | phase
+};
+using OperationTimes = std::map<uint32_t, RankTimes>;  ///< by real rank
+
+struct MessageTimes {
+  Picoseconds left = 0;
+  Picoseconds there = 0;
+  Completion completion;
+};
+
+class IdleTimes final : private NmuClient, private insight::ActivityListener {
+ public:
+  /// `real`: the ranks whose times are wanted. `folded`: the machine has only the first of them, which stands
+  /// for all ranks (analytical fidelity). `config` outlives it.
+  IdleTimes(const Config& config, const std::vector<uint32_t>& real, bool folded, AdvanceKernel advance);
+  ~IdleTimes() override;
+
+  const Machine& machine() const { return *machine_; }
+  bool folded() const { return folded_; }
+
+  /// All members join at once. Throws UserError(usage) for a plan that cannot be measured so.
+  const OperationTimes& together(const std::shared_ptr<const collectives::CollectivePlan>& plan);
+  /// `late` joins last: bit m of the members. `name`: of the group, unique for the plan.
+  const OperationTimes& after(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint64_t name,
+                              const std::vector<uint32_t>& late);
+  const MessageTimes& message(uint32_t source, uint32_t destination, uint64_t bytes);
+  /// Simulations so far.
+  uint64_t measured() const { return measured_; }
+
+ private:
+  OperationTimes run(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                     const std::vector<uint32_t>& first, const std::vector<uint32_t>& late, Picoseconds gap);
+  void drain(bool rescue = true);
+  void check(const collectives::CollectivePlan& plan) const;
+
+  void collective_done(NpuId rank, const collectives::CollectiveDone& done) override;
+  void message_injected(NpuId rank, NpuId destination, const MessageId& id) override;
+  void message_arrived(NpuId rank, const Completion& completion) override;
+
+  void node_began(const Node&) override {}
+  void node_ended(uint32_t, uint32_t, Picoseconds) override {}
+  void collective_began(const Part&) override {}
+  void collective_ended(uint32_t, uint32_t, Picoseconds) override {}
+  void phase_began(const Phase& phase) override;
+  void phase_ended(const Phase&) override {}
+  void submitted(uint32_t) override {}
+  void crossed(const Crossing&) override {}
+  void entered(uint32_t, uint32_t, uint32_t, uint64_t, Picoseconds) override {}
+  void delivered(const Delivery& delivery) override;
+  void combined(uint32_t, uint32_t, Picoseconds) override {}
+  RankTimes::Phase* wanted(uint32_t npu, uint32_t chunk, uint32_t phase);
+
+  const Config& config_;
+  std::vector<uint32_t> real_;
+  bool folded_;
+  AdvanceKernel advance_;
+  insight::CausalLog log_{0};
+  Machine* machine_;  ///< it stays until the process ends: taking modules out of SystemC's registries is slow
+  uint64_t measured_ = 0;
+  // Of the simulation that runs:
+  OperationTimes* times_ = nullptr;
+  Picoseconds origin_ = 0;  ///< join of the late group
+  bool joined_ = false;
+  uint32_t left_ = 0;
+  MessageTimes message_;
+  // Kept; the plan's address stays its own while it is kept here:
+  std::map<std::pair<const void*, uint64_t>, OperationTimes> times_of_;
+  std::map<const void*, std::shared_ptr<const collectives::CollectivePlan>> plans_;
+  std::map<const void*, Picoseconds> length_;
+  std::map<std::tuple<uint32_t, uint32_t, uint64_t>, MessageTimes> messages_;
+};
+
+}  // namespace weft::emulation
+
+#endif

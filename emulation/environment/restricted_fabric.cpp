@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "emulation/environment/restricted_fabric.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::emulation {
+
+/// What a real rank's engine sees of the fabric. What it sends needs no event: IdleTimes knows what follows.
+class RestrictedFabric::Port final : public MessagePort {
+ public:
+  Port(RestrictedFabric& fabric, uint32_t rank) : fabric_(fabric), rank_(rank) {}
+  Picoseconds now() const override { return fabric_.now_; }
+  void submit(const weft::Message&) override {}
+  void schedule(Picoseconds at, uint32_t token) override {
+    Event event;
+    event.at = at;
+    event.kind = Kind::wake;
+    event.rank = rank_;
+    event.value = token;
+    fabric_.push(event);
+  }
+
+ private:
+  RestrictedFabric& fabric_;
+  uint32_t rank_;
+};
+
+/// Hears when engines begin phases.
+class RestrictedFabric::Listener final : public insight::ActivityListener {
+ public:
+  explicit Listener(RestrictedFabric& fabric) : fabric_(fabric) {}
+  void node_began(const Node&) override {}
+  void node_ended(uint32_t, uint32_t, Picoseconds) override {}
+  void collective_began(const Part&) override {}
+  void collective_ended(uint32_t, uint32_t, Picoseconds) override {}
+  void phase_began(const Phase& phase) override {
+    fabric_.phase_began(phase.npu, phase.stream, phase.chunk << 8 | phase.phase);
+  }
+  void phase_ended(const Phase&) override {}
+  void submitted(uint32_t) override {}
+  void crossed(const Crossing&) override {}
+  void entered(uint32_t, uint32_t, uint32_t, uint64_t, Picoseconds) override {}
+  void delivered(const Delivery&) override {}
+  void combined(uint32_t, uint32_t, Picoseconds) override {}
+
+ private:
+  RestrictedFabric& fabric_;
+};
+
+RestrictedFabric::RestrictedFabric(const Config& config, const Classes& classes, IdleTimes& idle)
+    : config_(config),
+      classes_(classes),
+      idle_(idle),
+      phases_(std::make_unique<Listener>(*this)),
+      log_(std::make_unique<insight::CausalLog>(0)) {
+  log_->listen(phases_.get());
+  for (const uint32_t rank : classes.real()) {
+    RankState& state = ranks_[rank];
+    state.port = std::make_unique<Port>(*this, rank);
+    state.engine = std::make_unique<collectives::CollectiveEngine>(
+        NpuId{rank}, config, *state.port,
+        [this, rank](const collectives::CollectiveDone& done) { engine_done(rank, done); });
+    state.engine->keep_causes(log_.get());
+  }
+}
+
+RestrictedFabric::~RestrictedFabric() = default;
+
+void RestrictedFabric::push(Event event) {
+  event.order = order_++;
+  events_.push(event);
+}
+
+Picoseconds RestrictedFabric::next() const {
+  if (unsettled_) return now_;
+  return events_.empty() ? kNever : std::max(now_, events_.top().at);
+}
+
+void RestrictedFabric::settle() {
+  unsettled_ = false;
+  for (auto& [rank, state] : ranks_) state.engine->settled();
+}
+
+void RestrictedFabric::run_to(Picoseconds t) {
+  told_ = false;
+  while (!told_) {
+    const Picoseconds at = next();
+    if (at > t) {
+      now_ = std::max(now_, t);
+      return;
+    }
+    now_ = at;
+    while (!events_.empty() && events_.top().at <= now_) {
+      const Event event = events_.top();
+      events_.pop();
+      if (event.kind == Kind::arrival)
+        ranks_.at(event.rank).engine->completed(event.completion);
+      else if (event.kind == Kind::wake)
+        ranks_.at(event.rank).engine->wake(event.value);
+      else if (event.kind == Kind::left)
+        listener_->message_left(event.value);
+      else
+        listener_->message_there(event.value, event.completion);
+      told_ = told_ || event.kind >= Kind::left;
+    }
+    settle();
+  }
+}
+
+bool RestrictedFabric::rescue() {
+  uint32_t started = 0;
+  for (auto& [rank, state] : ranks_) started += state.engine->rescue();
+  return started != 0;
+}
+
+void RestrictedFabric::make_groups(Operation& operation) {
+  const collectives::CollectivePlan& plan = *operation.start.plan;
+  std::map<uint32_t, Group> by_leader;
+  std::vector<uint32_t> real_members;
+  for (const uint32_t rank : classes_.real())
+    if (plan.member_index(rank) != ~0u) real_members.push_back(rank);
+  const Picoseconds delay = operation.start.delay;
+  const auto add = [&](uint32_t rank) {
+    const uint32_t leader = classes_.representative(rank);
+    const bool member = plan.member_index(leader) != ~0u;
+    // Followers of a rank that is no member join with the first that does.
+    const uint32_t key = member ? leader : ~0u;
+    const bool apart = delay != 0 && !classes_.is_real(rank);
+    Group& group = by_leader[apart && member ? leader | 1u << 31 : key];
+    group.members.push_back(rank);
+    group.leaders = member ? std::vector<uint32_t>{leader} : real_members;
+    group.delay = apart ? delay : 0;
+  };
+  if (real_members.size() == 1 && delay == 0) {
+    // One group of all: no list of the whole world is made.
+    by_leader[0].leaders = real_members;
+  } else {
+    const std::vector<uint32_t>& ranks = plan.request().group->ranks;
+    for (uint32_t m = 0; m < plan.members(); ++m) add(ranks.empty() ? m : ranks[m]);
+  }
+  for (auto& [leader, group] : by_leader) operation.groups.push_back(std::move(group));
+}
+
+uint32_t RestrictedFabric::begin(const Start& start) {
+  const uint32_t number = next_operation_++;
+  Operation& operation = operations_[number];
+  operation.start = start;
+  make_groups(operation);
+  for (const uint32_t rank : classes_.real())
+    if (start.plan->member_index(rank) != ~0u) ++operation.left;
+  return number;
+}
+
+void RestrictedFabric::join(uint32_t number, uint32_t rank) {
+  Operation& operation = operations_.at(number);
+  for (Group& group : operation.groups)
+    if (group.joined == kNever && std::find(group.leaders.begin(), group.leaders.end(), rank) != group.leaders.end())
+      group.joined = now_ + group.delay;
+  schedule_waiting(number, operation);
+  unsettled_ = true;
+  ranks_.at(rank).engine->start(number, operation.start.plan, operation.start.priority);
+}
+
+bool RestrictedFabric::all_at_once(const Operation& operation) const {
+  return std::all_of(operation.groups.begin(), operation.groups.end(),
+                     [&](const Group& group) { return group.joined == operation.groups.front().joined; });
+}
+
+Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key, const size_t* arrival) {
+  const auto of = [&](const OperationTimes& times) {
+    const RankTimes::Phase& phase = times.at(rank).phases.at(key);
+    return arrival == nullptr ? phase.begin : phase.arrivals[*arrival].at;
+  };
+  const std::vector<Group>& groups = operation.groups;
+  if (all_at_once(operation)) {
+    if (groups.front().joined == kNever) return kNever;
+    return groups.front().joined + static_cast<Picoseconds>(std::max<int64_t>(0, of(idle_.together(operation.start.plan))));
+  }
+  Picoseconds latest = 0;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const int64_t path = of(idle_.after(operation.start.plan, g << 1 | (operation.start.delay != 0 ? 1 : 0), groups[g].members));
+    if (path == kBefore) continue;
+    if (groups[g].joined == kNever) return kNever;
+    latest = std::max(latest, groups[g].joined + static_cast<Picoseconds>(path));
+  }
+  return latest;
+}
+
+void RestrictedFabric::phase_began(uint32_t rank, uint32_t stream, uint32_t key) {
+  Operation& operation = operations_.at(stream);
+  const OperationTimes& times = idle_.together(operation.start.plan);
+  Picoseconds& shift = operation.shift[rank];
+  const Picoseconds expected = time_of(operation, rank, key, nullptr);
+  if (expected != kNever && now_ > expected) shift = std::max(shift, now_ - expected);
+  const auto phase = times.at(rank).phases.find(key);
+  if (phase == times.at(rank).phases.end()) return;
+  for (size_t a = 0; a < phase->second.arrivals.size(); ++a) operation.waiting.push_back({rank, key, a, shift});
+  unsettled_ = true;
+  schedule_waiting(stream, operation);
+}
+
+void RestrictedFabric::schedule_waiting(uint32_t stream, Operation& operation) {
+  std::vector<Waiting> still;
+  for (const Waiting& w : operation.waiting) {
+    const Picoseconds at = time_of(operation, w.rank, w.key, &w.arrival);
+    if (at == kNever) {
+      still.push_back(w);
+      continue;
+    }
+    const RankTimes::Arrival& arrival =
+        idle_.together(operation.start.plan).at(w.rank).phases.at(w.key).arrivals[w.arrival];
+    Event event;
+    event.at = std::max(now_, at + w.shift);
+    event.kind = Kind::arrival;
+    event.rank = w.rank;
+    event.completion.id.stream = stream;
+    event.completion.id.chunk = static_cast<uint16_t>(w.key >> 8);
+    event.completion.id.phase = static_cast<uint8_t>(w.key & 255);
+    event.completion.id.round = arrival.round;
+    event.completion.source = NpuId{arrival.source};
+    event.completion.bytes = arrival.bytes;
+    event.completion.split.queue = arrival.queued;
+    event.completion.split.reduce = arrival.reduce;
+    push(event);
+  }
+  operation.waiting = std::move(still);
+}
+
+void RestrictedFabric::engine_done(uint32_t rank, const collectives::CollectiveDone& done) {
+  told_ = true;
+  const uint32_t stream = done.stream;
+  Operation& operation = operations_.at(stream);
+  const bool last = --operation.left == 0;
+  listener_->operation_done(stream, rank, done);
+  if (last) operations_.erase(stream);
+}
+
+void RestrictedFabric::send(uint32_t message, uint32_t source, uint32_t destination, uint64_t bytes) {
+  const MessageTimes& times = idle_.message(source, destination, bytes);
+  const Geometry& geometry = idle_.machine().geometry();
+  uint32_t port = 0;  // messages of different dimensions leave and come by different ports
+  while (port + 1 < geometry.dimensions() && geometry.coordinate(geometry.place(source), port) ==
+                                                 geometry.coordinate(geometry.place(destination), port))
+    ++port;
+  Picoseconds& out = out_free_[{source, port}];
+  const Picoseconds begin = std::max(now_, out);
+  out = begin + times.left;
+  Picoseconds& in = in_free_[{destination, port}];
+  const Picoseconds there = std::max(begin + times.there, in + times.left);
+  in = there;
+  Event event;
+  event.value = message;
+  event.kind = Kind::left;
+  event.at = out;
+  push(event);
+  event.kind = Kind::there;
+  event.at = there;
+  event.completion = times.completion;
+  event.completion.split.queue += there - now_ - times.there;
+  push(event);
+}
+
+}  // namespace weft::emulation

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Only the real ranks are simulated (`environment.detail: restricted`): each has its collective engine, with
+// its queues and chunks. What the emulated ranks send to it comes at the times that IdleTimes tells. Where a
+// real rank begins a phase later than on an idle machine, because other collectives had its dimension, the
+// emulated ranks, which do alike, are as late.
+
+#ifndef WEFT_EMULATION_ENVIRONMENT_RESTRICTED_FABRIC_H
+#define WEFT_EMULATION_ENVIRONMENT_RESTRICTED_FABRIC_H
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulation/environment/fabric.h"
+#include "emulation/environment/idle_times.h"
+#include "emulation/job/classes.h"
+
+namespace weft::emulation {
+
+class RestrictedFabric final : public Fabric {
+ public:
+  /// All outlive it.
+  RestrictedFabric(const Config& config, const Classes& classes, IdleTimes& idle);
+  ~RestrictedFabric() override;
+
+  void listen(FabricListener& listener) override { listener_ = &listener; }
+  Picoseconds now() const override { return now_; }
+  Picoseconds next() const override;
+  void run_to(Picoseconds t) override;
+  bool rescue() override;
+  bool simulates_all() const override { return false; }
+  uint32_t begin(const Start& start) override;
+  void join(uint32_t operation, uint32_t rank) override;
+  void send(uint32_t message, uint32_t source, uint32_t destination, uint64_t bytes) override;
+  std::string explain_stall() const override { return {}; }
+
+ private:
+  class Port;
+  class Listener;
+  /// Members that join together: a class, or with a what-if delay its real rank and its followers apart.
+  struct Group {
+    std::vector<uint32_t> members;
+    std::vector<uint32_t> leaders;  ///< real: it joins when the first of these has
+    Picoseconds delay = 0;
+    Picoseconds joined = kNever;
+  };
+  struct Waiting {
+    uint32_t rank = 0;
+    uint32_t key = 0;    ///< chunk << 8 | phase
+    size_t arrival = 0;  ///< in RankTimes::Phase::arrivals
+    Picoseconds shift = 0;
+  };
+  struct Operation {
+    Start start;
+    std::vector<Group> groups;
+    std::map<uint32_t, Picoseconds> shift;  ///< by real rank: how late it is by other collectives
+    std::vector<Waiting> waiting;
+    uint32_t left = 0;
+  };
+  enum class Kind : uint8_t { arrival, wake, left, there };
+  struct Event {
+    Picoseconds at = 0;
+    uint64_t order = 0;
+    Kind kind = Kind::arrival;
+    uint32_t rank = 0;
+    uint32_t value = 0;  ///< token, or message
+    Completion completion;
+    bool operator<(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
+  };
+
+  void make_groups(Operation& operation);
+  /// Time of an arrival (or of a phase's begin, if `arrival` is null); kNever: a group must join first.
+  Picoseconds time_of(Operation& operation, uint32_t rank, uint32_t key, const size_t* arrival);
+  bool all_at_once(const Operation& operation) const;
+  void phase_began(uint32_t rank, uint32_t stream, uint32_t key);
+  void schedule_waiting(uint32_t stream, Operation& operation);
+  void engine_done(uint32_t rank, const collectives::CollectiveDone& done);
+  void push(Event event);
+  void settle();
+
+  const Config& config_;
+  const Classes& classes_;
+  IdleTimes& idle_;
+  FabricListener* listener_ = nullptr;
+  std::unique_ptr<Listener> phases_;
+  std::unique_ptr<insight::CausalLog> log_;
+  struct RankState {
+    std::unique_ptr<Port> port;
+    std::unique_ptr<collectives::CollectiveEngine> engine;
+  };
+  std::map<uint32_t, RankState> ranks_;
+  std::map<uint32_t, Operation> operations_;
+  std::priority_queue<Event> events_;
+  std::map<std::pair<uint32_t, uint32_t>, Picoseconds> out_free_, in_free_;  ///< (rank, port)
+  uint32_t next_operation_ = 1;
+  uint64_t order_ = 0;
+  Picoseconds now_ = 0;
+  bool unsettled_ = false;
+  bool told_ = false;
+};
+
+}  // namespace weft::emulation
+
+#endif
