@@ -83,7 +83,9 @@ function(weft_add_room name)
     weft_precompile(weft_${name} ${WEFT_PCH_STANDARD})
   endif()
   weft_compile_together(weft_${name} ALONE ${ARG_ALONE})
-  set_target_properties(weft_${name} PROPERTIES EXPORT_NAME ${name})
+  # libweft_net.so is made of the rooms. Their calls stay direct.
+  set_target_properties(weft_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(weft_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU,Clang>:-fno-semantic-interposition>)
   if(WEFT_CHECKS)
     # Headers look at it too, so who uses the installed libraries must see the same.
     target_compile_definitions(weft_${name} INTERFACE $<INSTALL_INTERFACE:WEFT_CHECKS=1>)

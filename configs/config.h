@@ -253,17 +253,23 @@ const char* to_string(DimensionScheduling scheduling);
 /// The value of `chunks: auto`: the plan chooses the number (workload/collectives/auto_chunks.h).
 constexpr uint32_t kAutoChunks = 0;
 
-/// An entry of `collectives.rules`: replaces the general settings of the collectives that it matches.
+/// An entry of `collectives.rules`: replaces the general settings of the collectives that it matches, or
+/// delays them (`delay`; such a rule has no settings).
 struct CollectiveRule {
   // The conditions. An empty one always holds.
   std::string group;  ///< a communicator group's name; "0": all ranks
   std::string name;   ///< of the trace node; `*` and `?` are wildcards
   std::optional<CollectiveOp> operation;
+  std::optional<uint64_t> min_bytes;  ///< of CollectiveRequest::bytes
+  std::optional<uint64_t> max_bytes;
+  std::optional<uint64_t> iteration;   ///< with `delay` only
+  std::optional<uint64_t> occurrence;  ///< with `delay` only; from 1
   // The settings. An empty one keeps the general setting.
   std::vector<std::string> algorithms;  ///< one for each dimension
   std::optional<CollectiveOrder> order;
   std::optional<uint32_t> chunks;  ///< empty: the general setting
   std::optional<int32_t> priority;
+  std::optional<Picoseconds> delay;  ///< before the first message, on every member
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `collectives.rules[0]`"
 };
 

@@ -34,6 +34,10 @@ std::string conditions_text(const CollectiveRule& rule) {
   parts.condition("group", rule.group);
   parts.condition("name", rule.name);
   parts.condition("operation", rule.operation ? to_string(*rule.operation) : "");
+  parts.condition("min_bytes", rule.min_bytes ? std::to_string(*rule.min_bytes) : "");
+  parts.condition("max_bytes", rule.max_bytes ? std::to_string(*rule.max_bytes) : "");
+  parts.condition("iteration", rule.iteration ? std::to_string(*rule.iteration) : "");
+  parts.condition("occurrence", rule.occurrence ? std::to_string(*rule.occurrence) : "");
   return parts.text();
 }
 
@@ -61,6 +65,7 @@ std::string settings_text(const CollectiveRule& rule) {
                   ? std::string("chunks auto")
                   : fmt::format("{} chunk{}", *rule.chunks, *rule.chunks == 1 ? "" : "s"));
   if (rule.priority) parts.add(fmt::format("priority {}", *rule.priority));
+  if (rule.delay) parts.add("delay " + print_time(*rule.delay));
   return parts.text().empty() ? "the general settings" : parts.text();
 }
 

@@ -149,6 +149,7 @@ Config make_config(CollectiveOptions o, CollectiveOp op) {
   Config config = build_config(text, o.config, overrides.get());
   // What the command line says holds for this collective, whatever the file's rules are.
   for (CollectiveRule& rule : config.collectives.rules) {
+    if (rule.delay) continue;
     if (!o.algorithm.empty()) rule.algorithms.clear();
     if (!o.order.empty()) rule.order.reset();
     if (!o.chunks.empty()) rule.chunks.reset();

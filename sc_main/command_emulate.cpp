@@ -21,6 +21,7 @@
 #include "emulation/job/capture.h"
 #include "emulation/job/job.h"
 #include "emulation/server/server.h"
+#include "emulation/shims/shims.h"
 #include "sc_main/console.h"
 #include "sc_main/emulate_results.h"
 #include "sc_main/interruption.h"
@@ -39,6 +40,8 @@ struct EmulateOptions {
   WorkloadOptions workload;
   std::string world, real, clock = "virtual", compute = "cpu", compute_scale = "1", data = "mirror", capture, out;
   std::string time_limit;
+  std::string shim = "auto";
+  bool preload_children = false;
   bool json = false;
   std::vector<std::string> command;
 };
@@ -192,6 +195,7 @@ class Emulation {
   emulation::ServerSettings server_settings() const {
     emulation::ServerSettings server;
     server.command = options_.command;
+    server.variables = emulation::shim_variables(options_.shim, options_.command, options_.preload_children);
     server.ranks_per_node = settings_.welcome.ranks_per_node;
     if (!options_.time_limit.empty()) {
       try {
@@ -271,6 +275,10 @@ void add_emulate_command(CLI::App& app, Action& action) {
   add("--data", o.data, "MODE",
       "What receive buffers get: dummy (zeros), mirror (default: as if all others held what this rank holds) or "
       "functional (exact over real ranks)");
+  add("--shim", o.shim, "SHIM",
+      "What stands between the program and Weft: auto (default; by the libraries that it is linked with), ompi, "
+      "mpich, nccl or none");
+  command->add_flag("--preload-children", o.preload_children, "What the program starts has the shim, too");
   add("--capture", o.capture, "DIR/NAME", "Write Chakra traces of all ranks, which `weft run` replays");
   add("--time-limit", o.time_limit, "TIME", "Of the wall clock: ends the job with an error");
   add("--out", o.out, "DIR", "Folder of the results (output.dir; default: out)");

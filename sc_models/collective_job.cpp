@@ -93,6 +93,7 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   const std::string where = collective_name(config_, rows_.size() + 1, op);
   collectives::set_elements(config_, request, ExitCode::usage, [&] { return where; });
   rules_->apply(request, {}, 0);
+  rules_->delay(request, rules_->delays().next(0, {op, bytes, {}, {}, {}}));
   const auto plan = plans_->plan(request);
   const uint32_t stream = machine_.take_streams(1);
   if (rows_.empty()) first_stream_ = stream;

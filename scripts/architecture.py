@@ -49,6 +49,10 @@ ROOMS = {
                     ("TlmAdapter", "cosim/tlm/tlm_adapter.h", []),
                     ("MmToLink", "cosim/tlm/mm_to_link.h", [])],
     }),
+    "network_interface": ("the network of another simulator", ["sc_models", "configs"], {
+        "door": [("Network", "network_interface/network.h", []), ("Caller", "network_interface/network.h", []),
+                 ("MatchTable", "network_interface/match_table.h", [])],
+    }),
     "sc_models": ("the hardware as sc_modules, and the job on it", ["workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "machine and jobs": [("Machine", "sc_models/machine.h", []), ("TraceJob", "sc_models/trace_job.h", [5, 10]),
                              ("CollectiveJob", "sc_models/collective_job.h", []),

@@ -14,7 +14,8 @@ set -euo pipefail
 required=(g++ cmake ninja-build pkg-config libsystemc-dev libyaml-cpp-dev protobuf-compiler libprotobuf-dev
           libgtest-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
 useful=(ccache libbenchmark-dev clang-format gtkwave xvfb xauth graphviz python3 clang libclang-rt-dev
-        slurmctld slurmd slurm-client verilator valgrind chromium)
+        slurmctld slurmd slurm-client verilator valgrind chromium
+        libopenmpi-dev openmpi-bin libmpich-dev mpich)
 # The page of `weft report` is bundled by Node.js; any that is there will do.
 command -v node >/dev/null 2>&1 || useful+=(nodejs)
 command -v npm >/dev/null 2>&1 || useful+=(npm)
@@ -40,7 +41,8 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
   say "Weft needs a C++17 compiler, CMake 3.25, Ninja, pkg-config, SystemC 2.3.4 or 3.0, yaml-cpp, protobuf,"
   say "GoogleTest, CLI11, fmt and nlohmann-json; ccache, Google Benchmark, GTKWave, Xvfb, Graphviz, clang-format, clang,"
   say "Slurm (for a test of weft sweep --slurm) and Verilator (for RTL) and Valgrind (for a test of its cost) are useful,"
-  say "Node.js 18 with npm (for the page of weft report) and Chromium (for its test), too."
+  say "Node.js 18 with npm (for the page of weft report), Chromium (for its test), and Open MPI and MPICH (for MPI"
+  say "programs under weft emulate), too."
   say "Going on with what CMake finds."
   exit 0
 fi

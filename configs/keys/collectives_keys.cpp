@@ -129,6 +129,20 @@ constexpr KeyRow kRuleKeys[] = {
      "character. The nodes of all members must match the same rule."},
     {"operation", Type::choice, kOptional, one_of(operations), field<&CollectiveRule::operation>,
      "The rule matches this operation."},
+    {"min_bytes", Type::size, kOptional, from("0 B", "1024 PiB"), field<&CollectiveRule::min_bytes>,
+     "The rule matches collectives of at least this size: the size that a trace node or `--size` gives."},
+    {"max_bytes", Type::size, kOptional, from("0 B", "1024 PiB"), field<&CollectiveRule::max_bytes>,
+     "The rule matches collectives of at most this size."},
+    {"iteration", Type::integer, kOptional, from(0, 4294967295), field<&CollectiveRule::iteration>,
+     "The rule matches this training iteration, which is read as for `topology.fidelity_rules[].iteration`. "
+     "Only with `delay`."},
+    {"occurrence", Type::integer, kOptional, from(1, 4294967295), field<&CollectiveRule::occurrence>,
+     "The rule matches the n-th, from 1, of the collectives of a communicator group that meet its other "
+     "conditions. Only with `delay`."},
+    {"delay", Type::time, kOptional, from("0 ns", "1000 s"), field<&CollectiveRule::delay>,
+     "A what-if delay: each member waits so long before it sends the collective's first message. The first "
+     "matching rule with a `delay` applies, whatever rules with settings say. A rule with a `delay` has no "
+     "settings beside it. (docs/guide/what_if_delays.md)"},
     {"algorithms", Type::algorithms, kOptional, kAny, field_if_set<&CollectiveRule::algorithms>,
      "Algorithms, as in `collectives.all_reduce`: a list with one name for each dimension, or one name for "
      "all."},

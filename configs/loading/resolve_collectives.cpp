@@ -164,9 +164,22 @@ void resolve_rules(Resolution& r) {
       if (auto names = algorithm_list(r, *v, path + ".algorithms", rule.operation))
         rule.algorithms = std::move(*names);
     const bool complete = r.raw.rules.broken.count(i) == 0;
-    if (complete && get("algorithms") == nullptr && !rule.order && !rule.chunks && !rule.priority)
-      r.errors.add(r.raw.rules.origins[i], path,
-                   "sets nothing; add `algorithms`, `order`, `chunks` or `priority`, or remove the rule");
+    const bool sets = get("algorithms") != nullptr || rule.order || rule.chunks || rule.priority;
+    if (complete && !sets && !rule.delay)
+      r.errors.add(
+          r.raw.rules.origins[i], path,
+          "sets nothing; add `algorithms`, `order`, `chunks`, `priority` or `delay`, or remove the rule");
+    if (sets && rule.delay)
+      r.errors.add(get("delay")->origin, path + ".delay",
+                   "stands beside a setting; give the delay a rule of its own, with the same conditions");
+    for (const char* const name : {"iteration", "occurrence"})
+      if (const RawValue* v = get(name); v != nullptr && complete && !rule.delay)
+        r.errors.add(v->origin, fmt::format("{}.{}", path, name),
+                     "is a condition of delays only; choose collectives by `name`, or add a `delay`");
+    if (rule.min_bytes && rule.max_bytes && *rule.min_bytes > *rule.max_bytes)
+      r.errors.add(get("max_bytes")->origin, path + ".max_bytes",
+                   fmt::format("is {} B, less than `min_bytes`, {} B; no collective can match",
+                               *rule.max_bytes, *rule.min_bytes));
     r.config.collectives.rules.push_back(std::move(rule));
   }
 }

@@ -113,6 +113,16 @@ void Job::check_equal(const Instance& instance, uint32_t rank, const Coll& coll)
                              coll.name.empty() ? "" : " \"" + coll.name + "\""));
 }
 
+/// The iteration that the rank has begun and not ended.
+std::optional<uint64_t> Job::iteration_of(uint32_t rank) const {
+  const std::vector<IterationRow>& rows = report_.iterations;
+  const auto open = std::find_if(rows.rbegin(), rows.rend(), [rank](const IterationRow& row) {
+    return row.rank == rank && row.name == "iteration" && row.end == kNever;
+  });
+  if (open == rows.rend() || open->number < 0) return {};
+  return static_cast<uint64_t>(open->number);
+}
+
 void Job::begin_instance(Instance& instance) {
   const Communicator& comm = *instance.comm;
   collectives::CollectiveRequest request;
@@ -122,6 +132,8 @@ void Job::begin_instance(Instance& instance) {
   if (has_root(instance.first.operation)) request.root = comm.world_rank(static_cast<uint32_t>(instance.first.root));
   Fabric::Start start;
   start.priority = rules_.apply(request, instance.first.name, 0);
+  instance.injected = rules_.delays().next(
+      comm.id, {request.op, request.bytes, comm.group.name, instance.first.name, iteration_of(instance.first_rank)});
   start.plan = plans_.plan(request);
   start.delay = instance.injected;
   instance.stream = fabric_.begin(start);

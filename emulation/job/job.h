@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <tuple>
@@ -153,6 +154,7 @@ class Job final : private FabricListener {
   Instance& instance_of(uint32_t rank, const Coll& coll, const Communicator& comm);
   void check_equal(const Instance& instance, uint32_t rank, const Coll& coll) const;
   void begin_instance(Instance& instance);
+  std::optional<uint64_t> iteration_of(uint32_t rank) const;
   void join_followers(Instance& instance, uint32_t rank);
   Picoseconds skew(uint32_t rank, const Instance& instance) const;
   void apply_joins();

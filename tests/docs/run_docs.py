@@ -54,6 +54,8 @@ PROGRAMS = re.compile(r"(weft|cmake|ctest|ninja|gtkwave|vcd2fst|packet_bench|tes
 NOT_RUN = [
     (r"(\./)?scripts/", "installs packages, builds, or runs the tests"),
     (r"cmake ", "builds or installs"),
+    (r"(mpicc|weft emulate) ", "runs MPI programs; the test emulation_shims does"),
+    (r"(cc -I|ping_pong )", "builds and runs examples/network_interface; the test network_interface_examples does"),
     (r"bench/memory/", "takes a minute; the tests cxl_figure, moe_claims and moe_figure run it"),
     (r"ctest ", "runs the tests"),
     (r"WEFT_TRAFFIC_NETWORKS=", "takes minutes; ctest runs it with fewer networks"),

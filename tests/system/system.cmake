@@ -108,3 +108,7 @@ weft_add_sc_test(memory_tensors
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_tensors_test.cpp
   LINKS weft::sc_models
   LABELS unit)
+weft_add_sc_test(what_if_delays
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/what_if_delays_test.cpp
+  LINKS weft::sc_models
+  LABELS unit)

@@ -524,7 +524,8 @@ bool unbounded(const Config& config) {
 Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
   if (plan.empty()) return 0;
   if (unbounded(config)) return kNever;
-  return saturated(Serial(config, plan).time());
+  const Picoseconds time = saturated(Serial(config, plan).time());
+  return time > kNever - plan.delay() ? kNever : time + plan.delay();
 }
 
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {

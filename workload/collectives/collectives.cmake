@@ -25,6 +25,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/link_share.cpp
   collectives/pipeline.cpp
   collectives/program_check.cpp
+  collectives/delay_rules.cpp
   collectives/rules.cpp
   collectives/slot_waits.cpp
   collectives/traffic_estimate.cpp

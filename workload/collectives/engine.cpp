@@ -65,6 +65,26 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
     done_(done);
     return;
   }
+  if (plan->delay() == 0) {
+    begin_collective({stream, std::move(plan), priority, for_all, now});
+    return;
+  }
+  const Picoseconds at = in_time([&] { return later(now, plan->delay()); },
+                                 [&] { return fmt::format("rank {}: collective {}", index(rank_), stream); },
+                                 "make the `delay` of `collectives.rules` shorter");
+  ++active_count_;  // not idle
+  Pending pending;
+  if (causes_ != nullptr)
+    pending.cause = causes_->stretch(insight::ActivityKind::endpoint, causes_->because(), index(rank_),
+                                     stream + 1, now, at);
+  const uint32_t token = take_token(pending);
+  delayed_[token] = {stream, std::move(plan), priority, for_all, now};
+  port_.schedule(at, token);
+}
+
+void CollectiveEngine::begin_collective(const Start& start) {
+  const Picoseconds now = port_.now();
+  const uint32_t stream = start.stream;
   Active* active = nullptr;
   for (const auto& a : actives_) {
     if (a->unfinished == 0) active = a.get();
@@ -74,7 +94,7 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
     active = actives_.back().get();
   }
   *active = Active{};
-  active->plan = std::move(plan);
+  active->plan = start.plan;
   active->plan->views(index(rank_), active->views);
   active->chunks.resize(active->plan->chunks());
   active->phases.resize(active->plan->phases().size());
@@ -82,13 +102,13 @@ void CollectiveEngine::start(uint32_t stream, std::shared_ptr<const CollectivePl
     active->data =
         std::make_shared<CollectiveData>(*data_, stream, active->plan, index(rank_), active->views);
   }
-  if (waits_ != nullptr && !for_all)
+  if (waits_ != nullptr && !start.for_all)
     active->shared = waits_->started(stream, active->plan, rank_, active->views);
-  active->started = now;
+  active->started = start.joined;
   active->sequence = issued_++;
   active->stream = stream;
   active->unfinished = active->plan->chunks();
-  active->priority = priority;
+  active->priority = start.priority;
   if (const auto it = early_received_.find(stream); it != early_received_.end()) {
     active->received = it->second;
     early_received_.erase(it);
@@ -321,7 +341,14 @@ uint32_t CollectiveEngine::take_token(const Pending& pending) {
 void CollectiveEngine::wake(uint32_t token) {
   const Pending pending = pending_[token];
   free_tokens_.push_back(token);
-  if (pending.active == nullptr) return;
+  if (pending.active == nullptr) {
+    if (auto delayed = delayed_.extract(token)) {
+      if (causes_ != nullptr) causes_->because(pending.cause);
+      --active_count_;  // begin_collective() counts it
+      begin_collective(delayed.mapped());
+    }
+    return;
+  }
   if (causes_ != nullptr) causes_->because(pending.cause);
   enter_round(*pending.active, pending.chunk);
 }

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <new>
 #include <string>
@@ -202,6 +203,15 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
     }
   };
 
+  /// What start() was asked for.
+  struct Start {
+    uint32_t stream = 0;
+    std::shared_ptr<const CollectivePlan> plan;
+    int32_t priority = 0;
+    bool for_all = false;
+    Picoseconds joined = 0;  ///< when start() was called: a what-if delay before now
+  };
+  void begin_collective(const Start& start);
   Active* find(uint32_t stream);
   Queue& queue_of(const Active& active, uint32_t chunk, uint32_t phase);
   bool reversed(const Active& active, uint32_t chunk, uint32_t phase) const;
@@ -260,7 +270,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   /// Payloads that have arrived, by the round that will apply them.
   std::unordered_map<EarlyKey, std::vector<uint32_t>, EarlyHash> payloads_;
   struct Pending {
-    Active* active = nullptr;  ///< null: a decided start is due
+    Active* active = nullptr;  ///< null: a start of delayed_ or decided_ is due
     uint32_t chunk = 0;
     insight::ActivityId cause = insight::kNoActivity;
   };
@@ -273,6 +283,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   };
   std::vector<Pending> pending_;  ///< chunks in their endpoint delay, by token
   std::vector<uint32_t> free_tokens_;
+  std::map<uint32_t, Start> delayed_;  ///< by token: collectives in their what-if delay
   SlotWaits* waits_ = nullptr;
   insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
   std::vector<Decided> decided_;          ///< starts to come, in order

@@ -37,9 +37,11 @@ struct PlanSettings {
   std::optional<CollectiveOrder> order;  ///< empty: the configuration's
   std::optional<uint32_t> chunks;        ///< empty: the configuration's
   std::string origin;                    ///< where they stand, to begin a message with
+  Picoseconds delay = 0;                 ///< CollectivePlan::delay()
 
   bool operator<(const PlanSettings& o) const {
-    return std::tie(algorithms, order, chunks, origin) < std::tie(o.algorithms, o.order, o.chunks, o.origin);
+    return std::tie(algorithms, order, chunks, origin, delay) <
+           std::tie(o.algorithms, o.order, o.chunks, o.origin, o.delay);
   }
 };
 
@@ -159,6 +161,8 @@ class CollectivePlan {
   }
   /// Nothing to send: one member, or no bytes.
   bool empty() const { return orders_[0].empty(); }
+  /// Each member waits so long before it begins (a what-if delay).
+  Picoseconds delay() const { return delay_; }
   /// Some phase runs in_switch.
   bool uses_units() const { return uses_units_; }
 
@@ -214,6 +218,7 @@ class CollectivePlan {
   uint32_t members_ = 1;
   uint32_t chunks_ = 1;
   uint64_t base_chunk_ = 0;
+  Picoseconds delay_ = 0;
   bool chunks_reduced_ = false;
   bool uses_units_ = false;
 };

@@ -478,6 +478,7 @@ std::shared_ptr<CollectivePlan> PlanBuilder::build(const CollectiveRequest& requ
   plan->strides_ = strides_;
   for (const auto& d : config_.dimensions) plan->sizes_.push_back(d.size);
   plan->members_ = request.group->size(config_.npus());
+  plan->delay_ = settings(request.settings).delay;
   plan->ranks_ = request.group->ranks;
   std::sort(plan->ranks_.begin(), plan->ranks_.end());
   const bool barrier = request.op == CollectiveOp::barrier;

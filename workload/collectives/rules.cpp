@@ -39,7 +39,8 @@ bool matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-Rules::Rules(const Config& config, PlanBuilder& plans) : rules_(config.collectives.rules), plans_(plans) {
+Rules::Rules(const Config& config, PlanBuilder& plans)
+    : rules_(config.collectives.rules), plans_(plans), delays_(rules_) {
   for (const CollectiveRule& rule : rules_) {
     settings_.push_back(plans_.settings({rule.algorithms, rule.order, rule.chunks, rule.origin}));
   }
@@ -47,14 +48,9 @@ Rules::Rules(const Config& config, PlanBuilder& plans) : rules_(config.collectiv
 }
 
 uint32_t Rules::find(const CollectiveRequest& request, std::string_view node_name) const {
-  const std::string& group = request.group->name;
   for (uint32_t i = 0; i < rules_.size(); ++i) {
     const CollectiveRule& rule = rules_[i];
-    const bool world = group.empty() || group == "0";
-    if (!rule.group.empty() && (world ? rule.group != "0" : rule.group != group)) continue;
-    if (rule.operation && *rule.operation != request.op) continue;
-    if (!rule.name.empty() && !matches(rule.name, node_name)) continue;
-    return i;
+    if (!rule.delay && meets(rule, request.op, request.bytes, request.group->name, node_name)) return i;
   }
   return ~0u;
 }
@@ -117,10 +113,17 @@ std::shared_ptr<const CollectivePlan> Rules::plan(const CollectiveRequest& reque
   }
 }
 
+void Rules::delay(CollectiveRequest& request, Picoseconds time) {
+  if (time == 0) return;
+  PlanSettings settings = plans_.settings(request.settings);
+  settings.delay = time;
+  request.settings = plans_.settings(settings);
+}
+
 std::vector<std::string> Rules::unmatched() const {
   std::vector<std::string> lines;
   for (size_t i = 0; i < rules_.size(); ++i) {
-    if (matched_[i]) continue;
+    if (matched_[i] || delays_.matched(i)) continue;
     const std::string wants = conditions_text(rules_[i]);
     lines.push_back(
         fmt::format("{}: the rule{} is for no collective: none matches, or earlier rules take them all",

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/collectives/delay_rules.h"
 #include "workload/collectives/plan.h"
 #include "workload/trace/node.h"
 
@@ -27,7 +28,8 @@ class Rules {
 
   bool any() const { return !rules_.empty(); }
 
-  /// The rule that holds for a collective, ~0u: none. `node_name`: of the trace node, empty without one.
+  /// The rule whose settings hold for a collective, ~0u: none. `node_name`: of the trace node, empty without
+  /// one. Rules with a `delay` are none of these: see delays().
   uint32_t find(const CollectiveRequest& request, std::string_view node_name) const;
 
   /// Sets the request's settings to those of find(), and counts the match. A node's own algorithms (see
@@ -44,7 +46,12 @@ class Rules {
   std::shared_ptr<const CollectivePlan> plan(const CollectiveRequest& request, const trace::Node& node,
                                              uint32_t rank, const std::string& path);
 
-  /// A line for every rule that apply() never found.
+  /// The what-if delays of collectives.
+  DelayRules& delays() { return delays_; }
+  /// The request's plan begins so much later: picoseconds. After apply().
+  void delay(CollectiveRequest& request, Picoseconds time);
+
+  /// A line for every rule that neither apply() nor delays() found.
   std::vector<std::string> unmatched() const;
 
  private:
@@ -52,6 +59,7 @@ class Rules {
   PlanBuilder& plans_;
   std::vector<uint32_t> settings_;  ///< of each rule
   std::vector<bool> matched_;
+  DelayRules delays_;
 };
 
 /// The value of a node's attribute `algorithm`: one name, or one a dimension between commas. Paths of custom

@@ -68,6 +68,7 @@ CheckedJob::CheckedJob(const Config& config, const trace::JobTrace& traces, Fold
       ranks_(std::move(ranks)),
       plans_(std::make_shared<collectives::PlanBuilder>(config)),
       rules_(std::make_shared<collectives::Rules>(config, *plans_)),
+      delays_(trace_delays(traces, rules_->delays())),
       fidelity_(config),
       groups_(traces.groups().size()),
       warnings_(traces.warnings()) {
@@ -110,6 +111,10 @@ collectives::CollectiveRequest CheckedJob::request(uint32_t rank, const trace::N
     for (uint32_t d = 0; d < dimensions; ++d) request.involved_dimensions |= involved[d] ? 1u << d : 0u;
   }
   const int32_t ruled = rules_->apply(request, node, rank, traces_.index(rank).path());
+  if (!delays_.empty()) {
+    const auto delay = delays_.find(traces_.collectives().number(request.group->id, node.ordinal));
+    if (delay != delays_.end()) rules_->delay(request, delay->second);
+  }
   if (priority != nullptr) *priority = ruled;
   return request;
 }

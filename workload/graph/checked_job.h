@@ -18,6 +18,7 @@
 #include "workload/collectives/rules.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/graph/folding.h"
+#include "workload/graph/trace_delays.h"
 #include "workload/job/rank_map.h"
 #include "workload/trace/workload_check.h"
 
@@ -89,6 +90,7 @@ class CheckedJob {
   RankMap ranks_;
   std::shared_ptr<collectives::PlanBuilder> plans_;
   std::shared_ptr<collectives::Rules> rules_;
+  TraceDelays delays_;
   FidelityRules fidelity_;
   std::vector<collectives::Group> groups_;
   std::unordered_map<uint32_t, Ruled> ruled_;

@@ -15,4 +15,5 @@ set(WEFT_GRAPH_SOURCES
   graph/node_causes.cpp
   graph/p2p_matcher.cpp
   graph/rank_engine.cpp
+  graph/trace_delays.cpp
 )

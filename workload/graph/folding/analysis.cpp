@@ -21,6 +21,7 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
       traces_(traces),
       plans_(config),
       rules_(config, plans_),
+      delays_(trace_delays(traces, rules_.delays())),
       fidelity_(config),
       components_(traces.npus()),
       members_(traces.npus()),

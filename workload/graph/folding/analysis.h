@@ -22,6 +22,7 @@
 #include "workload/graph/folding/group_shapes.h"
 #include "workload/graph/folding/peer_ways.h"
 #include "workload/graph/folding/rank_use.h"
+#include "workload/graph/trace_delays.h"
 #include "workload/trace/workload_check.h"
 
 namespace weft::graph {
@@ -80,6 +81,7 @@ class Analysis {
   const trace::JobTrace& traces_;
   collectives::PlanBuilder plans_;
   collectives::Rules rules_;
+  TraceDelays delays_;
   FidelityRules fidelity_;
   Components components_;
   Components members_;
