@@ -33,7 +33,7 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
   stepwise_ = std::any_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
     return d.size > 1 && carrier_of(d) != Carrier::direct;
   });
-  by_node_ = rules_.any() || fidelity_.any();
+  by_node_ = rules_.any() || !delays_.empty() || fidelity_.any();
   all_dimensions_ = dims >= 32 ? ~0u : (1u << dims) - 1;
   for (uint32_t g = 0; g < groups_.size(); ++g) {
     groups_[g].id = g;
@@ -152,6 +152,10 @@ void Analysis::read_collective(Reading& reading) {
   // What else its plan depends on: the rule that applies.
   const bool fits = dimensions == ~0u || node.involved_dim.size() == config_.dimensions.size();
   if (rules_.any() && fits) digest.add(rules_.find(request(reading.rank, reading.node), node.name));
+  if (!delays_.empty()) {
+    const auto delay = delays_.find(traces_.collectives().number(g, node.ordinal));
+    digest.add(delay == delays_.end() ? 0 : delay->second);
+  }
   const Kind kind(place, node.op, node.comm_size, dimensions, node.algorithm,
                   rules_.any() ? node.name : std::string(), fidelity_.any() ? node.index : 0);
   if (reading.kinds.insert(kind).second) reading.program.collectives.push_back(node);
