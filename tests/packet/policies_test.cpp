@@ -488,6 +488,43 @@ TEST(Routing, EveryPolicyReachesEveryRank) {
   }
 }
 
+// What a router may remember by destination is the answer to every query with it, wherever the packet came
+// in.
+TEST(Routing, RememberedWaysDependOnTheDestinationAlone) {
+  PacketConfig config;
+  config.virtual_networks = 2;
+  uint64_t remembered = 0;
+  for (const char* notation : {"Mesh(4)_Mesh(3)", "FullyConnected(5)", "Switch(4)_Switch(3)",
+                               "Ring(4)_Mesh(3)", "Switch(4)_Clos(hosts=2,leaves=2,spines=2)"}) {
+    for (const bool lanes : {false, true}) {
+      PacketTopology t = topology(notation);
+      if (lanes) t.add_lanes();
+      const auto policy = make_routing_policy("dimension_order", t, config);
+      for (uint32_t router = 0; router < t.routers.size(); ++router) {
+        if (!policy->by_destination(router)) continue;
+        std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> ways;
+        for (uint32_t port = 0; port < t.routers[router].ports.size(); ++port) {
+          for (uint32_t to = 0; to < t.ranks(); ++to) {
+            for (const uint32_t network : {0u, 1u}) {
+              for (const uint32_t from : {0u, t.ranks() - 1}) {
+                std::vector<RouteCandidate> candidates;
+                policy->route({router, port, network * config.vcs, from, to, network}, candidates);
+                ASSERT_EQ(candidates.size(), 1u) << notation << " router " << router;
+                EXPECT_FALSE(candidates[0].bubble);
+                const std::pair<uint32_t, uint32_t> way{candidates[0].port, candidates[0].vc_mask};
+                EXPECT_EQ(ways.emplace(std::pair{network, to}, way).first->second, way)
+                    << notation << " router " << router << " port " << port << " to " << to;
+                ++remembered;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(remembered, 1000u);
+}
+
 // On a tree up*/down* has every way to every root, as nearest_common_ancestor does.
 TEST(Routing, UpDownUsesAllRootsOfATree) {
   const PacketTopology t = topology("FatTree(2,4)");

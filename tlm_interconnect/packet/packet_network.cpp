@@ -58,8 +58,9 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
                                                                                  : LinkEnd::target;
       ports.push_back(port);
     }
-    routers_.push_back(std::make_unique<Router>(router.name.c_str(), r, ports,
-                                                RouterContext{config_, *routing_, selection, pool_, *wheel}));
+    routers_.push_back(std::make_unique<Router>(
+        router.name.c_str(), r, ports,
+        RouterContext{config_, *routing_, selection, pool_, *wheel, topology_.ranks()}));
   }
   for (uint32_t n = 0; n < topology_.nis.size(); ++n) {
     const NiAttachment& at = topology_.nis[n];

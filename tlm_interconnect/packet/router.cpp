@@ -335,6 +335,7 @@ void Router::allocate_switch(Ticks t, uint32_t vcs) {
 }
 
 uint32_t Router::free_vcs(uint32_t p, uint32_t mask, Ticks t, Ticks& soonest) {
+  if (t >= ports_[p].all_free && !config_.release_on_credit) return mask & ~ports_[p].owned;
   uint32_t result = 0;
   for (uint32_t m = mask; m != 0; m &= m - 1) {
     const uint32_t v = static_cast<uint32_t>(__builtin_ctz(m));
@@ -416,11 +417,26 @@ bool Router::any_open(Ticks t, Ticks& soonest) {
   return open;
 }
 
+// The route of a head, if it depends on the destination alone and has been asked for before.
+bool Router::known_route(InputVc& in, uint32_t destination) {
+  if (destination >= way_ranks_) return false;
+  const Way& way = ways_[in.virtual_network * way_ranks_ + destination];
+  if (way.vc_mask == 0) return false;
+  in.out_port = way.port;
+  in.out_mask = way.vc_mask;
+  in.bubble = false;
+  in.drawn = false;
+  in.routed = true;
+  return true;
+}
+
 // False: the head waits, at least until `soonest`.
 bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   InputVc& in = inputs_[p * vcs_ + v];
   const fabric::Packet& packet = pool_[in.packet];
   in.virtual_network = packet.virtual_network;
+  in.last = (packet.id_high & kLastPacket) != 0;
+  if (known_route(in, packet.destination)) return true;
   const RouteQuery query{id_, p, v, packet.source, packet.destination, packet.virtual_network};
   candidates_.clear();
   routing_.route(query, candidates_);
@@ -438,7 +454,9 @@ bool Router::choose_route(uint32_t p, uint32_t v, Ticks t, Ticks& soonest) {
   if (!open) return false;
   in.routed = !routing_.adaptive();
   if (ecn_ && in.routed && candidates_.size() > 1 && !selection_->certain()) count_front(p, v);
-  in.last = (packet.id_high & kLastPacket) != 0;
+  if (packet.destination < way_ranks_) {
+    ways_[in.virtual_network * way_ranks_ + packet.destination] = {in.out_mask, in.out_port};
+  }
   return true;
 }
 
@@ -501,6 +519,7 @@ void Router::allocate_vcs(Ticks t) {
       }
     }
     outputs_[r.port * vcs_ + r.granted].owner = r.input;
+    ports_[r.port].owned |= 1u << r.granted;
     port.va_mask &= ~(1u << v);
     if (port.va_mask == 0) va_ports_.erase(p);
     if (port.sa_mask == 0) sa_ports_.insert(p);
@@ -690,8 +709,10 @@ void Router::send(uint32_t p, uint32_t v, Ticks t) {
       }
     }
     out.owner = kFree;
+    out_port.owned &= ~(1u << in.out_vc);
     const Ticks free_at = stride < cycle_ ? edges_.before(last) + cycle_ : done;
     out.free_at = free_at;
+    out_port.all_free = std::max(out_port.all_free, free_at);
     out.draining = config_.release_on_credit;
     in.packet = fabric::kNoPacket;
     in.free_at = free_at;

@@ -75,6 +75,7 @@ struct RouterContext {
   const std::string& selection;  ///< name of the policy that chooses among equal routes
   fabric::PacketPool& pool;
   PacketWheel& wheel;  ///< runs them
+  uint32_t ranks = 0;  ///< destinations; 0: not told
 };
 
 class Router final : public sc_core::sc_module, public WheelModule, private OutputView {
@@ -289,6 +290,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t xoff = 0;
     uint32_t xon = 0;
     bool aside = false;  ///< a train is on this input
+    uint32_t owned = 0;  ///< output VCs that have an owner
+    Ticks all_free = 0;  ///< at no time before this are all others free; the last OutputVc::free_at
   };
 
   /// The buffers of one virtual network at one input with priority flow control.
@@ -329,6 +332,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);
+  bool known_route(InputVc& input, uint32_t destination);
   bool any_open(Ticks t, Ticks& soonest);
   bool choose_route(uint32_t port, uint32_t vc, Ticks t, Ticks& soonest);
   void turn_to(uint32_t port, uint32_t vc, Ticks start);
@@ -391,6 +395,14 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   std::vector<SwitchGrant> grants_;
   std::vector<VcRequest> vc_requests_;
   std::vector<RouteCandidate> candidates_;
+  /// Where routes depend on the destination alone: those asked for so far, by virtual network and
+  /// destination.
+  struct Way {
+    uint32_t vc_mask = 0;  ///< 0: not known yet
+    uint32_t port = 0;
+  };
+  std::vector<Way> ways_;
+  uint32_t way_ranks_ = 0;  ///< destinations of one virtual network; 0: routes are not remembered
 
   // Priority flow control; empty where no link has it.
   std::vector<Level> levels_;          ///< input x virtual networks + virtual network

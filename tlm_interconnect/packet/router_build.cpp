@@ -96,6 +96,11 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
   if (!own_on_cycle(config_, ports)) {
     lookahead_ = std::max<Ticks>(1, lookahead_ - std::min(lookahead_, cycle_));
   }
+  constexpr uint32_t kMostWays = 4096;  // 32 KiB
+  if (network.routing.by_destination(id) && network.ranks * config_.virtual_networks <= kMostWays) {
+    way_ranks_ = network.ranks;
+    ways_.resize(size_t{way_ranks_} * config_.virtual_networks);
+  }
   if (config_.ecn.enabled) {
     ecn_ = std::make_unique<EcnMarker>(config_.ecn, config_.seed, id, static_cast<uint32_t>(ports.size()),
                                        config_.virtual_networks);
@@ -114,7 +119,7 @@ void Router::restart(Ticks now) {
   vc_allocator_ = make_vc_allocator(config_.vc_allocator, ports, vcs_);
   random_ = Random(config_.seed, id_);
   for (Port& port : ports_) {
-    port.input_busy = port.output_busy = now;
+    port.input_busy = port.output_busy = port.all_free = now;
     port.vc_pointer = 0;
     port.flits_before = port.flits;
     port.last_end = 0;

@@ -195,6 +195,7 @@ void Router::shift(uint32_t input, uint32_t output, Ticks by, const TrainLoad& l
   ports_[output].packets += load.packets;
   ports_[output].payload += load.bytes;
   ports_[output].last_end += by;
+  ports_[output].all_free += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
     for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;

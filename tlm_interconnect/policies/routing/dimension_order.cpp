@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace weft::packet {
 namespace {
 
@@ -20,7 +22,9 @@ bool has_ring(const PacketTopology& topology) {
 DimensionOrder::DimensionOrder(const PacketTopology& topology, const PacketConfig& config)
     : topology_(topology),
       classes_(has_ring(topology) ? ring_classes_from(config.vc_classes) : RingClasses::none),
-      layout_(config.vcs, config.virtual_networks, ring_class_count(classes_)) {
+      layout_(config.vcs, config.virtual_networks, ring_class_count(classes_)),
+      rings_(std::any_of(topology.dimensions.begin(), topology.dimensions.end(),
+                         [](const TopologyDimension& d) { return d.shape.wraps(); })) {
   if (topology.dimensions.empty()) {
     throw UserError(ExitCode::usage,
                     fmt::format("dimension_order cannot route '{}': it has no dimensions; use shortest_path",
@@ -70,6 +74,12 @@ void DimensionOrder::route(const RouteQuery& query, std::vector<RouteCandidate>&
   uint32_t d = 0;
   while (here[d] == there[d]) ++d;
   along(query, router, d, candidates);
+}
+
+bool DimensionOrder::by_destination(uint32_t router) const {
+  const TopologyRouter& at = topology_.routers[router];
+  if (at.role == RouterRole::dimension_switch) return at.node == 0;
+  return !rings_ && at.lanes.empty();
 }
 
 void DimensionOrder::along(const RouteQuery& query, const TopologyRouter& router, uint32_t d,

@@ -17,6 +17,7 @@ class DimensionOrder final : public RoutingPolicy {
  public:
   DimensionOrder(const PacketTopology& topology, const PacketConfig& config);
   void route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const override;
+  bool by_destination(uint32_t router) const override;
 
  private:
   void along(const RouteQuery& query, const TopologyRouter& router, uint32_t dimension,
@@ -25,6 +26,7 @@ class DimensionOrder final : public RoutingPolicy {
   const PacketTopology& topology_;
   RingClasses classes_;
   VcLayout layout_;
+  bool rings_;                         ///< some dimension wraps: ways depend on where a packet comes from
   std::vector<uint16_t> coordinates_;  ///< of ranks, dimension by dimension
 };
 

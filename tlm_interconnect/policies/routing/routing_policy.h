@@ -71,6 +71,12 @@ class RoutingPolicy {
   virtual void route(const RouteQuery& query, std::vector<RouteCandidate>& candidates) const = 0;
   /// True: the choice looks at credits and is made anew in every cycle in which a head could go on.
   virtual bool adaptive() const { return false; }
+  /// True: at this router there is one candidate, which depends on destination and virtual network alone, so
+  /// that it may be remembered. Not where `bubble` matters.
+  virtual bool by_destination(uint32_t router) const {
+    (void)router;
+    return false;
+  }
 };
 
 /// Of several outputs a packet that was just injected takes the one its lane is for, if that is among them.
