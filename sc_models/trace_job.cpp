@@ -178,8 +178,35 @@ CollectiveRow& TraceJob::start_row(uint32_t rank, trace::GroupId group, const tr
   return rows_[position - 1];
 }
 
+/// The group among these that the collective is of. Collectives are numbered group by group.
+static trace::GroupId group_of(const trace::CollectiveNumbers& numbers,
+                               const std::vector<trace::GroupId>& groups, uint32_t number) {
+  const auto first = [&](trace::GroupId group) {
+    const uint32_t of_group = numbers.number(group, 0);
+    return of_group <= number ? of_group : 0;
+  };
+  return *std::max_element(groups.begin(), groups.end(),
+                           [&](trace::GroupId a, trace::GroupId b) { return first(a) < first(b); });
+}
+
 std::vector<CollectiveRow> TraceJob::sorted_rows() const {
-  std::vector<CollectiveRow> rows = rows_;
+  std::vector<CollectiveRow> rows;
+  for (size_t i = 0; i < rows_.size(); ++i) {
+    const auto* const c = folding_.of(named_by_[i]);
+    if (c == nullptr) {
+      rows.push_back(rows_[i]);
+      continue;
+    }
+    // The class' other groups have done the same.
+    const trace::CollectiveNumbers& numbers = traces_.collectives();
+    const trace::GroupId own = group_of(numbers, c->own, rows_[i].stream);
+    const uint32_t ordinal = rows_[i].stream - numbers.number(own, 0);
+    for (const auto& share : c->like(own)) {
+      rows.push_back(rows_[i]);
+      rows.back().stream = numbers.number(share.group, ordinal);
+      rows.back().group = groups_[share.group].name;
+    }
+  }
   std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
     return a.started != b.started ? a.started < b.started : a.stream < b.stream;
   });
@@ -195,9 +222,6 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   const uint32_t number = own.stream;
   start.stream = first_stream_ + number - 1;
   start.plane = machine_.fidelity().plane_of(own.fidelity_rule);
-  if (const auto* c = folding_.of(rank)) {
-    for (const auto& share : c->like(wanted.group->id)) start_row(rank, share.group, node, *start.plan);
-  }
   running_[part_key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (machine_.library() != nullptr) {
     machine_.library()->start(
@@ -246,11 +270,13 @@ void TraceJob::collective_done(uint32_t rank, const collectives::CollectiveDone&
   }
   const Running part = finish(rank);
   if (const auto* c = folding_.of(rank)) {
-    for (const auto& share : c->like(part.group)) {
-      CollectiveRow& of = row(traces_.collectives().number(share.group, part.ordinal));
-      for (uint32_t i = 0; i < share.ranks; ++i) book_.record(done, of);
-      of.folded_members += share.ranks;
-    }
+    // One row for all groups of the class, until the results are told.
+    const auto& shares = c->like(part.group);
+    const auto own = std::find_if(shares.begin(), shares.end(),
+                                  [&](const auto& share) { return share.group == part.group; });
+    CollectiveRow& of = row(number);
+    for (uint32_t i = 0; i < own->ranks; ++i) book_.record(done, of);
+    of.folded_members += own->ranks;
   } else {
     book_.record(done, row(number));
   }
@@ -328,9 +354,9 @@ RunResult TraceJob::own_result() const {
                     "(or npu.peak and npu.memory_bandwidth are off): they took no time",
                     costless));
   }
-  for (const CollectiveRow& row : rows_) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
-  result.folded =
-      result.folded_collectives == rows_.size() && (!rows_.empty() || !folding_.classes().empty());
+  const auto& rows = result.collectives;
+  for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
+  result.folded = result.folded_collectives == rows.size() && (!rows.empty() || !folding_.classes().empty());
   result.unfolded = folding_.reasons();
   add_findings(result);
   add_fidelity_results(result, ruled_sends_);
