@@ -93,8 +93,10 @@ ExitCode llm(LlmOptions options) {
     return ExitCode::done;
   }
   if (options.out.empty())
-    throw UserError(ExitCode::usage,
-                    "--out is missing: give the folder of the traces, or --describe to see the model only");
+    throw UserError(
+        ExitCode::usage,
+        "--out is missing: give the folder of the traces, or --describe to see the model only; see `weft "
+        "generate llm --help`");
   if (options.name.empty() || options.name.find('/') != std::string::npos)
     throw UserError(
         ExitCode::usage,

@@ -188,8 +188,11 @@ ExitCode generate_model(const MakeModel& make, CommonOptions o) {
     return write_text(model, o, name);
   }
   if (o.out.empty())
-    throw UserError(ExitCode::usage,
-                    "--out is missing: give the folder of the traces, or --describe to see the network only");
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("--out is missing: give the folder of the traces, or --describe to see the network "
+                    "only; see `weft generate {} --help`",
+                    model.name));
   const generate::WrittenModel made = generate::write_traces(model, o.form, o.out, name);
   print(fmt::format("traces   {}.[0-{}].et: {} ranks, {} nodes, {}\n", made.prefix, o.form.ranks - 1,
                     grouped(o.form.ranks), grouped(made.nodes), readable_size(made.bytes)));

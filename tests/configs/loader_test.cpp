@@ -274,9 +274,13 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [kind, size, bandwidth, latency, links, fidelity, switching, unit, tree, credit_latency,
-                   flit_error_rate, replay, flow_control, implementation] = dimensions[d];
+      const auto& [kind, size, bandwidth, latency, links, own_queues, direction, phase_queues, fidelity,
+                   switching, unit, tree, credit_latency, flit_error_rate, replay, flow_control,
+                   implementation] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
+      EXPECT_EQ(own_queues, o.queues);
+      EXPECT_EQ(direction, o.direction);
+      EXPECT_EQ(phase_queues, o.phase_queues);
       EXPECT_EQ(kind, o.kind);
       EXPECT_EQ(size, o.size);
       EXPECT_EQ(bandwidth.bytes_per_second, o.bandwidth.bytes_per_second);
@@ -360,7 +364,14 @@ void expect_same(const Config& a, const Config& b) {
       EXPECT_EQ(width, o.width);
       EXPECT_EQ(height, o.height);
     }
-    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots, npu_model] = npu;
+    const auto& [peak, memory_bandwidth, roofline, cpu_slots, compute_slots, compute_model, rows, cols,
+                 dataflow, clock, clock_hz, npu_model] = npu;
+    EXPECT_EQ(compute_model, b.npu.model);
+    EXPECT_EQ(rows, b.npu.rows);
+    EXPECT_EQ(cols, b.npu.cols);
+    EXPECT_EQ(dataflow, b.npu.dataflow);
+    EXPECT_EQ(clock, b.npu.clock);
+    EXPECT_EQ(clock_hz, b.npu.clock_hz);
     EXPECT_EQ(npu_model, b.npu.implementation);
     EXPECT_EQ(peak, b.npu.peak_flops);
     EXPECT_EQ(memory_bandwidth, b.npu.memory_bandwidth);
@@ -392,8 +403,10 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(injection_bandwidth, b.nmu.injection_bandwidth);
     EXPECT_EQ(endpoint_delay, b.nmu.endpoint_delay);
     EXPECT_EQ(injection_queue, b.nmu.injection_queue);
-    const auto& [chunks, active, queues, window, order, scheduling, dimension_scheduling, threshold, batch,
-                 reduction, reduction_bandwidth, algorithms, rules, library] = collectives;
+    const auto& [chunks, active, queues, window, order, scatter, scheduling, scope, dimension_scheduling,
+                 threshold, batch, reduction, reduction_bandwidth, algorithms, rules, library] = collectives;
+    EXPECT_EQ(scatter, b.collectives.scatter_dimensions);
+    EXPECT_EQ(scope, b.collectives.scheduling_scope);
     const auto& [kind, version, gpu, gpus_per_node, node_links, links_per_gpu, link_bandwidth, nics_per_node,
                  nic_bandwidth, host_cpu, network, ring, tree, nvls, launch, latency_scale, bandwidth_scale,
                  overrides] = library;
@@ -476,7 +489,8 @@ const char* const kEverything = R"(weft: 1
 topology:
   notation: R(4)_FC(8)_SW(4)
   dimensions:
-    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: store_and_forward}
+    - {bandwidth: 0.1 GiB/s, latency: 0 ns, links_per_npu: 3, fidelity: analytical, switching: store_and_forward,
+       queues: 6, direction: one_way, phase_queues: split}
     - {bandwidth_per_npu: 200 GiB/s, latency: 0.5 us}
     - bandwidth: 400 Gbps
       latency: 1 ms
@@ -487,7 +501,8 @@ topology:
       replay: 3 us
       flow_control: pfc
       collective_unit: {ingress_bandwidth: 40 GB/s, reduction_bandwidth: 3 TB/s, latency: 70 ns, buffer: 1 MiB, segment: 4 KiB}
-npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3}
+npu: {peak: 33.3 TFLOPS, memory_bandwidth: 33.333333333333 GB/s, roofline: true, cpu_slots: 2, compute_slots: 3,
+  model: systolic, rows: 16, cols: 48, dataflow: os, clock: 940 MHz}
 hbm: {model: bandwidth, bandwidth: 1.2345 TB/s, latency: 7 ps, capacity: unlimited, efficiency: 0.93, outstanding: 9}
 remote_memory: {bandwidth: 64 GB/s, latency: 333 ns}
 nmu: {endpoint_delay: 12.345 ns, injection_queue: 17, injection_bandwidth: 75 GB/s}
@@ -506,7 +521,9 @@ collectives:
   queues_per_dimension: 2
   direct_window: 6
   order: baseline
+  scatter_dimensions: 2
   scheduling: priority
+  scheduling_scope: issue
   dimension_scheduling: smallest_first
   dispatch_threshold: 8
   dispatch_batch: 3
@@ -583,6 +600,17 @@ TEST(Loader, ReadsEveryKey) {
   EXPECT_EQ(c.npu.peak_flops, 33.3e12);
   EXPECT_EQ(c.npu.memory_bandwidth, 33333333333.333);
   EXPECT_TRUE(c.npu.roofline);
+  EXPECT_EQ(c.dimensions[0].queues, 6u);
+  EXPECT_EQ(c.dimensions[0].direction, RingDirection::one_way);
+  EXPECT_EQ(c.dimensions[0].phase_queues, PhaseQueues::split);
+  EXPECT_EQ(c.dimensions[1].queues, 0u);
+  EXPECT_EQ(c.npu.model, "systolic");
+  EXPECT_EQ(c.npu.rows, 16u);
+  EXPECT_EQ(c.npu.cols, 48u);
+  EXPECT_EQ(c.npu.dataflow, "os");
+  EXPECT_EQ(c.npu.clock_hz, 940e6);
+  EXPECT_EQ(c.collectives.scatter_dimensions, 2u);
+  EXPECT_EQ(c.collectives.scheduling_scope, SchedulingScope::issue);
   EXPECT_EQ(c.npu.cpu_slots, 2u);
   EXPECT_EQ(c.npu.compute_slots, 3u);
   EXPECT_EQ(c.hbm.latency, 7u);
@@ -701,6 +729,9 @@ TEST(Loader, BandwidthPerNpuIsDividedExactly) {
       {"Switch(8)", "", {200000000000ull, 1}},
       {"Ring(8)", "", {100000000000ull, 1}},  // two queues
       {"Mesh(8)", "", {100000000000ull, 1}},
+      {"Ring(8)", ", queues: 1", {200000000000ull, 1}},
+      {"Ring(8)", ", queues: 4", {100000000000ull, 1}},  // there are two directions
+      {"Ring(8)", ", direction: one_way", {200000000000ull, 1}},
       {"FC(65536)", "", {200000000000ull, 65535}},
   };
   for (const auto& c : cases) {
@@ -797,6 +828,11 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("'<<': {npu: 1}\n"), {"machine.yaml:6: key `<<`: unknown key"}},
       {with("topology.notation: Ring(4)\n"),
        {"machine.yaml:6: key `topology.notation`: unknown key", "nest the mappings"}},
+      {dimension("bandwidth: 1 GB/s, queues: 3, phase_queues: split"),
+       {"machine.yaml:5: key `topology.dimensions[0].phase_queues`",
+        "an even number of queues, and the dimension has 3"}},
+      {dimension("bandwidth: 1 GB/s, queues: 65"), {"topology.dimensions[0].queues", "'65'"}},
+      {with("npu: {clock: fast}\n"), {"machine.yaml:6: key `npu.clock`: `fast` is no clock", "1 GHz"}},
       // units and ranges
       {dimension("bandwidth: 200"),
        {"machine.yaml:5: key `topology.dimensions[0].bandwidth`: '200' has no unit", "GB/s"}},
