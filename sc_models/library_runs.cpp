@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "configs/blueprint/carrier.h"
 
@@ -28,9 +29,14 @@ Picoseconds picoseconds(double us) {
 /// Hears of the messages that come to one NPU.
 class LibraryRuns::Sink final : public MessageSink {
  public:
-  Sink(LibraryRuns& runs, uint32_t npu) : runs_(runs), npu_(npu) {}
+  Sink(LibraryRuns& runs, uint32_t number, bool of_switch)
+      : runs_(runs), number_(number), of_switch_(of_switch) {}
   void completed(const Completion& completion) override {
-    runs_.engine_->completed(npu_, completion, now());
+    if (of_switch_) {
+      runs_.engine_->completed_at_switch(number_, completion, now());
+    } else {
+      runs_.engine_->completed(number_, completion, now());
+    }
     runs_.wake();
   }
   void wake(uint32_t) override {}
@@ -38,18 +44,20 @@ class LibraryRuns::Sink final : public MessageSink {
 
  private:
   LibraryRuns& runs_;
-  uint32_t npu_;
+  uint32_t number_;  ///< of the NPU or node
+  bool of_switch_;
 };
 
 LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& config, const NmuOf& nmu,
-                         collectives::DataContext* data, insight::CausalLog* causes)
+                         UnitOf unit, collectives::DataContext* data, insight::CausalLog* causes)
     : sc_core::sc_module(module_name),
       calls_(config),
       causes_(causes),
       complete_calls_("complete", InstantPart::starts, [this] { settled(); }),
       end_("end"),
       advance_("advance", InstantPart::starts, [this] { advance(); }),
-      due_("due") {
+      due_("due"),
+      unit_of_(std::move(unit)) {
   SC_HAS_PROCESS(LibraryRuns);
   SC_METHOD(finish);
   sensitive << end_;
@@ -62,7 +70,7 @@ LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& conf
   engine_ = std::make_unique<library::ProgramEngine>(static_cast<library::ProgramHost&>(*this), config.npus(),
                                                      data, causes);
   for (uint32_t npu = 0; npu < config.npus(); ++npu) {
-    sinks_.push_back(std::make_unique<Sink>(*this, npu));
+    sinks_.push_back(std::make_unique<Sink>(*this, npu, false));
     NmuModel* const model = nmu(npu);
     ports_.push_back(model == nullptr ? nullptr : model->carry_programs(*sinks_.back()));
     if (model != nullptr && ports_.back() == nullptr)
@@ -137,7 +145,8 @@ void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& wo
   if (fresh) {
     const library::ProgramBook::Work& made = book_->work(part.plan, part.rank);
     opened.npus = made.npus;
-    opened.call = engine_->open({part.stream, made.program, part.plan, made.npus});
+    if (made.program->members() != made.program->ranks()) join_units(made.nodes);
+    opened.call = engine_->open({part.stream, made.program, part.plan, made.npus, made.nodes});
   }
   const auto member = static_cast<uint32_t>(
       std::lower_bound(opened.npus.begin(), opened.npus.end(), part.rank) - opened.npus.begin());
@@ -169,6 +178,23 @@ void LibraryRuns::begin_next(Stream& stream) {
   if (causes_ != nullptr && next.joined == now()) causes_->because(next.cause);
   engine_->start(next.call, next.member, next.joined, now(), later(now(), picoseconds(next.before_us)));
   wake();
+}
+
+/// Has the switches of these nodes tell of what comes to them.
+void LibraryRuns::join_units(const std::vector<uint32_t>& nodes) {
+  for (const uint32_t node : nodes) {
+    if (units_.size() <= node) units_.resize(node + size_t{1});
+    if (units_[node] != nullptr) continue;
+    units_[node] = unit_of_(node);
+    if (units_[node] == nullptr)
+      throw std::logic_error(fmt::format("node {} has no switch that reduces for programs", node));
+    sinks_.push_back(std::make_unique<Sink>(*this, node, true));
+    units_[node]->hear(*sinks_.back());
+  }
+}
+
+void LibraryRuns::submit_from_switch(uint32_t node, const Message& message) {
+  units_[node]->send(message);
 }
 
 void LibraryRuns::submit(uint32_t npu, const Message& message) {

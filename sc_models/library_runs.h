@@ -19,6 +19,7 @@
 
 #include "insight/causal_log.h"
 #include "sc_models/nmu_model.h"
+#include "sc_models/program_unit.h"
 #include "sc_models/settled_call.h"
 #include "workload/collectives/engine.h"
 #include "workload/collectives/plan.h"
@@ -40,10 +41,12 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   using Done = std::function<void(const collectives::CollectiveDone& done)>;
   /// By NPU; null: it is not built.
   using NmuOf = std::function<NmuModel*(uint32_t npu)>;
+  /// By node; null: its switch has no unit. Asked when the first call begins.
+  using UnitOf = std::function<ProgramUnit*(uint32_t node)>;
 
   /// `data` and `causes` may be null. Throws UserError(usage) as library::CommunicationLibrary does, and when
   /// programs are to run on NMUs that cannot carry them.
-  LibraryRuns(sc_core::sc_module_name name, const Config& config, const NmuOf& nmu,
+  LibraryRuns(sc_core::sc_module_name name, const Config& config, const NmuOf& nmu, UnitOf unit,
               collectives::DataContext* data, insight::CausalLog* causes);
   ~LibraryRuns() override;
 
@@ -98,10 +101,12 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   void finish();
   void start_program(const Part& part, const library::LibraryPlan& work, Done done);
   void begin_next(Stream& stream);
+  void join_units(const std::vector<uint32_t>& nodes);
   void advance();
   void wake();
   // ProgramHost
   void submit(uint32_t npu, const Message& message) override;
+  void submit_from_switch(uint32_t node, const Message& message) override;
   void member_done(uint32_t call, uint32_t member, const collectives::CollectiveDone& done) override;
 
   library::LibraryCalls calls_;
@@ -115,8 +120,10 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   // Programs; null: the closed forms.
   std::unique_ptr<library::ProgramBook> book_;
   std::unique_ptr<library::ProgramEngine> engine_;
-  std::vector<MessagePort*> ports_;  ///< by NPU
-  std::vector<std::unique_ptr<Sink>> sinks_;
+  std::vector<MessagePort*> ports_;           ///< by NPU
+  std::vector<std::unique_ptr<Sink>> sinks_;  ///< of the NPUs, then of the switches
+  UnitOf unit_of_;
+  std::vector<ProgramUnit*> units_;  ///< by node
   SettledCall advance_;
   sc_core::sc_event due_;
   std::map<Key, Opened> opened_;

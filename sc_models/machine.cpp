@@ -110,7 +110,8 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (config_.graph != nullptr) build_graph();
   if (config_.collectives.library.on())
     library_ = std::make_unique<LibraryRuns>(
-        "library", config_, [this](uint32_t npu) { return nmus_[npu].get(); }, data(), options.causes);
+        "library", config_, [this](uint32_t npu) { return nmus_[npu].get(); },
+        [this](uint32_t node) { return program_unit(node); }, data(), options.causes);
   build_packets(options.probes);
   choices_.check_joined();
   for (const auto& model : cuts_.models()) components_.push_back(model.get());
@@ -333,6 +334,12 @@ void Machine::build_folded_switch(uint32_t d, const std::vector<uint32_t>& built
   folded_switches_.push_back(&module);
   for (uint32_t i = 0; i < built.size(); ++i)
     fabric::join(*nmus_[built[i]]->end({d}).initiator, *module.ports()[i].target);
+}
+
+ProgramUnit* Machine::program_unit(uint32_t line) const {
+  // With a library, units are those of dimension 0 alone, in the order of their lines.
+  if (line >= units_.size()) return nullptr;
+  return dynamic_cast<ProgramUnit*>(const_cast<UnitModel*>(units_[line]));
 }
 
 UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd::ProbeHub* probes) {

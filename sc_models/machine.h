@@ -245,6 +245,8 @@ class Machine : public sc_core::sc_module {
     components_.push_back(&unit);
     units_.push_back(&unit);
   }
+  /// Of that line of dimension 0, for the programs of a communication library.
+  ProgramUnit* program_unit(uint32_t line) const;
 
   const Config& config_;
   graph::FidelityRules fidelity_;

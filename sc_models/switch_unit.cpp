@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sc_models/message_bits.h"
 #include "sc_models/message_time.h"
 
 namespace weft {
@@ -12,16 +13,17 @@ namespace weft {
 fabric::Link::Slot put_on_link(fabric::PacketPool& pool, fabric::PacketRef ref, fabric::Link& link,
                                Picoseconds now, bool analytical, fabric::Transfer& transfer) {
   fabric::Packet& packet = pool[ref];
+  const Picoseconds latency = paid_latency(packet.id_low, link.latency());
   const auto occupy = [&] {
     const fabric::Link::Slot slot = analytical
                                         ? link.occupy_analytical(now, packet.bytes, 0, packet.id_low, ref)
                                         : link.occupy(now, packet.bytes, 0, packet.id_low, ref);
-    transfer.leave(slot.start, link.latency(), slot.end - slot.start);
+    transfer.leave(slot.start, latency, slot.end - slot.start);
     return slot;
   };
   const fabric::Link::Slot slot = message_in_time("a switch with a collective unit", packet, occupy);
   packet.queued += slot.start - now;
-  packet.latency += link.latency();
+  packet.latency += latency;
   transfer.packet = ref;
   transfer.target = packet.destination;
   return slot;

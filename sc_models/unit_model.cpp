@@ -4,6 +4,7 @@
 #include "sc_models/unit_model.h"
 
 #include "sc_models/make_model.h"
+#include "sc_models/program_unit.h"
 #include "sc_models/switch_unit.h"
 
 namespace weft {
@@ -26,6 +27,7 @@ NamedRegistry<UnitMaker>& unit_models() {
 }
 
 std::unique_ptr<UnitModel> make_unit(const char* name, const UnitPlace& place) {
+  if (place.fabric.config.collectives.library.on()) return std::make_unique<ProgramUnit>(name, place);
   return make_model(
       unit_models(), place.context.implementation, place.context.owner, name,
       [&](const UnitMaker& make, Parameters& parameters) { return make(name, place, parameters); });

@@ -182,15 +182,35 @@ TEST_F(Library, MessagesWaitForTheLibrarysLaunchAndLatency) {
   EXPECT_NEAR(static_cast<double>(ended(read_csv(at("out/ranks.csv"))[1])), (delay + links) * 1e6, 2e4);
 }
 
+TEST_F(Library, PlansRunOnLinksAndCarryData) {
+  for (const char* fidelity : {"message", "packet"}) {
+    const Ran ran = weft({"collective", "--config", config(kH100), "--fidelity", fidelity, "--sizes",
+                          "0 B,4 B,1000004 B,4 MiB", "--data", "fp32", "--out", at(fidelity)});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto rows = read_csv(at(std::string(fidelity) + "/collectives.csv"));
+    ASSERT_EQ(rows.size(), 4u);
+    EXPECT_EQ(rows[0].at("messages"), "0");
+    EXPECT_NE(rows[1].at("messages"), "0");
+    EXPECT_EQ(rows[3].at("algo"), "nvls");
+    for (size_t i = 1; i < rows.size(); ++i) {
+      const double closed =
+          static_cast<double>(planned(LibraryOp::all_reduce, std::stoull(rows[i].at("bytes"))));
+      EXPECT_NEAR(static_cast<double>(picoseconds(rows[i].at("time_ns"))) / closed, 1,
+                  fidelity == std::string("message") ? 0.02 : 0.2);
+    }
+  }
+}
+
 TEST_F(Library, Refusals) {
+  write(at("nvls.csv"), "allreduce,0,-1,nvls,simple,-1,-1,-1\n");
   refused({"--set", "collectives.gpu=H101"}, {"collectives.gpu", "'H101'", "H100"});
   refused({"--set", "collectives.library_version=9.9"}, {"collectives.library_version", "2.14 to 2.30"});
   refused({"--set", "topology.notation=Ring(8)"}, {"nccl cannot have", "Ring(8)"});
   refused({"--set", "collectives.library=rccl", "--set", "collectives.gpu=MI300X"}, {"fully_connected"});
   refused({"--set", "collectives.gpus_per_node=3"}, {"collectives.gpus_per_node", "does not divide"});
-  write(at("nvls.csv"), "allreduce,0,-1,nvls,simple,-1,-1,-1\n");
-  refused({"--fidelity", "message", "--set", "collectives.overrides=" + at("nvls.csv")},
-          {"nvls", "collectives.overrides", "fidelity: analytical"});
+  refused({"--fidelity", "message", "--set", "topology.notation=Switch(4)_Switch(2)", "--set",
+           "collectives.gpus_per_node=8", "--set", "collectives.overrides=" + at("nvls.csv")},
+          {"nvls", "dimension 0", "collectives.overrides", "fidelity: analytical"});
   refused({"--data", "fp32"}, {"run.data", "no messages"});
   refused({"--set", "collectives.graph.channels=4"}, {"collectives.graph.channels", "`speed`"});
   refused({"--set", "collectives.overrides=/no/such/file.csv"}, {"/no/such/file.csv"});

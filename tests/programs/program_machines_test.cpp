@@ -6,6 +6,7 @@
 // share links slow each other down.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -53,7 +54,7 @@ std::string forced(const std::string& algorithm, const std::string& protocol) {
   const std::string path = testing::TempDir() + algorithm + "_" + protocol + ".csv";
   std::ofstream file(path);
   for (const char* op : {"allreduce", "allgather", "reducescatter", "broadcast", "reduce"})
-    file << op << ",-1,-1," << (algorithm == "tree" && op != std::string("allreduce") ? "ring" : algorithm)
+    file << op << ",-1,-1," << (algorithm != "ring" && op != std::string("allreduce") ? "ring" : algorithm)
          << "," << protocol << ",-1,-1,-1\n";
   return "overrides: " + path;
 }
@@ -123,6 +124,105 @@ TEST(ProgramMachines, OwnPlansTakeTheClosedFormsAtMessageFidelity) {
       for (const Call& call : sizes(kRings)) calls.push_back(call);
     EXPECT_SILENT(isolated([&] { return compare(machine(name, "message"), calls, 0.02); }));
   }
+}
+
+TEST(ProgramMachines, SwitchesThatReduceTakeTheClosedForms) {
+  std::vector<Call> calls;
+  for (const uint64_t bytes : {kMiB, 2 * kMiB, 100 * kMiB + 4, 1024 * kMiB})
+    for (const CollectiveOp op :
+         {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter})
+      calls.push_back({op, op == CollectiveOp::all_gather ? bytes / 8 : bytes});
+  for (const char* name : {"dgx_h100", "dgx_h200", "dgx_b200"}) {
+    SCOPED_TRACE(name);
+    EXPECT_SILENT(isolated([&] { return compare(machine(name, "message"), calls, 0.02); }));
+  }
+  for (const char* name : {"dgx_h100_2node", "dgx_b200_2node"}) {
+    SCOPED_TRACE(name);
+    EXPECT_SILENT(isolated([&] {
+      return compare(machine(name, "message", forced("nvlstree", "simple")),
+                     {{CollectiveOp::all_reduce, kMiB}, {CollectiveOp::all_reduce, 300 * kMiB}}, 0.02);
+    }));
+  }
+}
+
+TEST(ProgramMachines, CarryTheirDataOverLinks) {
+  const std::string run = "\nrun: {data: functional}\n";
+  std::vector<Call> calls;
+  for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather,
+                                CollectiveOp::reduce_scatter, CollectiveOp::broadcast, CollectiveOp::reduce,
+                                CollectiveOp::all_to_all, CollectiveOp::gather, CollectiveOp::scatter})
+    for (const uint64_t bytes : {uint64_t{4}, uint64_t{60}, uint64_t{4004}, uint64_t{40004}})
+      calls.push_back({op, bytes});
+  for (const char* name : {"dgx_h100", "dgx_h100_2node", "mi300x", "ethernet_25g_pair"})
+    for (const char* fidelity : {"message", "packet"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, fidelity));
+      // Programs at packet fidelity cross routers, whose latencies the closed forms do not have.
+      EXPECT_SILENT(isolated([&] { return compare(machine(name, fidelity, "", run), calls, 1e9); }));
+    }
+  EXPECT_SILENT(isolated([&] {
+    return compare(machine("dgx_h100", "message", "", run), {{CollectiveOp::all_reduce, 4 * kMiB}}, 0.02);
+  }));
+}
+
+/// Runs all-reduces of these groups, all begun at 0; the end of each, in ps.
+std::vector<Picoseconds> together(const Config& config, const std::vector<std::vector<uint32_t>>& groups,
+                                  uint64_t bytes) {
+  Machine machine("machine", config, Machine::Options{});
+  collectives::PlanBuilder plans(config);
+  std::vector<std::unique_ptr<collectives::Group>> own;
+  std::vector<Picoseconds> ends(groups.size(), 0);
+  for (size_t g = 0; g < groups.size(); ++g) {
+    own.push_back(std::make_unique<collectives::Group>(
+        collectives::Group{static_cast<uint32_t>(g), fmt::format("g{}", g), groups[g]}));
+    collectives::CollectiveRequest request;
+    request.bytes = bytes;
+    request.group = own.back().get();
+    const auto plan = plans.plan(request);
+    for (const uint32_t rank : groups[g])
+      machine.library()->start({static_cast<uint32_t>(g + 1), rank, plan},
+                               [&ends, g](const collectives::CollectiveDone& done) {
+                                 ends[g] = std::max(ends[g], done.finished);
+                               });
+  }
+  sc_core::sc_start();
+  return ends;
+}
+
+std::string ends_of(const Config& config, const std::vector<std::vector<uint32_t>>& groups, uint64_t bytes) {
+  return isolated([&] { return fmt::format("{}", fmt::join(together(config, groups, bytes), " ")); }).text;
+}
+
+TEST(ProgramMachines, CallsThatShareLinksSlowEachOtherAndOthersDoNot) {
+  const Config config = machine("dgx_a100_2node", "message");
+  std::vector<uint32_t> all(16);
+  std::iota(all.begin(), all.end(), 0u);
+  for (uint64_t i = 0; i < 6; ++i) {
+    Random random(21, "contention", i);
+    const uint64_t bytes = random.between(i < 3 ? 1 << 20 : 1 << 25, 1 << 26);
+    SCOPED_TRACE(bytes);
+    const uint64_t alone = std::stoull(ends_of(config, {all}, bytes));
+    const std::string both = ends_of(config, {all, all}, bytes);
+    const uint64_t first = std::stoull(both);
+    const uint64_t second = std::stoull(both.substr(both.find(' ')));
+    EXPECT_GE(first, alone);
+    EXPECT_GE(second, alone);
+    EXPECT_GT(std::max(first, second), bytes < 1 << 25 ? alone : alone + alone / 4) << "on the same rails";
+  }
+  // Pairs in one node on links of their own.
+  const std::string pair = ends_of(config, {{0, 1}}, 8 * kMiB);
+  EXPECT_EQ(ends_of(config, {{0, 1}, {2, 3}, {12, 13}}, 8 * kMiB), pair + " " + pair + " " + pair);
+}
+
+TEST(ProgramMachines, NodesAtAnalyticalFidelityAndANetworkOfMessages) {
+  std::vector<Call> calls;
+  for (const uint64_t bytes : {uint64_t{1000}, kMiB, 64 * kMiB})
+    calls.push_back({CollectiveOp::all_reduce, bytes});
+  std::ifstream file(std::string(WEFT_MACHINES) + "/dgx_h100_2node.yaml");
+  std::stringstream all;
+  all << file.rdbuf();
+  std::string text = all.str();
+  text.replace(text.rfind("fidelity: analytical"), 20, "fidelity: message");
+  EXPECT_SILENT(isolated([&] { return compare(parse_config(text, "mixed.yaml"), calls, 0.02); }));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <numeric>
 
 #include "configs/loader.h"
 #include "workload/collectives/elements.h"
@@ -47,8 +48,8 @@ LibraryPlan plan_of(const ProgramCase& of) {
 
 class Rig final : public library::ProgramHost {
  public:
-  Rig(const LinkTime& link, uint32_t npus, collectives::DataContext* data)
-      : engine(*this, npus, data, nullptr), link_(link), data_(data) {}
+  Rig(const LinkTime& link, uint32_t npus, uint32_t gpus, collectives::DataContext* data)
+      : engine(*this, npus, data, nullptr), link_(link), gpus_(gpus), data_(data) {}
 
   void submit(uint32_t npu, const Message& message) override {
     Completion completion;
@@ -59,7 +60,11 @@ class Rig final : public library::ProgramHost {
     completion.submitted = now_;
     const Picoseconds time = link_(message);
     completion.split.serialise = time;
-    on_links_.emplace(now_ + time, std::make_pair(index(message.peer), completion));
+    const uint32_t to = index(message.peer) == kUnitPeer ? kUnitPeer + npu / gpus_ : index(message.peer);
+    on_links_.emplace(now_ + time, std::make_pair(to, completion));
+  }
+  void submit_from_switch(uint32_t node, const Message& message) override {
+    submit(kUnitPeer + node, message);
   }
   void member_done(uint32_t, uint32_t, const collectives::CollectiveDone& done) override {
     ++finished;
@@ -78,7 +83,11 @@ class Rig final : public library::ProgramHost {
       while (!on_links_.empty() && on_links_.begin()->first <= now_) {
         const auto [npu, completion] = on_links_.begin()->second;
         on_links_.erase(on_links_.begin());
-        engine.completed(npu, completion, now_);
+        if (npu >= kUnitPeer) {
+          engine.completed_at_switch(npu - kUnitPeer, completion, now_);
+        } else {
+          engine.completed(npu, completion, now_);
+        }
       }
       engine.advance(now_);
     }
@@ -92,6 +101,7 @@ class Rig final : public library::ProgramHost {
 
  private:
   const LinkTime& link_;
+  uint32_t gpus_;  ///< of a node
   collectives::DataContext* data_;
   Picoseconds now_ = 0;
   std::multimap<Picoseconds, std::pair<uint32_t, Completion>> on_links_;
@@ -147,10 +157,12 @@ ProgramOutcome run_program(const ProgramCase& of, const LinkTime& link, bool dat
                                           : layout->shard_offset(m));
   }
   auto program = std::make_shared<const library::Program>(
-      library::make_program(plan, of.op, of.parameters, of.machine, team, std::move(buffers)));
+      library::make_program(plan, of.op, of.parameters, of.machine, team, std::move(buffers), true));
   out.sends = program->sends().size();
-  Rig rig(link, ranks, context.get());
-  const uint32_t call = rig.engine.open({1, program, whole, team.npus});
+  Rig rig(link, ranks, of.machine.gpus_per_node, context.get());
+  std::vector<uint32_t> nodes(of.machine.nodes);
+  std::iota(nodes.begin(), nodes.end(), 0u);
+  const uint32_t call = rig.engine.open({1, program, whole, team.npus, nodes});
   for (uint32_t m = 0; m < ranks; ++m) rig.engine.start(call, m, 0, 0, starts.empty() ? 0 : starts[m]);
   rig.run();
   EXPECT_EQ(rig.finished, ranks) << of.text();

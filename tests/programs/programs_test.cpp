@@ -42,7 +42,7 @@ ProgramCase draw(Random& random, uint32_t most_ranks) {
                        CollectiveOp::all_gather, CollectiveOp::reduce_scatter, CollectiveOp::broadcast,
                        CollectiveOp::reduce, CollectiveOp::all_to_all, CollectiveOp::gather,
                        CollectiveOp::scatter});
-  if (!random.chance(15)) of.algorithm = random.pick({"ring", "ring", "tree", "pat"});
+  if (!random.chance(15)) of.algorithm = random.pick({"ring", "ring", "tree", "pat", "nvls", "nvlstree"});
   if (random.chance(80)) of.protocol = random.pick({"ll", "ll128", "simple"});
   of.root = random.small(0, of.machine.ranks() - 1);
   return of;

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "configs/algorithms.h"
+#include "configs/blueprint/carrier.h"
 #include "workload/collectives/algorithm.h"
 
 namespace weft::collectives {
@@ -210,6 +211,10 @@ bool uses_unit(const Config& config, uint32_t d) {
     return d < names.size() && names[d] == in_switch_algorithm()->name();
   };
   const CollectivesConfig& c = config.collectives;
+  // NVLS: the switches of a node reduce for the programs of a communication library.
+  if (c.library.on())
+    return d == 0 && c.library.kind == LibraryKind::nccl && carries_messages(config) &&
+           (c.library.gpus_per_node == 0 || c.library.gpus_per_node == config.dimensions[0].size);
   return std::any_of(c.algorithms.begin(), c.algorithms.end(), named) ||
          std::any_of(c.rules.begin(), c.rules.end(),
                      [&](const CollectiveRule& rule) { return named(rule.algorithms); });

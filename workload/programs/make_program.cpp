@@ -9,20 +9,42 @@
 
 namespace weft::library {
 
-const char* no_program(LibraryAlgorithm algorithm) {
-  switch (algorithm) {
+namespace {
+
+/// Why the call has no program; empty: it has one.
+std::string no_program(const LibraryPlan& plan, const Team& team, const LibraryMachine& machine,
+                       bool switches) {
+  switch (plan.algorithm) {
     case LibraryAlgorithm::nvls:
     case LibraryAlgorithm::nvls_tree:
+      break;
     case LibraryAlgorithm::collnet_direct:
     case LibraryAlgorithm::collnet_chain:
-      return "switches reduce in it, and programs send between GPUs only";
+      return "no program is made of it";
     default:
       return "";
   }
+  if (!switches) return "a node's GPUs must be dimension 0, and that a Switch";
+  if (plan.algorithm == LibraryAlgorithm::nvls && plan.nodes > 1)
+    return "over several nodes it needs switches of the network that reduce (SHARP)";
+  const ChannelOrders orders(machine, team);
+  for (const std::vector<uint32_t>& node : orders.nodes())
+    if (node.size() != orders.nodes().front().size()) return "its nodes must have equally many ranks";
+  return "";
 }
 
+}  // namespace
+
 Program make_program(const LibraryPlan& plan, CollectiveOp op, const LibraryParameters& parameters,
-                     const LibraryMachine& machine, const Team& team, Buffers buffers) {
+                     const LibraryMachine& machine, const Team& team, Buffers buffers, bool switches) {
+  if (const std::string why = no_program(plan, team, machine, switches); !why.empty())
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: {} of {} B on {} ranks runs {} {}, which `message` and `packet` fidelity cannot "
+                    "run: {}; write `fidelity: analytical` for all dimensions, or choose another algorithm "
+                    "in a file of `collectives.overrides`",
+                    machine.origin.empty() ? "machine" : machine.origin, to_string(op), plan.bytes,
+                    plan.ranks, to_string(plan.algorithm), to_string(plan.protocol), why));
   ProgramBuilder out(static_cast<uint32_t>(team.npus.size()), std::move(buffers), plan.wire_factor);
   const Making making{plan, PlanCosts(plan, parameters), machine, team, out};
   switch (plan.algorithm) {
@@ -45,17 +67,12 @@ Program make_program(const LibraryPlan& plan, CollectiveOp op, const LibraryPara
     case LibraryAlgorithm::point_to_point:
       make_point_to_point(making, op);
       break;
-    default: {
-      const char* const why = no_program(plan.algorithm);
-      if (*why == '\0') break;
-      throw UserError(
-          ExitCode::usage,
-          fmt::format("{}: {} of {} B on {} ranks runs {} {}, which `message` and `packet` fidelity cannot "
-                      "run: {}; write `fidelity: analytical` for all dimensions, or choose another algorithm "
-                      "in a file of `collectives.overrides`",
-                      machine.origin.empty() ? "machine" : machine.origin, to_string(op), plan.bytes,
-                      plan.ranks, to_string(plan.algorithm), to_string(plan.protocol), why));
-    }
+    case LibraryAlgorithm::nvls:
+    case LibraryAlgorithm::nvls_tree:
+      make_nvls(making);
+      break;
+    default:
+      break;
   }
   return out.finish();
 }

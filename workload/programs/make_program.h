@@ -11,13 +11,11 @@
 
 namespace weft::library {
 
-/// Why calls of that algorithm have no program; empty: they have one.
-const char* no_program(LibraryAlgorithm algorithm);
-
-/// `op`: of the call; the library's own operation does not tell gather and scatter from all_to_all. At least
-/// two members, at least one byte. Throws UserError(usage) if there is no program.
+/// `switches`: each node has one that reduces for programs. `op`: of the call; the library's own operation
+/// does not tell gather and scatter from all_to_all. At least two members, at least one byte. Throws
+/// UserError(usage) if there is no program.
 Program make_program(const LibraryPlan& plan, CollectiveOp op, const LibraryParameters& parameters,
-                     const LibraryMachine& machine, const Team& team, Buffers buffers);
+                     const LibraryMachine& machine, const Team& team, Buffers buffers, bool switches);
 
 }  // namespace weft::library
 

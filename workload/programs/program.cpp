@@ -21,10 +21,16 @@ uint64_t Program::wire(const Send& send) const {
                            : static_cast<uint64_t>(std::ceil(static_cast<double>(send.bytes) * wire_factor_));
 }
 
-ProgramBuilder::ProgramBuilder(uint32_t members, Buffers buffers, double wire_factor) {
-  program_.work_.resize(members);
+ProgramBuilder::ProgramBuilder(uint32_t ranks, Buffers buffers, double wire_factor) {
+  program_.ranks_ = ranks;
+  program_.work_.resize(ranks);
   program_.buffers_ = std::move(buffers);
   program_.wire_factor_ = wire_factor;
+}
+
+uint32_t ProgramBuilder::add_switch() {
+  program_.work_.push_back(0);
+  return program_.members() - 1;
 }
 
 uint32_t ProgramBuilder::price(double cost, double flight, double carried) {

@@ -8,6 +8,9 @@
 // direction) and sends its messages one at a time, in order. A message starts when its lane is free, all
 // arrivals that it waits for have come, and the receiver has room. Its price says how long the lane is busy,
 // and when the receiver can use the message at the earliest; links that are slower or in use make it later.
+//
+// Switches that reduce and multicast (NVLS) are members, too, behind the ranks: each stands for the switch of
+// a node, combines the contributions that come to it, and sends the results.
 
 #ifndef WEFT_WORKLOAD_PROGRAMS_PROGRAM_H
 #define WEFT_WORKLOAD_PROGRAMS_PROGRAM_H
@@ -50,7 +53,9 @@ struct Buffers {
 
 class Program {
  public:
+  /// Ranks, and behind them the nodes' switches.
   uint32_t members() const { return static_cast<uint32_t>(work_.size()); }
+  uint32_t ranks() const { return ranks_; }
   const std::vector<Send>& sends() const { return sends_; }
   const Price& price(const Send& send) const { return prices_[send.price]; }
   /// Bytes of a message on the links.
@@ -98,6 +103,7 @@ class Program {
   std::vector<Price> prices_;
   Buffers buffers_;
   double wire_factor_ = 1;
+  uint32_t ranks_ = 0;
   std::vector<uint32_t> order_;
   std::vector<uint32_t> first_of_lane_;
   Edges arrivals_, ends_;
@@ -108,10 +114,12 @@ class Program {
 /// Collects the messages of a program in any order, but those of a lane as the lane sends them.
 class ProgramBuilder {
  public:
-  ProgramBuilder(uint32_t members, Buffers buffers, double wire_factor);
+  ProgramBuilder(uint32_t ranks, Buffers buffers, double wire_factor);
 
   const Buffers& buffers() const { return program_.buffers_; }
   uint32_t lane() { return lanes_++; }
+  /// One more switch: the number of the member.
+  uint32_t add_switch();
   /// All in us.
   uint32_t price(double cost, double flight, double carried);
   /// Returns the message's number. `waits` is counted here.

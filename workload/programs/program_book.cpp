@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "workload/collectives/in_switch.h"
 #include "workload/programs/make_program.h"
 
 namespace weft::library {
@@ -20,6 +21,10 @@ const ProgramBook::Work& ProgramBook::work(const std::shared_ptr<const collectiv
   if (const auto known = works_.find(line); known != works_.end()) return known->second;
   Work work;
   work.npus = members_with(*plan, rank);
+  for (const uint32_t npu : work.npus) {
+    const uint32_t node = npu / calls_.library().machine().gpus_per_node;
+    if (work.nodes.empty() || work.nodes.back() != node) work.nodes.push_back(node);
+  }
   work.program = std::make_shared<const Program>(make(plan, work));
   kept_ += work.program->sends().size();
   latest_.push_back(line);
@@ -68,7 +73,7 @@ Program ProgramBook::make(const std::shared_ptr<const collectives::CollectivePla
                                             : layout->shard_offset(m));
   }
   return make_program(call, request.op, calls_.parameters(), calls_.library().machine(), team,
-                      std::move(buffers));
+                      std::move(buffers), collectives::uses_unit(config_, 0));
 }
 
 }  // namespace weft::library

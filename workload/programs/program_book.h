@@ -26,7 +26,8 @@ class ProgramBook {
       : config_(config), calls_(calls), data_(data) {}
 
   struct Work {
-    std::vector<uint32_t> npus;  ///< members of the line, ascending
+    std::vector<uint32_t> npus;   ///< members of the line, ascending
+    std::vector<uint32_t> nodes;  ///< that have members, ascending
     std::shared_ptr<const Program> program;
   };
   /// What the members of `rank`'s line do to carry out the library's plan. Valid until the next call. Throws

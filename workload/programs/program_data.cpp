@@ -18,8 +18,15 @@ ProgramData::ProgramData(collectives::DataContext& context, const Program& progr
                          std::shared_ptr<CollectiveData> output)
     : context_(context), program_(program), output_(std::move(output)) {}
 
+ProgramData::ProgramData(collectives::DataContext& context, const Program& program)
+    : context_(context), program_(program) {}
+
 void ProgramData::load() {
   const Buffers& buffers = program_.buffers();
+  if (output_ == nullptr) {
+    work_.assign(buffers.shards.back(), kUnwritten);
+    return;
+  }
   const collectives::DataLayout& layout = output_->layout();
   const uint32_t position = output_->position();
   work_.assign(buffers.shards.back(), kUnwritten);
@@ -68,7 +75,8 @@ void ProgramData::apply(const Send& send, uint32_t handle) {
     if (defect_.empty())
       defect_ = fmt::format("{} B of member {} came for {} B from byte {} on", from.size(), send.from,
                             send.bytes, send.target);
-  } else if (send.bytes != 0 && send.reduce) {
+  } else if (send.bytes != 0 && send.reduce &&
+             (output_ != nullptr || !contributed_.insert(send.target).second)) {
     const std::vector<const std::byte*> operands = {to.data() + send.target, from.data()};
     collectives::combine(context_.type(), context_.op(), operands, send.bytes / program_.buffers().unit,
                          to.data() + send.target);

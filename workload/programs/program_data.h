@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ class ProgramData {
   /// `output` is the member's, and knows its inputs; all outlive the object.
   ProgramData(collectives::DataContext& context, const Program& program,
               std::shared_ptr<collectives::CollectiveData> output);
+
+  /// Of a switch, which has no inputs and no output.
+  ProgramData(collectives::DataContext& context, const Program& program);
 
   /// The member begins: takes its inputs.
   void load();
@@ -39,7 +43,8 @@ class ProgramData {
 
   collectives::DataContext& context_;
   const Program& program_;
-  std::shared_ptr<collectives::CollectiveData> output_;
+  std::shared_ptr<collectives::CollectiveData> output_;  ///< null: of a switch
+  std::set<uint64_t> contributed_;                       ///< of a switch: where contributions have come
   std::vector<std::byte> work_;
   std::vector<std::byte> out_;  ///< with Buffers::apart
   std::string defect_;

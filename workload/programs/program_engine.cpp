@@ -25,7 +25,12 @@ bool ProgramEngine::Event::before(const Event& o) const {
 
 ProgramEngine::ProgramEngine(ProgramHost& host, uint32_t npus, collectives::DataContext* data,
                              insight::CausalLog* causes)
-    : host_(host), data_(data), causes_(causes), parts_(npus) {}
+    : host_(host), data_(data), causes_(causes), npus_(npus), parts_(2 * size_t{npus}) {}
+
+uint32_t ProgramEngine::place(const Running& call, uint32_t member) const {
+  const uint32_t ranks = call.call.program->ranks();
+  return member < ranks ? call.call.npus[member] : npus_ + call.call.nodes[member - ranks];
+}
 
 ProgramEngine::~ProgramEngine() = default;
 
@@ -61,12 +66,18 @@ uint32_t ProgramEngine::open(Call call) {
   running->lanes.resize(program.lanes());
   for (uint32_t l = 0; l < program.lanes(); ++l) running->lanes[l].next = program.lane_begin(l);
   running->members.resize(program.members());
-  for (uint32_t m = 0; m < program.members(); ++m) {
-    running->members[m].left = program.work(m);
-    parts_[call.npus[m]].push_back({running->number, m});
-  }
-  running->left = program.members();
+  running->left = program.ranks();
   running->call = std::move(call);
+  for (uint32_t m = 0; m < program.members(); ++m) {
+    Member& member = running->members[m];
+    member.left = program.work(m);
+    parts_[place(*running, m)].push_back({running->number, m});
+    if (m < program.ranks()) continue;
+    member.started = true;  // a switch is always there
+    if (data_ == nullptr || running->call.plan->request().op == CollectiveOp::barrier) continue;
+    member.data = std::make_unique<ProgramData>(*data_, program);
+    member.data->load();
+  }
   const uint32_t number = running->number;
   calls_[number] = std::move(running);
   ++running_;
@@ -80,11 +91,16 @@ void ProgramEngine::start(uint32_t number, uint32_t member, Picoseconds joined, 
   push(event(call, EventKind::start, member, at, now));
 }
 
-ProgramEngine::Running& ProgramEngine::find(uint32_t npu, uint32_t stream) {
-  for (const Part& part : parts_[npu])
+ProgramEngine::Running& ProgramEngine::find(uint32_t place, uint32_t stream) {
+  for (const Part& part : parts_[place])
     if (calls_[part.call]->call.stream == stream) return *calls_[part.call];
-  throw std::logic_error(
-      fmt::format("NPU {} got a message of collective {}, which does not run there", npu, stream));
+  throw std::logic_error(fmt::format("{} {} got a message of collective {}, which does not run there",
+                                     place < npus_ ? "NPU" : "the switch of node",
+                                     place < npus_ ? place : place - npus_, stream));
+}
+
+void ProgramEngine::completed_at_switch(uint32_t node, const Completion& completion, Picoseconds now) {
+  completed(npus_ + node, completion, now);
 }
 
 void ProgramEngine::completed(uint32_t npu, const Completion& completion, Picoseconds now) {
@@ -141,7 +157,8 @@ void ProgramEngine::tell_wait(const Running& call, const Event& event) {
   const uint32_t member = of_member ? event.number : event.kind == EventKind::arrival ? send->to : send->from;
   causes_->because(event.at > event.since
                        ? causes_->stretch(insight::ActivityKind::endpoint, event.cause,
-                                          call.call.npus[member], call.call.stream + 1, event.since, event.at)
+                                          call.call.npus[member < call.call.npus.size() ? member : 0],
+                                          call.call.stream + 1, event.since, event.at)
                        : event.cause);
 }
 
@@ -200,14 +217,19 @@ void ProgramEngine::launch(Running& call, uint32_t number, Picoseconds now) {
   lane.free_at = later(now, program.price(send).cost);
   member.busy_until = std::max(member.busy_until, lane.free_at);
   Message message;
-  message.peer = NpuId{call.call.npus[send.to]};
+  const uint32_t ranks = program.ranks();
+  message.peer = NpuId{send.to < ranks ? call.call.npus[send.to] : kUnitPeer};
   message.id.kind = MessageId::Kind::program;
   message.id.stream = call.call.stream;
   message.id.chunk = send.channel;
   message.id.round = number;
   message.bytes = program.wire(send);
   if (member.data) message.data = member.data->gather(send);
-  host_.submit(call.call.npus[send.from], message);
+  if (send.from < ranks) {
+    host_.submit(call.call.npus[send.from], message);
+  } else {
+    host_.submit_from_switch(call.call.nodes[send.from - ranks], message);
+  }
   if (program.has_ends(number)) push(event(call, EventKind::end, number, lane.free_at, now));
   count_down(call, send.from, now);
   try_lane(call, send.lane, now);
@@ -215,12 +237,17 @@ void ProgramEngine::launch(Running& call, uint32_t number, Picoseconds now) {
 
 void ProgramEngine::count_down(Running& call, uint32_t m, Picoseconds now) {
   Member& member = call.members[m];
-  if (--member.left == 0) push(event(call, EventKind::done, m, std::max(now, member.busy_until), now));
+  if (--member.left == 0 && m < call.call.program->ranks())
+    push(event(call, EventKind::done, m, std::max(now, member.busy_until), now));
+}
+
+void ProgramEngine::forget(const Running& call, uint32_t member) {
+  std::vector<Part>& parts = parts_[place(call, member)];
+  parts.erase(std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.call == call.number; }));
 }
 
 void ProgramEngine::finish(Running& call, uint32_t m, Picoseconds now) {
   Member& member = call.members[m];
-  const uint32_t npu = call.call.npus[m];
   collectives::CollectiveDone done;
   done.stream = call.call.stream;
   done.started = member.joined;
@@ -233,11 +260,11 @@ void ProgramEngine::finish(Running& call, uint32_t m, Picoseconds now) {
   member.data.reset();
   member.finished = true;
   const uint32_t number = call.number;
-  std::vector<Part>& parts = parts_[npu];
-  parts.erase(std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.call == number; }));
+  forget(call, m);
   // The plan outlives what hears of it.
   const std::shared_ptr<const collectives::CollectivePlan> plan = call.call.plan;
   if (--call.left == 0) {
+    for (uint32_t s = call.call.program->ranks(); s < call.members.size(); ++s) forget(call, s);
     calls_[number].reset();
     free_.push_back(number);
     --running_;

@@ -28,8 +28,11 @@ namespace weft::library {
 class ProgramHost {
  public:
   virtual ~ProgramHost() = default;
-  /// Carry the message from that NPU now. ProgramEngine::completed() follows.
+  /// Carry the message from that NPU now, to another one or (kUnitPeer) to the switch of its node.
+  /// ProgramEngine::completed() follows.
   virtual void submit(uint32_t npu, const Message& message) = 0;
+  /// .. from the switch of that node.
+  virtual void submit_from_switch(uint32_t node, const Message& message) = 0;
   /// A member has finished its part of a call (ProgramEngine::open).
   virtual void member_done(uint32_t call, uint32_t member, const collectives::CollectiveDone& done) = 0;
 };
@@ -41,7 +44,8 @@ class ProgramEngine {
     uint32_t stream = 0;
     std::shared_ptr<const Program> program;
     std::shared_ptr<const collectives::CollectivePlan> plan;
-    std::vector<uint32_t> npus;  ///< by member
+    std::vector<uint32_t> npus;   ///< by rank of the program
+    std::vector<uint32_t> nodes;  ///< by switch of the program: the machine's number of the node
   };
   /// `npus`: of the machine. `data`, `causes` may be null. All outlive the engine.
   ProgramEngine(ProgramHost& host, uint32_t npus, collectives::DataContext* data, insight::CausalLog* causes);
@@ -51,8 +55,9 @@ class ProgramEngine {
   uint32_t open(Call call);
   /// A member that has joined at `joined` begins to send at `at` (>= now).
   void start(uint32_t call, uint32_t member, Picoseconds joined, Picoseconds now, Picoseconds at);
-  /// A message of kind `program` has come to the NPU.
+  /// A message of kind `program` has come to the NPU, or to the switch of the node.
   void completed(uint32_t npu, const Completion& completion, Picoseconds now);
+  void completed_at_switch(uint32_t node, const Completion& completion, Picoseconds now);
 
   /// When something is due next; kNever: nothing.
   Picoseconds next() const { return events_.empty() ? kNever : events_.front().at; }
@@ -100,12 +105,15 @@ class ProgramEngine {
     std::vector<uint32_t> waits;  ///< by message
     std::vector<Lane> lanes;
     std::vector<Member> members;
-    uint32_t left = 0;  ///< members that have not finished
+    uint32_t left = 0;  ///< ranks that have not finished
   };
 
   void push(const Event& event);
   Event event(const Running& call, EventKind kind, uint32_t number, Picoseconds at, Picoseconds now) const;
-  Running& find(uint32_t npu, uint32_t stream);
+  Running& find(uint32_t place, uint32_t stream);
+  /// Where a member is: the NPU, or behind all NPUs the node of a switch.
+  uint32_t place(const Running& call, uint32_t member) const;
+  void forget(const Running& call, uint32_t member);
   void handle(const Event& event, Picoseconds now);
   void begin(Running& call, uint32_t member, Picoseconds now);
   void arrive(Running& call, const Event& event, Picoseconds now);
@@ -126,7 +134,8 @@ class ProgramEngine {
     uint32_t call = 0;
     uint32_t member = 0;
   };
-  std::vector<std::vector<Part>> parts_;  ///< by NPU: its calls under way
+  uint32_t npus_;
+  std::vector<std::vector<Part>> parts_;  ///< by place: its calls under way
   uint32_t running_ = 0;
 };
 

@@ -5,6 +5,7 @@ set(WEFT_PROGRAMS_SOURCES
   programs/chain_program.cpp
   programs/direct_program.cpp
   programs/make_program.cpp
+  programs/nvls_program.cpp
   programs/program.cpp
   programs/program_book.cpp
   programs/program_data.cpp

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// NVLS: the switches of a node reduce and multicast. Data go in loops; every GPU of a node is the head of a
+// part of each loop:
+//
+//   contribute   every GPU sends each part to the switch, which reduces it
+//   reduced      the switch sends the sum of a part to its head
+//   (tree)       the heads of a part reduce and broadcast it over the nodes
+//   multicast    the head sends the part to the switch, which sends it to all others
+//
+// Reduce-scatter is the first half, all-gather the second. The closed form is F + (S / loop) t with F =
+// latency
+// + fill t: GPUs contribute a loop each t, and F is shared out evenly among the legs of a part's way. Links
+// carry a loop once up and once down, and its parts once more, as multimem operations do. All channels of a
+// GPU are one lane.
+
+#include <algorithm>
+#include <cmath>
+
+#include "workload/programs/program_parts.h"
+
+namespace weft::library {
+namespace {
+
+constexpr uint32_t kNone = ~0u;
+constexpr double kMostPieces = 16;  // of a loop
+
+class NvlsMaker {
+ public:
+  explicit NvlsMaker(const Making& making)
+      : m_(making),
+        op_(making.plan.op),
+        orders_(making.machine, making.team),
+        nodes_(orders_.nodes()),
+        heads_(static_cast<uint32_t>(nodes_.front().size())) {
+    for (uint32_t channel : {0u, 1u}) find_tree(channel);
+  }
+
+  void make() {
+    const Buffers& buffers = m_.out.buffers();
+    const auto total = static_cast<double>(m_.plan.bytes);
+    const double loop = std::min(static_cast<double>(m_.plan.loop_bytes), total);
+    const double full = loop * m_.costs.byte + m_.costs.sigma;
+    const double legs = (reduces() ? 2 : 0) + (spreads() ? 2 : 0) + 2 * depth_;
+    leg_ = (m_.costs.latency + m_.plan.fill * full) / legs;
+    // A loop goes in pieces, as the chunks of its channels do, so that a leg is not longer than it should be.
+    const double parts = 2.0 * heads_ * (heads_ + 1) * static_cast<double>(nodes_.size()) * total / loop;
+    const double elements = loop / (static_cast<double>(heads_) * buffers.unit);
+    const double pieces = std::floor(std::clamp(std::min(kMostSends / parts, elements), 1.0, kMostPieces));
+    const double piece = loop / pieces;
+    window_ = kStepsInFlight * static_cast<uint32_t>(pieces);
+    const auto loops = static_cast<uint32_t>(std::max(1.0, std::ceil(total / piece - 1e-9)));
+    for (size_t node = 0; node < nodes_.size(); ++node) switches_.push_back(m_.out.add_switch());
+    lanes_.resize(m_.members());
+    for (Lanes& lanes : lanes_) lanes = {m_.out.lane(), {m_.out.lane(), m_.out.lane()}, m_.out.lane()};
+    uint64_t done = 0;  // all_reduce: of the buffer; else: of every shard
+    for (uint32_t k = 0; k < loops; ++k) {
+      const double bytes = k + 1 < loops ? piece : total - piece * k;
+      cost_ = bytes * m_.costs.byte + m_.costs.sigma * bytes / loop;
+      carried_ = bytes * m_.costs.byte;
+      uint64_t size = static_cast<uint64_t>(piece) / (op_ == LibraryOp::all_reduce ? 1 : heads_);
+      size = std::max<uint64_t>(1, size / buffers.unit) * buffers.unit;
+      make_loop(k, done, k + 1 == loops ? kNone64 : size);
+      done += size;
+    }
+  }
+
+ private:
+  static constexpr uint64_t kNone64 = ~uint64_t{0};
+  struct Lanes {
+    uint32_t contribute = 0;
+    uint32_t up[2] = {0, 0};  ///< by tree: what a leaf of one sends does not wait for the other
+    uint32_t share = 0;
+  };
+
+  bool reduces() const { return op_ != LibraryOp::all_gather; }
+  bool spreads() const { return op_ != LibraryOp::reduce_scatter; }
+
+  /// The tree over the nodes of every second part.
+  void find_tree(uint32_t channel) {
+    const ChannelOrders::Tree tree = orders_.tree(channel);
+    std::vector<uint32_t> parent(nodes_.size(), kNone);
+    for (uint32_t v = 0; v < tree.parent.size(); ++v) {
+      const uint32_t up = tree.parent[v];
+      if (up != ChannelOrders::Tree::kNone && orders_.node(up) != orders_.node(v))
+        parent[orders_.node(v)] = orders_.node(up);
+    }
+    for (uint32_t node = 0; node < nodes_.size(); ++node) {
+      uint32_t hops = 0;
+      for (uint32_t at = node; parent[at] != kNone; at = parent[at]) ++hops;
+      depth_ = std::max(depth_, hops);
+    }
+    parents_.push_back(std::move(parent));
+  }
+
+  /// What head `h` of the node has of the piece.
+  Stretch part(uint32_t h, uint64_t done, uint64_t size) const {
+    const Buffers& buffers = m_.out.buffers();
+    if (op_ == LibraryOp::all_reduce) {
+      const uint64_t begin = std::min(done, buffers.shards.back());
+      const uint64_t bytes = std::min(size, buffers.shards.back() - begin);
+      const collectives::Split split = even_split(bytes, heads_, buffers.unit);
+      return {begin + split.offset(h), split.size(h)};
+    }
+    const uint32_t position = m_.team.positions[nodes_.front()[h]];
+    const uint64_t shard = buffers.shards[position + 1] - buffers.shards[position];
+    const uint64_t begin = std::min(done, shard);
+    return {buffers.shards[position] + begin, std::min(size, shard - begin)};
+  }
+
+  uint32_t send(uint32_t lane, uint32_t from, uint32_t to, const Stretch& part, uint32_t price, bool reduce) {
+    Send send;
+    send.lane = lane;
+    send.from = from;
+    send.to = to;
+    send.price = price;
+    send.bytes = part.bytes;
+    send.source = send.target = part.begin;
+    send.reduce = reduce;
+    return m_.out.send(send);
+  }
+
+  void make_loop(uint32_t k, uint64_t done, uint64_t size) {
+    const double busy = std::min(cost_, leg_);
+    const double each = cost_ / heads_;
+    const uint32_t contribute = m_.out.price(each, each + leg_, carried_ / heads_);
+    const uint32_t result = m_.out.price(0, leg_, carried_);
+    const uint32_t hop = m_.out.price(busy, leg_, carried_);
+    // An all-gather has nothing before its multicast that takes the time of the loop's bytes.
+    const uint32_t share = reduces() ? hop : m_.out.price(cost_, cost_ + leg_, carried_);
+    std::vector<std::vector<uint32_t>> contributions(nodes_.size() * heads_);
+    if (reduces()) {
+      for (size_t node = 0; node < nodes_.size(); ++node)
+        for (const uint32_t member : nodes_[node])
+          for (uint32_t h = 0; h < heads_; ++h) {
+            const uint32_t number = send(lanes_[member].contribute, member, switches_[node],
+                                         part(h, done, size), contribute, true);
+            contributions[node * heads_ + h].push_back(number);
+            if (k >= window_) m_.out.after_arrival(results_[k - window_][member], number);
+          }
+      results_.emplace_back(m_.members());
+    }
+    for (uint32_t h = 0; h < heads_; ++h)
+      make_part(k, h, part(h, done, size), contributions, result, hop, share);
+  }
+
+  void make_part(uint32_t k, uint32_t h, const Stretch& part,
+                 const std::vector<std::vector<uint32_t>>& contributions, uint32_t result, uint32_t hop,
+                 uint32_t share) {
+    std::vector<std::vector<uint32_t>> before(nodes_.size());  // what the head of a node waits for
+    if (reduces()) {
+      for (size_t node = 0; node < nodes_.size(); ++node) {
+        const uint32_t head = nodes_[node][h];
+        const uint32_t number = send(m_.out.lane(), switches_[node], head, part, result, false);
+        for (const uint32_t c : contributions[node * heads_ + h]) m_.out.after_arrival(c, number);
+        before[node].push_back(number);
+        results_[k][head] = number;
+      }
+    }
+    if (nodes_.size() > 1) cross((k + h) % 2, h, part, hop, before);
+    if (!spreads()) return;
+    for (size_t node = 0; node < nodes_.size(); ++node) {
+      const uint32_t head = nodes_[node][h];
+      const uint32_t up = send(lanes_[head].share, head, switches_[node], part, share, false);
+      for (const uint32_t b : before[node]) m_.out.after_arrival(b, up);
+      for (const uint32_t member : nodes_[node]) {
+        if (member == head) continue;
+        m_.out.after_arrival(up, send(m_.out.lane(), switches_[node], member, part, result, false));
+      }
+    }
+  }
+
+  /// Reduces the part over the nodes and broadcasts it: `before` becomes the arrivals that end it at each.
+  void cross(uint32_t tree, uint32_t h, const Stretch& part, uint32_t hop,
+             std::vector<std::vector<uint32_t>>& before) {
+    const std::vector<uint32_t>& parent = parents_[tree];
+    std::vector<uint32_t> order;  // parents before their children
+    for (uint32_t node = 0; node < nodes_.size(); ++node)
+      if (parent[node] == kNone) order.push_back(node);
+    for (size_t i = 0; i < order.size(); ++i)
+      for (uint32_t node = 0; node < nodes_.size(); ++node)
+        if (parent[node] == order[i]) order.push_back(node);
+    for (size_t i = order.size(); i-- > 1;) {
+      const uint32_t node = order[i];
+      const uint32_t from = nodes_[node][h];
+      const uint32_t number = send(lanes_[from].up[tree], from, nodes_[parent[node]][h], part, hop, true);
+      for (const uint32_t b : before[node]) m_.out.after_arrival(b, number);
+      // The parent combines it with what its own switch has reduced.
+      m_.out.after_arrival(before[parent[node]].front(), number);
+      before[parent[node]].push_back(number);
+    }
+    for (size_t i = 1; i < order.size(); ++i) {
+      const uint32_t node = order[i];
+      const uint32_t from = nodes_[parent[node]][h];
+      const uint32_t number = send(m_.out.lane(), from, nodes_[node][h], part, hop, false);
+      for (const uint32_t b : before[parent[node]]) m_.out.after_arrival(b, number);
+      before[node] = {number};
+    }
+  }
+
+  const Making& m_;
+  LibraryOp op_;
+  ChannelOrders orders_;
+  const std::vector<std::vector<uint32_t>>& nodes_;
+  uint32_t heads_;
+  uint32_t depth_ = 0;
+  std::vector<std::vector<uint32_t>> parents_;  ///< by node, of the two trees
+  std::vector<uint32_t> switches_;              ///< by node
+  std::vector<Lanes> lanes_;                    ///< by member
+  std::vector<std::vector<uint32_t>> results_;  ///< by piece and member: the result that comes to it as head
+  uint32_t window_ = kStepsInFlight;            ///< pieces that a GPU has room for
+  double leg_ = 0;
+  double cost_ = 0;     ///< of the piece being made
+  double carried_ = 0;  ///< .. of its bytes
+};
+
+}  // namespace
+
+void make_nvls(const Making& making) {
+  NvlsMaker(making).make();
+}
+
+}  // namespace weft::library
