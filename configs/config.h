@@ -343,7 +343,8 @@ struct EmulatedClass {
   std::string origin;  ///< where it stands, for messages: "machine.yaml:12: key `environment.classes[0]`"
 };
 
-/// An entry of `environment.communicators`: the members of communicators whose splitting only real ranks know.
+/// An entry of `environment.communicators`: the members of communicators whose splitting only real ranks
+/// know.
 struct CommunicatorRule {
   uint32_t call = 0;  ///< n-th creation of its kind by a rank, from 1; 0: all
   uint32_t stride = 1;
@@ -403,9 +404,9 @@ struct Config {
   std::vector<DimensionConfig> levels;    ///< of a tree: its links from the NPUs up, as they were given
   std::vector<FidelityRule> fidelity_rules;  ///< the first that matches applies
   std::vector<uint32_t> mapping;  ///< physical NPU of each rank, a bijection; empty: the same number
-  std::vector<ModuleChoice> implementations;  ///< the first that matches a module applies
+  std::vector<ModuleChoice> implementations;     ///< the first that matches a module applies
   std::optional<EnvironmentConfig> environment;  ///< of `weft emulate`
-  std::vector<ExpectConfig> expect;           ///< what `weft run --check` compares the results with
+  std::vector<ExpectConfig> expect;              ///< what `weft run --check` compares the results with
 
   /// NPUs, NMUs or other single modules are of other models than this library's: ranks are then not alike,
   /// and what is known of NPUs' times does not hold.

@@ -243,7 +243,8 @@ const std::vector<SectionSpec>& sections() {
        "A list of mappings: the members of communicators that a program makes by colours (MPI_Comm_split) or "
        "unique ids (NCCL), where the real ranks' arguments do not say who the other members are."},
       {"environment.peers[]", true,
-       "A list of mappings: when emulated ranks send the point-to-point messages that real ranks receive. The "
+       "A list of mappings: when emulated ranks send the point-to-point messages that real ranks receive. "
+       "The "
        "first matching entry applies. Without one, an emulated rank sends as its real rank does."},
       {"expect[]", true,
        "A list of mappings: what the results must be (docs/guide/expectations.md). `weft run --check` "

@@ -38,7 +38,8 @@ namespace {
 
 struct EmulateOptions {
   WorkloadOptions workload;
-  std::string world, real, clock = "virtual", compute = "cpu", compute_scale = "1", data = "mirror", capture, out;
+  std::string world, real, clock = "virtual", compute = "cpu", compute_scale = "1", data = "mirror", capture,
+                           out;
   std::string time_limit;
   std::string shim = "auto";
   bool preload_children = false;
@@ -69,7 +70,8 @@ std::vector<uint32_t> real_ranks(const EmulateOptions& options, const Config& co
       refuse(fmt::format("--real {}: {}; the ranks are 0 to {}", options.real, e.what(), config.npus() - 1));
     }
   }
-  if (real.empty()) refuse("no rank is real: name those that are processes, --real 0,8 (or `environment.real`)");
+  if (real.empty())
+    refuse("no rank is real: name those that are processes, --real 0,8 (or `environment.real`)");
   std::sort(real.begin(), real.end());
   return real;
 }
@@ -109,22 +111,25 @@ emulation::JobSettings job_settings(const EmulateOptions& options, const Config&
   emulation::JobSettings job;
   job.world = config.npus();
   if (!options.world.empty() && parse_whole("--world", options.world, 1, 1u << 24) != job.world)
-    refuse(fmt::format("--world {}: the machine {} has {} NPUs, and every rank needs one; change the machine or "
-                       "leave --world out",
-                       options.world, config.file, job.world));
+    refuse(
+        fmt::format("--world {}: the machine {} has {} NPUs, and every rank needs one; change the machine or "
+                    "leave --world out",
+                    options.world, config.file, job.world));
   job.real = real_ranks(options, config);
   if (options.clock != "virtual" && options.clock != "wall")
     refuse(fmt::format("--clock '{}' is not one of virtual and wall", options.clock));
   job.wall = options.clock == "wall";
   const std::vector<std::string> modes{"dummy", "mirror", "functional"};
   const auto mode = std::find(modes.begin(), modes.end(), options.data);
-  if (mode == modes.end()) refuse(fmt::format("--data '{}' is not one of dummy, mirror and functional", options.data));
+  if (mode == modes.end())
+    refuse(fmt::format("--data '{}' is not one of dummy, mirror and functional", options.data));
   job.data = static_cast<uint32_t>(mode - modes.begin());
   emulation::Welcome& welcome = job.welcome;
   welcome.clock = job.wall ? 1 : 0;
   welcome.data = job.data;
   welcome.poll_cost = static_cast<int64_t>(config.environment->poll_cost);
-  welcome.ranks_per_node = config.dimensions.size() > 1 && config.graph == nullptr ? config.dimensions[0].size : 1;
+  welcome.ranks_per_node =
+      config.dimensions.size() > 1 && config.graph == nullptr ? config.dimensions[0].size : 1;
   welcome.node_prefix = "node";
   set_compute(options, welcome);
   return job;
@@ -142,8 +147,10 @@ void check_config(const Config& config, const MemoryRoom& room) {
   const auto not_with = [&](const std::string& key, const std::string& remedy) {
     refuse(fmt::format("{}: `weft emulate` cannot go with {}; {}", config.file, key, remedy));
   };
-  if (config.collectives.library.on()) not_with("`collectives.library`", "remove the key, and name algorithms");
-  if (config.run.data != "none") not_with("`run.data`", "use --data functional, which carries the program's data");
+  if (config.collectives.library.on())
+    not_with("`collectives.library`", "remove the key, and name algorithms");
+  if (config.run.data != "none")
+    not_with("`run.data`", "use --data functional, which carries the program's data");
   if (!config.jobs.empty()) not_with("`jobs`", "remove them");
   if (config.environment->detail != "full" && config.environment->skew != 0)
     not_with("`environment.skew` at `environment.detail: restricted`", "use `detail: full`");
@@ -157,7 +164,8 @@ class Emulation {
 
   ExitCode run() {
     const emulation::Classes classes(config_, settings_.world, settings_.real);
-    const OutputFolder folder(config_.output.dir, {"summary.json", "calls.csv", "iterations.csv", "effective.yaml"});
+    const OutputFolder folder(config_.output.dir,
+                              {"summary.json", "calls.csv", "iterations.csv", "effective.yaml"});
     folder.write("effective.yaml", effective_yaml(config_));
     std::unique_ptr<emulation::Capture> capture;
     if (!options_.capture.empty())
@@ -171,7 +179,8 @@ class Emulation {
     settings_.wall_clock = [&server] { return server.wall_clock(); };
     emulation::Job job(
         config_, settings_, *fabric_,
-        [&server](uint32_t rank, const std::vector<uint8_t>& bytes) { server.send(rank, bytes); }, capture.get());
+        [&server](uint32_t rank, const std::vector<uint8_t>& bytes) { server.send(rank, bytes); },
+        capture.get());
     emulation::Outcome outcome = server.run(job);
     const bool stopped = interrupted();
     accept_stop();
@@ -209,9 +218,10 @@ class Emulation {
 
   ExitCode conclude(const OutputFolder& folder, emulation::Job& job, const emulation::Classes& classes,
                     emulation::Capture* capture, const emulation::Outcome& outcome, uint64_t events) {
-    EmulationRecord record{config_,        job.report(), settings_.world,       options_.clock, config_.environment->detail,
-                           outcome.error,  "",           job.report().warnings, events,         wall_seconds(),
-                           peak_rss_MiB()};
+    EmulationRecord record{
+        config_,       job.report(), settings_.world,       options_.clock, config_.environment->detail,
+        outcome.error, "",           job.report().warnings, events,         wall_seconds(),
+        peak_rss_MiB()};
     std::string files = "summary.json effective.yaml calls.csv iterations.csv";
     if (capture != nullptr && outcome.error.empty()) {
       const emulation::Capture::Written written = capture->write(classes);
@@ -239,7 +249,8 @@ class Emulation {
 };
 
 ExitCode emulate(const EmulateOptions& options) {
-  if (options.command.empty()) refuse("the program is missing: weft emulate machine.yaml --real 0 -- COMMAND...");
+  if (options.command.empty())
+    refuse("the program is missing: weft emulate machine.yaml --real 0 -- COMMAND...");
   Config config = load_workload(options.workload);
   if (!config.environment) {
     config.environment.emplace();
@@ -266,14 +277,17 @@ void add_emulate_command(CLI::App& app, Action& action) {
   add("--world", o.world, "N", "Ranks of the job: must be the machine's NPUs (default)");
   add("--real", o.real, "LIST", "The ranks that are processes: 0,8 or 0..3 (environment.real)");
   add("--clock", o.clock, "CLOCK",
-      "virtual (default): a rank's time grows by its compute time, results are deterministic for given compute; "
+      "virtual (default): a rank's time grows by its compute time, results are deterministic for given "
+      "compute; "
       "wall: simulated time follows the wall clock");
   add("--compute", o.compute, "HOW",
-      "Compute time between two calls: cpu (default; CPU time of the process), wall, fixed:TIME, or table:FILE "
+      "Compute time between two calls: cpu (default; CPU time of the process), wall, fixed:TIME, or "
+      "table:FILE "
       "with lines `rank,call,ps`");
   add("--compute-scale", o.compute_scale, "X", "Measured compute times x X (default: 1)");
   add("--data", o.data, "MODE",
-      "What receive buffers get: dummy (zeros), mirror (default: as if all others held what this rank holds) or "
+      "What receive buffers get: dummy (zeros), mirror (default: as if all others held what this rank holds) "
+      "or "
       "functional (exact over real ranks)");
   add("--shim", o.shim, "SHIM",
       "What stands between the program and Weft: auto (default; by the libraries that it is linked with), ompi, "
@@ -287,8 +301,10 @@ void add_emulate_command(CLI::App& app, Action& action) {
   command->footer(
       "The program talks to Weft by libweft_comm (weft_comm.h). It is started once for each real rank, with "
       "WEFT_SOCKET,\n"
-      "WEFT_RANK, WEFT_WORLD_SIZE and RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT.\n"
-      "Exit code: that of the first rank that fails, 4 for a job that cannot be (calls that do not fit together, "
+      "WEFT_RANK, WEFT_WORLD_SIZE and RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, "
+      "MASTER_PORT.\n"
+      "Exit code: that of the first rank that fails, 4 for a job that cannot be (calls that do not fit "
+      "together, "
       "deadlock).\n\n"
       "Examples:\n"
       "  weft emulate machine.yaml --real 0 -- ./allreduce\n"

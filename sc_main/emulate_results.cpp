@@ -51,12 +51,14 @@ std::string optional(int64_t value) {
 
 std::string calls_csv(const emulation::Report& report) {
   std::string out =
-      "rank,call,kind,operation,name,communicator,sequence,peer,tag,bytes,issued_ns,finished_ns,time_ns,injected_ns\n";
+      "rank,call,kind,operation,name,communicator,sequence,peer,tag,bytes,issued_ns,finished_ns,time_ns,"
+      "injected_ns\n";
   for (const emulation::CallRow& row : report.calls) {
     const bool over = row.finished != kNever;
-    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.rank, row.number, row.call, row.operation,
-                       csv_field(row.name), row.comm, optional(row.sequence), optional(row.peer), optional(row.tag),
-                       row.bytes, nanoseconds(row.issued), over ? nanoseconds(row.finished) : "",
+    out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.rank, row.number, row.call,
+                       row.operation, csv_field(row.name), row.comm, optional(row.sequence),
+                       optional(row.peer), optional(row.tag), row.bytes, nanoseconds(row.issued),
+                       over ? nanoseconds(row.finished) : "",
                        over ? nanoseconds(row.finished - row.issued) : "", nanoseconds(row.injected));
   }
   return out;
@@ -66,8 +68,9 @@ std::string iterations_csv(const emulation::Report& report) {
   std::string out = "rank,name,number,begin_ns,end_ns,time_ns\n";
   for (const emulation::IterationRow& row : report.iterations) {
     const bool over = row.end != kNever;
-    out += fmt::format("{},{},{},{},{},{}\n", row.rank, csv_field(row.name), row.number, nanoseconds(row.begin),
-                       over ? nanoseconds(row.end) : "", over ? nanoseconds(row.end - row.begin) : "");
+    out +=
+        fmt::format("{},{},{},{},{},{}\n", row.rank, csv_field(row.name), row.number, nanoseconds(row.begin),
+                    over ? nanoseconds(row.end) : "", over ? nanoseconds(row.end - row.begin) : "");
   }
   return out;
 }
@@ -155,8 +158,8 @@ std::string emulation_json(const EmulationRecord& record) {
 std::string emulation_text(const EmulationRecord& record) {
   const emulation::Report& report = record.report;
   std::string text = time_text(report.time, record.error.empty());
-  text += fmt::format("ranks    {} real of {}, clock {}, detail {}\n", report.ranks.size(), grouped(record.world),
-                      record.clock, record.detail);
+  text += fmt::format("ranks    {} real of {}, clock {}, detail {}\n", report.ranks.size(),
+                      grouped(record.world), record.clock, record.detail);
   text += fmt::format("calls    {}, in {} collectives and {} messages\n", grouped(report.calls.size()),
                       grouped(report.collectives), grouped(report.messages));
   for (const auto& [name, times] : iteration_times(report))
@@ -166,7 +169,8 @@ std::string emulation_text(const EmulationRecord& record) {
   if (record.clock == "wall")
     text += fmt::format("lateness {} answers: p50 {}, p99 {}, max {}{}\n", report.lateness.size(),
                         readable_time(lateness(report, 0.5)), readable_time(lateness(report, 0.99)),
-                        readable_time(lateness(report, 1)), late(report) ? "; late: more than 1 % of the run" : "");
+                        readable_time(lateness(report, 1)),
+                        late(report) ? "; late: more than 1 % of the run" : "");
   uint32_t shown = 0;
   for (const auto& [rank, totals] : report.ranks) {
     if (++shown > 8) break;

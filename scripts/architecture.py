@@ -27,11 +27,21 @@ STEPS_HEADING = "## The way of the data in ten steps"
 
 #: Room: what it is for, the rooms that it may include, and its groups of classes. A class is (name, header, steps).
 ROOMS = {
-    "sc_main": ("command line, run control, results", ["cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"], {
+    "sc_main": ("command line, run control, results", ["emulation", "cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "before the run": [("Workload", "sc_main/workload.h", [1]), ("MemoryRoom", "sc_main/memory_check.h", [])],
         "during the run": [("Progress", "sc_main/progress.h", []), ("Timeline", "sc_main/timeline/timeline.h", []),
                            ("TraceFile", "sc_main/timeline/trace_file.h", [])],
         "results": [("RunRecord", "sc_main/results.h", [10]), ("OutputFolder", "sc_main/output_folder.h", [10])],
+    }),
+    "emulation": ("real programs against simulated ranks", ["sc_models", "workload", "insight", "configs"], {
+        "job": [("Job", "emulation/job/job.h", []), ("Communicators", "emulation/job/communicators.h", []),
+                ("Capture", "emulation/job/capture.h", [])],
+        "environment": [("Fabric", "emulation/environment/fabric.h", []),
+                        ("FullFabric", "emulation/environment/full_fabric.h", []),
+                        ("RestrictedFabric", "emulation/environment/restricted_fabric.h", []),
+                        ("IdleTimes", "emulation/environment/idle_times.h", [])],
+        "processes": [("Server", "emulation/server/server.h", []), ("Process", "emulation/server/process.h", []),
+                      ("Session", "emulation/client/session.h", []), ("FrameReader", "emulation/protocol/frame.h", [])],
     }),
     "cosim": ("RTL and SystemC IP of others", ["sc_models", "workload", "tlm_interconnect", "vcd", "configs"], {
         "RTL": [("BlockClock", "cosim/clock/block_clock.h", []), ("StreamMaster", "cosim/axis/stream_master.h", []),
@@ -124,8 +134,8 @@ ROOMS = {
     }),
 }
 #: Rows of the picture, and how many columns of groups each room has there.
-ROWS = [[("sc_main", 3), ("cosim", 3)], [("sc_models", 6)], [("workload", 3), ("tlm_interconnect", 3)], [("configs", 3), ("insight", 1), ("vcd", 2)]]
-COLORS = {"sc_main": "#f3e8d2", "cosim": "#f6dfdc", "sc_models": "#dbe9f6", "workload": "#e0f0dc", "tlm_interconnect": "#eadff2",
+ROWS = [[("sc_main", 3), ("cosim", 3)], [("emulation", 6)], [("sc_models", 6)], [("workload", 3), ("tlm_interconnect", 3)], [("configs", 3), ("insight", 1), ("vcd", 2)]]
+COLORS = {"sc_main": "#f3e8d2", "cosim": "#f6dfdc", "emulation": "#f9edc8", "sc_models": "#dbe9f6", "workload": "#e0f0dc", "tlm_interconnect": "#eadff2",
           "configs": "#eeeeee", "insight": "#eeeeee", "vcd": "#eeeeee"}
 
 CELL, GAP, LINE, HEAD, TITLE = 206, 12, 22, 28, 30  # pixels: group's width, space, line, room's and group's headings

@@ -27,7 +27,8 @@ constexpr KeyRow kEnvironmentKeys[] = {
               "only real ranks are simulated; when emulated ranks send to them is measured once for each "
               "collective and size on an idle machine"},
              {"full",
-              "every rank has its NMU in the fabric, and emulated ranks send all their messages: the reference"}}),
+              "every rank has its NMU in the fabric, and emulated ranks send all their messages: the "
+              "reference"}}),
      in_environment<&EnvironmentConfig::detail>, "How much of the emulated ranks is simulated."},
     {"skew", Type::time, "0 ns", up_to("1000 s"), in_environment<&EnvironmentConfig::skew>,
      "By how much emulated ranks join a collective later than the real rank that they follow: the largest "

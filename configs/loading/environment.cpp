@@ -28,7 +28,8 @@ std::vector<uint32_t> ranks_in(Resolution& r, const RawValue& value, const std::
 
 /// The entries of a list whose keys are all right. `prefix`: of their keys.
 template <typename Entry>
-std::vector<Entry> entries(Resolution& r, const RawConfig::Rules& list, const char* path, const char* prefix) {
+std::vector<Entry> entries(Resolution& r, const RawConfig::Rules& list, const char* path,
+                           const char* prefix) {
   std::vector<Entry> made;
   for (size_t i = 0; i < list.values.size(); ++i) {
     if (list.broken.count(i) != 0) continue;
@@ -56,7 +57,8 @@ std::vector<Entry> entries(Resolution& r, const RawConfig::Rules& list, const ch
 void resolve_environment(Resolution& r) {
   if (!r.config.environment) return;
   EnvironmentConfig& environment = *r.config.environment;
-  if (const RawValue* real = r.find("environment.real")) environment.real = ranks_in(r, *real, "environment.real");
+  if (const RawValue* real = r.find("environment.real"))
+    environment.real = ranks_in(r, *real, "environment.real");
   const RawConfig::Rules& classes = r.raw.emulated_classes;
   environment.classes = entries<EmulatedClass>(r, classes, kEmulatedClassesPath, kEmulatedClassPrefix);
   for (size_t i = 0, at = 0; i < classes.values.size(); ++i) {

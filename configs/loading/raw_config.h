@@ -50,15 +50,15 @@ struct RawConfig {
     std::vector<std::string> origins;
     std::set<size_t> broken;  ///< with a key that was written wrongly
   };
-  Rules rules;              ///< collectives.rules
-  Rules fidelity_rules;     ///< topology.fidelity_rules
-  Rules implementations;    ///< implementations
-  Rules expect;             ///< expect
-  Rules jobs;               ///< jobs
-  Rules emulated_classes;   ///< environment.classes
+  Rules rules;               ///< collectives.rules
+  Rules fidelity_rules;      ///< topology.fidelity_rules
+  Rules implementations;     ///< implementations
+  Rules expect;              ///< expect
+  Rules jobs;                ///< jobs
+  Rules emulated_classes;    ///< environment.classes
   Rules communicator_rules;  ///< environment.communicators
-  Rules peer_rules;         ///< environment.peers
-  std::string jobs_origin;  ///< of the list; empty: there is none
+  Rules peer_rules;          ///< environment.peers
+  std::string jobs_origin;   ///< of the list; empty: there is none
 
   /// Those that a key of their table belongs to; null: it is no key of such a list.
   Rules* rules_of(const std::string& key_path) {

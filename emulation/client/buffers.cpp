@@ -13,7 +13,9 @@
 namespace weft::emulation {
 namespace {
 
-[[noreturn]] void wrong(const std::string& text) { throw CallError(WEFT_ERROR_ARGUMENT, "collective: " + text); }
+[[noreturn]] void wrong(const std::string& text) {
+  throw CallError(WEFT_ERROR_ARGUMENT, "collective: " + text);
+}
 
 uint64_t sum(const std::vector<uint64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), uint64_t{0});
@@ -28,7 +30,9 @@ bool rooted(uint32_t operation) {
 }
 
 /// Elements of member m's part, and of all parts before it.
-uint64_t count_of(const BufferUse& use, uint32_t m) { return use.counts.empty() ? use.count : use.counts[m]; }
+uint64_t count_of(const BufferUse& use, uint32_t m) {
+  return use.counts.empty() ? use.count : use.counts[m];
+}
 uint64_t offset_of(const BufferUse& use, uint32_t m) {
   return use.counts.empty() ? use.count * m : before(use.counts, m);
 }
@@ -36,7 +40,9 @@ uint64_t all_of(const BufferUse& use) {
   return use.counts.empty() ? use.count * use.members : sum(use.counts);
 }
 
-bool in_place(const BufferUse& use) { return use.send == nullptr || use.send == use.receive; }
+bool in_place(const BufferUse& use) {
+  return use.send == nullptr || use.send == use.receive;
+}
 
 const uint8_t* bytes_at(const void* data, uint64_t offset) {
   return data == nullptr ? nullptr : static_cast<const uint8_t*>(data) + offset;
@@ -127,7 +133,8 @@ BufferUse use_of(const weft_coll_args& args, const CommView& view) {
   use.root = rooted(args.operation) && static_cast<uint32_t>(args.root) == view.my_rank;
   use.count = args.count;
   if (args.counts != nullptr) use.counts.assign(args.counts, args.counts + view.count);
-  if (args.receive_counts != nullptr) use.receive_counts.assign(args.receive_counts, args.receive_counts + view.count);
+  if (args.receive_counts != nullptr)
+    use.receive_counts.assign(args.receive_counts, args.receive_counts + view.count);
   if (args.operation == WEFT_ALL_TO_ALL && use.counts.empty() != use.receive_counts.empty())
     wrong("all_to_all needs `counts` and `receive_counts`, or neither");
   use.send = args.send;

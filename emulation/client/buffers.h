@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// What calls do to the program's buffers: which part of them a rank contributes, and what they hold in the end.
+// What calls do to the program's buffers: which part of them a rank contributes, and what they hold in the
+// end.
 
 #ifndef WEFT_EMULATION_CLIENT_BUFFERS_H
 #define WEFT_EMULATION_CLIENT_BUFFERS_H

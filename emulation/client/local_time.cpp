@@ -40,7 +40,8 @@ std::vector<int64_t> read_table(const std::string& path, uint32_t rank) {
     table.push_back(ps);
   }
   if (table.empty())
-    throw std::runtime_error("--compute table:" + path + ": there is no line for rank " + std::to_string(rank));
+    throw std::runtime_error("--compute table:" + path + ": there is no line for rank " +
+                             std::to_string(rank));
   return table;
 }
 

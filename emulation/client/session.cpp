@@ -21,7 +21,9 @@ namespace {
 
 constexpr size_t kFlushAt = 1 << 16;
 
-std::string text_of(const char* text) { return text == nullptr ? std::string() : std::string(text); }
+std::string text_of(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
 
 int number_of(const char* variable) {
   const char* text = std::getenv(variable);
@@ -65,8 +67,9 @@ Session::~Session() {
 
 void Session::connect_socket() {
   if (socket_.empty())
-    throw CallError(WEFT_ERROR_NOT_EMULATED,
-                    "WEFT_SOCKET is not set: start the program with `weft emulate machine.yaml ... -- COMMAND`");
+    throw CallError(
+        WEFT_ERROR_NOT_EMULATED,
+        "WEFT_SOCKET is not set: start the program with `weft emulate machine.yaml ... -- COMMAND`");
   if (rank_ < 0 || world_ < 1)
     throw CallError(WEFT_ERROR_NOT_EMULATED,
                     "WEFT_RANK or WEFT_WORLD_SIZE is not set: start the program with `weft emulate`");
@@ -199,8 +202,7 @@ Frame Session::answer(uint64_t request) {
   try {
     for (;;) {
       while (!in_.next(frame)) receive_more();
-      if (frame.head.type == FrameType::error)
-        end(WEFT_ERROR_REFUSED, read_message<Error>(frame).text);
+      if (frame.head.type == FrameType::error) end(WEFT_ERROR_REFUSED, read_message<Error>(frame).text);
       if (frame.head.type == FrameType::shutdown)
         end(WEFT_ERROR_SHUTDOWN, read_message<Shutdown>(frame).text);
       if (request != 0 && frame.head.request == request) break;
@@ -301,14 +303,16 @@ const CommView* Session::comm(weft_comm id) const {
 const CommView& Session::known_comm(weft_comm id) const {
   const CommView* view = comm(id);
   if (view == nullptr)
-    throw CallError(WEFT_ERROR_ARGUMENT, "communicator " + std::to_string(id) + " does not exist, or was freed");
+    throw CallError(WEFT_ERROR_ARGUMENT,
+                    "communicator " + std::to_string(id) + " does not exist, or was freed");
   return *view;
 }
 
 uint64_t Session::share(const void* data, uint64_t bytes) {
   const uint64_t offset = memory_->allocate(bytes);
   if (offset == kNoBuffer)
-    throw CallError(WEFT_ERROR_MEMORY, "no shared memory for a buffer of " + std::to_string(bytes) + " bytes");
+    throw CallError(WEFT_ERROR_MEMORY,
+                    "no shared memory for a buffer of " + std::to_string(bytes) + " bytes");
   if (data != nullptr && bytes != 0) std::memcpy(memory_->at(offset), data, bytes);
   return offset;
 }
@@ -334,7 +338,8 @@ weft_request Session::coll(const weft_coll_args& args) {
     const Part sent = contribution(use);
     if (sent.data != nullptr) message.send_offset = use.send_offset = share(sent.data, sent.bytes);
     const uint64_t room = received_bytes(use);
-    if (use.receive != nullptr && room != 0) message.receive_offset = use.receive_offset = share(nullptr, room);
+    if (use.receive != nullptr && room != 0)
+      message.receive_offset = use.receive_offset = share(nullptr, room);
   }
   const uint64_t request = tell(message);
   ++comms_[args.comm].collectives;
@@ -343,8 +348,8 @@ weft_request Session::coll(const weft_coll_args& args) {
   return request;
 }
 
-weft_request Session::send(weft_comm comm, int peer, int tag, const void* buffer, uint64_t bytes, uint32_t mode,
-                           const char* name) {
+weft_request Session::send(weft_comm comm, int peer, int tag, const void* buffer, uint64_t bytes,
+                           uint32_t mode, const char* name) {
   const CommView& view = known_comm(comm);
   BufferUse use;
   if (peer == WEFT_NOBODY) {
@@ -371,7 +376,8 @@ weft_request Session::send(weft_comm comm, int peer, int tag, const void* buffer
   return request;
 }
 
-weft_request Session::recv(weft_comm comm, int peer, int tag, void* buffer, uint64_t bytes, const char* name) {
+weft_request Session::recv(weft_comm comm, int peer, int tag, void* buffer, uint64_t bytes,
+                           const char* name) {
   const CommView& view = known_comm(comm);
   BufferUse use;
   use.receive = buffer;
@@ -417,9 +423,8 @@ void Session::take(const Finished& finished) {
   const auto found = uses_.find(finished.request);
   if (found == uses_.end()) return;
   const BufferUse& use = found->second;
-  const uint8_t* arrived = (finished.data & 1) != 0 && use.receive_offset != kNoBuffer
-                               ? memory_->at(use.receive_offset)
-                               : nullptr;
+  const uint8_t* arrived =
+      (finished.data & 1) != 0 && use.receive_offset != kNoBuffer ? memory_->at(use.receive_offset) : nullptr;
   fill(use, welcome_.data, finished, arrived);
   if (use.send_offset != kNoBuffer) memory_->release(use.send_offset);
   if (use.receive_offset != kNoBuffer) memory_->release(use.receive_offset);
@@ -433,7 +438,8 @@ std::vector<Finished> Session::complete(WaitHow how, bool blocking, const std::v
   for (const uint64_t request : requests) {
     const auto use = uses_.find(request);
     if (use == uses_.end())
-      throw CallError(WEFT_ERROR_ARGUMENT, "request " + std::to_string(request) + " does not exist, or is over");
+      throw CallError(WEFT_ERROR_ARGUMENT,
+                      "request " + std::to_string(request) + " does not exist, or is over");
     if (use->second.local)
       done.push_back(of_nobody(request));
     else

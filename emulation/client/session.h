@@ -39,7 +39,9 @@ struct CommView {
   std::vector<uint32_t> ranks;  ///< of the world; empty: start, start + stride, ..
   uint32_t collectives = 0;     ///< joined so far
 
-  uint32_t world_rank(uint32_t member) const { return ranks.empty() ? start + member * stride : ranks[member]; }
+  uint32_t world_rank(uint32_t member) const {
+    return ranks.empty() ? start + member * stride : ranks[member];
+  }
   int member(uint32_t world_rank) const;
 };
 
@@ -57,8 +59,8 @@ struct BufferUse {
   std::vector<uint64_t> counts, receive_counts;
   const void* send = nullptr;
   void* receive = nullptr;
-  uint64_t room = 0;                   ///< of a receive, bytes
-  uint64_t send_offset = kNoBuffer;    ///< in shared memory
+  uint64_t room = 0;                 ///< of a receive, bytes
+  uint64_t send_offset = kNoBuffer;  ///< in shared memory
   uint64_t receive_offset = kNoBuffer;
   bool local = false;  ///< over at once, without the server
 };

@@ -40,7 +40,8 @@ bool SharedMemory::grow(uint64_t bytes) {
 uint64_t SharedMemory::allocate(uint64_t bytes) {
   bytes = std::max<uint64_t>(64, (bytes + 63) / 64 * 64);
   for (int attempt = 0; attempt < 2; ++attempt) {
-    const auto fits = std::find_if(free_.begin(), free_.end(), [&](const auto& f) { return f.second >= bytes; });
+    const auto fits =
+        std::find_if(free_.begin(), free_.end(), [&](const auto& f) { return f.second >= bytes; });
     if (fits != free_.end()) {
       const uint64_t offset = fits->first;
       const uint64_t rest = fits->second - bytes;

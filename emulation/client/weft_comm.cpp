@@ -77,7 +77,8 @@ void empty_status(weft_status& status) {
   status.tag = WEFT_ANY_TAG;
 }
 
-int all(weft_session* s, bool blocking, uint32_t n, weft_request* requests, int* done, weft_status* statuses) {
+int all(weft_session* s, bool blocking, uint32_t n, weft_request* requests, int* done,
+        weft_status* statuses) {
   return call(s, [&](Session& session) {
     const Requests list(n, requests);
     if (statuses != nullptr) std::for_each(statuses, statuses + n, empty_status);
@@ -157,7 +158,9 @@ const CommView* view_of(const weft_session* s, weft_comm comm) {
 
 extern "C" {
 
-int weft_comm_version(void) { return WEFT_COMM_VERSION; }
+int weft_comm_version(void) {
+  return WEFT_COMM_VERSION;
+}
 
 const char* weft_strerror(int code) {
   switch (code) {
@@ -221,14 +224,20 @@ int weft_bye(weft_session* session, int exit_status) {
   });
 }
 
-void weft_close(weft_session* session) { delete session; }
+void weft_close(weft_session* session) {
+  delete session;
+}
 
 const char* weft_last_error(const weft_session* session) {
   return session == nullptr ? "" : session->session.last_error.c_str();
 }
 
-int weft_rank(const weft_session* session) { return session == nullptr ? -1 : session->session.rank(); }
-int weft_world(const weft_session* session) { return session == nullptr ? -1 : session->session.world(); }
+int weft_rank(const weft_session* session) {
+  return session == nullptr ? -1 : session->session.rank();
+}
+int weft_world(const weft_session* session) {
+  return session == nullptr ? -1 : session->session.world();
+}
 
 int weft_local_size(const weft_session* session) {
   return session == nullptr ? -1 : static_cast<int>(std::max(1u, session->session.welcome().ranks_per_node));
@@ -278,7 +287,8 @@ int weft_mark(weft_session* session, weft_mark_kind kind, int64_t number, int be
   });
 }
 
-int weft_comm_create(weft_session* session, weft_comm parent, const int32_t* ranks, uint32_t n, weft_comm* comm) {
+int weft_comm_create(weft_session* session, weft_comm parent, const int32_t* ranks, uint32_t n,
+                     weft_comm* comm) {
   CommNew message;
   message.parent = parent;
   message.how = static_cast<uint32_t>(CommHow::ranks);
@@ -361,7 +371,9 @@ int weft_comm_member(const weft_session* session, weft_comm comm, int world_rank
   return view == nullptr || world_rank < 0 ? -1 : view->member(static_cast<uint32_t>(world_rank));
 }
 
-uint32_t weft_type_bytes(weft_type type) { return weft::emulation::bytes_of_type(type); }
+uint32_t weft_type_bytes(weft_type type) {
+  return weft::emulation::bytes_of_type(type);
+}
 
 void weft_coll_init(weft_coll_args* args) {
   if (args == nullptr) return;
@@ -413,14 +425,16 @@ int weft_probe(weft_session* session, weft_comm comm, int peer, int tag, int blo
 int weft_wait_all(weft_session* session, uint32_t n, weft_request* requests, weft_status* statuses) {
   return all(session, true, n, requests, nullptr, statuses);
 }
-int weft_wait_any(weft_session* session, uint32_t n, weft_request* requests, int* which, weft_status* status) {
+int weft_wait_any(weft_session* session, uint32_t n, weft_request* requests, int* which,
+                  weft_status* status) {
   return any(session, true, n, requests, nullptr, which, status);
 }
 int weft_wait_some(weft_session* session, uint32_t n, weft_request* requests, uint32_t* count, int* which,
                    weft_status* statuses) {
   return some(session, true, n, requests, count, which, statuses);
 }
-int weft_test_all(weft_session* session, uint32_t n, weft_request* requests, int* done, weft_status* statuses) {
+int weft_test_all(weft_session* session, uint32_t n, weft_request* requests, int* done,
+                  weft_status* statuses) {
   return all(session, false, n, requests, done, statuses);
 }
 int weft_test_any(weft_session* session, uint32_t n, weft_request* requests, int* done, int* which,

@@ -71,7 +71,12 @@ WEFT_API const char* weft_strerror(int code);
 
 /* ---- session ---------------------------------------------------------------------------------------- */
 
-typedef enum weft_shim { WEFT_SHIM_C = 0, WEFT_SHIM_MPI = 1, WEFT_SHIM_TORCH = 2, WEFT_SHIM_NCCL = 3 } weft_shim;
+typedef enum weft_shim {
+  WEFT_SHIM_C = 0,
+  WEFT_SHIM_MPI = 1,
+  WEFT_SHIM_TORCH = 2,
+  WEFT_SHIM_NCCL = 3
+} weft_shim;
 
 typedef struct weft_options {
   uint32_t size;       /**< sizeof(weft_options) */
@@ -103,9 +108,10 @@ WEFT_API int weft_local_size(const weft_session* session);
 WEFT_API const char* weft_node_name(weft_session* session, int world_rank);
 
 typedef enum weft_data {
-  WEFT_DATA_DUMMY = 0,     /**< receive buffers are filled with zeros */
-  WEFT_DATA_MIRROR = 1,    /**< as if every other member held what this rank holds */
-  WEFT_DATA_FUNCTIONAL = 2 /**< exact over the real members; each other one holds what its representative holds */
+  WEFT_DATA_DUMMY = 0,  /**< receive buffers are filled with zeros */
+  WEFT_DATA_MIRROR = 1, /**< as if every other member held what this rank holds */
+  WEFT_DATA_FUNCTIONAL =
+      2 /**< exact over the real members; each other one holds what its representative holds */
 } weft_data;
 WEFT_API weft_data weft_data_mode(const weft_session* session);
 typedef enum weft_clock { WEFT_CLOCK_VIRTUAL = 0, WEFT_CLOCK_WALL = 1 } weft_clock;
@@ -121,9 +127,14 @@ WEFT_API int weft_compute(weft_session* session, int64_t ps);
  * for the report; may be null. */
 WEFT_API int weft_compute_work(weft_session* session, uint64_t flops, uint64_t bytes, const char* region);
 
-typedef enum weft_mark_kind { WEFT_MARK_ITERATION = 0, WEFT_MARK_REGION = 1, WEFT_MARK_WARM_UP = 2 } weft_mark_kind;
+typedef enum weft_mark_kind {
+  WEFT_MARK_ITERATION = 0,
+  WEFT_MARK_REGION = 1,
+  WEFT_MARK_WARM_UP = 2
+} weft_mark_kind;
 /** Where an iteration, region or the warm-up begins (begin != 0) or ends. */
-WEFT_API int weft_mark(weft_session* session, weft_mark_kind kind, int64_t number, int begin, const char* name);
+WEFT_API int weft_mark(weft_session* session, weft_mark_kind kind, int64_t number, int begin,
+                       const char* name);
 
 /* ---- communicators ---------------------------------------------------------------------------------- */
 
@@ -143,7 +154,8 @@ WEFT_API int weft_comm_cart(weft_session* session, weft_comm parent, uint32_t nd
  * of them. `site` says where, for messages; may be null. */
 WEFT_API int weft_comm_unique(weft_session* session, const unsigned char id[WEFT_UNIQUE_ID_BYTES], uint32_t n,
                               uint32_t rank, const char* site, weft_comm* comm);
-/** The id, the same on every rank for the same ordinal (0, 1, ..): emulated ranks could not hand theirs on. */
+/** The id, the same on every rank for the same ordinal (0, 1, ..): emulated ranks could not hand theirs on.
+ */
 WEFT_API int weft_unique_id(weft_session* session, uint32_t ordinal, unsigned char id[WEFT_UNIQUE_ID_BYTES]);
 WEFT_API int weft_comm_free(weft_session* session, weft_comm comm);
 
@@ -274,7 +286,8 @@ WEFT_API int weft_wait_all(weft_session* session, uint32_t n, weft_request* requ
 /** .. until one is: its index in *which, -1 if all entries are null. `status` may be null. */
 WEFT_API int weft_wait_any(weft_session* session, uint32_t n, weft_request* requests, int* which,
                            weft_status* status);
-/** .. until at least one is: the indices of all finished in which[0 .. *count - 1], statuses in that order. */
+/** .. until at least one is: the indices of all finished in which[0 .. *count - 1], statuses in that order.
+ */
 WEFT_API int weft_wait_some(weft_session* session, uint32_t n, weft_request* requests, uint32_t* count,
                             int* which, weft_status* statuses);
 /** Do not block. *done: all (any) are over; nothing changes otherwise. Each call costs the poll cost of local

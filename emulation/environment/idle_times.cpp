@@ -8,10 +8,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "workload/collectives/traffic_estimate.h"
+
 namespace weft::emulation {
 namespace {
 
 constexpr uint64_t kTogether = ~uint64_t{0};
+constexpr double kCheapMessages = 20000;  ///< of a simulation that is worth it for one collective
+constexpr size_t kMostExact = 256;
 
 std::vector<uint32_t> members_of(const collectives::CollectivePlan& plan, uint32_t npus) {
   std::vector<uint32_t> members = plan.request().group->ranks;
@@ -21,7 +25,8 @@ std::vector<uint32_t> members_of(const collectives::CollectivePlan& plan, uint32
 
 }  // namespace
 
-IdleTimes::IdleTimes(const Config& config, const std::vector<uint32_t>& real, bool folded, AdvanceKernel advance)
+IdleTimes::IdleTimes(const Config& config, const std::vector<uint32_t>& real, bool folded,
+                     AdvanceKernel advance)
     : config_(config), real_(real), folded_(folded), advance_(std::move(advance)) {
   log_.listen(this);
   Machine::Options options;
@@ -59,41 +64,82 @@ void IdleTimes::drain(bool rescue) {
   }
 }
 
-OperationTimes IdleTimes::run(const std::shared_ptr<const collectives::CollectivePlan>& plan,
-                              const std::vector<uint32_t>& first, const std::vector<uint32_t>& late,
-                              Picoseconds gap) {
-  OperationTimes times;
+void IdleTimes::begin(const collectives::CollectivePlan& plan, OperationTimes& times) {
   for (const uint32_t rank : real_)
-    if (plan->member_index(rank) != ~0u) times[rank];
+    if (plan.member_index(rank) != ~0u) times[rank];
   times_ = &times;
-  joined_ = false;
-  left_ = static_cast<uint32_t>(first.size() + late.size());
   if (measured_++ > 0) machine_->restart();
-  const uint32_t stream = machine_->take_streams(1);
-  for (const uint32_t rank : first) machine_->nmu(rank).start_collective(stream, plan);
-  if (gap > 0) {
-    const Picoseconds until = sc_core::sc_time_stamp().value() + gap;
-    drain(false);
-    if (until > sc_core::sc_time_stamp().value())
-      advance_(sc_core::sc_time::from_value(until - sc_core::sc_time_stamp().value()));
-  }
-  joined_ = true;
-  origin_ = sc_core::sc_time_stamp().value();
-  if (gap == 0)
-    for (auto& rank : times) rank.second = {};
-  for (const uint32_t rank : late) machine_->nmu(rank).start_collective(stream, plan);
+}
+
+void IdleTimes::end(const collectives::CollectivePlan& plan, OperationTimes& times) {
   drain();
   times_ = nullptr;
   if (left_ != 0)
-    throw UserError(ExitCode::stall, fmt::format("{} of {} B over {} ranks does not finish on an idle machine:\n{}",
-                                                 to_string(plan->request().op), plan->request().bytes,
-                                                 plan->members(), machine_->explain_stall()));
+    throw UserError(ExitCode::stall,
+                    fmt::format("{} of {} B over {} ranks does not finish on an idle machine:\n{}",
+                                to_string(plan.request().op), plan.request().bytes, plan.members(),
+                                machine_->explain_stall()));
   for (auto& rank : times)
     for (auto& phase : rank.second.phases)
       std::sort(phase.second.arrivals.begin(), phase.second.arrivals.end(), [](const auto& a, const auto& b) {
         return std::tie(a.round, a.source) < std::tie(b.round, b.source);
       });
+}
+
+/// What happens in this time, its last instant included.
+void IdleTimes::run_for(Picoseconds time) {
+  const Picoseconds until = sc_core::sc_time_stamp().value() + time;
+  for (;;) {
+    while (sc_core::sc_pending_activity_at_current_time()) advance_(sc_core::SC_ZERO_TIME);
+    const Picoseconds left = until - sc_core::sc_time_stamp().value();
+    if (left == 0) return;
+    const bool more = sc_core::sc_pending_activity();
+    const Picoseconds next = more ? sc_core::sc_time_to_pending_activity().value() : left;
+    advance_(sc_core::sc_time::from_value(std::min(next, left)));
+  }
+}
+
+OperationTimes IdleTimes::run(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                              const std::vector<uint32_t>& first, const std::vector<uint32_t>& late,
+                              Picoseconds gap) {
+  OperationTimes times;
+  begin(*plan, times);
+  joined_ = false;
+  left_ = static_cast<uint32_t>(first.size() + late.size());
+  const uint32_t stream = machine_->take_streams(1);
+  for (const uint32_t rank : first) machine_->nmu(rank).start_collective(stream, plan);
+  run_for(gap);
+  joined_ = true;
+  origin_ = sc_core::sc_time_stamp().value();
+  for (const uint32_t rank : late) machine_->nmu(rank).start_collective(stream, plan);
+  end(*plan, times);
   return times;
+}
+
+const OperationTimes* IdleTimes::exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                                         const std::vector<Joins>& joins) {
+  if (folded_) return nullptr;
+  together(plan);  // keeps the plan
+  const auto [cheap, fresh] = cheap_.emplace(plan.get(), false);
+  if (fresh) cheap->second = collectives::estimate_traffic(config_, *plan).messages <= kCheapMessages;
+  if (!cheap->second) return nullptr;
+  std::vector<Picoseconds> offsets;
+  for (const Joins& join : joins) offsets.push_back(join.offset);
+  const auto known = exact_.find({plan.get(), offsets});
+  if (known != exact_.end()) return &known->second;
+  if (exact_.size() >= kMostExact) exact_.clear();
+  OperationTimes times;
+  begin(*plan, times);
+  joined_ = true;
+  origin_ = sc_core::sc_time_stamp().value();
+  left_ = plan->members();
+  const uint32_t stream = machine_->take_streams(1);
+  for (const Joins& join : joins) {
+    run_for(origin_ + join.offset - sc_core::sc_time_stamp().value());
+    for (const uint32_t rank : *join.members) machine_->nmu(rank).start_collective(stream, plan);
+  }
+  end(*plan, times);
+  return &(exact_[{plan.get(), offsets}] = std::move(times));
 }
 
 const OperationTimes& IdleTimes::together(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
@@ -101,7 +147,8 @@ const OperationTimes& IdleTimes::together(const std::shared_ptr<const collective
   if (known != times_of_.end()) return known->second;
   check(*plan);
   plans_[plan.get()] = plan;
-  std::vector<uint32_t> members = folded_ ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
+  std::vector<uint32_t> members =
+      folded_ ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
   OperationTimes times = run(plan, {}, members, 0);
   length_[plan.get()] = sc_core::sc_time_stamp().value() - origin_;
   if (folded_)
@@ -109,8 +156,8 @@ const OperationTimes& IdleTimes::together(const std::shared_ptr<const collective
   return times_of_[{plan.get(), kTogether}] = std::move(times);
 }
 
-const OperationTimes& IdleTimes::after(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint64_t name,
-                                       const std::vector<uint32_t>& late) {
+const OperationTimes& IdleTimes::after(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                                       uint64_t name, const std::vector<uint32_t>& late) {
   const auto known = times_of_.find({plan.get(), name});
   if (known != times_of_.end()) return known->second;
   const OperationTimes& base = together(plan);

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -69,6 +70,14 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   /// `late` joins last: bit m of the members. `name`: of the group, unique for the plan.
   const OperationTimes& after(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint64_t name,
                               const std::vector<uint32_t>& late);
+  /// The groups join so much after the first, in this order: times since the first join. Null: that would be
+  /// too many messages to be worth it.
+  struct Joins {
+    Picoseconds offset = 0;
+    const std::vector<uint32_t>* members = nullptr;
+  };
+  const OperationTimes* exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                                const std::vector<Joins>& joins);
   const MessageTimes& message(uint32_t source, uint32_t destination, uint64_t bytes);
   /// Simulations so far.
   uint64_t measured() const { return measured_; }
@@ -76,6 +85,9 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
  private:
   OperationTimes run(const std::shared_ptr<const collectives::CollectivePlan>& plan,
                      const std::vector<uint32_t>& first, const std::vector<uint32_t>& late, Picoseconds gap);
+  void begin(const collectives::CollectivePlan& plan, OperationTimes& times);
+  void end(const collectives::CollectivePlan& plan, OperationTimes& times);
+  void run_for(Picoseconds time);
   void drain(bool rescue = true);
   void check(const collectives::CollectivePlan& plan) const;
 
@@ -113,6 +125,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   std::map<std::pair<const void*, uint64_t>, OperationTimes> times_of_;
   std::map<const void*, std::shared_ptr<const collectives::CollectivePlan>> plans_;
   std::map<const void*, Picoseconds> length_;
+  std::map<std::pair<const void*, std::vector<Picoseconds>>, OperationTimes> exact_;  ///< the latest ones
+  std::map<const void*, bool> cheap_;
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, MessageTimes> messages_;
 };
 

@@ -96,14 +96,15 @@ void RestrictedFabric::run_to(Picoseconds t) {
     while (!events_.empty() && events_.top().at <= now_) {
       const Event event = events_.top();
       events_.pop();
-      if (event.kind == Kind::arrival)
-        ranks_.at(event.rank).engine->completed(event.completion);
-      else if (event.kind == Kind::wake)
+      if (event.kind == Kind::arrival) {
+        if (arrives(event)) ranks_.at(event.rank).engine->completed(event.completion);
+      } else if (event.kind == Kind::wake) {
         ranks_.at(event.rank).engine->wake(event.value);
-      else if (event.kind == Kind::left)
+      } else if (event.kind == Kind::left) {
         listener_->message_left(event.value);
-      else
+      } else {
         listener_->message_there(event.value, event.completion);
+      }
       told_ = told_ || event.kind >= Kind::left;
     }
     settle();
@@ -157,9 +158,11 @@ uint32_t RestrictedFabric::begin(const Start& start) {
 void RestrictedFabric::join(uint32_t number, uint32_t rank) {
   Operation& operation = operations_.at(number);
   for (Group& group : operation.groups)
-    if (group.joined == kNever && std::find(group.leaders.begin(), group.leaders.end(), rank) != group.leaders.end())
+    if (group.joined == kNever &&
+        std::find(group.leaders.begin(), group.leaders.end(), rank) != group.leaders.end())
       group.joined = now_ + group.delay;
-  schedule_waiting(number, operation);
+  measure_exactly(number, operation);
+  schedule(number, operation, operation.exact != nullptr);
   unsettled_ = true;
   ranks_.at(rank).engine->start(number, operation.start.plan, operation.start.priority);
 }
@@ -169,19 +172,26 @@ bool RestrictedFabric::all_at_once(const Operation& operation) const {
                      [&](const Group& group) { return group.joined == operation.groups.front().joined; });
 }
 
-Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key, const size_t* arrival) {
+Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key,
+                                      const size_t* arrival) {
   const auto of = [&](const OperationTimes& times) {
     const RankTimes::Phase& phase = times.at(rank).phases.at(key);
     return arrival == nullptr ? phase.begin : phase.arrivals[*arrival].at;
   };
   const std::vector<Group>& groups = operation.groups;
+  if (operation.exact != nullptr) {
+    const int64_t at = of(*operation.exact);
+    return operation.first + static_cast<Picoseconds>(std::max<int64_t>(0, at));
+  }
   if (all_at_once(operation)) {
     if (groups.front().joined == kNever) return kNever;
-    return groups.front().joined + static_cast<Picoseconds>(std::max<int64_t>(0, of(idle_.together(operation.start.plan))));
+    return groups.front().joined +
+           static_cast<Picoseconds>(std::max<int64_t>(0, of(idle_.together(operation.start.plan))));
   }
   Picoseconds latest = 0;
   for (size_t g = 0; g < groups.size(); ++g) {
-    const int64_t path = of(idle_.after(operation.start.plan, g << 1 | (operation.start.delay != 0 ? 1 : 0), groups[g].members));
+    const int64_t path = of(
+        idle_.after(operation.start.plan, g << 1 | (operation.start.delay != 0 ? 1 : 0), groups[g].members));
     if (path == kBefore) continue;
     if (groups[g].joined == kNever) return kNever;
     latest = std::max(latest, groups[g].joined + static_cast<Picoseconds>(path));
@@ -192,33 +202,58 @@ Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint3
 void RestrictedFabric::phase_began(uint32_t rank, uint32_t stream, uint32_t key) {
   Operation& operation = operations_.at(stream);
   const OperationTimes& times = idle_.together(operation.start.plan);
-  Picoseconds& shift = operation.shift[rank];
   const Picoseconds expected = time_of(operation, rank, key, nullptr);
-  if (expected != kNever && now_ > expected) shift = std::max(shift, now_ - expected);
+  // On a machine with other collectives it begins later, or, where chunks take other turns, earlier.
+  int64_t shift = expected == kNever ? 0 : static_cast<int64_t>(now_ - expected);
+  if (!all_at_once(operation)) shift = std::max<int64_t>(0, shift);
   const auto phase = times.at(rank).phases.find(key);
   if (phase == times.at(rank).phases.end()) return;
-  for (size_t a = 0; a < phase->second.arrivals.size(); ++a) operation.waiting.push_back({rank, key, a, shift});
+  for (size_t a = 0; a < phase->second.arrivals.size(); ++a)
+    operation.expected.push_back({rank, key, a, shift, 0, false});
   unsettled_ = true;
-  schedule_waiting(stream, operation);
+  schedule(stream, operation, false);
 }
 
-void RestrictedFabric::schedule_waiting(uint32_t stream, Operation& operation) {
-  std::vector<Waiting> still;
-  for (const Waiting& w : operation.waiting) {
-    const Picoseconds at = time_of(operation, w.rank, w.key, &w.arrival);
-    if (at == kNever) {
-      still.push_back(w);
-      continue;
-    }
+/// All groups have joined, at different times: what follows is simulated just so, if that is cheap.
+void RestrictedFabric::measure_exactly(uint32_t, Operation& operation) {
+  if (operation.exact != nullptr || all_at_once(operation)) return;
+  std::vector<IdleTimes::Joins> joins;
+  operation.first = kNever;
+  for (const Group& group : operation.groups) {
+    if (group.joined == kNever) return;
+    operation.first = std::min(operation.first, group.joined);
+  }
+  for (const Group& group : operation.groups)
+    joins.push_back({group.joined - operation.first, &group.members});
+  std::stable_sort(joins.begin(), joins.end(),
+                   [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  const OperationTimes* exact = idle_.exactly(operation.start.plan, joins);
+  if (exact == nullptr) return;
+  operation.exact_times = *exact;
+  operation.exact = &operation.exact_times;
+}
+
+void RestrictedFabric::schedule(uint32_t stream, Operation& operation, bool again) {
+  std::vector<Expected>& all = operation.expected;
+  while (operation.told < all.size() && all[operation.told].version != 0) ++operation.told;
+  for (size_t i = again ? 0 : operation.told; i < all.size(); ++i) {
+    Expected& e = all[i];
+    if (e.there || (e.version != 0 && !again)) continue;
+    const Picoseconds at = time_of(operation, e.rank, e.key, &e.arrival);
+    if (at == kNever) continue;
     const RankTimes::Arrival& arrival =
-        idle_.together(operation.start.plan).at(w.rank).phases.at(w.key).arrivals[w.arrival];
+        idle_.together(operation.start.plan).at(e.rank).phases.at(e.key).arrivals[e.arrival];
     Event event;
-    event.at = std::max(now_, at + w.shift);
+    event.at =
+        std::max(now_, static_cast<Picoseconds>(std::max<int64_t>(0, static_cast<int64_t>(at) + e.shift)));
     event.kind = Kind::arrival;
-    event.rank = w.rank;
+    event.rank = e.rank;
+    event.value = static_cast<uint32_t>(i);
+    event.operation = stream;
+    event.version = ++e.version;
     event.completion.id.stream = stream;
-    event.completion.id.chunk = static_cast<uint16_t>(w.key >> 8);
-    event.completion.id.phase = static_cast<uint8_t>(w.key & 255);
+    event.completion.id.chunk = static_cast<uint16_t>(e.key >> 8);
+    event.completion.id.phase = static_cast<uint8_t>(e.key & 255);
     event.completion.id.round = arrival.round;
     event.completion.source = NpuId{arrival.source};
     event.completion.bytes = arrival.bytes;
@@ -226,7 +261,16 @@ void RestrictedFabric::schedule_waiting(uint32_t stream, Operation& operation) {
     event.completion.split.reduce = arrival.reduce;
     push(event);
   }
-  operation.waiting = std::move(still);
+}
+
+/// Not one whose time has changed since.
+bool RestrictedFabric::arrives(const Event& event) {
+  const auto operation = operations_.find(event.operation);
+  if (operation == operations_.end()) return false;
+  Expected& expected = operation->second.expected[event.value];
+  if (expected.there || expected.version != event.version) return false;
+  expected.there = true;
+  return true;
 }
 
 void RestrictedFabric::engine_done(uint32_t rank, const collectives::CollectiveDone& done) {

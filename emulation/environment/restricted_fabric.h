@@ -50,17 +50,23 @@ class RestrictedFabric final : public Fabric {
     Picoseconds delay = 0;
     Picoseconds joined = kNever;
   };
-  struct Waiting {
+  /// What a real rank will receive, as far as it has begun the phase.
+  struct Expected {
     uint32_t rank = 0;
-    uint32_t key = 0;    ///< chunk << 8 | phase
-    size_t arrival = 0;  ///< in RankTimes::Phase::arrivals
-    Picoseconds shift = 0;
+    uint32_t key = 0;      ///< chunk << 8 | phase
+    size_t arrival = 0;    ///< in RankTimes::Phase::arrivals
+    int64_t shift = 0;     ///< how late the rank is by other collectives, ps
+    uint32_t version = 0;  ///< of its event; 0: its time is not known yet
+    bool there = false;
   };
   struct Operation {
     Start start;
     std::vector<Group> groups;
-    std::map<uint32_t, Picoseconds> shift;  ///< by real rank: how late it is by other collectives
-    std::vector<Waiting> waiting;
+    std::vector<Expected> expected;
+    size_t told = 0;                        ///< so many of them have events
+    const OperationTimes* exact = nullptr;  ///< measured with the joins as they were
+    OperationTimes exact_times;
+    Picoseconds first = 0;  ///< of the joins
     uint32_t left = 0;
   };
   enum class Kind : uint8_t { arrival, wake, left, there };
@@ -70,6 +76,8 @@ class RestrictedFabric final : public Fabric {
     Kind kind = Kind::arrival;
     uint32_t rank = 0;
     uint32_t value = 0;  ///< token, or message
+    uint32_t version = 0;
+    uint32_t operation = 0;
     Completion completion;
     bool operator<(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
@@ -79,7 +87,10 @@ class RestrictedFabric final : public Fabric {
   Picoseconds time_of(Operation& operation, uint32_t rank, uint32_t key, const size_t* arrival);
   bool all_at_once(const Operation& operation) const;
   void phase_began(uint32_t rank, uint32_t stream, uint32_t key);
-  void schedule_waiting(uint32_t stream, Operation& operation);
+  /// Events for what can be told now; `again`: also for what has one.
+  void schedule(uint32_t stream, Operation& operation, bool again);
+  void measure_exactly(uint32_t stream, Operation& operation);
+  bool arrives(const Event& event);
   void engine_done(uint32_t rank, const collectives::CollectiveDone& done);
   void push(Event event);
   void settle();

@@ -39,7 +39,8 @@ void Capture::pause(uint32_t rank, Picoseconds time) {
   state.nodes.push_back(std::move(node));
 }
 
-Capture::Node& Capture::add(uint32_t rank, uint64_t request, Picoseconds time, Kind kind, const std::string& name) {
+Capture::Node& Capture::add(uint32_t rank, uint64_t request, Picoseconds time, Kind kind,
+                            const std::string& name) {
   pause(rank, time);
   Rank& state = ranks_[rank];
   Node node;
@@ -62,7 +63,8 @@ void Capture::collective(uint32_t rank, uint64_t request, Picoseconds time, cons
   node.bytes = plan_bytes(call, comm.size);
 }
 
-void Capture::send(uint32_t rank, uint64_t request, Picoseconds time, const Communicator& comm, const Send& call) {
+void Capture::send(uint32_t rank, uint64_t request, Picoseconds time, const Communicator& comm,
+                   const Send& call) {
   Node& node = add(rank, request, time, Kind::send, call.name);
   node.comm = &comm;
   node.me = comm.member(rank);
@@ -71,7 +73,8 @@ void Capture::send(uint32_t rank, uint64_t request, Picoseconds time, const Comm
   node.bytes = call.bytes;
 }
 
-void Capture::receive(uint32_t rank, uint64_t request, Picoseconds time, const Communicator& comm, const Recv& call) {
+void Capture::receive(uint32_t rank, uint64_t request, Picoseconds time, const Communicator& comm,
+                      const Recv& call) {
   Node& node = add(rank, request, time, Kind::receive, call.name);
   node.comm = &comm;
   node.me = comm.member(rank);

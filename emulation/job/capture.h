@@ -24,7 +24,8 @@ class Capture {
   Capture(const std::string& folder_name, uint32_t world);
 
   // What a real rank does at its time.
-  void collective(uint32_t rank, uint64_t request, Picoseconds time, const Coll& call, const Communicator& comm);
+  void collective(uint32_t rank, uint64_t request, Picoseconds time, const Coll& call,
+                  const Communicator& comm);
   void send(uint32_t rank, uint64_t request, Picoseconds time, const Communicator& comm, const Send& call);
   void receive(uint32_t rank, uint64_t request, Picoseconds time, const Communicator& comm, const Recv& call);
   /// .. of a receive: what came.

@@ -15,15 +15,16 @@ Classes::Classes(const Config& config, uint32_t world, const std::vector<uint32_
   if (!config.environment) return;
   for (const EmulatedClass& entry : config.environment->classes) {
     if (!is_real(entry.real))
-      throw UserError(ExitCode::usage, fmt::format("{}: rank {} is not real; name one of --real (environment.real)",
-                                                   entry.origin, entry.real));
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}: rank {} is not real; name one of --real (environment.real)",
+                                  entry.origin, entry.real));
     for (const uint32_t rank : entry.ranks) {
       if (rank >= world)
-        throw UserError(ExitCode::usage,
-                        fmt::format("{}: the job has no rank {}: they are 0 to {}", entry.origin, rank, world - 1));
+        throw UserError(ExitCode::usage, fmt::format("{}: the job has no rank {}: they are 0 to {}",
+                                                     entry.origin, rank, world - 1));
       if (!named_.emplace(rank, entry.real).second)
-        throw UserError(ExitCode::usage,
-                        fmt::format("{}: rank {} is in two entries of `environment.classes`", entry.origin, rank));
+        throw UserError(ExitCode::usage, fmt::format("{}: rank {} is in two entries of `environment.classes`",
+                                                     entry.origin, rank));
     }
   }
 }

@@ -20,7 +20,7 @@ namespace {
 
 const char* const kTypes[] = {"byte",  "int8",   "uint8",   "int16",    "uint16",  "int32",  "uint32",
                               "int64", "uint64", "float16", "bfloat16", "float32", "float64"};
-const char* const kReductions[] = {"sum",  "prod", "min",  "max", "avg",  "band",
+const char* const kReductions[] = {"sum", "prod", "min",  "max", "avg",  "band",
                                    "bor", "bxor", "land", "lor", "lxor", "user"};
 
 bool has_root(uint32_t operation) {
@@ -35,9 +35,10 @@ bool reduces(uint32_t operation) {
 std::string describe_call(const Coll& coll) {
   std::string text = to_string(static_cast<CollectiveOp>(coll.operation));
   if (coll.operation == WEFT_BARRIER) return text;
-  text += fmt::format(" of {} {}", coll.counts.empty() ? std::to_string(coll.count)
-                                                       : fmt::format("[{}]", fmt::join(coll.counts, ", ")),
-                      kTypes[coll.type]);
+  text += fmt::format(
+      " of {} {}",
+      coll.counts.empty() ? std::to_string(coll.count) : fmt::format("[{}]", fmt::join(coll.counts, ", ")),
+      kTypes[coll.type]);
   if (coll.type == WEFT_BYTE && coll.element_bytes != 1) text += fmt::format(" x {} B", coll.element_bytes);
   if (reduces(coll.operation)) text += fmt::format(" ({})", kReductions[coll.reduction]);
   if (has_root(coll.operation)) text += fmt::format(", root {}", coll.root);
@@ -54,7 +55,8 @@ void check_values(const Coll& coll, uint32_t members) {
     throw ProtocolError(fmt::format("COLL with root {} in a communicator of {} ranks", coll.root, members));
   for (const auto* counts : {&coll.counts, &coll.receive_counts}) {
     if (!counts->empty() && counts->size() != members)
-      throw ProtocolError(fmt::format("COLL with {} counts in a communicator of {} ranks", counts->size(), members));
+      throw ProtocolError(
+          fmt::format("COLL with {} counts in a communicator of {} ranks", counts->size(), members));
     uint64_t sum = 0;
     for (const uint64_t count : *counts)
       if (count > uint64_t{1} << 50 || (sum += count) > uint64_t{1} << 50)
@@ -98,19 +100,26 @@ void Job::check_equal(const Instance& instance, uint32_t rank, const Coll& coll)
   else if (has_root(coll.operation) && coll.root != first.root)
     what = "roots";
   // Unequal counts of gather, scatter and all_to_all differ from rank to rank.
-  const bool own_counts = coll.operation == WEFT_ALL_TO_ALL || coll.operation == WEFT_GATHER ||
-                          coll.operation == WEFT_SCATTER;
+  const bool own_counts =
+      coll.operation == WEFT_ALL_TO_ALL || coll.operation == WEFT_GATHER || coll.operation == WEFT_SCATTER;
   const bool lists = !coll.counts.empty() || !first.counts.empty();
-  if (what == nullptr && !(own_counts && lists) && (coll.count != first.count || coll.counts != first.counts) &&
+  // Whether there is a list only the root knows.
+  const uint32_t root =
+      has_root(coll.operation) ? instance.comm->world_rank(static_cast<uint32_t>(coll.root)) : ~0u;
+  const bool unknown = (coll.operation == WEFT_GATHER || coll.operation == WEFT_SCATTER) && rank != root &&
+                       instance.first_rank != root;
+  if (what == nullptr && !(own_counts && lists) && !unknown &&
+      (coll.count != first.count || coll.counts != first.counts) &&
       plan_bytes(coll, instance.comm->size) != plan_bytes(first, instance.comm->size))
     what = "counts";
   if (what == nullptr) return;
-  throw JobError({instance.first_rank, rank},
-                 fmt::format("collective number {} on communicator {} has different {}: rank {} calls {}{}, rank {} "
-                             "calls {}{}",
-                             instance.sequence, instance.comm->id, what, instance.first_rank, describe_call(first),
-                             first.name.empty() ? "" : " \"" + first.name + "\"", rank, describe_call(coll),
-                             coll.name.empty() ? "" : " \"" + coll.name + "\""));
+  throw JobError(
+      {instance.first_rank, rank},
+      fmt::format("collective number {} on communicator {} has different {}: rank {} calls {}{}, rank {} "
+                  "calls {}{}",
+                  instance.sequence, instance.comm->id, what, instance.first_rank, describe_call(first),
+                  first.name.empty() ? "" : " \"" + first.name + "\"", rank, describe_call(coll),
+                  coll.name.empty() ? "" : " \"" + coll.name + "\""));
 }
 
 /// The iteration that the rank has begun and not ended.
@@ -129,7 +138,8 @@ void Job::begin_instance(Instance& instance) {
   request.op = static_cast<CollectiveOp>(instance.first.operation);
   request.bytes = plan_bytes(instance.first, comm.size);
   request.group = &comm.group;
-  if (has_root(instance.first.operation)) request.root = comm.world_rank(static_cast<uint32_t>(instance.first.root));
+  if (has_root(instance.first.operation))
+    request.root = comm.world_rank(static_cast<uint32_t>(instance.first.root));
   Fabric::Start start;
   start.priority = rules_.apply(request, instance.first.name, 0);
   instance.injected = rules_.delays().next(
@@ -151,11 +161,13 @@ void Job::begin_instance(Instance& instance) {
 
 Picoseconds Job::skew(uint32_t rank, const Instance& instance) const {
   if (!config_.environment || config_.environment->skew == 0) return 0;
-  std::seed_seq seeds{config_.run.seed, uint64_t{rank}, uint64_t{instance.comm->id}, uint64_t{instance.sequence}};
+  std::seed_seq seeds{config_.run.seed, uint64_t{rank}, uint64_t{instance.comm->id},
+                      uint64_t{instance.sequence}};
   std::mt19937_64 random(seeds);
   const double u = static_cast<double>(random() >> 11) * 0x1p-53;
   const auto most = static_cast<double>(config_.environment->skew);
-  const double drawn = config_.environment->skew_distribution == "uniform" ? u * most : -std::log1p(-u) * most;
+  const double drawn =
+      config_.environment->skew_distribution == "uniform" ? u * most : -std::log1p(-u) * most;
   return static_cast<Picoseconds>(drawn);
 }
 
@@ -225,7 +237,8 @@ void Job::apply_coll(uint32_t rank, const Call& call) {
     contribution.has_data = true;
   }
   if (!instance.joined.emplace(rank, std::move(contribution)).second)
-    throw ProtocolError(fmt::format("COLL number {} on communicator {} a second time", coll.sequence, comm.id));
+    throw ProtocolError(
+        fmt::format("COLL number {} on communicator {} a second time", coll.sequence, comm.id));
   joined_at_[{rank, comm.ordinals.at(rank), coll.sequence}] = now_;
   if (capture_ != nullptr) capture_->collective(rank, call.frame.head.request, now_, instance.first, comm);
   join_followers(instance, rank);
@@ -269,7 +282,8 @@ void Job::finish_member(Instance& instance, uint32_t rank, const Finished& finis
     return &own.data;
   };
   if (own.call.receive_offset != kNoBuffer) {
-    if (auto result = collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution)) {
+    if (auto result =
+            collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution)) {
       request.data = std::move(*result);
       request.has_data = true;
     }
@@ -288,10 +302,10 @@ std::string Job::unjoined() const {
     for (const uint32_t rank : classes_.real())
       if (instance->comm->member(rank) != ~0u && instance->joined.count(rank) == 0) missing.push_back(rank);
     if (missing.empty()) continue;
-    text += fmt::format("  {} (number {} on communicator {}): rank {} has joined it at {} ps, rank{} {} never did\n",
-                        describe_call(instance->first), instance->sequence, instance->comm->id, instance->first_rank,
-                        instance->joined.begin()->second.joined, missing.size() == 1 ? "" : "s",
-                        fmt::join(missing, ", "));
+    text += fmt::format(
+        "  {} (number {} on communicator {}): rank {} has joined it at {} ps, rank{} {} never did\n",
+        describe_call(instance->first), instance->sequence, instance->comm->id, instance->first_rank,
+        instance->joined.begin()->second.joined, missing.size() == 1 ? "" : "s", fmt::join(missing, ", "));
   }
   return text;
 }

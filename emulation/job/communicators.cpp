@@ -94,9 +94,10 @@ const Communicator* Communicators::of_rank(uint32_t rank, uint32_t ordinal) cons
 Communicator& Communicators::parent_of(const Asked& asked) {
   Communicator* parent = find(asked.message.parent, asked.rank);
   if (parent == nullptr)
-    throw JobError({asked.rank}, fmt::format("rank {} makes a communicator out of communicator {}, of which it is "
-                                             "no member",
-                                             asked.rank, asked.message.parent));
+    throw JobError({asked.rank},
+                   fmt::format("rank {} makes a communicator out of communicator {}, of which it is "
+                               "no member",
+                               asked.rank, asked.message.parent));
   return *parent;
 }
 
@@ -166,13 +167,15 @@ std::vector<Communicators::Answer> Communicators::listed(const Asked& asked) {
     uint64_t members = 1;
     for (size_t d = 0; d < values.size() / 2; ++d) {
       if (values[d] < 1)
-        throw JobError({asked.rank}, fmt::format("rank {}: dimension {} of a Cartesian communicator has {} ranks",
-                                                 asked.rank, d, values[d]));
+        throw JobError({asked.rank},
+                       fmt::format("rank {}: dimension {} of a Cartesian communicator has {} ranks",
+                                   asked.rank, d, values[d]));
       dimensions.push_back(static_cast<uint32_t>(values[d]));
       members *= dimensions.back();
       if (members > parent.size)
-        throw JobError({asked.rank}, fmt::format("rank {}: a Cartesian communicator of {} ranks and more out of one of {}",
-                                                 asked.rank, members, parent.size));
+        throw JobError({asked.rank},
+                       fmt::format("rank {}: a Cartesian communicator of {} ranks and more out of one of {}",
+                                   asked.rank, members, parent.size));
     }
     for (uint32_t m = 0; m < members; ++m) ranks.push_back(parent.world_rank(m));
   } else if (values.empty()) {
@@ -182,9 +185,10 @@ std::vector<Communicators::Answer> Communicators::listed(const Asked& asked) {
     std::set<int32_t> seen;
     for (const int32_t member : values) {
       if (member < 0 || static_cast<uint32_t>(member) >= parent.size || !seen.insert(member).second)
-        throw JobError({asked.rank}, fmt::format("rank {}: the list of a new communicator has rank {}, which its "
-                                                 "parent of {} ranks does not have, or twice",
-                                                 asked.rank, member, parent.size));
+        throw JobError({asked.rank},
+                       fmt::format("rank {}: the list of a new communicator has rank {}, which its "
+                                   "parent of {} ranks does not have, or twice",
+                                   asked.rank, member, parent.size));
       ranks.push_back(parent.world_rank(static_cast<uint32_t>(member)));
     }
   }
@@ -207,17 +211,19 @@ const CommunicatorRule* Communicators::rule(uint32_t call) const {
 
 void Communicators::ambiguous(const Asked& asked, const std::vector<Grid>& grids, const char* call) const {
   std::vector<std::string> names;
-  for (const Grid& grid : grids) names.push_back(fmt::format("{{stride: {}, count: {}}}", grid.stride, grid.count));
-  const std::string found =
-      grids.empty() ? "no regular grid fits what the real ranks ask for"
-                    : fmt::format("{} regular grids fit what the real ranks ask for: {}", grids.size(),
-                                  fmt::join(names, ", "));
-  throw JobError({asked.rank},
-                 fmt::format("rank {}, {} number {}{}{}: the members that are not real cannot be known: {}; add "
-                             "`environment.communicators: [{{call: {}, stride: S, count: N}}]`, or more real "
-                             "ranks (--real)",
-                             asked.rank, call, asked.call, asked.message.site.empty() ? "" : " at ",
-                             asked.message.site, found, asked.call));
+  for (const Grid& grid : grids)
+    names.push_back(fmt::format("{{stride: {}, count: {}}}", grid.stride, grid.count));
+  const std::string found = grids.empty()
+                                ? "no regular grid fits what the real ranks ask for"
+                                : fmt::format("{} regular grids fit what the real ranks ask for: {}",
+                                              grids.size(), fmt::join(names, ", "));
+  throw JobError(
+      {asked.rank},
+      fmt::format("rank {}, {} number {}{}{}: the members that are not real cannot be known: {}; add "
+                  "`environment.communicators: [{{call: {}, stride: S, count: N}}]`, or more real "
+                  "ranks (--real)",
+                  asked.rank, call, asked.call, asked.message.site.empty() ? "" : " at ", asked.message.site,
+                  found, asked.call));
 }
 
 std::vector<Grid> Communicators::split_grids(const Meeting& meeting, uint32_t n) const {
@@ -260,10 +266,11 @@ void Communicators::check_keys(const Meeting& meeting, const Communicator& paren
     for (const Asked& b : meeting.asked)
       if (a.message.color == b.message.color && a.rank != b.rank &&
           parent.member(a.rank) < parent.member(b.rank) && a.message.key > b.message.key)
-        throw JobError({a.rank, b.rank},
-                       fmt::format("ranks {} and {} split communicator {} with keys {} and {}: keys that turn the "
-                                   "order of ranks round need every rank to be real",
-                                   a.rank, b.rank, parent.id, a.message.key, b.message.key));
+        throw JobError(
+            {a.rank, b.rank},
+            fmt::format("ranks {} and {} split communicator {} with keys {} and {}: keys that turn the "
+                        "order of ranks round need every rank to be real",
+                        a.rank, b.rank, parent.id, a.message.key, b.message.key));
 }
 
 std::vector<Communicators::Answer> Communicators::split(const Asked& asked) {
@@ -277,7 +284,8 @@ std::vector<Communicators::Answer> Communicators::split(const Asked& asked) {
   if (meeting.asked.size() < meeting.expected) return {};
   Meeting whole = std::move(meeting);
   meetings_.erase({parent.id, ordinal});
-  std::sort(whole.asked.begin(), whole.asked.end(), [](const Asked& a, const Asked& b) { return a.rank < b.rank; });
+  std::sort(whole.asked.begin(), whole.asked.end(),
+            [](const Asked& a, const Asked& b) { return a.rank < b.rank; });
   Picoseconds last = 0;
   for (const Asked& a : whole.asked) last = std::max(last, a.time);
   const bool exact = whole.expected == parent.size;
@@ -314,11 +322,12 @@ std::vector<Communicators::Answer> Communicators::split(const Asked& asked) {
       const std::vector<uint32_t> group = grid.group_of(parent.member(a.rank), parent.size);
       for (const Asked& b : whole.asked)
         if (!agrees(group, parent.member(b.rank), a.message.color == b.message.color))
-          throw JobError({a.rank, b.rank},
-                         fmt::format("ranks {} and {} split communicator {} with colours {} and {}, and the rule "
-                                     "of `environment.communicators` (stride {}, count {}) says otherwise",
-                                     a.rank, b.rank, parent.id, a.message.color, b.message.color, grid.stride,
-                                     grid.count));
+          throw JobError(
+              {a.rank, b.rank},
+              fmt::format("ranks {} and {} split communicator {} with colours {} and {}, and the rule "
+                          "of `environment.communicators` (stride {}, count {}) says otherwise",
+                          a.rank, b.rank, parent.id, a.message.color, b.message.color, grid.stride,
+                          grid.count));
       for (const uint32_t member : group) ranks.push_back(parent.world_rank(member));
     }
     const std::string what = fmt::format("split:{}", fmt::join(ranks, ","));
@@ -346,9 +355,10 @@ std::vector<Grid> Communicators::unique_grids(const std::vector<Asked>& all) con
 std::vector<Communicators::Answer> Communicators::unique(const Asked& asked) {
   const CommNew& message = asked.message;
   if (message.n == 0 || message.n > world_ || message.rank >= message.n)
-    throw JobError({asked.rank}, fmt::format("rank {}: a communicator of {} ranks, in which it is rank {}; the job "
-                                             "has {} ranks",
-                                             asked.rank, message.n, message.rank, world_));
+    throw JobError({asked.rank},
+                   fmt::format("rank {}: a communicator of {} ranks, in which it is rank {}; the job "
+                               "has {} ranks",
+                               asked.rank, message.n, message.rank, world_));
   Meeting& meeting = id_meetings_[asked.call];
   meeting.asked.push_back(asked);
   meeting.expected = real_.size();
@@ -373,8 +383,9 @@ std::vector<Communicators::Answer> Communicators::unique(const Asked& asked) {
       for (const auto& [place, rank] : by_place) ranks.push_back(rank);
     }
     if (ranks.size() != a.message.n || ranks[a.message.rank] != a.rank)
-      throw JobError({a.rank}, fmt::format("rank {} says that it is rank {} of {} in a communicator of ranks {}",
-                                           a.rank, a.message.rank, a.message.n, fmt::join(ranks, ", ")));
+      throw JobError(
+          {a.rank}, fmt::format("rank {} says that it is rank {} of {} in a communicator of ranks {}", a.rank,
+                                a.message.rank, a.message.n, fmt::join(ranks, ", ")));
     const std::string what = fmt::format("unique:{}", fmt::join(ranks, ","));
     a.time = last;
     const uint32_t ordinal = same_[{a.rank, 0, what}]++;
@@ -394,15 +405,17 @@ std::string Communicators::unresolved() const {
   std::string text;
   for (const auto& [key, meeting] : meetings_)
     for (const Asked& a : meeting.asked)
-      text += fmt::format("  rank {} waits since {} ps in split {} of communicator {}: {} of {} real members have come\n",
-                          a.rank, a.time, key.second + 1, key.first, meeting.asked.size(), meeting.expected);
+      text += fmt::format(
+          "  rank {} waits since {} ps in split {} of communicator {}: {} of {} real members have come\n",
+          a.rank, a.time, key.second + 1, key.first, meeting.asked.size(), meeting.expected);
   for (const auto& [call, meeting] : id_meetings_)
     for (const Asked& a : meeting.asked)
       if (a.request != 0)
-        text += fmt::format("  rank {} waits since {} ps for communicator {} of a unique id ({} ranks): its members "
-                            "cannot be told yet; add `environment.communicators: [{{call: {}, stride: S, count: "
-                            "{}}}]`\n",
-                            a.rank, a.time, call, a.message.n, call, a.message.n);
+        text += fmt::format(
+            "  rank {} waits since {} ps for communicator {} of a unique id ({} ranks): its members "
+            "cannot be told yet; add `environment.communicators: [{{call: {}, stride: S, count: "
+            "{}}}]`\n",
+            a.rank, a.time, call, a.message.n, call, a.message.n);
   return text;
 }
 

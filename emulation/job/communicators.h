@@ -24,7 +24,7 @@ namespace weft::emulation {
 
 struct Communicator {
   uint32_t id = 0;
-  collectives::Group group;         ///< ranks empty: the whole world
+  collectives::Group group;          ///< ranks empty: the whole world
   std::vector<uint32_t> dimensions;  ///< of a Cartesian one, slowest first; empty: one dimension
   uint32_t size = 0;
   std::map<uint32_t, uint32_t> ordinals;  ///< real member: which of its communicators this is
@@ -106,7 +106,8 @@ class Communicators {
   std::map<uint32_t, std::unique_ptr<Communicator>> all_;
   /// (parent, what it is made of, n-th of the same by a rank) -> id
   std::map<std::tuple<uint32_t, std::string, uint32_t>, uint32_t> made_;
-  std::map<std::tuple<uint32_t, uint32_t, std::string>, uint32_t> same_;  ///< (rank, parent, made of): how many
+  std::map<std::tuple<uint32_t, uint32_t, std::string>, uint32_t>
+      same_;  ///< (rank, parent, made of): how many
   std::map<uint32_t, std::vector<uint32_t>> of_rank_;
   std::map<uint32_t, uint32_t> splits_, uniques_;                    ///< calls so far, by rank
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> parent_splits_;  ///< (rank, parent): calls so far

@@ -23,8 +23,9 @@ uint64_t count_of(const Coll& call, uint32_t member) {
   return call.counts.empty() ? call.count : call.counts[member];
 }
 uint64_t offset_of(const Coll& call, uint32_t member) {
-  return call.counts.empty() ? call.count * member
-                             : std::accumulate(call.counts.begin(), call.counts.begin() + member, uint64_t{0});
+  return call.counts.empty()
+             ? call.count * member
+             : std::accumulate(call.counts.begin(), call.counts.begin() + member, uint64_t{0});
 }
 
 /// Bytes [skip, skip + bytes) of a contribution, with zeros behind its end.
@@ -65,7 +66,8 @@ std::optional<Bytes> reduced(const Coll& call, uint32_t members, const Contribut
 
 }  // namespace
 
-std::optional<Bytes> collective_result(const Coll& call, uint32_t members, uint32_t me, const ContributionOf& of) {
+std::optional<Bytes> collective_result(const Coll& call, uint32_t members, uint32_t me,
+                                       const ContributionOf& of) {
   const uint64_t eb = call.element_bytes;
   const auto root = static_cast<uint32_t>(call.root);
   Bytes out;

@@ -62,16 +62,18 @@ void Job::take(uint32_t rank, const Frame& frame) {
   const FrameType type = frame.head.type;
   if (!known(type) && (frame.head.flags & kOptional) != 0) return;
   const auto wrong = [&](const std::string& what) {
-    return ProtocolError(fmt::format("{}; its last good request was {} ({})", what, state.last_request,
-                                     state.last_call));
+    return ProtocolError(
+        fmt::format("{}; its last good request was {} ({})", what, state.last_request, state.last_call));
   };
   if (type > FrameType::bye || type == FrameType::hello)
-    throw wrong(type == FrameType::hello ? "a second HELLO" : fmt::format("{} is no frame of a client", to_string(type)));
+    throw wrong(type == FrameType::hello ? "a second HELLO"
+                                         : fmt::format("{} is no frame of a client", to_string(type)));
   if (state.status == Status::ended) throw wrong(fmt::format("{} after BYE", to_string(type)));
   if (state.status != Status::running)
     throw wrong(fmt::format("{} while it waits for an answer", to_string(type)));
   if (frame.head.t < 0 || (!settings_.wall && static_cast<Picoseconds>(frame.head.t) < state.time))
-    throw wrong(fmt::format("{} at {} ps, and the rank was at {} ps before", to_string(type), frame.head.t, state.time));
+    throw wrong(fmt::format("{} at {} ps, and the rank was at {} ps before", to_string(type), frame.head.t,
+                            state.time));
   const auto time = std::max(static_cast<Picoseconds>(frame.head.t), state.time);
   state.time = time;
   const bool flops = type == FrameType::compute && read_message<Compute>(frame).ps < 0;
@@ -84,7 +86,8 @@ void Job::take(uint32_t rank, const Frame& frame) {
 }
 
 bool Job::ended() const {
-  return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& r) { return r.second.status == Status::ended; });
+  return std::all_of(ranks_.begin(), ranks_.end(),
+                     [](const auto& r) { return r.second.status == Status::ended; });
 }
 
 bool Job::ended(uint32_t rank) const {
@@ -94,8 +97,8 @@ bool Job::ended(uint32_t rank) const {
 void Job::lost(uint32_t rank, const std::string& how) {
   const Rank& state = of(rank);
   if (state.status == Status::ended) return;
-  throw JobError({}, fmt::format("rank {} {} at {} ps without BYE; its last good request was {} ({})", rank, how,
-                                 state.time, state.last_request, state.last_call));
+  throw JobError({}, fmt::format("rank {} {} at {} ps without BYE; its last good request was {} ({})", rank,
+                                 how, state.time, state.last_request, state.last_call));
 }
 
 Picoseconds Job::due() const {
@@ -125,7 +128,8 @@ bool Job::step(Picoseconds wall) {
   for (const auto& [rank, state] : ranks_) {
     anybody = anybody || state.status != Status::ended;
     // It may still do something at its time.
-    if (!settings_.wall && (state.status == Status::running || state.status == Status::absent) && t >= state.time)
+    if (!settings_.wall && (state.status == Status::running || state.status == Status::absent) &&
+        t >= state.time)
       return false;
   }
   if (due() == kNever) {
@@ -297,9 +301,10 @@ void Job::apply_compute(uint32_t rank, const Call& call) {
   if (config_.npu.memory_bandwidth > 0)
     time = std::max(time, graph::time_of(work.bytes, config_.npu.memory_bandwidth));
   if (time == kNever || (work.flops != 0 && config_.npu.peak_flops <= 0 && config_.npu.memory_bandwidth <= 0))
-    throw JobError({rank}, fmt::format("rank {} computes {} operations{}{}, and `npu.peak` of the machine does not "
-                                       "say how long that takes",
-                                       rank, work.flops, work.region.empty() ? "" : " in ", work.region));
+    throw JobError({rank},
+                   fmt::format("rank {} computes {} operations{}{}, and `npu.peak` of the machine does not "
+                               "say how long that takes",
+                               rank, work.flops, work.region.empty() ? "" : " in ", work.region));
   reply(rank, call.frame.head.request, now_ + time, Done{});
   run_on(rank, now_ + time);
 }
@@ -323,7 +328,8 @@ void Job::apply_mark(uint32_t rank, const Call& call) {
 
 void Job::make_communicator(uint32_t rank, const Call& call) {
   of(rank).status = Status::making;
-  const auto answers = communicators_.create(rank, call.frame.head.request, now_, read_message<CommNew>(call.frame));
+  const auto answers =
+      communicators_.create(rank, call.frame.head.request, now_, read_message<CommNew>(call.frame));
   for (const Communicators::Answer& answer : answers) {
     reply(answer.rank, answer.request, now_, answer.comm);
     run_on(answer.rank, now_);
@@ -333,7 +339,8 @@ void Job::make_communicator(uint32_t rank, const Call& call) {
 const Communicator& Job::communicator(uint32_t rank, uint32_t id, const char* call) {
   const Communicator* comm = communicators_.find(id, rank);
   if (comm == nullptr)
-    throw JobError({rank}, fmt::format("rank {}: {} on communicator {}, of which it is no member", rank, call, id));
+    throw JobError({rank},
+                   fmt::format("rank {}: {} on communicator {}, of which it is no member", rank, call, id));
   ++report_.communicators[id];
   return *comm;
 }
@@ -341,16 +348,17 @@ const Communicator& Job::communicator(uint32_t rank, uint32_t id, const char* ca
 void Job::apply_bye(uint32_t rank, const Call& call) {
   Rank& state = of(rank);
   const auto bye = read_message<Bye>(call.frame);
-  const size_t open = static_cast<size_t>(
-      std::count_if(state.requests.begin(), state.requests.end(), [](const auto& r) { return !r.second.done; }));
+  const size_t open = static_cast<size_t>(std::count_if(state.requests.begin(), state.requests.end(),
+                                                        [](const auto& r) { return !r.second.done; }));
   if (open != 0 && bye.status == 0) {
     const CallRow* row = nullptr;
     for (const auto& [number, request] : state.requests)
       if (!request.done && row == nullptr) row = &report_.calls[request.row];
-    throw JobError({rank}, fmt::format("rank {} says BYE with {} requests that are not over; the first is {}{}{} "
-                                       "(communicator {}) since {} ps{}; wait for it first",
-                                       rank, open, row->call, row->operation.empty() ? "" : " ", row->operation,
-                                       row->comm, row->issued, unmatched(rank)));
+    throw JobError({rank},
+                   fmt::format("rank {} says BYE with {} requests that are not over; the first is {}{}{} "
+                               "(communicator {}) since {} ps{}; wait for it first",
+                               rank, open, row->call, row->operation.empty() ? "" : " ", row->operation,
+                               row->comm, row->issued, unmatched(rank)));
   }
   if (capture_ != nullptr) capture_->pause(rank, now_);
   state.status = Status::ended;
@@ -398,7 +406,8 @@ std::string Job::describe() const {
 }
 
 void Job::deadlock() {
-  std::string text = fmt::format("deadlock at {} ps: every real rank waits, and nothing is left to happen\n", now_);
+  std::string text =
+      fmt::format("deadlock at {} ps: every real rank waits, and nothing is left to happen\n", now_);
   text += describe() + unjoined() + communicators_.unresolved();
   std::vector<uint32_t> waiting;
   for (const auto& [rank, state] : ranks_)

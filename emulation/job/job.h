@@ -39,8 +39,8 @@ struct JobSettings {
   uint32_t world = 0;
   std::vector<uint32_t> real;  ///< ascending
   bool wall = false;
-  uint32_t data = 0;  ///< weft_data
-  Welcome welcome;    ///< what HELLO is answered with
+  uint32_t data = 0;                        ///< weft_data
+  Welcome welcome;                          ///< what HELLO is answered with
   std::function<Picoseconds()> wall_clock;  ///< with `wall`: since the start
 };
 
@@ -84,7 +84,7 @@ class Job final : private FabricListener {
     uint64_t send_offset = kNoBuffer;
     uint64_t receive_offset = kNoBuffer;
     uint64_t room = 0;
-    uint32_t operation = ~0u;  ///< instance of a collective
+    uint32_t operation = ~0u;   ///< instance of a collective
     std::vector<uint8_t> data;  ///< that has arrived
     bool has_data = false;
   };
@@ -140,8 +140,9 @@ class Job final : private FabricListener {
     uint32_t stream = ~0u;  ///< the fabric's number; ~0u: nothing to send
     Picoseconds injected = 0;
     std::map<uint32_t, Contribution> joined;  ///< real ranks
-    uint32_t left = 0;  ///< real members that have not finished
-    std::map<uint32_t, std::vector<uint32_t>> followers;  ///< by real rank: emulated members that join with it
+    uint32_t left = 0;                        ///< real members that have not finished
+    std::map<uint32_t, std::vector<uint32_t>>
+        followers;  ///< by real rank: emulated members that join with it
   };
   struct LaterJoin {
     Picoseconds time = 0;
@@ -223,7 +224,8 @@ class Job final : private FabricListener {
   bool told_ = false;  ///< the fabric has told something
   Picoseconds now_ = 0;
 
-  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Instance>> instances_;  ///< (communicator, sequence)
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Instance>>
+      instances_;  ///< (communicator, sequence)
   std::map<uint32_t, Instance*> by_stream_;
   std::priority_queue<LaterJoin> later_joins_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Picoseconds> joined_at_;  ///< (rank, ordinal, sequence)
@@ -231,7 +233,8 @@ class Job final : private FabricListener {
 
   std::map<uint32_t, Message> messages_;
   uint32_t next_message_ = 1;
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint64_t> sent_, delivered_;  ///< (comm, source, destination)
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint64_t> sent_,
+      delivered_;                                     ///< (comm, source, destination)
   std::map<uint32_t, std::deque<uint32_t>> arrived_;  ///< by real rank, in order of arrival
   std::map<uint32_t, std::deque<Posted>> posted_;     ///< by real rank, in order of posting
   std::priority_queue<LaterSend> later_sends_;

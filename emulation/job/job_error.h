@@ -14,7 +14,8 @@ namespace weft::emulation {
 /// What the program does cannot be: the job ends. `ranks`: whose calls are wrong; the others are shut down.
 class JobError : public std::runtime_error {
  public:
-  JobError(std::vector<uint32_t> of, const std::string& text) : std::runtime_error(text), ranks(std::move(of)) {}
+  JobError(std::vector<uint32_t> of, const std::string& text)
+      : std::runtime_error(text), ranks(std::move(of)) {}
   const std::vector<uint32_t> ranks;
 };
 

@@ -47,8 +47,9 @@ void Job::apply_send(uint32_t rank, const Call& call) {
   const auto send = read_message<Send>(call.frame);
   const Communicator& comm = communicator(rank, send.comm, "a send");
   if (send.peer < 0 || static_cast<uint32_t>(send.peer) >= comm.size || send.tag < 0)
-    throw JobError({rank}, fmt::format("rank {} sends to rank {} (tag {}) of communicator {}, which has {} ranks", rank,
-                                       send.peer, send.tag, comm.id, comm.size));
+    throw JobError(
+        {rank}, fmt::format("rank {} sends to rank {} (tag {}) of communicator {}, which has {} ranks", rank,
+                            send.peer, send.tag, comm.id, comm.size));
   if (send.bytes > uint64_t{1} << 50) throw ProtocolError("SEND of more bytes than can be");
   Rank& state = of(rank);
   Request& request = state.requests[call.frame.head.request];
@@ -83,8 +84,7 @@ void Job::apply_send(uint32_t rank, const Call& call) {
     message.has_data = true;
   }
   const Message copy = message;
-  if (capture_ != nullptr)
-    capture_->send(rank, call.frame.head.request, now_, comm, send);
+  if (capture_ != nullptr) capture_->send(rank, call.frame.head.request, now_, comm, send);
   launch(add_message(std::move(message)));
   send_images(comm, rank, copy);
 }
@@ -138,8 +138,8 @@ void Job::apply_recv(uint32_t rank, const Call& call) {
   const Communicator& comm = communicator(rank, recv.comm, "a receive");
   const bool any = recv.peer == WEFT_ANY_SOURCE;
   if (!any && (recv.peer < 0 || static_cast<uint32_t>(recv.peer) >= comm.size))
-    throw JobError({rank}, fmt::format("rank {} receives from rank {} of communicator {}, which has {} ranks", rank,
-                                       recv.peer, comm.id, comm.size));
+    throw JobError({rank}, fmt::format("rank {} receives from rank {} of communicator {}, which has {} ranks",
+                                       rank, recv.peer, comm.id, comm.size));
   Request& request = of(rank).requests[call.frame.head.request];
   request.receive_offset = recv.offset;
   request.room = recv.bytes;
@@ -204,12 +204,14 @@ void Job::match(uint32_t rank, uint32_t number, const Posted& posted) {
   finished.tag = message.tag;
   finished.bytes = std::min(message.bytes, posted.room);
   finished.queue = static_cast<int64_t>(message.completion.split.queue);
-  finished.network = static_cast<int64_t>(message.completion.split.serialise + message.completion.split.latency);
+  finished.network =
+      static_cast<int64_t>(message.completion.split.serialise + message.completion.split.latency);
   finished.reduce = static_cast<int64_t>(message.completion.split.endpoint);
   if (message.bytes > posted.room)
-    throw JobError({rank}, fmt::format("rank {} receives at most {} B from rank {} (tag {}, communicator {}), and the "
-                                       "message has {} B",
-                                       rank, posted.room, finished.source, message.tag, comm.id, message.bytes));
+    throw JobError(
+        {rank}, fmt::format("rank {} receives at most {} B from rank {} (tag {}, communicator {}), and the "
+                            "message has {} B",
+                            rank, posted.room, finished.source, message.tag, comm.id, message.bytes));
   if (message.has_data) {
     request.data = std::move(message.data);
     request.has_data = true;
@@ -294,7 +296,8 @@ void Job::deliver(uint32_t number) {
     return;
   }
   std::deque<Posted>& list = posted_[to];
-  const auto posted = std::find_if(list.begin(), list.end(), [&](const Posted& p) { return fits(message, p); });
+  const auto posted =
+      std::find_if(list.begin(), list.end(), [&](const Posted& p) { return fits(message, p); });
   if (posted == list.end()) {
     arrived_[to].push_back(number);
     return;

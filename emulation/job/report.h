@@ -23,7 +23,7 @@ struct CallRow {
   std::string operation;  ///< of a collective
   std::string name;
   uint32_t comm = 0;
-  int64_t peer = -1;   ///< of a message: its number in the communicator
+  int64_t peer = -1;  ///< of a message: its number in the communicator
   int64_t tag = -1;
   int64_t sequence = -1;  ///< of a collective
   uint64_t bytes = 0;
@@ -60,7 +60,7 @@ struct Report {
   std::vector<std::string> warnings;
   uint64_t collectives = 0;
   uint64_t messages = 0;
-  uint64_t guessed = 0;           ///< messages of emulated ranks that do as their real ones
+  uint64_t guessed = 0;  ///< messages of emulated ranks that do as their real ones
   uint64_t guessed_unmatched = 0;
   Picoseconds time = 0;
 };

@@ -35,14 +35,16 @@ SharedView& SharedView::operator=(SharedView&& other) noexcept {
 const char* SharedView::refusal() const {
   if (file_ < 0) return nullptr;
   const int seals = fcntl(file_, F_GET_SEALS);
-  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 ? nullptr
-                                                    : "the shared memory is no memfd that is sealed against shrinking";
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0
+             ? nullptr
+             : "the shared memory is no memfd that is sealed against shrinking";
 }
 
 uint8_t* SharedView::at(uint64_t offset, uint64_t bytes) {
   if (offset + bytes >= offset && offset + bytes <= size_) return base_ + offset;
   struct stat status {};
-  if (file_ < 0 || fstat(file_, &status) != 0) throw ProtocolError("data was announced without shared memory");
+  if (file_ < 0 || fstat(file_, &status) != 0)
+    throw ProtocolError("data was announced without shared memory");
   const auto size = static_cast<uint64_t>(status.st_size);
   if (offset + bytes < offset || offset + bytes > size)
     throw ProtocolError("data at " + std::to_string(offset) + ", " + std::to_string(bytes) +

@@ -20,8 +20,8 @@ class SharedView {
   SharedView(SharedView&& other) noexcept;
   SharedView& operator=(SharedView&& other) noexcept;
 
-  /// Why the file cannot be trusted; null: it can. It must be sealed against shrinking: reading beyond its end
-  /// would kill the server.
+  /// Why the file cannot be trusted; null: it can. It must be sealed against shrinking: reading beyond its
+  /// end would kill the server.
   const char* refusal() const;
   /// Throws ProtocolError for a place outside of the file.
   std::vector<uint8_t> read(uint64_t offset, uint64_t bytes);

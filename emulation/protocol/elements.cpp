@@ -152,9 +152,11 @@ T safe(uint32_t reduction, T a, T b) {
   if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
     using U = std::make_unsigned_t<T>;
     if (reduction == WEFT_SUM || reduction == WEFT_AVG)
-      return static_cast<T>(static_cast<uint64_t>(static_cast<U>(a)) + static_cast<uint64_t>(static_cast<U>(b)));
+      return static_cast<T>(static_cast<uint64_t>(static_cast<U>(a)) +
+                            static_cast<uint64_t>(static_cast<U>(b)));
     if (reduction == WEFT_PROD)
-      return static_cast<T>(static_cast<uint64_t>(static_cast<U>(a)) * static_cast<uint64_t>(static_cast<U>(b)));
+      return static_cast<T>(static_cast<uint64_t>(static_cast<U>(a)) *
+                            static_cast<uint64_t>(static_cast<U>(b)));
   }
   return apply(reduction, a, b);
 }

@@ -9,24 +9,23 @@
 namespace weft::emulation {
 namespace {
 
-constexpr std::array<std::pair<FrameType, const char*>, 17> kTypes{
-    {{FrameType::hello, "HELLO"},
-     {FrameType::comm_new, "COMM_NEW"},
-     {FrameType::comm_free, "COMM_FREE"},
-     {FrameType::coll, "COLL"},
-     {FrameType::send, "SEND"},
-     {FrameType::recv, "RECV"},
-     {FrameType::wait, "WAIT"},
-     {FrameType::test, "TEST"},
-     {FrameType::probe, "PROBE"},
-     {FrameType::compute, "COMPUTE"},
-     {FrameType::mark, "MARK"},
-     {FrameType::bye, "BYE"},
-     {FrameType::welcome, "WELCOME"},
-     {FrameType::done, "DONE"},
-     {FrameType::error, "ERROR"},
-     {FrameType::shutdown, "SHUTDOWN"},
-     {FrameType::comm, "COMM"}}};
+constexpr std::array<std::pair<FrameType, const char*>, 17> kTypes{{{FrameType::hello, "HELLO"},
+                                                                    {FrameType::comm_new, "COMM_NEW"},
+                                                                    {FrameType::comm_free, "COMM_FREE"},
+                                                                    {FrameType::coll, "COLL"},
+                                                                    {FrameType::send, "SEND"},
+                                                                    {FrameType::recv, "RECV"},
+                                                                    {FrameType::wait, "WAIT"},
+                                                                    {FrameType::test, "TEST"},
+                                                                    {FrameType::probe, "PROBE"},
+                                                                    {FrameType::compute, "COMPUTE"},
+                                                                    {FrameType::mark, "MARK"},
+                                                                    {FrameType::bye, "BYE"},
+                                                                    {FrameType::welcome, "WELCOME"},
+                                                                    {FrameType::done, "DONE"},
+                                                                    {FrameType::error, "ERROR"},
+                                                                    {FrameType::shutdown, "SHUTDOWN"},
+                                                                    {FrameType::comm, "COMM"}}};
 
 }  // namespace
 

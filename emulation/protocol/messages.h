@@ -103,8 +103,8 @@ struct Coll {
 
   template <typename F>
   void fields(F& f) {
-    f(comm)(sequence)(operation)(type)(element_bytes)(reduction)(root)(stream)(count)(counts)(receive_counts)(
-        send_offset)(receive_offset)(name);
+    f(comm)(sequence)(
+        operation)(type)(element_bytes)(reduction)(root)(stream)(count)(counts)(receive_counts)(send_offset)(receive_offset)(name);
   }
 };
 
@@ -212,11 +212,11 @@ struct Welcome {
   uint32_t version = kProtocolVersion;
   uint32_t clock = 0;
   uint32_t data = 0;
-  uint32_t compute = 0;      ///< ComputeKind
-  int64_t fixed = 0;         ///< ps between two calls
-  double scale = 1;          ///< of measured times
-  int64_t poll_cost = 0;     ///< ps
-  int64_t epoch = 0;         ///< wall clock: CLOCK_MONOTONIC of simulated time 0, ns
+  uint32_t compute = 0;   ///< ComputeKind
+  int64_t fixed = 0;      ///< ps between two calls
+  double scale = 1;       ///< of measured times
+  int64_t poll_cost = 0;  ///< ps
+  int64_t epoch = 0;      ///< wall clock: CLOCK_MONOTONIC of simulated time 0, ns
   uint64_t features = 0;
   uint32_t ranks_per_node = 1;
   std::string node_prefix;
@@ -224,8 +224,8 @@ struct Welcome {
 
   template <typename F>
   void fields(F& f) {
-    f(version)(clock)(data)(compute)(fixed)(scale)(poll_cost)(epoch)(features)(ranks_per_node)(node_prefix)(
-        table);
+    f(version)(clock)(
+        data)(compute)(fixed)(scale)(poll_cost)(epoch)(features)(ranks_per_node)(node_prefix)(table);
   }
 };
 

@@ -32,8 +32,8 @@ void write_all(int to, const std::string& text) {
   }
 }
 
-[[noreturn]] void become(const std::vector<std::string>& command, const Variables& variables, int out, int err,
-                         int failure, pid_t parent) {
+[[noreturn]] void become(const std::vector<std::string>& command, const Variables& variables, int out,
+                         int err, int failure, pid_t parent) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);
@@ -59,7 +59,8 @@ void write_all(int to, const std::string& text) {
 
 }  // namespace
 
-Process::Process(uint32_t rank, const std::vector<std::string>& command, const Variables& variables) : rank_(rank) {
+Process::Process(uint32_t rank, const std::vector<std::string>& command, const Variables& variables)
+    : rank_(rank) {
   int out[2], err[2], failure[2];
   if (::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
     throw UserError(ExitCode::internal, fmt::format("rank {}: pipe: {}", rank, std::strerror(errno)));
@@ -72,7 +73,8 @@ Process::Process(uint32_t rank, const std::vector<std::string>& command, const V
   ::close(failure[1]);
   out_ = out[0];
   err_ = err[0];
-  if (pid_ < 0) throw UserError(ExitCode::internal, fmt::format("rank {}: fork: {}", rank, std::strerror(error)));
+  if (pid_ < 0)
+    throw UserError(ExitCode::internal, fmt::format("rank {}: fork: {}", rank, std::strerror(error)));
   ::setpgid(pid_, pid_);
   int code = 0;
   const ssize_t got = ::read(failure[0], &code, sizeof code);
@@ -80,8 +82,8 @@ Process::Process(uint32_t rank, const std::vector<std::string>& command, const V
   if (got == sizeof code) {
     ::waitpid(pid_, &status_, 0);
     ended_ = true;
-    throw UserError(ExitCode::usage, fmt::format("the command after `--` cannot be started: {}: {}", command.front(),
-                                                 std::strerror(code)));
+    throw UserError(ExitCode::usage, fmt::format("the command after `--` cannot be started: {}: {}",
+                                                 command.front(), std::strerror(code)));
   }
   ::fcntl(out_, F_SETFL, O_NONBLOCK);
   ::fcntl(err_, F_SETFL, O_NONBLOCK);

@@ -26,7 +26,7 @@
 namespace weft::emulation {
 namespace {
 
-constexpr double kGrace = 1;          ///< s, for processes to end by themselves
+constexpr double kGrace = 1;             ///< s, for processes to end by themselves
 constexpr Picoseconds kSpin = 50000000;  ///< wall clock: the last 50 us are spun
 constexpr size_t kMostPeers = 65536;
 
@@ -48,24 +48,28 @@ struct Ended {
 };
 
 [[noreturn]] void no_socket(const std::string& what, const std::string& path) {
-  throw UserError(ExitCode::usage, fmt::format("the socket {} cannot be made: {}: {}; set TMPDIR to a folder of yours",
-                                               path, what, std::strerror(errno)));
+  throw UserError(ExitCode::usage,
+                  fmt::format("the socket {} cannot be made: {}: {}; set TMPDIR to a folder of yours", path,
+                              what, std::strerror(errno)));
 }
 
 }  // namespace
 
-Server::Server(const JobSettings& job, ServerSettings settings, std::function<void(const std::string&)> notify)
+Server::Server(const JobSettings& job, ServerSettings settings,
+               std::function<void(const std::string&)> notify)
     : job_settings_(job), settings_(std::move(settings)), notify_(std::move(notify)) {
   const char* temporary = std::getenv("TMPDIR");
-  folder_ = std::string(temporary != nullptr && *temporary != 0 ? temporary : "/tmp") + "/weft-emulate.XXXXXX";
+  folder_ =
+      std::string(temporary != nullptr && *temporary != 0 ? temporary : "/tmp") + "/weft-emulate.XXXXXX";
   if (::mkdtemp(folder_.data()) == nullptr) no_socket("mkdtemp", folder_);  // of mode 0700
   path_ = folder_ + "/socket";
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path_.size() >= sizeof address.sun_path) {
     ::rmdir(folder_.c_str());
-    throw UserError(ExitCode::usage, fmt::format("the path of the socket is too long: {}; set TMPDIR to a shorter one",
-                                                 path_));
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("the path of the socket is too long: {}; set TMPDIR to a shorter one", path_));
   }
   std::memcpy(address.sun_path, path_.c_str(), path_.size() + 1);
   listener_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -133,7 +137,8 @@ void Server::send(uint32_t rank, const std::vector<uint8_t>& bytes) {
 void Server::flush(Peer& peer) {
   size_t sent = 0;
   while (peer.fd >= 0 && sent < peer.out.size()) {
-    const ssize_t n = ::send(peer.fd, peer.out.data() + sent, peer.out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t n =
+        ::send(peer.fd, peer.out.data() + sent, peer.out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
     if (n <= 0) {
@@ -147,7 +152,8 @@ void Server::flush(Peer& peer) {
 }
 
 std::string Server::name_of(const Peer& peer) const {
-  return peer.rank >= 0 ? fmt::format("rank {}", peer.rank) : std::string("a process that has not said HELLO");
+  return peer.rank >= 0 ? fmt::format("rank {}", peer.rank)
+                        : std::string("a process that has not said HELLO");
 }
 
 void Server::accept_peer() {
@@ -156,8 +162,8 @@ void Server::accept_peer() {
     if (fd < 0) return;
     ucred credentials{};
     socklen_t size = sizeof credentials;
-    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0 || credentials.uid != ::geteuid() ||
-        peers_.size() >= kMostPeers) {
+    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0 ||
+        credentials.uid != ::geteuid() || peers_.size() >= kMostPeers) {
       notify_(fmt::format("weft: warning: a connection of user {} (process {}) was refused", credentials.uid,
                           credentials.pid));
       ::close(fd);
@@ -183,7 +189,8 @@ void Server::read_from(Peer& peer, Job& job) {
     const ssize_t got = ::recvmsg(peer.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    for (cmsghdr* head = CMSG_FIRSTHDR(&message); got >= 0 && head != nullptr; head = CMSG_NXTHDR(&message, head)) {
+    for (cmsghdr* head = CMSG_FIRSTHDR(&message); got >= 0 && head != nullptr;
+         head = CMSG_NXTHDR(&message, head)) {
       if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS) continue;
       for (size_t i = 0; i < (head->cmsg_len - CMSG_LEN(0)) / sizeof(int); ++i) {
         int file = -1;
@@ -206,8 +213,8 @@ void Server::read_from(Peer& peer, Job& job) {
   } catch (const ProtocolError& e) {
     std::vector<uint32_t> wrong;
     if (peer.rank >= 0) wrong.push_back(static_cast<uint32_t>(peer.rank));
-    const std::string text = fmt::format("{} broke the protocol weft-comm/{}: {}", name_of(peer), kProtocolVersion,
-                                         e.what());
+    const std::string text =
+        fmt::format("{} broke the protocol weft-comm/{}: {}", name_of(peer), kProtocolVersion, e.what());
     if (peer.rank < 0) {
       Error error;
       error.code = static_cast<int32_t>(ExitCode::stall);
@@ -232,9 +239,10 @@ void Server::greet(Peer& peer, const Frame& frame, Job& job) {
   const auto hello = read_message<Hello>(frame);
   if (hello.magic != kMagic) throw ProtocolError("HELLO does not begin with \"WEFT\"");
   if (hello.version_min > kProtocolVersion || hello.version_max < kProtocolVersion)
-    throw ProtocolError(fmt::format("rank {} speaks the versions {} to {} of weft-comm, and this Weft version {}; "
-                                    "install a libweft_comm of the same version",
-                                    hello.rank, hello.version_min, hello.version_max, kProtocolVersion));
+    throw ProtocolError(
+        fmt::format("rank {} speaks the versions {} to {} of weft-comm, and this Weft version {}; "
+                    "install a libweft_comm of the same version",
+                    hello.rank, hello.version_min, hello.version_max, kProtocolVersion));
   const std::vector<uint32_t>& real = job_settings_.real;
   if (!std::binary_search(real.begin(), real.end(), hello.rank))
     throw ProtocolError(fmt::format("it says that it is rank {}, which is not real (real: {})", hello.rank,
@@ -242,8 +250,8 @@ void Server::greet(Peer& peer, const Frame& frame, Job& job) {
   if (by_rank_.count(hello.rank) != 0)
     throw ProtocolError(fmt::format("a second process says that it is rank {}", hello.rank));
   if (hello.world != job_settings_.world)
-    throw ProtocolError(fmt::format("rank {} says that the job has {} ranks, and it has {}", hello.rank, hello.world,
-                                    job_settings_.world));
+    throw ProtocolError(fmt::format("rank {} says that the job has {} ranks, and it has {}", hello.rank,
+                                    hello.world, job_settings_.world));
   SharedView memory(std::exchange(peer.shared, -1));
   if (const char* const why = memory.refusal()) throw ProtocolError(why);
   peer.rank = hello.rank;
@@ -264,19 +272,23 @@ void Server::watch(Job& job) {
     const auto peer = by_rank_.find(rank);
     if (peer != by_rank_.end() && !peer->second->closed) read_from(*peer->second, job);
     if (process.status() != 0)
-      throw Ended{static_cast<ExitCode>(process.status()), {}, fmt::format("rank {} {}", rank, process.how())};
+      throw Ended{
+          static_cast<ExitCode>(process.status()), {}, fmt::format("rank {} {}", rank, process.how())};
     if (peer == by_rank_.end())
-      throw Ended{ExitCode::stall, {},
-                  fmt::format("rank {} {} and has never said HELLO: the program does not use libweft_comm, or a shim of "
-                              "Weft was not loaded (--shim)",
-                              rank, process.how())};
+      throw Ended{
+          ExitCode::stall,
+          {},
+          fmt::format(
+              "rank {} {} and has never said HELLO: the program does not use libweft_comm, or a shim of "
+              "Weft was not loaded (--shim)",
+              rank, process.how())};
   }
   for (const auto& peer : peers_) {
     if (!peer->closed || peer->rank < 0) continue;
     const auto rank = static_cast<uint32_t>(peer->rank);
     if (job.ended(rank)) continue;
-    const auto process = std::find_if(processes_.begin(), processes_.end(),
-                                      [&](const auto& p) { return p->rank() == rank; });
+    const auto process =
+        std::find_if(processes_.begin(), processes_.end(), [&](const auto& p) { return p->rank() == rank; });
     // Its exit status says more, if it is just ending.
     for (int wait = 0; wait < 50 && !(*process)->ended(); ++wait) ::usleep(2000);
     (*process)->forward_output();
@@ -293,11 +305,15 @@ void Server::check_limits() {
   const double now = seconds();
   for (const auto& peer : peers_)
     if (peer->rank < 0 && !peer->closed && now - peer->since > settings_.hello_limit)
-      throw Ended{ExitCode::stall, {},
-                  fmt::format("a process has connected and said no HELLO within {} s", settings_.hello_limit)};
+      throw Ended{
+          ExitCode::stall,
+          {},
+          fmt::format("a process has connected and said no HELLO within {} s", settings_.hello_limit)};
   const double since = static_cast<double>(wall_clock()) * 1e-12;
   if (settings_.time_limit > 0 && since > settings_.time_limit)
-    throw Ended{ExitCode::stall, {}, fmt::format("the time limit of {} s (--time-limit) is over", settings_.time_limit)};
+    throw Ended{ExitCode::stall,
+                {},
+                fmt::format("the time limit of {} s (--time-limit) is over", settings_.time_limit)};
 }
 
 /// Milliseconds for poll().
@@ -361,7 +377,8 @@ Outcome Server::run(Job& job) {
       }
       watch(job);
       check_limits();
-      if (job.ended() && std::all_of(told_end_.begin(), told_end_.end(), [](bool told) { return told; })) break;
+      if (job.ended() && std::all_of(told_end_.begin(), told_end_.end(), [](bool told) { return told; }))
+        break;
     }
   } catch (const Ended& e) {
     outcome.code = e.code;

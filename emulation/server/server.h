@@ -21,10 +21,10 @@ namespace weft::emulation {
 
 struct ServerSettings {
   std::vector<std::string> command;
-  Variables variables;         ///< of every process, beside those of the ranks
+  Variables variables;  ///< of every process, beside those of the ranks
   uint32_t ranks_per_node = 1;
-  double time_limit = 0;       ///< of the wall clock, s; 0: none
-  double hello_limit = 10;     ///< from connection to HELLO, s
+  double time_limit = 0;    ///< of the wall clock, s; 0: none
+  double hello_limit = 10;  ///< from connection to HELLO, s
 };
 
 /// How the job ended.

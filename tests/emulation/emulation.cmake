@@ -17,5 +17,5 @@ weft_add_sc_test(emulation_restricted
   LABELS unit)
 weft_add_test(emulation_protocol
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/protocol_test.cpp
-  LINKS weft::emulation
+  LINKS weft::weft_comm_static
   LABELS unit)

@@ -7,8 +7,8 @@
 
 #include <random>
 
-#include "emulation/protocol/elements.h"
 #include "emulation/client/weft_comm.h"
+#include "emulation/protocol/elements.h"
 #include "tests/emulation/read_frames.h"
 
 namespace weft::test {
@@ -56,9 +56,11 @@ TEST(Frames, AMillionBrokenOnesAreRefusedOrRead) {
   uint64_t read = 0;
   for (uint64_t frames = 0; frames < 1000000; frames += 12) {
     std::vector<uint8_t> bytes = good;
-    for (uint64_t i = random() % 6; i > 0; --i) bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
+    for (uint64_t i = random() % 6; i > 0; --i)
+      bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
     if (random() % 8 == 0) bytes.resize(random() % bytes.size());
-    if (random() % 8 == 0) bytes.insert(bytes.begin() + static_cast<long>(random() % bytes.size()), 8, uint8_t(random()));
+    if (random() % 8 == 0)
+      bytes.insert(bytes.begin() + static_cast<long>(random() % bytes.size()), 8, uint8_t(random()));
     read += read_frames(bytes.data(), bytes.size());
   }
   EXPECT_GT(read, 100000u);

@@ -40,24 +40,59 @@ inline uint64_t read_frames(const uint8_t* data, size_t size) {
       while (in.next(frame)) {
         try {
           switch (frame.head.type) {
-            case FrameType::hello: read_and_write<Hello>(frame); break;
-            case FrameType::comm_new: read_and_write<CommNew>(frame); break;
-            case FrameType::comm_free: read_and_write<CommFree>(frame); break;
-            case FrameType::coll: read_and_write<Coll>(frame); break;
-            case FrameType::send: read_and_write<Send>(frame); break;
-            case FrameType::recv: read_and_write<Recv>(frame); break;
-            case FrameType::wait: read_and_write<Wait>(frame); break;
-            case FrameType::test: read_and_write<Test>(frame); break;
-            case FrameType::probe: read_and_write<Probe>(frame); break;
-            case FrameType::compute: read_and_write<Compute>(frame); break;
-            case FrameType::mark: read_and_write<Mark>(frame); break;
-            case FrameType::bye: read_and_write<Bye>(frame); break;
-            case FrameType::welcome: read_and_write<Welcome>(frame); break;
-            case FrameType::done: read_and_write<Done>(frame); break;
-            case FrameType::error: read_and_write<Error>(frame); break;
-            case FrameType::shutdown: read_and_write<Shutdown>(frame); break;
-            case FrameType::comm: read_and_write<Comm>(frame); break;
-            default: continue;
+            case FrameType::hello:
+              read_and_write<Hello>(frame);
+              break;
+            case FrameType::comm_new:
+              read_and_write<CommNew>(frame);
+              break;
+            case FrameType::comm_free:
+              read_and_write<CommFree>(frame);
+              break;
+            case FrameType::coll:
+              read_and_write<Coll>(frame);
+              break;
+            case FrameType::send:
+              read_and_write<Send>(frame);
+              break;
+            case FrameType::recv:
+              read_and_write<Recv>(frame);
+              break;
+            case FrameType::wait:
+              read_and_write<Wait>(frame);
+              break;
+            case FrameType::test:
+              read_and_write<Test>(frame);
+              break;
+            case FrameType::probe:
+              read_and_write<Probe>(frame);
+              break;
+            case FrameType::compute:
+              read_and_write<Compute>(frame);
+              break;
+            case FrameType::mark:
+              read_and_write<Mark>(frame);
+              break;
+            case FrameType::bye:
+              read_and_write<Bye>(frame);
+              break;
+            case FrameType::welcome:
+              read_and_write<Welcome>(frame);
+              break;
+            case FrameType::done:
+              read_and_write<Done>(frame);
+              break;
+            case FrameType::error:
+              read_and_write<Error>(frame);
+              break;
+            case FrameType::shutdown:
+              read_and_write<Shutdown>(frame);
+              break;
+            case FrameType::comm:
+              read_and_write<Comm>(frame);
+              break;
+            default:
+              continue;
           }
           ++read;
         } catch (const ProtocolError&) {

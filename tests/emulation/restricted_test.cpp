@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// `environment.detail: restricted` against `full`: equal to the picosecond where all ranks do alike, within 1 %
-// otherwise.
+// `environment.detail: restricted` against `full`: equal to the picosecond where all ranks do alike, within 1
+// % otherwise.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <sstream>
 
@@ -41,17 +42,29 @@ class Draw {
 std::string machine(const std::string& notation, const std::string& fidelity, const std::string& extra,
                     uint32_t chunks) {
   return fmt::format(
-      "weft: 1\ntopology:\n  notation: {}\n  dimensions:\n    - {{bandwidth: 50 GB/s, latency: 500 ns, fidelity: {}}}\n"
+      "weft: 1\ntopology:\n  notation: {}\n  dimensions:\n    - {{bandwidth: 50 GB/s, latency: 500 ns, "
+      "fidelity: {}}}\n"
       "nmu: {{endpoint_delay: 10 ns}}\ncollectives: {{chunks: {}{}}}\n",
       notation, fidelity, chunks, extra);
 }
 
 /// A drawn job: several collectives, with or without stragglers.
 ScriptedJob draw_job(Draw& draw, bool stragglers, std::string& name) {
-  static const std::vector<std::string> kNotations{
-      "Ring(2)",   "Ring(5)",          "Ring(16)",           "Switch(4)",         "Switch(16)", "Switch(64)",
-      "Switch(6)", "FullyConnected(8)", "Ring(4)_Switch(4)", "Ring(4)_Ring(4)",   "FullyConnected(4)_Switch(8)",
-      "Ring(2)_FullyConnected(4)_Switch(4)", "Switch(8)_Switch(8)", "Switch(256)", "Ring(8)_Switch(32)"};
+  static const std::vector<std::string> kNotations{"Ring(2)",
+                                                   "Ring(5)",
+                                                   "Ring(16)",
+                                                   "Switch(4)",
+                                                   "Switch(16)",
+                                                   "Switch(64)",
+                                                   "Switch(6)",
+                                                   "FullyConnected(8)",
+                                                   "Ring(4)_Switch(4)",
+                                                   "Ring(4)_Ring(4)",
+                                                   "FullyConnected(4)_Switch(8)",
+                                                   "Ring(2)_FullyConnected(4)_Switch(4)",
+                                                   "Switch(8)_Switch(8)",
+                                                   "Switch(256)",
+                                                   "Ring(8)_Switch(32)"};
   static const std::vector<std::string> kAlgorithms{"", "ring", "direct", "halving_doubling"};
   static const std::vector<std::string> kFidelities{"analytical", "message"};
   ScriptedJob job;
@@ -102,6 +115,9 @@ double difference(const std::string& a, const std::string& b, const std::string&
 }
 
 void compare(uint64_t seed, int cases, bool stragglers, double most) {
+  // WEFT_EMULATION_CASES=5: five times as many.
+  const char* const more = std::getenv("WEFT_EMULATION_CASES");
+  if (more != nullptr) cases *= std::stoi(more);
   Draw draw(seed);
   double worst = 0;
   int within = 0;
@@ -113,16 +129,26 @@ void compare(uint64_t seed, int cases, bool stragglers, double most) {
     ASSERT_EQ(full.status, 0) << name << "\n" << full.text;
     ASSERT_EQ(restricted.status, 0) << name << "\n" << restricted.text;
     const double by = difference(restricted.text, full.text, name);
-    EXPECT_LE(by, most) << name << "\nfull       " << full.text << "\nrestricted " << restricted.text;
+    // Ranks that end at different times are no longer alike in the next collective.
+    const std::vector<double> ends = numbers(full.text);
+    const bool alike = std::all_of(ends.begin(), ends.end(), [&](double end) {
+      return std::count(ends.begin(), ends.end(), end) % static_cast<long>(job.real.size()) == 0;
+    });
+    EXPECT_LE(by, stragglers || alike ? most : 0.01)
+        << name << "\nfull       " << full.text << "\nrestricted " << restricted.text;
     within += by <= most ? 1 : 0;
     worst = std::max(worst, by);
   }
   std::printf("%d of %d cases within %g, worst %.4f %%\n", within, cases, most, worst * 100);
 }
 
-TEST(Restricted, EqualToThePicosecondWhereRanksDoAlike) { compare(1, 40, false, 0); }
+TEST(Restricted, EqualToThePicosecondWhereRanksDoAlike) {
+  compare(1, 40, false, 0);
+}
 
-TEST(Restricted, WithinOnePercentWithStragglers) { compare(2, 60, true, 0.01); }
+TEST(Restricted, WithinOnePercentWithStragglers) {
+  compare(2, 60, true, 0.01);
+}
 
 TEST(Restricted, ConcurrentCollectivesOfOneRankAreAsOfAllRanks) {
   for (const char* notation : {"Switch(16)", "Ring(4)_Switch(4)", "Ring(8)"}) {
@@ -139,9 +165,12 @@ TEST(Restricted, ConcurrentCollectivesOfOneRankAreAsOfAllRanks) {
       }
       const auto full = isolated([&] { return text_of(run_job(job, true)); });
       const auto restricted = isolated([&] { return text_of(run_job(job, false)); });
-      const auto folded = isolated([&] { return text_of(run_job(job, false, std::string(fidelity) == "analytical")); });
-      ASSERT_EQ(full.status + restricted.status + folded.status, 0) << full.text << restricted.text << folded.text;
-      EXPECT_LE(difference(restricted.text, full.text, notation), 0.01) << notation << fidelity << full.text << restricted.text;
+      const auto folded =
+          isolated([&] { return text_of(run_job(job, false, std::string(fidelity) == "analytical")); });
+      ASSERT_EQ(full.status + restricted.status + folded.status, 0)
+          << full.text << restricted.text << folded.text;
+      EXPECT_LE(difference(restricted.text, full.text, notation), 0.01)
+          << notation << fidelity << full.text << restricted.text;
       EXPECT_EQ(folded.text, restricted.text);
     }
   }
@@ -162,7 +191,9 @@ TEST(Restricted, MessagesAreAsInTheFullFabric) {
     const auto full = isolated([&] { return text_of(run_job(job, true)); });
     const auto restricted = isolated([&] { return text_of(run_job(job, false)); });
     ASSERT_EQ(full.status + restricted.status, 0) << full.text << restricted.text;
-    EXPECT_LE(difference(restricted.text, full.text, fidelity), 0.01) << fidelity << "\n" << full.text << "\n" << restricted.text;
+    EXPECT_LE(difference(restricted.text, full.text, fidelity), 0.01) << fidelity << "\n"
+                                                                      << full.text << "\n"
+                                                                      << restricted.text;
   }
 }
 

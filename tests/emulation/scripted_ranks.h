@@ -52,7 +52,8 @@ inline std::vector<Picoseconds> run_job(const ScriptedJob& job, bool full, bool 
   std::unique_ptr<emulation::IdleTimes> idle;
   std::unique_ptr<emulation::Fabric> fabric;
   if (full) {
-    fabric = std::make_unique<emulation::FullFabric>(*new Machine("job", *config, Machine::Options{}), advance);
+    fabric =
+        std::make_unique<emulation::FullFabric>(*new Machine("job", *config, Machine::Options{}), advance);
   } else {
     idle = std::make_unique<emulation::IdleTimes>(*config, job.real, folded, advance);
     fabric = std::make_unique<emulation::RestrictedFabric>(*config, classes, *idle);

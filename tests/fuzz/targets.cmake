@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The fuzz targets, and what each links; sources besides its own. A target is <name>_fuzz.cpp with its seeds in corpus/<name>.
 set(WEFT_FUZZ_TARGETS frames chakra groups yaml options graph routes custom tuner measured text goal flexflow)
-set(WEFT_FUZZ_LINKS_frames weft::emulation)
+set(WEFT_FUZZ_LINKS_frames weft::weft_comm_static)
 set(WEFT_FUZZ_LINKS_goal weft::workload)
 set(WEFT_FUZZ_LINKS_flexflow weft::workload)
 set(WEFT_FUZZ_LINKS_chakra weft::workload)
