@@ -281,9 +281,13 @@ void Job::finish_member(Instance& instance, uint32_t rank, const Finished& finis
     if (leader == world_rank || !own.has_data) return nullptr;
     return &own.data;
   };
+  const auto call_of = [&](uint32_t member) -> const Coll* {
+    const auto joined = instance.joined.find(classes_.representative(instance.comm->world_rank(member)));
+    return joined != instance.joined.end() ? &joined->second.call : nullptr;
+  };
   if (own.call.receive_offset != kNoBuffer) {
-    if (auto result =
-            collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution)) {
+    if (auto result = collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution,
+                                        call_of)) {
       request.data = std::move(*result);
       request.has_data = true;
     }
