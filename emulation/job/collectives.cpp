@@ -103,7 +103,12 @@ void Job::check_equal(const Instance& instance, uint32_t rank, const Coll& coll)
   const bool own_counts =
       coll.operation == WEFT_ALL_TO_ALL || coll.operation == WEFT_GATHER || coll.operation == WEFT_SCATTER;
   const bool lists = !coll.counts.empty() || !first.counts.empty();
-  if (what == nullptr && !(own_counts && lists) &&
+  // Whether there is a list only the root knows.
+  const uint32_t root =
+      has_root(coll.operation) ? instance.comm->world_rank(static_cast<uint32_t>(coll.root)) : ~0u;
+  const bool unknown = (coll.operation == WEFT_GATHER || coll.operation == WEFT_SCATTER) && rank != root &&
+                       instance.first_rank != root;
+  if (what == nullptr && !(own_counts && lists) && !unknown &&
       (coll.count != first.count || coll.counts != first.counts) &&
       plan_bytes(coll, instance.comm->size) != plan_bytes(first, instance.comm->size))
     what = "counts";
@@ -276,9 +281,13 @@ void Job::finish_member(Instance& instance, uint32_t rank, const Finished& finis
     if (leader == world_rank || !own.has_data) return nullptr;
     return &own.data;
   };
+  const auto call_of = [&](uint32_t member) -> const Coll* {
+    const auto joined = instance.joined.find(classes_.representative(instance.comm->world_rank(member)));
+    return joined != instance.joined.end() ? &joined->second.call : nullptr;
+  };
   if (own.call.receive_offset != kNoBuffer) {
-    if (auto result =
-            collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution)) {
+    if (auto result = collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution,
+                                        call_of)) {
       request.data = std::move(*result);
       request.has_data = true;
     }

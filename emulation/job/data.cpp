@@ -67,7 +67,7 @@ std::optional<Bytes> reduced(const Coll& call, uint32_t members, const Contribut
 }  // namespace
 
 std::optional<Bytes> collective_result(const Coll& call, uint32_t members, uint32_t me,
-                                       const ContributionOf& of) {
+                                       const ContributionOf& of, const CallOf& call_of) {
   const uint64_t eb = call.element_bytes;
   const auto root = static_cast<uint32_t>(call.root);
   Bytes out;
@@ -98,8 +98,9 @@ std::optional<Bytes> collective_result(const Coll& call, uint32_t members, uint3
       const Bytes* part = of(root);
       if (part == nullptr) return std::nullopt;
       // Only the root knows unequal counts; another rank gives its own.
-      if (!call.counts.empty())
-        append_part(out, *part, offset_of(call, me) * eb, count_of(call, me) * eb);
+      const Coll* const given = call_of(root);
+      if (given != nullptr && !given->counts.empty())
+        append_part(out, *part, offset_of(*given, me) * eb, count_of(*given, me) * eb);
       else
         append_part(out, *part, call.count * me * eb, call.count * eb);
       return out;
@@ -109,7 +110,9 @@ std::optional<Bytes> collective_result(const Coll& call, uint32_t members, uint3
         const Bytes* part = of(m);
         if (part == nullptr) return std::nullopt;
         const uint64_t count = call.receive_counts.empty() ? call.count : call.receive_counts[m];
-        append_part(out, *part, offset_of(call, me) * eb, count * eb);
+        // The sender's counts say where in its buffer this member's part is.
+        const Coll* const given = call_of(m);
+        append_part(out, *part, offset_of(given != nullptr ? *given : call, me) * eb, count * eb);
       }
       return out;
     default:

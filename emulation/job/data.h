@@ -18,9 +18,12 @@ namespace weft::emulation {
 /// What a member has contributed; null: nothing is known.
 using ContributionOf = std::function<const std::vector<uint8_t>*(uint32_t member)>;
 
+/// The call of a member, with the counts that it knows; null: nothing is known.
+using CallOf = std::function<const Coll*(uint32_t member)>;
+
 /// The bytes of member `me` of `members`; `call` is its own. Empty: they cannot be told.
 std::optional<std::vector<uint8_t>> collective_result(const Coll& call, uint32_t members, uint32_t me,
-                                                      const ContributionOf& of);
+                                                      const ContributionOf& of, const CallOf& call_of);
 
 /// Bytes that member `me` contributes.
 uint64_t contributed_bytes(const Coll& call, uint32_t members, uint32_t me);

@@ -3,6 +3,7 @@
 # Copyright the Weft authors
 """Installs Weft, builds examples/network_interface against the package, and compares what they print with closed forms."""
 
+import json
 import pathlib
 import sys
 
@@ -35,6 +36,20 @@ def ring_all_reduce(package, program, machine):
               f"ring_all_reduce {modes}: {code} {out}{err}")
 
 
+def trace_job(package, program, machine):
+    """Traces driven through the C interface take the time of `weft run`, to the picosecond."""
+    for parallel in (("--tp", 4, "--batch", 1), ("--tp", 2, "--dp", 2, "--batch", 4), ("--pp", 4, "--layers", 4, "--batch", 8),
+                     ("--tp", 2, "--pp", 2, "--layers", 4, "--batch", 4)):
+        name = "trace" + "_".join(str(p).strip("-") for p in parallel)
+        layers = () if "--layers" in parallel else ("--layers", 2)
+        command([package.weft, "generate", "llm", *parallel, *layers, "--hidden", 256, "--out", package.work / name])
+        trace, groups = package.work / name / "llm", package.work / name / "llm.groups.json"
+        command([package.weft, "run", machine, "--trace", trace, "--groups", groups, "--out", package.work / f"{name}_out"])
+        time = json.loads((package.work / f"{name}_out" / "summary.json").read_text())["time_ns"]
+        code, out, err = package.call(program, machine, trace, groups)
+        check(code == 0 and out == f"finished at {round(time * 1000)} ps\n", f"trace_job {parallel}: {code} {out}{err}, not {time} ns")
+
+
 def plain_c(package, source):
     """Without CMake: a C compiler and the installed header and library."""
     program = package.work / "plain"
@@ -51,6 +66,7 @@ def main():
     folder = package.build(source, package.work / "build" / "network_interface")
     ping_pong(package, folder / "ping_pong", source / "machine.yaml")
     ring_all_reduce(package, folder / "ring_all_reduce", source / "machine.yaml")
+    trace_job(package, folder / "trace_job", source / "machine.yaml")
     plain_c(package, source)
     finish()
 
