@@ -32,6 +32,8 @@ enum class NodeLinks : uint8_t {
   fully_connected,  ///< a bundle of links between each two (xGMI; NVLink without a switch)
   pcie              ///< through PCIe alone
 };
+/// GPUs of a node whose links are NodeLinks::cube_mesh.
+constexpr uint32_t kCubeMeshGpus = 8;
 const char* to_string(NodeLinks links);  ///< as the configuration writes it
 
 /// What a calibration fits; section `collectives.parameters`.

@@ -290,7 +290,8 @@ void add_emulate_command(CLI::App& app, Action& action) {
       "or "
       "functional (exact over real ranks)");
   add("--shim", o.shim, "SHIM",
-      "What stands between the program and Weft: auto (default; by the libraries that it is linked with), ompi, "
+      "What stands between the program and Weft: auto (default; by the libraries that it is linked with), "
+      "ompi, "
       "mpich, nccl or none");
   command->add_flag("--preload-children", o.preload_children, "What the program starts has the shim, too");
   add("--capture", o.capture, "DIR/NAME", "Write Chakra traces of all ranks, which `weft run` replays");

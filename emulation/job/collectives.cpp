@@ -142,8 +142,8 @@ void Job::begin_instance(Instance& instance) {
     request.root = comm.world_rank(static_cast<uint32_t>(instance.first.root));
   Fabric::Start start;
   start.priority = rules_.apply(request, instance.first.name, 0);
-  instance.injected = rules_.delays().next(
-      comm.id, {request.op, request.bytes, comm.group.name, instance.first.name, iteration_of(instance.first_rank)});
+  instance.injected = rules_.delays().next(comm.id, {request.op, request.bytes, comm.group.name,
+                                                     instance.first.name, iteration_of(instance.first_rank)});
   start.plan = plans_.plan(request);
   start.delay = instance.injected;
   instance.stream = fabric_.begin(start);
@@ -286,8 +286,8 @@ void Job::finish_member(Instance& instance, uint32_t rank, const Finished& finis
     return joined != instance.joined.end() ? &joined->second.call : nullptr;
   };
   if (own.call.receive_offset != kNoBuffer) {
-    if (auto result = collective_result(own.call, instance.comm->size, instance.comm->member(rank), contribution,
-                                        call_of)) {
+    if (auto result = collective_result(own.call, instance.comm->size, instance.comm->member(rank),
+                                        contribution, call_of)) {
       request.data = std::move(*result);
       request.has_data = true;
     }

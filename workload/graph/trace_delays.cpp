@@ -11,7 +11,7 @@
 namespace weft::graph {
 namespace {
 
-constexpr uint64_t kWindow = 1u << 20;  ///< bytes of a trace that are kept while it is read
+constexpr uint64_t kReadWindow = 1u << 20;  ///< bytes of a trace that are kept while it is read
 
 /// The ranks that are a group's first member, and their groups.
 std::map<uint32_t, std::vector<bool>> first_members(const trace::Groups& groups) {
@@ -35,7 +35,7 @@ TraceDelays trace_delays(const trace::JobTrace& traces, collectives::DelayRules&
     const trace::TraceIndex& index = traces.index(rank);
     // A file need not be in the order of ordinals.
     std::map<std::pair<trace::GroupId, uint32_t>, trace::NodeIndex> nodes;
-    trace::NodeCache cache = index.open_cache(kWindow);
+    trace::NodeCache cache = index.open_cache(kReadWindow);
     trace::Node node;
     for (trace::NodeIndex i = 0; i < index.size(); ++i) {
       if (index.type(i) != trace::NodeType::comm_coll) continue;

@@ -21,7 +21,6 @@ namespace {
                               machine.origin.empty() ? "machine" : machine.origin, key, why));
 }
 
-constexpr uint32_t kCubeMeshGpus = 8;
 constexpr uint64_t kBarrierBytes = 4;  // one element
 
 /// Throws UserError for what no machine of that library is.

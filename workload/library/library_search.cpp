@@ -13,7 +13,6 @@ constexpr double kRound = 1e-9;         // speeds are decimal fractions
 constexpr uint32_t kMostSearched = 32;  // MAXCHANNELS / 2
 constexpr double kDoubledFrom = 25;     // GB/s a channel
 constexpr double kWideFrom = 50;
-constexpr uint32_t kCubeMesh = 8;
 
 uint32_t whole(double channels) {
   return channels <= 0 ? 0 : static_cast<uint32_t>(std::floor(channels + kRound));

@@ -10,9 +10,8 @@
 namespace weft::library {
 namespace {
 
-constexpr uint32_t kCubeMesh = 8;
 /// Links between the GPUs of a DGX-1V.
-constexpr uint32_t kCubeMeshLinks[kCubeMesh][kCubeMesh] = {
+constexpr uint32_t kCubeMeshLinks[kCubeMeshGpus][kCubeMeshGpus] = {
     {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
     {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1}, {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}};
 
@@ -110,7 +109,7 @@ ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
     for (const uint32_t m : list) node_[m] = static_cast<uint32_t>(nodes_.size());
     nodes_.push_back(std::move(list));
   }
-  const bool mesh = machine.links == NodeLinks::cube_mesh && gpus_ == kCubeMesh;
+  const bool mesh = machine.links == NodeLinks::cube_mesh && gpus_ == kCubeMeshGpus;
   if (!mesh && machine.links != NodeLinks::fully_connected) return;
   load_.assign(size_t{gpus_} * gpus_, 0);
   for (uint32_t a = 0; a < gpus_; ++a)
