@@ -12,6 +12,8 @@
 #include <map>
 #include <numeric>
 #include <systemc>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "tlm_interconnect/packet/packet_network.h"
@@ -261,7 +263,8 @@ int compare_pfc(uint32_t pairs) {
   bench.latency = 600000;
   bench.cycle = bench.flit_time = ticks(1280);
   int status = 0;
-  for (const auto& [vcs, buffer] : {std::pair{1u, 4096u}, {1u, 1408u}, {4u, 4096u}, {4u, 1408u}}) {
+  for (const auto& [vcs, buffer] :
+       {std::pair{1u, 4096u}, std::pair{1u, 1408u}, std::pair{4u, 4096u}, std::pair{4u, 1408u}}) {
     bench.vcs = vcs;
     bench.buffer_flits = buffer;
     std::vector<double> per_hop[2];
