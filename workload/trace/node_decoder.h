@@ -6,7 +6,7 @@
 // Attributes read (any integer, real or bool kind; all others are ignored):
 //   stream              of a COMP node: nodes of one stream of a rank run one at a time, in place of compute
 //   slots is_cpu_op, num_ops, tensor_size, comm_type, comm_size, comm_src, comm_dst, comm_tag, comm_priority
-//   m, k, n             of a COMP node that is a matrix product m x k times k x n; delay: cycles of other work
+//   m, k, n             of a COMP node: a matrix product m x k times k x n; delay: cycles of other work
 //   involved_dim        list of bool or integers, or one bool
 //   pg_name             string, bytes or integer
 //   root, comm_root, root_rank   rank of a rooted collective
