@@ -191,6 +191,7 @@ Plot read_plot(const DocumentNode& node, const std::string& where) {
             {"y_label", text(plot.y_label)},
             {"y", [&](const auto& n, const auto& k) { plot.y = texts_of(n, k); }},
             {"runs", [&](const auto& n, const auto& k) { plot.runs = texts_of(n, k); }},
+            {"where", [&](const auto& n, const auto& k) { plot.where = named_of(n, k); }},
             {"log", [&](const auto& n, const auto& k) {
                for (const std::string& axis : texts_of(n, k)) {
                  if (axis != "x" && axis != "y")

@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // A figure or table of a paper as a file describes it: what to run, what to make of it, what the paper says.
-// docs/papers.md has the format.
+// docs/guide/papers.md has the format.
 
 #ifndef WEFT_SC_MAIN_PAPER_DEFINITION_H
 #define WEFT_SC_MAIN_PAPER_DEFINITION_H
@@ -62,6 +62,7 @@ struct Plot {
   std::string title, x, series, x_label, y_label;
   std::vector<std::string> y;     ///< columns; several are series of their own
   std::vector<std::string> runs;  ///< empty: all
+  Named where;                    ///< only points whose columns have these values
   bool log_x = false, log_y = false;
 };
 

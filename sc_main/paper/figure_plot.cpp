@@ -104,6 +104,8 @@ class Drawing {
     const std::string& run = figure_.runs[point.run].name;
     if (!plot_.runs.empty() && std::find(plot_.runs.begin(), plot_.runs.end(), run) == plot_.runs.end())
       return;
+    for (const auto& [column, value] : plot_.where)
+      if (cell_of(point, column) != value) return;
     const std::string x = plot_.x == "run" ? run : cell_of(point, plot_.x);
     if (x.empty()) return;
     for (const std::string& column : plot_.y) {

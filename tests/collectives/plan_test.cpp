@@ -94,6 +94,12 @@ TEST(Plan, EnhancedScattersOverTheFirstDimensionsOnly) {
   EXPECT_EQ(of(1, 0b1, CollectiveOp::all_reduce), "all_reduce0");
   // Only all-reduces differ.
   EXPECT_EQ(of(1, ~0u, CollectiveOp::all_to_all), "all_to_all0 all_to_all2 all_to_all3");
+  Config torus = machine({4, 2, 3, 2});
+  torus.collectives.order = CollectiveOrder::enhanced;
+  torus.collectives.scatter_dimensions = 2;
+  PlanBuilder plans(torus);
+  EXPECT_EQ(order(*plans.plan(ask(CollectiveOp::all_reduce, 1000, world))),
+            "reduce_scatter0 reduce_scatter1 all_reduce2 all_reduce3 all_gather1 all_gather0");
 }
 
 TEST(Plan, QueuesOfADimension) {

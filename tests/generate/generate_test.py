@@ -8,12 +8,16 @@
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+import weft  # noqa: E402
 
 WEFT = sys.argv[1]
 DATA = Path(os.environ.get("WEFT_DATA_DIR", sys.argv[2]))
@@ -129,6 +133,31 @@ class Generate(unittest.TestCase):
             self.assertAlmostEqual(bubble, (pp - 1) / (v * m), delta=0.03 * (pp - 1) / (v * m) + 0.004,
                                    msg=f"pp {pp}, m {m}, v {v}")
 
+    def test_backward_follows_its_forward(self):
+        # On every stage, for every microbatch and layer once each; and never more microbatches in flight than the
+        # schedule needs.
+        for pp, m, v in [(4, 8, 1), (2, 4, 2), (4, 8, 2), (3, 6, 4), (4, 4, 2)]:
+            self.llm(pp=pp, batch=m, microbatches=m, virtual_stages=v, layers=pp * v)
+            seen = []
+            for rank in range(pp):
+                at = {}
+                for position, node in enumerate(weft.Trace(self.path / f"llm/llm.{rank}.et")):
+                    match = re.match(r"mb(\d+)\.(forward|backward)\.layer(\d+)\.qkv(\.data_gradient)?$", node.name)
+                    if match:
+                        at[(int(match[1]), int(match[3]), match[2])] = position
+                layers = {layer for _, layer, _ in at}
+                self.assertEqual(layers, {c * pp + rank for c in range(v)})
+                for microbatch in range(m):
+                    for layer in layers:
+                        self.assertLess(at[(microbatch, layer, "forward")], at[(microbatch, layer, "backward")],
+                                        f"pp {pp}, m {m}, v {v}, rank {rank}")
+                order = sorted((p, 1 if way == "forward" else -1) for (_, _, way), p in at.items())
+                most = max(sum(step for _, step in order[:i + 1]) for i in range(len(order)))
+                warmup = pp - 1 - rank if v == 1 else 2 * (pp - 1 - rank) + (v - 1) * pp
+                self.assertEqual(most, min(warmup + 1, m * v))
+                seen.append(len(at))
+            self.assertEqual(seen, [2 * m * v] * pp)
+
     def test_bytes_are_the_tables(self):
         drawn = random.Random(5)
         for _ in range(14):
@@ -204,4 +233,4 @@ class Generate(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

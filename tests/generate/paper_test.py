@@ -28,7 +28,9 @@ runs:
               "1", --size, "${size}"]
     values: {ns: "results[0].time_ns", per_peer: "ns / (n - 1)"}
 derived: {ratio: "`gather[4, 2 KiB].ns` / `gather[2, 2 KiB].ns`"}
-plot: {kind: lines, x: size, series: n, y: ns}
+plot:
+  - {kind: lines, x: size, series: n, y: ns}
+  - {kind: bars, x: size, series: n, y: ns, where: {n: 4}}
 expect:
   - {name: ring of 4, status: given, value: "`gather[4, 1 KiB].ns`", is: "3 * 1024", tolerance: 0}
   - {name: ratio, status: claim, value: ratio, is: "3", tolerance: 0.01 %}
@@ -64,6 +66,9 @@ class Papers(unittest.TestCase):
                           ("4", "2 KiB", 6144, 2048)])
         picture = xml.dom.minidom.parse(str(self.path / "out/fig1.svg"))
         self.assertEqual(len(picture.getElementsByTagName("circle")), 4)
+        bars = xml.dom.minidom.parse(str(self.path / "out/fig1_2.svg"))
+        # The page, two bars, one entry of the legend.
+        self.assertEqual(len(bars.getElementsByTagName("rect")), 4)
         self.assertIn("prefers-color-scheme:dark", (self.path / "out/fig1.svg").read_text())
         page = (self.path / "page.md").read_text()
         self.assertIn("(out/fig1.svg)", page)

@@ -5,15 +5,18 @@
 //
 // Attributes read (any integer, real or bool kind; all others are ignored):
 //   stream              of a COMP node: nodes of one stream of a rank run one at a time, in place of compute
-//   slots is_cpu_op, num_ops, tensor_size, m, k, n, delay, comm_type, comm_size, comm_src, comm_dst,
-//   comm_tag, comm_priority involved_dim        list of bool or integers, or one bool pg_name string, bytes
-//   or integer root, comm_root, root_rank   rank of a rooted collective duration_ps         in place of
-//   duration_micros, exactly delay_ps            of METADATA: it lasts so long, without a slot comm_order of
-//   a collective: system, lifo, fifo or highest (docs/guide/text_workloads.md) iteration           of the
-//   training loop, a whole number tensor_loc          of MEM_LOAD / MEM_STORE: 0 local, 1 remote, 2 host, 3
-//   nvme, or the word as a string is_remote           of such a node without tensor_loc: 0 local, anything
-//   else remote memory in_switch           of such a node in remote memory: gather_load, scatter_store
-//   (docs/memory_pool.md)
+//   slots is_cpu_op, num_ops, tensor_size, comm_type, comm_size, comm_src, comm_dst, comm_tag, comm_priority
+//   m, k, n             of a COMP node: a matrix product m x k times k x n; delay: cycles of other work
+//   involved_dim        list of bool or integers, or one bool
+//   pg_name             string, bytes or integer
+//   root, comm_root, root_rank   rank of a rooted collective
+//   duration_ps         in place of duration_micros, exactly
+//   delay_ps            of METADATA: it lasts so long, without a slot
+//   comm_order          of a collective: system, lifo, fifo or highest (docs/guide/text_workloads.md)
+//   iteration           of the training loop, a whole number
+//   tensor_loc          of MEM_LOAD / MEM_STORE: 0 local, 1 remote, 2 host, 3 nvme, or the word as a string
+//   is_remote           of such a node without tensor_loc: 0 local, anything else remote memory
+//   in_switch           of such a node in remote memory: gather_load, scatter_store (docs/memory_pool.md)
 //
 // A collective without comm_type, and a CPU-side send or receive with neither peer nor size, is what
 // PyTorch's profiler records around the real one: a wrapper, which takes no time.
