@@ -3,7 +3,7 @@
 # Copyright the Weft authors
 """How far programs of communication libraries are from the closed forms without contention.
 
-    bench/library_fidelity.py [WEFT] [--fidelity message] [--limit 2] [--machines NAME..] [--markdown]
+    bench/library_fidelity.py [WEFT] [--fidelity message] [--limit 2] [--machines NAME..] [--own] [--markdown]
 
 Runs every machine of configs/machines that has a library at `analytical` and at another fidelity: all operations with
 the library's own choice, and all_reduce, all_gather, reduce_scatter and broadcast with every algorithm and protocol
@@ -21,7 +21,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SIZES = "1 KiB:1 GiB:x4"
+SIZES = "1 KiB:1 GiB:x8"
 OPERATIONS = ["all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce", "all_to_all"]
 FORCED = [("ring", "ll"), ("ring", "ll128"), ("ring", "simple"), ("tree", "ll"), ("tree", "ll128"), ("tree", "simple")]
 FORCED_OPERATIONS = {"allreduce": "all_reduce", "allgather": "all_gather", "reducescatter": "reduce_scatter",
@@ -52,6 +52,7 @@ def main():
     parser.add_argument("--fidelity", default="message")
     parser.add_argument("--limit", type=float, default=2.0)
     parser.add_argument("--machines", nargs="*")
+    parser.add_argument("--own", action="store_true", help="the library's own choices only")
     parser.add_argument("--markdown", action="store_true")
     options = parser.parse_args()
     worst = 0.0
@@ -63,9 +64,10 @@ def main():
             if not re.search(r"library: *(nccl|rccl)", machine.read_text()):
                 continue
             cases = [("own choice", operation, None) for operation in OPERATIONS]
-            for algorithm, protocol in FORCED:
+            for algorithm, protocol in [] if options.own else FORCED:
                 path = pathlib.Path(folder) / f"{algorithm}_{protocol}.csv"
-                path.write_text("".join(f"{name},-1,-1,{algorithm},{protocol},-1,-1,-1\n" for name in FORCED_OPERATIONS))
+                lines = [f"{name},-1,-1,{algorithm},{protocol},-1,-1,-1\n" for name in FORCED_OPERATIONS]
+                path.write_text("".join(lines))
                 cases += [(f"{algorithm} {protocol}", operation, path) for operation in FORCED_OPERATIONS.values()
                           if algorithm == "ring" or operation == "all_reduce"]
             for what, operation, path in cases:

@@ -19,7 +19,7 @@ Picoseconds now() {
 }
 
 Picoseconds picoseconds(double us) {
-  const double ps = std::round(us * 1e6);
+  const double ps = std::ceil(us * 1e6);
   if (!(ps < static_cast<double>(kNever))) time_overflow();
   return ps <= 0 ? 0 : static_cast<Picoseconds>(ps);
 }
@@ -55,9 +55,9 @@ LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& conf
       causes_(causes),
       complete_calls_("complete", InstantPart::starts, [this] { settled(); }),
       end_("end"),
+      unit_of_(std::move(unit)),
       advance_("advance", InstantPart::starts, [this] { advance(); }),
-      due_("due"),
-      unit_of_(std::move(unit)) {
+      due_("due") {
   SC_HAS_PROCESS(LibraryRuns);
   SC_METHOD(finish);
   sensitive << end_;

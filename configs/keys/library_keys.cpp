@@ -39,7 +39,7 @@ constexpr KeyRow kLibraryKeys[] = {
      in_library_if_set<&Library::kind>,
      "The communication library that plans collectives (docs/libraries.md). Algorithm, protocol, channels "
      "and chunks of each call are then the library's, and the keys of algorithms, chunks and order are not "
-     "used. For machines whose dimensions are all at `analytical` fidelity."},
+     "used. At `analytical` fidelity calls take closed forms, at others they send messages."},
     {"library_version", Type::text, kOptional, at_least(1), in_library_if_set<&Library::version>,
      "Version of the library, for example `2.27`. Default: the newest that the tables have."},
     {"gpu", Type::text, kOptional, at_least(1), in_library_if_set<&Library::gpu>,

@@ -84,7 +84,8 @@ void tell_library_plan(const library::LibraryPlan& plan, Picoseconds time, Colle
   row.channels = plan.channels;
   row.chunks = static_cast<uint32_t>(std::min<uint64_t>(plan.loops, ~0u));
   row.phases.clear();
-  row.lower_bound = std::min(row.lower_bound, time);
+  // A program's parts are rounded to picoseconds one by one.
+  row.lower_bound = std::min(row.lower_bound, time == 0 ? 0 : time - 1);
 }
 
 void CollectiveBook::record(const collectives::CollectiveDone& done, CollectiveRow& row) {

@@ -15,12 +15,15 @@ constexpr uint32_t kCubeMeshLinks[kCubeMeshGpus][kCubeMeshGpus] = {
     {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
     {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1}, {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}};
 
-/// Looks for a cycle through all places whose links carry no more than `level` rings a link.
+constexpr uint32_t kAny = ~0u;
+
+/// Looks for a cycle through all places whose links carry no more than `level` rings a link. `last`: a path
+/// that ends there instead; kAny: a cycle.
 class CycleSearch {
  public:
   CycleSearch(const std::vector<uint32_t>& places, uint32_t width, const std::vector<uint32_t>& capacity,
-              const std::vector<uint32_t>& load, uint32_t level)
-      : places_(places), width_(width), capacity_(capacity), load_(load), level_(level) {}
+              const std::vector<uint32_t>& load, uint32_t level, uint32_t last)
+      : places_(places), width_(width), capacity_(capacity), load_(load), level_(level), last_(last) {}
 
   bool run() {
     passed_.assign(width_, false);
@@ -48,7 +51,7 @@ class CycleSearch {
   }
   bool extend() {
     const uint32_t from = path_.back();
-    if (path_.size() == places_.size()) return free(from, path_.front());
+    if (path_.size() == places_.size()) return last_ == kAny ? free(from, path_.front()) : from == last_;
     if (++tries_ > kMostTries) return false;
     std::vector<uint32_t> next;
     for (const uint32_t place : places_)
@@ -69,6 +72,7 @@ class CycleSearch {
   const std::vector<uint32_t>& capacity_;
   const std::vector<uint32_t>& load_;
   uint32_t level_;
+  uint32_t last_;
   std::vector<bool> passed_;
   std::vector<uint32_t> path_;
   uint32_t tries_ = 0;
@@ -132,19 +136,30 @@ std::vector<uint32_t> ChannelOrders::cycle(uint32_t channel) {
   return places;
 }
 
+/// Of several nodes: the GPU from which a channel that enters at `first` leaves, beside the same NIC if GPUs
+/// share one, so that all NICs have equally many.
+uint32_t ChannelOrders::exit(uint32_t first) const {
+  if (nodes_.size() < 2) return kAny;
+  const uint32_t shared = std::max(1u, gpus_ / std::max(1u, std::min(machine_.nics_per_node, gpus_)));
+  const uint32_t last =
+      shared > 1 ? first / shared * shared + (first % shared + 1) % shared : (first + gpus_ - 1) % gpus_;
+  return last < gpus_ && last != first && used_[last] ? last : kAny;
+}
+
 std::vector<uint32_t> ChannelOrders::balanced_cycle(uint32_t first) {
   constexpr uint32_t kMostLevels = 256;
   std::vector<uint32_t> places;
   for (uint32_t i = 0; i < gpus_; ++i)
     if (used_[(first + i) % gpus_]) places.push_back((first + i) % gpus_);
   if (places.size() < 2) return places;
+  const uint32_t last = exit(first);
   for (uint32_t level = 1; level <= kMostLevels; ++level) {
-    CycleSearch search(places, gpus_, capacity_, load_, level);
+    CycleSearch search(places, gpus_, capacity_, load_, level, last);
     if (!search.run()) continue;
     places = search.path();
     break;
   }
-  for (size_t i = 0; i < places.size(); ++i)
+  for (size_t i = 0; i + (last == kAny ? 0 : 1) < places.size(); ++i)
     ++load_[size_t{places[i]} * gpus_ + places[(i + 1) % places.size()]];
   return places;
 }

@@ -52,6 +52,7 @@ class ChannelOrders {
 
  private:
   uint32_t entry(uint32_t channel) const;
+  uint32_t exit(uint32_t first) const;
   /// The places of a node (0 .. gpus_per_node - 1) as the channel passes them, from its entry on.
   std::vector<uint32_t> cycle(uint32_t channel);
   std::vector<uint32_t> balanced_cycle(uint32_t first);

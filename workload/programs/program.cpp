@@ -9,7 +9,7 @@ namespace weft::library {
 namespace {
 
 Picoseconds in_picoseconds(double us) {
-  const double ps = std::round(us * 1e6);
+  const double ps = std::ceil(us * 1e6);
   if (!(ps < static_cast<double>(kNever))) time_overflow();
   return ps <= 0 ? 0 : static_cast<Picoseconds>(ps);
 }
