@@ -68,10 +68,11 @@ function(weft_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${WEFT_UNITY} UNITY_BUILD_BATCH_SIZE 12)
 endfunction()
 
-# weft_add_room(NAME SOURCES ... LINKS ... [ALONE ...]): one static library per top-level folder. LINKS are PUBLIC, so what
-# a room may include is exactly what it links. It is installed and exported as weft::NAME. ALONE: weft_compile_together.
+# weft_add_room(NAME SOURCES ... LINKS ... [ALONE ...] [WITHOUT ...]): one static library per top-level folder. LINKS are
+# PUBLIC, so what a room may include is exactly what it links. It is installed and exported as weft::NAME. ALONE:
+# weft_compile_together. WITHOUT: folders whose headers are not installed.
 function(weft_add_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;ALONE;WITHOUT" ${ARGN})
   add_library(weft_${name} STATIC ${ARG_SOURCES})
   add_library(weft::${name} ALIAS weft_${name})
   target_include_directories(weft_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/weft>)
@@ -92,8 +93,12 @@ function(weft_add_room name)
   endif()
   if(WEFT_INSTALL)
     install(TARGETS weft_${name} EXPORT weftTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    set(without "")
+    foreach(folder IN LISTS ARG_WITHOUT)
+      list(APPEND without PATTERN ${folder} EXCLUDE)
+    endforeach()
     install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft/${name}
-      FILES_MATCHING PATTERN "*.h")
+      FILES_MATCHING PATTERN "*.h" ${without})
   endif()
 endfunction()
 
