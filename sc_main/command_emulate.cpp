@@ -154,6 +154,9 @@ void check_config(const Config& config, const MemoryRoom& room) {
   if (!config.jobs.empty()) not_with("`jobs`", "remove them");
   if (config.environment->detail != "full" && config.environment->skew != 0)
     not_with("`environment.skew` at `environment.detail: restricted`", "use `detail: full`");
+  if (config.environment->delay == "table" &&
+      (config.environment->detail == "full" || config.environment->delay_table.empty()))
+    not_with("`environment.delay: table`", "set `delay_table`, and `detail: restricted`");
   if (!folds(config)) room.check(config, machine_memory(config, config.npus(), 0, false));
 }
 
@@ -197,6 +200,8 @@ class Emulation {
       return;
     }
     idle_ = std::make_unique<emulation::IdleTimes>(config_, settings_.real, folds(config_), run);
+    if (config_.environment->delay == "table")
+      idle_->use(std::make_unique<emulation::DelayTable>(config_.environment->delay_table));
     fabric_ = std::make_unique<emulation::RestrictedFabric>(config_, classes, *idle_);
   }
   const Machine& machine() const { return idle_ != nullptr ? idle_->machine() : *machine_; }

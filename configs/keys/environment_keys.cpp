@@ -30,6 +30,12 @@ constexpr KeyRow kEnvironmentKeys[] = {
               "every rank has its NMU in the fabric, and emulated ranks send all their messages: the "
               "reference"}}),
      in_environment<&EnvironmentConfig::detail>, "How much of the emulated ranks is simulated."},
+    {"delay", Type::choice, "model",
+     one_of({{"model", "the configured machine's"},
+             {"table", "those of `delay_table`: the steps of a collective keep their share of its time"}}),
+     in_environment<&EnvironmentConfig::delay>, "Whose times collectives with emulated ranks take."},
+    {"delay_table", Type::path, kOptional, kAny, in_environment<&EnvironmentConfig::delay_table>,
+     "CSV file with lines `operation,algorithm,group_size,bytes,time_us`. Between sizes Weft interpolates."},
     {"skew", Type::time, "0 ns", up_to("1000 s"), in_environment<&EnvironmentConfig::skew>,
      "By how much emulated ranks join a collective later than the real rank that they follow: the largest "
      "value of `uniform`, the mean of `exponential`. Drawn for each rank and collective with `run.seed`."},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "workload/collectives/traffic_estimate.h"
@@ -86,6 +87,20 @@ void IdleTimes::end(const collectives::CollectivePlan& plan, OperationTimes& tim
       });
 }
 
+void IdleTimes::scale(const collectives::CollectivePlan& plan, OperationTimes& times) const {
+  if (table_ == nullptr) return;
+  const double factor = factor_.at(&plan);
+  const auto scaled = [&](int64_t& at) {
+    if (at != kBefore) at = std::llround(static_cast<double>(at) * factor);
+  };
+  for (auto& rank : times) {
+    for (auto& phase : rank.second.phases) {
+      scaled(phase.second.begin);
+      for (RankTimes::Arrival& arrival : phase.second.arrivals) scaled(arrival.at);
+    }
+  }
+}
+
 /// What happens in this time, its last instant included.
 void IdleTimes::run_for(Picoseconds time) {
   const Picoseconds until = sc_core::sc_time_stamp().value() + time;
@@ -122,7 +137,7 @@ const OperationTimes* IdleTimes::exactly(const std::shared_ptr<const collectives
   together(plan);  // keeps the plan
   const auto [cheap, fresh] = cheap_.emplace(plan.get(), false);
   if (fresh) cheap->second = collectives::estimate_traffic(config_, *plan).messages <= kCheapMessages;
-  if (!cheap->second) return nullptr;
+  if (!cheap->second || table_ != nullptr) return nullptr;
   std::vector<Picoseconds> offsets;
   for (const Joins& join : joins) offsets.push_back(join.offset);
   const auto known = exact_.find({plan.get(), offsets});
@@ -151,6 +166,12 @@ const OperationTimes& IdleTimes::together(const std::shared_ptr<const collective
       folded_ ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
   OperationTimes times = run(plan, {}, members, 0);
   length_[plan.get()] = sc_core::sc_time_stamp().value() - origin_;
+  if (table_ != nullptr) {
+    const auto idle = static_cast<double>(std::max<Picoseconds>(1, done_ - origin_));
+    const collectives::CollectiveRequest& request = plan->request();
+    factor_[plan.get()] = static_cast<double>(table_->time(request.op, plan->members(), request.bytes)) / idle;
+    scale(*plan, times);
+  }
   if (folded_)
     for (auto& rank : times) rank.second = times.at(real_.front());
   return times_of_[{plan.get(), kTogether}] = std::move(times);
@@ -167,6 +188,7 @@ const OperationTimes& IdleTimes::after(const std::shared_ptr<const collectives::
     if (!std::binary_search(late.begin(), late.end(), rank)) first.push_back(rank);
   if (first.empty()) return base;
   OperationTimes times = run(plan, first, late, 2 * length_.at(plan.get()) + 1000000);
+  scale(*plan, times);
   return times_of_[{plan.get(), name}] = std::move(times);
 }
 
@@ -187,6 +209,7 @@ const MessageTimes& IdleTimes::message(uint32_t source, uint32_t destination, ui
 
 void IdleTimes::collective_done(NpuId, const collectives::CollectiveDone&) {
   if (left_ > 0) --left_;
+  done_ = sc_core::sc_time_stamp().value();
 }
 
 void IdleTimes::message_injected(NpuId, NpuId, const MessageId&) {

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulation/environment/delay_table.h"
 #include "emulation/environment/full_fabric.h"
 #include "insight/activity_listener.h"
 #include "insight/causal_log.h"
@@ -61,6 +62,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   /// for all ranks (analytical fidelity). `config` outlives it.
   IdleTimes(const Config& config, const std::vector<uint32_t>& real, bool folded, AdvanceKernel advance);
   ~IdleTimes() override;
+  /// Collectives take as long as the table says; their messages keep their share of it. Before the first one.
+  void use(std::unique_ptr<DelayTable> table) { table_ = std::move(table); }
 
   const Machine& machine() const { return *machine_; }
   bool folded() const { return folded_; }
@@ -88,6 +91,7 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   void begin(const collectives::CollectivePlan& plan, OperationTimes& times);
   void end(const collectives::CollectivePlan& plan, OperationTimes& times);
   void run_for(Picoseconds time);
+  void scale(const collectives::CollectivePlan& plan, OperationTimes& times) const;
   void drain(bool rescue = true);
   void check(const collectives::CollectivePlan& plan) const;
 
@@ -120,6 +124,7 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   Picoseconds origin_ = 0;  ///< join of the late group
   bool joined_ = false;
   uint32_t left_ = 0;
+  Picoseconds done_ = 0;  ///< last member
   MessageTimes message_;
   // Kept; the plan's address stays its own while it is kept here:
   std::map<std::pair<const void*, uint64_t>, OperationTimes> times_of_;
@@ -127,6 +132,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   std::map<const void*, Picoseconds> length_;
   std::map<std::pair<const void*, std::vector<Picoseconds>>, OperationTimes> exact_;  ///< the latest ones
   std::map<const void*, bool> cheap_;
+  std::unique_ptr<DelayTable> table_;
+  std::map<const void*, double> factor_;  ///< of the table's time to the machine's
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, MessageTimes> messages_;
 };
 

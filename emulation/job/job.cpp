@@ -279,6 +279,7 @@ bool Job::try_wake(uint32_t rank) {
 }
 
 void Job::wake_ranks() {
+  if (!failure_.empty()) throw JobError({failed_rank_}, failure_);
   for (auto& entry : ranks_) try_wake(entry.first);
 }
 

@@ -223,6 +223,8 @@ class Job final : private FabricListener {
   std::map<uint32_t, Rank> ranks_;
   bool told_ = false;  ///< the fabric has told something
   Picoseconds now_ = 0;
+  std::string failure_;  ///< of a message, found while the fabric ran
+  uint32_t failed_rank_ = 0;
 
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Instance>>
       instances_;  ///< (communicator, sequence)

@@ -207,11 +207,13 @@ void Job::match(uint32_t rank, uint32_t number, const Posted& posted) {
   finished.network =
       static_cast<int64_t>(message.completion.split.serialise + message.completion.split.latency);
   finished.reduce = static_cast<int64_t>(message.completion.split.endpoint);
-  if (message.bytes > posted.room)
-    throw JobError(
-        {rank}, fmt::format("rank {} receives at most {} B from rank {} (tag {}, communicator {}), and the "
+  // Not thrown through the kernel, which may have called: wake_ranks() does.
+  if (message.bytes > posted.room && failure_.empty()) {
+    failed_rank_ = rank;
+    failure_ = fmt::format("rank {} receives at most {} B from rank {} (tag {}, communicator {}), and the "
                             "message has {} B",
-                            rank, posted.room, finished.source, message.tag, comm.id, message.bytes));
+                            rank, posted.room, finished.source, message.tag, comm.id, message.bytes);
+  }
   if (message.has_data) {
     request.data = std::move(message.data);
     request.has_data = true;
