@@ -30,7 +30,8 @@ const CollectiveOp* find_operation(const std::string& name) {
 
 DelayTable::DelayTable(const std::string& path) : path_(path) {
   std::ifstream in(path);
-  if (!in) throw UserError(ExitCode::usage, fmt::format("`environment.delay_table`: {} cannot be read", path));
+  if (!in)
+    throw UserError(ExitCode::usage, fmt::format("`environment.delay_table`: {} cannot be read", path));
   std::string line;
   for (unsigned number = 1; std::getline(in, line); ++number) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
@@ -48,10 +49,12 @@ DelayTable::DelayTable(const std::string& path) : path_(path) {
       bytes = std::strtoull(fields[3].c_str(), &rest[1], 10);
       us = std::strtod(fields[4].c_str(), &rest[2]);
     }
-    if (op == nullptr || *rest[0] != 0 || *rest[1] != 0 || *rest[2] != 0 || members < 2 || !(us > 0) || us > 1e12)
-      throw UserError(ExitCode::usage, fmt::format("{}:{}: a line must be `operation,algorithm,group_size,bytes,time_us`, "
-                                                   "as `all_reduce,ring,8,1048576,92.5`",
-                                                   path, number));
+    if (op == nullptr || *rest[0] != 0 || *rest[1] != 0 || *rest[2] != 0 || members < 2 || !(us > 0) ||
+        us > 1e12)
+      throw UserError(ExitCode::usage,
+                      fmt::format("{}:{}: a line must be `operation,algorithm,group_size,bytes,time_us`, "
+                                  "as `all_reduce,ring,8,1048576,92.5`",
+                                  path, number));
     times_[{*op, static_cast<uint32_t>(members)}][bytes] = us * 1e6;
   }
 }
@@ -59,13 +62,14 @@ DelayTable::DelayTable(const std::string& path) : path_(path) {
 Picoseconds DelayTable::time(CollectiveOp op, uint32_t members, uint64_t bytes) const {
   const auto found = times_.find({op, members});
   if (found == times_.end())
-    throw UserError(ExitCode::usage, fmt::format("{}: there is no line for {} of {} ranks; add one", path_, to_string(op),
-                                                 members));
+    throw UserError(ExitCode::usage, fmt::format("{}: there is no line for {} of {} ranks; add one", path_,
+                                                 to_string(op), members));
   const std::map<uint64_t, double>& sizes = found->second;
   const auto above = sizes.lower_bound(bytes);
   if (above == sizes.end()) {
     const auto& [size, time] = *sizes.rbegin();
-    return static_cast<Picoseconds>(size == 0 ? time : time * static_cast<double>(bytes) / static_cast<double>(size));
+    return static_cast<Picoseconds>(
+        size == 0 ? time : time * static_cast<double>(bytes) / static_cast<double>(size));
   }
   if (above->first == bytes || above == sizes.begin()) return static_cast<Picoseconds>(above->second);
   const auto below = std::prev(above);

@@ -169,7 +169,8 @@ const OperationTimes& IdleTimes::together(const std::shared_ptr<const collective
   if (table_ != nullptr) {
     const auto idle = static_cast<double>(std::max<Picoseconds>(1, done_ - origin_));
     const collectives::CollectiveRequest& request = plan->request();
-    factor_[plan.get()] = static_cast<double>(table_->time(request.op, plan->members(), request.bytes)) / idle;
+    factor_[plan.get()] =
+        static_cast<double>(table_->time(request.op, plan->members(), request.bytes)) / idle;
     scale(*plan, times);
   }
   if (folded_)

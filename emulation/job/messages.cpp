@@ -210,9 +210,10 @@ void Job::match(uint32_t rank, uint32_t number, const Posted& posted) {
   // Not thrown through the kernel, which may have called: wake_ranks() does.
   if (message.bytes > posted.room && failure_.empty()) {
     failed_rank_ = rank;
-    failure_ = fmt::format("rank {} receives at most {} B from rank {} (tag {}, communicator {}), and the "
-                            "message has {} B",
-                            rank, posted.room, finished.source, message.tag, comm.id, message.bytes);
+    failure_ = fmt::format(
+        "rank {} receives at most {} B from rank {} (tag {}, communicator {}), and the "
+        "message has {} B",
+        rank, posted.room, finished.source, message.tag, comm.id, message.bytes);
   }
   if (message.has_data) {
     request.data = std::move(message.data);
