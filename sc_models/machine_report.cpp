@@ -157,8 +157,8 @@ void Machine::for_each_switch_link_as(const std::function<uint32_t(uint32_t)>& b
   };
   for (const LinkPlace place : kLinkPlaces) {
     for (const Component* component : components_) {
-      if (place != LinkPlace::nmus && place != LinkPlace::hosts && component->link_place() == place &&
-          !folded(component))
+      if (place != LinkPlace::nmus && (place != LinkPlace::hosts || !folded_) &&
+          component->link_place() == place && !folded(component))
         component->for_each_link(visit);
     }
   }

@@ -63,7 +63,7 @@ TEST(Usage, BadUsageIsStatus2AndNamesTheHelp) {
            {{"run", kRing8, "--set", "a=1", "b=2"}, {"b=2", "--set of its own"}},
            {{"run", kRing8, "--set", "npu.peak"}, {"npu.peak", "KEY=VALUE"}},
            {{"generate"}, {"weft generate --help", "a command is missing", "llm"}},
-           {{"foo"}, {"no command `weft foo`", "run, collective", "weft --help"}},
+           {{"foo"}, {"no command `weft foo`", "run, emulate", "weft --help"}},
            {{"colective", "--topology", "Ring(4)"},
             {"no command `weft colective`", "did you mean `collective`?"}},
            {{"trace", "inf"}, {"no command `weft trace inf`", "did you mean `info`?"}},
