@@ -67,7 +67,8 @@ class Emulation(unittest.TestCase):
         self.error = done.stderr
         summary = done.stdout[done.stdout.index("{\n"):] if "{\n" in done.stdout else "{}"
         self.summary = json.loads(summary)
-        self.calls = list(csv.DictReader((out / "calls.csv").open())) if (out / "calls.csv").exists() else []
+        calls = out / "calls.csv"
+        self.calls = list(csv.DictReader(calls.read_text().splitlines())) if calls.exists() else []
         return self.times()
 
     def times(self):
@@ -175,8 +176,12 @@ class Emulation(unittest.TestCase):
         machine = self.machine("Ring(4)_Switch(4)")
         self.emulate(machine, "0,4", "0:comm:0,1,2,3", "4:comm:4,5,6,7", "on:1", "coll:all_reduce:4096", "size:4")
         self.emulate(machine, "0,4", "split:/4:%16", "on:1", "size:4", "coll:all_reduce:4096")
+        # Three grids have rank 0 first in one part and rank 5 second in another one; a rule says which it is.
+        self.emulate(machine, "0,5", "split:%4:/4", "on:1", "size:4", "coll:all_reduce:4096", code=4)
+        self.assertIn("3 regular grids fit", self.error)
         self.emulate(machine, "0,5", "split:%4:/4", "on:1", "size:4", "coll:all_reduce:4096",
-                     options=["--set", "environment.detail=full"])
+                     options=["--set", "environment.detail=full", "--set",
+                              "environment.communicators=[{call: 1, stride: 4, count: 4}]"])
         self.emulate(machine, "0,4", "unique:4:%4:/4", "on:1", "size:4", "coll:all_reduce:4096")
         self.emulate(machine, "0", "cart:4,4", "on:1", "size:16", "sendrecv:4:1:1000")
         rule = self.machine("Ring(4)_Switch(4)", more="environment: {communicators: [{call: 1, stride: 4, count: 4}]}")

@@ -51,13 +51,15 @@ Machine with_dimension(const Machine& machine, size_t at, const Dimension& dimen
   return out;
 }
 
-// round_robin and themis number the dimensions, so that one more changes their choice.
+// round_robin and themis number the dimensions, so that one more changes their choice, and enhanced counts
+// its scatter_dimensions.
 Case draw_ones(Random& random) {
   MachineLimits machine;
   machine.npus = 24;
   machine.fidelities = {"analytical", "analytical", "message", "message"};
   Case c = draw_collective_on(random, machine, {});
-  if (c.machine.get("collectives.order", "") == "round_robin") c.machine.keys.erase("collectives.order");
+  const std::string order = c.machine.get("collectives.order", "");
+  if (order == "round_robin" || order == "enhanced") c.machine.keys.erase("collectives.order");
   c.choices["at"] = random.below(c.machine.dimensions.size() + 1);
   c.choices["kind"] = random.below(4);
   return c;
