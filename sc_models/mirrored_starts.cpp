@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "configs/blueprint/carrier.h"
+
 namespace weft {
 
 MirroredStarts::MirroredStarts(Machine& machine) : machine_(machine) {
@@ -15,6 +17,12 @@ MirroredStarts::MirroredStarts(Machine& machine) : machine_(machine) {
 
 MirroredStarts::~MirroredStarts() {
   machine_.on_starts({});
+}
+
+bool MirroredStarts::fit(const Config& config) {
+  return std::all_of(config.dimensions.begin(), config.dimensions.end(), [](const DimensionConfig& d) {
+    return d.size <= 1 || carrier_of(d) == Carrier::direct;
+  });
 }
 
 bool MirroredStarts::hold(uint32_t rank, trace::NodeIndex node, const CollectiveStart& start) {

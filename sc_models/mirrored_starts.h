@@ -30,6 +30,9 @@ inline uint64_t part_key(uint32_t rank, uint32_t collective) {
 
 class MirroredStarts {
  public:
+  /// Mirrors stand in analytical dimensions only: the machine has no others.
+  static bool fit(const Config& config);
+
   /// The machine has no other such object while this one lives.
   explicit MirroredStarts(Machine& machine);
   ~MirroredStarts();

@@ -53,7 +53,8 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
     if (!folding_.built(r)) continue;
     feeders_[r] = traces_.feeder(r);
     npu(r).load(*feeders_[r], *this, ranks_, &layers_);
-    if (mirrored_ == nullptr && ranks_.whole() && folding_.of(r) == nullptr && folding_.along_dimensions(r))
+    if (mirrored_ == nullptr && MirroredStarts::fit(config_) && ranks_.whole() && folding_.of(r) == nullptr &&
+        folding_.along_dimensions(r))
       mirrored_ = std::make_unique<MirroredStarts>(machine_);
   }
   if (config_.run.footprint != "off") follow_tensors();

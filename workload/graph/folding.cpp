@@ -25,8 +25,6 @@ std::string folding_refusal(const Config& config) {
     if (dimension.size <= 1 || carrier_of(dimension) == Carrier::direct) continue;
     if (carrier_of(dimension) != Carrier::crossbars)
       return fmt::format("dimension {} is not analytical, and no Switch at message fidelity", d);
-    if (dimension.switching != Switching::cut_through)
-      return fmt::format("the switches of dimension {} store messages before they forward them", d);
     if (dimension.implementation != kDefaultSwitchModel)
       return fmt::format("the switches of dimension {} are of a model of their own", d);
     if (collectives::uses_unit(config, static_cast<uint32_t>(d)))
