@@ -60,6 +60,7 @@ NOT_RUN = [
     (r"ctest ", "runs the tests"),
     (r"WEFT_TRAFFIC_NETWORKS=", "takes minutes; ctest runs it with fewer networks"),
     (r"weft trace convert --from (pytorch|flexflow) ", "needs files of other programs; tests/convert runs it"),
+    (r"weft (generate llm --tp 8 --dp 64 --pp 8|run machine.yaml --trace (ranks|cls)/llm)", "4,096 ranks, for a table"),
     (r"weft run machine.yaml --trace traces/host", "needs what the command above makes"),
     (r"weft .*\ballreduce\.goal\b", "needs a GOAL program; tests/goal runs it"),
     (r"weft .*--set plugins=\$PWD/build/", "needs the examples' plugins; tests/plugins builds and runs them"),
