@@ -207,12 +207,48 @@ void expect_same(const NvmeConfig& a, const NvmeConfig& b) {
   EXPECT_EQ(order, b.order);
 }
 
+void expect_same(const EnvironmentConfig& a, const EnvironmentConfig& b) {
+  const auto& [real, classes, detail, delay, delay_table, delay_plugin, communicators, peers, skew,
+               skew_distribution, poll_cost] = a;
+  EXPECT_EQ(real, b.real);
+  EXPECT_EQ(detail, b.detail);
+  EXPECT_EQ(delay, b.delay);
+  EXPECT_EQ(delay_table, b.delay_table);
+  EXPECT_EQ(delay_plugin, b.delay_plugin);
+  EXPECT_EQ(skew, b.skew);
+  EXPECT_EQ(skew_distribution, b.skew_distribution);
+  EXPECT_EQ(poll_cost, b.poll_cost);
+  ASSERT_EQ(classes.size(), b.classes.size());
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const auto& [of, ranks, origin] = classes[i];
+    EXPECT_EQ(of, b.classes[i].real);
+    EXPECT_EQ(ranks, b.classes[i].ranks);
+  }
+  ASSERT_EQ(communicators.size(), b.communicators.size());
+  for (size_t i = 0; i < communicators.size(); ++i) {
+    const auto& [call, stride, count, origin] = communicators[i];
+    EXPECT_EQ(call, b.communicators[i].call);
+    EXPECT_EQ(stride, b.communicators[i].stride);
+    EXPECT_EQ(count, b.communicators[i].count);
+  }
+  ASSERT_EQ(peers.size(), b.peers.size());
+  for (size_t i = 0; i < peers.size(); ++i) {
+    const auto& [rank, tag, when, peer_delay, origin] = peers[i];
+    EXPECT_EQ(rank, b.peers[i].rank);
+    EXPECT_EQ(tag, b.peers[i].tag);
+    EXPECT_EQ(when, b.peers[i].when);
+    EXPECT_EQ(peer_delay, b.peers[i].delay);
+  }
+}
+
 // Every field of every struct: a new field does not compile here until it is compared.
 void expect_same(const Config& a, const Config& b) {
   {
     const auto& [file, plugins, notation, dimensions, npu, hbm, remote, pool, host, nvme, nmu, packets,
                  collectives, workload, jobs, run, output, loggp, logical, physical, graph, levels,
-                 fidelity_rules, mapping, implementations, expect] = a;
+                 fidelity_rules, mapping, implementations, environment, expect] = a;
+    ASSERT_EQ(environment.has_value(), b.environment.has_value());
+    if (environment) expect_same(*environment, *b.environment);
     ASSERT_EQ(loggp.has_value(), b.loggp.has_value());
     if (loggp) expect_same(*loggp, *b.loggp);
     ASSERT_EQ(expect.size(), b.expect.size());
@@ -446,9 +482,14 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(algorithms, b.collectives.algorithms);
     ASSERT_EQ(rules.size(), b.collectives.rules.size());
     for (size_t r = 0; r < rules.size(); ++r) {
-      const auto& [group, name, operation, own_algorithms, own_order, own_chunks, priority, origin] =
-          rules[r];
+      const auto& [group, name, operation, min_bytes, max_bytes, iteration, occurrence, own_algorithms,
+                   own_order, own_chunks, priority, delay, origin] = rules[r];
       const CollectiveRule& o = b.collectives.rules[r];
+      EXPECT_EQ(min_bytes, o.min_bytes);
+      EXPECT_EQ(max_bytes, o.max_bytes);
+      EXPECT_EQ(iteration, o.iteration);
+      EXPECT_EQ(occurrence, o.occurrence);
+      EXPECT_EQ(delay, o.delay);
       EXPECT_EQ(group, o.group);
       EXPECT_EQ(name, o.name);
       EXPECT_EQ(operation, o.operation);
