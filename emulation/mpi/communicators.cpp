@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "groups.h"
-#include "mpi_shim.h"
+#include "emulation/mpi/groups.h"
+#include "emulation/mpi/mpi_shim.h"
 
 namespace weft::mpi {
 namespace {

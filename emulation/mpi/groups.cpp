@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 
-#include "groups.h"
+#include "emulation/mpi/groups.h"
 
 #include <algorithm>
 #include <map>

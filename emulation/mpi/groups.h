@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "mpi_shim.h"
+#include "emulation/mpi/mpi_shim.h"
 
 namespace weft::mpi {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "mpi_shim.h"
+#include "emulation/mpi/mpi_shim.h"
 
 namespace weft::mpi {
 namespace {

@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "mpi_shim.h"
+#include "emulation/mpi/mpi_shim.h"
 
 namespace weft::mpi {
 namespace {

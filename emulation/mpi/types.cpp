@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "mpi_shim.h"
+#include "emulation/mpi/mpi_shim.h"
 
 namespace weft::mpi {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "nccl_shim.h"
+#include "emulation/nccl/nccl_shim.h"
 
 namespace weft::nccl {
 namespace {

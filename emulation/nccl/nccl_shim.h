@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "nccl_types.h"
+#include "emulation/nccl/nccl_types.h"
 #include "weft_comm.h"
 
 #define WEFT_NCCL extern "C" __attribute__((visibility("default")))

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "nccl_shim.h"
+#include "emulation/nccl/nccl_shim.h"
 
 namespace weft::nccl {
 namespace {

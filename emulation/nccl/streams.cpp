@@ -12,7 +12,7 @@
 #include <mutex>
 #include <utility>
 
-#include "nccl_shim.h"
+#include "emulation/nccl/nccl_shim.h"
 
 namespace weft::nccl {
 namespace {

@@ -100,6 +100,7 @@ TEST(Keys, EachKeyOfTheConfigurationHasAFieldOfItsOwn) {
   config.host_memory.emplace();
   config.nvme.emplace();
   config.loggp.emplace();
+  config.environment.emplace();
   check_fields(config);
 }
 

@@ -28,78 +28,77 @@ void read_and_write(const emulation::Frame& frame) {
 
 /// How many messages could be read.
 inline uint64_t read_frames(const uint8_t* data, size_t size) {
-  using namespace emulation;
-  FrameBuffer in;
+  emulation::FrameBuffer in;
   uint64_t read = 0;
   try {
     for (size_t at = 0; at < size;) {
       const size_t piece = std::min<size_t>(size - at, 1 + at % 97);
       in.append(data + at, piece);
       at += piece;
-      Frame frame;
+      emulation::Frame frame;
       while (in.next(frame)) {
         try {
           switch (frame.head.type) {
-            case FrameType::hello:
-              read_and_write<Hello>(frame);
+            case emulation::FrameType::hello:
+              read_and_write<emulation::Hello>(frame);
               break;
-            case FrameType::comm_new:
-              read_and_write<CommNew>(frame);
+            case emulation::FrameType::comm_new:
+              read_and_write<emulation::CommNew>(frame);
               break;
-            case FrameType::comm_free:
-              read_and_write<CommFree>(frame);
+            case emulation::FrameType::comm_free:
+              read_and_write<emulation::CommFree>(frame);
               break;
-            case FrameType::coll:
-              read_and_write<Coll>(frame);
+            case emulation::FrameType::coll:
+              read_and_write<emulation::Coll>(frame);
               break;
-            case FrameType::send:
-              read_and_write<Send>(frame);
+            case emulation::FrameType::send:
+              read_and_write<emulation::Send>(frame);
               break;
-            case FrameType::recv:
-              read_and_write<Recv>(frame);
+            case emulation::FrameType::recv:
+              read_and_write<emulation::Recv>(frame);
               break;
-            case FrameType::wait:
-              read_and_write<Wait>(frame);
+            case emulation::FrameType::wait:
+              read_and_write<emulation::Wait>(frame);
               break;
-            case FrameType::test:
-              read_and_write<Test>(frame);
+            case emulation::FrameType::test:
+              read_and_write<emulation::Test>(frame);
               break;
-            case FrameType::probe:
-              read_and_write<Probe>(frame);
+            case emulation::FrameType::probe:
+              read_and_write<emulation::Probe>(frame);
               break;
-            case FrameType::compute:
-              read_and_write<Compute>(frame);
+            case emulation::FrameType::compute:
+              read_and_write<emulation::Compute>(frame);
               break;
-            case FrameType::mark:
-              read_and_write<Mark>(frame);
+            case emulation::FrameType::mark:
+              read_and_write<emulation::Mark>(frame);
               break;
-            case FrameType::bye:
-              read_and_write<Bye>(frame);
+            case emulation::FrameType::bye:
+              read_and_write<emulation::Bye>(frame);
               break;
-            case FrameType::welcome:
-              read_and_write<Welcome>(frame);
+            case emulation::FrameType::welcome:
+              read_and_write<emulation::Welcome>(frame);
               break;
-            case FrameType::done:
-              read_and_write<Done>(frame);
+            case emulation::FrameType::done:
+              read_and_write<emulation::Done>(frame);
               break;
-            case FrameType::error:
-              read_and_write<Error>(frame);
+            case emulation::FrameType::error:
+              read_and_write<emulation::Error>(frame);
               break;
-            case FrameType::shutdown:
-              read_and_write<Shutdown>(frame);
+            case emulation::FrameType::shutdown:
+              read_and_write<emulation::Shutdown>(frame);
               break;
-            case FrameType::comm:
-              read_and_write<Comm>(frame);
+            case emulation::FrameType::comm:
+              read_and_write<emulation::Comm>(frame);
               break;
             default:
               continue;
           }
           ++read;
-        } catch (const ProtocolError&) {
+        } catch (const emulation::ProtocolError&) {
         }
       }
     }
-  } catch (const ProtocolError&) {
+  } catch (const emulation::ProtocolError&) {
   }
   return read;
 }
