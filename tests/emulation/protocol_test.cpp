@@ -60,7 +60,7 @@ TEST(Frames, AMillionBrokenOnesAreRefusedOrRead) {
       bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
     if (random() % 8 == 0) bytes.resize(random() % bytes.size());
     if (random() % 8 == 0)
-      bytes.insert(bytes.begin() + static_cast<long>(random() % bytes.size()), 8, uint8_t(random()));
+      bytes.insert(bytes.begin() + static_cast<long>(random() % (bytes.size() + 1)), 8, uint8_t(random()));
     read += read_frames(bytes.data(), bytes.size());
   }
   EXPECT_GT(read, 100000u);
