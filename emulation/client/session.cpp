@@ -348,15 +348,21 @@ weft_request Session::coll(const weft_coll_args& args) {
   return request;
 }
 
+weft_request Session::with_nobody(BufferUse& use) {
+  use.local = true;
+  uses_[next_request_] = use;
+  return next_request_++;
+}
+
+bool Session::moves(const void* buffer, uint64_t bytes) const {
+  return buffer != nullptr && bytes != 0 && welcome_.data != WEFT_DATA_DUMMY && memory_->descriptor() >= 0;
+}
+
 weft_request Session::send(weft_comm comm, int peer, int tag, const void* buffer, uint64_t bytes,
                            uint32_t mode, const char* name) {
   const CommView& view = known_comm(comm);
   BufferUse use;
-  if (peer == WEFT_NOBODY) {
-    use.local = true;
-    uses_[next_request_] = use;
-    return next_request_++;
-  }
+  if (peer == WEFT_NOBODY) return with_nobody(use);
   if (peer < 0 || static_cast<uint32_t>(peer) >= view.count)
     throw CallError(WEFT_ERROR_ARGUMENT, "send: the communicator has no member " + std::to_string(peer));
   if (tag < 0) throw CallError(WEFT_ERROR_ARGUMENT, "send: the tag is negative");
@@ -368,8 +374,7 @@ weft_request Session::send(weft_comm comm, int peer, int tag, const void* buffer
   message.mode = mode;
   message.bytes = bytes;
   message.name = text_of(name);
-  if (buffer != nullptr && bytes != 0 && welcome_.data != WEFT_DATA_DUMMY && memory_->descriptor() >= 0)
-    message.offset = use.send_offset = share(buffer, bytes);
+  if (moves(buffer, bytes)) message.offset = use.send_offset = share(buffer, bytes);
   const uint64_t request = tell(message);
   uses_[request] = use;
   time_.leave();
@@ -382,11 +387,7 @@ weft_request Session::recv(weft_comm comm, int peer, int tag, void* buffer, uint
   BufferUse use;
   use.receive = buffer;
   use.room = bytes;
-  if (peer == WEFT_NOBODY) {
-    use.local = true;
-    uses_[next_request_] = use;
-    return next_request_++;
-  }
+  if (peer == WEFT_NOBODY) return with_nobody(use);
   if (peer != WEFT_ANY_SOURCE && (peer < 0 || static_cast<uint32_t>(peer) >= view.count))
     throw CallError(WEFT_ERROR_ARGUMENT, "recv: the communicator has no member " + std::to_string(peer));
   if (tag < 0 && tag != WEFT_ANY_TAG) throw CallError(WEFT_ERROR_ARGUMENT, "recv: the tag is negative");
@@ -397,8 +398,7 @@ weft_request Session::recv(weft_comm comm, int peer, int tag, void* buffer, uint
   message.tag = tag;
   message.bytes = bytes;
   message.name = text_of(name);
-  if (buffer != nullptr && bytes != 0 && welcome_.data != WEFT_DATA_DUMMY && memory_->descriptor() >= 0)
-    message.offset = use.receive_offset = share(nullptr, bytes);
+  if (moves(buffer, bytes)) message.offset = use.receive_offset = share(nullptr, bytes);
   const uint64_t request = tell(message);
   uses_[request] = use;
   time_.leave();

@@ -116,6 +116,10 @@ class Session {
   [[noreturn]] void end(int code, const std::string& text);
   void take(const Finished& finished);
   uint64_t share(const void* data, uint64_t bytes);
+  /// The data of the buffer travel with the message.
+  bool moves(const void* buffer, uint64_t bytes) const;
+  /// A message to or from WEFT_NOBODY: it is over at once.
+  weft_request with_nobody(BufferUse& use);
 
   weft_options options_;
   std::string socket_, version_;
