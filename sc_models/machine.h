@@ -51,9 +51,9 @@ class Machine : public sc_core::sc_module {
     bool footprint = false;                  ///< with a signal for the bytes that tensors take
     insight::CausalLog* causes = nullptr;    ///< where modules tell what caused what; null: nowhere
     BoundaryListener* boundaries = nullptr;  ///< who records what crosses boundaries; null: nobody
-    /// Ranks that stand for others which do alike: what they send in symmetric collectives
-    /// (CollectivePlan::asymmetry) comes back to them from mirrors. On `analytical` dimensions, and on Switch
-    /// dimensions at `message` fidelity. Empty: every rank is built.
+    /// Each of these ranks stands for others that make the same calls at the same times. Mirrors hand back to
+    /// it what it sends in symmetric collectives (CollectivePlan::asymmetry). On `analytical` dimensions, and
+    /// on Switch dimensions at `message` fidelity. Empty: every rank is built.
     std::vector<uint32_t> mirrored;
     /// .. and what they send each other.
     std::vector<graph::Folding::Image> images;

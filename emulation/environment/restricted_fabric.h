@@ -2,9 +2,9 @@
 // Copyright the Weft authors
 //
 // Only the real ranks are simulated (`environment.detail: restricted`): each has its collective engine, with
-// its queues and chunks. What the emulated ranks send to it comes at the times that IdleTimes tells. Where a
-// real rank begins a phase later than on an idle machine, because other collectives had its dimension, the
-// emulated ranks, which do alike, are as late.
+// its queues and chunks. What the emulated ranks send to it comes at the times that IdleTimes tells. Other
+// collectives may use a real rank's dimension, so that it begins a phase later than on an idle machine. The
+// emulated ranks run the same collectives. They begin that phase as much later.
 
 #ifndef WEFT_EMULATION_ENVIRONMENT_RESTRICTED_FABRIC_H
 #define WEFT_EMULATION_ENVIRONMENT_RESTRICTED_FABRIC_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// `environment.detail: restricted` against `full`: equal to the picosecond where all ranks do alike, within 1
-// % otherwise.
+// `environment.detail: restricted` against `full`: equal to the picosecond where all ranks make the same
+// calls at the same times, within 1 % otherwise.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
