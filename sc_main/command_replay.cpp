@@ -15,6 +15,8 @@
 #include "configs/stop.h"
 #include "configs/units.h"
 #include "cosim/record/block_recorder.h"
+#include "cosim/record/memory_replay.h"
+#include "cosim/record/nmu_replay.h"
 #include "cosim/record/router_replay.h"
 #include "cosim/record/switch_replay.h"
 #include "sc_main/console.h"
@@ -55,9 +57,22 @@ cosim::BlockReplay* make_bench(const ReplayCommand& options, const cosim::Record
   };
   if (kind == "switch") return new cosim::SwitchReplay("replay", recording, make(&make_switch), how);
   if (kind == "router") return new cosim::RouterReplay("replay", recording, make(&make_router), how);
-  throw UserError(ExitCode::usage, fmt::format("the recording is of the {} '{}', and switches and routers "
-                                               "are replayed; record one of these",
-                                               kind, recording.header.block));
+  if (kind == "nmu") {
+    const auto make_one = [&options](const char* name, NpuId rank, const NmuContext& context) {
+      return make_nmu(options.implementation, "--implementation", name, rank, context);
+    };
+    return new cosim::NmuReplay("replay", recording, make_one, how);
+  }
+  if (kind == "memory") {
+    const cosim::MemoryReplay::Make none;
+    return new cosim::MemoryReplay(
+        "replay", recording, options.implementation == kDefaultMemoryModel ? none : make(&make_memory), how);
+  }
+  throw UserError(
+      ExitCode::usage,
+      fmt::format("the recording is of a {}, '{}', which this program does not replay; it replays "
+                  "switches, routers, NMUs and memories",
+                  kind, recording.header.block));
 }
 
 ExitCode replay(const ReplayCommand& options) {
@@ -94,8 +109,9 @@ ExitCode replay(const ReplayCommand& options) {
       options.implementation, grouped(bench->driven()), bench->unit(), grouped(report.agreed()),
       grouped(bench->expected()),
       report.faults() == 0 ? "" : fmt::format(", {} faults on its pins", grouped(report.faults()))));
-  if (report.first() == nullptr) return ExitCode::done;
-  print("first difference " + cosim::describe(*report.first()) + "\n");
+  if (report.first() == nullptr && report.told().empty()) return ExitCode::done;
+  if (report.first() != nullptr) print("first difference " + cosim::describe(*report.first()) + "\n");
+  for (const std::string& line : report.told()) print(line + "\n");
   if (report.differences() > 1) print(fmt::format("{} differences in all\n", grouped(report.differences())));
   const std::string stalled = bench->stall_text();
   if (!stalled.empty()) note("weft: " + stalled);
@@ -128,7 +144,9 @@ void add_replay_command(CLI::App& app, Action& action) {
       "  weft run machine.yaml --record switch0_1 --out out\n"
       "  weft replay out/switch0_1.rec --plugin my_switch.so --implementation rtl:my_switch\n"
       "  weft replay out/switch0_1.rec --implementation crossbar --tolerance \"10 ns\"\n"
-      "  weft replay out/packet0_0.router5.rec --plugin my_router.so --implementation rtl:my_router");
+      "  weft replay out/packet0_0.router5.rec --plugin my_router.so --implementation rtl:my_router\n"
+      "  weft replay out/nmu3.rec --plugin my_nmu.so --implementation rtl:my_nmu\n"
+      "  weft replay out/hbm3.rec --implementation auto");
   command->callback([options, &action] { action = [options] { return replay(*options); }; });
 }
 

@@ -28,7 +28,7 @@ RtlNmu::RtlNmu(sc_core::sc_module_name module_name, NpuId npu, const NmuContext&
       clock_("clock", read_clock(parameters, defaults)),
       elements_(context.data == nullptr ? nullptr
                                         : std::make_unique<PayloadElements>(context.data->payloads())),
-      feed_("feed") {
+      feed_("segments_due") {
   for (const DimensionConfig& d : context.config.fabric_dimensions())
     if (d.size > 1 && (carrier_of(d) == Carrier::direct || carrier_of(d) == Carrier::packets))
       throw UserError(

@@ -23,8 +23,8 @@ TlmMemory::TlmMemory(sc_core::sc_module_name module_name, const MemoryContext& c
   if (options.capacity != 0 && (wanted == 0 || wanted > options.capacity))
     throw UserError(
         ExitCode::usage,
-        fmt::format("{}: the target has {} B, and the configuration wants {}; set its capacity "
-                    "(`hbm.capacity`) to no more",
+        fmt::format("{}: the target has {} B, and the configuration wants {}; set its capacity to no "
+                    "more (`hbm.capacity`; `capacity` of `memory.pool`, `memory.host` or `memory.nvme`)",
                     name(), options.capacity, wanted == 0 ? "any number" : std::to_string(wanted)));
 }
 

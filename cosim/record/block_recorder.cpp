@@ -60,6 +60,11 @@ BlockRecorder::BlockRecorder(const std::string& block, std::string file, const C
   header_.block = block_name(block);
   header_.program = std::move(program);
   header_.digest = configuration_digest(config);
+  Config machine = config;
+  machine.output = OutputConfig();
+  machine.plugins.clear();
+  machine.implementations.clear();
+  header_.configuration = effective_yaml(machine);
 }
 
 BlockRecorder::~BlockRecorder() = default;
@@ -132,8 +137,32 @@ fabric::FlitWatch BlockRecorder::watch_packets(const JoinedLink& link) {
   };
 }
 
+fabric::CrossingWatch BlockRecorder::watch_messages(const BlockEnd& nmu) {
+  if (nmu.block != header_.block) return {};
+  header_.kind = kind_of(nmu.kind);
+  header_.level = "message";
+  const auto port = static_cast<uint32_t>(header_.ports.size());
+  header_.ports.push_back({nmu.block, kOwnSide});
+  return [this, port](bool forward, const fabric::Crossing& crossing) { add(port, forward, crossing); };
+}
+
+MemoryTarget::AccessWatch BlockRecorder::watch_accesses(const MemoryTarget& memory) {
+  if (memory.basename() != header_.block) {
+    if (seen_.size() < 10000) seen_.insert(memory.basename());
+    return {};
+  }
+  header_.kind = "memory";
+  header_.level = "access";
+  for (uint32_t i = 0; i < memory.sockets(); ++i)
+    header_.ports.push_back({fmt::format("{}.port{}", memory.name(), i), "an initiator"});
+  return [this](bool complete, uint64_t number, const MemoryTarget::Access& access, Picoseconds at) {
+    add(access.client, !complete, RecordedAccess{number, access.address, access.length, access.write, at});
+  };
+}
+
 void BlockRecorder::begin() {
-  if (header_.ports.empty()) {
+  const auto is_link = [](const RecordedPort& port) { return port.peer != kOwnSide; };
+  if (std::none_of(header_.ports.begin(), header_.ports.end(), is_link)) {
     const std::vector<std::string> names(seen_.begin(), seen_.end());
     const std::string near = nearest_name(header_.block, names);
     throw UserError(

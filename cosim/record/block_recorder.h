@@ -26,12 +26,16 @@ uint64_t configuration_digest(const Config& config);
 
 class BlockRecorder final : public BoundaryListener {
  public:
-  /// What `block` may be: `nmu3`, `npu[3].nmu`, `switch0_1`, `packet0_0.router5`. `program`: its version.
+  /// What `block` may be: `nmu3`, `npu[3].nmu`, `switch0_1`, `packet0_0.router5`, `hbm3`. `program`: its
+  /// version.
   BlockRecorder(const std::string& block, std::string file, const Config& config, std::string program);
   ~BlockRecorder() override;
 
   fabric::CrossingWatch watch(const JoinedLink& link) override;
   fabric::FlitWatch watch_packets(const JoinedLink& link) override;
+
+  fabric::CrossingWatch watch_messages(const BlockEnd& nmu) override;
+  MemoryTarget::AccessWatch watch_accesses(const MemoryTarget& memory) override;
 
   /// When the machine is built. Errors: UserError(usage) for a block that has no links with two ends of their
   /// own, and for a file that cannot be written.
@@ -52,7 +56,6 @@ class BlockRecorder final : public BoundaryListener {
 
   RecordingHeader header_;
   std::string file_;
-  std::vector<bool> known_;     ///< by port: it is described
   std::set<std::string> seen_;  ///< blocks that it could have been
   std::unique_ptr<RecordingWriter> writer_;
 };

@@ -12,7 +12,6 @@
 
 #include "configs/file_set.h"
 #include "configs/input_file.h"
-#include "cosim/blocks/message_face.h"
 #include "tlm_interconnect/border/bytes.h"
 
 namespace weft::cosim {
@@ -21,9 +20,11 @@ namespace {
 constexpr uint8_t kEnd = 0;
 constexpr uint8_t kMessage = 1;
 constexpr uint8_t kFlits = 2;
+constexpr uint8_t kAccess = 3;
 constexpr uint8_t kInto = 0x80;
 constexpr size_t kBuffer = size_t{1} << 20;
 constexpr size_t kLongestText = 4096;
+constexpr size_t kLongestConfiguration = size_t{64} << 20;
 // What a configuration allows (`packet.vcs` x `packet.virtual_networks`, `packet.buffer_flits`).
 constexpr uint32_t kMostVcs = 32;
 constexpr uint32_t kDeepestBuffer = 1u << 24;
@@ -40,9 +41,9 @@ uint64_t unzigzag(uint64_t value) {
 
 using HeaderWriter = fabric::ByteWriterOf<uint8_t>;
 
-void put_text(HeaderWriter& out, const std::string& value) {
+void put_text(HeaderWriter& out, const std::string& value, size_t longest = kLongestText) {
   out.bytes(std::vector<uint8_t>(
-      value.begin(), value.begin() + static_cast<std::ptrdiff_t>(std::min(value.size(), kLongestText))));
+      value.begin(), value.begin() + static_cast<std::ptrdiff_t>(std::min(value.size(), longest))));
 }
 
 /// Reads with a look at the end.
@@ -102,9 +103,9 @@ class Reader {
     if (value > 1) damaged("a flag that is neither 0 nor 1");
     return value == 1;
   }
-  std::string text() {
+  std::string text(size_t longest = kLongestText) {
     const uint64_t size = fixed();
-    if (size > kLongestText) damaged(fmt::format("a text of {} bytes", size));
+    if (size > longest) damaged(fmt::format("a text of {} bytes", size));
     if (size > left()) cut_short();
     const char* const begin = reinterpret_cast<const char*>(bytes_ + at_);
     at_ += size;
@@ -140,6 +141,7 @@ void put_header(HeaderWriter& out, const RecordingHeader& header) {
              (header.has_unit ? 4 : 0));
   out.number(uint64_t{header.cycle});
   out.number(uint64_t{header.virtual_networks});
+  put_text(out, header.configuration, kLongestConfiguration);
   out.number(uint64_t{header.ports.size()});
   for (const RecordedPort& port : header.ports) {
     put_text(out, port.name);
@@ -173,7 +175,8 @@ RecordingHeader get_header(Reader& in) {
   const uint64_t networks = in.fixed();
   if (networks == 0 || networks > 64) in.damaged(fmt::format("{} virtual networks", networks));
   header.virtual_networks = static_cast<uint32_t>(networks);
-  if (header.level != "message" && header.level != "packet")
+  header.configuration = in.text(kLongestConfiguration);
+  if (header.level != "message" && header.level != "packet" && header.level != "access")
     in.damaged(fmt::format("the level '{}'", header.level));
   const size_t ports = in.length(in.fixed(), 11 * 8);
   uint64_t buffers = 0;
@@ -193,7 +196,7 @@ RecordingHeader get_header(Reader& in) {
     if (header.level == "message" && (port.rate == 0 || port.rate_per == 0))
       in.damaged(fmt::format("port {} has no rate", p));
     header.ports.push_back(std::move(port));
-    if (header.level == "message") continue;
+    if (header.level != "packet") continue;
     check_port(in, header, p);
     buffers += uint64_t{header.ports[p].vcs} * header.ports[p].depth;
     if (buffers > kMostBuffers) in.damaged("buffers of more than 2^28 flits");
@@ -224,6 +227,19 @@ fabric::Crossing get_message(Reader& in, Picoseconds at) {
   c.has_elements = in.flag();
   if (c.has_elements) c.elements = in.raw(in.number());
   return c;
+}
+
+RecordedAccess get_access(Reader& in, Picoseconds at) {
+  RecordedAccess access;
+  access.number = in.number();
+  access.address = in.number();
+  access.length = in.number();
+  access.write = in.flag();
+  access.at = at + in.number();
+  if (access.at < at) in.damaged("a time beyond the end of the clock");
+  if (access.length == 0 || access.length > ~uint32_t{0})
+    in.damaged(fmt::format("an access of {} bytes", access.length));
+  return access;
 }
 
 fabric::FlitCrossing get_flits(Reader& in, const RecordingHeader& header, uint32_t port, Picoseconds at) {
@@ -294,7 +310,7 @@ Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) 
       break;
     }
     const uint8_t kind = tag & static_cast<uint8_t>(~kInto);
-    if (kind != kMessage && kind != kFlits) in.damaged(fmt::format("an event of the unknown kind {}", kind));
+    if (kind < kMessage || kind > kAccess) in.damaged(fmt::format("an event of the unknown kind {}", kind));
     RecordedEvent event;
     event.into = (tag & kInto) != 0;
     const uint64_t step = in.number();
@@ -304,12 +320,15 @@ Recording parse(const uint8_t* bytes, size_t length, const std::string& origin) 
     event.port = in.small<uint32_t>("a port");
     if (event.port >= recording.header.ports.size())
       in.damaged(fmt::format("port {} of {}", event.port, recording.header.ports.size()));
-    if ((kind == kMessage) != (recording.header.level == "message"))
-      in.damaged(fmt::format("an event of another level than {}", recording.header.level));
+    const std::string& level = recording.header.level;
+    if (kind != (level == "message" ? kMessage : level == "packet" ? kFlits : kAccess))
+      in.damaged(fmt::format("an event of another level than {}", level));
     if (kind == kMessage) {
       event.what = get_message(in, at);
-    } else {
+    } else if (kind == kFlits) {
       event.what = get_flits(in, recording.header, event.port, at);
+    } else {
+      event.what = get_access(in, at);
     }
     recording.events.push_back(std::move(event));
     ++in.events;
@@ -378,8 +397,8 @@ void RecordingWriter::number(uint64_t value) {
 
 void RecordingWriter::add(const RecordedEvent& event) {
   const size_t begin = buffer_.size();
-  const bool message = std::holds_alternative<fabric::Crossing>(event.what);
-  buffer_.push_back(static_cast<uint8_t>((message ? kMessage : kFlits) | (event.into ? kInto : 0)));
+  static constexpr uint8_t kKinds[] = {kMessage, kFlits, kAccess};  // as the variant has them
+  buffer_.push_back(static_cast<uint8_t>(kKinds[event.what.index()] | (event.into ? kInto : 0)));
   number(event.at - last_);
   last_ = event.at;
   number(event.port);
@@ -430,6 +449,12 @@ void RecordingWriter::add(const fabric::FlitCrossing& c, Picoseconds at) {
   number(head.marked ? 1 : 0);
 }
 
+void RecordingWriter::add(const RecordedAccess& access, Picoseconds at) {
+  for (const uint64_t value :
+       {access.number, access.address, access.length, uint64_t{access.write}, access.at - at})
+    number(value);
+}
+
 void RecordingWriter::finish(const std::vector<RecordedCollective>& collectives) {
   buffer_.push_back(kEnd);
   HeaderWriter out;
@@ -457,40 +482,6 @@ Recording read_recording(const std::string& path) {
   const std::string text = read_input(path, kind);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
   return parse(bytes, text.size(), path);
-}
-
-std::string name_of(uint64_t id_low, const std::vector<RecordedCollective>& names) {
-  for (const RecordedCollective& collective : names)
-    if (collective.stream == static_cast<uint32_t>(id_low)) return collective.name;
-  return {};
-}
-
-std::string describe_event(const RecordedEvent& event, const std::vector<RecordedCollective>& names) {
-  if (const auto* const message = std::get_if<fabric::Crossing>(&event.what))
-    return fmt::format(
-        "{}{}",
-        describe(MessageFace{message->id_low, message->id_high, message->source, message->destination,
-                             message->bytes},
-                 name_of(message->id_low, names)),
-        message->has_elements ? fmt::format(", {} B of elements", message->elements.size()) : "");
-  const auto& flits = std::get<fabric::FlitCrossing>(event.what);
-  switch (flits.kind) {
-    case fabric::FlitCrossing::Kind::credits:
-      return fmt::format("{} credits of VC {}", flits.count, flits.vc);
-    case fabric::FlitCrossing::Kind::pause:
-      return fmt::format("pause of VC {}", flits.vc);
-    case fabric::FlitCrossing::Kind::resume:
-      return fmt::format("resume of VC {}", flits.vc);
-    default:
-      break;
-  }
-  std::string text = fmt::format("flits {}..{} of {} on VC {}", flits.first_flit,
-                                 flits.first_flit + flits.count - 1, flits.packet_flits, flits.vc);
-  if (flits.has_head())
-    text +=
-        fmt::format(", rank {} to {}, {} B, {}", flits.head.source, flits.head.destination, flits.head.bytes,
-                    describe_id(flits.head.id_low, flits.head.id_high, name_of(flits.head.id_low, names)));
-  return text;
 }
 
 }  // namespace weft::cosim

@@ -27,7 +27,7 @@
 namespace weft::cosim {
 
 inline constexpr char kRecordingMagic[] = {'W', 'E', 'F', 'T', 'R', 'E', 'C', '\n'};
-inline constexpr uint32_t kRecordingVersion = 1;
+inline constexpr uint32_t kRecordingVersion = 2;
 
 /// One port of the recorded block: a link.
 struct RecordedPort {
@@ -44,10 +44,13 @@ struct RecordedPort {
   Ticks flit_time = 0;
 };
 
+/// The port of an NMU at which its own side stands: what its NPU and its collectives send and get. Its peer.
+inline constexpr char kOwnSide[] = "own side";
+
 struct RecordingHeader {
-  std::string kind;             ///< "nmu", "switch", "router"
+  std::string kind;             ///< "nmu", "switch", "router", "memory"
   std::string block;            ///< `switch0_1`
-  std::string level;            ///< "message" or "packet"
+  std::string level;            ///< "message", "packet", or "access" of a memory
   std::string program;          ///< version of the program that wrote it
   uint64_t digest = 0;          ///< of the configuration of the machine
   bool cut_through = true;      ///< of a switch
@@ -55,7 +58,17 @@ struct RecordingHeader {
   bool has_unit = false;        ///< of a switch: it has a collective unit
   Ticks cycle = 0;              ///< of a router
   uint32_t virtual_networks = 1;
+  std::string configuration;  ///< of the machine, as YAML, without `plugins` and `implementations`
   std::vector<RecordedPort> ports;
+};
+
+/// An access to a memory: when it came, or when it was complete.
+struct RecordedAccess {
+  uint64_t number = 0;  ///< in the order in which they came
+  uint64_t address = 0;
+  uint64_t length = 0;
+  bool write = false;
+  Picoseconds at = 0;  ///< absolute; when it was told or later
 };
 
 /// One thing that crossed.
@@ -63,7 +76,7 @@ struct RecordedEvent {
   Picoseconds at = 0;  ///< when it was told; what is told lies then or later
   uint32_t port = 0;
   bool into = false;  ///< into the block
-  std::variant<fabric::Crossing, fabric::FlitCrossing> what;
+  std::variant<fabric::Crossing, fabric::FlitCrossing, RecordedAccess> what;
 };
 
 /// So that a difference can be told with the collective's name.
@@ -100,6 +113,7 @@ class RecordingWriter {
   void append(const std::vector<uint8_t>& bytes);
   void add(const fabric::Crossing& crossing, Picoseconds at);
   void add(const fabric::FlitCrossing& crossing, Picoseconds at);
+  void add(const RecordedAccess& access, Picoseconds at);
   [[noreturn]] void fail() const;
 
   struct Close {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cosim/record/recording.h"
@@ -40,6 +41,9 @@ class ReplayReport {
 
   void differs(Picoseconds at, uint32_t port, const RecordedEvent& event, std::string what);
   void agrees() { ++agreed_; }
+  /// A difference that names its own place and time.
+  void tell(std::string line) { told_.push_back(std::move(line)); }
+  const std::vector<std::string>& told() const { return told_; }
   /// Another difference is a fault that the block's pins have shown.
   void faulty() { ++faults_; }
   uint64_t faults() const { return faults_; }
@@ -54,6 +58,7 @@ class ReplayReport {
   uint64_t count_ = 0;
   uint64_t agreed_ = 0;
   uint64_t faults_ = 0;
+  std::vector<std::string> told_;
 };
 
 /// A testbench of one block.

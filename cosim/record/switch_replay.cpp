@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "cosim/blocks/frame_book.h"
 #include "sc_models/unit_model.h"
 
 namespace weft::cosim {
@@ -40,7 +38,7 @@ class SwitchReplay::Ways final : public SwitchWays {
 
  private:
   const RecordingHeader& header_;
-  std::map<Key, uint32_t> ports_;
+  std::map<MessageKey, uint32_t> ports_;
   std::map<uint32_t, uint32_t> by_destination_;
 };
 
@@ -67,19 +65,27 @@ class SwitchReplay::Elements final : public fabric::CrossingElements {
   std::vector<uint32_t> free_;
 };
 
+namespace {
+
+const Recording& checked_switch(const Recording& recording) {
+  check_kind(recording, "switch", "message");
+  return recording;
+}
+
+}  // namespace
+
 SwitchReplay::SwitchReplay(sc_core::sc_module_name module_name, const Recording& recording, const Make& make,
                            const ReplayOptions& options)
     : sc_core::sc_module(module_name),
       recording_(recording),
       options_(options),
-      report_(recording),
+      report_(checked_switch(recording)),
+      answers_(recording, options_, report_),
       elements_(std::make_unique<Elements>()),
       wheel_("wheel"),
       next_("next") {
-  check_kind(recording, "switch", "message");
   for (const RecordedEvent& event : recording.events) {
     const auto& crossing = std::get<fabric::Crossing>(event.what);
-    if (!event.into) expected_.emplace(key_of(crossing), Expected{&event});
     if (event.into && (crossing.destination & kUnitPeer) != 0)
       throw UserError(ExitCode::usage,
                       fmt::format("the recorded switch '{}' has a collective unit, which is no part of a "
@@ -101,7 +107,7 @@ SwitchReplay::SwitchReplay(sc_core::sc_module_name module_name, const Recording&
     borders_.back() = std::make_unique<fabric::Border>(
         fmt::format("port{}", p).c_str(),
         port.initiator ? fabric::Border::Side::target : fabric::Border::Side::initiator, pool_,
-        [this, p](const fabric::Crossing& crossing) { answered(p, crossing); }, elements_.get());
+        [this, p](const fabric::Crossing& crossing) { answers_.answered(p, crossing); }, elements_.get());
     if (port.initiator) {
       fabric::join(*switch_->ports()[p].initiator, *borders_[p]->target());
     } else {
@@ -130,69 +136,8 @@ void SwitchReplay::drive() {
   }
 }
 
-void SwitchReplay::answered(uint32_t port, const fabric::Crossing& crossing) {
-  const auto [begin, end] = expected_.equal_range(key_of(crossing));
-  auto found = std::find_if(begin, end, [](const auto& entry) { return !entry.second.seen; });
-  const RecordedEvent actual{sc_core::sc_time_stamp().value(), port, false, crossing};
-  if (found == end) {
-    report_.differs(crossing.first, port, actual,
-                    begin == end ? "is not in the recording" : "comes once more than in the recording");
-    return;
-  }
-  found->second.seen = true;
-  const RecordedEvent& recorded = *found->second.event;
-  const auto& wanted = std::get<fabric::Crossing>(recorded.what);
-  const auto differs = [&](const std::string& what) {
-    report_.differs(std::min(crossing.first, wanted.first), port, recorded, what);
-  };
-  const auto off = [&](Picoseconds a, Picoseconds b) { return (a > b ? a - b : b - a) > options_.tolerance; };
-  if (port != recorded.port)
-    return differs(fmt::format("leaves by port {} to {}; recorded: port {} to {}", port,
-                               recording_.header.ports[port].peer, recorded.port,
-                               recording_.header.ports[recorded.port].peer));
-  if (crossing.bytes != wanted.bytes)
-    return differs(fmt::format("has {} B; recorded: {} B", crossing.bytes, wanted.bytes));
-  if (crossing.elements != wanted.elements) {
-    size_t at = 0;
-    const size_t both = std::min(crossing.elements.size(), wanted.elements.size());
-    while (at < both && crossing.elements[at] == wanted.elements[at]) ++at;
-    if (at == both)
-      return differs(fmt::format("carries {} B of elements; recorded: {} B", crossing.elements.size(),
-                                 wanted.elements.size()));
-    return differs(fmt::format("carries 0x{:02x} at byte {} of its elements; recorded: 0x{:02x}",
-                               std::to_integer<int>(crossing.elements[at]), at,
-                               std::to_integer<int>(wanted.elements[at])));
-  }
-  if (off(crossing.first, wanted.first))
-    return differs(fmt::format(
-        "its head is there at {} ps, {} ps {} than recorded", crossing.first,
-        crossing.first > wanted.first ? crossing.first - wanted.first : wanted.first - crossing.first,
-        crossing.first > wanted.first ? "later" : "earlier"));
-  if (off(crossing.length, wanted.length))
-    return differs(fmt::format("takes {} ps from its head to its tail; recorded: {} ps", crossing.length,
-                               wanted.length));
-  report_.agrees();
-}
-
 void SwitchReplay::finish() {
-  for (const auto& [key, expected] : expected_) {
-    if (expected.seen) continue;
-    const auto& wanted = std::get<fabric::Crossing>(expected.event->what);
-    report_.differs(wanted.first, expected.event->port, *expected.event, "does not come");
-  }
-  const auto* const teller = dynamic_cast<const FaultTeller*>(switch_.get());
-  if (teller == nullptr) return;
-  // What its pins show, and its messages do not: bytes.
-  for (const BlockFault& fault : teller->faults()) {
-    fabric::Crossing crossing;
-    crossing.id_low = fault.message.id_low;
-    crossing.id_high = fault.message.id_high;
-    crossing.source = fault.message.source;
-    crossing.destination = fault.message.destination;
-    crossing.bytes = fault.message.bytes;
-    report_.faulty();
-    report_.differs(fault.at, fault.port, {fault.at, fault.port, false, crossing}, fault.what);
-  }
+  answers_.finish(dynamic_cast<const FaultTeller*>(switch_.get()));
 }
 
 }  // namespace weft::cosim

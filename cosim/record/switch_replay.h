@@ -17,12 +17,11 @@
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <systemc>
-#include <tuple>
 #include <vector>
 
+#include "cosim/record/message_answers.h"
 #include "cosim/record/replay.h"
 #include "sc_models/activation_wheel.h"
 #include "sc_models/switch_model.h"
@@ -44,28 +43,19 @@ class SwitchReplay final : public sc_core::sc_module, public BlockReplay {
   const ReplayReport& report() const override { return report_; }
   const SwitchModel& block() const { return *switch_; }
   uint64_t driven() const override { return driven_; }
-  uint64_t expected() const override { return expected_.size(); }
+  uint64_t expected() const override { return answers_.expected(); }
   std::string stall_text() const override { return switch_->stall_text(); }
   const char* unit() const override { return "messages"; }
 
  private:
   class Ways;
   class Elements;
-  using Key = std::tuple<uint64_t, uint64_t, uint32_t, uint32_t>;
-  struct Expected {
-    const RecordedEvent* event = nullptr;
-    bool seen = false;
-  };
-  static Key key_of(const fabric::Crossing& crossing) {
-    return {crossing.id_low, crossing.id_high, crossing.source, crossing.destination};
-  }
   void drive();
-  void answered(uint32_t port, const fabric::Crossing& crossing);
 
   const Recording& recording_;
   const ReplayOptions options_;
   ReplayReport report_;
-  std::multimap<Key, Expected> expected_;
+  MessageAnswers answers_;
   std::unique_ptr<Elements> elements_;
   fabric::PacketPool pool_;
   ActivationWheel wheel_;

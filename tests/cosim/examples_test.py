@@ -70,6 +70,54 @@ def axi_memory(package):
                                groups, "--out", "large", "--set", "hbm.capacity=2 MiB")
     check(code == 2 and "the target has 1048576 B, and the configuration wants 2097152" in err,
           f"an HBM of 2 MiB in 1 MiB of RTL: exit {code}: {err}")
+    other_memories(package, folder / "axi_memory.so")
+    replay_memory(package, source / "machine.yaml", folder / "axi_memory.so", trace, groups)
+
+
+OTHER = """weft: 1
+topology: {notation: Switch(4), dimensions: [{bandwidth: 100 GB/s, latency: 0 ns}]}
+run: {data: functional}
+memory:
+  pool: {nodes: 2, out_switches: 2, groups: 4, group_bandwidth: 64 GB/s, out_node_bandwidth: 64 GB/s,
+         in_node_bandwidth: 64 GB/s, chunk: 4 KiB, split: whole, group_memory: bandwidth, capacity: 1 MiB}
+  host: {per: node, nodes: 2, bandwidth: 64 GB/s, link_bandwidth: 64 GB/s, capacity: 1 MiB, chunk: 4 KiB}
+  nvme: {bandwidth: 25 GB/s, latency: 1 us, capacity: 1 MiB, chunk: 4 KiB}
+"""
+
+
+def other_memories(package, plugin):
+    """The same RTL in place of a memory group, a host's memory and its drives."""
+    (package.work / "other.yaml").write_text(OTHER)
+    for module, memory in [("pool.group1.memory", "pool"), ("host0.memory", "host"), ("host1.nvme", "nvme")]:
+        def time(*sets):
+            code, out, err = package.call(package.weft, "pool", "other.yaml", "--tensor", "40001 B", "--op", "store",
+                                          "--memory", memory, "--json", "--set", f"plugins={plugin}",
+                                          *[a for s in sets for a in ("--set", s)])
+            check(code == 0, f"{module} {sets}: exit {code}: {err}")
+            return json.loads(out)["time_ns"] if code == 0 else float("nan")
+
+        slow = f'implementations=[{{modules: {module}, implementation: "rtl:axi_memory(period=16 ns)"}}]'
+        check(time(slow) > time(), f"{module}: an RTL memory of 4 GB/s costs nothing")
+
+
+def replay_memory(package, machine, plugin, trace, groups):
+    """The RTL controller alone, on its recording of the job."""
+    code, _, err = package.call(package.weft, "run", machine, "--set", f"plugins={plugin}", "--trace", trace, "--groups",
+                               groups, "--out", "recorded", "--record", "npu[3].hbm")
+    check(code == 0, f"--record of an HBM: exit {code}: {err}")
+
+    def replay(implementation):
+        return package.call(package.weft, "replay", "recorded/hbm3.rec", "--plugin", plugin, "--implementation",
+                            implementation)
+
+    code, out, err = replay("rtl:axi_memory")
+    found = re.search(r"([\d,]+) accesses in, ([\d,]+) of ([\d,]+) answers as recorded", out)
+    check(code == 0 and found is not None and found[1] == found[2] == found[3] != "0",
+          f"the controller alone does something else: exit {code}: {out}{err}")
+    code, out, err = replay("rtl:axi_memory(period=4 ns)")
+    check(code == 1 and re.search(r"first difference at [\d.]+ us \(\d+ ps\), link job\.hbm3\.port\d: access 0: .* B at "
+                                  r"address 0x[\da-f]+: is complete at \d+ ps, \d+ ps later than recorded", out),
+          f"a slower controller: exit {code}: {out}{err}")
 
 
 def main():

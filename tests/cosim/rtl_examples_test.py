@@ -134,8 +134,50 @@ def nmu(package):
     fast, slow = collective("500 ps"), collective("16 ns")
     beats = 2 * 7 / 8 * (1 + 1 / 8) * 2**20 / 64
     check(slow > beats * 16 > fast, f"a block of 16 ns a beat: {slow} ns, of 0.5 ns: {fast} ns, for {beats} beats")
+    replay_nmu(package, machine)
     code, _, err = package.run("collective", *machine, "--size", "1 MiB", "--fidelity", "packet")
     check(code == 2 and "`message` fidelity" in err, f"at packet fidelity: exit {code}: {err}")
+
+
+def replay_nmu(package, machine):
+    """The RTL datapath alone, on its recording of the 64-NPU job: as recorded, or the seeded fault with its time,
+    collective, chunk and message."""
+    plugin = machine[2].split("=", 1)[1]
+    plain = run_time(package, machine, "nmu_plain")
+    recorded = run_time(package, machine, "nmu_recorded", "--record", "npu[19].nmu")
+    check(plain == recorded, f"recording changes the time: {plain} and {recorded} ns")
+    run_time(package, machine, "nmu_recorded_model", *MODEL, "--record", "nmu19")
+
+    def replay(implementation, recording="nmu_recorded", *more):
+        return package.run("replay", f"{recording}/nmu19.rec", "--plugin", plugin, "--implementation", implementation,
+                           *more)
+
+    code, out, err = replay("rtl:nmu_datapath(period=500 ps)")
+    check(code == 0 and "first difference" not in out, f"the datapath alone does something else: {code}: {out}{err}")
+    check("object already exists" not in err, f"warnings: {err}")
+    counts = re.search(r": ([\d,]+) messages in, ([\d,]+) of ([\d,]+) answers", out)
+    check(counts is not None and counts[2] == counts[3] != "0", f"answers are missing: {out}")
+    code, out, err = replay("rtl:nmu_datapath(period=500 ps, clock=free)")
+    check(code == 0, f"a free clock changes the replay: exit {code}: {out}{err}")
+    code, out, err = replay("rtl:nmu_datapath(period=500 ps)", "nmu_recorded_model", "--tolerance", "10 us")
+    check(code == 0, f"a recording of the model cannot drive the RTL: exit {code}: {out}{err}")
+    code, out, err = replay("model")
+    check(code == 1 and "earlier than recorded" in out, f"the model is as slow as the RTL: exit {code}: {out}{err}")
+    where = (r"first difference at [\d.]+ us \(\d+ ps\), link \S+: message \d+ of rank \d+ to NPU \d+, \d+ B, collective \d+ "
+             r"\([a-z_]+ of \d+ B, node '.*'\), chunk \d+, phase \d+, round \d+: ")
+    for bug, words in [(1, "its segments have \\d+ B that are not those"), (2, "its head is there at \\d+ ps, 4000 ps later"),
+                       (3, "does not come")]:
+        code, out, err = replay(f"rtl:nmu_datapath(period=500 ps, bug={bug})")
+        check(code == 1 and re.search(where + words, out) is not None, f"bug {bug}: exit {code}: {out}{err}")
+    check(re.search(r"pins s_msg: TVALID .* waits for TREADY", err) is not None, f"bug 3 names no handshake: {err}")
+    code, _, err = package.run("replay", "nmu_recorded/nmu19.rec", "--implementation", "model", "--block", "nmu18")
+    check(code == 2 and "a recording of the nmu 'nmu19', not of 'nmu18'" in err, f"another block: exit {code}: {err}")
+    bytes_of = (package.work / "nmu_recorded/nmu19.rec").read_bytes()
+    (package.work / "cut.rec").write_bytes(bytes_of[:len(bytes_of) * 2 // 3])
+    (package.work / "old.rec").write_bytes(bytes_of[:8] + (1).to_bytes(8, "little") + bytes_of[16:])
+    for name, words in [("cut", "is cut short after"), ("old", "is of version 1 of the format")]:
+        code, _, err = package.run("replay", f"{name}.rec", "--implementation", "model")
+        check(code == 2 and words in err, f"{name}: exit {code}: {err}")
 
 
 def router(package):

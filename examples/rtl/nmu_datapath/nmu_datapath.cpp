@@ -2,6 +2,7 @@
 // Copyright the Weft authors
 //
 // An NMU with the datapath of nmu_datapath.sv: implementation: rtl:nmu_datapath.
+// Parameter `bug` seeds a fault.
 
 #include "nmu_datapath.h"
 
@@ -16,12 +17,14 @@ class NmuDatapath final : public weft::cosim::RtlNmu {
     clock().clock(rtl_.clk);
     clock().reset(rtl_.rst_n);
     clock().qactive(rtl_.active);
+    ties_.constant(rtl_.cfg_bug, parameters.integer("bug", "0"));
     segmentation(WEFT_STREAM_PINS(rtl_, s_msg), WEFT_STREAM_PINS(rtl_, m_seg));
     reassembly(WEFT_STREAM_PINS(rtl_, s_seg), WEFT_STREAM_PINS(rtl_, m_msg), 16);
   }
 
  private:
   Vnmu_datapath rtl_;
+  weft::cosim::PinTies ties_;
 };
 
 WEFT_PLUGIN(registry) {

@@ -4,6 +4,11 @@
 // The datapath of an NMU: segmentation of messages that leave, reassembly of messages that come. A segment is a
 // beat with the header and up to K beats of its message; cosim/blocks/rtl_nmu.h has the header. TUSER of a
 // message says how many beats it has.
+//
+// `cfg_bug` seeds faults, to show what a replay finds. 0: none.
+//   1  one byte of the 20th message that leaves is inverted
+//   2  the last beat of the 20th message that comes takes eight cycles more
+//   3  the segmentation takes no more messages after the 19th
 module nmu_datapath #(
     parameter int W = 64,  // bytes of a beat
     parameter int K = 16,  // beats of a segment
@@ -11,6 +16,7 @@ module nmu_datapath #(
 ) (
     input  logic           clk,
     input  logic           rst_n,
+    input  logic [1:0]     cfg_bug,
     // Messages that leave, and their segments.
     input  logic [W*8-1:0] s_msg_tdata,
     input  logic [W-1:0]   s_msg_tkeep,
@@ -49,7 +55,10 @@ module nmu_datapath #(
   wire [15:0]  tx_beats = tx_ends ? tx_rest[15:0] : 16'(K);
   wire         tx_free = !m_seg_tvalid || m_seg_tready;
   wire         tx_empty = s_msg_tuser == 0;
-  assign s_msg_tready = tx_free && (tx_body || tx_empty);
+  logic [7:0]  tx_messages;       // that have left, as far as the faults count
+  wire         tx_seeded = tx_messages == 8'd19;
+  wire         tx_stuck = cfg_bug == 2'd3 && tx_seeded;
+  assign s_msg_tready = tx_free && (tx_body || tx_empty) && !tx_stuck;
 
   always_ff @(posedge clk) begin
     if (!rst_n) begin
@@ -58,17 +67,21 @@ module nmu_datapath #(
       tx_sent <= '0;
       tx_number <= '0;
       tx_left <= '0;
+      tx_messages <= '0;
     end else if (tx_free) begin
-      m_seg_tvalid <= s_msg_tvalid;
+      m_seg_tvalid <= s_msg_tvalid && !tx_stuck;
       m_seg_tid <= s_msg_tid;
-      if (s_msg_tvalid && !tx_body) begin
+      if (s_msg_tvalid && s_msg_tready && s_msg_tlast && tx_messages != 8'd255) tx_messages <= tx_messages + 8'd1;
+      if (tx_stuck) begin
+        // Nothing any more.
+      end else if (s_msg_tvalid && !tx_body) begin
         m_seg_tdata <= (W*8)'({7'b0, tx_ends, tx_beats, tx_number, 16'(s_msg_tid)});
         m_seg_tkeep <= '1;
         m_seg_tlast <= tx_empty;
         tx_body <= !tx_empty;
         tx_left <= tx_beats;
       end else if (s_msg_tvalid) begin
-        m_seg_tdata <= s_msg_tdata;
+        m_seg_tdata <= s_msg_tdata ^ (W*8)'(cfg_bug == 2'd1 && tx_seeded && s_msg_tlast ? 8'hff : 8'h00);
         m_seg_tkeep <= s_msg_tkeep;
         m_seg_tlast <= tx_left == 16'd1;
         tx_left <= tx_left - 16'd1;
@@ -83,7 +96,10 @@ module nmu_datapath #(
   logic        rx_body, rx_ends;
   logic [15:0] rx_left;
   logic [2**ID-1:0][15:0] expected;  // number of the next segment, by context
-  wire         rx_free = !m_msg_tvalid || m_msg_tready;
+  logic [7:0]  rx_messages;
+  logic [3:0]  rx_wait;
+  wire         rx_late = cfg_bug == 2'd2 && rx_messages == 8'd19 && rx_body && rx_ends && rx_left == 16'd1 && rx_wait != 4'd8;
+  wire         rx_free = (!m_msg_tvalid || m_msg_tready) && !rx_late;
   wire [15:0]  rx_context = s_seg_tdata[15:0];
   wire [15:0]  rx_number = s_seg_tdata[31:16];
   wire [15:0]  rx_beats = s_seg_tdata[47:32];
@@ -97,7 +113,13 @@ module nmu_datapath #(
       rx_ends <= 1'b0;
       rx_left <= '0;
       expected <= '0;
+      rx_messages <= '0;
+      rx_wait <= '0;
+    end else if (rx_late) begin
+      if (m_msg_tready) m_msg_tvalid <= 1'b0;
+      rx_wait <= rx_wait + 4'd1;
     end else if (rx_free) begin
+      if (m_msg_tvalid && m_msg_tlast && rx_messages != 8'd255) rx_messages <= rx_messages + 8'd1;
       m_msg_tvalid <= s_seg_tvalid && (rx_body || rx_beats == 0);
       m_msg_tid <= s_seg_tid;
       if (s_seg_tvalid && !rx_body) begin
@@ -119,5 +141,5 @@ module nmu_datapath #(
     end
   end
 
-  assign active = m_seg_tvalid || m_msg_tvalid || tx_body || rx_body;
+  assign active = m_seg_tvalid || m_msg_tvalid || tx_body || rx_body || rx_late;
 endmodule
