@@ -15,11 +15,14 @@
 #include "configs/effective.h"
 #include "configs/npu_list.h"
 #include "configs/units.h"
+#include "emulation/environment/delay_plugin.h"
+#include "emulation/environment/delay_table.h"
 #include "emulation/environment/full_fabric.h"
 #include "emulation/environment/idle_times.h"
 #include "emulation/environment/restricted_fabric.h"
 #include "emulation/job/capture.h"
 #include "emulation/job/job.h"
+#include "emulation/server/discovery.h"
 #include "emulation/server/server.h"
 #include "emulation/shims/shims.h"
 #include "sc_main/console.h"
@@ -41,6 +44,7 @@ struct EmulateOptions {
   std::string world, real, clock = "virtual", compute = "cpu", compute_scale = "1", data = "mirror", capture,
                            out;
   std::string time_limit;
+  std::string discover;
   std::string shim = "auto";
   bool preload_children = false;
   bool json = false;
@@ -157,6 +161,9 @@ void check_config(const Config& config, const MemoryRoom& room) {
   if (config.environment->delay == "table" &&
       (config.environment->detail == "full" || config.environment->delay_table.empty()))
     not_with("`environment.delay: table`", "set `delay_table`, and `detail: restricted`");
+  if (config.environment->delay == "plugin" &&
+      (config.environment->detail == "full" || config.environment->delay_plugin.empty()))
+    not_with("`environment.delay: plugin`", "set `delay_plugin`, and `detail: restricted`");
   if (!folds(config)) room.check(config, machine_memory(config, config.npus(), 0, false));
 }
 
@@ -175,6 +182,7 @@ class Emulation {
       capture = std::make_unique<emulation::Capture>(options_.capture, settings_.world);
     set_up_kernel();
     const StopAction stop([] {});
+    const emulation::KnownMembers members = discover();
     make_fabric(classes);
     for (const std::string& warning : machine().warnings()) warn(warning);
     emulation::Server server(settings_, server_settings(), [](const std::string& text) { note(text); });
@@ -184,6 +192,7 @@ class Emulation {
         config_, settings_, *fabric_,
         [&server](uint32_t rank, const std::vector<uint8_t>& bytes) { server.send(rank, bytes); },
         capture.get());
+    job.know(members);
     emulation::Outcome outcome = server.run(job);
     const bool stopped = interrupted();
     accept_stop();
@@ -192,6 +201,20 @@ class Emulation {
   }
 
  private:
+  /// Members of communicators, from a short run of all ranks.
+  emulation::KnownMembers discover() const {
+    if (options_.discover.empty()) return {};
+    const uint64_t calls = parse_whole("--discover", options_.discover, 1, 1u << 20);
+    try {
+      return emulation::discover(config_, settings_, server_settings(), calls,
+                                 [](const std::string& text) { note(text); });
+    } catch (const UserError&) {
+      if (!interrupted()) throw;
+      accept_stop();
+      throw UserError(interruption_code(), interruption_text());
+    }
+  }
+
   void make_fabric(const emulation::Classes& classes) {
     const auto run = [](const sc_core::sc_time& by) { advance(by); };
     if (config_.environment->detail == "full") {
@@ -202,6 +225,8 @@ class Emulation {
     idle_ = std::make_unique<emulation::IdleTimes>(config_, settings_.real, folds(config_), run);
     if (config_.environment->delay == "table")
       idle_->use(std::make_unique<emulation::DelayTable>(config_.environment->delay_table));
+    if (config_.environment->delay == "plugin")
+      idle_->use(std::make_unique<emulation::DelayPlugin>(config_.environment->delay_plugin));
     fabric_ = std::make_unique<emulation::RestrictedFabric>(config_, classes, *idle_);
   }
   const Machine& machine() const { return idle_ != nullptr ? idle_->machine() : *machine_; }
@@ -300,6 +325,11 @@ void add_emulate_command(CLI::App& app, Action& action) {
       "mpich, nccl or none");
   command->add_flag("--preload-children", o.preload_children, "What the program starts has the shim, too");
   add("--capture", o.capture, "DIR/NAME", "Write Chakra traces of all ranks, which `weft run` replays");
+  command->add_flag(
+      "--discover{16}", o.discover,
+      "First start every rank for a moment, with zero data, and learn which ranks are in the "
+      "communicators that it makes. It ends when each rank has made 16 calls since its last new "
+      "communicator; --discover=N: N calls");
   add("--time-limit", o.time_limit, "TIME", "Of the wall clock: ends the job with an error");
   add("--out", o.out, "DIR", "Folder of the results (output.dir; default: out)");
   command->add_flag("--json", o.json, "summary.json on the standard output, the table on the standard error");

@@ -59,6 +59,14 @@ DelayTable::DelayTable(const std::string& path) : path_(path) {
   }
 }
 
+double DelayTable::retime(const collectives::CollectivePlan& plan, Picoseconds idle, OperationTimes& times) {
+  const collectives::CollectiveRequest& request = plan.request();
+  const double factor =
+      static_cast<double>(time(request.op, plan.members(), request.bytes)) / static_cast<double>(idle);
+  scale(times, factor);
+  return factor;
+}
+
 Picoseconds DelayTable::time(CollectiveOp op, uint32_t members, uint64_t bytes) const {
   const auto found = times_.find({op, members});
   if (found == times_.end())

@@ -12,10 +12,11 @@
 #include <utility>
 
 #include "configs/types.h"
+#include "emulation/environment/delay_source.h"
 
 namespace weft::emulation {
 
-class DelayTable {
+class DelayTable final : public DelaySource {
  public:
   /// Reads lines "operation,algorithm,group_size,bytes,time_us"; lines of '#' and a first line of names are
   /// skipped. `algorithm` may be empty. Throws UserError(usage) that names file and line.
@@ -24,6 +25,9 @@ class DelayTable {
   /// ps, log-linear between sizes; beyond them as the nearest size's bandwidth (above), or its time (below).
   /// Throws UserError(usage) if there is no line for this operation and group size.
   Picoseconds time(CollectiveOp op, uint32_t members, uint64_t bytes) const;
+
+  /// The messages keep their share of the collective's time.
+  double retime(const collectives::CollectivePlan& plan, Picoseconds idle, OperationTimes& times) override;
 
  private:
   std::string path_;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "workload/collectives/traffic_estimate.h"
@@ -15,7 +14,7 @@ namespace weft::emulation {
 namespace {
 
 constexpr uint64_t kTogether = ~uint64_t{0};
-constexpr double kCheapMessages = 20000;  ///< of a simulation that is worth it for one collective
+constexpr double kCheapMessages = 100000;  ///< of a simulation that is worth it for one collective
 constexpr size_t kMostExact = 256;
 
 std::vector<uint32_t> members_of(const collectives::CollectivePlan& plan, uint32_t npus) {
@@ -69,6 +68,7 @@ void IdleTimes::begin(const collectives::CollectivePlan& plan, OperationTimes& t
   for (const uint32_t rank : real_)
     if (plan.member_index(rank) != ~0u) times[rank];
   times_ = &times;
+  ends_.assign(folded_ || source_ != nullptr ? 0 : machine_->npus(), 0);
   if (measured_++ > 0) machine_->restart();
 }
 
@@ -85,20 +85,6 @@ void IdleTimes::end(const collectives::CollectivePlan& plan, OperationTimes& tim
       std::sort(phase.second.arrivals.begin(), phase.second.arrivals.end(), [](const auto& a, const auto& b) {
         return std::tie(a.round, a.source) < std::tie(b.round, b.source);
       });
-}
-
-void IdleTimes::scale(const collectives::CollectivePlan& plan, OperationTimes& times) const {
-  if (table_ == nullptr) return;
-  const double factor = factor_.at(&plan);
-  const auto scaled = [&](int64_t& at) {
-    if (at != kBefore) at = std::llround(static_cast<double>(at) * factor);
-  };
-  for (auto& rank : times) {
-    for (auto& phase : rank.second.phases) {
-      scaled(phase.second.begin);
-      for (RankTimes::Arrival& arrival : phase.second.arrivals) scaled(arrival.at);
-    }
-  }
 }
 
 /// What happens in this time, its last instant included.
@@ -131,15 +117,18 @@ OperationTimes IdleTimes::run(const std::shared_ptr<const collectives::Collectiv
   return times;
 }
 
-const OperationTimes* IdleTimes::exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
-                                         const std::vector<Joins>& joins) {
+const IdleTimes::Exact* IdleTimes::exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                                           const std::vector<Joins>& joins) {
   if (folded_) return nullptr;
   together(plan);  // keeps the plan
   const auto [cheap, fresh] = cheap_.emplace(plan.get(), false);
   if (fresh) cheap->second = collectives::estimate_traffic(config_, *plan).messages <= kCheapMessages;
-  if (!cheap->second || table_ != nullptr) return nullptr;
+  if (!cheap->second || source_ != nullptr) return nullptr;
   std::vector<Picoseconds> offsets;
-  for (const Joins& join : joins) offsets.push_back(join.offset);
+  for (const Joins& join : joins) {
+    offsets.push_back(join.offset);
+    offsets.push_back(join.name);
+  }
   const auto known = exact_.find({plan.get(), offsets});
   if (known != exact_.end()) return &known->second;
   if (exact_.size() >= kMostExact) exact_.clear();
@@ -154,7 +143,7 @@ const OperationTimes* IdleTimes::exactly(const std::shared_ptr<const collectives
     for (const uint32_t rank : *join.members) machine_->nmu(rank).start_collective(stream, plan);
   }
   end(*plan, times);
-  return &(exact_[{plan.get(), offsets}] = std::move(times));
+  return &(exact_[{plan.get(), offsets}] = {std::move(times), ends_});
 }
 
 const OperationTimes& IdleTimes::together(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
@@ -166,13 +155,9 @@ const OperationTimes& IdleTimes::together(const std::shared_ptr<const collective
       folded_ ? std::vector<uint32_t>{real_.front()} : members_of(*plan, machine_->npus());
   OperationTimes times = run(plan, {}, members, 0);
   length_[plan.get()] = sc_core::sc_time_stamp().value() - origin_;
-  if (table_ != nullptr) {
-    const auto idle = static_cast<double>(std::max<Picoseconds>(1, done_ - origin_));
-    const collectives::CollectiveRequest& request = plan->request();
-    factor_[plan.get()] =
-        static_cast<double>(table_->time(request.op, plan->members(), request.bytes)) / idle;
-    scale(*plan, times);
-  }
+  ends_of_[plan.get()] = ends_;
+  if (source_ != nullptr)
+    factor_[plan.get()] = source_->retime(*plan, std::max<Picoseconds>(1, done_ - origin_), times);
   if (folded_)
     for (auto& rank : times) rank.second = times.at(real_.front());
   return times_of_[{plan.get(), kTogether}] = std::move(times);
@@ -189,7 +174,7 @@ const OperationTimes& IdleTimes::after(const std::shared_ptr<const collectives::
     if (!std::binary_search(late.begin(), late.end(), rank)) first.push_back(rank);
   if (first.empty()) return base;
   OperationTimes times = run(plan, first, late, 2 * length_.at(plan.get()) + 1000000);
-  scale(*plan, times);
+  if (source_ != nullptr) scale(times, factor_.at(plan.get()));
   return times_of_[{plan.get(), name}] = std::move(times);
 }
 
@@ -208,9 +193,10 @@ const MessageTimes& IdleTimes::message(uint32_t source, uint32_t destination, ui
   return messages_[{source, destination, bytes}] = message_;
 }
 
-void IdleTimes::collective_done(NpuId, const collectives::CollectiveDone&) {
+void IdleTimes::collective_done(NpuId rank, const collectives::CollectiveDone&) {
   if (left_ > 0) --left_;
   done_ = sc_core::sc_time_stamp().value();
+  if (index(rank) < ends_.size()) ends_[index(rank)] = done_ - origin_;
 }
 
 void IdleTimes::message_injected(NpuId, NpuId, const MessageId&) {

@@ -13,7 +13,6 @@
 #define WEFT_EMULATION_ENVIRONMENT_IDLE_TIMES_H
 
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,34 +20,14 @@
 #include <utility>
 #include <vector>
 
-#include "emulation/environment/delay_table.h"
+#include "emulation/environment/delay_source.h"
 #include "emulation/environment/full_fabric.h"
+#include "emulation/environment/operation_times.h"
 #include "insight/activity_listener.h"
 #include "insight/causal_log.h"
 #include "sc_models/machine.h"
 
 namespace weft::emulation {
-
-/// Before the group has joined: its join changes nothing.
-constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
-
-/// Of one real rank. Times in ps since the join of the late group (of all, if they join at once); kBefore.
-struct RankTimes {
-  struct Arrival {
-    int64_t at = kBefore;
-    uint32_t source = 0;
-    uint32_t round = 0;
-    uint64_t bytes = 0;
-    Picoseconds queued = 0;
-    Picoseconds reduce = 0;
-  };
-  struct Phase {
-    int64_t begin = kBefore;
-    std::vector<Arrival> arrivals;  ///< by round, source
-  };
-  std::map<uint32_t, Phase> phases;  ///< by chunk << 8 | phase
-};
-using OperationTimes = std::map<uint32_t, RankTimes>;  ///< by real rank
 
 struct MessageTimes {
   Picoseconds left = 0;
@@ -62,8 +41,8 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   /// for all ranks (analytical fidelity). `config` outlives it.
   IdleTimes(const Config& config, const std::vector<uint32_t>& real, bool folded, AdvanceKernel advance);
   ~IdleTimes() override;
-  /// Collectives take as long as the table says; their messages keep their share of it. Before the first one.
-  void use(std::unique_ptr<DelayTable> table) { table_ = std::move(table); }
+  /// Collectives take as long as `source` says. Before the first one.
+  void use(std::unique_ptr<DelaySource> source) { source_ = std::move(source); }
 
   const Machine& machine() const { return *machine_; }
   bool folded() const { return folded_; }
@@ -77,10 +56,21 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   /// too many messages to be worth it.
   struct Joins {
     Picoseconds offset = 0;
+    uint64_t name = 0;  ///< of the group, unique for the plan
     const std::vector<uint32_t>* members = nullptr;
   };
-  const OperationTimes* exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
-                                const std::vector<Joins>& joins);
+  struct Exact {
+    OperationTimes times;
+    std::vector<Picoseconds> ends;  ///< as ends() says
+  };
+  const Exact* exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                       const std::vector<Joins>& joins);
+  /// By rank: ps from the joining of all members until each was done. Empty where that is not known: one rank
+  /// stands for all, or another source says the times.
+  const std::vector<Picoseconds>& ends(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
+    together(plan);
+    return ends_of_[plan.get()];
+  }
   const MessageTimes& message(uint32_t source, uint32_t destination, uint64_t bytes);
   /// Simulations so far.
   uint64_t measured() const { return measured_; }
@@ -91,7 +81,6 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   void begin(const collectives::CollectivePlan& plan, OperationTimes& times);
   void end(const collectives::CollectivePlan& plan, OperationTimes& times);
   void run_for(Picoseconds time);
-  void scale(const collectives::CollectivePlan& plan, OperationTimes& times) const;
   void drain(bool rescue = true);
   void check(const collectives::CollectivePlan& plan) const;
 
@@ -124,16 +113,18 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   Picoseconds origin_ = 0;  ///< join of the late group
   bool joined_ = false;
   uint32_t left_ = 0;
-  Picoseconds done_ = 0;  ///< last member
+  Picoseconds done_ = 0;           ///< last member
+  std::vector<Picoseconds> ends_;  ///< by rank, since `origin_`
   MessageTimes message_;
   // Kept; the plan's address stays its own while it is kept here:
   std::map<std::pair<const void*, uint64_t>, OperationTimes> times_of_;
   std::map<const void*, std::shared_ptr<const collectives::CollectivePlan>> plans_;
   std::map<const void*, Picoseconds> length_;
-  std::map<std::pair<const void*, std::vector<Picoseconds>>, OperationTimes> exact_;  ///< the latest ones
+  std::map<const void*, std::vector<Picoseconds>> ends_of_;
+  std::map<std::pair<const void*, std::vector<Picoseconds>>, Exact> exact_;  ///< the latest ones
   std::map<const void*, bool> cheap_;
-  std::unique_ptr<DelayTable> table_;
-  std::map<const void*, double> factor_;  ///< of the table's time to the machine's
+  std::unique_ptr<DelaySource> source_;   ///< null: the machine
+  std::map<const void*, double> factor_;  ///< of the source's time to the machine's
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, MessageTimes> messages_;
 };
 

@@ -124,12 +124,15 @@ void RestrictedFabric::make_groups(Operation& operation) {
   for (const uint32_t rank : classes_.real())
     if (plan.member_index(rank) != ~0u) real_members.push_back(rank);
   const Picoseconds delay = operation.start.delay;
+  operation.apart = delay != 0 || (real_members.size() > 1 &&
+                                   std::any_of(real_members.begin(), real_members.end(),
+                                               [this](uint32_t rank) { return followers_busy(rank); }));
   const auto add = [&](uint32_t rank) {
     const uint32_t leader = classes_.representative(rank);
     const bool member = plan.member_index(leader) != ~0u;
     // Followers of a rank that is no member join with the first that does.
     const uint32_t key = member ? leader : ~0u;
-    const bool apart = delay != 0 && !classes_.is_real(rank);
+    const bool apart = operation.apart && !classes_.is_real(rank);
     Group& group = by_leader[apart && member ? leader | 1u << 31 : key];
     group.members.push_back(rank);
     group.leaders = member ? std::vector<uint32_t>{leader} : real_members;
@@ -159,12 +162,44 @@ void RestrictedFabric::join(uint32_t number, uint32_t rank) {
   Operation& operation = operations_.at(number);
   for (Group& group : operation.groups)
     if (group.joined == kNever &&
-        std::find(group.leaders.begin(), group.leaders.end(), rank) != group.leaders.end())
+        std::find(group.leaders.begin(), group.leaders.end(), rank) != group.leaders.end()) {
+      const bool followers =
+          operation.apart && group.leaders.front() == rank && !classes_.is_real(group.members.front());
       group.joined = now_ + group.delay;
-  measure_exactly(number, operation);
+      if (followers && followers_busy(rank))
+        group.joined = std::max(group.joined, ranks_.at(rank).followers_done);
+      group.lag = group.joined - now_;
+    }
+  measure_exactly(operation);
+  note_ends(operation);
+  ++ranks_.at(rank).open;
   schedule(number, operation, operation.exact != nullptr);
   unsettled_ = true;
   ranks_.at(rank).engine->start(number, operation.start.plan, operation.start.priority);
+}
+
+bool RestrictedFabric::followers_busy(uint32_t rank) const {
+  const RankState& state = ranks_.at(rank);
+  return state.open == 0 && state.followers_done > now_;
+}
+
+void RestrictedFabric::note_ends(const Operation& operation) {
+  const std::vector<Group>& groups = operation.groups;
+  if (groups.size() < 2 || groups.back().joined == kNever) return;
+  const bool together = all_at_once(operation);
+  if (!together && operation.exact == nullptr) return;
+  const std::vector<Picoseconds>& ends = together ? idle_.ends(operation.start.plan) : operation.exact_ends;
+  const Picoseconds from = together ? groups.front().joined : operation.first;
+  // With several phases or chunks the next collective begins before this one has ended.
+  const collectives::CollectivePlan& plan = *operation.start.plan;
+  if (ends.empty() || plan.chunks() != 1 || plan.phases().size() != 1) return;
+  for (const Group& group : groups) {
+    for (const uint32_t rank : group.members) {
+      if (classes_.is_real(rank)) continue;
+      Picoseconds& done = ranks_.at(classes_.representative(rank)).followers_done;
+      done = std::max(done, from + ends[rank]);
+    }
+  }
 }
 
 bool RestrictedFabric::all_at_once(const Operation& operation) const {
@@ -172,29 +207,33 @@ bool RestrictedFabric::all_at_once(const Operation& operation) const {
                      [&](const Group& group) { return group.joined == operation.groups.front().joined; });
 }
 
-Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key,
+/// `shift`: by which the rank's phase has begun later than expected (0: asks for its begin). Emulated members
+/// are as late, but those that have joined later have had time to catch up.
+Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key, int64_t shift,
                                       const size_t* arrival) {
   const auto of = [&](const OperationTimes& times) {
     const RankTimes::Phase& phase = times.at(rank).phases.at(key);
     return arrival == nullptr ? phase.begin : phase.arrivals[*arrival].at;
   };
+  const auto at = [](Picoseconds joined, int64_t path, int64_t late) {
+    return static_cast<Picoseconds>(std::max<int64_t>(0, static_cast<int64_t>(joined) + path + late));
+  };
   const std::vector<Group>& groups = operation.groups;
-  if (operation.exact != nullptr) {
-    const int64_t at = of(*operation.exact);
-    return operation.first + static_cast<Picoseconds>(std::max<int64_t>(0, at));
-  }
+  const bool catches_up = shift > 0 && operation.apart;
+  if (operation.exact != nullptr && !catches_up)
+    return at(operation.first, std::max<int64_t>(0, of(*operation.exact)), shift);
   if (all_at_once(operation)) {
     if (groups.front().joined == kNever) return kNever;
-    return groups.front().joined +
-           static_cast<Picoseconds>(std::max<int64_t>(0, of(idle_.together(operation.start.plan))));
+    return at(groups.front().joined, std::max<int64_t>(0, of(idle_.together(operation.start.plan))), shift);
   }
   Picoseconds latest = 0;
   for (size_t g = 0; g < groups.size(); ++g) {
-    const int64_t path = of(
-        idle_.after(operation.start.plan, g << 1 | (operation.start.delay != 0 ? 1 : 0), groups[g].members));
+    const int64_t path =
+        of(idle_.after(operation.start.plan, g << 1 | (operation.apart ? 1 : 0), groups[g].members));
     if (path == kBefore) continue;
     if (groups[g].joined == kNever) return kNever;
-    latest = std::max(latest, groups[g].joined + static_cast<Picoseconds>(path));
+    latest = std::max(latest, at(groups[g].joined, path,
+                                 std::max<int64_t>(0, shift - static_cast<int64_t>(groups[g].lag))));
   }
   return latest;
 }
@@ -202,7 +241,7 @@ Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint3
 void RestrictedFabric::phase_began(uint32_t rank, uint32_t stream, uint32_t key) {
   Operation& operation = operations_.at(stream);
   const OperationTimes& times = idle_.together(operation.start.plan);
-  const Picoseconds expected = time_of(operation, rank, key, nullptr);
+  const Picoseconds expected = time_of(operation, rank, key, 0, nullptr);
   // On a machine with other collectives it begins later, or, where chunks take other turns, earlier.
   int64_t shift = expected == kNever ? 0 : static_cast<int64_t>(now_ - expected);
   if (!all_at_once(operation)) shift = std::max<int64_t>(0, shift);
@@ -215,7 +254,7 @@ void RestrictedFabric::phase_began(uint32_t rank, uint32_t stream, uint32_t key)
 }
 
 /// All groups have joined, at different times: what follows is simulated just so, if that is cheap.
-void RestrictedFabric::measure_exactly(uint32_t, Operation& operation) {
+void RestrictedFabric::measure_exactly(Operation& operation) {
   if (operation.exact != nullptr || all_at_once(operation)) return;
   std::vector<IdleTimes::Joins> joins;
   operation.first = kNever;
@@ -223,13 +262,16 @@ void RestrictedFabric::measure_exactly(uint32_t, Operation& operation) {
     if (group.joined == kNever) return;
     operation.first = std::min(operation.first, group.joined);
   }
-  for (const Group& group : operation.groups)
-    joins.push_back({group.joined - operation.first, &group.members});
+  for (size_t g = 0; g < operation.groups.size(); ++g) {
+    const Group& group = operation.groups[g];
+    joins.push_back({group.joined - operation.first, g << 1 | (operation.apart ? 1 : 0), &group.members});
+  }
   std::stable_sort(joins.begin(), joins.end(),
                    [](const auto& a, const auto& b) { return a.offset < b.offset; });
-  const OperationTimes* exact = idle_.exactly(operation.start.plan, joins);
+  const IdleTimes::Exact* exact = idle_.exactly(operation.start.plan, joins);
   if (exact == nullptr) return;
-  operation.exact_times = *exact;
+  operation.exact_times = exact->times;
+  operation.exact_ends = exact->ends;
   operation.exact = &operation.exact_times;
 }
 
@@ -239,13 +281,12 @@ void RestrictedFabric::schedule(uint32_t stream, Operation& operation, bool agai
   for (size_t i = again ? 0 : operation.told; i < all.size(); ++i) {
     Expected& e = all[i];
     if (e.there || (e.version != 0 && !again)) continue;
-    const Picoseconds at = time_of(operation, e.rank, e.key, &e.arrival);
+    const Picoseconds at = time_of(operation, e.rank, e.key, e.shift, &e.arrival);
     if (at == kNever) continue;
     const RankTimes::Arrival& arrival =
         idle_.together(operation.start.plan).at(e.rank).phases.at(e.key).arrivals[e.arrival];
     Event event;
-    event.at =
-        std::max(now_, static_cast<Picoseconds>(std::max<int64_t>(0, static_cast<int64_t>(at) + e.shift)));
+    event.at = std::max(now_, at);
     event.kind = Kind::arrival;
     event.rank = e.rank;
     event.value = static_cast<uint32_t>(i);
@@ -278,6 +319,7 @@ void RestrictedFabric::engine_done(uint32_t rank, const collectives::CollectiveD
   const uint32_t stream = done.stream;
   Operation& operation = operations_.at(stream);
   const bool last = --operation.left == 0;
+  --ranks_.at(rank).open;
   listener_->operation_done(stream, rank, done);
   if (last) operations_.erase(stream);
 }

@@ -43,12 +43,14 @@ class RestrictedFabric final : public Fabric {
  private:
   class Port;
   class Listener;
-  /// Members that join together: a class, or with a what-if delay its real rank and its followers apart.
+  /// Members that join together: a class, or its real rank and its followers apart: with a what-if delay, or
+  /// where some are still in the collective before.
   struct Group {
     std::vector<uint32_t> members;
     std::vector<uint32_t> leaders;  ///< real: it joins when the first of these has
     Picoseconds delay = 0;
     Picoseconds joined = kNever;
+    Picoseconds lag = 0;  ///< of `joined` behind the real rank
   };
   /// What a real rank will receive, as far as it has begun the phase.
   struct Expected {
@@ -61,11 +63,13 @@ class RestrictedFabric final : public Fabric {
   };
   struct Operation {
     Start start;
+    bool apart = false;  ///< real ranks and their followers are groups of their own
     std::vector<Group> groups;
     std::vector<Expected> expected;
     size_t told = 0;                        ///< so many of them have events
     const OperationTimes* exact = nullptr;  ///< measured with the joins as they were
     OperationTimes exact_times;
+    std::vector<Picoseconds> exact_ends;
     Picoseconds first = 0;  ///< of the joins
     uint32_t left = 0;
   };
@@ -84,12 +88,17 @@ class RestrictedFabric final : public Fabric {
 
   void make_groups(Operation& operation);
   /// Time of an arrival (or of a phase's begin, if `arrival` is null); kNever: a group must join first.
-  Picoseconds time_of(Operation& operation, uint32_t rank, uint32_t key, const size_t* arrival);
+  Picoseconds time_of(Operation& operation, uint32_t rank, uint32_t key, int64_t shift,
+                      const size_t* arrival);
+  /// Emulated followers of a rank that has nothing else to do are still in a collective.
+  bool followers_busy(uint32_t rank) const;
+  /// When all groups have joined: notes when followers will be done.
+  void note_ends(const Operation& operation);
   bool all_at_once(const Operation& operation) const;
   void phase_began(uint32_t rank, uint32_t stream, uint32_t key);
   /// Events for what can be told now; `again`: also for what has one.
   void schedule(uint32_t stream, Operation& operation, bool again);
-  void measure_exactly(uint32_t stream, Operation& operation);
+  void measure_exactly(Operation& operation);
   bool arrives(const Event& event);
   void engine_done(uint32_t rank, const collectives::CollectiveDone& done);
   void push(Event event);
@@ -104,6 +113,8 @@ class RestrictedFabric final : public Fabric {
   struct RankState {
     std::unique_ptr<Port> port;
     std::unique_ptr<collectives::CollectiveEngine> engine;
+    uint32_t open = 0;               ///< collectives that it has joined and not finished
+    Picoseconds followers_done = 0;  ///< the last of its emulated followers, in all collectives before
   };
   std::map<uint32_t, RankState> ranks_;
   std::map<uint32_t, Operation> operations_;

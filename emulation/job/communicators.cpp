@@ -273,6 +273,58 @@ void Communicators::check_keys(const Meeting& meeting, const Communicator& paren
                         a.rank, b.rank, parent.id, a.message.key, b.message.key));
 }
 
+const std::vector<uint32_t>* Communicators::known(const Asked& asked) const {
+  const auto members = known_.find({asked.rank, asked.message.how, asked.call});
+  return members == known_.end() ? nullptr : &members->second;
+}
+
+bool Communicators::all_known(const Meeting& meeting) const {
+  return std::all_of(meeting.asked.begin(), meeting.asked.end(), [this](const Asked& a) {
+    return a.message.color == kUndefined ? !known_.empty() : known(a) != nullptr;
+  });
+}
+
+/// The grid that a rule gives, or the only one that fits.
+Grid Communicators::grid_of(const Meeting& meeting, const Communicator& parent) const {
+  const Asked& first = meeting.asked.front();
+  const std::vector<Grid> grids = split_grids(meeting, parent.size);
+  Grid grid;
+  if (const CommunicatorRule* by_rule = rule(first.call))
+    grid = {by_rule->stride, by_rule->count};
+  else if (grids.size() == 1)
+    grid = grids.front();
+  else
+    ambiguous(first, grids, "split");
+  check_keys(meeting, parent);
+  return grid;
+}
+
+/// The members of a rank's part. `grid`: of count 0, if all have asked or are known.
+std::vector<uint32_t> Communicators::split_ranks(const Asked& a, const Meeting& meeting,
+                                                 const Communicator& parent, const Grid& grid) const {
+  if (grid.count == 0 && known(a) != nullptr) return *known(a);
+  std::vector<uint32_t> ranks;
+  if (grid.count == 0) {
+    std::vector<const Asked*> same;
+    for (const Asked& b : meeting.asked)
+      if (b.message.color == a.message.color) same.push_back(&b);
+    std::stable_sort(same.begin(), same.end(),
+                     [](const Asked* x, const Asked* y) { return x->message.key < y->message.key; });
+    for (const Asked* b : same) ranks.push_back(b->rank);
+    return ranks;
+  }
+  const std::vector<uint32_t> group = grid.group_of(parent.member(a.rank), parent.size);
+  for (const Asked& b : meeting.asked)
+    if (!agrees(group, parent.member(b.rank), a.message.color == b.message.color))
+      throw JobError(
+          {a.rank, b.rank},
+          fmt::format("ranks {} and {} split communicator {} with colours {} and {}, and the rule "
+                      "of `environment.communicators` (stride {}, count {}) says otherwise",
+                      a.rank, b.rank, parent.id, a.message.color, b.message.color, grid.stride, grid.count));
+  for (const uint32_t member : group) ranks.push_back(parent.world_rank(member));
+  return ranks;
+}
+
 std::vector<Communicators::Answer> Communicators::split(const Asked& asked) {
   const Communicator& parent = parent_of(asked);
   const uint32_t ordinal = parent_splits_[{asked.rank, parent.id}]++;
@@ -289,18 +341,7 @@ std::vector<Communicators::Answer> Communicators::split(const Asked& asked) {
   Picoseconds last = 0;
   for (const Asked& a : whole.asked) last = std::max(last, a.time);
   const bool exact = whole.expected == parent.size;
-  Grid grid;
-  if (!exact) {
-    const Asked& first = whole.asked.front();
-    const std::vector<Grid> grids = split_grids(whole, parent.size);
-    if (const CommunicatorRule* by_rule = rule(first.call))
-      grid = {by_rule->stride, by_rule->count};
-    else if (grids.size() == 1)
-      grid = grids.front();
-    else
-      ambiguous(first, grids, "split");
-    check_keys(whole, parent);
-  }
+  const Grid grid = exact || all_known(whole) ? Grid{0, 0} : grid_of(whole, parent);
   std::vector<Answer> answers;
   for (Asked& a : whole.asked) {
     a.time = last;
@@ -310,26 +351,8 @@ std::vector<Communicators::Answer> Communicators::split(const Asked& asked) {
       answers.push_back(none);
       continue;
     }
-    std::vector<uint32_t> ranks;
-    if (exact) {
-      std::vector<const Asked*> same;
-      for (const Asked& b : whole.asked)
-        if (b.message.color == a.message.color) same.push_back(&b);
-      std::stable_sort(same.begin(), same.end(),
-                       [](const Asked* x, const Asked* y) { return x->message.key < y->message.key; });
-      for (const Asked* b : same) ranks.push_back(b->rank);
-    } else {
-      const std::vector<uint32_t> group = grid.group_of(parent.member(a.rank), parent.size);
-      for (const Asked& b : whole.asked)
-        if (!agrees(group, parent.member(b.rank), a.message.color == b.message.color))
-          throw JobError(
-              {a.rank, b.rank},
-              fmt::format("ranks {} and {} split communicator {} with colours {} and {}, and the rule "
-                          "of `environment.communicators` (stride {}, count {}) says otherwise",
-                          a.rank, b.rank, parent.id, a.message.color, b.message.color, grid.stride,
-                          grid.count));
-      for (const uint32_t member : group) ranks.push_back(parent.world_rank(member));
-    }
+    std::vector<uint32_t> ranks = split_ranks(a, whole, parent, grid);
+    found_[{a.rank, a.message.how, a.call}] = ranks;
     const std::string what = fmt::format("split:{}", fmt::join(ranks, ","));
     answers.push_back(answer(a, make(std::move(ranks), {parent.id, what, ordinal})));
   }
@@ -352,6 +375,17 @@ std::vector<Grid> Communicators::unique_grids(const std::vector<Asked>& all) con
   return found;
 }
 
+Communicators::Answer Communicators::answer_unique(const Asked& a, std::vector<uint32_t> ranks) {
+  if (ranks.size() != a.message.n || ranks[a.message.rank] != a.rank)
+    throw JobError({a.rank},
+                   fmt::format("rank {} says that it is rank {} of {} in a communicator of ranks {}", a.rank,
+                               a.message.rank, a.message.n, fmt::join(ranks, ", ")));
+  found_[{a.rank, a.message.how, a.call}] = ranks;
+  const std::string what = fmt::format("unique:{}", fmt::join(ranks, ","));
+  const uint32_t ordinal = same_[{a.rank, 0, what}]++;
+  return answer(a, make(std::move(ranks), {0, what, ordinal}));
+}
+
 std::vector<Communicators::Answer> Communicators::unique(const Asked& asked) {
   const CommNew& message = asked.message;
   if (message.n == 0 || message.n > world_ || message.rank >= message.n)
@@ -359,6 +393,7 @@ std::vector<Communicators::Answer> Communicators::unique(const Asked& asked) {
                    fmt::format("rank {}: a communicator of {} ranks, in which it is rank {}; the job "
                                "has {} ranks",
                                asked.rank, message.n, message.rank, world_));
+  if (const std::vector<uint32_t>* members = known(asked)) return {answer_unique(asked, *members)};
   Meeting& meeting = id_meetings_[asked.call];
   meeting.asked.push_back(asked);
   meeting.expected = real_.size();
@@ -382,14 +417,8 @@ std::vector<Communicators::Answer> Communicators::unique(const Asked& asked) {
         if (b.message.id == a.message.id) by_place[b.message.rank] = b.rank;
       for (const auto& [place, rank] : by_place) ranks.push_back(rank);
     }
-    if (ranks.size() != a.message.n || ranks[a.message.rank] != a.rank)
-      throw JobError(
-          {a.rank}, fmt::format("rank {} says that it is rank {} of {} in a communicator of ranks {}", a.rank,
-                                a.message.rank, a.message.n, fmt::join(ranks, ", ")));
-    const std::string what = fmt::format("unique:{}", fmt::join(ranks, ","));
     a.time = last;
-    const uint32_t ordinal = same_[{a.rank, 0, what}]++;
-    answers.push_back(answer(a, make(std::move(ranks), {0, what, ordinal})));
+    answers.push_back(answer_unique(a, std::move(ranks)));
     a.request = 0;
   }
   return answers;

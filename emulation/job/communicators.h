@@ -49,6 +49,10 @@ struct Grid {
   bool operator==(const Grid& o) const { return stride == o.stride && count == o.count; }
 };
 
+/// Members, in order, of the communicators of splits and unique ids, by (rank, CommHow, n-th such call of the
+/// rank, from 1).
+using KnownMembers = std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<uint32_t>>;
+
 class Communicators {
  public:
   Communicators(const Config& config, uint32_t world, const std::vector<uint32_t>& real);
@@ -70,6 +74,11 @@ class Communicators {
   /// others that have waited. Throws JobError.
   std::vector<Answer> create(uint32_t rank, uint64_t request, Picoseconds time, const CommNew& message);
   void release(uint32_t rank, uint32_t id);
+
+  /// What the real ranks' splits and ids have become.
+  const KnownMembers& found() const { return found_; }
+  /// Members that an earlier run has found: no rule is needed for them.
+  void know(KnownMembers members) { known_ = std::move(members); }
 
   /// Nothing else can happen: who waits for what; empty: nobody waits.
   std::string unresolved() const;
@@ -95,6 +104,13 @@ class Communicators {
   std::vector<Answer> split(const Asked& asked);
   std::vector<Answer> unique(const Asked& asked);
   const CommunicatorRule* rule(uint32_t call) const;
+  /// Null: nobody has found them.
+  const std::vector<uint32_t>* known(const Asked& asked) const;
+  Answer answer_unique(const Asked& asked, std::vector<uint32_t> ranks);
+  bool all_known(const Meeting& meeting) const;
+  Grid grid_of(const Meeting& meeting, const Communicator& parent) const;
+  std::vector<uint32_t> split_ranks(const Asked& asked, const Meeting& meeting, const Communicator& parent,
+                                    const Grid& grid) const;
   std::vector<Grid> split_grids(const Meeting& meeting, uint32_t n) const;
   std::vector<Grid> unique_grids(const std::vector<Asked>& all) const;
   [[noreturn]] void ambiguous(const Asked& asked, const std::vector<Grid>& grids, const char* call) const;
@@ -113,6 +129,7 @@ class Communicators {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> parent_splits_;  ///< (rank, parent): calls so far
   std::map<std::pair<uint32_t, uint32_t>, Meeting> meetings_;        ///< (parent, call): open splits
   std::map<uint32_t, Meeting> id_meetings_;                          ///< by call
+  KnownMembers known_, found_;
   uint32_t next_id_ = 1;
 };
 

@@ -80,6 +80,10 @@ void Job::take(uint32_t rank, const Frame& frame) {
   if (type == FrameType::wait || type == FrameType::test || type == FrameType::probe ||
       type == FrameType::comm_new || type == FrameType::bye || flops)
     state.status = Status::waiting;
+  if (type == FrameType::coll || type == FrameType::send || type == FrameType::recv)
+    ++state.since_communicator;
+  else if (type == FrameType::comm_new)
+    state.since_communicator = 0;
   state.last_call = to_string(type);
   state.last_request = frame.head.request;
   state.calls.push_back({time, frame});
@@ -88,6 +92,12 @@ void Job::take(uint32_t rank, const Frame& frame) {
 bool Job::ended() const {
   return std::all_of(ranks_.begin(), ranks_.end(),
                      [](const auto& r) { return r.second.status == Status::ended; });
+}
+
+bool Job::settled(uint64_t calls) const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [calls](const auto& r) {
+    return r.second.status == Status::ended || r.second.since_communicator >= calls;
+  });
 }
 
 bool Job::ended(uint32_t rank) const {

@@ -68,6 +68,11 @@ class Job final : private FabricListener {
   bool ended() const;
   bool ended(uint32_t rank) const;
   Report& report() { return report_; }
+  /// Every rank has ended, or made so many collectives and messages since its last new communicator.
+  bool settled(uint64_t calls) const;
+  /// Members of communicators: what this job has found, what another one has.
+  const KnownMembers& found() const { return communicators_.found(); }
+  void know(KnownMembers members) { communicators_.know(std::move(members)); }
   /// What each rank does, for messages: a line a rank.
   std::string describe() const;
 
@@ -101,6 +106,7 @@ class Job final : private FabricListener {
     Picoseconds wait_since = 0;
     std::string last_call = "HELLO";
     uint64_t last_request = 0;
+    uint64_t since_communicator = 0;  ///< collectives and messages since its last new one
     SharedView memory;
   };
 

@@ -59,8 +59,9 @@ void write_all(int to, const std::string& text) {
 
 }  // namespace
 
-Process::Process(uint32_t rank, const std::vector<std::string>& command, const Variables& variables)
-    : rank_(rank) {
+Process::Process(uint32_t rank, const std::vector<std::string>& command, const Variables& variables,
+                 bool quiet)
+    : rank_(rank), quiet_(quiet) {
   int out[2], err[2], failure[2];
   if (::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
     throw UserError(ExitCode::internal, fmt::format("rank {}: pipe: {}", rank, std::strerror(errno)));
@@ -117,13 +118,13 @@ bool Process::forward(int& from, std::string& line, int to) {
     for (size_t stop = 0; (stop = line.find('\n', begin)) != std::string::npos; begin = stop + 1)
       whole += fmt::format("[{}] {}\n", rank_, std::string_view(line).substr(begin, stop - begin));
     line.erase(0, begin);
-    write_all(to, whole);
+    if (to >= 0) write_all(to, whole);
   }
   return any;
 }
 
 bool Process::forward_output() {
-  const bool out = forward(out_, out_line_, 1);
+  const bool out = forward(out_, out_line_, quiet_ ? -1 : 1);
   const bool err = forward(err_, err_line_, 2);
   return out || err;
 }

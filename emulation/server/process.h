@@ -20,8 +20,8 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 class Process {
  public:
   /// Starts `command` with these environment variables beside the own ones. Throws UserError(usage) when it
-  /// cannot be executed.
-  Process(uint32_t rank, const std::vector<std::string>& command, const Variables& variables);
+  /// cannot be executed. `quiet`: its standard output is dropped.
+  Process(uint32_t rank, const std::vector<std::string>& command, const Variables& variables, bool quiet);
   /// Kills what is left of the group, and reaps it.
   ~Process();
   Process(const Process&) = delete;
@@ -52,6 +52,7 @@ class Process {
   int err_ = -1;
   int end_ = -1;
   bool ended_ = false;
+  bool quiet_;
   int status_ = 0;
   std::string out_line_, err_line_;
 };

@@ -122,7 +122,7 @@ void Server::start() {
                         {"MASTER_ADDR", "127.0.0.1"},
                         {"MASTER_PORT", "29500"}};
     variables.insert(variables.end(), settings_.variables.begin(), settings_.variables.end());
-    processes_.push_back(std::make_unique<Process>(rank, settings_.command, variables));
+    processes_.push_back(std::make_unique<Process>(rank, settings_.command, variables, settings_.quiet));
     told_end_.push_back(false);
   }
 }
@@ -374,6 +374,10 @@ Outcome Server::run(Job& job) {
         throw Ended{ExitCode::stall, e.ranks, e.what()};
       } catch (const ProtocolError& e) {
         throw Ended{ExitCode::stall, {}, fmt::format("a rank broke the protocol: {}", e.what())};
+      }
+      if (settings_.enough && settings_.enough(job)) {
+        processes_.clear();  // kills and reaps
+        return outcome;
       }
       watch(job);
       check_limits();

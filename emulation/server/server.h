@@ -23,8 +23,10 @@ struct ServerSettings {
   std::vector<std::string> command;
   Variables variables;  ///< of every process, beside those of the ranks
   uint32_t ranks_per_node = 1;
-  double time_limit = 0;    ///< of the wall clock, s; 0: none
-  double hello_limit = 10;  ///< from connection to HELLO, s
+  double time_limit = 0;                   ///< of the wall clock, s; 0: none
+  double hello_limit = 10;                 ///< from connection to HELLO, s
+  bool quiet = false;                      ///< what processes print to the standard output is dropped
+  std::function<bool(const Job&)> enough;  ///< true: the job is over, its processes are killed. May be empty
 };
 
 /// How the job ended.

@@ -3,12 +3,23 @@
 enable_language(C)
 add_executable(emulation_pattern ${CMAKE_CURRENT_LIST_DIR}/programs/pattern.c)
 target_link_libraries(emulation_pattern PRIVATE weft::weft_comm)
+add_executable(emulation_training ${PROJECT_SOURCE_DIR}/examples/emulation/c/training.c)
+target_link_libraries(emulation_training PRIVATE weft::weft_comm)
+add_library(emulation_delay MODULE ${CMAKE_CURRENT_LIST_DIR}/programs/delay.c)
+target_include_directories(emulation_delay PRIVATE ${PROJECT_SOURCE_DIR}/emulation/environment)
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME emulation
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/emulation_test.py $<TARGET_FILE:weft>
+            $<TARGET_FILE:emulation_pattern> $<TARGET_FILE:emulation_delay> $<TARGET_FILE:emulation_training>)
+  add_test(NAME emulation_ends
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/ends_test.py $<TARGET_FILE:weft>
             $<TARGET_FILE:emulation_pattern>)
-  set_tests_properties(emulation PROPERTIES LABELS cli TIMEOUT 300)
+  # The picture in docs/guide/emulate.md shows what the programs give.
+  add_test(NAME emulation_figure
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/bench/emulation/iteration.py $<TARGET_FILE:weft>
+            $<TARGET_FILE:emulation_training> --check ${PROJECT_SOURCE_DIR}/docs/guide/emulated_iteration.svg)
+  set_tests_properties(emulation emulation_ends emulation_figure PROPERTIES LABELS cli TIMEOUT 300)
 endif()
 weft_add_sc_test(emulation_restricted
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/restricted_test.cpp

@@ -1,87 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the Weft authors
-"""`weft emulate` from end to end: emulation_test.py WEFT PATTERN. PATTERN is programs/pattern.c."""
+"""`weft emulate` from end to end: emulation_test.py WEFT PATTERN DELAY TRAINING. PATTERN is programs/pattern.c, DELAY
+programs/delay.c, TRAINING examples/emulation/c/training.c."""
 
-import csv
 import glob
 import json
-import os
-import pathlib
-import re
-import signal
-import socket
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 
-WEFT, PATTERN = sys.argv[1:3]
+sys.dont_write_bytecode = True
+from emulated_job import PATTERN, WEFT, EmulatedJob  # noqa: E402
 
-MACHINE = """weft: 1
-topology:
-  notation: {notation}
-  dimensions:
-    - {{bandwidth: 50 GB/s, latency: 500 ns, fidelity: {fidelity}}}
-nmu: {{endpoint_delay: 10 ns}}
-npu: {{peak: 1 TFLOPS}}
-{more}
-"""
+DELAY, TRAINING = sys.argv[3:5]
 
 
-class Emulation(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.tmp = pathlib.Path(self.folder.name)
-        (self.tmp / "sockets").mkdir()
-        self.env = dict(os.environ, TMPDIR=str(self.tmp / "sockets"))
-
-    def tearDown(self):
-        self.assertEqual(os.listdir(self.tmp / "sockets"), [], "sockets are left behind")
-        left = [p for p in glob.glob("/proc/[0-9]*/environ") if self.of_us(p)]
-        self.assertEqual(left, [], "processes are left behind")
-        self.folder.cleanup()
-
-    def of_us(self, path):
-        try:
-            return str(self.tmp).encode() in pathlib.Path(path).read_bytes()
-        except OSError:
-            return False
-
-    def machine(self, notation="Ring(8)", fidelity="message", more=""):
-        path = self.tmp / "machine.yaml"
-        path.write_text(MACHINE.format(notation=notation, fidelity=fidelity, more=more))
-        return path
-
-    def emulate(self, machine, real, *steps, options=(), command=None, code=0):
-        out = self.tmp / "out"
-        line = [WEFT, "emulate", str(machine), "--real", real, "--compute", "fixed:0", "--out", str(out), "--json",
-                *([] if "--time-limit" in options else ["--time-limit", "20 s"]), *options, "--", *(command or [PATTERN]), *steps]
-        begin = time.monotonic()
-        done = subprocess.run(line, env=self.env, capture_output=True, text=True, timeout=60)
-        self.seconds = time.monotonic() - begin
-        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
-        # The ranks' lines come before the summary.
-        self.lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
-        self.error = done.stderr
-        summary = done.stdout[done.stdout.index("{\n"):] if "{\n" in done.stdout else "{}"
-        self.summary = json.loads(summary)
-        calls = out / "calls.csv"
-        self.calls = list(csv.DictReader(calls.read_text().splitlines())) if calls.exists() else []
-        return self.times()
-
-    def times(self):
-        return {int(m[1]): int(m[2]) for m in (re.match(r"\[(\d+)\] time (\d+)", line) for line in self.lines) if m}
-
-    def replay(self, machine, prefix, groups=False):
-        line = [WEFT, "run", str(machine), "--trace", prefix, "--out", str(self.tmp / "run"), "--json", "--no-fold"]
-        if groups:
-            line += ["--groups", prefix + ".groups.json"]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return round(float(json.loads(done.stdout)["time_ns"]) * 1000)
-
+class Emulation(EmulatedJob):
     # -- times
 
     def test_a_collective_takes_as_long_as_weft_collective_says(self):
@@ -149,6 +84,136 @@ class Emulation(unittest.TestCase):
         self.assertEqual(self.summary["iterations"][0]["count"], 3)
         self.assertEqual(self.summary["iterations"][0]["deviation_ns"], 0)
 
+    def test_the_documented_example(self):
+        machine = self.machine("FullyConnected(8)_Switch(8)")
+        prefix = str(self.tmp / "training" / "job")
+        self.emulate(machine, "0", "5", command=[TRAINING], options=["--capture", prefix])
+        self.assertEqual(len(self.lines), 1)
+        self.assertRegex(self.lines[0], r"^\[0\] [0-9.]+ us$")
+        self.assertEqual(float(self.lines[0].split()[1]), round(self.summary["time_ns"] / 1000, 3))
+        self.assertEqual(self.summary["iterations"][0]["count"], 4)
+        self.assertEqual(self.summary["iterations"][0]["deviation_ns"], 0)
+        self.assertEqual(self.summary["collectives"], 20)
+        replay = self.replay(machine, prefix)
+        self.assertLess(abs(replay / 1000 - self.summary["time_ns"]) / self.summary["time_ns"], 0.01)
+
+    def test_skew_is_drawn_again_for_each_rank_and_collective(self):
+        options = ["--set", "environment.detail=full"]
+        alone = self.emulate(self.machine("Ring(8)"), "0", "coll:all_reduce:65536", options=options)[0]
+        for distribution, most in (("uniform", 50e6), ("exponential", 50e6 * 20)):
+            more = f"environment: {{skew: 50 us, skew_distribution: {distribution}}}\n"
+            times = []
+            for seed in (1, 2, 1):
+                machine = self.machine("Ring(8)", more=more + f"run: {{seed: {seed}}}")
+                times.append(self.emulate(machine, "0", "repeat:4", "coll:all_reduce:65536", "end", options=options)[0])
+            self.assertEqual(times[0], times[2])
+            self.assertNotEqual(times[0], times[1])
+            for took in times:
+                # The last of seven joins half of `skew` late in nearly all draws, and never more than all of it (uniform).
+                self.assertGreater(took, 4 * alone + 4 * 25e6 * 0.5)
+                self.assertLessEqual(took, 4 * (alone + most))
+
+    def test_classes_follow_their_real_rank(self):
+        # Two stages that compute for different times: who follows rank 4 joins with it.
+        steps = ["0:compute:1000000", "4:compute:900000000", "0:comm:0,1,2,3", "4:comm:4,5,6,7", "on:1", "coll:all_reduce:65536"]
+        classes = "environment: {classes: [{real: 0, ranks: [1..3]}, {real: 4, ranks: [5..7]}]}"
+        for detail in ("full", "restricted"):
+            options = ["--set", f"environment.detail={detail}"]
+            apart = self.emulate(self.machine("Ring(8)", more=classes), "0,4", *steps, options=options)
+            self.assertEqual(apart[4] - apart[0], 899000000)
+            # The other way round: ranks of a stage wait for the real rank of the other one.
+            crossed = "environment: {classes: [{real: 4, ranks: [1..3]}]}"
+            whole = ["0:compute:1000000", "4:compute:900000000", "coll:all_reduce:65536"]
+            late = self.emulate(self.machine("Ring(8)", more=crossed), "0,4", *whole, options=options)
+            self.assertGreater(min(late.values()), 900000000)
+
+    def test_cost_follows_the_real_rank(self):
+        for notation in ("Switch(8)", "Switch(512)", "Switch(65536)", "Ring(64)_Switch(1024)"):
+            machine = self.machine(notation, fidelity="analytical")
+            if "_" in notation:
+                machine.write_text(machine.read_text().replace(
+                    "fidelity: analytical}", "fidelity: analytical}\n    - {bandwidth: 25 GB/s, latency: 2 us, fidelity: analytical}"))
+            self.emulate(machine, "0", "repeat:1000", "coll:all_reduce:262144", "end", options=["--time-limit", "60 s"])
+            self.assertEqual(self.summary["collectives"], 1000)
+            self.assertLess(self.summary["wall_s"], 10)
+            self.assertLess(self.summary["peak_rss_MiB"], 200 * 1e6 / 2**20)
+
+    # -- delays
+
+    def test_what_if_delays_cost_what_is_exposed(self):
+        for count in (13, 37):
+            backward = ["compute:1000000000", "icoll:all_reduce:1024"]
+            hidden = [f"repeat:{count}", *backward, "end", "compute:3000000000", "wait"]
+            exposed = [f"repeat:{count}", "compute:1000000000", "coll:all_reduce:1024", "end"]
+            alone = self.emulate(self.machine("Ring(8)"), "0", "coll:all_reduce:1024")[0]
+            for ms in (0, 1, 2, 4, 8):
+                rules = f"collectives: {{rules: [{{operation: all_reduce, delay: {ms} ms}}]}}"
+                for detail in ("full", "restricted"):
+                    machine = self.machine("Ring(8)", more=rules)
+                    options = ["--set", f"environment.detail={detail}"]
+                    # All wait at once: the last one, behind 3 ms of work. Flat, then a line with the slope 1.
+                    took = self.emulate(machine, "0", *hidden, options=options)[0]
+                    wanted = max((count + 3) * 10**9, count * 10**9 + ms * 10**9 + alone)
+                    self.assertLess(abs(took - wanted) / wanted, 0.01, (count, ms, detail))
+                    # One after the other: each of them.
+                    took = self.emulate(machine, "0", *exposed, options=options)[0]
+                    wanted = count * ((1 + ms) * 10**9 + alone)
+                    self.assertLess(abs(took - wanted) / wanted, 0.01, (count, ms, detail))
+
+    def test_measured_compute_is_replayed(self):
+        steps = ["repeat:30", "spin:2000", "coll:all_reduce:65536", "spin:1000", "icoll:all_gather:65536", "wait", "end"]
+        times = []
+        for run in range(2):
+            prefix = str(self.tmp / f"measured{run}" / "job")
+            machine = self.machine("Ring(8)")
+            took = self.emulate(machine, "0", *steps, options=["--compute", "cpu", "--capture", prefix])[0]
+            self.assertGreaterEqual(took, 30 * 3000 * 10**6)
+            self.assertLess(abs(self.replay(machine, prefix) - took) / took, 0.01)
+            times.append(took)
+        self.assertLess(abs(times[0] - times[1]) / times[0], 0.25)
+
+    def test_compute_of_a_table_and_scale(self):
+        table = self.tmp / "compute.csv"
+        table.write_text("".join(f"0,{call},{ps}\n" for call, ps in enumerate([1000000, 2000000, 5000000])))
+        fixed = self.emulate(self.machine("Ring(8)"), "0", "repeat:4", "coll:barrier:0", "end")[0]
+        took = self.emulate(self.machine("Ring(8)"), "0", "repeat:4", "coll:barrier:0", "end",
+                            options=["--compute", f"table:{table}"])[0]
+        # A blocking collective is two calls, its issue and its wait; compute before the wait is hidden. The last line is for
+        # all calls that follow.
+        self.assertEqual(took - fixed, 1000000 + 3 * 5000000)
+        scaled = self.emulate(self.machine("Ring(8)"), "0", "repeat:10", "spin:1000", "coll:barrier:0", "end",
+                              options=["--compute", "cpu", "--compute-scale", "10"])[0]
+        self.assertGreaterEqual(scaled, 10 * 10 * 10**9)
+
+    def test_a_plugin_says_how_long_steps_take(self):
+        more = f"collectives: {{chunks: 1}}\nenvironment: {{delay: plugin, delay_plugin: {DELAY}}}"
+        for world in (2, 8):
+            for real in ("0", f"0,{world - 1}"):
+                # A ring's all-reduce of 4 x 65536 B: 2 (n - 1) messages of an n-th.
+                took = self.emulate(self.machine(f"Ring({world})", more=more), real, "coll:all_reduce:65536")
+                self.assertEqual(set(took.values()), {2 * (world - 1) * (3000000 + 4 * 65536 // world)})
+        # Stragglers are waited for, and what follows is as long as the source says.
+        machine = self.machine("Ring(8)", more=more)
+        alone = 14 * (3000000 + 4 * 65536 // 8)
+        late = self.emulate(machine, "0,4", "4:compute:1000000000", "coll:all_reduce:65536")
+        self.assertGreater(late[0], 1000000000)
+        self.assertLessEqual(max(late.values()), 1000000000 + alone + 1)
+        # Two dimensions, chunks that overlap, and an operation in one round.
+        chunks = f"collectives: {{chunks: 3}}\nenvironment: {{delay: plugin, delay_plugin: {DELAY}}}"
+        took = self.emulate(self.machine("Ring(4)_Switch(4)", more=chunks), "0", "coll:all_reduce:65536")[0]
+        self.assertGreater(took, 10 * 3000000)
+        took = self.emulate(self.machine("FullyConnected(8)", more=more), "0", "coll:all_to_all:1024")[0]
+        self.assertGreaterEqual(took, 3000000 + 4 * 1024)
+        # Its errors, and files that are none.
+        self.emulate(machine, "0", "coll:all_reduce:14", code=2)
+        self.assertIn("weft_delay() says -1 ps for step 0 of 14 of all_reduce of 56 B", self.error)
+        self.emulate(machine, "0", "coll:barrier:0", options=["--set", "environment.detail=full"], code=2)
+        self.assertIn("environment.delay: plugin", self.error)
+        for path, text in (("/no/such/file.so", "cannot be loaded"), (TRAINING, "cannot be loaded"),
+                           (glob.glob("/lib/*/libm.so.6")[0], "has no function `weft_delay`")):
+            self.emulate(machine, "0", "coll:barrier:0", options=["--set", f"environment.delay_plugin={path}"], code=2)
+            self.assertIn(text, self.error)
+
     # -- messages
 
     def test_ping_pong_by_echo_is_a_ping_pong_of_two_real_ranks(self):
@@ -192,6 +257,27 @@ class Emulation(unittest.TestCase):
         self.assertIn("split number 1", self.error)
         self.assertIn("environment.communicators", self.error)
 
+    def test_discovery_runs_every_rank_for_a_moment(self):
+        machine = self.machine("Ring(4)_Switch(4)")
+        columns = ["split:%4:/4", "on:1", "size:4", "coll:all_reduce:4096", "sendrecv:1:3:512"]
+        # One real rank fits many grids. With all ranks' colours there is one answer, and the times are a rule's.
+        self.emulate(machine, "0", *columns, code=4)
+        found = self.emulate(machine, "0", *columns, options=["--discover"])
+        rule = ["--set", "environment.communicators=[{call: 1, stride: 4, count: 4}]"]
+        self.assertEqual(found, self.emulate(machine, "0", *columns, options=rule))
+        self.assertEqual(len(self.lines), 1, "the short run's output is not shown")
+        # Keys that turn the order round, colours in no grid (ranks 0, 1, 2 and 3 .. 15), ids, a second level.
+        self.emulate(machine, "0", "split:%4:-1", "on:1", "size:4", "0:member:3", "coll:all_gather:64", options=["--discover"])
+        self.emulate(machine, "1", "split:/3:0", "on:1", "1:size:3", "coll:barrier:0", options=["--discover=1"])
+        self.emulate(machine, "0", "unique:4:/4:%4", "on:1", "size:4", "coll:all_reduce:64", options=["--discover"])
+        self.emulate(machine, "0,5", "split:/8:0", "on:1", "size:8", "split:%2:0", "on:2", "size:4", "coll:all_reduce:64",
+                     options=["--discover"])
+        # A program that goes on for long is not run to its end; one that fails says so.
+        self.emulate(machine, "0", "split:%4:0", "on:1", "repeat:30", "coll:barrier:0", "end", "9:hang", options=["--discover=20"])
+        self.emulate(machine, "0", "split:%4:0", "9:exit:7", options=["--discover"], code=7)
+        self.assertIn("--discover, which runs every rank for a moment: rank 9 has exited with status 7", self.error)
+        self.emulate(machine, "0", "coll:barrier:0", options=["--discover=0"], code=2)
+
     # -- errors name both sides
 
     def wrong(self, *steps, says=(), real="0,4", more="", code=4):
@@ -228,67 +314,7 @@ class Emulation(unittest.TestCase):
     def test_no_member(self):
         self.wrong("0:send:9:1:8", says=["no member 9"], code=9)
 
-    # -- processes
-
-    def test_the_exit_status_is_that_of_the_first_failure(self):
-        self.emulate(self.machine(), "0,4", "coll:barrier:0", "4:exit:7", "coll:barrier:0", code=7)
-        self.assertIn("rank 4 has exited with status 7", self.error)
-
-    def test_a_killed_rank(self):
-        for before in ([], ["coll:barrier:0"], ["0:icoll:all_reduce:10"], ["0:irecv:4:1:8"]):
-            self.emulate(self.machine(), "0,4", *before, "4:kill", "coll:barrier:0", code=137)
-            self.assertIn("killed by signal 9", self.error)
-            self.assertLess(self.seconds, 10)
-
-    def test_a_rank_that_closes(self):
-        self.emulate(self.machine(), "0,4", "4:close", "coll:barrier:0", code=4)
-        self.assertIn("rank 4 has closed its connection", self.error)
-
-    def test_a_program_without_the_library(self):
-        self.emulate(self.machine(), "0", command=["true"], code=4)
-        self.assertIn("never said HELLO", self.error)
-
-    def test_a_command_that_is_not_there(self):
-        self.emulate(self.machine(), "0", command=["/no/such/program"], code=2)
-        self.assertIn("cannot be started", self.error)
-
-    def test_the_time_limit(self):
-        self.emulate(self.machine(), "0,4", "4:hang", "coll:barrier:0", options=["--time-limit", "1 s"], code=4)
-        self.assertIn("time limit", self.error)
-
-    def test_children_of_ranks_end_too(self):
-        self.emulate(self.machine(), "0", command=["sh", "-c", f"sleep 1000 & {PATTERN} coll:barrier:0"])
-
-    def test_an_interrupt(self):
-        line = [WEFT, "emulate", str(self.machine()), "--real", "0,4", "--out", str(self.tmp / "out"), "--", PATTERN,
-                "4:hang", "coll:barrier:0"]
-        running = subprocess.Popen(line, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        time.sleep(1)
-        running.send_signal(signal.SIGINT)
-        _, error = running.communicate(timeout=20)
-        self.assertEqual(running.returncode, 130, error)
-
-    def test_strangers_and_broken_frames(self):
-        for data, text in ((b"\xff" * 64, "multiple of 8"), (b"\x20\0\0\0\x07\0\0\0" + bytes(24), "must be HELLO")):
-            line = [WEFT, "emulate", str(self.machine()), "--real", "0,4", "--out", str(self.tmp / "out"), "--", PATTERN,
-                    "4:hang", "coll:barrier:0"]
-            # Rank 4's process connects only after the stranger has: it sleeps first.
-            line = line[:line.index("--") + 1] + ["sh", "-c", "sleep 30"]
-            running = subprocess.Popen(line, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            path = None
-            for _ in range(200):
-                found = glob.glob(str(self.tmp / "sockets" / "*" / "socket"))
-                if found:
-                    path = found[0]
-                    break
-                time.sleep(0.02)
-            self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o777, 0o700)
-            with socket.socket(socket.AF_UNIX) as stranger:
-                stranger.connect(path)
-                stranger.send(data)
-                _, error = running.communicate(timeout=20)
-            self.assertEqual(running.returncode, 4, error)
-            self.assertIn(text, error)
+    # -- the command line
 
     def test_usage(self):
         for options, text in ((["--world", "9"], "--world 9"), (["--real", "8"], "--real"), (["--clock", "x"], "--clock"),

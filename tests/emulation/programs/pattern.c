@@ -8,13 +8,15 @@
  *   on:N                  the N-th communicator made (0: all) for the next steps
  *   comm:R,R,..           makes one of these ranks      split:COLOR:KEY   color and key may be /K, %K of the rank
  *   unique:N:RANK:ID      .. by id                      cart:DIMS,..
+ *   size:N, member:N      checks the communicator's size, the rank's number in it
  *   send:PEER:TAG:BYTES, isend, ssend, recv:PEER:TAG:BYTES, irecv; PEER may be +K, -K, any
  *   sendrecv:K:TAG:BYTES  to rank + K, from rank - K
  *   wait, waitany, testall (spins)
- *   compute:PS, work:FLOPS:BYTES, mark:N, endmark:N, exit:STATUS, hang, close, kill
+ *   spin:US (CPU time), compute:PS, work:FLOPS:BYTES, mark:N, endmark:N, exit:STATUS, hang, close, kill
  *   repeat:N steps.. end
  */
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pattern.h"
@@ -136,6 +138,7 @@ static void run(const char* step) {
     ++made;
   }
   if (is(step, "size")) NEED(weft_comm_size(session, comms[current]) == number(step, 1));
+  if (is(step, "member")) NEED(weft_comm_rank(session, comms[current]) == number(step, 1));
   if (is(step, "wait")) {
     CHECK(weft_wait_all(session, open_requests, requests, NULL));
     open_requests = 0;
@@ -151,6 +154,12 @@ static void run(const char* step) {
     open_requests = 0;
   }
   if (is(step, "compute")) CHECK(weft_compute(session, number(step, 1)));
+  if (is(step, "spin")) {
+    struct timespec begin, now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    while ((now.tv_sec - begin.tv_sec) * 1000000LL + (now.tv_nsec - begin.tv_nsec) / 1000 < number(step, 1));
+  }
   if (is(step, "work")) CHECK(weft_compute_work(session, (uint64_t)number(step, 1), (uint64_t)number(step, 2), "w"));
   if (is(step, "mark")) CHECK(weft_mark(session, WEFT_MARK_ITERATION, number(step, 1), 1, NULL));
   if (is(step, "endmark")) CHECK(weft_mark(session, WEFT_MARK_ITERATION, number(step, 1), 0, NULL));
