@@ -8,9 +8,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "configs/notation.h"
 #include "configs/units.h"
@@ -21,6 +24,7 @@
 #include "sc_main/text_options.h"
 #include "workload/generate/collective.h"
 #include "workload/generate/llm.h"
+#include "workload/trace/slowdown.h"
 
 namespace weft::cli {
 namespace {
@@ -29,9 +33,10 @@ struct LlmOptions {
   generate::LlmConfig config;
   std::string out;
   std::string name = "llm";
-  std::string preset, bucket = "layer", recompute = "none";
+  std::string preset, bucket = "layer", recompute = "none", context_exchange = "ring", fsdp_unit = "layer";
   bool no_overlap = false, describe = false;
-  std::set<std::string> given;  ///< of the options that a preset has values for
+  std::vector<std::string> slow;  ///< "RANK=FACTOR"
+  std::set<std::string> given;    ///< of the options that a preset has values for
 };
 
 void print_figures(const generate::LlmConfig& config) {
@@ -47,6 +52,14 @@ void print_figures(const generate::LlmConfig& config) {
   print(fmt::format(
       "network  a rank and step: tensor parallel {} B, between stages {} B, data parallel {} B\n",
       grouped(f.tensor_parallel_bytes), grouped(f.pipeline_bytes), grouped(f.data_parallel_bytes)));
+  std::string more;
+  const auto part = [&](bool there, const char* what, uint64_t bytes) {
+    if (there) more += fmt::format("{}{} {} B", more.empty() ? "" : ", ", what, grouped(bytes));
+  };
+  part(config.cp > 1, "context parallel", f.context_parallel_bytes);
+  part(config.ulysses > 1, "Ulysses", f.ulysses_bytes);
+  part(config.ep > 1, "expert parallel", f.expert_parallel_bytes);
+  if (!more.empty()) print(fmt::format("         {}\n", more));
   if (config.pp > 1) print(fmt::format("bubble   {:.4g} of a step without communication\n", f.bubble));
 }
 
@@ -60,8 +73,42 @@ void take_preset(generate::LlmConfig& c, const LlmOptions& options) {
   if (!given("--seq")) c.seq = published.seq;
   if (!given("--vocab")) c.vocab = published.vocab;
   // With more tensor parallel ranks than heads there are as many heads as ranks.
-  if (!given("--heads") && !given("--hidden") && c.tp != 0 && published.heads % c.tp == 0)
+  const uint64_t cut = uint64_t{c.tp} * c.ulysses;
+  if (!given("--heads") && !given("--hidden") && cut != 0 && published.heads % cut == 0)
     c.heads = published.heads;
+}
+
+/// "17=1.5": the rank and its slowness.
+std::pair<uint32_t, uint64_t> slow_rank(const std::string& text) {
+  const size_t middle = text.find('=');
+  uint32_t rank = 0;
+  double factor = 0;
+  const char* const end = text.data() + text.size();
+  if (middle != std::string::npos) {
+    const char* const equals = text.data() + middle;
+    const auto number = std::from_chars(text.data(), equals, rank);
+    const auto real = std::from_chars(equals + 1, end, factor);
+    if (number.ec == std::errc() && number.ptr == equals && real.ec == std::errc() && real.ptr == end)
+      if (const auto slowness = trace::slowness_of(factor)) return {rank, *slowness};
+  }
+  throw UserError(ExitCode::usage,
+                  fmt::format("--slow {}: a rank and the factor of its compute's time is wanted, {}, such as "
+                              "--slow 17=1.5",
+                              text, trace::kSlownessRange));
+}
+
+/// `layer`, a number of layers, or `stage`: all layers of a virtual stage.
+uint32_t fsdp_unit(const LlmOptions& options, const generate::LlmConfig& c) {
+  if (options.fsdp_unit == "layer") return 1;
+  if (options.fsdp_unit == "stage") {
+    const uint64_t stages = uint64_t{c.pp} * c.virtual_stages;
+    return stages == 0 ? 1 : static_cast<uint32_t>(std::max<uint64_t>(1, c.layers / stages));
+  }
+  try {
+    return static_cast<uint32_t>(std::min<uint64_t>(parse_integer(options.fsdp_unit), ~uint32_t{0}));
+  } catch (const UserError& e) {
+    throw UserError(ExitCode::usage, fmt::format("--fsdp-unit: {}, or `layer` or `stage`", e.what()));
+  }
 }
 
 generate::LlmConfig resolved(const LlmOptions& options) {
@@ -82,7 +129,16 @@ generate::LlmConfig resolved(const LlmOptions& options) {
   c.recompute = options.recompute == "full"        ? Recompute::full
                 : options.recompute == "selective" ? Recompute::selective
                                                    : Recompute::none;
+  c.context_exchange = options.context_exchange == "all_gather"
+                           ? generate::LlmConfig::ContextExchange::all_gather
+                           : generate::LlmConfig::ContextExchange::ring;
+  c.fsdp_unit = fsdp_unit(options, c);
   c.overlap = !options.no_overlap;
+  for (const std::string& text : options.slow) {
+    const auto [rank, slowness] = slow_rank(text);
+    if (!c.slow.emplace(rank, slowness).second)
+      throw UserError(ExitCode::usage, fmt::format("--slow {}: rank {} is given twice", text, rank));
+  }
   return c;
 }
 
@@ -219,14 +275,25 @@ void add_generate_command(CLI::App& app, Action& action) {
   add_generate_models(*generate, action);
   auto options = std::make_shared<LlmOptions>();
   generate::LlmConfig& c = options->config;
-  CLI::App* command = generate->add_subcommand(
-      "llm", "One training step of a transformer under tensor, data and pipeline parallelism");
+  CLI::App* command = generate->add_subcommand("llm",
+                                               "Training steps of a transformer under tensor, data, "
+                                               "pipeline, context, Ulysses and expert parallelism");
   const auto add = [command](const char* name, auto& value, const std::string& text) {
     return command->add_option(name, value, text)->capture_default_str();
   };
   add("--tp", c.tp, "Tensor parallel ranks");
   add("--dp", c.dp, "Data parallel replicas");
   add("--pp", c.pp, "Pipeline stages");
+  add("--cp", c.cp, "Context parallel ranks: each has a part of every sequence");
+  add("--cp-exchange", options->context_exchange,
+      "How attention gets keys and values of the other context parallel ranks: ring or all_gather")
+      ->check(CLI::IsMember({"ring", "all_gather"}));
+  add("--ulysses", c.ulysses, "Ranks that share sequences by Ulysses' all-to-alls; --heads is a multiple");
+  add("--experts", c.experts, "Experts in place of a layer's MLP; 0: none");
+  add("--ep", c.ep, "Data parallel ranks that share out the experts; divides --dp and --experts");
+  add("--top-k", c.top_k, "Experts a token");
+  add("--capacity", c.capacity, "Tokens that an expert takes, over the mean");
+  add("--moe-every", c.moe_every, "The last of so many layers has experts");
   add("--layers", c.layers, "Transformer blocks, a multiple of --pp");
   add("--hidden", c.hidden, "Width of the model");
   add("--ffn", c.ffn, "Width of the MLP; 0: 4 x hidden");
@@ -241,6 +308,12 @@ void add_generate_command(CLI::App& app, Action& action) {
       "--sequence-parallel", c.sequence_parallel,
       "Cut activations along the sequence: all-gather and reduce-scatter in place of all-reduce");
   add("--zero", c.zero, "ZeRO stage: 0, 1, 2 or 3");
+  add("--shard-group", c.shard_group,
+      "Data parallel ranks that share ZeRO's shards (hybrid shard); 0: all of them");
+  add("--fsdp-unit", options->fsdp_unit,
+      "Layers whose weights one collective gathers with --zero 3: `layer`, a number, or `stage`");
+  command->add_flag("--keep-weights", c.keep_weights,
+                    "With --zero 3: gathered weights stay until the backward pass");
   add("--preset", options->preset,
       fmt::format("Sizes of a published model, which other options replace: {}",
                   fmt::join(generate::llm_presets(), ", ")));
@@ -252,10 +325,15 @@ void add_generate_command(CLI::App& app, Action& action) {
       "Gradients are reduced when SIZE bytes are there, at each `layer`, or `all` at once");
   command->add_flag("--no-overlap", options->no_overlap,
                     "Collectives wait for the compute before them, and compute waits for them");
+  command->add_flag("--async", c.async,
+                    "The update of a step waits for the gradients of the step before, not for its own");
   command->add_flag("--describe", options->describe, "Print the model's figures by formula; write nothing");
   add("--order", c.order, "Coordinates of a rank, fastest first");
   command->add_flag("--classes", c.classes,
                     "One program a stage and DIR/NAME.classes.json, in place of a trace a rank");
+  command
+      ->add_option("--slow", options->slow, "The compute of this rank takes FACTOR of its time; repeatable")
+      ->type_name("RANK=FACTOR");
   command->add_option("--out", options->out, "Folder of the traces; it is created")->type_name("DIR");
   add("--name", options->name, "Files are DIR/NAME.<rank>.et and DIR/NAME.groups.json");
   command->footer(
@@ -263,7 +341,9 @@ void add_generate_command(CLI::App& app, Action& action) {
       "  weft generate llm --tp 2 --dp 2 --pp 2 --layers 4 --hidden 1024 --seq 512 --batch 8 --microbatches "
       "4 --out trace\n"
       "  weft generate llm --tp 8 --dp 16 --layers 32 --hidden 4096 --batch 128 --zero 3 --sequence-parallel "
-      "--out trace");
+      "--out trace\n"
+      "  weft generate llm --preset gpt3-13b --cp 4 --ep 8 --experts 64 --top-k 2 --dp 8 --batch 64 "
+      "--describe");
   command->callback([options, command, &action] {
     for (const char* name : {"--layers", "--hidden", "--heads", "--seq", "--vocab"})
       if (command->count(name) != 0) options->given.insert(name);

@@ -21,6 +21,7 @@
 #include "sc_main/import/import_files.h"
 #include "sc_main/import/input_keys.h"
 #include "sc_models/run_result.h"
+#include "workload/convert/scale_traces.h"
 
 namespace weft::cli {
 namespace {
@@ -197,6 +198,27 @@ bool is_text_workload(const std::string& path) {
   return fs::is_regular_file(path, ignored);
 }
 
+/// The prefix of traces; with --apply-scales that of scaled copies.
+std::string scaled_workload(const AstraCommand& command, const fs::path& folder) {
+  if (command.compute_scale == 1 && command.comm_scale == 1) return command.workload;
+  if (!command.apply_scales) {
+    warn(
+        "--compute-scale and --comm-scale are read and not used by ASTRA-sim 2.x, nor here; --apply-scales "
+        "runs scaled copies of the traces");
+    return command.workload;
+  }
+  const fs::path copies = folder / "scaled";
+  std::error_code error;
+  fs::remove_all(copies, error);
+  fs::create_directories(copies, error);
+  const std::string prefix = (copies / fs::path(command.workload).filename()).string();
+  if (convert::scale_traces(command.workload, prefix, {command.compute_scale, command.comm_scale}) == 0)
+    throw UserError(ExitCode::trace,
+                    fmt::format("--apply-scales: there is no trace {}.0.et; check --workload-configuration",
+                                command.workload));
+  return prefix;
+}
+
 void print_ranks(const RunResult& result) {
   std::string lines;
   for (const RankRow& row : result.ranks) {
@@ -233,11 +255,7 @@ ExitCode astra(AstraCommand command) {
     imported.set("workload.compute_scale", fmt::format("{}", command.compute_scale));
     imported.set("workload.comm_scale", fmt::format("{}", command.comm_scale));
   } else {
-    imported.set("workload.trace", import::yaml_text(absolute(command.workload)));
-    if (command.compute_scale != 1 || command.comm_scale != 1)
-      warn(
-          "--compute-scale and --comm-scale are read and not used by ASTRA-sim 2.x, nor here: scale the "
-          "traces");
+    imported.set("workload.trace", import::yaml_text(absolute(scaled_workload(command, folder))));
   }
   if (command.rendezvous)
     warn("--rendezvous-protocol is ignored: Weft's messages need no permission of their receiver");
@@ -288,10 +306,16 @@ void add_astra_command(CLI::App& app, Action& action) {
       ->check(CLI::Range(1u, 1000000u));
   command->add_option("--injection-scale", options->files.injection_scale, "Factor of endpoint-delay")
       ->check(CLI::Range(0.0, 1e9));
-  command->add_option("--compute-scale", options->compute_scale, "Factor of compute times of a text workload")
+  command
+      ->add_option("--compute-scale", options->compute_scale,
+                   "Factor of compute times of a text workload; of traces with --apply-scales")
       ->check(CLI::Range(0.0, 1e9));
-  command->add_option("--comm-scale", options->comm_scale, "Factor of sizes of a text workload")
+  command
+      ->add_option("--comm-scale", options->comm_scale,
+                   "Factor of sizes of a text workload; of traces with --apply-scales")
       ->check(CLI::Range(0.0, 1e9));
+  command->add_flag("--apply-scales", options->apply_scales,
+                    "Run copies of the traces with both factors, which ASTRA-sim 2.x reads and does not use");
   command->add_option("--units-count", options->units, "NPUs of each dimension (1.0, analytical)")
       ->type_name("LIST");
   command->add_option("--links-count", options->links, "Links of each dimension (1.0, analytical)")

@@ -64,6 +64,8 @@ void add_common(CLI::App& command, CommonOptions& o) {
   command.add_flag("--no-overlap", o.no_overlap, "Compute waits for every collective");
   command.add_flag("--async", o.form.async,
                    "The update of a step waits for the all-reduces of the step before, not for its own");
+  command.add_flag("--in-order", o.form.in_order,
+                   "A collective waits for the one before it, as on one stream of NCCL");
   command.add_flag("--text", o.text,
                    "Write a text workload of ASTRA-sim 1.0, DIR/NAME.txt, or without --out to the standard "
                    "output; its cycles are those of a systolic array");

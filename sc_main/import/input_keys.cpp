@@ -65,6 +65,23 @@ void flatten(const DocumentNode& node, std::vector<std::string>& out) {
   }
 }
 
+/// JSON is read as YAML, but what is wrong with it is said of JSON.
+DocumentNode read_json_or_yaml(const std::string& text, const std::string& path) {
+  try {
+    return read_document(text, path);
+  } catch (const UserError& e) {
+    const std::string what = e.what();
+    const size_t at = what.find("not valid YAML");
+    if (at == std::string::npos || trimmed(text.substr(0, 4096)).substr(0, 1) != "{") throw;
+    const bool cut = what.find("EOF") != std::string::npos || what.find("end of map") != std::string::npos;
+    throw UserError(
+        e.code(),
+        what.substr(0, at) + "not valid JSON" +
+            (cut ? ": the file ends too early, or a quote or bracket before is not closed. Copy it again"
+                 : what.substr(at + std::string("not valid YAML").size())));
+  }
+}
+
 }  // namespace
 
 std::string InputKey::text() const {
@@ -82,6 +99,8 @@ InputKeys::InputKeys(const std::string& path, Imported& imported) : path_(path),
     read_document_keys(text);
   else
     read_lines(text);
+  if (keys_.empty() && text.find('{') == std::string::npos)
+    fail("has no keys; an input file of ASTRA-sim has some. Copy or write it again");
   for (size_t i = 0; i < keys_.size(); ++i)
     for (size_t k = 0; k < i; ++k)
       if (keys_[i].name == keys_[k].name)
@@ -91,7 +110,7 @@ InputKeys::InputKeys(const std::string& path, Imported& imported) : path_(path),
 void InputKeys::read_document_keys(const std::string& text) {
   std::string spaced = text;
   std::replace(spaced.begin(), spaced.end(), '\t', ' ');  // JSON may be indented by tabs, YAML not
-  const DocumentNode root = read_document(spaced, path_);
+  const DocumentNode root = read_json_or_yaml(spaced, path_);
   if (root.kind == DocumentNode::Kind::null) return;
   if (root.kind != DocumentNode::Kind::map)
     fail(

@@ -10,7 +10,11 @@ import pathlib
 import random
 import re
 import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'python'))
+import weft  # noqa: E402
 
 WEFT = FOLDER = None
 
@@ -204,6 +208,62 @@ def pytorch_iterations():
     check('3 ProfilerSteps' in done.stderr, done.stderr)
 
 
+def pytorch_waits_of_groups():
+    """Two groups number their collectives each by itself: a wait is for the collective of its own group."""
+    groups = [dict(pg_name='tp', ranks=[0, 1], group_size=2), dict(pg_name='dp', ranks=[0, 2], group_size=2)]
+
+    def call(number, name, group, elements=None):
+        tensors = [[tensor(elements)]] if elements else []
+        return host_node(number, 'record_param_comms', 2, values=[*tensors, 7, group, 0, name, [], [], 2])
+
+    # The waits are in the order of the calls, and the numbers are equal.
+    nodes = [call(10, 'allreduce', 'tp', 1000), call(11, 'allreduce', 'dp', 500), call(12, 'wait', 'tp'),
+             host_node(13, 'aten::mm', 2), call(14, 'wait', 'dp')]
+    write('h.json', host_trace(nodes, groups=groups))
+    done = convert('pytorch', 'h.json', '--replicate', 4, '--keep-all', '--out', 'wg', '--name', 'w')
+    check(counts(done)['waits that wait for their collective'] == 2, done.stdout)
+    by_id = {node.id: node for node in weft.Trace(FOLDER / 'wg/w.0.et')}
+    check(10 in by_id[12].data_deps, by_id[12].data_deps)
+    check(11 in by_id[14].data_deps, by_id[14].data_deps)
+
+
+def pytorch_odd_events():
+    """Kernels that are there twice, events without a duration, collectives that no kernel runs."""
+    host, kineto = known_kineto()
+    events = kineto['traceEvents']
+    write('h.json', host), write('k.json', kineto)
+    plain = counts(convert('pytorch', 'h.json', '--kineto', 'k.json', '--replicate', 2, '--out', 'od', '--name', 'a'))
+    time = time_of('od/a', 2)['time_ns']
+    write('k.json', dict(traceEvents=events + [e for e in events if e['cat'] == 'kernel']))
+    found = counts(convert('pytorch', 'h.json', '--kineto', 'k.json', '--replicate', 2, '--out', 'od', '--name', 'b'))
+    check(found.pop('duplicate kernels, of which the first counts') == 3, found)
+    check(found == plain and time_of('od/b', 2)['time_ns'] == time, f'{found} {plain}')
+    write('k.json', dict(traceEvents=[{k: v for k, v in e.items() if k != 'dur' or e['name'] != 'add'}
+                                      for e in events]))
+    found = counts(convert('pytorch', 'h.json', '--kineto', 'k.json', '--replicate', 2, '--out', 'od', '--name', 'c'))
+    check(found['events without a duration, taken as 0'] == 1, found)
+    check(time_of('od/c', 2)['time_ns'] == time - 50000, 'without the duration of the last kernel')
+    # Without any kernel of a collective, as with Gloo, the host's call is the collective.
+    write('k.json', dict(traceEvents=[e for e in events if not e['name'].startswith('nccl')]))
+    found = counts(convert('pytorch', 'h.json', '--kineto', 'k.json', '--replicate', 2, '--out', 'od', '--name', 'd'))
+    check(found['collectives without a kernel, written where the host calls them'] == 1, found)
+    check(found['bytes of collectives, sends and receives, over all ranks'] == 8000, found)
+    ran = time_of('od/d', 2)['collectives']
+    check(sum(o['count'] for o in (ran if isinstance(ran, list) else ran.values())) == 1, ran)
+    # With kernels of others it is left out, and counted.
+    host['nodes'].append(host_node(16, 'record_param_comms', 2, values=[[tensor(9)], 6, 77, 0, 'allreduce', [], [], 2]))
+    write('h.json', host), write('k.json', kineto)
+    found = counts(convert('pytorch', 'h.json', '--kineto', 'k.json', '--replicate', 2, '--out', 'od', '--name', 'e'))
+    check(found['collectives of the host trace that no kernel was found for, left out'] == 1, found)
+    # A collective that does not say which one it is.
+    write('h.json', host_trace([host_node(10, 'record_param_comms', 2)]))
+    found = counts(convert('pytorch', 'h.json', '--replicate', 2, '--out', 'od', '--name', 'f'))
+    check(found['collectives without a name in their inputs, written as host nodes'] == 1, found)
+    write('h.json', dict(schema='1.0.1', nodes=[]))
+    done = convert('pytorch', 'h.json', '--out', 'od', '--name', 'g', code=3)
+    check('is empty' in done.stderr, done.stderr)
+
+
 def pytorch_bad():
     host, kineto = known_kineto()
     text = json.dumps(host)
@@ -359,7 +419,8 @@ def main():
     data = pathlib.Path(options.data).resolve()
     with tempfile.TemporaryDirectory() as folder:
         FOLDER = pathlib.Path(folder)
-        for test in (flexflow, pytorch_known, pytorch_groups, pytorch_iterations, pytorch_bad):
+        for test in (flexflow, pytorch_known, pytorch_groups, pytorch_iterations, pytorch_waits_of_groups,
+                     pytorch_odd_events, pytorch_bad):
             test()
             print(f'{test.__name__}: passed')
         if data.is_dir():

@@ -88,6 +88,20 @@ class Generate(unittest.TestCase):
         self.assertLess(times[()], times[("--no-overlap",)])
         self.assertLess(times[("--async",)], times[()])
 
+    def test_collectives_in_order(self):
+        # Late all-reduces add up where each waits for the one before; else they are late together.
+        times = {}
+        for how in [(), ("--in-order",)]:
+            self.weft("generate", "bert", "--layers", 4, "--ranks", 2, "--bucket", "10 MB", *how, "--out", "o")
+            count = self.info("o/bert.0.et")["collectives"]["all_reduce"]["count"]
+            for delay in ("0 s", "10 s"):
+                rules = f"--set=collectives.rules=[{{operation: all_reduce, delay: {delay}}}]"
+                times[how, delay] = self.run_traces(2, "o/bert", rules)["time_ns"]
+        self.assertGreater(count, 4)
+        late = {how: times[how, "10 s"] - times[how, "0 s"] for how in [(), ("--in-order",)]}
+        self.assertLess(late[()], 1.5 * 10e9)
+        self.assertGreater(late[("--in-order",)], (count - 1) * 10e9)
+
     def test_systolic_npu_takes_the_texts_cycles(self):
         # Without communication, stalls and updates the traces' matrix products take the text's cycles.
         self.weft("generate", "resnet50", "--batch", 2, "--ranks", 1, "--out", "t")

@@ -529,6 +529,7 @@ TEST_F(GenerateLlm, ParametersThatDoNotFitAreRefusedWithARemedy) {
   expect([](LlmConfig& c) { c.hidden = 1 << 30, c.vocab = uint64_t{1} << 40, c.seq = uint64_t{1} << 40; },
          {"too large"});
   expect([](LlmConfig& c) { c.layers = 1000000, c.batch = c.microbatches = 1000000; }, {"nodes a rank"});
+  expect([](LlmConfig& c) { c.dp = 2, c.slow[2] = 1500000; }, {"rank 2 is none of the job's 2"});
   for (const char* order :
        {"", "tp", "tp,dp", "tp,dp,dp", "tp,dp,pp,", "tp,dp,pp,tp", "tp dp pp", "TP,DP,PP"})
     expect([&](LlmConfig& c) { c.order = order; }, {"order is", "tp,dp,pp"});

@@ -48,7 +48,8 @@ Rank read(const trace::JobTrace& job, uint32_t rank) {
   for (trace::NodeIndex i = 0; i < index.size(); ++i) {
     trace::Node node;
     trace::Dependencies dependencies;
-    index.decode(cache, i, node, &dependencies);
+    index.decode(cache, i, node);
+    index.written_dependencies(cache, i, dependencies);
     result.by_id[node.id] = result.nodes.size();
     result.nodes.push_back(node);
     result.dependencies.push_back(dependencies);

@@ -160,6 +160,82 @@ def imports(folder):
     check(shown.returncode == 0 and "16" in shown.stdout, "htsim machine: " + shown.stderr)
 
 
+def scales(folder):
+    """--apply-scales: copies of the traces; without it a warning."""
+    system = {"all-reduce-implementation": ["ring"], "endpoint-delay": 0, "preferred-dataset-splits": 1}
+    write(folder, "net.yml", "topology: [Ring]\nnpus_count: [4]\nbandwidth: [10]\nlatency: [0]\n")
+    write(folder, "sys.json", system)
+    write(folder, "w.txt", "DATA 1 x -1 1000 NONE 0 0 NONE 0 333 ALLREDUCE 4000000 0\n")
+    made = weft("trace", "convert", "--from", "text", "w.txt", "--ranks", "4", "--out", "sc", "--name", "w", cwd=folder)
+    check(made.returncode == 0, made.stderr)
+    base = ["--system-configuration", "sys.json", "--network-configuration", "net.yml"]
+
+    def ran(workload, *more):
+        done = weft("astra", "--workload-configuration", workload, *base, "--out", "o", *more, cwd=folder)
+        check(done.returncode == 0, f"{more}: {done.stderr}")
+        return done
+
+    plain = sys_lines(ran("sc/w").stdout)
+    factors = ("--compute-scale", "2.5", "--comm-scale", "3")
+    told = ran("sc/w", *factors)
+    check("--apply-scales" in told.stderr and sys_lines(told.stdout) == plain, told.stderr)
+    scaled = ran("sc/w", *factors, "--apply-scales")
+    # As 1.0 scales the text: 832.5 cycles are cut to 832 there, and half a cycle is kept here.
+    text = ran("w.txt", *factors)
+    check("warning" not in scaled.stderr and sys_lines(scaled.stdout) != plain, scaled.stderr)
+    cycles = [[int(line.split()[i]) for line in sys_lines(done.stdout)[:1] for i in (2, 6)] for done in (scaled, text)]
+    check(all(abs(a - b) <= 1 for a, b in zip(*cycles)), f"{cycles}")
+    copies = sum(name.endswith(".et") for name in os.listdir(os.path.join(folder, "o", "scaled")))
+    check(copies == 4, f"{copies} copies")
+    none = weft("astra", "--workload-configuration", "sc/none", *base, *factors, "--apply-scales", cwd=folder)
+    check(none.returncode == 3 and "sc/none.0.et" in none.stderr, none.stderr)
+    write(folder, "w.txt", "DATA 1 x -1 1000 NONE 0 0 NONE 0 333 ALLREDUCE 40000000000 0\n")
+    weft("trace", "convert", "--from", "text", "w.txt", "--ranks", "4", "--out", "sc", "--name", "big", cwd=folder)
+    huge = weft("astra", "--workload-configuration", "sc/big", *base, "--comm-scale", "1e9", "--out", "h",
+                "--apply-scales", cwd=folder)
+    check(huge.returncode == 3 and "comm_size times" in huge.stderr and "63 bits" in huge.stderr, huge.stderr)
+
+
+def spellings(folder):
+    """The same files with Windows line ends, a byte order mark, tabs, no blanks; and files that are cut or empty."""
+    system = {"scheduling-policy": "LIFO", "endpoint-delay": 10, "preferred-dataset-splits": 4,
+              "all-reduce-implementation": ["ring"], "active-chunks-per-dimension": 2}
+    net = "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]  # ns\n"
+    old = "scheduling-policy: LIFO\nendpoint-delay: 10\npreferred-dataset-splits: 4\nall-reduce-implementation: ring\n" \
+          "active-chunks-per-dimension: 2\n"
+    write(folder, "net.yml", net)
+    write(folder, "sys.json", system)
+    write(folder, "w.txt", "DATA 1 x -1 1000 NONE 0 0 NONE 0 333 ALLREDUCE 4000000 0\n")
+
+    def run(network="net.yml", machine="sys.json"):
+        return weft("astra", "--workload-configuration", "w.txt", "--system-configuration", machine,
+                    "--network-configuration", network, "--out", "o", cwd=folder)
+
+    wanted = sys_lines(run().stdout)
+    check(len(wanted) == 4, wanted)
+    indented = json.dumps(system, indent=1)
+    for name, text in (("minified", json.dumps(system, separators=(",", ":"))), ("crlf", indented.replace("\n", "\r\n")),
+                       ("tabs", json.dumps(system, indent="\t")), ("mark", "\ufeff" + indented), ("old", old),
+                       ("old_crlf", old.replace("\n", "\r\n")), ("old_tabs", old.replace(": ", "\t:\t")),
+                       ("old_tight", old.replace(": ", ":"))):
+        with open(os.path.join(folder, "s.txt"), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        done = run(machine="s.txt")
+        check(sys_lines(done.stdout) == wanted, f"{name}: {done.stdout[:200]}{done.stderr}")
+    for name, text in (("crlf", net.replace("\n", "\r\n")), ("block", net.replace("[ ", "\n  - ").replace(" ]", ""))):
+        with open(os.path.join(folder, "n.yml"), "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        done = run(network="n.yml")
+        check(sys_lines(done.stdout) == wanted, f"network {name}: {done.stdout[:200]}{done.stderr}")
+    for cut in (10, 25, 40, 60, len(indented) - 2):
+        write(folder, "cut.json", indented[:cut])
+        refused(folder, ["import", "cut.json"], "cut.json", "not valid JSON")
+    for empty in ("", "\n \n", "# nothing\n"):
+        write(folder, "empty.json", empty)
+        refused(folder, ["astra", "--workload-configuration", "w.txt", "--system-configuration", "empty.json",
+                         "--network-configuration", "net.yml"], "empty.json", "has no keys")
+
+
 def samples(folder):
     legacy = os.path.join(DATA, "legacy_network")
     names = sorted(os.listdir(legacy))
@@ -188,6 +264,8 @@ def samples(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     imports(folder)
+    scales(folder)
+    spellings(folder)
     path = os.path.join(DATA, "golden", "collectives.json")
     if not os.path.exists(path):
         print("no data folder: goldens and samples were not compared")

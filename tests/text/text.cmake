@@ -8,5 +8,7 @@ if(Python3_FOUND)
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/conversion_test.py $<TARGET_FILE:weft> ${WEFT_DATA_DIR})
   add_test(NAME text_astra
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/astra_test.py $<TARGET_FILE:weft> ${WEFT_DATA_DIR})
-  set_tests_properties(text_conversion text_astra PROPERTIES LABELS cli TIMEOUT 600)
+  add_test(NAME text_iterations
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/iterations_test.py $<TARGET_FILE:weft>)
+  set_tests_properties(text_conversion text_astra text_iterations PROPERTIES LABELS cli TIMEOUT 600)
 endif()

@@ -3,12 +3,13 @@
 //
 // The reader of text workloads: what it accepts, and what it says of files that are wrong.
 
+#include <gtest/gtest.h>
+
 #include <filesystem>
 #include <string>
 
-#include <gtest/gtest.h>
-
 #include "tests/support/data_dir.h"
+#include "workload/text/sha256.h"
 #include "workload/text/text_file.h"
 
 namespace weft::text {
@@ -84,6 +85,10 @@ TEST(TextFile, A13thTokenOfAllLayersIsTheirParallelism) {
 TEST(TextFile, CountsOfTokens) {
   EXPECT_NE(error_of(" \r\n").find("empty"), std::string::npos);
   expect_error("DATA", "1: token 2", "the number of layers is expected");
+  // Something of the header may be missing, or written otherwise.
+  expect_error("HYBRID_DLRM 1 x -1", "1: token 3", "behind the index of the last bottom layer");
+  expect_error("HYBRID_TRANSFORMER model_parallel_NPU_group :2 1", "1: token 2",
+               "`model_parallel_NPU_group:`");
   expect_error("DATA 0", "1: token 2", "at least one layer");
   expect_error(std::string("DATA 2\n") + kLayer, "2: token 14", "too few tokens");
   expect_error(std::string("DATA 1\n") + kLayer + " 7 8", "2: token 16", "too many tokens");
@@ -135,6 +140,21 @@ TEST(TextFile, ReadsThePublicFiles) {
     EXPECT_FALSE(read_text_file(entry.path().string()).layers.empty());
   }
   EXPECT_EQ(files, 10);
+}
+
+TEST(Sha256, IsThatOfTheStandard) {
+  // FIPS 180-4's examples: an empty text, one block, two blocks, and many.
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, IsOfTheFile) {
+  const std::string text = std::string("DATA 1\n") + kLayer + "\r\n";
+  EXPECT_EQ(parse_text(text, "w.txt").sha256, sha256(text));
 }
 
 }  // namespace

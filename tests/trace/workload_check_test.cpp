@@ -285,6 +285,67 @@ TEST_F(WorkloadCheck, AlgorithmsThatNodesNameAreKept) {
   EXPECT_NE(job.own_algorithms()[1].where.find("node 3"), std::string::npos);
 }
 
+TEST_F(WorkloadCheck, FilesWithTheSameBytesAreIndexedOnce) {
+  const std::vector<PbNode> a = {comp(1), comp(2, {1}, 5), comp(3, {1, 2}), comp(7, {3, 1})};
+  const std::vector<PbNode> b = {comp(1), comp(2, {1}, 6), comp(3, {1, 2}), comp(7, {3, 1})};  // as long
+  const JobTrace job = open({a, b, a, {comp(1)}, b, a});
+  const void* const of_a = job.index(2).program();
+  const void* const of_b = job.index(4).program();
+  ASSERT_NE(of_a, nullptr);
+  ASSERT_NE(of_b, nullptr);
+  EXPECT_NE(of_a, of_b);
+  EXPECT_EQ(job.index(0).program(), of_a);
+  EXPECT_EQ(job.index(5).program(), of_a);
+  EXPECT_EQ(job.index(1).program(), of_b);
+  EXPECT_EQ(job.index(3).program(), nullptr);
+  // Messages name each rank's own file.
+  NodeCache cache = job.index(5).open_cache(1 << 20);
+  EXPECT_EQ(job.index(5).path(), file(5));
+  EXPECT_NE(job.index(5).describe(cache, 1).find("rank 5"), std::string::npos);
+  EXPECT_NE(job.index(5).describe(cache, 1).find(file(5)), std::string::npos);
+}
+
+TEST_F(WorkloadCheck, WhatIsDecodedOnceIsWhatTheFileSays) {
+  std::vector<PbNode> nodes = {comp(4, {}, 3), comp(9, {4, 77}, 5), comp(2, {9, 4, 9}, 7)};
+  nodes.push_back(collective(11, ALL_REDUCE, 1 << 20));
+  nodes.back().set_name("a name that is longer than what a string holds inside");
+  nodes.push_back(comp(3, {11, 2}));
+  const JobTrace once = open({nodes, nodes});
+  write_trace(file(7), nodes);
+  const TraceIndex read(file(7), 1, {});
+  const TraceIndex& kept = once.index(1);
+  ASSERT_NE(kept.program(), nullptr);
+  ASSERT_EQ(read.program(), nullptr);
+  EXPECT_GT(once.index(0).memory_bytes(), read.memory_bytes());
+  EXPECT_EQ(kept.memory_bytes(), 0u);
+  NodeCache cache = read.open_cache(1 << 20);
+  NodeCache unused = kept.open_cache(1 << 20);
+  for (NodeIndex i = 0; i < read.size(); ++i) {
+    Node expected;
+    Node node;
+    Dependencies of_file;
+    Dependencies of_kept;
+    read.decode(cache, i, expected, &of_file);
+    kept.decode(unused, i, node, &of_kept);
+    EXPECT_EQ(node.index, expected.index);
+    EXPECT_EQ(node.id, expected.id);
+    EXPECT_EQ(node.name, expected.name);
+    EXPECT_EQ(node.duration, expected.duration);
+    EXPECT_EQ(node.comm_size, expected.comm_size);
+    EXPECT_EQ(node.ordinal, expected.ordinal);
+    std::vector<NodeIndex> before[2];
+    read.for_each_dependency(i, of_file, [&](NodeIndex p) { before[0].push_back(p); });
+    kept.for_each_dependency(i, of_kept, [&](NodeIndex p) { before[1].push_back(p); });
+    EXPECT_EQ(before[1], before[0]);
+    // The same object is used for other traces, too.
+    read.dependencies(cache, i, of_kept);
+    before[1].clear();
+    read.for_each_dependency(i, of_kept, [&](NodeIndex p) { before[1].push_back(p); });
+    EXPECT_EQ(before[1], before[0]);
+  }
+  EXPECT_EQ(unused.memory_bytes(), kept.open_cache(1 << 20).memory_bytes()) << "the file was read";
+}
+
 TEST_F(WorkloadCheck, WarningsOfManyRanksAreOne) {
   std::vector<std::vector<PbNode>> ranks(6, {comp(1, {50}), comp(2, {60, 1})});
   const JobTrace job = open(ranks);

@@ -13,6 +13,7 @@ set(WEFT_COLLECTIVES_SOURCES
   collectives/custom.cpp
   collectives/elements.cpp
   collectives/input_source.cpp
+  collectives/line_begins.cpp
   collectives/payload_pool.cpp
   collectives/data_layout.cpp
   collectives/data.cpp

@@ -13,8 +13,8 @@ namespace weft::collectives {
 
 namespace {
 
-uint64_t collective_key(uint32_t stream, const std::vector<AxisView>& views, uint32_t rank) {
-  // Lines of a dimension-restricted collective share a stream: the member at coordinate 0 tells them apart.
+/// The member at coordinate 0 of every axis; of a flat list the rank from which it counts.
+uint32_t first_member(const std::vector<AxisView>& views, uint32_t rank) {
   uint32_t first = rank;
   for (const AxisView& view : views) {
     if (view.axis->dimension == Axis::kFlat) {
@@ -23,7 +23,7 @@ uint64_t collective_key(uint32_t stream, const std::vector<AxisView>& views, uin
     }
     first -= view.axis->value(view.me) * view.axis->stride;
   }
-  return static_cast<uint64_t>(stream) << 32 | first;
+  return first;
 }
 
 }  // namespace
@@ -49,6 +49,7 @@ SharedCollective::SharedCollective(const Config& config, uint32_t stream,
     members_ *= axis.size;
     axes_.push_back(line);
   }
+  here_ = members_;
   for (const Line& line : axes_) lines_ = std::max(lines_, members_ / line.size);
   begun_.resize(size_t{plan_->chunks()} * plan_->phases().size() * lines_);
   started_.resize((members_ + size_t{63}) / 64);
@@ -73,24 +74,64 @@ SlotWaits::SlotWaits(const Config& config, std::function<void()> ask)
 
 SlotWaits::~SlotWaits() = default;
 
-void SlotWaits::add(NpuId rank, SlotRank& who) {
-  const size_t needed = weft::index(rank) + size_t{1};
-  if (ranks_.size() < needed) {
-    ranks_.resize(needed);
-    missed_.resize(needed);
-    engaged_.resize(needed);
-    awaited_.resize(needed);
-    sources_.resize(needed);
+void SlotWaits::make_room(size_t ranks) {
+  if (ranks_.size() >= ranks) return;
+  ranks_.resize(ranks);
+  missed_.resize(ranks);
+  engaged_.resize(ranks);
+  awaited_.resize(ranks);
+  sources_.resize(ranks);
+}
+
+void SlotWaits::expect_some_of(uint32_t npus) {
+  some_ = true;
+  make_room(npus);
+}
+
+uint32_t SlotWaits::here(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base) const {
+  if (!some_) return axis.size;
+  if (collective.line_here_.empty()) collective.line_here_.resize(collective.begun_.size());
+  uint32_t& count = collective.line_here_[at];
+  if (count != 0) return count;
+  for (uint32_t i = 0; i < axis.size; ++i) count += ranks_[axis.rank(base, i)] != nullptr ? 1 : 0;
+  return count;
+}
+
+void SlotWaits::note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base) {
+  const uint32_t members = here(collective, at, axis, base);
+  if (members != axis.size) line_begins_.begun(collective.key_, at, members, now_);
+}
+
+uint32_t SlotWaits::members_here(const SharedCollective& collective, const std::vector<AxisView>& views,
+                                 uint32_t first) const {
+  if (!some_) return collective.members_;
+  std::vector<uint32_t> members{first};
+  for (const AxisView& view : views) {
+    std::vector<uint32_t> more;
+    for (const uint32_t member : members)
+      for (uint32_t i = 0; i < view.axis->size; ++i) more.push_back(view.axis->rank(member, i));
+    members = std::move(more);
   }
+  return static_cast<uint32_t>(
+      std::count_if(members.begin(), members.end(), [this](uint32_t r) { return ranks_[r] != nullptr; }));
+}
+
+void SlotWaits::add(NpuId rank, SlotRank& who) {
+  make_room(weft::index(rank) + size_t{1});
   ranks_[weft::index(rank)] = &who;
 }
 
 SharedCollective* SlotWaits::started(uint32_t stream, const std::shared_ptr<const CollectivePlan>& plan,
                                      NpuId rank, const std::vector<AxisView>& views) {
-  const uint64_t key = collective_key(stream, views, weft::index(rank));
+  // Lines of a dimension-restricted collective share a stream: the first member tells them apart.
+  const uint32_t first = first_member(views, weft::index(rank));
+  const uint64_t key = static_cast<uint64_t>(stream) << 32 | first;
   if (last_ == nullptr || last_key_ != key) {
     auto& entry = collectives_[key];
-    if (entry == nullptr) entry = std::make_unique<SharedCollective>(config_, stream, plan);
+    if (entry == nullptr) {
+      entry = std::make_unique<SharedCollective>(config_, stream, plan);
+      entry->here_ = members_here(*entry, views, first);
+    }
     last_ = entry.get();
     last_key_ = key;
     last_->key_ = key;
@@ -102,7 +143,7 @@ SharedCollective* SlotWaits::started(uint32_t stream, const std::shared_ptr<cons
 }
 
 void SlotWaits::finished(SharedCollective& collective) {
-  if (++collective.finished_ != collective.members_) return;
+  if (++collective.finished_ != collective.here_) return;
   if (last_ == &collective) last_ = nullptr;
   const auto it = collectives_.find(collective.key_);
   over_.push_back(std::move(it->second));  // begins of this instant may still name it
@@ -111,6 +152,8 @@ void SlotWaits::finished(SharedCollective& collective) {
 
 void SlotWaits::message_awaited(NpuId rank, NpuId source, Picoseconds now) {
   if (now != now_) advance(now);
+  if (some_ && ranks_[weft::index(source)] == nullptr)
+    line_begins_.awaited(weft::index(rank), weft::index(source), now);
   ++awaited_[weft::index(source)];
   sources_[weft::index(rank)].push_back(weft::index(source));
   if (wanted(weft::index(rank))) look_at(weft::index(rank));
@@ -122,6 +165,8 @@ void SlotWaits::message_came(NpuId rank, NpuId source, Picoseconds now) {
     less_stuck_ = true;
     request();
   }
+  if (some_ && ranks_[weft::index(source)] == nullptr)
+    line_begins_.came(weft::index(rank), weft::index(source), now);
   --awaited_[weft::index(source)];
   std::vector<uint32_t>& sources = sources_[weft::index(rank)];
   *std::find(sources.begin(), sources.end(), weft::index(source)) = sources.back();
@@ -162,10 +207,10 @@ void SlotWaits::request() {
 /// Brings the lists of open chunks up to date with the begins of the present instant.
 void SlotWaits::book() {
   for (const Begin& begin : begins_) {
-    const SharedCollective& c = *begin.collective;
+    SharedCollective& c = *begin.collective;
     if (find(c, begin.at) == nullptr) {
-      if (c.begun_[begin.at] == c.plan_->axes()[c.plan_->phases(begin.chunk)[begin.phase].axis].size)
-        continue;
+      const Axis& axis = c.plan_->axes()[c.plan_->phases(begin.chunk)[begin.phase].axis];
+      if (c.begun_[begin.at] == here(c, begin.at, axis, begin.base)) continue;
       open(begin);
     }
     add_begin(begin);
@@ -203,8 +248,9 @@ void SlotWaits::add_begin(const Begin& begin) {
   --missed_[begin.rank];
   ++engaged_[begin.rank];
   if (o.stuck) less_stuck_ = true;
-  if (++o.members != o.axis->size) return;
-  for (uint32_t i = 0; i < o.axis->size; ++i) --engaged_[o.rank(i)];
+  if (++o.members != here(*o.collective, o.index, *o.axis, o.base)) return;
+  for (uint32_t i = 0; i < o.axis->size; ++i)
+    if (ranks_[o.rank(i)] != nullptr) --engaged_[o.rank(i)];
   uint32_t& begun = begin.collective->begun_[begin.at];
   free_opens_.push_back(begun & ~kOpen);
   o.collective = nullptr;
@@ -269,6 +315,7 @@ void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at)
   c.plan_->views(rank, views);
   const AxisView& view = views[c.plan_->phases(chunk.chunk)[chunk.phase].axis];
   if (find(c, chunk.index) == nullptr) ++c.begun_[chunk.index];
+  if (some_) note_begin(c, chunk.index, *view.axis, view.base);
   // It counts as begun from now on.
   begins_.push_back({&c, chunk.index, chunk.chunk, chunk.phase, rank, view.me, view.base});
   book();

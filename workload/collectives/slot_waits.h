@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "workload/collectives/line_begins.h"
 #include "workload/collectives/plan.h"
 
 namespace weft::collectives {
@@ -59,9 +60,11 @@ class SharedCollective {
   std::vector<Line> axes_;
   uint32_t lines_ = 1;  ///< largest number of lines of an axis
   uint32_t members_ = 1;
+  uint32_t here_ = 1;  ///< of them, those that SlotWaits knows
   uint32_t finished_ = 0;
-  std::vector<uint32_t> begun_;    ///< by index(): members; of an open one SlotWaits::kOpen and its number
-  std::vector<uint64_t> started_;  ///< by member, bits
+  std::vector<uint32_t> line_here_;  ///< by index(): members of the line that SlotWaits knows; 0: not counted
+  std::vector<uint32_t> begun_;      ///< by index(): members; of an open one SlotWaits::kOpen and its number
+  std::vector<uint64_t> started_;    ///< by member, bits
 };
 
 /// A chunk that a rank has and that is not over there.
@@ -123,6 +126,11 @@ class SlotWaits {
   SlotWaits& operator=(const SlotWaits&) = delete;
 
   void add(NpuId rank, SlotRank& who);
+  /// Not all of the machine's `npus` will be added: the others are simulated elsewhere. Circles are then
+  /// found among those that are added; one that passes others is not. Before the first one is added.
+  void expect_some_of(uint32_t npus);
+  /// With expect_some_of(): when the chunks of lines that others are on, too, were begun here.
+  const LineBegins& line_begins() const { return line_begins_; }
 
   /// The rank starts its part of a collective. The result lives until all members have finished. Null: other
   /// members have started it with another plan.
@@ -138,6 +146,7 @@ class SlotWaits {
     const size_t at = collective.index(views, chunk, phase);
     if ((collective.begun_[at] & kOpen) == 0) ++collective.begun_[at];
     const AxisView& view = views[collective.plan().phases(chunk)[phase].axis];
+    if (some_) note_begin(collective, at, *view.axis, view.base);
     begins_.push_back({&collective, at, chunk, phase, weft::index(rank), view.me, view.base});
     if (!asked_) consider(begins_.back());
   }
@@ -187,6 +196,14 @@ class SlotWaits {
     uint32_t base = 0;
   };
 
+  void make_room(size_t ranks);
+  /// Members of the line that are here. `at`: SharedCollective::index() of a chunk on it.
+  uint32_t here(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base) const;
+  /// Members of the collective that are here. `views`: of any member.
+  uint32_t members_here(const SharedCollective& collective, const std::vector<AxisView>& views,
+                        uint32_t first) const;
+  /// In parts: keeps when it was, if the line is on others, too.
+  void note_begin(SharedCollective& collective, size_t at, const Axis& axis, uint32_t base);
   void advance(Picoseconds now);
   void consider(const Begin& begin);
   void look_at(uint32_t rank);
@@ -202,7 +219,9 @@ class SlotWaits {
 
   const Config& config_;
   std::function<void()> ask_;
-  std::vector<SlotRank*> ranks_;
+  std::vector<SlotRank*> ranks_;  ///< null: simulated elsewhere
+  LineBegins line_begins_;
+  bool some_ = false;                           ///< there are such
   std::vector<uint32_t> missed_;                ///< by rank: open chunks that it has not begun
   std::vector<uint32_t> engaged_;               ///< by rank: open chunks that it has begun
   std::vector<uint32_t> awaited_;               ///< by rank: messages of it that others wait for

@@ -7,4 +7,5 @@ set(WEFT_CONVERT_SOURCES
   convert/pytorch/json_file.cpp
   convert/pytorch/kineto.cpp
   convert/pytorch/rank_graph.cpp
+  convert/scale_traces.cpp
   convert/trace_set.cpp)

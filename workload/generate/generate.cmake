@@ -2,8 +2,12 @@
 # The sources of workload/generate; workload/CMakeLists.txt collects them into one library.
 set(WEFT_GENERATE_SOURCES
   generate/llm.cpp
+  generate/llm_attention.cpp
+  generate/llm_experts.cpp
   generate/llm_figures.cpp
+  generate/llm_nodes.cpp
   generate/llm_program.cpp
+  generate/llm_replicas.cpp
   generate/llm_shape.cpp
   generate/moe.cpp
   generate/parameter_checks.cpp

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// One training step of a transformer under tensor, data and pipeline parallelism as Chakra traces.
+// Training steps of a transformer as Chakra traces, under tensor, data, pipeline, context, Ulysses and expert
+// parallelism.
 
 #ifndef WEFT_WORKLOAD_GENERATE_LLM_H
 #define WEFT_WORKLOAD_GENERATE_LLM_H
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,14 +49,45 @@ struct LlmConfig {
   /// What the backward pass of a layer runs again before it: nothing, its attention, or its whole forward
   /// pass.
   Recompute recompute = Recompute::none;
+
+  /// Context parallel ranks: each has seq / (cp x ulysses) tokens of every sequence, and the same weights.
+  uint32_t cp = 1;
+  enum class ContextExchange : uint8_t { ring, all_gather };
+  /// How attention gets the keys and values of the other context parallel ranks. ring: they pass from rank to
+  /// rank while a rank works on those it has (Liu, Zaharia, Abbeel, "Ring Attention with Blockwise
+  /// Transformers", 2023). all_gather: all at once before the attention ("The Llama 3 Herd of Models", 2024,
+  /// section 3.3.2).
+  ContextExchange context_exchange = ContextExchange::ring;
+  /// Ranks that share sequences outside of attention and heads inside of it (Jacobs et al., "DeepSpeed
+  /// Ulysses", 2023): all-to-alls of queries, keys, values and results.
+  uint32_t ulysses = 1;
+
+  /// Every `moe_every`-th layer has so many experts in place of its MLP; 0: none.
+  uint32_t experts = 0;
+  uint32_t ep = 1;         ///< data parallel ranks that share out the experts; divides dp and experts
+  uint32_t top_k = 1;      ///< experts a token
+  double capacity = 1;     ///< tokens that an expert takes, over the mean
+  uint32_t moe_every = 1;  ///< the last of so many layers has experts
+
+  /// Data parallel ranks that share the sharded state (zero 1 to 3); the others have copies of it, and
+  /// all-reduce the gradients of their shard (hybrid shard). 0: all of them share.
+  uint32_t shard_group = 0;
+  uint32_t fsdp_unit = 1;     ///< layers whose weights are gathered by one collective (zero 3)
+  bool keep_weights = false;  ///< gathered weights stay until the backward pass has used them (zero 3)
+  /// The optimizer waits for the gradients of the step before, not for its own step's.
+  bool async = false;
+
   bool overlap = true;  ///< false: collectives wait for the compute before them, and compute waits for them
   /// Gradients are reduced when so many bytes of them are there; 0: at each layer's, ~0: all at once.
   uint64_t bucket = 0;
-  /// Which coordinate of a rank varies fastest, second, slowest.
+  /// Which coordinate of a rank varies fastest, second, .. slowest: tp, dp and pp, and where it matters
+  /// ulysses and cp, which otherwise follow tp in this order.
   std::string order = "tp,dp,pp";
   /// One program a stage and a manifest of classes (trace/class_manifest.h), in place of a trace a rank and a
   /// groups file.
   bool classes = false;
+  /// Ranks whose compute takes longer, and how much (trace/slowdown.h).
+  std::map<uint32_t, uint64_t> slow;
 };
 
 /// Sizes of a published model: layers, hidden, heads, seq and vocab of `config`. Throws UserError(usage) for
@@ -88,6 +121,9 @@ struct LlmFigures {
   uint64_t tensor_parallel_bytes = 0;
   uint64_t pipeline_bytes = 0;
   uint64_t data_parallel_bytes = 0;
+  uint64_t context_parallel_bytes = 0;  ///< ring: sent; all_gather: of the collectives
+  uint64_t ulysses_bytes = 0;
+  uint64_t expert_parallel_bytes = 0;  ///< dispatch and combination
 };
 LlmFigures describe_llm(const LlmConfig& config);
 
@@ -101,9 +137,9 @@ LlmFigures describe_llm(const LlmConfig& config);
 /// before it, the gradients of a layer with the backward of the layers below. A receive is posted when the
 /// stage has finished the task before. Node ids rise in program order, dependencies refer to lower ids only,
 /// and the program is the same on every rank of a stage, so that all members of a group have its collectives
-/// in the same order. Tags are unique in the job. Groups are named "1", "2", ...: first the tensor parallel
-/// ones, then the data parallel ones, each in the order of their first rank's (pp, dp) and (pp, tp)
-/// coordinates.
+/// in the same order. Tags are unique between two ranks. Groups are named "1", "2", ...: first the tensor
+/// parallel ones, then those of the data parallel ranks, the others behind them. Within a kind they are in
+/// the order of the coordinates that their members share, pp slowest.
 LlmSummary generate_llm(const LlmConfig& config, const std::string& out, const std::string& name);
 
 }  // namespace weft::generate

@@ -11,6 +11,7 @@
 #include "configs/types.h"
 #include "workload/generate/llm_shape.h"
 #include "workload/generate/trace_file.h"
+#include "workload/trace/slowdown.h"
 
 namespace weft::generate {
 
@@ -19,11 +20,12 @@ struct ProgramSize {
   Wide flop = 0;  ///< of matrix multiplications
 };
 
-/// Writes the program of the rank with tensor, data and pipeline coordinates t, d and p. Its groups are named
-/// by their numbers.
-ProgramSize write_program(const LlmShape& shape, uint32_t t, uint32_t d, uint32_t p, TraceFile& file);
+/// Writes the program of the rank at `place`. Its groups are named by their numbers. `slowness`: of its
+/// compute (trace/slowdown.h).
+ProgramSize write_program(const LlmShape& shape, const Place& place, TraceFile& file,
+                          uint64_t slowness = trace::kFullSpeed);
 
-/// Writes the program of all ranks of a stage, as its first rank's. Its groups are named "tp" and "dp".
+/// Writes the program of all ranks of a stage, as its first rank's. Its groups are named by their kinds.
 ProgramSize write_stage_program(const LlmShape& shape, uint32_t p, TraceFile& file);
 
 }  // namespace weft::generate

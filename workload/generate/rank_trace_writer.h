@@ -16,6 +16,7 @@
 #include "workload/generate/trace_file.h"
 #include "workload/trace/chakra.pb.h"
 #include "workload/trace/node.h"
+#include "workload/trace/slowdown.h"
 
 namespace weft::generate {
 
@@ -43,6 +44,10 @@ class RankTraceWriter {
   void iteration(uint64_t number) { iteration_ = number; }
   /// From now on every collective waits for the compute before it, and the compute behind it waits for it.
   void serialise() { serial_ = true; }
+  /// Of the next compute nodes (trace/slowdown.h).
+  void slow_down(uint64_t slowness) { slowness_ = slowness; }
+  /// What a compute node of so much has on this rank.
+  uint64_t slowed(uint64_t amount) const { return trace::slowed(amount, slowness_); }
   /// The next compute node waits for this one, too.
   void wait_for(NodeId id) { waits_.push_back(id); }
   uint64_t nodes() const { return next_id_ - 1; }
@@ -68,8 +73,8 @@ class RankTraceWriter {
     for (const NodeId dep : deps) data(dep);
     waited();
     control(stream_);
-    int64("num_ops", ops);
-    uint64("tensor_size", bytes);
+    int64("num_ops", slowed(ops));
+    uint64("tensor_size", slowed(bytes));
     attribute("op_type").set_string_val(op_type);
     return stream_ = end();
   }
@@ -109,6 +114,7 @@ class RankTraceWriter {
   NodeId stream_ = kNone;
   std::optional<uint64_t> iteration_;
   bool serial_ = false;
+  uint64_t slowness_ = trace::kFullSpeed;
   std::vector<NodeId> waits_;
   ChakraProtoMsg::Node node_;
 };

@@ -13,9 +13,10 @@ namespace weft::graph {
 namespace {
 
 int bits(Wide value) {
-  int n = 0;
-  for (; value != 0; value >>= 1) ++n;
-  return n;
+  const auto high = static_cast<uint64_t>(value >> 64);
+  const auto low = static_cast<uint64_t>(value);
+  if (high != 0) return 128 - __builtin_clzll(high);
+  return low == 0 ? 0 : 64 - __builtin_clzll(low);
 }
 
 }  // namespace
@@ -26,10 +27,9 @@ Picoseconds time_of(uint64_t amount, double per_second) {
   int exponent = 0;
   auto mantissa = static_cast<uint64_t>(std::ldexp(std::frexp(per_second, &exponent), 53));
   exponent -= 53;
-  while ((mantissa & 1) == 0) {
-    mantissa >>= 1;
-    ++exponent;
-  }
+  const int zeros = __builtin_ctzll(mantissa);  // of 2^52 or more
+  mantissa >>= zeros;
+  exponent += zeros;
   Wide numerator = static_cast<Wide>(amount) * 1000000000000ull;
   Wide denominator = mantissa;
   if (exponent >= 0) {

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+
+#include "workload/graph/fidelity_rules.h"
 
 namespace weft::graph {
 namespace {
@@ -89,46 +92,83 @@ LayerName layer_of(std::string_view name) {
   return out;
 }
 
-uint32_t LayerTable::id(const std::string& node_name) {
+LayerTable::Ids LayerTable::ids(const trace::Node& node) {
+  Ids ids = named(node.name);
+  if (node.has_iteration) ids.iteration = iteration(node.iteration);
+  return ids;
+}
+
+LayerTable::Ids LayerTable::named(const std::string& node_name) {
   const auto known = by_node_.find(node_name);
   if (known != by_node_.end()) return known->second;
   LayerName layer = layer_of(node_name);
   const auto [it, fresh] = ids_.try_emplace(layer, static_cast<uint32_t>(layers_.size()));
   if (fresh) layers_.push_back(std::move(layer));
+  const std::optional<uint64_t> number = iteration_of(std::string_view(node_name));
+  const Ids ids{it->second, number ? iteration(*number) : kNoIteration};
   constexpr size_t kKept = 1u << 16;
-  if (by_node_.size() < kKept) by_node_.emplace(node_name, it->second);
+  if (by_node_.size() < kKept) by_node_.emplace(node_name, ids);
+  return ids;
+}
+
+uint32_t LayerTable::iteration(uint64_t number) {
+  const auto [it, fresh] = iteration_ids_.try_emplace(number, static_cast<uint32_t>(iterations_.size()));
+  if (fresh) iterations_.push_back(number);
   return it->second;
 }
 
-LayerClock::Ticket LayerClock::started(const std::string& node_name, RankState state, Picoseconds now) {
-  const Ticket ticket{orders_++, table_.id(node_name)};
-  if (times_.size() <= ticket.layer) times_.resize(ticket.layer + size_t{1});
-  ++times_[ticket.layer].nodes;
-  outstanding_[static_cast<size_t>(state)].insert({ticket.order, ticket.layer});
+LayerClock::Ticket LayerClock::started(const trace::Node& node, RankState state, Picoseconds now) {
+  const Ticket ticket{orders_++, table_.ids(node)};
+  const LayerTable::Ids ids = ticket.ids;
+  if (times_.size() <= ids.layer) times_.resize(ids.layer + size_t{1});
+  ++times_[ids.layer].nodes;
+  if (ids.iteration != LayerTable::kNoIteration) {
+    if (iterations_.size() <= ids.iteration) iterations_.resize(ids.iteration + size_t{1});
+    IterationTime& iteration = iterations_[ids.iteration];
+    ++iteration.nodes;
+    iteration.first = std::min(iteration.first, now);
+  }
+  outstanding_[static_cast<size_t>(state)].insert(ticket);
   advance(now);
   return ticket;
 }
 
 void LayerClock::ended(const Ticket& ticket, RankState state, Picoseconds now) {
-  outstanding_[static_cast<size_t>(state)].erase({ticket.order, ticket.layer});
+  outstanding_[static_cast<size_t>(state)].erase(ticket);
+  if (ticket.ids.iteration != LayerTable::kNoIteration) iterations_[ticket.ids.iteration].last = now;
   advance(now);
 }
 
 void LayerClock::advance(Picoseconds now) {
   auto top = static_cast<size_t>(kRankStates - 1);
   while (top > 0 && outstanding_[top].empty()) --top;
-  const uint32_t layer = top == 0 ? 0 : outstanding_[top].begin()->second;
+  const LayerTable::Ids ids = top == 0 ? LayerTable::Ids{} : outstanding_[top].begin()->ids;
   const auto state = static_cast<RankState>(top);
-  if (state == state_ && layer == layer_) return;
-  if (state_ != RankState::idle) times_[layer_].spent[static_cast<size_t>(state_)] += now - since_;
+  if (state == state_ && ids.layer == ids_.layer && ids.iteration == ids_.iteration) return;
+  if (state_ != RankState::idle) {
+    times_[ids_.layer].spent[static_cast<size_t>(state_)] += now - since_;
+    if (ids_.iteration != LayerTable::kNoIteration)
+      iterations_[ids_.iteration].spent[static_cast<size_t>(state_)] += now - since_;
+  }
   since_ = now;
   state_ = state;
-  layer_ = layer;
+  ids_ = ids;
 }
 
 std::vector<LayerTime> LayerClock::times(Picoseconds end) const {
   std::vector<LayerTime> out = times_;
-  if (state_ != RankState::idle) out[layer_].spent[static_cast<size_t>(state_)] += end - since_;
+  if (state_ != RankState::idle) out[ids_.layer].spent[static_cast<size_t>(state_)] += end - since_;
+  return out;
+}
+
+std::vector<IterationTime> LayerClock::iterations(Picoseconds end) const {
+  std::vector<IterationTime> out = iterations_;
+  if (state_ != RankState::idle && ids_.iteration != LayerTable::kNoIteration)
+    out[ids_.iteration].spent[static_cast<size_t>(state_)] += end - since_;
+  // What is outstanding has not ended yet.
+  for (const auto& tickets : outstanding_)
+    for (const Ticket& ticket : tickets)
+      if (ticket.ids.iteration != LayerTable::kNoIteration) out[ticket.ids.iteration].last = end;
   return out;
 }
 

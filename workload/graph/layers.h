@@ -19,6 +19,7 @@
 
 #include "configs/types.h"
 #include "workload/graph/rank_services.h"
+#include "workload/trace/node.h"
 
 namespace weft::graph {
 
@@ -44,16 +45,27 @@ struct LayerName {
 };
 LayerName layer_of(std::string_view node_name);
 
-/// The layers of a job, numbered in the order in which they turn up.
+/// The layers and the training iterations of a job, each numbered in the order in which they turn up.
 class LayerTable {
  public:
-  uint32_t id(const std::string& node_name);
+  static constexpr uint32_t kNoIteration = ~uint32_t{0};
+  struct Ids {
+    uint32_t layer = 0;
+    uint32_t iteration = kNoIteration;  ///< as iteration_of() (fidelity_rules.h) reads the node
+  };
+  Ids ids(const trace::Node& node);
   const std::vector<LayerName>& layers() const { return layers_; }
+  const std::vector<uint64_t>& iterations() const { return iterations_; }
 
  private:
+  Ids named(const std::string& node_name);
+  uint32_t iteration(uint64_t number);
+
   std::map<LayerName, uint32_t> ids_;
   std::vector<LayerName> layers_;
-  std::unordered_map<std::string, uint32_t> by_node_;  ///< names that have been looked up: ranks share them
+  std::unordered_map<std::string, Ids> by_node_;  ///< names that have been looked up: ranks share them
+  std::unordered_map<uint64_t, uint32_t> iteration_ids_;
+  std::vector<uint64_t> iterations_;
 };
 
 struct LayerTime {
@@ -61,32 +73,41 @@ struct LayerTime {
   uint64_t nodes = 0;                            ///< that took time, or part in communication
 };
 
-/// The time of one rank by layer. At each instant the rank's time counts for one layer: that of the oldest
-/// node outstanding among those that give the rank its state. Over all layers a state's times thus add up to
-/// the rank's.
+struct IterationTime : LayerTime {
+  Picoseconds first = kNever;  ///< its first node began
+  Picoseconds last = 0;        ///< the last one of those that have finished did so
+};
+
+/// The time of one rank by layer, and by iteration. At each instant the rank's time counts for one layer:
+/// that of the oldest node outstanding among those that give the rank its state. Over all layers a state's
+/// times thus add up to the rank's.
 class LayerClock {
  public:
   explicit LayerClock(LayerTable& table) : table_(table) {}
 
   struct Ticket {
     uint64_t order = 0;
-    uint32_t layer = 0;
+    LayerTable::Ids ids;
+    bool operator<(const Ticket& o) const { return order < o.order; }
   };
-  Ticket started(const std::string& node_name, RankState state, Picoseconds now);
+  Ticket started(const trace::Node& node, RankState state, Picoseconds now);
   void ended(const Ticket& ticket, RankState state, Picoseconds now);
 
   /// By layer id (shorter than the table when the last layers are not this rank's), up to `end`.
   std::vector<LayerTime> times(Picoseconds end) const;
+  /// By iteration id, as times().
+  std::vector<IterationTime> iterations(Picoseconds end) const;
 
  private:
   void advance(Picoseconds now);
 
   LayerTable& table_;
-  std::array<std::set<std::pair<uint64_t, uint32_t>>, kRankStates> outstanding_;  ///< (order, layer)
+  std::array<std::set<Ticket>, kRankStates> outstanding_;
   std::vector<LayerTime> times_;
+  std::vector<IterationTime> iterations_;
   uint64_t orders_ = 0;
   RankState state_ = RankState::idle;
-  uint32_t layer_ = 0;
+  LayerTable::Ids ids_;
   Picoseconds since_ = 0;
 };
 

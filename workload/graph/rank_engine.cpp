@@ -203,7 +203,7 @@ void RankEngine::start_timed(const trace::Node& node, RankState state, Picosecon
 void RankEngine::activate(const trace::Node& node, RankState state, WaitsFor waits_for) {
   const Picoseconds now = services_.now();
   LayerClock::Ticket ticket;
-  if (layers_) ticket = layers_->started(node.name, state, now);
+  if (layers_) ticket = layers_->started(node, state, now);
   if (listener_ != nullptr) listener_->node_started(node.index, now);
   if (causes_) causes_->started(node, now);
   active_.emplace(node.index, Active{&node, now, state, waits_for, ticket});

@@ -5,21 +5,35 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "configs/natural_order.h"
 
 namespace weft {
 
+namespace {
+
+void add(LayerRow& row, const LayerRow& more) {
+  row.ranks += more.ranks;
+  row.nodes += more.nodes;
+  row.compute += more.compute;
+  row.local_memory += more.local_memory;
+  row.remote_memory += more.remote_memory;
+  row.communication += more.communication;
+}
+
+}  // namespace
+
 std::vector<LayerRow> layer_rows(const graph::LayerTable& table,
                                  const std::vector<std::pair<const graph::RankEngine*, uint32_t>>& engines,
-                                 const std::vector<CollectiveRow>& collectives, Picoseconds end) {
-  std::map<graph::LayerName, LayerRow> rows;
+                                 Picoseconds end) {
+  std::vector<LayerRow> rows(table.layers().size());
   for (const auto& [engine, ranks] : engines) {
     if (engine->layers() == nullptr) continue;
     const std::vector<graph::LayerTime> times = engine->layers()->times(end);
     for (size_t l = 0; l < times.size(); ++l) {
       if (times[l].nodes == 0) continue;
-      LayerRow& row = rows[table.layers()[l]];
+      LayerRow& row = rows[l];
       row.ranks += ranks;
       row.nodes += times[l].nodes * ranks;
       const auto of = [&spent = times[l].spent, n = Wide{ranks}](graph::RankState state) {
@@ -31,6 +45,20 @@ std::vector<LayerRow> layer_rows(const graph::LayerTable& table,
       row.communication += of(graph::RankState::communication);
     }
   }
+  std::vector<LayerRow> out;
+  for (size_t l = 0; l < rows.size(); ++l) {
+    if (rows[l].nodes == 0) continue;
+    rows[l].iteration = table.layers()[l].iteration;
+    rows[l].layer = table.layers()[l].layer;
+    out.push_back(std::move(rows[l]));
+  }
+  return out;
+}
+
+std::vector<LayerRow> layer_rows(std::vector<LayerRow>&& of_nodes,
+                                 const std::vector<CollectiveRow>& collectives) {
+  std::map<graph::LayerName, LayerRow> rows;
+  for (const LayerRow& row : of_nodes) add(rows[{row.iteration, row.layer}], row);
   for (const CollectiveRow& collective : collectives) {
     LayerRow& row = rows[graph::layer_of(collective.name)];
     ++row.collectives;
@@ -53,6 +81,37 @@ std::vector<LayerRow> layer_rows(const graph::LayerTable& table,
     if (a.iteration != b.iteration) return natural_less(a.iteration, b.iteration);
     return natural_less(a.layer, b.layer);
   });
+  return out;
+}
+
+std::vector<IterationRow> iteration_rows(
+    const graph::LayerTable& table, const std::vector<std::pair<const graph::RankEngine*, uint32_t>>& engines,
+    Picoseconds end) {
+  std::map<uint64_t, IterationRow> rows;
+  for (const auto& [engine, ranks] : engines) {
+    if (engine->layers() == nullptr) continue;
+    const std::vector<graph::IterationTime> times = engine->layers()->iterations(end);
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (times[i].nodes == 0) continue;
+      IterationRow& row = rows[table.iterations()[i]];
+      row.started = std::min(row.started, times[i].first);
+      row.finished = std::max(row.finished, times[i].last);
+      row.ranks += ranks;
+      row.nodes += times[i].nodes * ranks;
+      const auto of = [&spent = times[i].spent, n = Wide{ranks}](graph::RankState state) {
+        return n * spent[static_cast<size_t>(state)];
+      };
+      row.compute += of(graph::RankState::compute);
+      row.local_memory += of(graph::RankState::local_memory);
+      row.remote_memory += of(graph::RankState::remote_memory);
+      row.communication += of(graph::RankState::communication);
+    }
+  }
+  std::vector<IterationRow> out;
+  for (auto& [number, row] : rows) {
+    row.iteration = number;
+    out.push_back(row);
+  }
   return out;
 }
 

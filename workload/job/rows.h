@@ -77,6 +77,19 @@ struct LayerRow {
   std::vector<Phase> phases;
 };
 
+/// One training iteration: its nodes' time, summed over the ranks that have any.
+struct IterationRow {
+  uint64_t iteration = 0;
+  Picoseconds started = kNever;  ///< its first node, of any rank
+  Picoseconds finished = 0;      ///< its last one
+  uint32_t ranks = 0;
+  uint64_t nodes = 0;  ///< that take time or communicate
+  Wide compute = 0;
+  Wide local_memory = 0;   ///< not hidden
+  Wide remote_memory = 0;  ///< not hidden
+  Wide communication = 0;  ///< not hidden: exposed
+};
+
 struct RankRow {
   uint32_t rank = 0;
   graph::Categories time;         ///< adds up to the job's time

@@ -113,7 +113,8 @@ TensorPlan::TensorPlan(const trace::TraceIndex& index, const ResultBytes& result
   trace::Node node;
   trace::Dependencies dependencies;
   builder.walk([&](trace::NodeIndex i) {
-    index.decode(cache, i, node, &dependencies);
+    index.decode(cache, i, node);
+    index.written_dependencies(cache, i, dependencies);
     for (const uint64_t id : dependencies.data) {
       const trace::NodeIndex source = index.find(id, i);
       if (source != trace::kNoNode && result[source] != kNone) builder.use(result[source], false);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "configs/input_file.h"
+#include "workload/text/sha256.h"
 
 namespace weft::text {
 namespace {
@@ -94,7 +95,7 @@ class Parser {
   TextFile parse() {
     if (tokens_.empty()) fail_file("is empty. A text workload begins with its type, for example DATA.");
     header();
-    const uint64_t layers = number("the number of layers");
+    const uint64_t layers = number(layers_word());
     if (layers == 0) fail(at_ - 1, "the number of layers is 0. Give at least one layer.");
     const size_t left = tokens_.size() - at_;
     own_parallelism_ = check_count(layers, left);
@@ -149,6 +150,21 @@ class Parser {
   }
 
   bool comes(const char* expected) const { return at_ < tokens_.size() && tokens_[at_].text == expected; }
+
+  /// What a mistake in the number of layers says: something of the header may be missing before it.
+  const char* layers_word() const {
+    switch (file_.loop) {
+      case Loop::hybrid_dlrm:
+      case Loop::hybrid_dlrm_enhanced:
+        return "the number of layers, which stands behind the index of the last bottom layer,";
+      case Loop::hybrid_transformer:
+        return !file_.model_group
+                   ? "the number of layers, or `model_parallel_NPU_group:` with a number before it,"
+                   : "the number of layers";
+      default:
+        return "the number of layers";
+    }
+  }
 
   void header() {
     const std::string_view type = next("the type");
@@ -383,7 +399,9 @@ const char* to_string(Pass pass) {
 }
 
 TextFile parse_text(const std::string& text, const std::string& path) {
-  return Parser(text, path).parse();
+  TextFile file = Parser(text, path).parse();
+  file.sha256 = sha256(text);
+  return file;
 }
 
 TextFile read_text_file(const std::string& path) {

@@ -60,6 +60,7 @@ struct TextLayer {
 
 struct TextFile {
   std::string path;
+  std::string sha256;  ///< of the file, hexadecimal
   Loop loop = Loop::data;
   uint32_t last_bottom_layer = 0;       ///< of the two DLRM loops
   std::optional<uint64_t> model_group;  ///< model_parallel_NPU_group

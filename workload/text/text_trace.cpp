@@ -28,6 +28,9 @@ class Encoder {
     pb::AttributeProto* source = metadata.add_attr();
     source->set_name("source");
     source->set_string_val(std::filesystem::path(file_.path).filename().string());
+    pb::AttributeProto* digest = metadata.add_attr();
+    digest->set_name("source_sha256");
+    digest->set_string_val(file_.sha256);
     trace::append_delimited(metadata, out);
     for (size_t i = 0; i < loop_.nodes.size(); ++i) {
       node_.Clear();

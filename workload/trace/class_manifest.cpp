@@ -44,12 +44,26 @@ class ClassView final : public RankView {
         if (node.has_own_end && node.own_end < manifest_->ranks())
           node.own_end = manifest_->moved(node.own_end, first_, rank);
         break;
+      case NodeType::comp:
+        slow_down(rank, node);
+        break;
       default:
         break;
     }
   }
 
  private:
+  /// A slow rank is one that has more to do.
+  void slow_down(uint32_t rank, Node& node) const {
+    const uint64_t slowness = manifest_->slowness(rank);
+    if (slowness == kFullSpeed) return;
+    node.gemm[0] = slowed(node.gemm[0], slowness);
+    node.delay_cycles = slowed(node.delay_cycles, slowness);
+    node.num_ops = slowed(node.num_ops, slowness);
+    node.tensor_size = slowed(node.tensor_size, slowness);
+    node.duration = slowed(node.duration, slowness);
+  }
+
   const std::shared_ptr<const ClassManifest> manifest_;
   const uint32_t first_;
 };
@@ -66,7 +80,7 @@ class ManifestReader {
   std::shared_ptr<const ClassManifest> read() {
     const json all = json::parse(read_input(manifest_->path_, kGroupsInput), nullptr, false);
     if (all.is_discarded()) fail("it is not JSON; write it with `weft generate llm --classes`");
-    only("the manifest", all, {"weft_classes", "ranks", "axes", "groups", "classes"});
+    only("the manifest", all, {"weft_classes", "ranks", "axes", "groups", "classes", "slow"});
     number("the manifest", all, "weft_classes", 1, 1);  // the version of the format
     read_axes(member("the manifest", all, "axes"));
     manifest_->ranks_ = number("the manifest", all, "ranks", 1, kMostRanks);
@@ -79,6 +93,7 @@ class ManifestReader {
     check_strides();
     read_kinds(member("the manifest", all, "groups"));
     read_classes(member("the manifest", all, "classes"));
+    if (all.contains("slow")) read_slow(all["slow"]);
     return manifest_;
   }
 
@@ -216,6 +231,22 @@ class ManifestReader {
         std::find(manifest_->class_of_.begin(), manifest_->class_of_.end(), ClassManifest::kAny);
     if (none != manifest_->class_of_.end())
       fail(fmt::format("rank {} is in no class; add one", none - manifest_->class_of_.begin()));
+  }
+
+  void read_slow(const json& list) {
+    if (!list.is_array()) fail("`slow` is no list of ranks");
+    for (size_t i = 0; i < list.size(); ++i) {
+      const std::string of = fmt::format("slow[{}]", i);
+      only(of, list[i], {"rank", "compute"});
+      const uint32_t rank = number(of, list[i], "rank", 0, manifest_->ranks_ - 1);
+      const json& factor = member(of, list[i], "compute");
+      const auto slowness = factor.is_number() ? slowness_of(factor.get<double>()) : std::nullopt;
+      if (!slowness)
+        fail(fmt::format("{}: `compute` is {}; {} is wanted, by which compute takes longer", of,
+                         factor.dump(), kSlownessRange));
+      if (!manifest_->slow_.emplace(rank, *slowness).second)
+        fail(fmt::format("{}: rank {} is in `slow` twice", of, rank));
+    }
   }
 
   void take_ranks(const ClassManifest::Class& c, uint32_t number, const std::string& of) {

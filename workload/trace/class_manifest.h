@@ -12,9 +12,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "workload/trace/rank_view.h"
+#include "workload/trace/slowdown.h"
 
 namespace weft::trace {
 
@@ -50,6 +52,11 @@ class ClassManifest {
   uint32_t ranks() const { return ranks_; }
   const std::vector<Class>& classes() const { return classes_; }
   uint32_t class_of(uint32_t rank) const { return class_of_[rank]; }
+  /// How slow the rank's compute is (trace/slowdown.h).
+  uint64_t slowness(uint32_t rank) const {
+    const auto at = slow_.find(rank);
+    return at == slow_.end() ? kFullSpeed : at->second;
+  }
   /// The text of a groups file.
   std::string groups_text() const;
   /// For the traces of a class' ranks. The manifest must be shared.
@@ -76,7 +83,8 @@ class ClassManifest {
   std::vector<Axis> axes_;
   std::vector<Kind> kinds_;
   std::vector<Class> classes_;
-  std::vector<uint32_t> class_of_;  ///< by rank
+  std::vector<uint32_t> class_of_;               ///< by rank
+  std::unordered_map<uint32_t, uint64_t> slow_;  ///< by rank: its slowness
 };
 
 }  // namespace weft::trace

@@ -44,10 +44,20 @@ struct NodePlace {
 /// "llm.3.et: rank 3, node 17 "name" (number 5 of the file, byte 812)".
 std::string describe(const NodePlace& place, uint64_t id, std::string_view name);
 
+/// TraceIndex::for_each_dependency() reads either kind.
 struct Dependencies {
   std::vector<uint64_t> control;  ///< ids, in file order
   std::vector<uint64_t> data;
-  size_t size() const { return control.size() + data.size(); }
+  const NodeIndex* nodes = nullptr;  ///< in place of ids, of a DecodedProgram: the nodes themselves
+  size_t node_count = 0;
+  size_t size() const { return control.size() + data.size() + node_count; }
+  /// Drops everything but the memory.
+  void clear() {
+    control.clear();
+    data.clear();
+    nodes = nullptr;
+    node_count = 0;
+  }
 };
 
 /// Oddities that are no errors. The reader of a whole file makes warnings of them.

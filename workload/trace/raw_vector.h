@@ -62,6 +62,9 @@ class RawVector {
     if (capacity_ != size_) set_capacity(size_);
   }
 
+  /// Are the values another vector's?
+  bool shared() const { return shared_; }
+
   size_t size() const { return size_; }
   size_t bytes() const { return capacity_ * sizeof(T); }
   T& operator[](size_t i) { return data_[i]; }

@@ -5,7 +5,9 @@ set(WEFT_TRACE_SOURCES
   trace/chakra_writer.cpp
   trace/class_manifest.cpp
   trace/collective_numbers.cpp
+  trace/decoded_program.cpp
   trace/dependency_walk.cpp
+  trace/equal_files.cpp
   trace/file_pool.cpp
   trace/group_check.cpp
   trace/groups.cpp

@@ -62,16 +62,17 @@ TraceIndex::TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path,
   build(stream, options);
 }
 
-TraceIndex::TraceIndex(const TraceIndex& same, uint32_t rank)
+TraceIndex::TraceIndex(const TraceIndex& same, uint32_t rank, const std::string& path)
     : pool_(same.pool_),
       file_(same.file_),
-      path_(std::make_unique<std::string>(*same.path_)),
+      path_(std::make_unique<std::string>(path)),
       rank_(rank),
       stats_(same.stats_),
       control_order_(same.control_order_),
       ascending_(same.ascending_),
       file_ordered_(same.file_ordered_),
-      view_(same.view_) {
+      view_(same.view_),
+      decoded_(same.decoded_) {
   if (same.shared_ == nullptr) same.shared_ = same.path_.get();
   shared_ = same.shared_;
   ids_.share(same.ids_);
@@ -380,6 +381,13 @@ TraceIndex::Body TraceIndex::body(NodeCache& cache, NodeIndex i) const {
 
 void TraceIndex::decode_as_written(NodeCache& cache, NodeIndex i, Node& node,
                                    Dependencies* dependencies) const {
+  if (decoded_ != nullptr) {
+    check_stop();
+    node = decoded_->node(i);
+    if (dependencies != nullptr) decoded_dependencies(i, *dependencies);
+    return;
+  }
+  if (dependencies != nullptr) dependencies->clear();
   const Body b = body(cache, i);
   decode_node(b.data, b.size, place(i), node, dependencies, nullptr);
   node.index = i;
@@ -391,7 +399,28 @@ void TraceIndex::decode(NodeCache& cache, NodeIndex i, Node& node, Dependencies*
   view(node);
 }
 
+void TraceIndex::decoded_dependencies(NodeIndex i, Dependencies& result) const {
+  result.clear();
+  result.nodes = decoded_->dependencies(i);
+  result.node_count = decoded_->dependency_count(i);
+}
+
+uint64_t TraceIndex::keep_decoded(uint64_t most) {
+  if (decoded_ == nullptr) decoded_ = DecodedProgram::of(*this, most);
+  return decoded_ == nullptr ? 0 : decoded_->memory_bytes();
+}
+
 void TraceIndex::dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const {
+  if (decoded_ != nullptr) {
+    check_stop();
+    decoded_dependencies(i, result);
+    return;
+  }
+  written_dependencies(cache, i, result);
+}
+
+void TraceIndex::written_dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const {
+  result.clear();
   const Body b = body(cache, i);
   decode_dependencies(b.data, b.size, place(i), result);
 }
@@ -455,7 +484,7 @@ std::vector<TraceWarning> TraceIndex::warnings() const {
 
 uint64_t TraceIndex::memory_bytes() const {
   return ids_.bytes() + offset_low_.bytes() + offset_high_.bytes() + flags_.bytes() + ordinals_.bytes() +
-         hash_.bytes();
+         hash_.bytes() + (decoded_ != nullptr && !ids_.shared() ? decoded_->memory_bytes() : 0);
 }
 
 }  // namespace weft::trace

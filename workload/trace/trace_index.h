@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "workload/trace/decoded_program.h"
 #include "workload/trace/file_pool.h"
 #include "workload/trace/groups.h"
 #include "workload/trace/node_cache.h"
@@ -76,8 +77,12 @@ class TraceIndex {
   TraceIndex(std::shared_ptr<FilePool> pool, const std::string& path,
              std::shared_ptr<const std::string> bytes, uint32_t rank, const Options& options);
   /// A rank whose trace has the same bytes as that of `same`, which outlives it. Takes no memory for its
-  /// nodes.
-  TraceIndex(const TraceIndex& same, uint32_t rank);
+  /// nodes. `path` is for messages.
+  TraceIndex(const TraceIndex& same, uint32_t rank, const std::string& path);
+  /// Decodes all nodes once, for this index and those that are made of it from now on: decode() and
+  /// dependencies() then read no file. Does nothing where the nodes take more than `most` bytes. Returns the
+  /// bytes that they take.
+  uint64_t keep_decoded(uint64_t most);
   /// The trace is the program of a class of ranks: what `view` says of a node is its rank's own.
   void set_view(std::shared_ptr<const RankView> view) { view_ = std::move(view); }
   TraceIndex(TraceIndex&&) = default;
@@ -119,6 +124,8 @@ class TraceIndex {
   void dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const;
   /// The tensors that the node reads and writes, in place of what is in `uses`.
   void tensors(NodeCache& cache, NodeIndex i, std::vector<TensorUse>& uses) const;
+  /// The same from the file, by id: which of them are of data and which of control.
+  void written_dependencies(NodeCache& cache, NodeIndex i, Dependencies& result) const;
   /// "file: rank 3, node 17 "name" (...)" of a node that is read for it.
   std::string describe(NodeCache& cache, NodeIndex i) const;
   std::string node_name(NodeCache& cache, NodeIndex i) const;
@@ -126,6 +133,7 @@ class TraceIndex {
   /// Calls f(NodeIndex) for every dependency of node `i` that orders it (existing, not ignored; may repeat).
   template <typename F>
   void for_each_dependency(NodeIndex i, const Dependencies& d, F&& f) const {
+    for (size_t k = 0; k < d.node_count; ++k) f(d.nodes[k]);
     if (control_order_ != ControlOrder::none) {
       for (const uint64_t id : d.control) {
         const NodeIndex p = find(id, i);
@@ -155,6 +163,7 @@ class TraceIndex {
   };
 
   Body body(NodeCache& cache, NodeIndex i) const;
+  void decoded_dependencies(NodeIndex i, Dependencies& result) const;
   void build(ChakraStream& stream, const Options& options);
   uint32_t read_file(ChakraStream& stream, const Options& options);
   void build_hash();
@@ -181,7 +190,8 @@ class TraceIndex {
   RawVector<uint32_t> ordinals_;
   RawVector<uint32_t> hash_;  ///< position + 1, or 0; open addressing, a quarter more places than nodes
   std::shared_ptr<const RankView> view_;
-  mutable const void* shared_ = nullptr;  ///< program()
+  std::shared_ptr<const DecodedProgram> decoded_;  ///< null: nodes are read from the file
+  mutable const void* shared_ = nullptr;           ///< program()
 };
 
 }  // namespace weft::trace

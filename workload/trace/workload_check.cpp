@@ -15,6 +15,7 @@
 
 #include "workload/trace/class_manifest.h"
 #include "workload/trace/communication_check.h"
+#include "workload/trace/equal_files.h"
 
 namespace weft::trace {
 namespace {
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kSingleFileCache = 64ull << 20;
 constexpr uint64_t kLeastCache = 16ull << 10;
+constexpr uint64_t kDecodedBytes = 256ull << 20;  ///< of all programs that several ranks have
 constexpr size_t kMaxFileName = 255;
 
 [[noreturn]] void fail(const std::string& what) {
@@ -232,6 +234,12 @@ class JobOpener {
   uint32_t rank() const { return job_.npus(); }  ///< the next one
   const TraceIndex& index(uint32_t rank) const { return job_.index(rank); }
 
+  /// An index of the next rank, whose trace has the bytes of that of `first`. `path` is for messages.
+  std::unique_ptr<TraceIndex> same_as(uint32_t first, const std::string& path) {
+    TraceIndex& of = *job_.indices_[first];
+    if (of.program() == nullptr) decoded_left_ -= of.keep_decoded(decoded_left_);
+    return std::make_unique<TraceIndex>(of, rank(), path);
+  }
   void add(std::unique_ptr<TraceIndex> next) {
     take(std::move(next));
     check(rank() - 1);
@@ -273,6 +281,7 @@ class JobOpener {
   JobTrace job_;
   TraceIndex::Options options_;
   std::unique_ptr<CommunicationCheck> check_;
+  uint64_t decoded_left_ = kDecodedBytes;
   bool counted_ = false;
 };
 
@@ -328,7 +337,7 @@ JobTrace open_classes(const std::string& path, uint32_t npus, const std::string&
     const uint32_t c = manifest->class_of(rank);
     const ClassManifest::Class& of = manifest->classes()[c];
     if (of.first != rank) {
-      job.take(std::make_unique<TraceIndex>(job.index(of.first), rank));
+      job.take(job.same_as(of.first, of.program));
       continue;
     }
     auto index = std::make_unique<TraceIndex>(job.pool(), of.program, rank, job.options());
@@ -357,9 +366,13 @@ JobTrace open_job(const std::string& prefix, uint32_t npus, const std::string& g
   check_files(prefix, npus);
   JobOpener job(groups_file.empty() ? Groups(npus) : Groups::load(groups_file, npus), npus, strict,
                 cache_bytes);
-  while (job.rank() < npus)
-    job.add(
-        std::make_unique<TraceIndex>(job.pool(), trace_path(prefix, job.rank()), job.rank(), job.options()));
+  EqualFiles files;
+  while (job.rank() < npus) {
+    const std::string path = trace_path(prefix, job.rank());
+    const std::optional<uint32_t> same = files.add(path);
+    job.add(same ? job.same_as(*same, path)
+                 : std::make_unique<TraceIndex>(job.pool(), path, job.rank(), job.options()));
+  }
   return job.finish({});
 }
 
@@ -374,7 +387,7 @@ JobTrace open_job(MemoryTraces traces, uint64_t cache_bytes) {
     const auto& bytes = traces.of_rank[rank];
     const auto [same, fresh] = first.try_emplace(bytes.get(), rank);
     job.add(fresh ? std::make_unique<TraceIndex>(job.pool(), traces.path, bytes, rank, job.options())
-                  : std::make_unique<TraceIndex>(job.index(same->second), rank));
+                  : job.same_as(same->second, traces.path));
   }
   return job.finish(std::move(traces.warnings));
 }

@@ -44,6 +44,7 @@ class Reader {
     const auto nodes = json.find("nodes");
     if (nodes == json.end() || !nodes->is_array())
       fail("it has no list `nodes`; a Kineto trace goes behind --kineto");
+    if (nodes->empty()) fail("its list `nodes` is empty: nothing was recorded. Record the trace again");
     // Groups first: a collective may stand before the node that lists them.
     for (const Json& node : *nodes) read_groups(node);
     for (const Json& node : *nodes) read_node(node);
@@ -180,6 +181,7 @@ class Reader {
         c.point_to_point = pair && (sequence[1] == true || sequence[1] == 1);
       }
     }
+    if (name.empty()) ++graph_.counts["collectives without a name in their inputs, written as host nodes"];
     if (attributes.contains("pg_name")) c.group = group_of(attributes["pg_name"]);
     const Call call = call_of(name, c.op);
     if (call == Call::other) return;

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <tuple>
 
 #include "workload/convert/pytorch/json_file.h"
 
@@ -66,6 +69,7 @@ class Reader {
                        event.name.substr(0, 60)));
     event.begin = static_cast<Picoseconds>((*begin - first) * 1000 + 0.5) * 1000;
     if (duration < 0) ++graph_.counts["events of a negative duration, taken as 0"];
+    if (json.find("dur") == json.end()) ++graph_.counts["events without a duration, taken as 0"];
     event.duration = static_cast<Picoseconds>(std::max(duration, 0.0) * 1000 + 0.5) * 1000;
     event.thread = integer(json, "tid").value_or(-1);
     static const Json kEmpty = Json::object();
@@ -76,6 +80,11 @@ class Reader {
     event.stream = integer(args, "stream").value_or(-1);
     event.waits_on_stream = integer(args, "wait_on_stream").value_or(-1);
     event.waits_on_record = integer(args, "wait_on_cuda_event_record_corr_id").value_or(-1);
+    if (list == &kineto_.kernels && event.correlation >= 0 &&
+        !seen_.insert({event.correlation, event.stream, event.begin, event.name}).second) {
+      ++graph_.counts["duplicate kernels, of which the first counts"];
+      return;
+    }
     if (args.contains("Collective name")) communication(args, event);
     list->push_back(std::move(event));
   }
@@ -108,6 +117,7 @@ class Reader {
   const std::string& path_;
   RankGraph& graph_;
   Kineto kineto_;
+  std::set<std::tuple<int64_t, int64_t, Picoseconds, std::string>> seen_;  ///< kernels
 };
 
 }  // namespace

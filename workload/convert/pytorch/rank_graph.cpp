@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -34,6 +37,7 @@ class Builder {
     add_host_nodes();
     if (timed_) {
       add_kernels();
+      add_collectives_without_kernel();
       order_by_syncs();
     }
     order_by_waits();
@@ -170,7 +174,7 @@ class Builder {
       node.name = host.name;
       node.duration = own_time(i);
       if (!timed_ && host.communication.present && !host.communication.wait)
-        set_communication(node, host.communication);
+        set_communication(node, at, host.communication);
       const auto last = last_of_thread.find(host.tid);
       if (last != last_of_thread.end()) {
         node.before.push_back(last->second);
@@ -206,15 +210,17 @@ class Builder {
     ++count("threads that wait for another one: a gap of more than 1 ms");
   }
 
-  void set_communication(Node& node, const Communication& c) {
+  /// `at`: the node's index.
+  void set_communication(Node& node, uint32_t at, const Communication& c) {
     node.kind = c.kind;
     node.op = c.op;
     node.bytes = c.bytes;
     node.group = c.group;
     node.peer = c.peer;
     ++count("collectives, sends and receives that are written");
-    if (c.sequence >= 0)
-      by_sequence_[{c.sequence, c.point_to_point}] = static_cast<uint32_t>(graph_.nodes.size());
+    if (c.sequence < 0) return;
+    by_sequence_[{c.sequence, c.point_to_point}] = at;
+    by_group_[{c.group, c.sequence, c.point_to_point}] = at;
   }
 
   /// The recorded collective of an operator, or of one of those around it.
@@ -282,7 +288,40 @@ class Builder {
       if (c.bytes == 0) c.bytes = around->bytes;
     }
     node.duration = 0;
-    set_communication(node, c);
+    set_communication(node, static_cast<uint32_t>(graph_.nodes.size()), c);
+    if (around != nullptr) with_kernel_.insert(around);
+  }
+
+  /// Collectives that the host trace records, and no kernel runs: those of Gloo, for example, or of a GPU
+  /// that was not recorded.
+  void add_collectives_without_kernel() {
+    const bool none = graph_.counts.count("collectives, sends and receives that are written") == 0;
+    for (const uint32_t i : host_.order) {
+      const Communication& c = host_.nodes[i].communication;
+      if (node_[i] == kNone || !c.present || c.wait || with_kernel_.count(&c) != 0) continue;
+      if (!none) {
+        ++count("collectives of the host trace that no kernel was found for, left out");
+        continue;
+      }
+      Node& node = graph_.nodes[node_[i]];
+      node.duration = 0;
+      set_communication(node, node_[i], c);
+      ++count("collectives without a kernel, written where the host calls them");
+    }
+  }
+
+  /// The collective that a `wait` is for: of its group, else the last one with its number.
+  uint32_t waited_for(const Communication& c) const {
+    if (c.sequence < 0) return kNone;
+    for (const bool point_to_point : {c.point_to_point, !c.point_to_point}) {
+      const auto own = by_group_.find({c.group, c.sequence, point_to_point});
+      if (own != by_group_.end()) return own->second;
+    }
+    for (const bool point_to_point : {c.point_to_point, !c.point_to_point}) {
+      const auto any = by_sequence_.find({c.sequence, point_to_point});
+      if (any != by_sequence_.end()) return any->second;
+    }
+    return kNone;
   }
 
   /// The last kernel of a stream (any: -1) that was launched before a time.
@@ -359,14 +398,13 @@ class Builder {
     for (const uint32_t i : host_.order) {
       const Communication& c = host_.nodes[i].communication;
       if (!c.present || !c.wait || node_[i] == kNone) continue;
-      auto it = by_sequence_.find({c.sequence, c.point_to_point});
-      if (it == by_sequence_.end()) it = by_sequence_.find({c.sequence, !c.point_to_point});
-      if (c.sequence < 0 || it == by_sequence_.end()) {
+      const uint32_t collective = waited_for(c);
+      if (collective == kNone) {
         ++count("waits whose collective is not there");
         continue;
       }
       ++count("waits that wait for their collective");
-      late_.emplace_back(node_[i], it->second);
+      late_.emplace_back(node_[i], collective);
     }
     count("waits whose collective is not there");
     for (const auto& [node, kernel] : late_)
@@ -409,6 +447,8 @@ class Builder {
   std::unordered_map<uint32_t, uint32_t> next_;  ///< on the same thread
   std::unordered_map<uint32_t, Picoseconds> begin_, end_, launched_;
   std::map<std::pair<int64_t, bool>, uint32_t> by_sequence_;
+  std::map<std::tuple<std::string, int64_t, bool>, uint32_t> by_group_;
+  std::set<const Communication*> with_kernel_;
   std::unordered_map<int64_t, const Event*> record_calls_;
   std::vector<std::pair<uint32_t, uint32_t>> late_;
 };

@@ -101,6 +101,7 @@ class Program : private RankTraceWriter {
   NodeId communicate(const std::string& name, CollectiveOp op, uint64_t bytes, NodeId dep) {
     begin(name, pb::COMM_COLL_NODE);
     data(dep);
+    if (form_.in_order) control(last_collective_);
     int64("comm_type", op == CollectiveOp::all_reduce       ? pb::ALL_REDUCE
                        : op == CollectiveOp::all_to_all     ? pb::ALL_TO_ALL
                        : op == CollectiveOp::all_gather     ? pb::ALL_GATHER
@@ -108,6 +109,7 @@ class Program : private RankTraceWriter {
                                                             : pb::BROADCAST);
     int64("comm_size", bytes);
     const NodeId id = end();
+    last_collective_ = id;
     if (!form_.overlap) wait_for(id);
     return id;
   }
@@ -169,6 +171,7 @@ class Program : private RankTraceWriter {
   const TraceForm& form_;
   const std::vector<Bucket> buckets_;
   uint32_t step_ = 0;
+  NodeId last_collective_ = kNone;
   std::vector<NodeId> reduced_;
   std::deque<std::vector<NodeId>> pending_;
 };

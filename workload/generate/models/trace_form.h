@@ -23,7 +23,8 @@ struct TraceForm {
   uint32_t steps = 1;
   uint64_t bucket = uint64_t{25} << 20;  ///< bytes at which a bucket of gradients is closed
   bool overlap = true;                   ///< false: compute waits for every collective
-  bool async = false;  ///< the update of a step waits for the all-reduces of the step before it
+  bool async = false;     ///< the update of a step waits for the all-reduces of the step before it
+  bool in_order = false;  ///< a collective waits for the one before it, as on a stream of NCCL
 };
 
 /// Bytes of the all-reduces of a step, in the order in which they are issued.

@@ -14,6 +14,16 @@ namespace {
 constexpr uint32_t kNoPlace = ~0u;
 constexpr uint64_t kWindow = 256ull << 10;  ///< of a trace file while it is looked through
 
+/// What a compute node of so much is to the rank: ranks that share a program may differ in their speed.
+uint64_t compute_of(const trace::TraceIndex& index) {
+  constexpr uint64_t kMuch = uint64_t{1} << 40;
+  trace::Node node;
+  node.type = trace::NodeType::comp;
+  node.num_ops = kMuch;
+  index.view(node);
+  return node.num_ops;
+}
+
 }  // namespace
 
 Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
@@ -60,6 +70,7 @@ RankUse Analysis::look_through(uint32_t rank) {
   RankUse use;
   Digest digest;
   digest.add(program.digest);
+  digest.add(compute_of(traces_.index(rank)));
   fit_groups(rank, program, digest, use);
   fit_peers(rank, program, digest, use);
   for (const trace::Node& each : program.collectives) fit_collective(rank, each, use);
