@@ -393,7 +393,8 @@ struct EnvironmentConfig {
   std::vector<EmulatedClass> classes;
   std::string detail;
   std::string delay = "model";
-  std::string delay_table;  ///< absolute path
+  std::string delay_table;   ///< absolute path
+  std::string delay_plugin;  ///< absolute path
   std::vector<CommunicatorRule> communicators;
   std::vector<PeerRule> peers;
   Picoseconds skew = 0;

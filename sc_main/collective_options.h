@@ -32,6 +32,7 @@ struct CollectiveOptions {
   std::string data, reduce;
   bool phases = false;
   std::string out;
+  std::string parts;
   RecordOptions record;
   CriticalPathOptions path;
   TimelineOptions timeline;

@@ -24,6 +24,7 @@
 #include "sc_main/json_text.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/nccl_tests_text.h"
+#include "sc_main/parts/parts_run.h"
 #include "sc_main/plan_text.h"
 #include "sc_main/record_block.h"
 #include "sc_main/results.h"
@@ -159,9 +160,9 @@ Ahead look_ahead(const Config& config, collectives::PlanBuilder& plans, Collecti
 /// nothing behind.
 class Runner {
  public:
-  /// `ahead`: the work of every size.
-  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root, std::vector<Ahead> ahead)
-      : job_(job), op_(op), root_(root), ahead_(std::move(ahead)) {
+  /// `ahead`: the work of every size. `parts`: null: one process runs all.
+  Runner(CollectiveJob& job, CollectiveOp op, uint32_t root, std::vector<Ahead> ahead, PartsRun* parts)
+      : job_(job), op_(op), root_(root), parts_(parts), ahead_(std::move(ahead)) {
     for (const Ahead& a : ahead_) all_ += a.work;
   }
 
@@ -174,21 +175,30 @@ class Runner {
     const auto work = [&] {
       return progress(job_.machine().totals().messages_delivered - before.messages_delivered);
     };
-    if (!simulate(
-            job_.machine(), [&] { return job_.finished(); }, work))
+    const auto done = [&] { return job_.finished(); };
+    if (!(parts_ != nullptr ? parts_->simulate(job_.machine(), done, work)
+                            : simulate(job_.machine(), done, work)))
       return {};
     passed_ += ahead_[number_++].work;
     Measured m;
     m.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    m.row = job_.last();
-    const Machine::Totals after = job_.machine().totals();
+    const bool in_parts = parts_ != nullptr && parts_->border() != nullptr;
+    PartsRun::Collective of_parts;
+    if (in_parts) of_parts = parts_->collective(job_);
+    m.row = in_parts ? of_parts.row : job_.last();
+    const Machine::Totals after = in_parts ? of_parts.machine.totals : job_.machine().totals();
+    const Machine::Totals& since = in_parts ? counted_ : before;
     // A folded job sends one rank's messages and answers for all of them.
     const uint64_t ranks = job_.machine().folded() ? job_.machine().npus() : 1;
-    m.messages = (after.messages_delivered - before.messages_delivered) * ranks;
-    m.events = after.activations - before.activations;
+    m.messages = (after.messages_delivered - since.messages_delivered) * ranks;
+    m.events = after.activations - since.activations;
+    counted_ = after;
+    if (in_parts && !parts_->first()) return m;
     m.elements = job_.verified_elements() - elements_;
     elements_ = job_.verified_elements();
-    std::vector<std::string> broken = job_.machine().check_conservation();
+    std::vector<std::string> broken = Machine::unbalanced_sums(after);
+    for (std::string& line : in_parts ? of_parts.machine.unbalanced : job_.machine().unbalanced_modules())
+      broken.push_back(std::move(line));
     std::string bound = check_lower_bound(m.row);
     if (!bound.empty()) broken.push_back(std::move(bound));
     broken.insert(broken.end(), job_.wrong_data().begin(), job_.wrong_data().end());
@@ -217,6 +227,8 @@ class Runner {
   CollectiveJob& job_;
   CollectiveOp op_;
   uint32_t root_;
+  PartsRun* parts_;
+  Machine::Totals counted_;  ///< of all parts, after the size before
   uint64_t elements_ = 0;
   std::vector<Ahead> ahead_;
   size_t number_ = 0;
@@ -280,6 +292,35 @@ void warn_of(CollectiveJob& job) {
   for (const std::string& line : job.unmatched_rules()) warn(line);
   for (const std::string& line : machine.fidelity().unmatched()) warn(line);
   for (const std::string& line : machine.slot_warnings(machine.totals().out_of_order_starts)) warn(line);
+}
+
+/// What runs the sizes in parts; null: nobody has asked for that.
+std::unique_ptr<PartsRun> make_parts(const Config& config, const CollectiveOptions& options, bool folded) {
+  if (options.parts.empty()) return nullptr;
+  if (!options.record.block.empty() || options.path.on || options.timeline.on)
+    throw UserError(
+        ExitCode::usage,
+        "--parts: --record, --critical-path and --timeline are of one process; leave one of them out");
+  return std::make_unique<PartsRun>(
+      config, options.parts, parts::RankLoads{},
+      folded ? "the collective is folded: one rank is simulated for all (--no-fold simulates each)" : "");
+}
+
+/// In the process of another part than the first.
+void run_other_part(PartsRun& parts, const Config& config,
+                    const std::shared_ptr<collectives::PlanBuilder>& plans,
+                    const std::vector<uint64_t>& sizes, CollectiveOp op, uint32_t root) {
+  set_up_kernel();
+  Machine::Options of_machine = CollectiveJob::machine_options();
+  of_machine.part = parts.border();
+  const std::unique_ptr<Machine, NoTeardown> machine(new Machine("job", config, of_machine));
+  const std::unique_ptr<CollectiveJob, NoTeardown> job(new CollectiveJob(*machine, plans));
+  Runner runner(*job, op, root, std::vector<Ahead>(sizes.size()), &parts);
+  for (const uint64_t bytes : sizes) {
+    if (runner.run(bytes)) continue;
+    parts.stall_report(*job);
+    return;
+  }
 }
 
 /// Switches take part in one of the sizes.
@@ -364,6 +405,8 @@ ExitCode collective(const CollectiveOptions& options) {
   const bool folded = check_collectives(options, *plans, op, sizes, root);
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
+  const std::unique_ptr<PartsRun> parts = make_parts(*config, options, folded);
+  if (parts) parts->split([&] { run_other_part(*parts, *config, plans, sizes, op, root); });
   set_up_kernel();
   vcd::ProbeHub probes;
   std::optional<RunTimeline> timeline;
@@ -388,6 +431,7 @@ ExitCode collective(const CollectiveOptions& options) {
     Machine::Options of_machine = CollectiveJob::machine_options(probes.on() ? &probes : nullptr, folded);
     of_machine.boundaries = recorder.get();
     of_machine.causes = timeline ? timeline->join(causes.get()) : causes.get();
+    if (parts) of_machine.part = parts->border();
     machine.reset(new Machine("job", *config, of_machine));
     job.reset(new CollectiveJob(*machine, plans));
   }
@@ -396,7 +440,7 @@ ExitCode collective(const CollectiveOptions& options) {
   if (timeline) timeline->begin(folded ? 1 : config->npus(), config->npus());
   std::vector<Ahead> ahead;
   for (const uint64_t bytes : sizes) ahead.push_back(look_ahead(*config, *plans, op, bytes, root, folded));
-  Runner runner(*job, op, root, std::move(ahead));
+  Runner runner(*job, op, root, std::move(ahead), parts.get());
   std::vector<Measured> results;
   const SizeNames names(*job, op);
   std::vector<PathReport> paths;
@@ -405,12 +449,15 @@ ExitCode collective(const CollectiveOptions& options) {
     const Picoseconds begin = sc_core::sc_time_stamp().value();
     if (causes != nullptr) causes->restart();
     std::optional<Measured> measured = runner.run(bytes);
+    const std::string stall = measured ? std::string()
+                              : parts  ? parts->stall_report(*job)
+                                       : job->stall_report();
     if (!measured && interrupted()) {
       code = interruption_code();
       break;
     }
     if (!measured) {
-      note("weft: error: " + job->stall_report());
+      note("weft: error: " + stall);
       code = ExitCode::stall;
       break;
     }
@@ -425,6 +472,7 @@ ExitCode collective(const CollectiveOptions& options) {
   Machine::Congestion congestion;
   if (config->packet.ecn.enabled) congestion = machine->congestion();
   std::string table = head + results_text(*config, options, op, root, results, congestion);
+  if (parts) table += "# " + parts_text(parts->report());
   for (const PathReport& path : paths) table += critical_path_text(*causes, names, path);
   std::vector<CollectiveRow> rows;
   for (const Measured& m : results) rows.push_back(m.row);
@@ -505,6 +553,7 @@ void add_collective_command(CLI::App& app, Action& action) {
       "definition");
   add("--reduce", o.reduce, "OP", "With --data: sum (default), max or min");
   command->add_flag("--phases", o.phases, "Queue and network time of every phase");
+  add("--parts", o.parts, "N", kPartsHelp);
   add("--out", o.out, "DIR", "Write collectives.csv and phases.csv there");
   add_timeline_options(*command, add, o.timeline);
   add_critical_path_options(*command, add, o.path);

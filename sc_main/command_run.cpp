@@ -22,6 +22,7 @@
 #include "sc_main/interruption.h"
 #include "sc_main/memory_check.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/parts/parts_run.h"
 #include "sc_main/record_block.h"
 #include "sc_main/results.h"
 #include "sc_main/run_goal.h"
@@ -46,6 +47,7 @@ struct RunOptions {
   bool json = false;
   bool per_layer = false;
   bool waves_flits = false;
+  std::string parts;  ///< of `--parts`; empty: one process, without a word
   bool check = false;
   RecordOptions record;
   CriticalPathOptions path;
@@ -87,6 +89,40 @@ std::string folding_text(const graph::Folding& folding) {
       simulated == 1 ? "1 rank is" : grouped(simulated) + " ranks are");
 }
 
+/// Why a job is not run in parts; empty: it can be.
+std::string alone(const graph::CheckedJob& job) {
+  return job.folding().classes().empty()
+             ? std::string()
+             : "the job is folded: few ranks are simulated for all (--no-fold simulates each)";
+}
+
+/// What runs a job in parts; null: nobody has asked for that.
+std::unique_ptr<PartsRun> make_parts(const Config& config, const RunOptions& options,
+                                     const Workload& workload) {
+  if (options.parts.empty()) return nullptr;
+  if (!options.record.block.empty() || options.path.on)
+    throw UserError(ExitCode::usage,
+                    "--parts: --record and --critical-path are of one process; leave one of them out");
+  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job), alone(*workload.job));
+}
+
+/// In the process of another part than the first.
+void run_other_part(PartsRun& parts, const Config& config, Workload& workload) {
+  set_up_kernel();
+  Machine::Options of_machine = TraceJob::machine_options(*workload.job);
+  of_machine.part = parts.border();
+  const std::unique_ptr<Machine, NoTeardown> machine(new Machine("job", config, of_machine));
+  const std::unique_ptr<TraceJob, NoTeardown> job(new TraceJob(*machine, std::move(workload.job), true));
+  job->start();
+  const bool finished = parts.simulate(
+      *machine, [&] { return job->finished(); },
+      [&] {
+        return Work{job->done_count(), job->total_count(), "", -1};
+      });
+  parts.result(*job, finished);
+  if (!finished) parts.stall_report(*job);
+}
+
 /// After a signal that came before anything ran: writes the results of a run that took no time.
 ExitCode leave_before_the_run(const OutputFolder& folder, const Config& config, const RunOptions& options,
                               vcd::Waves& waves, RunTimeline& timeline) {
@@ -111,7 +147,7 @@ ExitCode leave_midway(const OutputFolder& folder, RunRecord record) {
 }
 
 /// What is told after the results, and the exit code.
-ExitCode conclude(const Config& config, const TraceJob& job, const RunResult& result, bool finished,
+ExitCode conclude(const Config& config, const std::string& stall, const RunResult& result, bool finished,
                   bool expected) {
   if (!finished && interrupted()) {
     note(fmt::format("weft: error: {} at {}: these are the results up to there", interruption_text(),
@@ -119,7 +155,7 @@ ExitCode conclude(const Config& config, const TraceJob& job, const RunResult& re
     return interruption_code();
   }
   if (!finished) {
-    note("weft: error: " + job.stall_report());
+    note("weft: error: " + stall);
     return ExitCode::stall;
   }
   if (!result.broken_invariants.empty()) {
@@ -153,6 +189,11 @@ ExitCode run(const RunOptions& options) {
   // Before the results of an earlier run are removed.
   const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   const MemoryRoom room(options.workload.force);
+  if (!options.parts.empty() && (!config.jobs.empty() || config.loggp))
+    throw UserError(ExitCode::usage,
+                    fmt::format("{}: --parts: {}; leave the option out", config.file,
+                                config.loggp ? "`loggp` runs a GOAL program in one process"
+                                             : "`jobs` share a machine, which is simulated in one process"));
   if (!config.jobs.empty())
     return run_jobs(config, room, {options.json, options.per_layer, options.waves_flits, options.record},
                     checks, causes.get());
@@ -164,12 +205,15 @@ ExitCode run(const RunOptions& options) {
   const trace::JobTrace& traces = *workload.traces;
   const OutputFolder folder(
       config.output.dir,
-      {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "footprint.csv",
-       "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "critical_path.json", "critical_path.csv",
-       kTimelineFile, kTextLayersFile, "effective.yaml", "checks.csv", "junit.xml"});
+      {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "iterations.csv",
+       "footprint.csv", "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "critical_path.json",
+       "critical_path.csv", kTimelineFile, kTextLayersFile, "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : traces.warnings()) warn(warning);
 
+  const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload);
+  const bool in_parts = parts != nullptr && alone(*workload.job).empty();
+  if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
   set_up_kernel();
   std::vector<std::string> warnings;
   vcd::ProbeHub probes;
@@ -185,8 +229,9 @@ ExitCode run(const RunOptions& options) {
     Machine::Options of_machine = TraceJob::machine_options(*workload.job, &probes);
     of_machine.boundaries = recorder.get();
     of_machine.causes = timeline.join(causes.get());
+    if (parts) of_machine.part = parts->border();
     machine.reset(new Machine("job", config, of_machine));
-    job.reset(new TraceJob(*machine, std::move(workload.job)));
+    job.reset(new TraceJob(*machine, std::move(workload.job), in_parts));
   }
   if (!job->folding().classes().empty()) note(folding_text(job->folding()));
   for (const std::string& warning : machine->warnings()) warn(warning);
@@ -199,12 +244,13 @@ ExitCode run(const RunOptions& options) {
   timeline.add_job("", *job);
   timeline.begin(*job);
   job->start();
-  const bool finished = simulate(
-      *machine, [&] { return job->finished(); },
-      [&] {
-        return Work{job->done_count(), job->total_count(), "", -1};
-      });
-  const RunResult result = job->result();
+  const auto done = [&] { return job->finished(); };
+  const auto work = [&] { return Work{job->done_count(), job->total_count(), "", -1}; };
+  const bool finished = parts ? parts->simulate(*machine, done, work) : simulate(*machine, done, work);
+  const RunResult result = parts ? parts->result(*job, finished) : job->result();
+  const std::string stall = finished ? std::string()
+                            : parts  ? parts->stall_report(*job)
+                                     : job->stall_report();
   end_recording(recorder.get(), result.collectives);
   const size_t told = warnings.size();
   for (const std::string& warning : result.warnings) warnings.push_back(warning);
@@ -217,8 +263,15 @@ ExitCode run(const RunOptions& options) {
     if (!told_early(traces.warnings()) && !told_early(machine->warnings())) warn(warnings[i]);
   }
 
-  const RunRecord record{config,         result,         finished,         warnings,
-                         wall_seconds(), peak_rss_MiB(), options.per_layer};
+  const RunRecord record{config,
+                         result,
+                         finished,
+                         warnings,
+                         wall_seconds(),
+                         peak_rss_MiB(),
+                         options.per_layer,
+                         false,
+                         parts ? &parts->report() : nullptr};
   std::string path;
   try {
     write_results(folder, record);
@@ -230,6 +283,7 @@ ExitCode run(const RunOptions& options) {
   const CheckedResults checked{"", result, finished, [&] { return summary_json(record); }};
   const bool expected = checks.compare(folder, checked, {checked});
   std::string files = "summary.json effective.yaml ranks.csv collectives.csv phases.csv layers.csv links.csv";
+  if (!result.iterations.empty()) files += " iterations.csv";
   if (!result.footprint.empty()) files += " footprint.csv";
   if (config.packet.dcqcn.enabled) files += " flows.csv";
   if (waves->on()) files += " waves.vcd waves.gtkw";
@@ -240,7 +294,7 @@ ExitCode run(const RunOptions& options) {
   print_results(table, options.json, checked.summary);
   checks.tell(options.json);
   if (options.told) options.told(result);
-  return timeline.conclude(conclude(config, *job, result, finished, expected));
+  return timeline.conclude(conclude(config, stall, result, finished, expected));
 }
 
 }  // namespace
@@ -279,6 +333,7 @@ void add_run_command(CLI::App& app, Action& action) {
       "Size that waves.vcd never exceeds (output.waves_budget; default: 2 GiB)");
   command->add_flag("--waves-flits", options->waves_flits,
                     "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
+  add("--parts", options->parts, "N", kPartsHelp);
   add_timeline_options(*command, add, options->timeline);
   add_critical_path_options(*command, add, options->path);
   add_record_options(add, options->record);

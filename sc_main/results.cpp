@@ -25,18 +25,39 @@ std::string whole(Wide value) {
   return value <= ~uint64_t{0} ? std::to_string(static_cast<uint64_t>(value)) : nanoseconds(value * 1000);
 }
 
-std::string mean(Wide sum, const LayerRow& row) {
+template <class Row>
+std::string mean(Wide sum, const Row& row) {
   return mean_nanoseconds(sum, std::max<uint32_t>(1, row.ranks));
 }
 
 void write_ranks(const OutputFolder& folder, const RunRecord& record, FileSet* together) {
   ResultFile file(folder.file("ranks.csv"), together);
   file.append(
-      "rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns,communicating_ns\n");
+      "rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns,communicating_ns,"
+      "finished_ns\n");
   for (const RankRow& row : record.result.ranks) {
     std::string line = fmt::format("{},{}", row.rank, nanoseconds(record.result.time));
     for (const Category& c : kCategories) line += "," + nanoseconds(row.time.*c.time);
-    file.append(line + "," + nanoseconds(row.communicating) + "\n");
+    file.append(fmt::format("{},{},{}\n", line, nanoseconds(row.communicating), nanoseconds(row.finished)));
+  }
+  file.close();
+}
+
+void write_iterations(const OutputFolder& folder, const RunResult& result, FileSet* together) {
+  if (result.iterations.empty()) return;
+  ResultFile file(folder.file("iterations.csv"), together);
+  file.append(
+      "iteration,start_ns,end_ns,time_ns,step_ns,ranks,nodes,compute_ns,local_memory_ns,remote_memory_ns,"
+      "communication_ns\n");
+  Picoseconds before = 0;  // when all earlier iterations had ended
+  for (const IterationRow& row : result.iterations) {
+    const Picoseconds end = std::max(before, row.finished);
+    file.append(fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", row.iteration, nanoseconds(row.started),
+                            nanoseconds(row.finished), nanoseconds(row.finished - row.started),
+                            nanoseconds(end - before), row.ranks, row.nodes, mean(row.compute, row),
+                            mean(row.local_memory, row), mean(row.remote_memory, row),
+                            mean(row.communication, row)));
+    before = end;
   }
   file.close();
 }
@@ -357,6 +378,7 @@ std::string summary_json(const RunRecord& record) {
   add_folding(json, result);
   add_footprint(json, result);
   add_data(json, config, result);
+  if (record.parts != nullptr) add_parts(json, *record.parts);
   add_verdict(json, result.broken_invariants, record.warnings, record.wall_s, record.peak_rss_MiB);
   json.end_object();
   return json.str();
@@ -378,6 +400,7 @@ void write_results(const OutputFolder& folder, const RunRecord& record) {
     write_ranks(folder, record, &files);
     write_collectives(folder, record.result.collectives, &files);
     write_layers(folder, record, &files);
+    write_iterations(folder, record.result, &files);
     write_footprint(folder, record.result, &files);
     if (!record.shared) {
       write_links(folder, record.result, &files);

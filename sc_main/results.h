@@ -13,6 +13,7 @@
 #include "configs/config.h"
 #include "sc_main/json_text.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/parts/parts_report.h"
 #include "sc_models/run_result.h"
 
 namespace weft::cli {
@@ -28,8 +29,9 @@ struct RunRecord {
   std::vector<std::string> warnings;
   double wall_s = 0;
   double peak_rss_MiB = 0;
-  bool per_layer = false;  ///< summary_text(): every layer
-  bool shared = false;     ///< the machine has other jobs: what is the machine's is left out
+  bool per_layer = false;              ///< summary_text(): every layer
+  bool shared = false;                 ///< the machine has other jobs: what is the machine's is left out
+  const PartsReport* parts = nullptr;  ///< how the parts of the run went; null: it was not to be in parts
 };
 
 /// A collective that is not finished has no end, no time and no bandwidth.
@@ -79,9 +81,9 @@ std::string phase_table(const CollectiveRow& row);
 /// summary.json. Byte-identical for equal runs but for `wall_s` and `peak_rss_MiB`, each on a line of its
 /// own.
 std::string summary_json(const RunRecord& record);
-/// ranks.csv, collectives.csv, phases.csv, layers.csv, footprint.csv, links.csv, flows.csv (with DCQCN; links
-/// and flows unless `record.shared`) and, last, summary.json, which get their names when all of them are
-/// complete. Throws Interrupted when a signal comes: those that are complete are there then.
+/// ranks.csv, collectives.csv, phases.csv, layers.csv, iterations.csv, footprint.csv, links.csv, flows.csv
+/// (with DCQCN; links and flows unless `record.shared`) and, last, summary.json, which get their names when
+/// all of them are complete. Throws Interrupted when a signal comes: those that are complete are there then.
 void write_results(const OutputFolder& folder, const RunRecord& record);
 /// For people.
 std::string summary_text(const RunRecord& record);

@@ -58,8 +58,8 @@ ExitCode run_goal(const Config& config, const GoalRunOptions& options, RunChecks
   std::vector<std::string> warnings;
   const goal::Program program = open_goal(config, warnings);
   const OutputFolder folder(config.output.dir, {"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                                "layers.csv", "footprint.csv", "links.csv", "flows.csv",
-                                                "effective.yaml", "checks.csv", "junit.xml"});
+                                                "layers.csv", "iterations.csv", "footprint.csv", "links.csv",
+                                                "flows.csv", "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
   for (const std::string& warning : warnings) warn(warning);
   const goal::LogGopsResult run = goal::run_loggops(program, *config.loggp);

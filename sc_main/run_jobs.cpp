@@ -71,9 +71,9 @@ class Run {
       own.name = job.name;
       own.config = of_job(config_, job);
       own.folder = std::make_unique<OutputFolder>(
-          folder_->file(job.name),
-          std::initializer_list<const char*>{"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                             "layers.csv", "footprint.csv", "effective.yaml"});
+          folder_->file(job.name), std::initializer_list<const char*>{
+                                       "summary.json", "ranks.csv", "collectives.csv", "phases.csv",
+                                       "layers.csv", "iterations.csv", "footprint.csv", "effective.yaml"});
       own.folder->write("effective.yaml", effective_yaml(own.config));
     }
     waves_ = make_waves(config_, *folder_, options_.waves_flits, probes_);

@@ -173,6 +173,7 @@ std::string summary_text(const RunRecord& record) {
         grouped(result.simulated_ranks), grouped(result.ranks.size()));
   }
   text += footprint_text(result);
+  if (record.parts != nullptr) text += parts_text(*record.parts);
   text += work_text(result, record.wall_s, record.peak_rss_MiB);
   return text;
 }

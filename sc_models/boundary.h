@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sc_models/memory_target.h"
 #include "tlm_interconnect/border/crossing.h"
 #include "tlm_interconnect/border/flit_crossing.h"
 #include "tlm_interconnect/border/packet_border.h"
@@ -52,6 +53,11 @@ class BoundaryListener {
   virtual fabric::CrossingWatch watch(const JoinedLink& link) = 0;
   /// .. the flits and credits.
   virtual fabric::FlitWatch watch_packets(const JoinedLink& link) = 0;
+  /// Who sees what passes between an NMU and whoever sends by it. `forward`: into the NMU; of what it
+  /// delivers `first` is now. Called once an NMU, before its links are joined.
+  virtual fabric::CrossingWatch watch_messages(const BlockEnd& /*nmu*/) { return {}; }
+  /// Who sees the accesses to a memory; empty: nobody. Called once a memory.
+  virtual MemoryTarget::AccessWatch watch_accesses(const MemoryTarget& /*memory*/) { return {}; }
 };
 
 }  // namespace weft

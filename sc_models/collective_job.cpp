@@ -115,7 +115,8 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
     machine_.nmu(0).start_collective(stream, plan);
     return;
   }
-  for (uint32_t r = 0; r < machine_.npus(); ++r) machine_.nmu(r).start_collective(stream, plan, 0, plane);
+  for (uint32_t r = 0; r < machine_.npus(); ++r)
+    if (simulated(r)) machine_.nmu(r).start_collective(stream, plan, 0, plane);
 }
 
 void CollectiveJob::start_library(uint32_t stream,
@@ -128,9 +129,18 @@ void CollectiveJob::start_library(uint32_t stream,
                [this, r](const collectives::CollectiveDone& done) { collective_done(NpuId{r}, done); });
 }
 
+/// Whose part of a collective this machine runs.
+uint32_t CollectiveJob::members_here() const {
+  if (machine_.part_links() == nullptr) return machine_.npus();
+  uint32_t members = 0;
+  for (uint32_t r = 0; r < machine_.npus(); ++r) members += simulated(r) ? 1 : 0;
+  return members;
+}
+
 bool CollectiveJob::finished() const {
+  const uint32_t members = members_here();
   return std::all_of(rows_.begin(), rows_.end(),
-                     [](const CollectiveRow& r) { return r.members_done == r.ranks; });
+                     [&](const CollectiveRow& r) { return r.members_done == members; });
 }
 
 uint64_t CollectiveJob::done_count() const {
@@ -140,7 +150,7 @@ uint64_t CollectiveJob::done_count() const {
 }
 
 uint64_t CollectiveJob::total_count() const {
-  return rows_.size() * machine_.npus();
+  return rows_.size() * members_here();
 }
 
 void CollectiveJob::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
@@ -156,7 +166,8 @@ std::string CollectiveJob::stalled_ranks() const {
       fmt::format("stalled at {} ps: nothing moves any more and {} of {} ranks have not finished\n",
                   sc_core::sc_time_stamp().value(), total_count() - done_count(), total_count());
   uint32_t shown = 0;
-  for (uint32_t r = 0; r < built_ranks() && shown < 16; ++r) {
+  for (uint32_t r = 0; r < machine_.npus() && shown < 16; ++r) {
+    if (!simulated(r)) continue;
     for (const std::string& line : machine_.nmu(r).describe_waits(4)) {
       report += fmt::format("  rank {}: {}\n", r, line);
       ++shown;
@@ -172,7 +183,8 @@ std::string CollectiveJob::stalled_ranks() const {
 
 Job::Counts CollectiveJob::counted() const {
   Counts counts;
-  for (uint32_t r = 0; r < built_ranks(); ++r) count(counts, r, 1);
+  for (uint32_t r = 0; r < machine_.npus(); ++r)
+    if (simulated(r)) count(counts, r, 1);
   return counts;
 }
 

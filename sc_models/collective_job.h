@@ -62,7 +62,8 @@ class CollectiveJob : public Job, private NmuClient {
 
   void start_library(uint32_t stream, const std::shared_ptr<const collectives::CollectivePlan>& plan);
   Counts counted() const;
-  uint32_t built_ranks() const { return machine_.folded() ? 1 : machine_.npus(); }
+  bool simulated(uint32_t rank) const { return machine_.built(rank); }
+  uint32_t members_here() const;
 
   std::vector<CollectiveRow> rows_;
   uint32_t first_stream_ = 1;  ///< the machine's number of the first collective

@@ -28,6 +28,11 @@ uint64_t DmaTensors::store(uint64_t address, uint64_t bytes) {
   return tensor;
 }
 
+void DmaTensors::store_as(uint64_t tensor, uint64_t address, uint64_t bytes) {
+  if (has(tensor)) forget(tensor);
+  place(tensor, address, bytes);
+}
+
 uint64_t DmaTensors::find(uint64_t bytes) {
   const auto found = sized_.find(bytes);
   if (found == sized_.end()) return kNone;

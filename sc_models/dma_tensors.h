@@ -28,6 +28,10 @@ class DmaTensors {
   /// A new tensor at the address, up to the end of the memory and on from its beginning. At most the
   /// capacity. Its number.
   uint64_t store(uint64_t address, uint64_t bytes);
+  /// A tensor with this number in place of the next one; it is not found by its size. One that has it
+  /// already is gone.
+  void store_as(uint64_t tensor, uint64_t address, uint64_t bytes);
+  bool has(uint64_t tensor) const { return tensors_.count(tensor) != 0; }
   /// The tensor that a load of so many bytes means, or kNone.
   uint64_t find(uint64_t bytes);
   uint64_t address(uint64_t tensor) const { return tensors_.at(tensor).address; }

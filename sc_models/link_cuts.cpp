@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "sc_models/message_crossings.h"
+
 namespace weft {
 namespace {
 
@@ -31,6 +33,8 @@ LinkCuts::LinkCuts(const Config& config, ModuleChoices& choices, fabric::PacketP
       selected_(selection(config)),
       pool_(pool),
       elements_(data == nullptr ? nullptr : std::make_unique<PayloadElements>(data->payloads())) {}
+
+LinkCuts::~LinkCuts() = default;
 
 void LinkCuts::join(fabric::fabric_initiator_base& from, fabric::fabric_target_base& to, const Names& names) {
   if (none()) {
@@ -54,6 +58,20 @@ void LinkCuts::join(fabric::fabric_initiator_base& from, fabric::fabric_target_b
     last = &model->far();
   }
   fabric::join(*last, to);
+}
+
+void LinkCuts::watch_messages(NmuModel& nmu, const std::string& name) {
+  if (listener_ == nullptr) return;
+  fabric::CrossingWatch watch = listener_->watch_messages({BlockEnd::Kind::nmu, name});
+  if (!watch) return;
+  messages_.push_back(std::make_unique<MessageCrossings>(pool_, elements_.get(), std::move(watch)));
+  // A model that tells nothing is recorded by its links alone.
+  if (!nmu.watch_messages(*messages_.back())) messages_.pop_back();
+}
+
+void LinkCuts::watch_accesses(MemoryTarget& memory) const {
+  if (listener_ == nullptr) return;
+  if (MemoryTarget::AccessWatch watch = listener_->watch_accesses(memory)) memory.watch(std::move(watch));
 }
 
 /// What stands in the link; null: nothing.

@@ -26,6 +26,9 @@
 
 namespace weft {
 
+class MessageCrossings;
+class NmuModel;
+
 class LinkCuts {
  public:
   /// The link; its second name may be missing.
@@ -35,7 +38,12 @@ class LinkCuts {
   /// `listener`: who records; null: nobody. All outlive the object.
   LinkCuts(const Config& config, ModuleChoices& choices, fabric::PacketPool& pool,
            collectives::DataContext* data, BoundaryListener* listener);
+  ~LinkCuts();
 
+  /// An NMU that is built, before its links are joined: the listener may want to see its messages.
+  void watch_messages(NmuModel& nmu, const std::string& name);
+  /// .. a memory's accesses.
+  void watch_accesses(MemoryTarget& memory) const;
   /// Every link is just to be bound.
   bool none() const { return selected_.empty() && listener_ == nullptr && !choices_.of_links(); }
   ModuleChoices& choices() { return choices_; }
@@ -72,6 +80,7 @@ class LinkCuts {
   vcd::Glob selected_;
   fabric::PacketPool& pool_;
   std::unique_ptr<PayloadElements> elements_;
+  std::vector<std::unique_ptr<MessageCrossings>> messages_;  ///< of NMUs that are watched
   std::vector<std::unique_ptr<LinkModel>> models_;
   std::vector<std::unique_ptr<fabric::Loopback>> loopbacks_;
   std::vector<std::unique_ptr<fabric::PairLoopback>> pairs_;

@@ -27,20 +27,6 @@
 
 namespace weft {
 
-namespace {
-
-/// By link of the graph, or by dimension.
-std::vector<fabric::LinkType> link_types_of(const Config& config) {
-  std::vector<fabric::LinkType> types;
-  if (config.graph != nullptr) {
-    for (const GraphLink& link : config.graph->spec().links) types.emplace_back(link.rate(), link.latency);
-  }
-  for (const DimensionConfig& d : config.fabric_dimensions()) types.emplace_back(d.link_rate(), d.latency);
-  return types;
-}
-
-}  // namespace
-
 Machine::Machine(sc_core::sc_module_name name, const Config& config, const Options& options)
     : sc_core::sc_module(name),
       config_(config),
@@ -68,6 +54,10 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (folded_ && config_.remapped())
     throw std::logic_error("a machine whose logical topology is not its physical one does not fold");
   choices_.check(fidelity_, geometry_);
+  if (options.part != nullptr) {
+    part_links_ = std::make_unique<PartLinks>(*options.part, pool_);
+    slot_waits_.expect_some_of(geometry_.npus());
+  }
   for (const DimensionConfig& d : config_.fabric_dimensions()) {
     level_types_.emplace_back();
     for (uint32_t l = 1; d.tree != nullptr && l < d.tree->levels(); ++l)
@@ -76,11 +66,13 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (!folded_) {
     whole_.resize(geometry_.npus());
     std::iota(whole_.begin(), whole_.end(), 0u);
+    const auto other = [this](uint32_t r) { return part_links_ != nullptr && !part_links_->own(r); };
+    whole_.erase(std::remove_if(whole_.begin(), whole_.end(), other), whole_.end());
   }
   std::vector<uint32_t> built;
   std::merge(whole_.begin(), whole_.end(), options.mirrored.begin(), options.mirrored.end(),
              std::back_inserter(built));
-  nmus_.resize(built.back() + size_t{1});
+  nmus_.resize(part_links_ != nullptr ? geometry_.npus() : built.back() + size_t{1});
   for (const auto& image : options.images)
     images_.add(image.from, image.to, {image.source, image.destination});
   pool_.keep_causes(options.causes);
@@ -113,6 +105,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
         "library", config_, [this](uint32_t npu) { return nmus_[npu].get(); },
         [this](uint32_t node) { return program_unit(node); }, data(), options.causes);
   build_packets(options.probes);
+  join_far_members();
   choices_.check_joined();
   for (const auto& model : cuts_.models()) components_.push_back(model.get());
   cuts_.check(config_.file.empty() ? "configuration" : config_.file, [this] { return wireless_links(); });
@@ -192,6 +185,7 @@ void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* prob
     const std::string nmu = "nmu" + std::to_string(r);
     const auto model = choices_.of(ModuleKind::nmu, nmu, {config_.nmu.implementation, "nmu.implementation"});
     nmus_[r] = make_nmu(model.implementation, model.owner, nmu, NpuId{r}, context);
+    cuts_.watch_messages(*nmus_[r], nmu_name(geometry_, geometry_.place(r)));
     components_.push_back(nmus_[r].get());
   }
 }
@@ -234,10 +228,17 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
   for (uint32_t r = 0; r < npus(); ++r) {
     const LinkEndAt up{d, false, p};
     const LinkEndAt down{d, true, p};
+    const uint32_t c = geometry_.coordinate(r, d);
+    if (!geometry_.shape(d).leads_on(c, Shape::kUp)) continue;  // the upper end of a mesh
+    const uint32_t next = geometry_.with_coordinate(r, d, geometry_.shape(d).peer(c, Shape::kUp));
+    if (part_links_ != nullptr && part_of_place(r) != part_of_place(next)) {
+      part_links_->cut(elsewhere(r) ? nullptr : at(r).end(up).initiator, part_of_place(r),
+                       elsewhere(next) ? nullptr : at(next).end(down).target, part_of_place(next),
+                       link_types_[d].latency());
+      continue;
+    }
+    if (elsewhere(r)) continue;
     const LinkSocket from = at(r).end(up);
-    if (from.initiator == nullptr) continue;  // the upper end of a mesh
-    const uint32_t next =
-        geometry_.with_coordinate(r, d, geometry_.shape(d).peer(geometry_.coordinate(r, d), Shape::kUp));
     cuts_.join(*from.initiator, *at(next).end(down).target, [&]() -> JoinedLink {
       return {{link_name_at(p, d, r, Shape::kUp), link_name_at(p, d, next, Shape::kDown)},
               nmu_end(r),
@@ -287,15 +288,8 @@ std::vector<std::string> Machine::wireless_links() const {
 
 void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
-  const auto ranks = static_cast<uint32_t>(whole_.size());
-  std::vector<uint32_t> slots;
-  if (folded_) {
-    slots.resize(npus() + lines);
-    for (uint32_t i = 0; i < ranks; ++i) slots[whole_[i]] = i;
-    for (uint32_t i = 0; i < lines; ++i) slots[npus() + i] = ranks + i;
-  }
-  auto& direct = own(std::make_unique<fabric::DirectFabric>(
-      ("direct" + std::to_string(d) + suffix(p, d)).c_str(), ranks + lines, std::move(slots)));
+  fabric::DirectFabric& direct =
+      make_carrier("direct" + std::to_string(d) + suffix(p, d), lines, link_types_[d].latency());
   // Whether places or ranks: a folded system's are the same.
   for (const uint32_t r : whole_) direct.bind_member(end_at_carrier(p, d, r));
   if (lines == 0) return;
@@ -355,6 +349,12 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const bool units = collectives::uses_unit(config_, d);
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
+    const uint32_t number = numbered_modules_++;
+    const bool cut = line_is_cut(d, r);
+    if (!line_is_here(d, r)) {
+      if (cut) part_links_->skip(dimension.size, link_types_[d].latency());
+      continue;
+    }
     const std::string name = switch_name(geometry_, d, r, suffix(p, d));
     const auto model =
         choices_.of(ModuleKind::fabric_switch, name, {dimension.implementation, switch_model_key(d)});
@@ -368,7 +368,12 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
       };
     auto& module = own(make_switch(model.implementation, model.owner, name.c_str(), std::move(context)));
     components_.push_back(&module);
+    if (part_links_ != nullptr) module_numbers_[&module] = number;
     if (units) add_unit(*module.unit());
+    if (cut) {
+      join_line_in_parts(p, d, r, module);
+      continue;
+    }
     for (uint32_t c = 0; c < dimension.size; ++c) {
       const uint32_t place = geometry_.with_coordinate(r, d, c);
       cuts_.join(*at(place).end({d, false, p}).initiator, *module.ports()[c].target, [&]() -> JoinedLink {
@@ -385,7 +390,14 @@ void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
 void Machine::join_switches(const Graph& graph, const GraphLine& line, const SwitchKind& kind,
                             const std::vector<fabric::LinkType*>& types, const NpuSocket& npu_end) {
   std::vector<SwitchModel*> switches;
+  const std::vector<uint32_t> parts = parts_of_nodes(graph, line);  // empty: all nodes are here
+  const auto here = [&](uint32_t n) { return parts.empty() || parts[n] == part_links_->self(); };
   for (uint32_t n = graph.npus(); n < graph.nodes(); ++n) {
+    const uint32_t number = numbered_modules_++;
+    if (!here(n)) {
+      switches.push_back(nullptr);
+      continue;
+    }
     const std::string name = kind.names + graph.name(n);
     const auto model = choices_.of(ModuleKind::fabric_switch, name, kind.model);
     SwitchContext context{{},
@@ -398,6 +410,7 @@ void Machine::join_switches(const Graph& graph, const GraphLine& line, const Swi
     switches.push_back(
         &own(make_switch(model.implementation, model.owner, name.c_str(), std::move(context))));
     components_.push_back(switches.back());
+    if (part_links_ != nullptr) module_numbers_[switches.back()] = number;
   }
   const auto at_node = [&](uint32_t n) -> SwitchModel& { return *switches[n - graph.npus()]; };
   const auto end = [&](uint32_t n, uint32_t i) -> LinkSocket {
@@ -419,6 +432,13 @@ void Machine::join_switches(const Graph& graph, const GraphLine& line, const Swi
     for (uint32_t i = 0; i < graph.ports(n).size(); ++i) {
       const Graph::Port& port = graph.ports(n)[i];
       if (!port.at_from) continue;
+      if (!parts.empty() && parts[n] != parts[port.peer]) {
+        part_links_->cut(here(n) ? end(n, i).initiator : nullptr, parts[n],
+                         here(port.peer) ? end(port.peer, port.peer_port).target : nullptr, parts[port.peer],
+                         types[port.link]->latency());
+        continue;
+      }
+      if (!here(n)) continue;
       cuts_.join(*end(n, i).initiator, *end(port.peer, port.peer_port).target, [&]() -> JoinedLink {
         return {{name(n, i), name(port.peer, port.peer_port)},
                 block(n, i),
@@ -456,8 +476,11 @@ void Machine::build_graph() {
   const Graph& graph = *config_.graph;
   if (carrier_of(graph) == Carrier::packets) return;  // build_packets
   if (carrier_of(graph) == Carrier::direct) {
-    auto& direct = own(std::make_unique<fabric::DirectFabric>("graph", npus()));
-    for (uint32_t n = 0; n < npus(); ++n) direct.bind_member(*at(n).end({0}).initiator);
+    Picoseconds latency = kNever;
+    for (const fabric::LinkType& type : link_types_) latency = std::min(latency, type.latency());
+    fabric::DirectFabric& direct = make_carrier("graph", 0, latency);
+    for (uint32_t n = 0; n < npus(); ++n)
+      if (!elsewhere(n)) direct.bind_member(*at(n).end({0}).initiator);
     return;
   }
   std::vector<fabric::LinkType*> types;
@@ -611,6 +634,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
     if (options.footprint && options.probes != nullptr)
       npu_modules_[r]->add_footprint_signal(*options.probes);
     components_.insert(components_.end(), {npu_modules_[r].get(), &hbm});
+    cuts_.watch_accesses(hbm);
     join(npu_modules_[r]->memory(), hbm, 0);
     if (of_nmu != nullptr) join(*of_nmu, hbm, 1);
     if (MemoryDma* remote = npu_modules_[r]->remote_memory()) {
@@ -621,6 +645,7 @@ void Machine::build_npus(const Options& options, const std::vector<uint32_t>& bu
           make_memory(model.implementation == kDefaultMemoryModel ? "bandwidth" : model.implementation,
                       model.owner, ("remote" + suffix).c_str(), {timing, 1, options.probes}));
       memory_ranks_.push_back(r);
+      cuts_.watch_accesses(*memories_.back());
       join(*remote, *memories_.back(), 0);
       components_.push_back(memories_.back().get());
     }

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/blueprint/geometry.h"
@@ -27,6 +28,7 @@
 #include "sc_models/nmu_tap.h"
 #include "sc_models/npu_model.h"
 #include "sc_models/packet_fabric.h"
+#include "sc_models/part_links.h"
 #include "sc_models/pool/memory_pool.h"
 #include "sc_models/settled_call.h"
 #include "sc_models/switch_model.h"
@@ -65,6 +67,10 @@ class Machine : public sc_core::sc_module {
     External external;
     /// With `mirrored`: the ranks that are built beside them and reach each other, ascending.
     std::vector<uint32_t> whole;
+    /// The machine is one part of a larger one, which other processes simulate (docs/parts.md): it has the
+    /// NPUs that are in it. Null: all. Not with `mirrored`, nor with what parts_refusal() names. Outlives the
+    /// machine.
+    PartBorder* part = nullptr;
   };
 
   /// `config` must outlive the machine.
@@ -121,6 +127,11 @@ class Machine : public sc_core::sc_module {
   /// So many numbers for collectives that no other job on this machine has: the first one.
   uint32_t take_streams(uint32_t count);
 
+  /// The cut links of Options::part; null: the machine is whole.
+  PartLinks* part_links() { return part_links_.get(); }
+  /// .. and what must not have happened for the parts to do as the whole machine does (ring_of_parts()).
+  const collectives::LineBegins& line_begins() const { return slot_waits_.line_begins(); }
+
   /// Starts chunks that wait for slots when nothing moves any more (CollectiveEngine::rescue). True if there
   /// was one: run the simulation again. Each use is a line of slot_warnings(): times then depend on the rest
   /// of the machine.
@@ -143,6 +154,18 @@ class Machine : public sc_core::sc_module {
 
   /// Calls visit(LinkReport) for every link direction, in a fixed order.
   void for_each_link(const Component::LinkVisitor& visit) const;
+  /// .. with the place of each in that order. Of a machine in parts the places are those in the whole one;
+  /// what several parts have an image of has the same place in all of them.
+  struct LinkAt {
+    uint32_t place = 0;   ///< LinkPlace
+    uint32_t module = 0;  ///< there
+    uint32_t link = 0;    ///< of the module
+    bool operator<(const LinkAt& o) const {
+      if (place != o.place) return place < o.place;
+      return module != o.module ? module < o.module : link < o.link;
+    }
+  };
+  void for_each_link_at(const std::function<void(const LinkAt&, const LinkReport&)>& visit) const;
   /// .. that `rank` sends on. `built` is the simulated rank that stands for it. `exchanges`:
   /// Folding::Class's.
   void for_each_link_as(NpuId rank, NpuId built, uint32_t exchanges,
@@ -175,6 +198,9 @@ class Machine : public sc_core::sc_module {
   /// Broken conservation laws, one line each; empty when bytes, messages and packets balance. Call when
   /// nothing is in flight any more.
   std::vector<std::string> check_conservation() const;
+  /// The same in two: what the sum over all parts of a machine shows, and what each part shows.
+  static std::vector<std::string> unbalanced_sums(const Totals& totals);
+  std::vector<std::string> unbalanced_modules() const;
 
   /// Why nothing moves any more in the machine: what collective units wait for, why packets do not move (with
   /// the cycle of buffers if there is one), what switches hold. Empty when nothing is held.
@@ -200,6 +226,18 @@ class Machine : public sc_core::sc_module {
   fabric::fabric_initiator_base& end_at_carrier(uint32_t plane, uint32_t dimension, uint32_t place);
   std::vector<std::string> wireless_links() const;
   void build_direct(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
+  // Of a machine in parts.
+  bool elsewhere(uint32_t place) const {
+    return part_links_ != nullptr && !part_links_->own(geometry_.rank_at(place));
+  }
+  uint32_t part_of_place(uint32_t place) const { return part_links_->part_of(geometry_.rank_at(place)); }
+  bool line_is_cut(uint32_t dimension, uint32_t base) const;
+  bool line_is_here(uint32_t dimension, uint32_t base) const;
+  std::vector<uint32_t> parts_of_nodes(const Graph& graph, const GraphLine& line) const;
+  /// A carrier for the NPUs that are built and `units` more members. Those in other parts are one more.
+  fabric::DirectFabric& make_carrier(const std::string& name, uint32_t units, Picoseconds latency);
+  void join_far_members();
+  void join_line_in_parts(uint32_t plane, uint32_t dimension, uint32_t base, SwitchModel& image);
   void build_mirrors(uint32_t dimension);
   void build_folded_switch(uint32_t dimension, const std::vector<uint32_t>& built);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
@@ -254,6 +292,11 @@ class Machine : public sc_core::sc_module {
   fabric::PacketPool pool_;
   std::unique_ptr<collectives::DataContext> data_;
   LinkCuts cuts_;
+  std::unique_ptr<PartLinks> part_links_;  ///< null: the machine is whole
+  std::vector<std::pair<fabric::DirectFabric*, Picoseconds>>
+      far_members_;                                      ///< carriers, with their latencies
+  std::map<const Component*, uint32_t> module_numbers_;  ///< in parts: of switches, in the whole machine
+  uint32_t numbered_modules_ = 0;
   std::vector<fabric::LinkType> link_types_;  ///< by dimension, or by link of the graph
   std::vector<std::vector<fabric::LinkType>>
       level_types_;  ///< by dimension: of its tree's levels above the NPUs

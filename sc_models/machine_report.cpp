@@ -201,8 +201,13 @@ Machine::Congestion Machine::congestion() const {
 }
 
 std::vector<std::string> Machine::check_conservation() const {
+  std::vector<std::string> broken = unbalanced_sums(totals());
+  for (std::string& line : unbalanced_modules()) broken.push_back(std::move(line));
+  return broken;
+}
+
+std::vector<std::string> Machine::unbalanced_sums(const Totals& t) {
   std::vector<std::string> broken;
-  const Totals t = totals();
   // What NMUs and collective units send, and what the two receive.
   const uint64_t messages_sent = t.messages_submitted + t.unit_messages_out;
   const uint64_t messages_received = t.messages_delivered + t.unit_messages_in;
@@ -215,15 +220,20 @@ std::vector<std::string> Machine::check_conservation() const {
   if (bytes_sent != bytes_received) {
     broken.push_back(fmt::format("{} bytes were submitted and {} delivered", bytes_sent, bytes_received));
   }
-  for (const Component* component : components_) component->find_unbalanced(broken);
-  if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
-  if (data_ && data_->payloads().live() != 0) {
-    broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
-  }
   if (t.in_flight != 0)
     broken.push_back(fmt::format("{} messages are still in NMUs and switches", t.in_flight));
   if (t.memory_outstanding != 0) {
     broken.push_back(fmt::format("{} memory requests were never answered", t.memory_outstanding));
+  }
+  return broken;
+}
+
+std::vector<std::string> Machine::unbalanced_modules() const {
+  std::vector<std::string> broken;
+  for (const Component* component : components_) component->find_unbalanced(broken);
+  if (pool_.live() != 0) broken.push_back(fmt::format("{} packets were never released", pool_.live()));
+  if (data_ && data_->payloads().live() != 0) {
+    broken.push_back(fmt::format("the elements of {} messages were never applied", data_->payloads().live()));
   }
   return broken;
 }

@@ -34,8 +34,8 @@ MemoryDma::MemoryDma(const char* socket_name, uint32_t outstanding, uint64_t cap
 
 MemoryDma::~MemoryDma() = default;
 
-void MemoryDma::start(uint32_t token, bool store, uint64_t bytes) {
-  accesses_.push_back(std::make_unique<Access>(Access{token, store, bytes, bytes, bytes, 0}));
+void MemoryDma::start(uint32_t token, bool store, uint64_t bytes, uint64_t piece) {
+  accesses_.push_back(std::make_unique<Access>(Access{token, store, bytes, bytes, bytes, 0, piece}));
   issue();
 }
 
@@ -92,7 +92,7 @@ void MemoryDma::issue() {
 void MemoryDma::fill(Request& request, Access& access, uint64_t bytes) {
   request.acquire();
   request.set_command(access.store ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-  request.set_address(address_);
+  request.set_address(base_ + address_);
   bool carries = !without_bytes_;
   if (tensors_ != nullptr) {
     if (access.to_issue == access.bytes) begin_tensor(access);
@@ -177,6 +177,7 @@ void MemoryDma::carry_bytes(uint64_t seed, uint64_t owner, Loaded loaded) {
 /// The first request of an access is about to go: all that came before is in the memory.
 void MemoryDma::begin_tensor(Access& access) {
   if (capacity_ != 0 && access.bytes > capacity_) return;
+  if (pieces_) return begin_piece(access);
   if (access.store) {
     access.tensor = tensors_->store(address_, access.bytes);
     return;
@@ -190,6 +191,18 @@ void MemoryDma::begin_tensor(Access& access) {
   tensors_->find(access.bytes);  // this load takes it
   std::vector<unsigned char> data(access.bytes);
   tensors_->fill(access.tensor, 0, data.data(), data.size());
+  debug(true, address_, data);
+}
+
+void MemoryDma::begin_piece(Access& access) {
+  access.tensor = access.piece;
+  if (access.piece == DmaTensors::kNone) return;
+  if (!access.store && tensors_->has(access.piece)) return move_tensor(access.piece, address_, access.bytes);
+  tensors_->store_as(access.piece, address_, access.bytes);
+  if (access.store) return;
+  // It has been in the memory from the beginning.
+  std::vector<unsigned char> data(access.bytes);
+  tensors_->fill(access.piece, 0, data.data(), data.size());
   debug(true, address_, data);
 }
 
@@ -214,7 +227,7 @@ void MemoryDma::debug(bool write, uint64_t address, std::vector<unsigned char>& 
     }
     tlm::tlm_generic_payload payload;
     payload.set_command(write ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-    payload.set_address(address);
+    payload.set_address(base_ + address);
     payload.set_data_ptr(data.data() + done);
     payload.set_data_length(static_cast<unsigned>(n));
     payload.set_streaming_width(static_cast<unsigned>(n));
@@ -231,10 +244,10 @@ void MemoryDma::compare(const Request& request, Access& access, Picoseconds at) 
   if (wrong == n) return;
   const uint64_t offset = request.offset + wrong;
   access.wrong = fmt::format(
-      "{}: {}: a tensor of {} B came back from memory with wrong bytes: byte {}, at address {}, is 0x{:02x} "
+      "{}: {}: a {} of {} B came back from memory with wrong bytes: byte {}, at address {}, is 0x{:02x} "
       "instead of 0x{:02x}, at {} ps",
-      socket.name(), describe_(access.token), access.bytes, offset, request.get_address() + wrong,
-      request.data[wrong], tensors_->byte(access.tensor, offset), at);
+      socket.name(), describe_(access.token), pieces_ ? "chunk" : "tensor", access.bytes, offset,
+      request.get_address() + wrong, request.data[wrong], tensors_->byte(access.tensor, offset), at);
 }
 
 }  // namespace weft

@@ -48,13 +48,21 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   /// by debug transport, to where the access goes, so addresses and times are those of accesses without
   /// bytes. What comes back is compared. An access of more than the capacity carries none.
   void carry_bytes(uint64_t seed, uint64_t owner, Loaded loaded);
+  /// The same for accesses that say by a number which bytes they mean: a store writes the bytes of this
+  /// number, and a load is compared with them. Two of the same seed and owner mean the same bytes.
+  void carry_pieces(uint64_t seed, uint64_t owner, Loaded loaded) {
+    carry_bytes(seed, owner, std::move(loaded));
+    pieces_ = true;
+  }
+  /// Its addresses are those from `base` on, for so many bytes as its capacity.
+  void begin_at(uint64_t base) { base_ = base; }
   bool carries_bytes() const { return tensors_ != nullptr; }
 
   /// The next access takes the addresses from 0 on, as the first one has. Nothing is under way.
   void restart() { address_ = 0; }
 
-  /// bytes > 0. Accesses are served in order.
-  void start(uint32_t token, bool store, uint64_t bytes);
+  /// bytes > 0. Accesses are served in order. `piece`: the number of its bytes, after carry_pieces().
+  void start(uint32_t token, bool store, uint64_t bytes, uint64_t piece = DmaTensors::kNone);
 
   bool idle() const { return accesses_.empty() && live_ == 0; }
 
@@ -68,6 +76,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
     uint64_t to_finish = 0;
     uint64_t bytes = 0;
     Picoseconds last = 0;
+    uint64_t piece = DmaTensors::kNone;
     uint64_t tensor = DmaTensors::kNone;
     std::string wrong = {};
   };
@@ -86,6 +95,7 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   void issue();
   void fill(Request& request, Access& access, uint64_t bytes);
   void begin_tensor(Access& access);
+  void begin_piece(Access& access);
   void move_tensor(uint64_t tensor, uint64_t to, uint64_t bytes);
   void compare(const Request& request, Access& access, Picoseconds at);
   void debug(bool write, uint64_t address, std::vector<unsigned char>& data);
@@ -98,11 +108,13 @@ class MemoryDma : public tlm::tlm_bw_transport_if<>, public tlm::tlm_mm_interfac
   std::deque<std::unique_ptr<Access>> accesses_;  ///< unfinished, in order
   size_t issuing_ = 0;                            ///< index of the access that issues requests
   uint64_t address_ = 0;
+  uint64_t base_ = 0;
   uint32_t in_flight_ = 0;
   uint32_t live_ = 0;
   Request* requesting_ = nullptr;  ///< BEGIN_REQ sent, END_REQ not seen
   bool issuing_now_ = false;
   bool without_bytes_ = false;
+  bool pieces_ = false;
   std::unique_ptr<DmaTensors> tensors_;  ///< null: no bytes
   Loaded loaded_;
   std::vector<std::unique_ptr<Request>> pool_;

@@ -92,13 +92,22 @@ MemoryTarget::Ticket MemoryTarget::open(Client* client, tlm::tlm_generic_payload
 
 void MemoryTarget::start(Ticket ticket, const Client& client, Picoseconds at) {
   const tlm::tlm_generic_payload& payload = *open_[ticket].payload;
-  bytes_ += payload.get_data_length();
+  const Access access{payload.get_address(), payload.get_data_length(), payload.is_write(), client.number};
+  bytes_ += access.length;
+  if (watch_) {
+    open_[ticket].number = requests_;
+    open_[ticket].socket = client.number;
+    watch_(false, requests_, access, at);
+  }
   ++requests_;
-  begin(ticket, {payload.get_address(), payload.get_data_length(), payload.is_write(), client.number}, at);
+  begin(ticket, access, at);
 }
 
 void MemoryTarget::finish(Ticket ticket, Picoseconds at) {
   Open& o = open_[ticket];
+  if (watch_)
+    watch_(true, o.number,
+           {o.payload->get_address(), o.payload->get_data_length(), o.payload->is_write(), o.socket}, at);
   if (o.client == nullptr) {
     o.finished = true;
     o.at = at;

@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <systemc>
 #include <tlm>
+#include <utility>
 #include <vector>
 
 #include "configs/types.h"
@@ -47,6 +49,18 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   /// Null: timing only.
   const ByteStore* stored() const { return store_.get(); }
 
+  struct Access {
+    uint64_t address = 0;
+    uint64_t length = 0;  ///< > 0
+    bool write = false;
+    uint32_t client = 0;  ///< number of the socket
+  };
+  /// An access that arrives, or is complete, at `at` (>= now). Accesses are numbered as they come.
+  using AccessWatch = std::function<void(bool complete, uint64_t number, const Access&, Picoseconds at)>;
+  /// Tells of every access from now on; before the first one.
+  void watch(AccessWatch watch) { watch_ = std::move(watch); }
+  uint32_t sockets() const { return static_cast<uint32_t>(clients_.size()); }
+
   uint64_t bytes() const { return bytes_; }
   uint64_t requests() const { return requests_; }
   uint64_t activations() const { return activations_; }
@@ -67,19 +81,12 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   /// One socket an initiator. `capacity` in bytes; 0: unlimited.
   MemoryTarget(sc_core::sc_module_name name, uint64_t capacity, uint32_t sockets, vcd::ProbeHub* probes);
 
-  struct Access {
-    uint64_t address = 0;
-    uint64_t length = 0;  ///< > 0
-    bool write = false;
-    uint32_t client = 0;  ///< number of the socket
-  };
   /// Handle of an access between begin() and finish().
   using Ticket = uint32_t;
 
   /// An access, already in bytes() and requests(), arrives at `at` (>= now, in any order of `at`). Answer by
   /// finish(), from here or later.
   virtual void begin(Ticket ticket, const Access& access, Picoseconds at) = 0;
-  uint32_t sockets() const { return static_cast<uint32_t>(clients_.size()); }
   /// The access is complete at `at` (>= now).
   void finish(Ticket ticket, Picoseconds at);
   /// Called at the time asked for by wake_at().
@@ -110,6 +117,8 @@ class MemoryTarget : public sc_core::sc_module, public Component {
     tlm::tlm_generic_payload* payload = nullptr;
     bool finished = false;
     Picoseconds at = 0;
+    uint64_t number = 0;                      ///< kept for who watches
+    uint32_t socket = 0;                      ///< likewise
     std::unique_ptr<sc_core::sc_event> done;  ///< of b_transport, if it has to wait
   };
 
@@ -142,6 +151,7 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   uint64_t outstanding_ = 0;
   uint64_t activations_ = 0;
   vcd::Probe queue_probe_;
+  AccessWatch watch_;  ///< empty: nobody looks
 };
 
 }  // namespace weft

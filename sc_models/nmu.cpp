@@ -147,6 +147,7 @@ void Nmu::submit(const Message& message) {
       const Picoseconds ready = pool_[own].submitted;
       if (causes_ != nullptr) causes_->submitted(own);
       if (probes_ != nullptr) probes_->inject_queue.add({ready}, 1);
+      if (message_watch_ != nullptr) message_watch_->handed_over(own, ready);
       if (!limited_injection_) return transmit(own, ready, ready);
       if (has_datapath_) return datapath_->outbound(own, ready);
       const Picoseconds at = shaped(own, ready);
@@ -182,6 +183,7 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
                                                index(rank_), insight::kPointToPoint, now(), begin));
   }
   if (probes_ != nullptr) probes_->inject_queue.add({now()}, 1);
+  if (message_watch_ != nullptr) message_watch_->handed_over(ref, begin);
   if (has_datapath_) return datapath_->outbound(ref, begin);
   if (limited_injection_) begin = shaped(ref, begin);
   push(begin, limited_injection_ ? kInject : kSend, ref);
@@ -290,6 +292,7 @@ template <bool kWatched>
           break;
         if (pool_[ref].destination == place_) {
           if ((pool_[ref].flags & kExchange) && !end_exchange(entry.order.due, ref)) break;
+          if (kWatched && message_watch_ != nullptr) message_watch_->delivered(ref);
           if (in_memory_ && (pool_[ref].flags & kReduce)) {
             reduce_in_memory(ref);
           } else {

@@ -128,6 +128,11 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     programs_ = &sink;
     return this;
   }
+  bool watch_messages(MessageWatch& watch) final {
+    message_watch_ = &watch;
+    watched_ = submits_aside_ = true;
+    return true;
+  }
   MemoryDma* memory() final { return memory_.get(); }
   const void* hot() const final { return static_cast<const Wakeable*>(this); }
   void hint(const LinkEndAt& at, const NmuModel& peer) final;
@@ -364,11 +369,11 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   bool neighbours_ = false;         ///< some port has a Port::neighbour and is not analytical
   bool reduces_ = false;            ///< reductions take time
   bool limited_injection_ = false;  ///< nmu.injection_queue or injection_bandwidth is set, or shaped_
-  bool submits_aside_ = false;      ///< limited_injection_, or causes_ is not null
+  bool submits_aside_ = false;      ///< limited_injection_, or one of the watchers is not null
   bool cut_through_tails_ = false;  ///< tails_ is not empty
   bool on_graph_ = false;           ///< graph_ is not null
   bool in_memory_ = false;          ///< memory_ is not null
-  bool watched_ = false;            ///< probes_ or causes_ is not null
+  bool watched_ = false;            ///< probes_, causes_ or message_watch_ is not null
   bool mirroring_ = false;          ///< mirrored_ is not empty
   bool lifting_ = false;            ///< lifted_ is not empty
   bool has_datapath_ = false;       ///< datapath_ is not null
@@ -436,8 +441,9 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void declare_signals(vcd::ProbeHub& probes);
   bool arrive_aside(const fabric::Transfer& transfer, const Port& port);
   void tell_received(Picoseconds t);
-  std::unique_ptr<Probes> probes_;        ///< null: nobody looks
-  insight::CausalLog* causes_ = nullptr;  ///< null: nobody asks
+  std::unique_ptr<Probes> probes_;         ///< null: nobody looks
+  insight::CausalLog* causes_ = nullptr;   ///< null: nobody asks
+  MessageWatch* message_watch_ = nullptr;  ///< null: nobody looks
   struct Causes {
     std::unordered_map<const void*, uint32_t> links;  ///< of the log: last links and packet networks
     std::unique_ptr<fabric::LinkObserver> dma;

@@ -3,10 +3,20 @@
 
 #include "sc_models/nmu_model.h"
 
+#include "configs/graph.h"
 #include "sc_models/make_model.h"
 #include "sc_models/nmu.h"
 
 namespace weft {
+
+std::vector<fabric::LinkType> link_types_of(const Config& config) {
+  std::vector<fabric::LinkType> types;
+  if (config.graph != nullptr) {
+    for (const GraphLink& link : config.graph->spec().links) types.emplace_back(link.rate(), link.latency);
+  }
+  for (const DimensionConfig& d : config.fabric_dimensions()) types.emplace_back(d.link_rate(), d.latency);
+  return types;
+}
 
 NmuModel::NmuModel(sc_core::sc_module_name name, NpuId rank) : sc_core::sc_module(name), model_rank_(rank) {}
 

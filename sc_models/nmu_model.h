@@ -36,6 +36,9 @@
 
 namespace weft {
 
+/// Rate and latency of the links of a machine: by link of its graph, or by dimension.
+std::vector<fabric::LinkType> link_types_of(const Config& config);
+
 /// What the NMUs of a machine share. All outlives them.
 struct NmuContext {
   const Config& config;
@@ -64,6 +67,16 @@ struct LinkEndAt {
   uint32_t plane = 0;       ///< FidelityRules
 };
 
+/// Sees what passes between an NMU and whoever sends by it: its collectives, its NPU, a library's programs.
+class MessageWatch {
+ public:
+  virtual ~MessageWatch() = default;
+  /// A message of this NPU is handed over, now; it may leave at `ready` (>= now).
+  virtual void handed_over(fabric::PacketRef message, Picoseconds ready) = 0;
+  /// One for it is whole and its endpoint delay is over, now. A reduction in memory has not begun.
+  virtual void delivered(fabric::PacketRef message) = 0;
+};
+
 class NmuModel : public sc_core::sc_module, public FabricService, public Component {
  public:
   ~NmuModel() override;
@@ -85,6 +98,8 @@ class NmuModel : public sc_core::sc_module, public FabricService, public Compone
   /// Takes the messages of a communication library's programs from now on: those that arrive here are told
   /// to `sink`. Null: this model carries none.
   virtual MessagePort* carry_programs(MessageSink&) { return nullptr; }
+  /// Tells `watch` of all messages from now on, before the first one. False: this model does not.
+  virtual bool watch_messages(MessageWatch&) { return false; }
   /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.
   virtual MemoryDma* memory() { return nullptr; }
 

@@ -227,9 +227,10 @@ void Npu::collective_done(trace::NodeIndex node) {
 }
 
 void Npu::message_injected(NpuId, NpuId destination, const MessageId& id) {
-  auto& queue = sending_[static_cast<uint64_t>(index(destination)) << 32 | id.round];
-  const trace::NodeIndex node = queue.front();
-  queue.pop_front();
+  const auto queue = sending_.find(static_cast<uint64_t>(index(destination)) << 32 | id.round);
+  const trace::NodeIndex node = queue->second.front();
+  queue->second.pop_front();
+  if (queue->second.empty()) sending_.erase(queue);  // a deque takes 600 bytes, and a job has many tags
   hold();
   engine_->send_done(node);
 }

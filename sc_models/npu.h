@@ -63,6 +63,10 @@ class Npu : public NpuModel,
   void message_arrived(NpuId npu, const Completion& completion) override;
   // PoolClient
   void pool_done(uint32_t token, Picoseconds at) override { push(at, kMemory, token); }
+  bool tensor_loaded(uint64_t bytes, const std::string& wrong) override {
+    if (host_ != nullptr) host_->tensor_loaded(rank_, bytes, wrong);
+    return host_ != nullptr;
+  }
   // RankServices
   Picoseconds now() const final { return machine_now() - origin_; }
   void schedule(Picoseconds at, uint32_t token) override;

@@ -8,27 +8,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "sc_models/part_results.h"
+
 namespace weft {
 namespace {
 
 void add_links(RunResult& result, const Machine& machine, const graph::Folding* folding) {
-  const auto add = [&](LinkReport report) {
-    LinkRow row;
-    row.name = std::move(report.name);
-    row.to = std::move(report.to);
-    row.dimension = report.dimension;
-    row.bytes = report.bytes;
-    row.messages = report.messages;
-    row.busy = report.busy;
-    row.queued = report.queued;
-    row.fidelity = report.fidelity;
-    row.packets = report.packets;
-    row.marked = report.marked;
-    row.pauses = report.pauses;
-    row.paused = report.paused;
-    row.overruns = report.overruns;
-    result.links.push_back(std::move(row));
-  };
+  const auto add = [&](const LinkReport& report) { result.links.push_back(link_row(report)); };
   if (folding == nullptr) {
     machine.for_each_link(add);
     return;
@@ -58,20 +44,36 @@ void warn_of_overruns(RunResult& result) {
   }
 }
 
-}  // namespace
-
-void add_machine_results(RunResult& result, const Machine& machine, const graph::Folding* folding) {
-  const Machine::Totals totals = machine.totals();
+/// What the machine's parts have counted.
+void add_sums(RunResult& result, const Machine::Totals& totals) {
   result.events = totals.activations;
   result.packet_hops = totals.packet_hops;
   result.flits = totals.flits;
+}
+
+void add_findings(RunResult& result, const std::vector<std::string>& unbalanced, const Machine& machine) {
+  warn_of_overruns(result);
+  result.broken_invariants.insert(result.broken_invariants.begin(), unbalanced.begin(), unbalanced.end());
+  result.warnings.insert(result.warnings.end(), machine.warnings().begin(), machine.warnings().end());
+}
+
+}  // namespace
+
+void add_machine_parts(RunResult& result, const Machine& machine, MachinePart&& parts) {
+  add_sums(result, parts.totals);
+  for (auto& [at, row] : parts.links) result.links.push_back(std::move(row));
+  std::vector<std::string> unbalanced = Machine::unbalanced_sums(parts.totals);
+  unbalanced.insert(unbalanced.end(), parts.unbalanced.begin(), parts.unbalanced.end());
+  add_findings(result, unbalanced, machine);
+}
+
+void add_machine_results(RunResult& result, const Machine& machine, const graph::Folding* folding) {
+  const Machine::Totals totals = machine.totals();
+  add_sums(result, totals);
   if (machine.config().packet.ecn.enabled) result.congestion = machine.congestion();
   if (folding == nullptr) result.links.reserve(totals.links);
   add_links(result, machine, folding);
-  warn_of_overruns(result);
-  const std::vector<std::string> unbalanced = machine.check_conservation();
-  result.broken_invariants.insert(result.broken_invariants.begin(), unbalanced.begin(), unbalanced.end());
-  result.warnings.insert(result.warnings.end(), machine.warnings().begin(), machine.warnings().end());
+  add_findings(result, machine.check_conservation(), machine);
 }
 
 }  // namespace weft

@@ -38,7 +38,8 @@ struct RunResult {
   Picoseconds time = 0;        ///< the last node (or collective) of the job
   std::vector<RankRow> ranks;  ///< empty without a trace
   std::vector<CollectiveRow> collectives;
-  std::vector<LayerRow> layers;  ///< empty without a trace
+  std::vector<LayerRow> layers;          ///< empty without a trace
+  std::vector<IterationRow> iterations;  ///< empty where no node has one
   std::vector<LinkRow> links;
   std::vector<FidelityUse> fidelity_uses;  ///< no rule's first; empty: there are no rules
   uint64_t nodes = 0;

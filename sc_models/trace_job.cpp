@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -36,7 +37,7 @@ bool TraceJob::follows_tensors(const graph::CheckedJob& checked) {
   return false;
 }
 
-TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
+TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked, bool in_parts)
     : Job(machine, checked->plans(), checked->rules()),
       checked_(std::move(checked)),
       folding_(checked_->folding()),
@@ -48,13 +49,15 @@ TraceJob::TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked)
       row_of_(traces_.collectives().size()),
       feeders_(traces_.npus()) {
   check_machine();
+  // Rows are large: a vector that grows holds them twice while it moves them.
+  if (folding_.classes().empty()) rows_.reserve(static_cast<size_t>(std::ceil(checked_->size().collectives)));
   if (machine_.data() != nullptr) p2p_data_ = std::make_unique<collectives::P2pData>(*machine_.data());
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (!folding_.built(r)) continue;
+    if (!simulated(r)) continue;
     feeders_[r] = traces_.feeder(r);
     npu(r).load(*feeders_[r], *this, ranks_, &layers_);
-    if (mirrored_ == nullptr && MirroredStarts::fit(config_) && ranks_.whole() && folding_.of(r) == nullptr &&
-        folding_.along_dimensions(r))
+    if (mirrored_ == nullptr && !in_parts && MirroredStarts::fit(config_) && ranks_.whole() &&
+        folding_.of(r) == nullptr && folding_.along_dimensions(r))
       mirrored_ = std::make_unique<MirroredStarts>(machine_);
   }
   if (config_.run.footprint != "off") follow_tensors();
@@ -69,7 +72,7 @@ bool TraceJob::listen(uint32_t rank, graph::NodeListener& listener) {
 
 void TraceJob::follow_tensors() {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (!folding_.built(r)) continue;
+    if (!simulated(r)) continue;
     Footprint* const own =
         footprint_.follow(traces_.index(r), config_, [this, r](const trace::Node& node) -> uint64_t {
           const auto plan = plans_->plan(checked_->request(r, node));
@@ -82,13 +85,18 @@ void TraceJob::follow_tensors() {
   }
 }
 
-void TraceJob::add_footprint(RunResult& result) const {
+std::vector<FootprintRow> TraceJob::footprint_rows(Picoseconds end) const {
+  std::vector<FootprintRow> rows;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
     const Footprint* const own = footprint_.of(folding_.representative(r));
     if (own == nullptr) continue;
-    result.footprint.push_back(own->row(result.time));
-    result.footprint.back().rank = r;
+    rows.push_back(own->row(end));
+    rows.back().rank = r;
   }
+  return rows;
+}
+
+void TraceJob::add_footprint(RunResult& result) const {
   std::string text = over_capacity_text(result.footprint);
   if (text.empty()) return;
   if (config_.hbm.over_capacity == "error")
@@ -104,7 +112,7 @@ void TraceJob::check_machine() const {
   if (machine_.mirrored() != folding_.representatives())
     throw std::logic_error("the machine was built for a job that folds otherwise");
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (!folding_.built(r)) continue;
+    if (!simulated(r)) continue;
     if (!machine_.built(ranks_.npu(r)))
       throw std::logic_error(fmt::format("rank {} has no NPU: the machine was built for another job", r));
     if (npu(r).loaded()) throw std::logic_error(fmt::format("{} has a job already", npu(r).name()));
@@ -113,27 +121,27 @@ void TraceJob::check_machine() const {
 
 TraceJob::~TraceJob() {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (folding_.built(r)) npu(r).unload();
+    if (simulated(r)) npu(r).unload();
   }
 }
 
 Job::Counts TraceJob::counted() const {
   Counts counts;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (folding_.built(r)) count(counts, ranks_.npu(r), folding_.times(r));
+    if (simulated(r)) count(counts, ranks_.npu(r), folding_.times(r));
   }
   return counts;
 }
 
 void TraceJob::start() {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (folding_.built(r)) npu(r).start();
+    if (simulated(r)) npu(r).start();
   }
 }
 
 bool TraceJob::finished() const {
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (folding_.built(r) && !npu(r).finished()) return false;
+    if (simulated(r) && !npu(r).finished()) return false;
   }
   return true;
 }
@@ -190,28 +198,43 @@ static trace::GroupId group_of(const trace::CollectiveNumbers& numbers,
                            [&](trace::GroupId a, trace::GroupId b) { return first(a) < first(b); });
 }
 
-std::vector<CollectiveRow> TraceJob::sorted_rows() const {
-  std::vector<CollectiveRow> rows;
+JobPart::Collectives TraceJob::collectives() const {
+  struct Place {  // rows are large: they are copied once, in their order
+    Picoseconds started;
+    uint32_t stream;
+    size_t row;
+    trace::GroupId group;
+  };
+  constexpr trace::GroupId kOwn = ~trace::GroupId{0};
+  std::vector<Place> places;
+  places.reserve(rows_.size());
   for (size_t i = 0; i < rows_.size(); ++i) {
     const auto* const c = folding_.of(named_by_[i]);
     if (c == nullptr) {
-      rows.push_back(rows_[i]);
+      places.push_back({rows_[i].started, rows_[i].stream, i, kOwn});
       continue;
     }
     // The class' other groups have done the same.
     const trace::CollectiveNumbers& numbers = traces_.collectives();
     const trace::GroupId own = group_of(numbers, c->own, rows_[i].stream);
     const uint32_t ordinal = rows_[i].stream - numbers.number(own, 0);
-    for (const auto& share : c->like(own)) {
-      rows.push_back(rows_[i]);
-      rows.back().stream = numbers.number(share.group, ordinal);
-      rows.back().group = groups_[share.group].name;
-    }
+    for (const auto& share : c->like(own))
+      places.push_back({rows_[i].started, numbers.number(share.group, ordinal), i, share.group});
   }
-  std::sort(rows.begin(), rows.end(), [](const CollectiveRow& a, const CollectiveRow& b) {
+  std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return a.started != b.started ? a.started < b.started : a.stream < b.stream;
   });
-  return rows;
+  JobPart::Collectives all;
+  all.rows.reserve(places.size());
+  all.named_by.reserve(places.size());
+  for (const Place& place : places) {
+    all.rows.push_back(rows_[place.row]);
+    all.named_by.push_back(named_by_[place.row]);
+    if (place.group == kOwn) continue;
+    all.rows.back().stream = place.stream;
+    all.rows.back().group = groups_[place.group].name;
+  }
+  return all;
 }
 
 std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const trace::Node& node) {
@@ -319,41 +342,64 @@ void TraceJob::tensor_loaded(uint32_t /*rank*/, uint64_t bytes, const std::strin
   }
 }
 
-RunResult TraceJob::own_result() const {
-  RunResult result;
-  for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (!folding_.built(r)) continue;
-    result.time = std::max(result.time, npu(r).engine()->finished_at());
-    ++result.simulated_ranks;
-  }
-  if (!finished())
-    result.time = std::max<Picoseconds>(result.time, sc_core::sc_time_stamp().value() - origin_);
-  uint64_t costless = 0;
+Picoseconds TraceJob::time() const {
+  Picoseconds end = 0;
+  for (uint32_t r = 0; r < ranks_.ranks(); ++r)
+    if (simulated(r)) end = std::max(end, npu(r).engine()->finished_at());
+  return finished() ? end : std::max<Picoseconds>(end, sc_core::sc_time_stamp().value() - origin_);
+}
+
+JobPart TraceJob::part(Picoseconds end) const {
+  JobPart part;
   std::vector<std::pair<const graph::RankEngine*, uint32_t>> engines;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    const graph::RankEngine& engine = *npu(folding_.representative(r)).engine();
-    result.ranks.push_back(
-        {r, engine.categories(result.time), engine.finished_at(), engine.communicating(result.time)});
-    costless += engine.costless_nodes();
-    if (!folding_.built(r)) continue;
+    const uint32_t representative = folding_.representative(r);
+    if (!simulated(representative)) continue;
+    const graph::RankEngine& engine = *npu(representative).engine();
+    part.ranks.push_back({r, engine.categories(end), engine.finished_at(), engine.communicating(end)});
+    part.costless_nodes += engine.costless_nodes();
+    if (r != representative) continue;
+    ++part.simulated_ranks;
     engines.emplace_back(&engine, folding_.times(r));
   }
   const Counts counts = since(counted());
-  result.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
-  result.out_of_order_starts = counts.out_of_order_starts;
-  result.memory_bytes = counts.memory_bytes;
+  part.messages = counts.messages + (mirrored_ ? mirrored_->messages() : 0);
+  part.out_of_order_starts = counts.out_of_order_starts;
+  part.memory_bytes = counts.memory_bytes;
+  part.collectives = collectives();
+  part.layers = layer_rows(layers_, engines, end);
+  part.iterations = iteration_rows(layers_, engines, end);
+  part.footprint = footprint_rows(end);
+  part.unmatched_rules = unmatched_rules();
+  return part;
+}
+
+RunResult TraceJob::own_result() const {
+  const Picoseconds end = time();
+  return own_result_of(part(end), end, finished());
+}
+
+RunResult TraceJob::own_result_of(JobPart&& parts, Picoseconds end, bool finished) const {
+  RunResult result;
+  result.time = end;
+  result.simulated_ranks = parts.simulated_ranks;
+  result.ranks = std::move(parts.ranks);
+  result.messages = parts.messages;
+  result.out_of_order_starts = parts.out_of_order_starts;
+  result.memory_bytes = parts.memory_bytes;
   if (p2p_data_) result.data_messages = p2p_data_->messages();
   result.data_tensors = tensors_;
   result.data_tensor_bytes = tensor_bytes_;
-  result.collectives = sorted_rows();
-  result.layers = layer_rows(layers_, engines, result.collectives, result.time);
+  result.collectives = std::move(parts.collectives.rows);
+  result.layers = layer_rows(std::move(parts.layers), result.collectives);
+  result.iterations = std::move(parts.iterations);
   result.nodes = total_count();
   result.warnings = checked_->warnings();
-  if (costless != 0) {
+  if (parts.costless_nodes != 0) {
     result.warnings.push_back(
         fmt::format("{} COMP nodes have neither a recorded duration nor num_ops or tensor_size "
                     "(or npu.peak and npu.memory_bandwidth are off): they took no time",
-                    costless));
+                    parts.costless_nodes));
   }
   const auto& rows = result.collectives;
   for (const CollectiveRow& row : rows) result.folded_collectives += row.folded_members == row.ranks ? 1 : 0;
@@ -361,26 +407,27 @@ RunResult TraceJob::own_result() const {
   result.unfolded = folding_.reasons();
   add_findings(result);
   add_fidelity_results(result, ruled_sends_);
-  add_bounds(result);
+  add_bounds(result, finished);
+  result.footprint = std::move(parts.footprint);
   add_footprint(result);
   return result;
 }
 
-void TraceJob::add_bounds(RunResult& result) const {
+void TraceJob::add_bounds(RunResult& result, bool finished) const {
   // The job's bounds are those of Weft's own NPUs and collectives.
   const bool own = !config_.replaces_modules() && !config_.collectives.library.on();
   if (own) result.lower_bound = checked_->lower_bound();
-  for (const CollectiveRow& row : rows_) {
+  for (const CollectiveRow& row : result.collectives) {
     if (row.members_done == row.ranks) result.lower_bound = std::max(result.lower_bound, row.lower_bound);
   }
   result.upper_bound = own ? checked_->upper_bound() : kNever;
   if (!own) return;
-  if (finished() && result.time < checked_->lower_bound()) {
+  if (finished && result.time < checked_->lower_bound()) {
     result.broken_invariants.push_back(fmt::format("the job took {} ps, less than its lower bound of {} ps",
                                                    result.time, checked_->lower_bound()));
   }
   // The upper bound is that of the dimensions' own fidelities, and of a job that nobody else holds up.
-  if (finished() && result.time > checked_->upper_bound() && machine_.fidelity().planes() == 1 &&
+  if (finished && result.time > checked_->upper_bound() && machine_.fidelity().planes() == 1 &&
       ranks_.whole()) {
     result.warnings.push_back(fmt::format(
         "the job took {} ps, more than all its operations one after the other ({} ps); that bound "

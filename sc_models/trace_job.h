@@ -17,6 +17,7 @@
 #include "sc_models/job.h"
 #include "sc_models/mirrored_starts.h"
 #include "sc_models/npu_model.h"
+#include "sc_models/part_results.h"
 #include "vcd/probe_hub.h"
 #include "workload/collectives/p2p_data.h"
 #include "workload/graph/checked_job.h"
@@ -31,8 +32,9 @@ namespace weft {
 
 class TraceJob : public Job, private JobHost {
  public:
-  /// `checked` was made with the machine's configuration. The job's NPUs have no other job.
-  TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked);
+  /// `checked` was made with the machine's configuration. The job's NPUs have no other job. `in_parts`: no
+  /// single collective is told from one member's, as in a run in parts, whose results are to be the same.
+  TraceJob(Machine& machine, std::unique_ptr<graph::CheckedJob> checked, bool in_parts = false);
   ~TraceJob() override;
 
   /// For the machine of this job alone: it builds one of several identical ranks (graph::Folding). `probes`
@@ -61,6 +63,14 @@ class TraceJob : public Job, private JobHost {
   uint64_t done_count() const override;
   uint64_t total_count() const override;
 
+  /// The job's time so far, as far as its ranks on this machine are: the end of the last node; unfinished,
+  /// now.
+  Picoseconds time() const;
+  /// What these ranks have done, in a job that took until `end`.
+  JobPart part(Picoseconds end) const;
+  /// The results of all parts of the job (Machine::Options::part).
+  RunResult own_result_of(JobPart&& parts, Picoseconds end, bool finished) const;
+
  private:
   // JobHost
   std::optional<CollectiveStart> start_collective(uint32_t rank, const trace::Node& node) override;
@@ -77,17 +87,22 @@ class TraceJob : public Job, private JobHost {
   CollectiveRow& start_row(uint32_t rank, trace::GroupId group, const trace::Node& node,
                            const collectives::CollectivePlan& plan);
   void check_machine() const;
+  /// The rank has modules of its own on this machine.
+  bool simulated(uint32_t rank) const {
+    return folding_.built(rank) && (machine_.part_links() == nullptr || machine_.built(ranks_.npu(rank)));
+  }
   Counts counted() const;
   /// Of a collective that some member has started, by the job's number.
   CollectiveRow& row(uint32_t number) { return rows_[row_of_[number - 1] - 1]; }
-  /// Rows in an order that does not depend on who started first: by time, then by number.
-  std::vector<CollectiveRow> sorted_rows() const;
+  /// In an order that does not depend on who started first: by time, then by number.
+  JobPart::Collectives collectives() const;
   /// Rank -> ranks that it waits for.
   using Waits = std::map<uint32_t, std::vector<uint32_t>>;
   std::string stalled_nodes(Waits& waits, uint32_t& stalled) const;
   std::string stalled_collectives(Waits& waits) const;
-  void add_bounds(RunResult& result) const;
+  void add_bounds(RunResult& result, bool finished) const;
   void follow_tensors();
+  std::vector<FootprintRow> footprint_rows(Picoseconds end) const;
   void add_footprint(RunResult& result) const;
   uint8_t send_plane(const trace::Node& node);
 

@@ -39,7 +39,7 @@ std::string TraceJob::stalled_nodes(Waits& waits, uint32_t& stalled) const {
   constexpr uint32_t kRanks = 8;
   std::string report;
   for (uint32_t r = 0; r < ranks_.ranks(); ++r) {
-    if (!folding_.built(r)) continue;
+    if (!simulated(r)) continue;
     const NpuModel& of = npu(r);
     if (of.finished()) continue;
     stalled += folding_.times(r);
@@ -65,7 +65,7 @@ std::string TraceJob::stalled_nodes(Waits& waits, uint32_t& stalled) const {
 /// Members of a collective that have reached it wait for those that have not.
 std::string TraceJob::stalled_collectives(Waits& waits) const {
   std::string report;
-  for (const CollectiveRow& row : sorted_rows()) {
+  for (const CollectiveRow& row : collectives().rows) {
     if (row.members_done == row.ranks) continue;
     std::string missing;
     uint32_t named = 0;

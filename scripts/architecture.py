@@ -27,7 +27,7 @@ STEPS_HEADING = "## The way of the data in ten steps"
 
 #: Room: what it is for, the rooms that it may include, and its groups of classes. A class is (name, header, steps).
 ROOMS = {
-    "sc_main": ("command line, run control, results", ["emulation", "cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"], {
+    "sc_main": ("command line, run control, results", ["emulation", "parts", "cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "before the run": [("Workload", "sc_main/workload.h", [1]), ("MemoryRoom", "sc_main/memory_check.h", [])],
         "during the run": [("Progress", "sc_main/progress.h", []), ("Timeline", "sc_main/timeline/timeline.h", []),
                            ("TraceFile", "sc_main/timeline/trace_file.h", [])],
@@ -58,6 +58,9 @@ ROOMS = {
                     ("FuzzTarget", "cosim/tlm/fuzz_target.h", []),
                     ("TlmAdapter", "cosim/tlm/tlm_adapter.h", []),
                     ("MmToLink", "cosim/tlm/mm_to_link.h", [])],
+    }),
+    "parts": ("one machine in several processes", ["sc_models", "configs"], {
+        "windows": [("ProcessParts", "parts/process_parts.h", []), ("Cut", "parts/cut.h", [])],
     }),
     "network_interface": ("the network of another simulator", ["sc_models", "configs"], {
         "door": [("Network", "network_interface/network.h", []), ("Caller", "network_interface/network.h", []),
@@ -134,8 +137,8 @@ ROOMS = {
     }),
 }
 #: Rows of the picture, and how many columns of groups each room has there.
-ROWS = [[("sc_main", 3), ("cosim", 3)], [("emulation", 6)], [("sc_models", 6)], [("workload", 3), ("tlm_interconnect", 3)], [("configs", 3), ("insight", 1), ("vcd", 2)]]
-COLORS = {"sc_main": "#f3e8d2", "cosim": "#f6dfdc", "emulation": "#f9edc8", "sc_models": "#dbe9f6", "workload": "#e0f0dc", "tlm_interconnect": "#eadff2",
+ROWS = [[("sc_main", 3), ("cosim", 3)], [("emulation", 5), ("parts", 1)], [("sc_models", 6)], [("workload", 3), ("tlm_interconnect", 3)], [("configs", 3), ("insight", 1), ("vcd", 2)]]
+COLORS = {"sc_main": "#f3e8d2", "cosim": "#f6dfdc", "emulation": "#f9edc8", "parts": "#e6f4f1", "sc_models": "#dbe9f6", "workload": "#e0f0dc", "tlm_interconnect": "#eadff2",
           "configs": "#eeeeee", "insight": "#eeeeee", "vcd": "#eeeeee"}
 
 CELL, GAP, LINE, HEAD, TITLE = 206, 12, 22, 28, 30  # pixels: group's width, space, line, room's and group's headings

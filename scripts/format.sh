@@ -13,7 +13,7 @@ if ! command -v clang-format >/dev/null 2>&1; then
   echo "clang-format is not installed; run scripts/setup.sh" >&2
   exit 77
 fi
-mapfile -d '' files < <(find bench configs cosim emulation examples insight network_interface sc_main sc_models tests tlm_interconnect vcd workload \
+mapfile -d '' files < <(find bench configs cosim emulation examples insight network_interface parts sc_main sc_models tests tlm_interconnect vcd workload \
   -type f \( -name '*.h' -o -name '*.cpp' \) -print0)
 if [ "${1:-}" != --check ]; then
   clang-format -i "${files[@]}"

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "configs/memory_pool.h"
@@ -19,6 +20,9 @@ class PoolClient {
   virtual ~PoolClient() = default;
   /// The access `token` is complete at the absolute time `at` (>= now).
   virtual void pool_done(uint32_t token, Picoseconds at) = 0;
+  /// `run.data: functional`: a tensor that was loaded from a host was compared. `wrong`: in words, with place
+  /// and time; empty: nothing. False: nobody keeps that.
+  virtual bool tensor_loaded(uint64_t /*bytes*/, const std::string& /*wrong*/) { return false; }
 };
 
 /// NPUs that take part in an in-switch access, ascending. Null: all of the machine.

@@ -46,19 +46,7 @@ HostMemory::HostMemory(sc_core::sc_module_name module_name, uint32_t first, Host
   ports_.resize(npus);
   streams_.resize(size_t{npus} * kStreams);
   for (uint32_t p = 0; p < npus; ++p) {
-    for (uint32_t place = 0; place < 2; ++place) {
-      if (memories_[place] == nullptr) continue;
-      const uint64_t capacity = place == 0 ? config.host_memory->capacity : config.nvme->capacity;
-      ports_[p].dmas[place] = std::make_unique<MemoryDma>(
-          fmt::format("{}_dma{}", place == 0 ? "memory" : "nvme", p).c_str(), ~0u, capacity,
-          [this](uint32_t chunk, Picoseconds at) { passed(chunk, at); },
-          [this](uint32_t chunk) { return describe(chunk); });
-      if (config.run.data == "functional") {
-        memories_[place]->keep_bytes();
-        ports_[p].dmas[place]->without_bytes();
-      }
-      ports_[p].dmas[place]->socket.bind(memories_[place]->socket(p));
-    }
+    build_port(p);
     for (uint32_t s = 0; s < kStreams; ++s) {
       streams_[p * kStreams + s].path = &context.paths[s / 2][s % 2];
       streams_[p * kStreams + s].port = p;
@@ -68,6 +56,50 @@ HostMemory::HostMemory(sc_core::sc_module_name module_name, uint32_t first, Host
 }
 
 HostMemory::~HostMemory() = default;
+
+/// Every NPU has addresses of its own: an equal part of the host's memory, and of its drives.
+void HostMemory::build_port(uint32_t p) {
+  const Config& config = context_.config;
+  const bool data = config.run.data == "functional";
+  Port& port = ports_[p];
+  for (uint32_t place = 0; place < 2; ++place) {
+    if (memories_[place] == nullptr) continue;
+    const uint64_t capacity = place == 0 ? config.host_memory->capacity : config.nvme->capacity;
+    area_[place] = capacity == 0 ? 0 : std::max<uint64_t>(1, capacity / ports_.size());
+    port.dmas[place] = std::make_unique<MemoryDma>(
+        fmt::format("{}_dma{}", place == 0 ? "memory" : "nvme", p).c_str(), ~0u, area_[place],
+        [this](uint32_t chunk, Picoseconds at) { passed(chunk, at); },
+        [this](uint32_t chunk) { return describe(chunk); });
+    port.dmas[place]->begin_at(p * (capacity == 0 ? uint64_t{1} << 44 : area_[place]));
+    if (data) {
+      constexpr uint64_t kTiers = uint64_t{1} << 40;  // other owners are NPUs' own memories
+      memories_[place]->keep_bytes();
+      port.dmas[place]->carry_pieces(config.run.seed, kTiers + first_ + p,
+                                     [this](uint64_t, const std::string& wrong) { piece_wrong_ = wrong; });
+    }
+    port.dmas[place]->socket.bind(memories_[place]->socket(p));
+  }
+  if (data) port.tensors.assign(2, TierTensors(port.next_piece));
+}
+
+/// A chunk that does not fit the NPU's part of a memory carries no bytes.
+bool HostMemory::carries(const tiers::Path& path, const Access& access) const {
+  const uint64_t chunk = (access.bytes + access.chunks - 1) / access.chunks;
+  return std::all_of(path.stages.begin(), path.stages.end(), [&](const tiers::Stage& stage) {
+    const uint64_t area = area_[stage.kind == Kind::host_memory ? 0 : 1];
+    return !is_memory(stage.kind) || area == 0 || chunk <= area;
+  });
+}
+
+/// The last chunk of an access has come.
+void HostMemory::end_tensor(uint32_t s, Access& access) {
+  constexpr size_t kMostWrong = 8;
+  if (access.first == DmaTensors::kNone) return;
+  if (s % 2 == 1) ports_[streams_[s].port].tensors[s % kStreams / 2].end_store(access.first, access.bytes);
+  const bool read = s % 2 == 0 || !access.wrong.empty();  // a store may be read on its way
+  if (!read || access.client->tensor_loaded(access.bytes, access.wrong)) return;
+  if (!access.wrong.empty() && wrong_.size() < kMostWrong) wrong_.push_back(access.wrong);
+}
 
 void HostMemory::start(uint32_t npu, uint32_t token, trace::Location place, bool store, uint64_t bytes,
                        PoolClient& client) {
@@ -79,7 +111,13 @@ void HostMemory::start(uint32_t npu, uint32_t token, trace::Location place, bool
   }
   const uint32_t number = free_accesses_.back();
   free_accesses_.pop_back();
-  accesses_[number] = {token, &client, bytes, stream.path->chunks(bytes), 0, 0};
+  Access& access = accesses_[number];
+  access = {token, &client, bytes, stream.path->chunks(bytes), 0, 0};
+  Port& port = ports_[stream.port];
+  if (!port.tensors.empty() && carries(*stream.path, access)) {
+    TierTensors& tensors = port.tensors[index_of(place)];
+    access.first = store ? tensors.begin_store(access.chunks) : tensors.load(bytes, access.chunks);
+  }
   stream.pending.push_back(number);
   ++stream.open;
   started_.push_back(s);
@@ -138,6 +176,7 @@ bool HostMemory::issue(uint32_t s, Picoseconds now) {
   // Chunks of one access are of one size, to a byte.
   chunk.bytes = access.bytes / access.chunks + (access.issued < access.bytes % access.chunks ? 1 : 0);
   chunk.access = a;
+  chunk.piece = access.first == DmaTensors::kNone ? DmaTensors::kNone : access.first + access.issued;
   ++stream.under_way;
   const bool last = ++access.issued == access.chunks;
   if (last || !path.in_order) stream.pending.pop_front();
@@ -163,8 +202,8 @@ void HostMemory::advance(uint32_t number, Picoseconds now) {
   const tiers::Stage& stage = stream.path->stages[chunk.stage];
   if (is_memory(stage.kind)) {
     // `stage` is raised by the answer, which may come before start() returns.
-    ports_[stream.port].dmas[stage.kind == Kind::host_memory ? 0 : 1]->start(number, stage.write,
-                                                                             chunk.bytes);
+    ports_[stream.port].dmas[stage.kind == Kind::host_memory ? 0 : 1]->start(number, stage.write, chunk.bytes,
+                                                                             chunk.piece);
     return;
   }
   const fabric::Link::Slot slot =
@@ -176,6 +215,9 @@ void HostMemory::advance(uint32_t number, Picoseconds now) {
 /// The chunk's stage is over at `at`.
 void HostMemory::passed(uint32_t number, Picoseconds at) {
   Chunk& chunk = chunks_[number];
+  if (!piece_wrong_.empty() && accesses_[chunk.access].wrong.empty())
+    accesses_[chunk.access].wrong = piece_wrong_;
+  piece_wrong_.clear();
   const tiers::Path& path = *streams_[chunk.stream].path;
   const bool last = ++chunk.stage == path.stages.size();
   schedule(last ? later(at, path.after) : at, number);
@@ -191,6 +233,7 @@ void HostMemory::finish(uint32_t number, Picoseconds now) {
   if (++access.finished == access.chunks) {
     free_accesses_.push_back(chunk.access);
     --stream.open;
+    end_tensor(s, access);
     access.client->pool_done(access.token, now);
   }
   while (issue(s, now)) {
@@ -257,6 +300,7 @@ std::string HostMemory::stall_text() const {
 }
 
 void HostMemory::find_unbalanced(std::vector<std::string>& lines) const {
+  lines.insert(lines.end(), wrong_.begin(), wrong_.end());
   for (const Stream& stream : streams_)
     if (stream.open != 0 || stream.under_way != 0)
       lines.push_back(

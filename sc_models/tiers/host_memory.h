@@ -21,6 +21,7 @@
 #include "sc_models/memory_dma.h"
 #include "sc_models/memory_target.h"
 #include "sc_models/pool/pool_access.h"
+#include "sc_models/tiers/tier_tensors.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/ports/timed_queue.h"
 #include "workload/tiers/tier_path.h"
@@ -67,8 +68,10 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
     PoolClient* client = nullptr;
     uint64_t bytes = 0;
     uint64_t chunks = 0;
-    uint64_t issued = 0;    ///< chunks
-    uint64_t finished = 0;  ///< chunks
+    uint64_t issued = 0;                 ///< chunks
+    uint64_t finished = 0;               ///< chunks
+    uint64_t first = DmaTensors::kNone;  ///< number of its first chunk's bytes; none: it carries none
+    std::string wrong = {};              ///< the first wrong byte that came back
   };
   /// The loads, or the stores, of an NPU between it and one place.
   struct Stream {
@@ -85,13 +88,19 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
     uint64_t number = 0;  ///< of the stream
     uint64_t bytes = 0;
     uint32_t access = 0;
+    uint64_t piece = DmaTensors::kNone;  ///< number of its bytes
   };
   struct Port {
     std::unique_ptr<MemoryDma> dmas[2];  ///< to memory and drives
+    uint64_t next_piece = 0;             ///< numbers of its chunks' bytes
+    std::vector<TierTensors> tensors;    ///< by place; empty: chunks carry no bytes
   };
   static constexpr uint32_t kStreams = 4;  ///< of an NPU
   static constexpr uint32_t kIssue = ~uint32_t{0};
 
+  void build_port(uint32_t port);
+  bool carries(const tiers::Path& path, const Access& access) const;
+  void end_tensor(uint32_t stream, Access& access);
   void activate(Picoseconds now) override;
   void schedule(Picoseconds at, uint32_t chunk);
   bool issue(uint32_t stream, Picoseconds now);
@@ -115,6 +124,9 @@ class HostMemory final : public sc_core::sc_module, public Component, private Wa
   std::vector<uint32_t> started_;  ///< streams with accesses that began at this instant
   fabric::TimedQueue<uint32_t, uint64_t> queue_;
   uint64_t activations_ = 0;
+  uint64_t area_[2] = {0, 0};       ///< bytes of an NPU in each place; 0: unlimited
+  std::vector<std::string> wrong_;  ///< bytes that came back wrong and nobody kept: the first ones
+  std::string piece_wrong_;         ///< of the chunk that passes a memory
 };
 
 }  // namespace weft

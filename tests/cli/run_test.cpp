@@ -525,7 +525,7 @@ TEST_F(Run, TheFilesAgreeWithEachOther) {
   const std::string text = read(out("summary.json"));
   EXPECT_EQ(read(out("ranks.csv"))
                 .find("rank,time_ns,compute_ns,local_memory_ns,remote_memory_ns,communication_ns,idle_ns,"
-                      "communicating_ns\n"),
+                      "communicating_ns,finished_ns\n"),
             0u);
   const auto ranks = read_csv(out("ranks.csv"));
   ASSERT_EQ(ranks.size(), 8u);

@@ -287,6 +287,40 @@ TEST_F(Tiers, RanksFoldWhenEachHasAHostOfItsOwn) {
   EXPECT_EQ(summary["folding"]["not_folded"]["ranks share hosts (memory.host.per)"], 8) << summary;
 }
 
+/// Stores and loads of odd sizes, in order: tensors come back from memory and drives.
+std::vector<PbNode> stores_and_loads(uint64_t rank) {
+  std::vector<PbNode> nodes;
+  uint64_t id = 1;
+  const auto add = [&](Place place, bool store, uint64_t bytes) {
+    nodes.push_back(access(id, place, store, bytes));
+    if (id > 1) nodes.back() = after(nodes.back(), id - 1);
+    ++id;
+  };
+  for (const Place place : {kHost, kNvme}) {
+    for (const uint64_t bytes : {uint64_t{1}, 300'001 + rank, uint64_t{65'537}}) add(place, true, bytes);
+    for (const uint64_t bytes : {uint64_t{65'537}, 300'001 + rank, uint64_t{1}, uint64_t{4'099}})
+      add(place, false, bytes);
+  }
+  return nodes;
+}
+
+TEST_F(Tiers, TensorsComeBackRightAndTakeNoTime) {
+  std::vector<Nodes> ranks;
+  for (uint64_t r = 0; r < 8; ++r) ranks.push_back(stores_and_loads(r));
+  for (const char* const path : {"staged", "direct"}) {
+    for (const char* const host : {"memory.host.window=auto", "memory.host.window=1",
+                                   "memory.host.order=in_order", "memory.host.links=1"}) {
+      const std::vector<std::string> more = {"--set", std::string("memory.nvme.path=") + path, "--set", host};
+      std::vector<std::string> data = more;
+      data.insert(data.end(), {"--set", "run.data=functional"});
+      const auto times = run(ranks, machine(kHostOf4, kDrives), more);
+      EXPECT_EQ(run(ranks, machine(kHostOf4, kDrives), data), times) << path << host;
+      const json summary = json::parse(read(at("out/summary.json")));
+      EXPECT_EQ(summary["data"]["tensors_verified"], 8 * 8) << summary["data"];
+    }
+  }
+}
+
 TEST_F(Tiers, LocationsHaveNamesToo) {
   PbNode node = access(1, kLocal, false, kMiB);
   auto* location = node.add_attr();

@@ -79,6 +79,9 @@ TEST(Usage, BadUsageIsStatus2AndNamesTheHelp) {
             {"--flit-size 64 B", "configuration"}},
            {{"generate", "llm"}, {"--out", "weft generate llm --help"}},
            {{"generate", "llm", "--tp", "two", "--out", "x"}, {"two"}},
+           {{"generate", "llm", "--slow", "17", "--out", "x"}, {"--slow 17:", "--slow 17=1.5"}},
+           {{"generate", "llm", "--slow", "17=0", "--out", "x"}, {"--slow 17=0:", "0.001 to 1000"}},
+           {{"generate", "llm", "--slow", "1=2", "--slow", "1=3", "--out", "x"}, {"rank 1 is given twice"}},
            {{"generate", "llm", "--out", "x", "--name", "a/b"}, {"a/b", "--out"}},
            {{"trace", "info"}, {"FILE"}},
            {{"collective", "--topology", "Ring(4)", "--bandwidth", "1 GB/s", "--size"}, {"--size"}}}) {

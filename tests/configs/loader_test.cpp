@@ -208,12 +208,13 @@ void expect_same(const NvmeConfig& a, const NvmeConfig& b) {
 }
 
 void expect_same(const EnvironmentConfig& a, const EnvironmentConfig& b) {
-  const auto& [real, classes, detail, delay, delay_table, communicators, peers, skew, skew_distribution,
-               poll_cost] = a;
+  const auto& [real, classes, detail, delay, delay_table, delay_plugin, communicators, peers, skew,
+               skew_distribution, poll_cost] = a;
   EXPECT_EQ(real, b.real);
   EXPECT_EQ(detail, b.detail);
   EXPECT_EQ(delay, b.delay);
   EXPECT_EQ(delay_table, b.delay_table);
+  EXPECT_EQ(delay_plugin, b.delay_plugin);
   EXPECT_EQ(skew, b.skew);
   EXPECT_EQ(skew_distribution, b.skew_distribution);
   EXPECT_EQ(poll_cost, b.poll_cost);

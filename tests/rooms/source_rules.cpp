@@ -16,8 +16,10 @@ namespace fs = std::filesystem;
 
 const std::map<std::string, std::set<std::string>> kMayInclude = {
     {"sc_main",
-     {"sc_main", "emulation", "cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd",
+     {"sc_main", "parts", "emulation", "cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd",
       "configs"}},
+    {"network_interface", {"network_interface", "sc_models", "workload", "configs"}},
+    {"parts", {"parts", "sc_models", "configs"}},
     {"emulation", {"emulation", "sc_models", "workload", "insight", "configs"}},
     {"cosim", {"cosim", "sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"}},
     {"sc_models", {"sc_models", "workload", "tlm_interconnect", "insight", "vcd", "configs"}},
@@ -110,7 +112,7 @@ class Check {
       return;
     }
     static const std::regex kernel(R"(^(systemc|tlm|sysc/|tlm_core/|tlm_utils/|tlm_core$|tlm\.h|sc_))");
-    static const std::regex room_path("^(sc_main|emulation|cosim|sc_models|tlm_interconnect)/");
+    static const std::regex room_path("^(sc_main|parts|emulation|cosim|sc_models|tlm_interconnect)/");
     if (kWithoutKernel.count(room) != 0 && std::regex_search(target, kernel) &&
         !std::regex_search(target, room_path)) {
       say("includes " + target + ": " + room + " knows no SystemC");
@@ -176,8 +178,8 @@ class Check {
 Sources read_sources(const std::string& root) {
   Sources sources;
   for (const char* folder :
-       {"bench", "cmake", "configs", "cosim", "emulation", "examples", "insight", "sc_main", "sc_models",
-        "scripts", "tests", "tlm_interconnect", "vcd", "workload"}) {
+       {"bench", "cmake", "configs", "cosim", "emulation", "examples", "insight", "network_interface",
+        "parts", "sc_main", "sc_models", "scripts", "tests", "tlm_interconnect", "vcd", "workload"}) {
     if (!fs::exists(fs::path(root) / folder)) continue;
     for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / folder)) {
       const std::string path = fs::relative(entry.path(), root).generic_string();

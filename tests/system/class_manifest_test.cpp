@@ -67,10 +67,18 @@ std::string outcome(const Config& config, const std::string& prefix, const std::
   return result.status == 0 ? result.text : "failed: " + result.text;
 }
 
+/// Up to two ranks whose compute is slower, or faster.
+void slow_down(Random& random, generate::LlmConfig& model) {
+  const uint32_t ranks = model.tp * model.dp * model.pp;
+  for (uint64_t i = 1 + random.below(2); i > 0; --i)
+    model.slow[static_cast<uint32_t>(random.below(ranks))] = random.pick(1500000, 1000001, 3333333, 700000);
+}
+
 TEST(ClassManifests, TellWhatTracesOfAllRanksDo) {
-  for (uint32_t seed = 0; seed < 24; ++seed) {
+  for (uint32_t seed = 0; seed < 32; ++seed) {
     Random random(seed);
     generate::LlmConfig model = random_model(random);
+    if (seed % 2 == 1) slow_down(random, model);
     const Config config = machine_of(random, model);
     if (config.npus() < 2) continue;
     TempFolder folder;
@@ -80,9 +88,83 @@ TEST(ClassManifests, TellWhatTracesOfAllRanksDo) {
     EXPECT_EQ(ranks.nodes, classes.nodes);
     EXPECT_EQ(ranks.flop, classes.flop);
     const std::string expected = outcome(config, ranks.prefix, ranks.groups_file, false);
+    EXPECT_EQ(expected.find("failed"), std::string::npos) << expected;
     EXPECT_EQ(expected, outcome(config, classes.prefix, "", false)) << "seed " << seed;
     EXPECT_EQ(expected, outcome(config, classes.prefix, "", true)) << "seed " << seed;
     if (HasFailure()) break;
+  }
+}
+
+/// Runs a job of a manifest with folding or without.
+struct Told {
+  std::string text;
+  uint32_t simulated = 0;
+};
+Told told(const Config& config, const std::string& prefix, bool fold) {
+  const auto result = test::isolated([&] {
+    const trace::JobTrace traces = trace::open_job(prefix, config.npus(), "", true);
+    test::SoloTraceJob job("job", config, traces, fold);
+    job.start();
+    test::run_to_the_end(job);
+    if (!job.finished()) return job.stall_report();
+    const RunResult r = job.result();
+    return fmt::format("{}\n{}", r.simulated_ranks, test::told(r));
+  });
+  if (result.status != 0) return {"failed: " + result.text, 0};
+  const size_t end = result.text.find('\n');
+  return {result.text.substr(end + 1), static_cast<uint32_t>(std::stoul(result.text.substr(0, end)))};
+}
+
+TEST(ClassManifests, JobsWithStragglersAreToldToThePicosecond) {
+  uint32_t folded = 0;
+  uint32_t whole = 0;
+  for (uint32_t seed = 1000; seed < 1300; ++seed) {
+    Random random(seed);
+    generate::LlmConfig model = random_model(random);
+    const Config config = machine_of(random, model);
+    if (config.npus() < 2) continue;
+    if (seed % 4 != 0) slow_down(random, model);
+    model.classes = true;
+    TempFolder folder;
+    const auto made = generate::generate_llm(model, folder / "classes", "llm");
+    const Told fold = told(config, made.prefix, true);
+    ASSERT_NE(fold.simulated, 0u) << fold.text;
+    EXPECT_EQ(fold.text, told(config, made.prefix, false).text) << "seed " << seed;
+    ++(fold.simulated < config.npus() ? folded : whole);
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(folded, 20u);
+  EXPECT_GT(whole, 100u);
+}
+
+TEST(ClassManifests, ASlowRankTakesItsFactor) {
+  generate::LlmConfig model;
+  model.layers = 2;
+  model.hidden = 256;
+  model.seq = 64;
+  model.vocab = 512;
+  model.dp = 2;
+  model.batch = 2;
+  model.classes = true;
+  Config config;
+  config.dimensions.push_back(dimension(DimensionKind::switch_, 2));
+  config.npu.peak_flops = 100e12;
+  Picoseconds compute[2];
+  for (const bool slow : {false, true}) {
+    if (slow) model.slow[1] = 1500000;
+    TempFolder folder;
+    const auto made = generate::generate_llm(model, folder / "x", "llm");
+    const trace::JobTrace traces = trace::open_job(made.prefix, 2, "", true);
+    for (uint32_t r = 0; r < 2; ++r) {
+      compute[r] = 0;
+      trace::NodeCache cache = traces.index(r).open_cache(1 << 20);
+      trace::Node node;
+      for (trace::NodeIndex i = 0; i < traces.index(r).size(); ++i) {
+        traces.index(r).decode(cache, i, node);
+        if (node.type == trace::NodeType::comp) compute[r] += node.num_ops;
+      }
+    }
+    EXPECT_EQ(compute[1], slow ? compute[0] * 3 / 2 : compute[0]);
   }
 }
 
@@ -129,6 +211,18 @@ TEST(ClassManifests, ErrorsNameTheKeyAndWhatToDo) {
   EXPECT_EQ(refusal(manifest(axes, groups, R"({"program": "p0.et", "at": {"b": 2}})")),
             "classes[0]: `b` is 2; a whole number from 0 to 1 is wanted");
   EXPECT_EQ(refusal(manifest(axes, groups, R"({"at": {}})")), "classes[0] has no `program`; add it");
+  const std::string whole = manifest(axes, groups, classes);
+  const auto slow = [&](const std::string& entries) {
+    return refusal(whole.substr(0, whole.size() - 1) + ", \"slow\": " + entries + "}");
+  };
+  EXPECT_EQ(slow(R"([{"rank": 3, "compute": 1.5}])"), "fine");
+  EXPECT_EQ(slow("7"), "`slow` is no list of ranks");
+  EXPECT_EQ(slow(R"([{"rank": 4, "compute": 1.5}])"),
+            "slow[0]: `rank` is 4; a whole number from 0 to 3 is wanted");
+  EXPECT_EQ(slow(R"([{"rank": 3, "compute": 0}])"),
+            "slow[0]: `compute` is 0; a number from 0.001 to 1000 is wanted, by which compute takes longer");
+  EXPECT_EQ(slow(R"([{"rank": 3, "compute": 2}, {"rank": 3, "compute": 2}])"),
+            "slow[1]: rank 3 is in `slow` twice");
 }
 
 TEST(ClassManifests, AProgramThatDoesNotFitItsPeersIsRefused) {

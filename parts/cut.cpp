@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "parts/cut.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <tuple>
+
+#include "configs/blueprint/carrier.h"
+#include "configs/blueprint/geometry.h"
+#include "configs/graph.h"
+
+namespace weft::parts {
+namespace {
+
+/// Why a dimension (or the graph) cannot be cut; empty: it can.
+std::string uncuttable(const Config& config, uint32_t d) {
+  const DimensionConfig& dimension = config.fabric_dimensions()[d];
+  const std::string name = fmt::format("dimension {} ({})", d, to_string(dimension.fidelity));
+  if (carrier_of(dimension) == Carrier::packets) return name + " is a packet network, which is in one part";
+  bool latency = dimension.latency != 0;
+  for (uint32_t l = 1; dimension.tree != nullptr && l < dimension.tree->levels(); ++l)
+    latency = latency && dimension.tree->level(l).latency != 0;
+  if (!latency)
+    return name + " has links without latency, and what they carry would act at once in another part";
+  return {};
+}
+
+std::string uncuttable(const Graph& graph) {
+  if (carrier_of(graph) == Carrier::packets) return "the graph is a packet network, which is in one part";
+  for (const GraphLink& link : graph.spec().links)
+    if (link.latency == 0)
+      return "the graph has links without latency, and what they carry would act at once in another part";
+  return {};
+}
+
+class Chooser {
+ public:
+  Chooser(const Config& config, uint32_t parts, const RankLoads& loads)
+      : config_(config), geometry_(Geometry::of_fabric(config)), parts_(parts), loads_(loads) {}
+
+  Cut choose() {
+    const uint32_t npus = config_.npus();
+    for (uint32_t stride = 1; stride <= npus; ++stride) {
+      if (npus % stride != 0) continue;
+      for (uint32_t size = parts_; size <= npus / stride; ++size)
+        if (npus / stride % size == 0) candidates_.push_back(make(stride, size));
+    }
+    std::sort(candidates_.begin(), candidates_.end(), [](const Cut& a, const Cut& b) {
+      const auto rank = [](const Cut& c) {
+        return std::make_tuple(c.crossing_sends, static_cast<int>((c.imbalance - 1) * 8), ~c.stride, ~c.size);
+      };
+      return rank(a) < rank(b);
+    });
+    for (Cut& cut : candidates_) {
+      fill(cut);
+      if (allowed(cut)) return std::move(cut);
+    }
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: there is no cut into {} parts: {}; use fewer parts, or run in one process",
+                    config_.file.empty() ? "configuration" : config_.file, parts_, why_not_));
+  }
+
+ private:
+  uint32_t part_of(const Cut& cut, uint32_t rank) const {
+    const uint64_t coordinate = rank / cut.stride % cut.size;
+    return static_cast<uint32_t>(coordinate * parts_ / cut.size);
+  }
+
+  Cut make(uint32_t stride, uint32_t size) const {
+    Cut cut;
+    cut.parts = parts_;
+    cut.stride = stride;
+    cut.size = size;
+    for (const auto& [from, to] : loads_.sends)
+      cut.crossing_sends += part_of(cut, from) != part_of(cut, to) ? 1 : 0;
+    std::vector<uint64_t> work(parts_);
+    uint64_t all = 0;
+    for (uint32_t r = 0; r < config_.npus(); ++r) {
+      const uint64_t own = r < loads_.work.size() ? loads_.work[r] : 1;
+      work[part_of(cut, r)] += own;
+      all += own;
+    }
+    if (all != 0)
+      cut.imbalance = static_cast<double>(*std::max_element(work.begin(), work.end())) * parts_ /
+                      static_cast<double>(all);
+    return cut;
+  }
+
+  void fill(Cut& cut) const {
+    cut.part_of.resize(config_.npus());
+    for (uint32_t r = 0; r < config_.npus(); ++r) cut.part_of[r] = part_of(cut, r);
+  }
+
+  bool allowed(const Cut& cut) {
+    if (config_.graph != nullptr) {
+      why_not_ = uncuttable(*config_.graph);
+      return why_not_.empty();
+    }
+    for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
+      if (config_.fabric_dimensions()[d].size <= 1 || !crosses(cut, d)) continue;
+      std::string why = uncuttable(config_, d);
+      if (why.empty()) continue;
+      why_not_ = std::move(why);
+      return false;
+    }
+    return true;
+  }
+
+  bool crosses(const Cut& cut, uint32_t d) const {
+    for (uint32_t place = 0; place < config_.npus(); ++place) {
+      const uint32_t first = geometry_.with_coordinate(place, d, 0);
+      if (cut.part_of[geometry_.rank_at(place)] != cut.part_of[geometry_.rank_at(first)]) return true;
+    }
+    return false;
+  }
+
+  const Config& config_;
+  const Geometry geometry_;
+  const uint32_t parts_;
+  const RankLoads& loads_;
+  std::vector<Cut> candidates_;
+  std::string why_not_;
+};
+
+}  // namespace
+
+std::string Cut::text() const {
+  return fmt::format("rank / {} % {}", stride, size);
+}
+
+Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads) {
+  if (parts == 0 || parts > config.npus())
+    throw UserError(ExitCode::usage,
+                    fmt::format("--parts {}: the machine has {} NPUs, and each part needs one; "
+                                "give 1 to {}, or auto",
+                                parts, config.npus(), config.npus()));
+  return Chooser(config, parts, loads).choose();
+}
+
+}  // namespace weft::parts

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// Where a machine is cut into parts. Parts work side by side only if they have work at the same instants:
+// replicas do, the stages of a pipeline take turns. So the cut goes along the outermost coordinate of the
+// ranks that no point-to-point message crosses, as far as there is one, into parts of about the same work.
+
+#ifndef WEFT_PARTS_CUT_H
+#define WEFT_PARTS_CUT_H
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/config.h"
+
+namespace weft::parts {
+
+/// What the job's ranks do. Empty lists: all do alike, and send no point-to-point messages.
+struct RankLoads {
+  std::vector<uint64_t> work;                        ///< by rank: nodes
+  std::vector<std::pair<uint32_t, uint32_t>> sends;  ///< (from, to), some of each rank's
+};
+
+struct Cut {
+  std::vector<uint32_t> part_of;  ///< by rank; rank 0 is in part 0
+  uint32_t parts = 1;
+  // Rank r has the coordinate r / stride % size, and is in part coordinate * parts / size.
+  uint32_t stride = 1;
+  uint32_t size = 1;
+  uint64_t crossing_sends = 0;  ///< of RankLoads::sends
+  double imbalance = 1;         ///< the largest part's work over the mean
+  /// "16 slices of 256 ranks".
+  std::string text() const;
+};
+
+/// Throws UserError(usage): there are more parts than ranks, or every cut crosses a dimension that cannot be
+/// cut, because it has no latency or is at packet fidelity.
+Cut choose_cut(const Config& config, uint32_t parts, const RankLoads& loads);
+
+}  // namespace weft::parts
+
+#endif

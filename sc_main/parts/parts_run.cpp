@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+
+#include "sc_main/parts/parts_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "configs/stop.h"
+#include "parts/codec.h"
+#include "parts/cut.h"
+#include "sc_main/console.h"
+#include "sc_main/decimal.h"
+#include "sc_main/interruption.h"
+#include "sc_main/simulation.h"
+#include "sc_models/parts_refusal.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr uint32_t kMostParts = 1024;
+constexpr uint32_t kSendsARank = 4;  ///< looked at, to see whom it sends to
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Picoseconds kernel_time() {
+  return sc_core::sc_time_stamp().value();
+}
+
+Picoseconds next_event() {
+  return sc_core::sc_pending_activity() ? kernel_time() + sc_core::sc_time_to_pending_activity().value()
+                                        : kNever;
+}
+
+/// Runs what happens before `end`.
+void advance_to(Picoseconds end) {
+  if (end > kernel_time())
+    advance(sc_core::sc_time::from_value(end - kernel_time()), sc_core::SC_EXIT_ON_STARVATION);
+}
+
+std::string bytes_of(const parts::WindowStatistics& statistics) {
+  return std::string(reinterpret_cast<const char*>(&statistics), sizeof statistics);
+}
+
+}  // namespace
+
+uint32_t parts_asked_for(const std::string& option, uint32_t npus) {
+  if (option == "auto") return std::max(1u, std::min({std::thread::hardware_concurrency(), 8u, npus}));
+  uint32_t parts = 0;
+  const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), parts);
+  if (error != std::errc() || end != option.data() + option.size() || parts == 0 || parts > kMostParts)
+    throw UserError(ExitCode::usage,
+                    fmt::format("--parts {}: give a number from 1 to {}, or auto", option, kMostParts));
+  return parts;
+}
+
+parts::RankLoads rank_loads(const graph::CheckedJob& job) {
+  parts::RankLoads loads;
+  const trace::JobTrace& traces = job.traces();
+  loads.work.resize(job.config().npus());
+  for (uint32_t r = 0; r < traces.npus(); ++r) {
+    const trace::TraceIndex& index = traces.index(r);
+    const uint32_t npu = job.ranks().npu(r);
+    loads.work[npu] = index.size();
+    trace::NodeCache cache = index.open_cache(1 << 16);
+    trace::Node node;
+    uint32_t sends = 0;
+    for (trace::NodeIndex i = 0; i < index.size() && sends < kSendsARank; ++i) {
+      if (index.type(i) != trace::NodeType::comm_send) continue;
+      index.decode(cache, i, node);
+      loads.sends.emplace_back(npu, job.ranks().npu(node.peer));
+      ++sends;
+    }
+  }
+  return loads;
+}
+
+PartsRun::PartsRun(const Config& config, const std::string& option, const parts::RankLoads& loads,
+                   const std::string& alone) {
+  const uint32_t parts = parts_asked_for(option, config.npus());
+  if (parts > config.npus()) parts::choose_cut(config, parts, loads);  // says so
+  const std::string why = parts_refusal(config);
+  if (option == "auto" && parts > 1 && !why.empty()) {
+    report_.why_one = why;
+    return;
+  }
+  if (!why.empty() && parts > 1)
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: --parts {}: {}", config.file.empty() ? "configuration" : config.file, parts, why));
+  if (parts == 1) return;
+  if (!alone.empty()) {
+    report_.why_one = alone;
+    return;
+  }
+  parts::Cut cut = parts::choose_cut(config, parts, loads);
+  report_.parts = cut.parts;
+  report_.cut = cut.text();
+  report_.crossing_sends = cut.crossing_sends;
+  report_.imbalance = cut.imbalance;
+  parts_ = std::make_unique<parts::ProcessParts>(std::move(cut));
+}
+
+void PartsRun::split(const std::function<void()>& other) {
+  if (parts_ == nullptr) return;
+  if (const std::string why = parts_->split(); !why.empty()) {
+    report_ = {};
+    report_.why_one = why;
+    parts_.release();  // its processes are another's
+    return;
+  }
+  if (parts_->first()) return;
+  try {
+    other();
+  } catch (const UserError& e) {
+    parts_->fail(e.code(), e.what());
+  } catch (const std::bad_alloc&) {
+    parts_->fail(ExitCode::internal, "there is not enough memory");
+  } catch (const std::exception& e) {
+    parts_->fail(ExitCode::internal, e.what());
+  }
+  parts_->leave();
+}
+
+bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
+                        const std::function<Work()>& work) {
+  if (parts_ == nullptr) return cli::simulate(machine, finished, work);
+  Progress progress(
+      [](std::string_view text) {
+        std::fwrite(text.data(), 1, text.size(), stderr);
+        std::fflush(stderr);
+      },
+      isatty(STDERR_FILENO) == 1, "nodes");
+  const double begin_s = now_seconds();
+  double told_s = begin_s;
+  const Picoseconds lookahead = machine.part_links()->lookahead();
+  parts::State own;
+  parts::Meeting all;
+  bool asked = false;    // nothing moves anywhere, and every part has been asked whether something could
+  bool changed = true;   // something has happened here since the job was asked whether it is finished
+  double counted_s = 0;  // when its nodes were counted last
+  advance(sc_core::SC_ZERO_TIME, sc_core::SC_EXIT_ON_STARVATION);
+  for (;;) {
+    own.next = next_event();
+    own.clock = kernel_time();
+    // To ask a job takes a look at all its ranks, and there are many windows.
+    changed = changed || own.next != kNever;
+    own.finished = own.next == kNever && (changed ? finished() : own.finished);
+    if (own.next == kNever) changed = false;
+    own.stop = parts_->first() && stop_requested();
+    if (const double now_s = now_seconds(); now_s - counted_s > 0.1) {
+      counted_s = now_s;
+      own.done = work().done;
+    }
+    all = parts_->meet(own);
+    if (all.stop || (all.next == kNever && all.finished)) break;
+    if (all.stuck) break;
+    parts_->take_inbox([&](const PartTransfer& transfer) {
+      machine.part_links()->receive(transfer);
+      changed = true;
+    });
+    if (all.next == kNever) {
+      if (asked) break;
+      asked = true;
+      own.stuck = machine.rescue();
+      continue;
+    }
+    asked = false;
+    advance_to(later(all.next, lookahead));
+    if (!parts_->first()) continue;
+    const double now_s = now_seconds();
+    if (now_s - told_s < 0.1) continue;
+    told_s = now_s;
+    progress.update(now_s - begin_s, kernel_time(), [&] {
+      Work whole = work();
+      whole.done = all.done;
+      return whole;
+    });
+  }
+  progress.end();
+  if (parts_->first()) accept_stop();
+  // All clocks are that of one process. What comes next begins there.
+  if (all.next == kNever && all.clock > kernel_time())
+    advance(sc_core::sc_time::from_value(all.clock - kernel_time()), sc_core::SC_RUN_TO_TIME);
+  if (!all.stop && !all.finished)
+    start_again(fmt::format("at {} nothing moved any more; one process says why, or goes on",
+                            readable_time(all.clock)));
+  if (!all.stop) check_rings(machine);
+  take_statistics(machine);
+  return all.finished;
+}
+
+/// Circles of slots through several parts are found by none of them.
+void PartsRun::check_rings(const Machine& machine) {
+  const collectives::LineBegins& own = machine.line_begins();
+  const std::vector<collectives::LineBegin> lines = own.lines();
+  const auto text = [](const auto& list) {
+    return std::string(reinterpret_cast<const char*>(list.data()), list.size() * sizeof list[0]);
+  };
+  const auto list = [](const std::string& bytes, auto& of) {
+    of.resize(bytes.size() / sizeof of[0]);
+    if (!bytes.empty()) std::memcpy(static_cast<void*>(of.data()), bytes.data(), bytes.size());
+  };
+  const std::vector<std::string> all_lines = parts_->gather(text(lines));
+  const std::vector<std::string> all_waits = parts_->gather(text(own.waits()));
+  Picoseconds ring = kNever;
+  if (parts_->first()) {
+    std::vector<collectives::PartBegins> parts(all_lines.size());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      list(all_lines[i], parts[i].lines);
+      list(all_waits[i], parts[i].waits);
+    }
+    ring = collectives::ring_of_parts(parts, parts_->cut().part_of);
+    if (ring != kNever)
+      start_again(fmt::format(
+          "at {} ranks of several parts may have waited for each other's slots in a circle, which "
+          "only one process can tell",
+          readable_time(ring)));
+  }
+  // The others wait here until the first part knows.
+  parts_->largest(0);
+}
+
+/// The others are ended where they wait.
+void PartsRun::start_again(const std::string& why) {
+  if (!parts_->first()) {
+    parts_->largest(0);  // never comes back
+    return;
+  }
+  note("weft: --parts: " + why + ": the run starts again in one process");
+  const int code = parts_->start_again(why, [] { return stop_request.load(); });
+  leave(static_cast<ExitCode>(code));
+}
+
+void PartsRun::take_statistics(Machine& machine) {
+  const std::vector<std::string> all = parts_->gather(bytes_of(parts_->statistics()));
+  if (all.empty()) return;
+  report_.cpu_seconds.clear();
+  report_.transfers = 0;
+  double waiting = 0;
+  double time = 0;
+  for (const std::string& bytes : all) {
+    parts::WindowStatistics one;
+    std::memcpy(&one, bytes.data(), sizeof one);
+    report_.cpu_seconds.push_back(one.cpu_seconds);
+    report_.transfers += one.transfers;
+    waiting += one.waiting_seconds;
+    time += one.seconds;
+  }
+  report_.waiting_share = time == 0 ? 0 : waiting / time;
+  report_.windows = parts_->statistics().windows;
+  report_.critical_seconds = parts_->statistics().critical_seconds;
+  report_.lookahead_ps = machine.part_links()->lookahead();
+  report_.cut_links = machine.part_links()->count();
+}
+
+RunResult PartsRun::result(const TraceJob& job, bool finished) {
+  if (parts_ == nullptr) return job.result();
+  const Picoseconds end = parts_->largest(job.time());
+  JobPart of_job = job.part(end);
+  MachinePart of_machine = part_of(job.machine());
+  const std::vector<std::string> jobs = parts_->gather(parts::encode(of_job));
+  const std::vector<std::string> machines = parts_->gather(parts::encode(of_machine));
+  if (!parts_->first()) return {};
+  for (size_t i = 1; i < jobs.size(); ++i) {
+    merge(of_job, parts::decode_job(jobs[i]));
+    merge(of_machine, parts::decode_machine(machines[i]));
+  }
+  const std::vector<std::string> unmatched = of_job.unmatched_rules;
+  RunResult result = job.own_result_of(std::move(of_job), end, finished);
+  add_machine_parts(result, job.machine(), std::move(of_machine));
+  result.warnings.insert(result.warnings.end(), unmatched.begin(), unmatched.end());
+  for (std::string& line : job.machine().slot_warnings(result.out_of_order_starts))
+    result.warnings.push_back(std::move(line));
+  return result;
+}
+
+std::string PartsRun::stall_report(const Job& job) {
+  if (parts_ == nullptr) return job.stall_report();
+  const std::vector<std::string> all = parts_->gather(job.stall_report());
+  std::string report;
+  for (size_t i = 0; i < all.size(); ++i)
+    report += fmt::format("{}part {}: {}", i == 0 ? "" : "\n", i, all[i]);
+  return report;
+}
+
+PartsRun::Collective PartsRun::collective(const CollectiveJob& job) {
+  Collective whole{job.last(), {}};
+  whole.machine.totals = job.machine().totals();
+  whole.machine.unbalanced = job.machine().unbalanced_modules();
+  if (parts_ == nullptr) return whole;
+  JobPart of_job;
+  of_job.collectives = {{job.last()}, {0}};
+  const std::vector<std::string> jobs = parts_->gather(parts::encode(of_job));
+  const std::vector<std::string> machines = parts_->gather(parts::encode(whole.machine));
+  for (size_t i = 1; i < jobs.size(); ++i) {
+    merge(of_job, parts::decode_job(jobs[i]));
+    merge(whole.machine, parts::decode_machine(machines[i]));
+  }
+  whole.row = of_job.collectives.rows.front();
+  return whole;
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the Weft authors
+"""A run in parts writes the same files as a run in one process.
+
+    tests/parts/parts_test.py WEFT [--seed N] [--cases N] [--keep DIR]
+
+Draws machines and jobs, runs each with --no-fold in one process and with --parts 1, 2, 3 and 5, and compares all
+result files. Of summary.json the keys `events`, `parts`, `wall_s` and `peak_rss_MiB` may differ. Draws collectives, too.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+FILES = ["ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "iterations.csv", "links.csv", "footprint.csv"]
+MAY_DIFFER = ["events", "parts", "wall_s", "peak_rss_MiB"]
+PARTS = [1, 2, 3, 5]
+
+
+def dimension(draw, size, fidelity):
+    kind = draw.choice(["Ring", "Mesh", "FullyConnected", "Switch", "Clos"])
+    if kind == "Clos" and (fidelity != "message" or size % 2 or size < 4):
+        kind = "Switch"
+    notation = f"{kind}({size})" if kind != "Clos" else f"Clos(hosts=2,leaves={size // 2},spines=2)"
+    return notation
+
+
+def machine(draw, sizes):
+    """The keys of topology and collectives, as `--set` takes them, and the notation."""
+    fidelities = [draw.choice(["message", "message", "analytical"]) for _ in sizes]
+    notation = "_".join(dimension(draw, s, f) for s, f in zip(sizes, fidelities))
+    rows = [f"  - {{bandwidth: {draw.choice(['50 GB/s', '100 GB/s', '33 GB/s'])}, "
+            f"latency: {draw.choice(['500 ns', '120 ns', '77 ns', '1 us'])}, fidelity: {f}}}" for f in fidelities]
+    lines = ["weft: 1", "topology:", f"  notation: {notation}", "  dimensions:"] + ["  " + row for row in rows] + [
+        f"collectives: {{chunks: {draw.choice([1, 2, 4, 7])}, active_chunks_per_dimension: {draw.choice([1, 2, 4])},",
+        f"  scheduling: {draw.choice(['lifo', 'fifo'])}}}",
+        "npu: {peak: 100 TFLOP/s, memory_bandwidth: 1 TB/s}",
+    ]
+    if draw.random() < 0.3:
+        lines.append(f"nmu: {{endpoint_delay: {draw.choice([10, 33])} ns}}")
+    return notation, "\n".join(lines) + "\n"
+
+
+def results(folder):
+    files = {}
+    for name in FILES:
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            with open(path) as file:
+                files[name] = file.read()
+    with open(os.path.join(folder, "summary.json")) as file:
+        summary = json.load(file)
+    for key in MAY_DIFFER:
+        summary.pop(key, None)
+    summary.get("folding", {}).pop("not_folded", None)  # --no-fold gives its own reason
+    files["summary.json"] = json.dumps(summary, indent=1)
+    return files
+
+
+def run(command, case):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        sys.exit(f"case {case}: {' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
+    return done.stdout
+
+
+def compare(case, command, one, other):
+    for name, text in one.items():
+        if other.get(name) == text:
+            continue
+        mine, theirs = text.splitlines(), other.get(name, "").splitlines()
+        for number, (a, b) in enumerate(zip(mine + [""], theirs + [""]), 1):
+            if a != b:
+                sys.exit(f"case {case}: {name}, line {number}, differs:\n  one process: {a}\n  in parts:    {b}\n"
+                         f"  {' '.join(command)}")
+        sys.exit(f"case {case}: {name} differs in length: {' '.join(command)}")
+
+
+def job(weft, draw, folder, case):
+    tp, dp, pp = draw.choice([(2, 4, 2), (4, 2, 2), (2, 3, 2), (1, 4, 3), (2, 2, 4), (4, 4, 1), (1, 8, 1), (2, 6, 1)])
+    ranks = tp * dp * pp
+    splits = [[ranks]] + [[a, ranks // a] for a in range(2, ranks) if ranks % a == 0]
+    splits += [[a, b, ranks // a // b] for a in (2, 3) for b in (2, 3) if ranks % (a * b) == 0 and ranks // a // b > 1]
+    notation, text = machine(draw, draw.choice(splits))
+    config = os.path.join(folder, "machine.yaml")
+    prefix = os.path.join(folder, "llm")
+    with open(config, "w") as file:
+        file.write(text)
+    microbatches = draw.choice([1, 2, 3])
+    run([weft, "generate", "llm", "--tp", str(tp), "--dp", str(dp), "--pp", str(pp), "--layers", str(2 * pp),
+         "--hidden", "256", "--heads", "8", "--seq", "64", "--microbatches", str(microbatches),
+         "--batch", str(dp * microbatches), "--out", prefix], case)
+    base = [weft, "run", config, "--trace", os.path.join(prefix, "llm"), "--groups", os.path.join(prefix, "llm.groups.json"), "--no-fold"]
+    print(f"case {case}: {notation}, tp {tp}, dp {dp}, pp {pp}", flush=True)
+    out = os.path.join(folder, "one")
+    run(base + ["--out", out], case)
+    one = results(out)
+    for parts in PARTS:
+        if parts > ranks:
+            continue
+        out = os.path.join(folder, f"parts{parts}")
+        command = base + ["--out", out, "--parts", str(parts)]
+        run(command, case)
+        compare(case, command, one, results(out))
+
+
+def collective(weft, draw, folder, case):
+    sizes = draw.choice([[16], [4, 4], [2, 3, 4], [8, 3], [5, 5], [12]])
+    notation, text = machine(draw, sizes)
+    config = os.path.join(folder, "machine.yaml")
+    with open(config, "w") as file:
+        file.write(text)
+    op = draw.choice(["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"])
+    base = [weft, "collective", config, "--op", op, "--sizes", draw.choice(["64KiB,1MiB", "1000003 B", "4KiB:1MiB:x16"]),
+            "--no-fold", "--json"]
+    print(f"case {case}: {notation}, {op}", flush=True)
+
+    def rows(command):
+        answer = json.loads(run(command, case))
+        for row in answer["results"]:
+            row.pop("wall_s")
+            row.pop("events")
+        return json.dumps(answer, indent=1)
+
+    one = rows(base)
+    for parts in PARTS:
+        command = base + ["--parts", str(parts)]
+        compare(case, command, {"answer": one}, {"answer": rows(command)})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("weft")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--cases", type=int, default=30)
+    parser.add_argument("--keep", help="folder for the files of all cases")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        for number in range(arguments.cases):
+            draw = random.Random(arguments.seed * 100003 + number)
+            folder = os.path.join(arguments.keep or scratch, f"case{number}")
+            os.makedirs(folder, exist_ok=True)
+            case = f"{number} of seed {arguments.seed}"
+            (collective if number % 3 == 2 else job)(arguments.weft, draw, folder, case)
+    print(f"{arguments.cases} cases: all files are the same")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the Weft authors
+//
+// When parts can have waited for each other in a ring, and the way of results between them.
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "parts/codec.h"
+#include "workload/collectives/line_begins.h"
+
+namespace weft {
+namespace {
+
+using collectives::LineBegins;
+using collectives::PartBegins;
+using collectives::ring_of_parts;
+
+PartBegins part(const std::vector<collectives::LineBegin>& lines) {
+  return {lines, {}};
+}
+
+const std::vector<uint32_t> kTwoRanks = {0, 1};
+
+TEST(Rings, PartsThatBeginTogetherHaveNone) {
+  const PartBegins both = part({{1, 0, 100, 100}, {1, 1, 200, 200}, {2, 0, 200, 200}});
+  EXPECT_EQ(ring_of_parts({both, both}, kTwoRanks), kNever);
+}
+
+TEST(Rings, OnePartBehindIsNone) {
+  const PartBegins ahead = part({{1, 0, 100, 100}, {1, 1, 200, 200}});
+  const PartBegins behind = part({{1, 0, 150, 160}, {1, 1, 250, 260}});
+  EXPECT_EQ(ring_of_parts({ahead, behind}, kTwoRanks), kNever);
+}
+
+TEST(Rings, DifferentOrdersAreOne) {
+  const PartBegins a = part({{1, 0, 100, 100}, {2, 0, 300, 300}});
+  const PartBegins b = part({{2, 0, 200, 200}, {1, 0, 300, 300}});
+  EXPECT_EQ(ring_of_parts({a, b}, kTwoRanks), 200u);
+}
+
+TEST(Rings, OneThatEndsWhenTheOtherBeginsIsNone) {
+  const PartBegins a = part({{1, 0, 100, 100}, {2, 0, 300, 300}});
+  const PartBegins b = part({{1, 0, 200, 200}, {2, 0, 200, 200}});
+  EXPECT_EQ(ring_of_parts({a, b}, kTwoRanks), kNever);
+}
+
+TEST(Rings, ThroughThreeParts) {
+  const PartBegins a = part({{1, 0, 100, 100}, {3, 0, 500, 500}});
+  const PartBegins b = part({{2, 0, 100, 100}, {1, 0, 500, 500}});
+  const PartBegins c = part({{3, 0, 100, 100}, {2, 0, 500, 500}});
+  EXPECT_EQ(ring_of_parts({a, b, c}, {0, 1, 2}), 100u);
+  EXPECT_EQ(ring_of_parts({a, b, part({{3, 0, 500, 500}, {2, 0, 500, 500}})}, {0, 1, 2}), kNever);
+}
+
+TEST(Rings, ThroughAMessage) {
+  PartBegins a = part({{1, 0, 100, 100}});
+  const PartBegins b = part({{1, 0, 400, 400}});
+  EXPECT_EQ(ring_of_parts({a, b}, kTwoRanks), kNever);
+  PartBegins waits = b;
+  waits.waits.push_back({0, 200, 300});  // part 1 waits for a message of rank 0
+  EXPECT_EQ(ring_of_parts({a, waits}, kTwoRanks), 200u);
+}
+
+TEST(Rings, MembersThatAreMissingCountToTheEnd) {
+  LineBegins begins;
+  begins.begun(7, 3, 2, 100);
+  ASSERT_EQ(begins.lines().size(), 1u);
+  EXPECT_EQ(begins.lines()[0].last, kNever);
+  begins.begun(7, 3, 2, 180);
+  ASSERT_EQ(begins.lines().size(), 1u);
+  EXPECT_EQ(begins.lines()[0].first, 100u);
+  EXPECT_EQ(begins.lines()[0].last, 180u);
+}
+
+TEST(Codec, GivesBackWhatItGot) {
+  JobPart part;
+  part.ranks.push_back({3, {1, 2, 3, 4, 5}, 15, 4});
+  part.messages = 77;
+  CollectiveRow collective;
+  collective.stream = 9;
+  collective.name = "layer.3";
+  collective.phases.push_back({"reduce_scatter d0 ring", "reduce_scatter", "0", "ring", 5, 6});
+  part.collectives = {{collective}, {3}};
+  FootprintRow footprint;
+  footprint.over_node = "node 4";
+  footprint.largest.push_back({"weights", 1000});
+  part.footprint.push_back(footprint);
+  part.unmatched_rules = {"rule 1"};
+  const std::string bytes = parts::encode(part);
+  const JobPart back = parts::decode_job(bytes);
+  EXPECT_EQ(parts::encode(back), bytes);
+  EXPECT_EQ(back.collectives.rows[0].phases[0].network, Wide{6});
+  EXPECT_EQ(back.footprint[0].largest[0].name, "weights");
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(parts::decode_job(bytes.substr(0, size)), std::invalid_argument) << size;
+}
+
+}  // namespace
+}  // namespace weft
