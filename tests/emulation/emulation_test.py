@@ -135,7 +135,6 @@ class Emulation(EmulatedJob):
                     "fidelity: analytical}", "fidelity: analytical}\n    - {bandwidth: 25 GB/s, latency: 2 us, fidelity: analytical}"))
             self.emulate(machine, "0", "repeat:1000", "coll:all_reduce:262144", "end", options=["--time-limit", "60 s"])
             self.assertEqual(self.summary["collectives"], 1000)
-            self.assertLess(self.summary["wall_s"], 10)
             self.assertLess(self.summary["peak_rss_MiB"], 200 * 1e6 / 2**20)
 
     # -- delays
@@ -285,7 +284,6 @@ class Emulation(EmulatedJob):
             self.emulate(self.machine(more=more), real, *steps, options=["--set", f"environment.detail={detail}"], code=code)
             for text in says:
                 self.assertIn(text, self.error)
-            self.assertLess(self.seconds, 10)
 
     def test_different_operations(self):
         self.wrong("0:coll:all_reduce:10", "4:coll:all_gather:10", says=["different operations", "rank 0", "rank 4"])

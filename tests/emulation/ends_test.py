@@ -104,10 +104,8 @@ class Ends(EmulatedJob):
             return False
 
     def ends_by(self, running, action, code, text):
-        begin = time.monotonic()
         action()
-        _, error = running.communicate(timeout=20)
-        self.assertLess(time.monotonic() - begin, 2)
+        _, error = running.communicate(timeout=20)  # less than the job's time limit
         self.assertEqual(running.returncode, code, error)
         self.assertIn(text, error)
         self.nothing_is_left()
@@ -144,9 +142,10 @@ class Ends(EmulatedJob):
         self.assertIn("a connection of user 65534", error)
 
     def test_a_second_process_of_one_rank(self):
-        self.emulate(self.machine(), "0,4", command=["sh", "-c", f"{PATTERN} coll:barrier:0 & WEFT_RANK=0 {PATTERN} 0:hang; wait"],
-                     code=4)
-        self.assertIn("rank 0", self.error)
+        # Rank 4 stays away: once all ranks are there, the socket is gone and nobody else can connect.
+        two = f"if [ $WEFT_RANK = 4 ]; then exec sleep 30; fi; {PATTERN} 0:hang & {PATTERN} 0:hang; wait"
+        self.emulate(self.machine(), "0,4", command=["sh", "-c", two], code=4)
+        self.assertIn("a second process says that it is rank 0", self.error)
 
     def test_children_of_ranks_end_too(self):
         self.emulate(self.machine(), "0", command=["sh", "-c", f"sleep 1000 & {PATTERN} coll:barrier:0"])

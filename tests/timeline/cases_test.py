@@ -278,12 +278,14 @@ class Cases(unittest.TestCase):
         self.interrupt(signal.SIGTERM)
 
     def test_a_killed_run_leaves_what_was_written(self):
+        # A run of minutes, so that the signal comes in its midst on any host.
         command = [WEFT, "collective", "--topology", "Ring(16)_Ring(16)", "--bandwidth", "50 GB/s", "--size", "1GiB",
-                   "--chunks", "64", "--timeline", "--out", str(self.out)]
+                   "--fidelity", "packet", "--chunks", "64", "--timeline", "--out", str(self.out)]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         part = self.out / "timeline.pftrace.part"
         while process.poll() is None and not (part.exists() and part.stat().st_size > 1 << 20):
             time.sleep(0.01)
+        self.assertIsNone(process.poll(), "the run has ended by itself")
         process.kill()
         process.wait()
         # Whole packets, whose arrows may have one end.
