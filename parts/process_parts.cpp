@@ -19,10 +19,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <thread>
 #include <utility>
+
+#include "parts/byte_stream.h"
 
 namespace weft::parts {
 namespace {
@@ -64,29 +65,6 @@ void relax() {
 #endif
 }
 
-/// Reads exactly so much. False: the other end is closed.
-bool read_all(int file, char* to, size_t size) {
-  while (size != 0) {
-    const ssize_t got = read(file, to, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    size -= static_cast<size_t>(got);
-  }
-  return true;
-}
-
-bool write_all(int file, const char* from, size_t size) {
-  while (size != 0) {
-    const ssize_t done = write(file, from, size);
-    if (done < 0 && errno == EINTR) continue;
-    if (done <= 0) return false;
-    from += done;
-    size -= static_cast<size_t>(done);
-  }
-  return true;
-}
-
 }  // namespace
 
 /// In shared memory.
@@ -98,15 +76,13 @@ struct ProcessParts::Board {
   int32_t code = 0;
   char text[kTextBytes] = {};
   struct alignas(64) Slot {
-    State state;
-    uint64_t number = 0;
-    double cpu_seconds = 0;  ///< of the last window
+    Word word;
   };
   Slot slots[1];  ///< by parity and part; the memory is as long as needed
   Slot& slot(uint32_t parity, uint32_t part, uint32_t parts) { return slots[size_t{parity} * parts + part]; }
 };
 
-ProcessParts::ProcessParts(Cut cut) : cut_(std::move(cut)) {
+ProcessParts::ProcessParts(Cut cut) : Parts(std::move(cut)) {
   const uint64_t slots = sizeof(Board) + sizeof(Board::Slot) * 2 * cut_.parts;
   board_ = new (shared_memory(slots)) Board;
   for (uint32_t i = 0; i < 2 * cut_.parts; ++i) new (&board_->slots[i]) Board::Slot;
@@ -117,53 +93,16 @@ ProcessParts::ProcessParts(Cut cut) : cut_(std::move(cut)) {
 }
 
 ProcessParts::~ProcessParts() {
-  end_others();
-  if (reserve_ == 0) return;
-  close(to_reserve_);
-  waitpid(reserve_, nullptr, 0);
+  end_others({});
 }
 
-void ProcessParts::end_others() {
+void ProcessParts::end_others(const std::string&) {
   for (pid_t& other : others_) {
     if (other == 0) continue;
     kill(other, SIGKILL);
     waitpid(other, nullptr, 0);
     other = 0;
   }
-}
-
-/// Of the process in reserve: why it is to do all. Ends the process when nobody wants it.
-std::string ProcessParts::wait_in_reserve(int from) {
-  uint64_t size = 0;
-  char length[sizeof size];
-  if (!read_all(from, length, sizeof length)) _exit(0);
-  std::memcpy(&size, length, sizeof size);
-  std::string why(size, ' ');
-  if (!read_all(from, why.data(), why.size())) _exit(0);
-  close(from);
-  return why;
-}
-
-int ProcessParts::start_again(const std::string& why, const std::function<int()>& stop) {
-  end_others();
-  std::fflush(stdout);
-  std::fflush(stderr);
-  const uint64_t size = why.size();
-  char length[sizeof size];
-  std::memcpy(length, &size, sizeof size);
-  if (!write_all(to_reserve_, length, sizeof length) || !write_all(to_reserve_, why.data(), why.size()))
-    throw UserError(ExitCode::internal, "--parts: the process in reserve is gone; run without --parts");
-  int status = 0;
-  bool told = false;
-  for (pid_t over = 0; over == 0; over = waitpid(reserve_, &status, WNOHANG)) {
-    usleep(2'000);
-    const int signal = stop();
-    if (signal != 0 && !told) kill(reserve_, signal);
-    told = told || signal != 0;
-  }
-  reserve_ = 0;
-  close(to_reserve_);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 ProcessParts::Ring& ProcessParts::ring_at(uint32_t from, uint32_t to, uint32_t parity) const {
@@ -180,21 +119,7 @@ std::string ProcessParts::split() {
   std::fflush(stdout);
   std::fflush(stderr);
   const pid_t parent = getpid();
-  int reserve_ends[2] = {-1, -1};
-  reserve_ = pipe(reserve_ends) == 0 ? fork() : -1;
-  if (reserve_ < 0)
-    throw UserError(
-        ExitCode::internal,
-        fmt::format("--parts: no process in reserve ({}); run without --parts", std::strerror(errno)));
-  if (reserve_ == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-    close(reserve_ends[1]);
-    setpgid(0, 0);  // part 0 passes signals on: none comes twice
-    return wait_in_reserve(reserve_ends[0]);
-  }
-  close(reserve_ends[0]);
-  to_reserve_ = reserve_ends[1];
+  if (std::string why = reserve_.make(); !why.empty()) return why;
   for (uint32_t part = 1; part < cut_.parts; ++part) {
     int ends[2] = {-1, -1};
     const pid_t other = pipe(ends) == 0 ? fork() : -1;
@@ -212,8 +137,7 @@ std::string ProcessParts::split() {
     // Part 0 hears of signals and tells the others at the next meeting.
     std::signal(SIGINT, SIG_IGN);
     std::signal(SIGTERM, SIG_DFL);
-    close(to_reserve_);
-    reserve_ = 0;
+    reserve_.disown();
     for (const int file : pipes_) close(file);
     close(ends[0]);
     pipes_ = {ends[1]};
@@ -237,57 +161,22 @@ void ProcessParts::post(uint32_t part, const PartTransfer& transfer) {
   ++statistics_.transfers;
 }
 
-double ProcessParts::cpu_seconds() const {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
-Meeting ProcessParts::meet(const State& own) {
-  if (statistics_.windows++ == 0) {
-    began_ = seconds();
-    cpu_began_ = cpu_last_ = cpu_seconds();
-  }
-  const double cpu = cpu_seconds();
-  Board::Slot& mine = board_->slot(write_, self_, cut_.parts);
-  mine.state = own;
-  mine.cpu_seconds = cpu - cpu_last_;
+void ProcessParts::exchange(Word own) {
   for (uint32_t to = 0; to < cut_.parts; ++to)
-    if (to != self_) mine.state.next = std::min(mine.state.next, ring_at(self_, to, write_).earliest);
+    if (to != self_) own.state.next = std::min(own.state.next, ring_at(self_, to, write_).earliest);
+  board_->slot(write_, self_, cut_.parts).word = own;
   wait_for_all();
-  Meeting meeting;
-  double slowest = 0;
-  for (uint32_t part = 0; part < cut_.parts; ++part) {
-    const Board::Slot& slot = board_->slot(write_, part, cut_.parts);
-    meeting.next = std::min(meeting.next, slot.state.next);
-    meeting.clock = std::max(meeting.clock, slot.state.clock);
-    meeting.finished = meeting.finished && slot.state.finished;
-    meeting.stop = meeting.stop || slot.state.stop;
-    meeting.stuck = meeting.stuck || slot.state.stuck;
-    meeting.done += slot.state.done;
-    slowest = std::max(slowest, slot.cpu_seconds);
-  }
-  statistics_.critical_seconds += slowest;
+  for (uint32_t part = 0; part < cut_.parts; ++part)
+    words_[part] = board_->slot(write_, part, cut_.parts).word;
   std::swap(write_, read_);
-  for (uint32_t to = 0; to < cut_.parts; ++to) {
-    if (to == self_) continue;
-    Ring& ring = ring_at(self_, to, write_);
-    ring = Ring{};
-  }
-  cpu_last_ = cpu_seconds();
-  statistics_.seconds = seconds() - began_;
-  statistics_.cpu_seconds = cpu_last_ - cpu_began_;
-  return meeting;
+  for (uint32_t to = 0; to < cut_.parts; ++to)
+    if (to != self_) ring_at(self_, to, write_) = Ring{};
 }
 
-uint64_t ProcessParts::largest(uint64_t own) {
-  board_->slot(write_, self_, cut_.parts).number = own;
-  const uint32_t parity = write_;
-  meet({});
-  uint64_t number = own;
-  for (uint32_t part = 0; part < cut_.parts; ++part)
-    number = std::max(number, board_->slot(parity, part, cut_.parts).number);
-  return number;
+Parts::Batch ProcessParts::inbox(uint32_t from) const {
+  if (from == self_) return {};
+  const Ring& ring = ring_at(from, self_, read_);
+  return {transfers(ring), ring.count};
 }
 
 void ProcessParts::wait_for_all() {
@@ -327,9 +216,9 @@ void ProcessParts::check_others() {
                                                 : fmt::format("ended with code {}", WEXITSTATUS(status));
     throw UserError(
         ExitCode::internal,
-        fmt::format("part {} of {} {} in window {}, and the run cannot go on without it; its ranks "
-                    "are those with {} * {} / {} = {}. Start it again, with fewer parts if memory ran out",
-                    i + 1, cut_.parts, how, statistics_.windows, cut_.text(), cut_.parts, cut_.size, i + 1));
+        fmt::format("part {} of {} {} in window {}, and the run cannot go on without it; {}. Start it "
+                    "again, with fewer parts if memory ran out",
+                    i + 1, cut_.parts, how, statistics_.windows, ranks_of(i + 1)));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "configs/config.h"
 #include "sc_main/critical_path.h"
+#include "sc_main/parts/parts_options.h"
 #include "sc_main/record_options.h"
 #include "sc_main/size_list.h"
 #include "sc_main/timeline/run_timeline.h"
@@ -32,7 +33,7 @@ struct CollectiveOptions {
   std::string data, reduce;
   bool phases = false;
   std::string out;
-  std::string parts;
+  PartsOptions parts;
   RecordOptions record;
   CriticalPathOptions path;
   TimelineOptions timeline;

@@ -295,15 +295,17 @@ void warn_of(CollectiveJob& job) {
 }
 
 /// What runs the sizes in parts; null: nobody has asked for that.
-std::unique_ptr<PartsRun> make_parts(const Config& config, const CollectiveOptions& options, bool folded) {
-  if (options.parts.empty()) return nullptr;
+std::unique_ptr<PartsRun> make_parts(const Config& config, const CollectiveOptions& options, bool folded,
+                                     const std::vector<uint64_t>& sizes, uint32_t root) {
+  if (!options.parts.asked()) return nullptr;
   if (!options.record.block.empty() || options.path.on || options.timeline.on)
-    throw UserError(
-        ExitCode::usage,
-        "--parts: --record, --critical-path and --timeline are of one process; leave one of them out");
+    throw UserError(ExitCode::usage,
+                    "--parts, --part-of: --record, --critical-path and --timeline are of one process; leave "
+                    "one of them out");
   return std::make_unique<PartsRun>(
       config, options.parts, parts::RankLoads{},
-      folded ? "the collective is folded: one rank is simulated for all (--no-fold simulates each)" : "");
+      folded ? "the collective is folded: one rank is simulated for all (--no-fold simulates each)" : "",
+      fmt::format("{} from rank {}, bytes {}", options.op, root, fmt::join(sizes, ", ")));
 }
 
 /// In the process of another part than the first.
@@ -403,10 +405,10 @@ ExitCode collective(const CollectiveOptions& options) {
                                        machine_name(*config), grouped(config->npus()), size_meaning(op));
   const auto plans = std::make_shared<collectives::PlanBuilder>(*config);
   const bool folded = check_collectives(options, *plans, op, sizes, root);
+  const std::unique_ptr<PartsRun> parts = make_parts(*config, options, folded, sizes, root);
+  if (parts) parts->split([&] { run_other_part(*parts, *config, plans, sizes, op, root); });
   std::optional<OutputFolder> folder;
   if (!options.out.empty()) folder.emplace(options.out, kResultFiles);
-  const std::unique_ptr<PartsRun> parts = make_parts(*config, options, folded);
-  if (parts) parts->split([&] { run_other_part(*parts, *config, plans, sizes, op, root); });
   set_up_kernel();
   vcd::ProbeHub probes;
   std::optional<RunTimeline> timeline;
@@ -553,7 +555,7 @@ void add_collective_command(CLI::App& app, Action& action) {
       "definition");
   add("--reduce", o.reduce, "OP", "With --data: sum (default), max or min");
   command->add_flag("--phases", o.phases, "Queue and network time of every phase");
-  add("--parts", o.parts, "N", kPartsHelp);
+  add_parts_options(add, o.parts);
   add("--out", o.out, "DIR", "Write collectives.csv and phases.csv there");
   add_timeline_options(*command, add, o.timeline);
   add_critical_path_options(*command, add, o.path);

@@ -47,7 +47,7 @@ struct RunOptions {
   bool json = false;
   bool per_layer = false;
   bool waves_flits = false;
-  std::string parts;  ///< of `--parts`; empty: one process, without a word
+  PartsOptions parts;
   bool check = false;
   RecordOptions record;
   CriticalPathOptions path;
@@ -99,11 +99,13 @@ std::string alone(const graph::CheckedJob& job) {
 /// What runs a job in parts; null: nobody has asked for that.
 std::unique_ptr<PartsRun> make_parts(const Config& config, const RunOptions& options,
                                      const Workload& workload) {
-  if (options.parts.empty()) return nullptr;
+  if (!options.parts.asked()) return nullptr;
   if (!options.record.block.empty() || options.path.on)
-    throw UserError(ExitCode::usage,
-                    "--parts: --record and --critical-path are of one process; leave one of them out");
-  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job), alone(*workload.job));
+    throw UserError(
+        ExitCode::usage,
+        "--parts, --part-of: --record and --critical-path are of one process; leave one of them out");
+  return std::make_unique<PartsRun>(config, options.parts, rank_loads(*workload.job), alone(*workload.job),
+                                    options.workload.no_fold ? "no ranks are folded" : "ranks are folded");
 }
 
 /// In the process of another part than the first.
@@ -189,7 +191,7 @@ ExitCode run(const RunOptions& options) {
   // Before the results of an earlier run are removed.
   const std::unique_ptr<insight::CausalLog> causes = make_causal_log(options.path);
   const MemoryRoom room(options.workload.force);
-  if (!options.parts.empty() && (!config.jobs.empty() || config.loggp))
+  if (options.parts.asked() && (!config.jobs.empty() || config.loggp))
     throw UserError(ExitCode::usage,
                     fmt::format("{}: --parts: {}; leave the option out", config.file,
                                 config.loggp ? "`loggp` runs a GOAL program in one process"
@@ -203,17 +205,17 @@ ExitCode run(const RunOptions& options) {
                     checks);
   Workload workload = open_workload(config, options.workload, room);
   const trace::JobTrace& traces = *workload.traces;
+  const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload);
+  const bool in_parts = parts != nullptr && alone(*workload.job).empty();
+  if (!parts || parts->first())
+    for (const std::string& warning : traces.warnings()) warn(warning);
+  if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
   const OutputFolder folder(
       config.output.dir,
       {"summary.json", "ranks.csv", "collectives.csv", "phases.csv", "layers.csv", "iterations.csv",
        "footprint.csv", "links.csv", "flows.csv", "waves.vcd", "waves.gtkw", "critical_path.json",
        "critical_path.csv", kTimelineFile, kTextLayersFile, "effective.yaml", "checks.csv", "junit.xml"});
   folder.write("effective.yaml", effective_yaml(config));
-  for (const std::string& warning : traces.warnings()) warn(warning);
-
-  const std::unique_ptr<PartsRun> parts = make_parts(config, options, workload);
-  const bool in_parts = parts != nullptr && alone(*workload.job).empty();
-  if (parts) parts->split([&] { run_other_part(*parts, config, workload); });
   set_up_kernel();
   std::vector<std::string> warnings;
   vcd::ProbeHub probes;
@@ -333,7 +335,7 @@ void add_run_command(CLI::App& app, Action& action) {
       "Size that waves.vcd never exceeds (output.waves_budget; default: 2 GiB)");
   command->add_flag("--waves-flits", options->waves_flits,
                     "At packet fidelity: flits and credits in waves.vcd flit by flit, not burst by burst");
-  add("--parts", options->parts, "N", kPartsHelp);
+  add_parts_options(add, options->parts);
   add_timeline_options(*command, add, options->timeline);
   add_critical_path_options(*command, add, options->path);
   add_record_options(add, options->record);

@@ -60,7 +60,7 @@ ROOMS = {
                     ("MmToLink", "cosim/tlm/mm_to_link.h", [])],
     }),
     "parts": ("one machine in several processes", ["sc_models", "configs"], {
-        "windows": [("ProcessParts", "parts/process_parts.h", []), ("Cut", "parts/cut.h", [])],
+        "windows": [("Parts", "parts/parts.h", []), ("ProcessParts", "parts/process_parts.h", []), ("RemoteParts", "parts/remote_parts.h", []), ("Cut", "parts/cut.h", [])],
     }),
     "network_interface": ("the network of another simulator", ["sc_models", "configs"], {
         "door": [("Network", "network_interface/network.h", []), ("Caller", "network_interface/network.h", []),

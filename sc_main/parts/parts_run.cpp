@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,19 +14,23 @@
 #include <thread>
 #include <utility>
 
+#include "configs/effective.h"
+#include "configs/hash64.h"
 #include "configs/stop.h"
 #include "parts/codec.h"
 #include "parts/cut.h"
+#include "parts/process_parts.h"
+#include "parts/remote_parts.h"
 #include "sc_main/console.h"
 #include "sc_main/decimal.h"
 #include "sc_main/interruption.h"
 #include "sc_main/simulation.h"
+#include "sc_main/sweep/identity.h"
 #include "sc_models/parts_refusal.h"
 
 namespace weft::cli {
 namespace {
 
-constexpr uint32_t kMostParts = 1024;
 constexpr uint32_t kSendsARank = 4;  ///< looked at, to see whom it sends to
 
 double now_seconds() {
@@ -49,21 +52,29 @@ void advance_to(Picoseconds end) {
     advance(sc_core::sc_time::from_value(end - kernel_time()), sc_core::SC_EXIT_ON_STARVATION);
 }
 
+/// What all parts must have alike. Where the files are, and where results go, may differ from host to host.
+std::string common_configuration(const Config& config, const std::string& command) {
+  Config common = config;
+  common.file.clear();
+  common.output = {};
+  common.workload.trace.clear();
+  common.workload.groups.clear();
+  common.workload.text.file.clear();
+  return effective_yaml(common) + command + "\n";
+}
+
+uint64_t hash_of(const parts::RankLoads& loads) {
+  uint64_t hash = loads.work.size();
+  for (const uint64_t nodes : loads.work) hash = hash64(hash ^ nodes);
+  for (const auto& [from, to] : loads.sends) hash = hash64(hash ^ (uint64_t{from} << 32 | to));
+  return hash;
+}
+
 std::string bytes_of(const parts::WindowStatistics& statistics) {
   return std::string(reinterpret_cast<const char*>(&statistics), sizeof statistics);
 }
 
 }  // namespace
-
-uint32_t parts_asked_for(const std::string& option, uint32_t npus) {
-  if (option == "auto") return std::max(1u, std::min({std::thread::hardware_concurrency(), 8u, npus}));
-  uint32_t parts = 0;
-  const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), parts);
-  if (error != std::errc() || end != option.data() + option.size() || parts == 0 || parts > kMostParts)
-    throw UserError(ExitCode::usage,
-                    fmt::format("--parts {}: give a number from 1 to {}, or auto", option, kMostParts));
-  return parts;
-}
 
 parts::RankLoads rank_loads(const graph::CheckedJob& job) {
   parts::RankLoads loads;
@@ -86,33 +97,45 @@ parts::RankLoads rank_loads(const graph::CheckedJob& job) {
   return loads;
 }
 
-PartsRun::PartsRun(const Config& config, const std::string& option, const parts::RankLoads& loads,
-                   const std::string& alone) {
-  const uint32_t parts = parts_asked_for(option, config.npus());
-  if (parts > config.npus()) parts::choose_cut(config, parts, loads);  // says so
+PartsRun::PartsRun(const Config& config, const PartsOptions& options, const parts::RankLoads& loads,
+                   const std::string& alone, const std::string& command) {
+  const PartsAsked asked = parts_asked_for(options, config.npus());
+  if (asked.parts > config.npus()) parts::choose_cut(config, asked.parts, loads);  // says so
   const std::string why = parts_refusal(config);
-  if (option == "auto" && parts > 1 && !why.empty()) {
+  if (asked.automatic && asked.parts > 1 && !why.empty()) {
     report_.why_one = why;
     return;
   }
-  if (!why.empty() && parts > 1)
+  if (!why.empty() && asked.parts > 1)
     throw UserError(
         ExitCode::usage,
-        fmt::format("{}: --parts {}: {}", config.file.empty() ? "configuration" : config.file, parts, why));
-  if (parts == 1) return;
+        fmt::format("{}: {}: {}", config.file.empty() ? "configuration" : config.file, asked.text, why));
+  if (asked.parts == 1) return;
   if (!alone.empty()) {
     report_.why_one = alone;
+    idle_ = asked.self && *asked.self != 0;
     return;
   }
-  parts::Cut cut = parts::choose_cut(config, parts, loads);
+  parts::Cut cut = parts::choose_cut(config, asked.parts, loads);
   report_.parts = cut.parts;
   report_.cut = cut.text();
   report_.crossing_sends = cut.crossing_sends;
   report_.imbalance = cut.imbalance;
-  parts_ = std::make_unique<parts::ProcessParts>(std::move(cut));
+  if (!asked.self) {
+    parts_ = std::make_unique<parts::ProcessParts>(std::move(cut));
+    return;
+  }
+  parts_ = std::make_unique<parts::RemoteParts>(
+      std::move(cut), *asked.self, asked.at,
+      parts::Common{sweep::program_identity(), common_configuration(config, command), hash_of(loads)},
+      asked.wait_seconds);
 }
 
 void PartsRun::split(const std::function<void()>& other) {
+  if (idle_) {
+    note("weft: part 0 runs everything: " + report_.why_one);
+    leave(ExitCode::done);
+  }
   if (parts_ == nullptr) return;
   if (const std::string why = parts_->split(); !why.empty()) {
     report_ = {};
@@ -125,6 +148,8 @@ void PartsRun::split(const std::function<void()>& other) {
     other();
   } catch (const UserError& e) {
     parts_->fail(e.code(), e.what());
+  } catch (const Interrupted&) {
+    parts_->fail(interruption_code(), interruption_text());
   } catch (const std::bad_alloc&) {
     parts_->fail(ExitCode::internal, "there is not enough memory");
   } catch (const std::exception& e) {
@@ -158,7 +183,7 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
     changed = changed || own.next != kNever;
     own.finished = own.next == kNever && (changed ? finished() : own.finished);
     if (own.next == kNever) changed = false;
-    own.stop = parts_->first() && stop_requested();
+    own.stop = stop_requested();
     if (const double now_s = now_seconds(); now_s - counted_s > 0.1) {
       counted_s = now_s;
       own.done = work().done;
@@ -189,7 +214,11 @@ bool PartsRun::simulate(Machine& machine, const std::function<bool()>& finished,
     });
   }
   progress.end();
-  if (parts_->first()) accept_stop();
+  if (all.stop && parts_->first() && !stop_requested()) {
+    note("weft: a signal has come to another part");
+    stop_request = SIGINT;
+  }
+  accept_stop();
   // All clocks are that of one process. What comes next begins there.
   if (all.next == kNever && all.clock > kernel_time())
     advance(sc_core::sc_time::from_value(all.clock - kernel_time()), sc_core::SC_RUN_TO_TIME);
@@ -238,7 +267,7 @@ void PartsRun::start_again(const std::string& why) {
     parts_->largest(0);  // never comes back
     return;
   }
-  note("weft: --parts: " + why + ": the run starts again in one process");
+  note("weft: parts: " + why + ": the run starts again in one process");
   const int code = parts_->start_again(why, [] { return stop_request.load(); });
   leave(static_cast<ExitCode>(code));
 }

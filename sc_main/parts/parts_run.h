@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Runs a machine in parts, each in a process of its own: `--parts`. docs/parts.md describes how and why
-// results do not change.
+// Runs a machine in parts, each in a process of its own: `--parts`, `--part-of`. docs/parts.md describes how
+// and why results do not change.
 
 #ifndef WEFT_SC_MAIN_PARTS_PARTS_RUN_H
 #define WEFT_SC_MAIN_PARTS_PARTS_RUN_H
@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "parts/process_parts.h"
+#include "parts/parts.h"
+#include "sc_main/parts/parts_options.h"
 #include "sc_main/parts/parts_report.h"
 #include "sc_main/progress.h"
 #include "sc_models/collective_job.h"
@@ -20,30 +21,24 @@
 
 namespace weft::cli {
 
-/// How many parts `--parts` asks for: a number, or `auto`, as many as there are processors, at most 8 and at
-/// most `npus`. Throws UserError.
-uint32_t parts_asked_for(const std::string& option, uint32_t npus);
-
-constexpr const char* kPartsHelp =
-    "Simulate in N processes, each with a part of the ranks, or auto: results do not change (docs/parts.md)";
-
 /// What the ranks of these traces do, for choose_cut().
 parts::RankLoads rank_loads(const graph::CheckedJob& job);
 
 class PartsRun {
  public:
-  /// Chooses the cut. `option`: of `--parts`. `alone`: why one process is to run all; empty: nothing speaks
-  /// for that. Throws UserError: what parts_refusal() says, and choose_cut().
-  PartsRun(const Config& config, const std::string& option, const parts::RankLoads& loads,
-           const std::string& alone);
+  /// Chooses the cut. `alone`: why one process is to run all; empty: nothing speaks for that. `command`: what
+  /// the command line says beside the configuration; parts that join must have the same. Throws UserError:
+  /// what parts_refusal() says, and choose_cut().
+  PartsRun(const Config& config, const PartsOptions& options, const parts::RankLoads& loads,
+           const std::string& alone, const std::string& command);
 
-  /// Before any module exists. In the processes of other parts it calls `other`, and ends with it: an
-  /// exception there ends the run. In this one it returns.
+  /// Before any module exists, and before any result is written. In the processes of other parts it calls
+  /// `other`, and ends with it: an exception there ends the run. In part 0 it returns.
   void split(const std::function<void()>& other);
 
   /// For Machine::Options.
   PartBorder* border() { return parts_.get(); }
-  bool first() const { return parts_ == nullptr || parts_->first(); }
+  bool first() const { return parts_ == nullptr ? !idle_ : parts_->first(); }
 
   /// As cli::simulate(), of all parts. Where parts cannot do as one process does (docs/parts.md), the run
   /// starts again in one: this one then waits for it, and leaves with its exit code.
@@ -67,7 +62,8 @@ class PartsRun {
   void check_rings(const Machine& machine);
   void start_again(const std::string& why);
 
-  std::unique_ptr<parts::ProcessParts> parts_;  ///< null: one process runs all
+  std::unique_ptr<parts::Parts> parts_;  ///< null: one process runs all
+  bool idle_ = false;                    ///< .. and this is another one
   PartsReport report_;
 };
 

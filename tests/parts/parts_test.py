@@ -6,13 +6,14 @@
     tests/parts/parts_test.py WEFT [--seed N] [--cases N] [--keep DIR]
 
 Draws machines and jobs, runs each with --no-fold in one process and with --parts 1, 2, 3 and 5, and compares all
-result files. Of summary.json the keys `events`, `parts`, `wall_s` and `peak_rss_MiB` may differ. Draws collectives, too.
+result files; of every fourth case also with parts that join over TCP. Of summary.json the keys `events`, `parts`, `wall_s` and `peak_rss_MiB` may differ. Draws collectives, too.
 """
 
 import argparse
 import json
 import os
 import random
+import socket
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,21 @@ def run(command, case):
     return done.stdout
 
 
+def joined(command, parts, case):
+    """The output of part 0 of parts that are started one by one, as on several hosts."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        at = f"127.0.0.1:{free.getsockname()[1]}"
+    others = [subprocess.Popen(command + ["--part-of", f"{part}/{parts}", "--join", at], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True) for part in range(1, parts)]
+    answer = run(command + ["--part-of", f"0/{parts}", "--join", at], case)
+    for part, other in enumerate(others, 1):
+        text, _ = other.communicate(timeout=60)
+        if other.returncode != 0:
+            sys.exit(f"case {case}: part {part} of {parts} ended with {other.returncode}:\n{text}")
+    return answer
+
+
 def compare(case, command, one, other):
     for name, text in one.items():
         if other.get(name) == text:
@@ -107,6 +123,12 @@ def job(weft, draw, folder, case):
         command = base + ["--out", out, "--parts", str(parts)]
         run(command, case)
         compare(case, command, one, results(out))
+    parts = draw.choice([2, 3, 5])
+    if draw.random() < 0.25 and parts <= ranks:
+        out = os.path.join(folder, "joined")
+        command = base + ["--out", out]
+        joined(command, parts, case)
+        compare(case, command, one, results(out))
 
 
 def collective(weft, draw, folder, case):
@@ -120,17 +142,19 @@ def collective(weft, draw, folder, case):
             "--no-fold", "--json"]
     print(f"case {case}: {notation}, {op}", flush=True)
 
-    def rows(command):
-        answer = json.loads(run(command, case))
+    def rows(output):
+        answer = json.loads(output)
         for row in answer["results"]:
             row.pop("wall_s")
             row.pop("events")
         return json.dumps(answer, indent=1)
 
-    one = rows(base)
+    one = rows(run(base, case))
     for parts in PARTS:
         command = base + ["--parts", str(parts)]
-        compare(case, command, {"answer": one}, {"answer": rows(command)})
+        compare(case, command, {"answer": one}, {"answer": rows(run(command, case))})
+    if draw.random() < 0.25:
+        compare(case, base, {"answer": one}, {"answer": rows(joined(base, draw.choice([2, 3, 5]), case))})
 
 
 def main():
