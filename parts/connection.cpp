@@ -28,7 +28,7 @@ namespace weft::parts {
 namespace {
 
 constexpr uint64_t kMostFrameBytes = uint64_t{1} << 36;
-constexpr size_t kReadAtOnce = size_t{1} << 18;
+constexpr size_t kReadAtOnce = size_t{1} << 16;
 constexpr int kListeners = 1024;     ///< who may wait to be accepted
 constexpr int kSilence_ms = 60'000;  ///< after so long without an answer a host is given up
 constexpr double kPause_s = 0.05;    ///< between two tries to connect
@@ -162,19 +162,17 @@ bool Connection::read_some() {
     input_.clear();
     taken_ = 0;
   }
+  char data[kReadAtOnce];
   for (;;) {
-    const size_t before = input_.size();
-    input_.resize(before + kReadAtOnce);
-    const ssize_t got = recv(socket_, input_.data() + before, kReadAtOnce, MSG_DONTWAIT);
-    const int error = errno;
-    input_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    if (got < 0 && error == EINTR) continue;
-    if (got < 0 && (error == EAGAIN || error == EWOULDBLOCK)) return true;
+    const ssize_t got = recv(socket_, data, sizeof data, MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
     if (got <= 0) {
-      why_ = got == 0 ? "it was closed" : std::strerror(error);
+      why_ = got == 0 ? "it was closed" : std::strerror(errno);
       return false;
     }
-    if (static_cast<size_t>(got) < kReadAtOnce) return true;
+    input_.append(data, static_cast<size_t>(got));
+    if (static_cast<size_t>(got) < sizeof data) return true;
   }
 }
 
