@@ -11,6 +11,7 @@
 #include "tests/trace/trace_files.h"
 #include "workload/trace/dependency_walk.h"
 #include "workload/trace/longest_path.h"
+#include "workload/trace/position_list.h"
 #include "workload/trace/trace_info.h"
 
 namespace weft::trace::test {
@@ -242,4 +243,19 @@ TEST_F(TraceIndexTest, InfoCountsWhatIsThere) {
 }
 
 }  // namespace
+TEST(PositionList, HoldsEveryNumberUpToItsSizeInTheFewestBytes) {
+  for (const uint32_t n : {1u, 65534u, 65535u, 70000u}) {
+    PositionList list;
+    list.reset(n);
+    EXPECT_EQ(list.bytes(), n * (n < 65535 ? 2 : 4));
+    for (uint32_t i = 0; i < n; ++i) {
+      EXPECT_EQ(list[i], 0u);
+      list.set(i, n - i);
+    }
+    for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(list[i], n - i);
+    list.reset(0);
+    EXPECT_EQ(list.bytes(), 0u);
+  }
+}
+
 }  // namespace weft::trace::test

@@ -38,8 +38,8 @@ bool DependencyWalk::watch_or_ready(NodeIndex i) {
     }
   });
   if (watched == kNoNode) return true;
-  next_[i] = first_[watched];
-  first_[watched] = i + 1;
+  next_.set(i, first_[watched]);
+  first_.set(watched, i + 1);
   return false;
 }
 
@@ -65,7 +65,7 @@ void DependencyWalk::finish(NodeIndex i) {
   finished_[i / 64] |= uint64_t{1} << (i % 64);
   ++finished_count_;
   uint32_t waiter = first_[i];
-  first_[i] = 0;
+  first_.set(i, 0);
   while (waiter != 0) {
     const NodeIndex w = waiter - 1;
     waiter = next_[w];
@@ -73,6 +73,13 @@ void DependencyWalk::finish(NodeIndex i) {
     ready_set(w).insert(w);
     if (!released_by_.empty()) released_by_[w] = i;
   }
+}
+
+void DependencyWalk::release() {
+  first_.reset(0);
+  next_.reset(0);
+  communication_ = ReadySet(0);
+  others_ = ReadySet(0);
 }
 
 NodeIndex DependencyWalk::unmet_dependency(NodeIndex i) {

@@ -14,6 +14,7 @@
 
 #include "workload/trace/node_cache.h"
 #include "workload/trace/node_decoder.h"
+#include "workload/trace/position_list.h"
 #include "workload/trace/raw_vector.h"
 #include "workload/trace/ready_set.h"
 #include "workload/trace/trace_index.h"
@@ -22,7 +23,8 @@ namespace weft::trace {
 
 class DependencyWalk {
  public:
-  /// Bytes a node: first and next waiter 4 + 4, and under half a byte of bits.
+  /// Bytes a node, at most: first and next waiter 4 + 4, and under half a byte of bits. Traces of fewer than
+  /// 65,535 nodes need 2 + 2.
   static constexpr uint64_t kBytesPerNode = 9;
   static_assert(TraceIndex::kBytesPerNode + kBytesPerNode <= 32, "the index is at most 32 bytes a node");
 
@@ -44,13 +46,16 @@ class DependencyWalk {
   uint64_t finished_count() const { return finished_count_; }
 
   /// A number of the caller's for a taken node; its place is free while the node waits for nothing.
-  void set_tag(NodeIndex i, uint32_t tag) { next_[i] = tag; }
+  void set_tag(NodeIndex i, uint32_t tag) { next_.set(i, tag); }
   uint32_t tag(NodeIndex i) const { return next_[i]; }
 
   /// From now on released_by() knows: 4 bytes a node.
   void keep_order() { released_by_.assign(index_.size(), kNoNode); }
   /// The node whose end made this one ready; kNoNode: it never waited.
   NodeIndex released_by(NodeIndex i) const { return released_by_.empty() ? kNoNode : released_by_[i]; }
+
+  /// Every node is finished: what only the order needed is given back.
+  void release();
 
   /// An unfinished dependency of the node, or kNoNode.
   NodeIndex unmet_dependency(NodeIndex i);
@@ -65,8 +70,8 @@ class DependencyWalk {
   NodeCache& cache_;
   NodeIndex cursor_ = 0;  ///< nodes from here on were not looked at yet
   uint64_t finished_count_ = 0;
-  RawVector<uint32_t> first_;  ///< head of the list of nodes that watch this one, + 1; 0: none
-  RawVector<uint32_t> next_;   ///< next in the list this node is in, + 1; 0: none
+  PositionList first_;  ///< head of the list of nodes that watch this one, + 1; 0: none
+  PositionList next_;   ///< next in the list this node is in, + 1; 0: none
   RawVector<uint64_t> finished_;
   ReadySet communication_;
   ReadySet others_;

@@ -46,7 +46,7 @@ const Node* TraceFeeder::take_ready() {
 }
 
 bool TraceFeeder::taken(NodeIndex i) const {
-  if (i >= index_.size()) return false;
+  if (i >= index_.size() || walk_.finished(i)) return false;
   const uint32_t s = walk_.tag(i);
   return s < slots_.size() && slots_[s].taken && slots_[s].node.index == i;
 }
@@ -67,6 +67,7 @@ void TraceFeeder::finished(NodeIndex index) {
   if (slot.node.pg_name.capacity() > kUsualName) std::string().swap(slot.node.pg_name);
   free_.push_back(s);
   walk_.finish(index);
+  if (walk_.finished_count() == index_.size()) walk_.release();
 }
 
 std::vector<Feeder::Blocked> TraceFeeder::blocked(size_t limit) {
