@@ -82,6 +82,12 @@ class RemotePeer {
     unlink(path.c_str());
     return socket_ >= 0;
   }
+  /// Waits for the other side to go.
+  void until_closed() const {
+    char byte = 0;
+    while (read(socket_, &byte, 1) > 0) {
+    }
+  }
   /// `cut`: so many bytes of memory too few.
   bool introduce_as_listener(uint64_t cut = 0) {
     const uint64_t entry = 1024, queue = entry * options_.entries;

@@ -270,7 +270,7 @@ TEST(Remote, WhatDoesNotFitIsRefusedAndLeavesNothing) {
       if (introduces) {
         listens ? other.introduce_as_listener(cut) : other.introduce_as_connector();
       } else if (cut != 0) {
-        usleep(300000);
+        other.until_closed();
       }
     };
     RemotePeer::Options version, flags, upper;
@@ -281,7 +281,7 @@ TEST(Remote, WhatDoesNotFitIsRefusedAndLeavesNothing) {
     expect_refusal(remote(path, listens), "does not synchronise", [&] { peer(flags, true, 0); });
     expect_refusal(remote(path, listens), "upper layer is 2", [&] { peer(upper, true, 0); });
     expect_refusal(remote(path, listens), "has gone before", [&] { peer({}, false, 0); });
-    expect_refusal(remote(path, listens, 500000, 0, 100), "not introduced itself for 100 ms",
+    expect_refusal(remote(path, listens, 500000, 0, 2000), "not introduced itself for 2000 ms",
                    [&] { peer({}, false, 1); });
     if (listens) expect_refusal(remote(path, true), "do not fit", [&] { peer({}, true, 4096); });
   }
@@ -317,8 +317,8 @@ TEST(Remote, AMisbehavingSimulatorEndsTheRun) {
   const uint64_t stamp = 5500000;  // of its last sync message
   expect(isolated([] { return broken([](RemotePeer&) { _exit(0); }); }), "ended without saying so");
   expect(isolated([] { return broken([](RemotePeer&) { raise(SIGKILL); }); }), "ended without saying so");
-  expect(isolated([] { return broken([](RemotePeer&) { pause(); }, 300); }),
-         "nothing has come from it for 300 ms");
+  expect(isolated([] { return broken([](RemotePeer&) { pause(); }, 2000); }),
+         "nothing has come from it for 2000 ms");
   const auto puts = [&](uint8_t type, uint64_t at, size_t bytes, size_t length) {
     return isolated([=] {
       return broken([=](RemotePeer& peer) {
@@ -339,7 +339,7 @@ TEST(Remote, TwoMachinesKeepInStep) {
     const std::string path = file_name("two");
     const auto run = [&](bool connects) -> std::string {
       weft_net* const net = open_ring();
-      const weft_net_remote at = remote(path, connects, 500000, 0, 3000);
+      const weft_net_remote at = remote(path, connects, 500000, 0, 20000);
       if (weft_net_join(net, 0, &at) != WEFT_NET_OK) return weft_net_error(net);
       std::string text;
       for (int64_t t = 0; t <= 30000000; t += 300000)
