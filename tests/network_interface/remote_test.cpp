@@ -137,13 +137,13 @@ std::string ping(const RemotePeer::Options& options, const std::string& path, bo
 TEST(Remote, PingPongIsTheSumOfItsLinks) {
   const std::vector<size_t> sizes{14, 64, 900};
   for (const bool listens : {false, true}) {
-    for (const uint64_t interval : {500000, 170000, 1}) {
+    for (const int64_t interval : {500000, 170000, 1}) {
       if (interval == 1 && listens) continue;
       EXPECT_SILENT(isolated([&]() -> std::string {
         const std::string a = file_name("a"), b = file_name("b");
         RemotePeer::Options options;
         options.latency = 700000;
-        options.sync_interval = interval == 1 ? 500000 : interval;
+        options.sync_interval = static_cast<uint64_t>(interval == 1 ? 500000 : interval);
         Process pinger([&] { return ping(options, a, listens, sizes); });
         Process other([&] { return echo(options, b, listens); });
         weft_net* const net = open_ring();
