@@ -16,8 +16,8 @@ Caller::Caller(const sc_core::sc_module_name& name) : sc_module(name) {
   dont_initialize();
 }
 
-void Caller::call(Picoseconds at, Callback callback, int rank) {
-  due_.push({at, sequence_++, callback, rank});
+void Caller::add(Picoseconds at, Callback callback, int rank, bool late) {
+  due_.push({at, sequence_++, callback, rank, late});
   if (!calling_) wake();
 }
 

@@ -34,7 +34,9 @@ class Caller final : public sc_core::sc_module {
   explicit Caller(const sc_core::sc_module_name& name);
 
   /// At the absolute time `at` (>= now), after what was asked for this time before. `rank`: whose it is.
-  void call(Picoseconds at, Callback callback, int rank);
+  void call(Picoseconds at, Callback callback, int rank) { add(at, callback, rank, true); }
+  /// .. before everything that call() has for that time.
+  void call_first(Picoseconds at, Callback callback, int rank) { add(at, callback, rank, false); }
   /// A function of the user's is running.
   bool calling() const { return calling_; }
   /// The rank of the running function; -1: none.
@@ -52,8 +54,13 @@ class Caller final : public sc_core::sc_module {
     uint64_t sequence = 0;
     Callback callback;
     int rank = -1;
-    bool operator>(const Due& o) const { return at != o.at ? at > o.at : sequence > o.sequence; }
+    bool late = true;  ///< not by call_first()
+    bool operator>(const Due& o) const {
+      if (at != o.at) return at > o.at;
+      return late != o.late ? late : sequence > o.sequence;
+    }
   };
+  void add(Picoseconds at, Callback callback, int rank, bool late);
   void process();
   void wake();
 
@@ -82,6 +89,10 @@ class Network final : private NmuClient {
   void send(uint32_t source, uint32_t destination, uint64_t bytes, int tag, Callback callback);
   void receive(uint32_t destination, uint32_t source, uint64_t bytes, int tag, Callback callback);
   void schedule(Picoseconds at, Callback callback) { caller_.call(at, callback, -1); }
+  /// Something of outside comes to a rank at the time `at`, before everything of the same time.
+  void enter(Picoseconds at, Callback callback, uint32_t rank) {
+    caller_.call_first(at, callback, static_cast<int>(rank));
+  }
   /// False: the rank has finished before.
   bool finish(uint32_t rank);
   bool finished() const { return unfinished_ == 0; }

@@ -15,11 +15,13 @@
 
 #include "configs/loader.h"
 #include "network_interface/network.h"
+#include "network_interface/remote/remote_hosts.h"
 
 namespace net = weft::network_interface;
 
 struct weft_net {
   std::unique_ptr<net::Network> network;
+  std::unique_ptr<net::RemoteHosts> hosts;
   std::string error;
   std::string pending;
   bool failed = false;
@@ -120,6 +122,7 @@ weft_net* weft_net_open(const char* yaml, const weft_net_options* options) {
   try {
     auto made = std::make_unique<weft_net>();
     made->network = open(yaml, options);
+    made->hosts = std::make_unique<net::RemoteHosts>(*made->network);
     open_error.clear();
     return made.release();
   } catch (const sc_core::sc_report& e) {
@@ -216,12 +219,50 @@ int weft_net_run_until(weft_net* of, int64_t ps) {
   if (const int e = check(of, call)) return e;
   if (ps < weft_net_now(of))
     return refuse(of, fmt::format("{}: {} ps is in the past; it is {} ps", call, ps, weft_net_now(of)));
-  return guarded(of, call, [&] { return of->network->run_until(static_cast<uint64_t>(ps)); });
+  return guarded(of, call, [&] {
+    if (!of->hosts->empty()) return of->hosts->run_until(static_cast<uint64_t>(ps));
+    return of->network->run_until(static_cast<uint64_t>(ps));
+  });
 }
 
 int weft_net_step(weft_net* of) {
   if (const int e = check(of, "weft_net_step")) return e;
+  if (!of->hosts->empty())
+    return refuse(
+        of,
+        "weft_net_step: simulators have joined, and keep in step only with weft_net_run_until(); use that");
   return guarded(of, "weft_net_step", [&] { return of->network->step(); });
+}
+
+int weft_net_join(weft_net* of, int rank, const weft_net_remote* remote) {
+  const char* const call = "weft_net_join";
+  if (const int e = check(of, call)) return e;
+  if (const int e = check_rank(of, call, "rank", rank)) return e;
+  if (remote == nullptr || remote->size != sizeof(weft_net_remote))
+    return refuse(of, fmt::format("{}: remote.size is {} and this library's is {}; set it to "
+                                  "sizeof(weft_net_remote), and compile with this library's header",
+                                  call, remote == nullptr ? 0 : remote->size, sizeof(weft_net_remote)));
+  if (sc_core::sc_start_of_simulation_invoked())
+    return refuse(of,
+                  fmt::format("{}: the machine has run; join before the first weft_net_run_until()", call));
+  if (of->hosts->has(static_cast<uint32_t>(rank)))
+    return refuse(of, fmt::format("{}: rank {} has a simulator; a rank has one", call, rank));
+  if (remote->latency < 0 || remote->sync_interval < 0 || remote->patience_ms < 0)
+    return refuse(of, fmt::format("{}: latency is {} ps, sync_interval {} ps and patience_ms {}; none may be "
+                                  "negative",
+                                  call, remote->latency, remote->sync_interval, remote->patience_ms));
+  net::ChannelOptions options;
+  options.socket = remote->socket == nullptr ? "" : remote->socket;
+  options.connects = remote->connects != 0;
+  options.latency = static_cast<uint64_t>(remote->latency);
+  options.sync_interval = static_cast<uint64_t>(remote->sync_interval);
+  if (remote->patience_ms != 0) options.patience = std::chrono::milliseconds(remote->patience_ms);
+  try {
+    of->hosts->join(static_cast<uint32_t>(rank), options);
+  } catch (const std::exception& e) {
+    return refuse(of, fmt::format("{}: {}", call, e.what()));
+  }
+  return WEFT_NET_OK;
 }
 
 const char* weft_net_pending(weft_net* of) {

@@ -102,6 +102,24 @@ WEFT_NET_API double weft_net_bandwidth(const weft_net* net, int dimension);
 /* Rank `rank` has nothing more to do. After the last one weft_net_run_until() returns. Once a rank. */
 WEFT_NET_API int weft_net_finish(weft_net* net, int rank);
 
+/* A simulator of a host that stands at a rank, in another process. Both sides speak SimBricks' protocol
+ * (version 1, Ethernet frames) over a Unix socket and shared memory. */
+typedef struct weft_net_remote {
+  size_t size;           /* sizeof(weft_net_remote) of the caller */
+  const char* socket;    /* path of the Unix socket */
+  int connects;          /* 0: Weft listens there; 1: the simulator does */
+  int64_t latency;       /* ps, of the link between them, each way; > 0: SimBricks' default is 500000 */
+  int64_t sync_interval; /* ps, at most the latency; 0: the latency */
+  int64_t patience_ms;   /* wall-clock time to wait for it, at the begin and for each answer; 0: 10000 */
+} weft_net_remote;
+
+/* Waits for the simulator at rank `rank`. Before the first run; a rank has one. From then on
+ * weft_net_run_until() keeps in step with it, and weft_net_step() is refused. Its frames go through the
+ * machine as messages, to the rank that has the destination's address (a switch that learns); weft_net_send()
+ * and weft_net_recv() work beside them with tags from -2^30 on. WEFT_NET_USAGE: it does not come, or does not
+ * fit; nothing is left of it. A simulator that dies or says nothing makes the run fail. */
+WEFT_NET_API int weft_net_join(weft_net* net, int rank, const weft_net_remote* remote);
+
 /* Runs to the time `ps` (absolute, >= now), with what happens at it. WEFT_NET_OK: the time is there.
  * WEFT_NET_IDLE: .. and nothing is left to happen (with WEFT_NET_FOREVER the time is then that of the last
  * event). WEFT_NET_FINISHED: every rank has finished; the time may be earlier. */

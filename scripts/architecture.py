@@ -65,6 +65,8 @@ ROOMS = {
     "network_interface": ("the network of another simulator", ["sc_models", "configs"], {
         "door": [("Network", "network_interface/network.h", []), ("Caller", "network_interface/network.h", []),
                  ("MatchTable", "network_interface/match_table.h", [])],
+        "other processes": [("RemoteHosts", "network_interface/remote/remote_hosts.h", []),
+                            ("Channel", "network_interface/remote/channel.h", [])],
     }),
     "sc_models": ("the hardware as sc_modules, and the job on it", ["workload", "tlm_interconnect", "insight", "vcd", "configs"], {
         "machine and jobs": [("Machine", "sc_models/machine.h", []), ("TraceJob", "sc_models/trace_job.h", [5, 10]),
