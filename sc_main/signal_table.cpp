@@ -67,6 +67,8 @@ const std::vector<SignalRow>& signal_table() {
        "messages that came by it and have not left entirely"},
       {"switch input", "switch*.in*.head", 32, "", "switches at message fidelity",
        "where the first message goes that no output has taken: number of the NPU's place"},
+      {"switch input", "switch*.in*.state", 2, "idle, waiting, sending", "switches at message fidelity",
+       "what its messages do: of several the furthest"},
       {"switch output", "switch*.out*.input", 16, "", "switches at message fidelity",
        "the input whose message it sends, or sent last"},
       {"router output", "*packet*.out*.busy", 1, "", kPackets,

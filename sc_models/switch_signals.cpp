@@ -18,6 +18,8 @@ SwitchSignals::SwitchSignals(vcd::ProbeHub& probes, const std::string& name, siz
     const std::string in = name + ".in" + std::to_string(p);
     inputs_[p].queue = keep(probes.number(in + ".queue", 32));
     inputs_[p].head = keep(probes.number(in + ".head", 32));
+    inputs_[p].state =
+        SwitchInputState(keep(probes.enumeration(in + ".state", {"idle", "waiting", "sending"})));
     granted_[p] = keep(probes.number(name + ".out" + std::to_string(p) + ".input", 16));
   }
 }
@@ -26,6 +28,7 @@ void SwitchSignals::arrives(fabric::PacketRef message, uint32_t input, Picosecon
                             uint32_t destination) {
   Input& in = inputs_[input];
   in.queue.add({head}, 1);
+  in.state.arrives(head);
   if (in.held.empty()) in.head.set(head, destination);
   in.held.push_back({message, destination, head});
   came_by_[message] = input;
@@ -40,6 +43,7 @@ void SwitchSignals::forwarded(fabric::PacketRef message, uint32_t output, Picose
   granted_[output].set(slot.start, input);
   Input& in = inputs_[input];
   in.queue.add({slot.end}, -1);
+  in.state.leaves(now, slot.start, slot.end);
   const auto held = std::find_if(in.held.begin(), in.held.end(),
                                  [&](const Input::Held& h) { return h.message == message; });
   const bool first = held == in.held.begin();

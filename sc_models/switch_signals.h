@@ -3,7 +3,8 @@
 //
 // The waveforms of a switch at `message` fidelity, whatever its model. Per input: the messages that came by
 // it and have not left entirely (<switch>.in0.queue), and where the first of those goes that no output has
-// taken (.in0.head). Per output: the input whose message it sends (.out0.input).
+// taken (.in0.head), and what its messages do (.in0.state). Per output: the input whose message it sends
+// (.out0.input).
 
 #ifndef WEFT_SC_MODELS_SWITCH_SIGNALS_H
 #define WEFT_SC_MODELS_SWITCH_SIGNALS_H
@@ -14,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sc_models/switch_input_state.h"
 #include "tlm_interconnect/ports/link.h"
 #include "tlm_interconnect/protocol/packet_pool.h"
 #include "vcd/probe_hub.h"
@@ -35,6 +37,7 @@ class SwitchSignals {
   struct Input {
     vcd::Probe queue;
     vcd::Probe head;
+    SwitchInputState state;
     struct Held {
       fabric::PacketRef message = fabric::kNoPacket;
       uint32_t destination = 0;

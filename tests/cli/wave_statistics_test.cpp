@@ -124,11 +124,91 @@ class WaveStatistics : public JobFolder {
     }
     EXPECT_EQ(bytes, summary.at("links").at("bytes").get<uint64_t>());
     credits(waves, end);
+    switch_inputs(waves, end);
     for (const auto& [name, changes] : waves.changes) {
       const std::string last = name.substr(name.rfind('.') + 1);
       if (last != "inject_queue" && last != "receive_queue" && last != "queue") continue;
       EXPECT_EQ(integral(changes, end).last, 0) << name;
     }
+  }
+
+  /// Edges of the spans in which a number has a value, in order.
+  template <class Is>
+  static std::vector<uint64_t> edges(const std::vector<Change>& changes, const Is& is) {
+    std::vector<uint64_t> times;
+    for (const Change& change : changes)
+      if (is(number_of(change.value)) == (times.size() % 2 == 0)) times.push_back(change.time);
+    return times;
+  }
+
+  /// Without gaps of a picosecond.
+  static std::vector<uint64_t> no_gaps(const std::vector<uint64_t>& times) {
+    std::vector<uint64_t> left;
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (i % 2 == 0 && !left.empty() && times[i] - left.back() <= 1)
+        left.pop_back();
+      else
+        left.push_back(times[i]);
+    }
+    return left;
+  }
+
+  /// The state of a switch's input is idle while its queue is empty. It is sending while an output that was
+  /// granted to it has a busy link.
+  void switch_inputs(const ParsedVcd& waves, uint64_t end) const {
+    for (const auto& [name, changes] : waves.changes) {
+      const size_t in = name.rfind(".in");
+      if (name.find("switch") == std::string::npos || in == std::string::npos) continue;
+      if (name.size() < 6 || name.compare(name.size() - 6, 6, ".state") != 0) continue;
+      const std::string input = name.substr(0, name.size() - 6);
+      if (waves.changes.count(input + ".queue") == 0) continue;  // of a router
+      ++inputs_;
+      EXPECT_EQ(edges(changes, [](double v) { return v != 0; }),
+                edges(waves.changes.at(input + ".queue"), [](double v) { return v != 0; }))
+          << name;
+      // A link's time has fractions of a picosecond, so that a span may end one later here.
+      const auto told = no_gaps(edges(changes, [](double v) { return v == 2; }));
+      const auto sent = no_gaps(sends(waves, name.substr(0, in), std::stod(input.substr(in + 3)), end));
+      ASSERT_EQ(told.size(), sent.size()) << name;
+      for (size_t i = 0; i < told.size(); ++i)
+        EXPECT_LE(std::max(told[i], sent[i]) - std::min(told[i], sent[i]), i % 2) << name << " edge " << i;
+    }
+  }
+
+  /// When outputs of `owner` send what came by input `number`: the edges.
+  static std::vector<uint64_t> sends(const ParsedVcd& waves, const std::string& owner, double number,
+                                     uint64_t end) {
+    std::map<uint64_t, int> steps;
+    std::map<uint32_t, const std::vector<Change>*> links;  // to NPUs in the order of their places: of ports
+    const std::string to = owner + ".to";
+    for (auto at = waves.changes.lower_bound(to);
+         at != waves.changes.end() && at->first.compare(0, to.size(), to) == 0; ++at)
+      if (at->first.rfind(".busy") != std::string::npos)
+        links[static_cast<uint32_t>(std::stoul(at->first.substr(to.size())))] = &at->second;
+    for (uint32_t p = 0; waves.changes.count(owner + ".out" + std::to_string(p) + ".input") != 0; ++p) {
+      const std::string output = owner + ".out" + std::to_string(p);
+      std::map<uint64_t, std::pair<int, int>> both;  // -1: as before
+      for (const Change& c : waves.changes.at(output + ".input"))
+        both.insert({c.time, {-1, -1}}).first->second.first = number_of(c.value) == number;
+      if (p >= links.size()) return {};
+      for (const Change& c : *std::next(links.begin(), p)->second)
+        both.insert({c.time, {-1, -1}}).first->second.second = c.value == "1";
+      bool granted = false, taken = false;
+      for (const auto& [time, now] : both) {
+        const bool before = granted && taken;
+        if (now.first >= 0) granted = now.first != 0;
+        if (now.second >= 0) taken = now.second != 0;
+        if ((granted && taken) != before) steps[time] += before ? -1 : 1;
+      }
+    }
+    std::vector<uint64_t> times;
+    int count = 0;
+    for (const auto& [time, by] : steps) {
+      if (time > end) break;
+      if ((count > 0) != (count + by > 0)) times.push_back(time);
+      count += by;
+    }
+    return times;
   }
 
   /// Credits end at their most, which is the depth, and buffers empty. That each flit takes one credit, in
@@ -144,6 +224,8 @@ class WaveStatistics : public JobFolder {
       EXPECT_GT(sum.last + (flits ? 1 : 0), 0) << name;
     }
   }
+
+  mutable uint64_t inputs_ = 0;  ///< of switches, that were compared
 };
 
 std::string draw(Random& random, const std::string& fidelity, uint32_t& ranks) {
@@ -187,6 +269,7 @@ TEST_F(WaveStatistics, OfDrawnMachines) {
       for (uint32_t r = 0; r < ranks; ++r) std::filesystem::remove(at("t." + std::to_string(r) + ".et"));
     }
   }
+  EXPECT_GT(inputs_, 10u);
 }
 
 TEST_F(WaveStatistics, OfSeveralJobs) {
