@@ -6,31 +6,51 @@
 #include <algorithm>
 
 namespace weft::vcd {
-namespace {
 
-/// What is between two picoseconds is at the later one.
-Time in_picoseconds(uint64_t moment, uint64_t per_picosecond) {
-  return (moment + per_picosecond - 1) / per_picosecond;
-}
-
-}  // namespace
-
-StepCount::Span StepCount::span_of(const Steps& steps) {
-  return {in_picoseconds(steps.first, steps.per_picosecond),
-          in_picoseconds(steps.first + (steps.count - 1) * steps.stride, steps.per_picosecond)};
-}
-
-void StepCount::Line::insert(const Run& run) {
-  auto place = runs.size();
-  while (place != head && runs[place - 1].next > run.next) --place;
-  if (place == runs.size())
+void StepCount::Line::insert(const Steps& steps, int by) {
+  const Run run{steps.begin, steps.first, steps.stride, steps.count, steps.per_picosecond, by};
+  if (empty() || runs.back().begin <= run.begin) {
     runs.push_back(run);
-  else
-    runs.insert(runs.begin() + static_cast<std::ptrdiff_t>(place), run);
+    return;
+  }
+  auto place = runs.size() - 1;
+  while (place != head && runs[place - 1].begin > run.begin) --place;
+  runs.insert(runs.begin() + static_cast<std::ptrdiff_t>(place), run);
 }
 
-void StepCount::Line::pop() {
-  if (++head == runs.size()) {
+/// The sum of its steps up to `moment`, which are forgotten.
+inline int64_t StepCount::Run::take(uint64_t moment) {
+  if (first + (count - 1) * stride <= moment) {
+    const int64_t sum = int64_t{by} * count;
+    count = 0;
+    stride = 0;
+    return sum;
+  }
+  if (first > moment) return 0;
+  const uint64_t span = moment - first;
+  const uint64_t n = span < stride ? 1 : span / stride + 1;
+  first += n * stride;
+  count -= static_cast<uint32_t>(n);
+  return by * static_cast<int64_t>(n);
+}
+
+int64_t StepCount::Line::take(Time now) {
+  int64_t sum = 0;
+  Run* const end = runs.data() + runs.size();
+  Run* run = runs.data() + head;
+  // Those of one line seldom overlap: most often the first one that has begun is the only one.
+  for (; run != end && run->begin <= now; ++run) {
+    // A step is at the later of two picoseconds, so it is due if its moment is not after now.
+    sum += run->take(now * run->per_picosecond);
+    if (run->count == 0 && run == runs.data() + head) ++head;
+  }
+  if (head >= 64 || run == end) shorten();
+  return sum;
+}
+
+void StepCount::Line::shorten() {
+  while (!empty() && runs[head].count == 0) ++head;
+  if (empty()) {
     runs.clear();
     head = 0;
   } else if (head >= 64 && 2 * head >= runs.size()) {
@@ -39,50 +59,23 @@ void StepCount::Line::pop() {
   }
 }
 
-void StepCount::add(const Steps& steps, const Span& span, int by) {
-  waiting_[by < 0 ? 1 : 0].insert(
-      {span.first, steps.first, span.last, steps.stride, by, steps.per_picosecond, steps.count});
+Time StepCount::Line::next(Time taken) const {
+  Time next = kNever;
+  for (size_t i = head; i < runs.size(); ++i) {
+    const Run& run = runs[i];
+    if (run.begin > taken) return std::min(next, run.begin);
+    if (run.count != 0) next = std::min(next, Steps::in_picoseconds(run.first, run.per_picosecond));
+  }
+  return next;
 }
 
 int64_t StepCount::take(Time now) {
-  int64_t sum = 0;
-  for (Line& waiting : waiting_) {
-    for (; !waiting.empty() && waiting.runs[waiting.head].next <= now; waiting.pop()) {
-      const Run& run = waiting.runs[waiting.head];
-      if (run.last <= now)
-        sum += run.by * static_cast<int64_t>(run.count);
-      else
-        begun_.push_back(run);
-    }
-  }
-  for (size_t i = 0; i < begun_.size();) {
-    Run& run = begun_[i];
-    if (run.last <= now) {
-      sum += run.by * static_cast<int64_t>(run.count);
-      run = begun_.back();
-      begun_.pop_back();
-      continue;
-    }
-    // A step is at the later of two picoseconds, so it is due if its moment is not after now.
-    const uint64_t moment = now * run.per_picosecond;
-    if (run.first <= moment) {
-      const uint64_t span = moment - run.first;
-      const uint64_t n = span < run.stride ? 1 : span / run.stride + 1;
-      sum += run.by * static_cast<int64_t>(n);
-      run.first += n * run.stride;
-      run.count -= static_cast<uint32_t>(n);
-    }
-    ++i;
-  }
-  return sum;
+  taken_ = now;
+  return lines_[0].take(now) + lines_[1].take(now);
 }
 
 Time StepCount::next() const {
-  Time next = kNever;
-  for (const Line& waiting : waiting_)
-    if (!waiting.empty()) next = std::min(next, waiting.runs[waiting.head].next);
-  for (const Run& run : begun_) next = std::min(next, in_picoseconds(run.first, run.per_picosecond));
-  return next;
+  return std::min(lines_[0].next(taken_), lines_[1].next(taken_));
 }
 
 }  // namespace weft::vcd

@@ -18,15 +18,8 @@ class StepCount {
  public:
   static constexpr Time kNever = ~Time{0};
 
-  /// The moments of a run, in picoseconds.
-  struct Span {
-    Time first = 0;
-    Time last = 0;
-  };
-  static Span span_of(const Steps& steps);
-
   /// The count changes by `by` at each of the steps, of which there is at least one.
-  void add(const Steps& steps, const Span& span, int by);
+  void add(const Steps& steps, int by) { lines_[by < 0 ? 1 : 0].insert(steps, by); }
 
   /// The sum of the steps up to `now`, which are forgotten. `now` does not go backwards.
   int64_t take(Time now);
@@ -35,27 +28,30 @@ class StepCount {
   Time next() const;
 
  private:
-  /// What is left of some steps.
+  /// What is left of some steps. Thousands wait at a time, so it is small.
   struct Run {
-    Time next;       ///< of the first of them (ps)
+    Time begin;      ///< of the first of them, of those that are taken already, too (ps)
     uint64_t first;  ///< as in Steps, and so on
-    Time last;       ///< of the last of them (ps)
     uint64_t stride;
-    int64_t by;
-    uint64_t per_picosecond;
-    uint32_t count;
+    uint32_t count;  ///< 0: none; `stride` is 0, too
+    uint32_t per_picosecond;
+    int32_t by;
+
+    int64_t take(uint64_t moment);
   };
-  /// In order of their first steps. Memory is used again as soon as the line is empty.
+  /// In order of `begin`. Memory is used again as soon as the line is empty.
   struct Line {
     std::vector<Run> runs;
     size_t head = 0;
     bool empty() const { return head == runs.size(); }
-    void insert(const Run& run);
-    void pop();
+    void insert(const Steps& steps, int by);
+    int64_t take(Time now);
+    Time next(Time taken) const;
+    void shorten();
   };
 
-  std::vector<Run> begun_;
-  Line waiting_[2];  ///< upwards, downwards
+  Line lines_[2];  ///< upwards, downwards
+  Time taken_ = 0;
 };
 
 }  // namespace weft::vcd

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -63,7 +65,7 @@ class InstantTable {
     return i;
   }
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     std::vector<Cell> old(cells_.empty() ? 64 : 2 * cells_.size());
     old.swap(cells_);
     for (const Cell& cell : old)
@@ -74,10 +76,54 @@ class InstantTable {
   size_t used_ = 0;
 };
 
+/// What a vector of small entries does, with a short way to append: what is rare is not inlined.
+template <class Entry>
+class EntryList {
+  static_assert(std::is_trivially_copyable_v<Entry>);
+
+ public:
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  const Entry* begin() const { return entries_.get(); }
+  const Entry* end() const { return entries_.get() + size_; }
+
+  void push(const Entry& entry) {
+    if (size_ == capacity_) grow();
+    entries_[size_++] = entry;
+  }
+
+  void clear() { size_ = 0; }
+
+  template <typename F>
+  void remove_if(F&& dead) {
+    Entry* const first = entries_.get();
+    size_ = static_cast<uint32_t>(std::remove_if(first, first + size_, dead) - first);
+  }
+
+  void swap(EntryList& o) noexcept {
+    entries_.swap(o.entries_);
+    std::swap(size_, o.size_);
+    std::swap(capacity_, o.capacity_);
+  }
+
+ private:
+  [[gnu::noinline]] void grow() {
+    const uint32_t capacity = std::max<uint32_t>(4, 2 * capacity_);
+    auto entries = std::make_unique<Entry[]>(capacity);
+    std::copy_n(entries_.get(), size_, entries.get());
+    entries_ = std::move(entries);
+    capacity_ = capacity;
+  }
+
+  std::unique_ptr<Entry[]> entries_;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = 0;
+};
+
 template <class Entry>
 class TimeQueue {
  public:
-  using Entries = std::vector<Entry>;
+  using Entries = EntryList<Entry>;
 
   bool empty() const { return heap_.empty(); }
   /// The earliest instant; there must be one.
@@ -85,9 +131,7 @@ class TimeQueue {
   /// Entries of all instants.
   size_t size() const { return size_; }
 
-  /// `fields`: those of the entry, which is built in its place.
-  template <class... Fields>
-  void push(Time t, Fields... fields) {
+  void push(Time t, const Entry& entry) {
     ++size_;
     if (t != last_time_ || last_list_ == InstantTable::kNone) {
       uint32_t& list = instants_.at(t);
@@ -95,7 +139,7 @@ class TimeQueue {
       last_time_ = t;
       last_list_ = list;
     }
-    lists_[last_list_].emplace_back(fields...);
+    lists_[last_list_].push(entry);
   }
 
   /// Takes out the earliest instant and puts its entries into `entries`, whose former content is lost.
@@ -115,9 +159,9 @@ class TimeQueue {
   template <typename F>
   void remove_if(F&& dead) {
     for (Entries& list : lists_) {
-      const auto end = std::remove_if(list.begin(), list.end(), dead);
-      size_ -= static_cast<size_t>(list.end() - end);
-      list.erase(end, list.end());
+      size_ -= list.size();
+      list.remove_if(dead);
+      size_ += list.size();
     }
   }
 
@@ -130,7 +174,7 @@ class TimeQueue {
     bool operator>(const Instant& o) const { return time > o.time; }
   };
 
-  uint32_t open(Time t) {
+  [[gnu::noinline]] uint32_t open(Time t) {
     uint32_t list = 0;
     if (free_.empty()) {
       list = static_cast<uint32_t>(lists_.size());

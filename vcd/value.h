@@ -33,10 +33,25 @@ using EnumTable = std::vector<std::string>;
 /// `count` moments, `stride` apart, in units of which `per_picosecond` are a picosecond; what is between two
 /// picoseconds is at the later one.
 struct Steps {
-  uint64_t first = 0;
-  uint32_t count = 1;
-  uint64_t stride = 0;
-  uint64_t per_picosecond = 1;
+  uint64_t first;
+  uint64_t stride;
+  uint32_t count;
+  uint32_t per_picosecond;
+  Time begin;  ///< of the first of them (ps)
+  Time end;    ///< .. the last
+
+  // Inline, because whoever makes them knows the unit as a constant.
+  constexpr Steps(uint64_t first_moment, uint32_t steps = 1, uint64_t apart = 0, uint32_t per_ps = 1)
+      : first(first_moment),
+        stride(apart),
+        count(steps),
+        per_picosecond(per_ps),
+        begin(in_picoseconds(first_moment, per_ps)),
+        end(steps <= 1 ? begin : in_picoseconds(first_moment + (steps - 1) * apart, per_ps)) {}
+
+  static constexpr Time in_picoseconds(uint64_t moment, uint32_t per_picosecond) {
+    return (moment + per_picosecond - 1) / per_picosecond;
+  }
 };
 
 /// A waveform file that cannot be opened or written: a full disk, a missing folder, a budget too small for

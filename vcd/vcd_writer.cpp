@@ -23,7 +23,8 @@ namespace weft::vcd {
 namespace {
 
 constexpr Time kNever = StepCount::kNever;
-constexpr size_t kBufferBytes = size_t{1} << 20;
+/// It stays in the processor's second-level cache.
+constexpr size_t kBufferBytes = size_t{1} << 16;
 /// Kept free for the last comment and the last time stamp.
 constexpr uint64_t kReserve = 256;
 /// More than a time or a value takes, other than a text.
@@ -323,6 +324,10 @@ void VcdWriter::refuse_late(Time t, SignalId signal) const {
       fmt::format("signal '{}' was probed for {} ps, but time is at {} ps", name(signal), t, now_));
 }
 
+void VcdWriter::refuse_count(SignalId signal) const {
+  throw std::logic_error(fmt::format("signal '{}' counts but is no number", name(signal)));
+}
+
 void VcdWriter::tick() {
   until_tick_ = kProbesOfTick;
   if (!options_.clock) return;
@@ -369,10 +374,12 @@ FutureHandle VcdWriter::probe_at(Time t, SignalId signal, std::string_view value
   return recording(t) ? commit(t, signal, checked_text(signal, value)) : FutureHandle();
 }
 
-inline void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence) {
+/// `told`: at this very time, not ahead of it.
+inline void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t sequence, bool told) {
   State& s = state_[signal];
   s.value = value;
   s.sequence = sequence;
+  s.told = told;
   s.known = true;
   if (!s.dirty) {
     s.dirty = true;
@@ -382,31 +389,29 @@ inline void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t seque
 
 void VcdWriter::put(Time t, SignalId signal, uint64_t value) {
   if (t == now_)
-    set_value(index(signal), value, ++sequence_);
+    set_value(index(signal), value, ++sequence_, true);
   else
-    queue_.push(t, value, ++sequence_, index(signal));
+    queue_.push(t, {value, index(signal)});
 }
 
 void VcdWriter::add(const Steps& steps, SignalId signal, int by) {
   if (!open_ || steps.count == 0) return;
-  const StepCount::Span span = StepCount::span_of(steps);
-  arrive(span.first, signal);
+  arrive(steps.begin, signal);
   State& state = state_[index(signal)];
-  if (state.kind != Kind::number)
-    throw std::logic_error(fmt::format("signal '{}' counts but is no number", name(signal)));
-  if (!recording(span.first)) return;
-  counted_until_ = std::max(counted_until_, span.last);
+  if (state.kind != Kind::number) refuse_count(signal);
+  if (!recording(steps.begin)) return;
+  counted_until_ = std::max(counted_until_, steps.end);
   if (state.count == 0) {
     state.count = static_cast<uint32_t>(counts_.size());
     counts_.emplace_back().signal = index(signal);
   }
   Count& count = counts_[state.count];
-  count.steps.add(steps, span, by);
+  count.steps.add(steps, by);
   if (options_.every_step) {
-    look_at(state.count, span.first);
-  } else if (count.look != span.last) {
-    count.look = span.last;
-    queue_.push(span.last, uint64_t{0}, uint64_t{0}, kOfCount | state.count);
+    look_at(state.count, steps.begin);
+  } else if (count.look != steps.end) {
+    count.look = steps.end;
+    queue_.push(steps.end, {0, kOfCount | state.count});
   }
 }
 
@@ -431,7 +436,7 @@ void VcdWriter::span(Time start, Time end, SignalId signal) {
   put(start, signal, 1);
   span.end = end;
   span.waiting = true;
-  queue_.push(end, ++span.number, uint64_t{0}, kOfSpan | state.count);
+  queue_.push(end, {++span.number, kOfSpan | state.count});
 }
 
 // Unless another one has gone on with it.
@@ -440,16 +445,16 @@ void VcdWriter::end_span(uint32_t place, uint64_t number) {
   if (span.number != number) return;
   span.waiting = span.end > now_;
   if (span.waiting)
-    queue_.push(span.end, number, uint64_t{0}, kOfSpan | place);
+    queue_.push(span.end, {number, kOfSpan | place});
   else
-    set_value(span.signal, 0, ++sequence_);
+    set_value(span.signal, 0, ++sequence_, true);
 }
 
 /// Not later than at `t`.
 void VcdWriter::look_at(uint32_t number, Time t) {
   if (t >= counts_[number].look) return;
   counts_[number].look = t;
-  queue_.push(t, uint64_t{0}, uint64_t{0}, kOfCount | number);
+  queue_.push(t, {0, kOfCount | number});
 }
 
 // All steps of a signal up to now, at once.
@@ -457,7 +462,7 @@ void VcdWriter::count_now(uint32_t number) {
   Count& count = counts_[number];
   const State& state = state_[count.signal];
   const uint64_t before = state.known ? state.value : 0;
-  set_value(count.signal, before + static_cast<uint64_t>(count.steps.take(now_)), ++sequence_);
+  set_value(count.signal, before + static_cast<uint64_t>(count.steps.take(now_)), ++sequence_, true);
   count.counted = now_;
   if (!options_.every_step) return;
   count.look = kNever;
@@ -475,7 +480,7 @@ FutureHandle VcdWriter::commit(Time t, SignalId signal, uint64_t value) {
     free_.pop_back();
   }
   futures_[slot] = {value, ++sequence_, index(signal), false};
-  queue_.push(t, uint64_t{0}, sequence_, kOfFuture | slot);
+  queue_.push(t, {0, kOfFuture | slot});
   return {slot, sequence_, nullptr};
 }
 
@@ -516,23 +521,21 @@ void VcdWriter::take_futures() {
       } else if ((due.what & kOfSpan) != 0) {
         end_span(due.what & ~kOfSpan, due.value);
       } else if ((due.what & kOfFuture) == 0) {
-        take(due.what, due.value, due.sequence);
+        // What is told at this very time is told after all that was known ahead.
+        const State& s = state_[due.what];
+        if (!s.dirty || !s.told) set_value(due.what, due.value, 0, false);
       } else {
         const Future future = futures_[due.what & ~kOfFuture];
         release(due.what & ~kOfFuture);
+        const State& s = state_[future.signal];
+        // It may have been committed at this very time: the later call of the two wins.
         if (future.revoked)
           --revoked_;
-        else
-          take(future.signal, future.value, future.sequence);
+        else if (!s.dirty || s.sequence <= future.sequence)
+          set_value(future.signal, future.value, future.sequence, false);
       }
     }
   }
-}
-
-/// A signal that is dirty was probed at this very time; the later call of the two wins.
-void VcdWriter::take(uint32_t signal, uint64_t value, uint64_t sequence) {
-  const State& s = state_[signal];
-  if (!s.dirty || s.sequence <= sequence) set_value(signal, value, sequence);
 }
 
 void VcdWriter::advance(Time now) {
@@ -554,6 +557,21 @@ void VcdWriter::move(Time t) {
   // The initial values are those of the step before, so they go out before time passes the window's start.
   if (!started_ && t > options_.window.from) write_initial(options_.window.from);
   if (open_) now_ = t;
+}
+
+/// `value`: what is shown of the signal. Writes up to kLongestLine characters, and a text into the buffer.
+inline char* VcdWriter::put_value(char* out, const State& s, uint64_t value) {
+  if (!s.known || s.kind == Kind::real || s.kind == Kind::text) {
+    out = put_other(out, s, value);
+  } else if (s.width == 1) {
+    *out++ = value != 0 ? '1' : '0';
+  } else {
+    *out++ = 'b';
+    out = write_binary(out, value);
+    *out++ = ' ';
+  }
+  std::memcpy(out, s.code, sizeof s.code);
+  return out + s.code_length;
 }
 
 void VcdWriter::write_step() {
@@ -639,31 +657,23 @@ char* VcdWriter::put_real(char* out, uint64_t bits) {
   return out + text.length;
 }
 
-/// `value`: what is shown of the signal. Writes up to kLongestLine characters, and a text into the buffer.
-char* VcdWriter::put_value(char* out, const State& s, uint64_t value) {
-  if (s.kind == Kind::number || s.kind == Kind::enumeration || s.kind == Kind::bit) {
-    if (s.width == 1) {
-      *out++ = !s.known ? 'x' : value != 0 ? '1' : '0';
-    } else {
-      *out++ = 'b';
-      if (s.known)
-        out = write_binary(out, value);
-      else
-        *out++ = 'x';
-      *out++ = ' ';
-    }
-  } else if (s.kind == Kind::real) {
+/// A real number, a text, or a signal without a value.
+char* VcdWriter::put_other(char* out, const State& s, uint64_t value) {
+  if (s.kind == Kind::real) {
     *out++ = 'r';
     out = s.known ? put_real(out, value) : std::copy_n("nan", 3, out);
-    *out++ = ' ';
-  } else {
+  } else if (s.kind == Kind::text) {
     *out++ = 's';
     out = append_lines(out);
     if (s.known) append_escaped(buffer_, texts_[s.value]);
-    *out++ = ' ';
+  } else if (s.width == 1) {
+    *out++ = 'x';
+    return out;
+  } else {
+    out = std::copy_n("bx", 2, out);
   }
-  std::memcpy(out, s.code, sizeof s.code);
-  return out + s.code_length;
+  *out++ = ' ';
+  return out;
 }
 
 void VcdWriter::write_header() {

@@ -161,13 +161,14 @@ class VcdWriter {
   struct alignas(64) State {
     uint64_t value = 0;     ///< the latest; a real's bits, a text's number in texts_
     uint64_t written = 0;   ///< the value in the file
-    uint64_t sequence = 0;  ///< of the call that gave `value`
+    uint64_t sequence = 0;  ///< of the call that gave `value`; 0: it was known ahead
     uint64_t limit = 1;     ///< the largest value
     char code[8] = {};      ///< identifier code of the file, and the end of the line
     uint8_t code_length = 0;
     uint8_t width = 1;
     Kind kind = Kind::bit;
     bool dirty = false;
+    bool told = false;           ///< of a dirty signal: `value` was told at this very time
     bool alias = false;          ///< of another signal, whose code it has; it gets no values
     uint32_t gate = kNoSignal;   ///< of a gated number: its bit
     uint32_t gated = kNoSignal;  ///< of a bit: the number that it gates
@@ -186,12 +187,10 @@ class VcdWriter {
   static constexpr uint32_t kOfCount = 1u << 31;
   static constexpr uint32_t kOfFuture = 1u << 30;
   static constexpr uint32_t kOfSpan = 1u << 29;
-  /// An entry of queue_.
+  /// An entry of queue_. Thousands wait at a time, so it is small.
   struct Due {
-    Due(uint64_t v, uint64_t s, uint32_t w) : value(v), sequence(s), what(w) {}
-    uint64_t value;
-    uint64_t sequence;
-    uint32_t what;  ///< a place in counts_, futures_ or spans_, or the signal that gets the value
+    uint64_t value = 0;
+    uint32_t what = 0;  ///< a place in counts_, futures_ or spans_, or the signal that gets the value
   };
   /// A real number as it stands in the file.
   struct RealText {
@@ -222,6 +221,7 @@ class VcdWriter {
 
   [[noreturn]] void refuse_late(Time t, SignalId signal) const;
   [[noreturn]] void refuse_value(SignalId signal, uint64_t value) const;
+  [[noreturn]] void refuse_count(SignalId signal) const;
   SignalId declare(std::string_view name, const State& state, uint32_t table);
   SignalId add(std::string_view name, Kind kind, unsigned width, uint32_t table);
   uint32_t scope_of(std::string_view path);
@@ -233,11 +233,10 @@ class VcdWriter {
   uint64_t checked_real(SignalId signal, double value) const;
   uint64_t checked_text(SignalId signal, std::string_view value);
   void put(Time t, SignalId signal, uint64_t value);
-  void set_value(uint32_t signal, uint64_t value, uint64_t sequence);
+  void set_value(uint32_t signal, uint64_t value, uint64_t sequence, bool told);
   FutureHandle commit(Time t, SignalId signal, uint64_t value);
   void release(uint32_t slot);
   void take_futures();
-  void take(uint32_t signal, uint64_t value, uint64_t sequence);
   void end_span(uint32_t place, uint64_t number);
   void look_at(uint32_t number, Time t);
   void count_now(uint32_t number);
@@ -250,6 +249,7 @@ class VcdWriter {
   void write_time(Time t);
   char* put_time(char* out, Time t);
   char* put_value(char* out, const State& s, uint64_t value);
+  char* put_other(char* out, const State& s, uint64_t value);
   char* put_real(char* out, uint64_t bits);
   char* append_lines(const char* end);
   void write_buffer();

@@ -36,9 +36,11 @@ TEST(TimeQueue, IsAMapOfLists) {
       if (expected.empty() || random() % 3 == 0) continue;
       ASSERT_FALSE(queue.empty());
       ASSERT_EQ(queue.next(), expected.begin()->first);
-      std::vector<uint32_t> taken = {99};
+      EntryList<uint32_t> taken;
+      taken.push(99);
       queue.take(taken);
-      ASSERT_EQ(taken, expected.begin()->second) << "seed " << seed;
+      ASSERT_EQ(std::vector<uint32_t>(taken.begin(), taken.end()), expected.begin()->second)
+          << "seed " << seed;
       now = expected.begin()->first;
       expected.erase(expected.begin());
     }
