@@ -9,8 +9,9 @@ namespace weft::vcd {
 
 void StepCount::Line::insert(const Steps& steps, int by) {
   const Run run{steps.begin, steps.first, steps.stride, steps.count, steps.per_picosecond, by};
-  if (empty() || runs.back().begin <= run.begin) {
+  if (empty() || last_begin <= run.begin) {
     runs.push_back(run);
+    last_begin = run.begin;
     return;
   }
   auto place = runs.size() - 1;

@@ -43,6 +43,7 @@ class StepCount {
   struct Line {
     std::vector<Run> runs;
     size_t head = 0;
+    Time last_begin = 0;  ///< of the last run, which was stored long ago and far away
     bool empty() const { return head == runs.size(); }
     void insert(const Steps& steps, int by);
     int64_t take(Time now);

@@ -84,6 +84,7 @@ class EntryList {
  public:
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
+  const Entry& operator[](size_t i) const { return entries_[i]; }
   const Entry* begin() const { return entries_.get(); }
   const Entry* end() const { return entries_.get() + size_; }
 
@@ -153,6 +154,8 @@ class TimeQueue {
     entries.swap(lists_[first.list]);
     free_.push_back(first.list);
     size_ -= entries.size();
+    // Most likely the next one that is taken, and it was written long ago.
+    if (!heap_.empty()) __builtin_prefetch(lists_[heap_.front().list].begin());
   }
 
   /// Takes out the entries of which `dead(entry)`. An instant may be left without entries.

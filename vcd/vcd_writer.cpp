@@ -383,7 +383,7 @@ inline void VcdWriter::set_value(uint32_t signal, uint64_t value, uint64_t seque
   s.known = true;
   if (!s.dirty) {
     s.dirty = true;
-    dirty_.push_back(signal);
+    dirty_.push(signal);
   }
 }
 
@@ -595,7 +595,7 @@ void VcdWriter::write_step() {
     State& s = state_[dirty_[i]];
     s.dirty = false;
     // What a bit gates may change with it. It may stand earlier in the list; then it is told again.
-    if (s.gated != kNoSignal && s.value != s.written && !state_[s.gated].dirty) dirty_.push_back(s.gated);
+    if (s.gated != kNoSignal && s.value != s.written && !state_[s.gated].dirty) dirty_.push(s.gated);
     const uint64_t value = shown(s);
     if (s.written_known && s.written == value) continue;
     if (!stamped) {
@@ -638,7 +638,7 @@ void VcdWriter::write_time(Time t) {
 char* VcdWriter::put_time(char* out, Time t) {
   if (started_ && t == last_time_) return out;
   *out++ = '#';
-  out = std::to_chars(out, out + kLongestLine - 2, t).ptr;
+  out = time_text_.put(out, t);
   *out++ = '\n';
   last_time_ = t;
   return out;

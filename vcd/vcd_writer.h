@@ -18,6 +18,7 @@
 
 #include "vcd/step_count.h"
 #include "vcd/time_queue.h"
+#include "vcd/time_text.h"
 #include "vcd/value.h"
 
 namespace weft::vcd {
@@ -276,8 +277,9 @@ class VcdWriter {
   std::optional<WriteError> failure_;
 
   std::vector<State> state_;
-  std::vector<uint32_t> dirty_;
+  EntryList<uint32_t> dirty_;
   char lines_[8192];  ///< of a step, on their way into buffer_
+  TimeText time_text_;
   RealText real_texts_[64];
   TimeQueue<Due> queue_;
   TimeQueue<Due>::Entries due_;  ///< the instant that is being taken
