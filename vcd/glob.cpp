@@ -128,6 +128,12 @@ bool accepts(std::string_view pattern, size_t& p, char c) {
   return member != negated && !(negated && c == '.');
 }
 
+/// Where what follows a '*' can begin, at `n` or later: `rest` is the pattern behind the '*'. npos: nowhere.
+size_t next_begin(std::string_view rest, std::string_view name, size_t n) {
+  if (rest.front() == '?' || rest.front() == '[') return n;
+  return name.find(rest.front(), n);
+}
+
 /// Matches without braces. Only the last '*' is ever retried, so the cost is at most length x length. A
 /// pattern that ends at a dot of the name has matched a scope.
 bool match(std::string_view pattern, std::string_view name) {
@@ -138,8 +144,11 @@ bool match(std::string_view pattern, std::string_view name) {
   while (true) {
     if (p == pattern.size() && (n == name.size() || name[n] == '.')) return true;
     if (p < pattern.size() && pattern[p] == '*') {
-      star = ++p;
-      resume = n;
+      while (p < pattern.size() && pattern[p] == '*') ++p;
+      if (p == pattern.size()) return true;
+      star = p;
+      resume = n = next_begin(pattern.substr(star), name, n);
+      if (n == std::string_view::npos) return false;
       continue;
     }
     if (n < name.size() && p < pattern.size()) {
@@ -152,7 +161,8 @@ bool match(std::string_view pattern, std::string_view name) {
     }
     if (star == std::string_view::npos || resume >= name.size()) return false;
     p = star;
-    n = ++resume;
+    resume = n = next_begin(pattern.substr(star), name, resume + 1);
+    if (n == std::string_view::npos) return false;
   }
 }
 

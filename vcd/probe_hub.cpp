@@ -3,6 +3,7 @@
 
 #include "vcd/probe_hub.h"
 
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -86,15 +87,15 @@ const Probe::End* ProbeHub::end_of(const ProbeListener& listener, const Probe& p
 }
 
 void ProbeHub::remember(std::string_view name) {
-  std::string kind;
+  kind_.clear();
   bool number = false;
   for (const char c : name) {
     const bool digit = c >= '0' && c <= '9';
-    if (!digit) kind += c;
-    if (digit && !number) kind += '#';
+    if (!digit) kind_ += c;
+    if (digit && !number) kind_ += '#';
     number = digit;
   }
-  examples_.try_emplace(std::move(kind), name);
+  if (examples_.find(kind_) == examples_.end()) examples_.emplace(kind_, name);
 }
 
 Probe ProbeHub::join_ends(std::vector<Probe::End> ends) {
@@ -138,8 +139,9 @@ ProbeHub::Gated ProbeHub::gated_real(std::string_view name, const Probe& gate, c
 }
 
 std::vector<std::string> ProbeHub::examples() const {
+  const std::map<std::string_view, std::string_view> sorted(examples_.begin(), examples_.end());
   std::vector<std::string> names;
-  for (const auto& [kind, name] : examples_) names.push_back(name);
+  for (const auto& [kind, name] : sorted) names.emplace_back(name);
   return names;
 }
 

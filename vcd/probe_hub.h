@@ -6,10 +6,10 @@
 #ifndef WEFT_VCD_PROBE_HUB_H
 #define WEFT_VCD_PROBE_HUB_H
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "vcd/probe.h"
@@ -76,8 +76,9 @@ class ProbeHub {
   Probe join_ends(std::vector<Probe::End> ends);
 
   std::vector<ProbeListener*> listeners_;
-  std::unique_ptr<Several> several_;             ///< passes on what more than one listener wants
-  std::map<std::string, std::string> examples_;  ///< by the name with a # for every number
+  std::unique_ptr<Several> several_;                       ///< passes on what more than one listener wants
+  std::unordered_map<std::string, std::string> examples_;  ///< by the name with a # for every number
+  std::string kind_;                                       ///< a key of it, while a name is remembered
 };
 
 }  // namespace weft::vcd

@@ -179,8 +179,13 @@ void VcdWriter::flush_all() noexcept {
 
 uint32_t VcdWriter::scope_of(std::string_view path) {
   if (path.empty()) return 0;
+  // Signals of one scope are most often declared one after the other.
+  if (path == last_scope_path_) return last_scope_;
   const auto found = scope_index_.find(std::string(path));
-  if (found != scope_index_.end()) return found->second;
+  if (found != scope_index_.end()) {
+    last_scope_path_ = path;
+    return last_scope_ = found->second;
+  }
   if (names_.count(std::string(path)) != 0) {
     throw std::invalid_argument(
         fmt::format("signal '{}' is declared already, so it cannot be a scope as well", path));
@@ -234,20 +239,21 @@ SignalId VcdWriter::declare(std::string_view name, const State& state, uint32_t 
     }
     start = dot + 1;
   }
-  if (scope_index_.count(std::string(name)) != 0) {
+  std::string own(name);
+  if (scope_index_.count(own) != 0) {
     throw std::invalid_argument(
         fmt::format("signal '{}' has the name of a scope that is declared already", name));
   }
-  if (names_.count(std::string(name)) != 0) {
+  if (names_.count(own) != 0) {
     throw std::invalid_argument(fmt::format("signal '{}' is declared twice", name));
   }
   const size_t dot = name.rfind('.');
   const uint32_t scope = scope_of(dot == std::string_view::npos ? std::string_view() : name.substr(0, dot));
   const auto number = static_cast<uint32_t>(state_.size());
   state_.push_back(state);
-  declared_.push_back({std::string(name), table});
+  declared_.push_back({own, table});
   scopes_[scope].signals.push_back(number);
-  names_.emplace(name);
+  names_.insert(std::move(own));
   return static_cast<SignalId>(number);
 }
 
@@ -685,7 +691,7 @@ void VcdWriter::write_header() {
 }
 
 void VcdWriter::write_scope(uint32_t scope) {
-  buffer_ += fmt::format("$scope module {} $end\n", scopes_[scope].name);
+  buffer_.append("$scope module ").append(scopes_[scope].name) += " $end\n";
   for (const uint32_t signal : scopes_[scope].signals) write_declaration(signal);
   for (const uint32_t child : scopes_[scope].children) write_scope(child);
   buffer_ += "$upscope $end\n";
@@ -697,20 +703,16 @@ void VcdWriter::write_declaration(uint32_t signal) {
   const size_t dot = name.rfind('.');
   const std::string_view leaf = std::string_view(name).substr(dot == std::string::npos ? 0 : dot + 1);
   const std::string_view code(s.code, s.code_length - 1u);
-  switch (s.kind) {
-    case Kind::real:
-      buffer_ += fmt::format("$var real 64 {} {} $end\n", code, leaf);
-      break;
-    case Kind::text:
-      buffer_ += fmt::format("$var string 1 {} {} $end\n", code, leaf);
-      break;
-    default:
-      if (s.width == 1) {
-        buffer_ += fmt::format("$var wire 1 {} {} $end\n", code, leaf);
-      } else {
-        buffer_ += fmt::format("$var wire {} {} {} [{}:0] $end\n", s.width, code, leaf, s.width - 1);
-      }
-  }
+  if (s.kind == Kind::real)
+    buffer_ += "$var real 64 ";
+  else if (s.kind == Kind::text)
+    buffer_ += "$var string 1 ";
+  else
+    buffer_.append("$var wire ").append(std::to_string(s.width)) += ' ';
+  buffer_.append(code).append(" ").append(leaf);
+  const bool vector = s.width > 1 && s.kind != Kind::real && s.kind != Kind::text;
+  if (vector) buffer_.append(" [").append(std::to_string(s.width - 1)).append(":0]");
+  buffer_ += " $end\n";
 }
 
 void VcdWriter::write_initial(Time t) {

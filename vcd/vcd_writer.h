@@ -294,6 +294,8 @@ class VcdWriter {
   std::vector<Span> spans_ = std::vector<Span>(1);
   std::vector<Scope> scopes_;
   std::unordered_map<std::string, uint32_t> scope_index_;
+  std::string last_scope_path_;  ///< that scope_of() was asked for
+  uint32_t last_scope_ = 0;
   std::unordered_set<std::string> names_;
   std::vector<std::string> texts_;
   std::unordered_map<std::string, uint64_t> text_index_;

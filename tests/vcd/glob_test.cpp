@@ -3,7 +3,9 @@
 
 #include "vcd/glob.h"
 
+#include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -93,6 +95,41 @@ TEST(Glob, ManyStarsDoNotBlowUp) {
   std::string pattern;
   for (int i = 0; i < 200; ++i) pattern += "*a";
   EXPECT_FALSE(selects(pattern + "b", std::string(5000, 'a')));
+}
+
+/// The definition in one line an element: what is left of the pattern against what is left of the name.
+bool matches_by_definition(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty() || name.front() == '.';
+  if (pattern.front() == '*') {
+    for (size_t n = 0; n <= name.size(); ++n)
+      if (matches_by_definition(pattern.substr(1), name.substr(n))) return true;
+    return false;
+  }
+  if (name.empty()) return false;
+  if (pattern.substr(0, 4) == "[ab]") {
+    return (name.front() == 'a' || name.front() == 'b') &&
+           matches_by_definition(pattern.substr(4), name.substr(1));
+  }
+  if (pattern.front() == '?' ? name.front() == '.' : name.front() != pattern.front()) return false;
+  return matches_by_definition(pattern.substr(1), name.substr(1));
+}
+
+TEST(Glob, DrawnPatternsMatchAsDefined) {
+  std::mt19937 random(1);
+  const std::vector<std::string> elements = {"a", "b", "c", ".", "*", "*", "?", "[ab]"};
+  const std::string letters = "aabbc.";
+  int hits = 0;
+  for (int n = 0; n < 100000; ++n) {
+    std::string pattern;
+    for (size_t i = 1 + random() % 6; i > 0; --i) pattern += elements[random() % elements.size()];
+    std::string name;
+    for (size_t i = random() % 9; i > 0; --i) name += letters[random() % letters.size()];
+    const bool expected = matches_by_definition(pattern, name);
+    hits += expected ? 1 : 0;
+    ASSERT_EQ(selects(pattern, name), expected) << pattern << " of " << name;
+  }
+  EXPECT_GT(hits, 10000);
+  EXPECT_LT(hits, 90000);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST_P(VcdCount, IsTheSumOfItsSteps) {
     WriterOptions options;
     options.path = folder.file("w.vcd");
     options.every_step = every_step;
-    const uint64_t units = 1 + below(7);
+    const auto units = static_cast<uint32_t>(1 + below(7));
     if (every_step && GetParam() % 3 == 0) options.window = {200, 900};
     std::vector<std::map<Time, int64_t>> changes(3);
     uint64_t runs = 0;
