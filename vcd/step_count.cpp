@@ -37,13 +37,25 @@ inline int64_t StepCount::Run::take(uint64_t moment) {
 
 int64_t StepCount::Line::take(Time now) {
   int64_t sum = 0;
+  size_t done = 0;  // behind one that is not
   Run* const end = runs.data() + runs.size();
   Run* run = runs.data() + head;
   // Those of one line seldom overlap: most often the first one that has begun is the only one.
   for (; run != end && run->begin <= now; ++run) {
     // A step is at the later of two picoseconds, so it is due if its moment is not after now.
     sum += run->take(now * run->per_picosecond);
-    if (run->count == 0 && run == runs.data() + head) ++head;
+    if (run->count != 0) continue;
+    if (run == runs.data() + head)
+      ++head;
+    else
+      ++done;
+  }
+  // Runs behind one that lasts long are not to be looked at again and again.
+  if (done >= 8 && 2 * done >= static_cast<size_t>(run - runs.data()) - head) {
+    const auto begun = runs.begin() + (run - runs.data());
+    const auto first = runs.begin() + static_cast<std::ptrdiff_t>(head);
+    runs.erase(std::remove_if(first, begun, [](const Run& r) { return r.count == 0; }), begun);
+    return sum;
   }
   if (head >= 64 || run == end) shorten();
   return sum;

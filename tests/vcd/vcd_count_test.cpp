@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "vcd/step_count.h"
 #include "vcd/vcd_writer.h"
 #include "vcd_parser.h"
 
@@ -118,6 +119,23 @@ TEST(VcdCountErrors, WhatIsNoCountIsRefused) {
   writer.add({10, 0, 0, 1}, number, 1);  // no step: nothing
   writer.close(20);
   writer.add({30, 1, 0, 1}, number, 1);  // closed: nothing
+}
+
+// One that lasts long, with many short ones behind it. What has ended is forgotten, or this would take
+// minutes.
+TEST(StepCount, ShortRunsBehindALongOne) {
+  StepCount count;
+  constexpr uint32_t kRuns = 300000;
+  count.add(Steps(0, 2, uint64_t{10} * kRuns), 1);
+  for (uint32_t n = 0; n < kRuns; ++n) {
+    count.add(Steps(10 * n + 1, 3, 2), 2);
+    ASSERT_EQ(count.next(), n == 0 ? 0 : 10 * n + 1);
+    ASSERT_EQ(count.take(10 * n + 3), n == 0 ? 5 : 4);
+    ASSERT_EQ(count.next(), 10 * n + 5);
+    ASSERT_EQ(count.take(10 * n + 9), 2);
+  }
+  EXPECT_EQ(count.take(uint64_t{10} * kRuns), 1);
+  EXPECT_EQ(count.next(), StepCount::kNever);
 }
 
 }  // namespace
