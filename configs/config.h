@@ -173,7 +173,7 @@ struct PacketFabricConfig {
   uint64_t header_bytes = 0;     ///< per packet
   double header_efficiency = 1;  ///< share of the link's rate that flits get
   Picoseconds cycle = 0;         ///< clock of routers; 0: a flit's time on the fastest link
-  uint32_t vcs = 4;              ///< per virtual network
+  uint32_t vcs = 4;              ///< per virtual network; 0: as few as the routing allows
   uint32_t virtual_networks = 1;
   bool strict_priority = false;      ///< of virtual networks, the highest number first
   uint32_t collectives_network = 0;  ///< virtual network of the messages of collectives

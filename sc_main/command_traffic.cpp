@@ -300,12 +300,14 @@ TrafficConfig make_traffic(const TrafficOptions& o) {
   const bool sized = set_topology(o, c);
   c.loads = parse_loads(o.load);
   if (!o.packet_flits.empty()) c.packet_flits = small("--packet-flits", o.packet_flits, 1, kMostPacketFlits);
-  if (!o.vcs.empty()) n.vcs = small("--vcs", o.vcs, 1, 32);
+  if (!o.vcs.empty()) n.vcs = o.vcs == "auto" ? 0 : small("--vcs", o.vcs, 1, packet::kMostVcs);
   c.seeds = small("--seeds", o.seeds, 1, 1000);
   if (!o.seed.empty()) n.seed = parse_whole("--seed", o.seed, 0, uint64_t{1} << 62);
   c.jobs =
       o.jobs.empty() ? std::max(1u, std::thread::hardware_concurrency()) : small("--jobs", o.jobs, 1, 1024);
   set_policies(o, c);
+  if (n.vcs == 0)
+    n.vcs = packet::fewest_vcs(n.routing.empty() ? c.topology.routing : n.routing, c.topology, n);
   set_pfc(o, c);
   set_buffers(o, sized, c);
   set_cycles(o, c);
@@ -476,7 +478,8 @@ void add_traffic_command(CLI::App& app, Action& action) {
       "Flits per rank and cycle: FIRST:LAST:STEP or a list (default: 0.1:0.9:0.1)");
   add("--injection", o.injection, "NAME", "bernoulli (default) or periodic");
   add("--packet-flits", o.packet_flits, "N", "Flits of a packet (default: 8, or CONFIG's)");
-  add("--vcs", o.vcs, "N", "Virtual channels of a port (default: 4, or CONFIG's)");
+  add("--vcs", o.vcs, "N",
+      "Virtual channels of a port, or 'auto': the fewest that the routing allows (default: 4, or CONFIG's)");
   add("--buffer", o.buffer, "FLITS", "Of a virtual channel (default: 16, or CONFIG's)");
   add("--switching-mode", o.switching, "MODE", "packet_held (default, or CONFIG's) or flit_interleaved");
   add("--routing", o.routing, "NAME",

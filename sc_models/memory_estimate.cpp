@@ -144,8 +144,19 @@ void add_counts(Parts& parts, double vcs, const PacketCounts& c) {
                           c.pairs * kRouterPair + c.interfaces * (kInterface + vcs * kInterfaceVc));
 }
 
-double vcs_of(const Config& config) {
-  return double{1} * config.packet.vcs * config.packet.virtual_networks;
+/// VCs of a port. `classes`: those that `packet.vcs: auto` takes.
+double vcs_of(const Config& config, uint32_t classes) {
+  const uint32_t vcs = config.packet.vcs != 0 ? config.packet.vcs : classes;
+  return double{1} * vcs * config.packet.virtual_networks;
+}
+
+/// Classes of VCs that the routing of these dimensions needs.
+uint32_t vc_classes(const Config& config, const std::vector<uint32_t>& dimensions) {
+  const bool one = config.packet.vc_classes == "none" || config.packet.vc_classes == "bubble";
+  const bool ring = std::any_of(dimensions.begin(), dimensions.end(),
+                                [&](uint32_t d) { return Shape(config.fabric_dimensions()[d]).circular(); });
+  if (config.packet.routing == "minimal_adaptive") return ring ? 3 : 2;
+  return ring && !one ? 2 : 1;
 }
 
 /// The ways of a tree or graph.
@@ -180,7 +191,7 @@ void add_region(Parts& parts, const Config& config, const std::vector<uint32_t>&
     counts.interfaces += npus * links;
   }
   parts.add(kNpus, npus * static_cast<double>(dimensions.size()) * 2 * kPortSlot);
-  add_counts(parts, vcs_of(config), counts);
+  add_counts(parts, vcs_of(config, vc_classes(config, dimensions)), counts);
 }
 
 void add_graph(Parts& parts, const Config& config) {
@@ -205,7 +216,7 @@ void add_graph(Parts& parts, const Config& config) {
         counts.interfaces += ports;
       }
     }
-    add_counts(parts, vcs_of(config), counts);
+    add_counts(parts, vcs_of(config, 1), counts);
   }
 }
 
@@ -266,7 +277,8 @@ void add_pool(Parts& parts, const Config& config) {
   const double ports = counts.switch_ports() / std::max(1.0, counts.switches);
   packets.add_router(counts.switches, 2 * ports);
   packets.interfaces = counts.switch_ports() + counts.npus + counts.groups * counts.group_ports;
-  add_counts(parts, vcs_of(config), packets);
+  const bool rings = pool.design == PoolDesign::ring || pool.design == PoolDesign::mesh;
+  add_counts(parts, vcs_of(config, rings ? 2 : 1), packets);
 }
 
 /// Host memory and NVMe of `ranks` NPUs, each with its streams full.

@@ -87,11 +87,13 @@ void check_network(const Config& config, const PacketRegion& region) {
   }
 }
 
-void check_routing(const Config& config, const PacketRegion& region) {
+/// Makes the routing policy once, to see that it fits. `packet.vcs: auto` becomes a number.
+void check_routing(const Config& config, PacketRegion& region) {
   const std::string& named = region.config.routing;
+  const std::string& routing = named.empty() ? region.topology.routing : named;
   try {
-    packet::make_routing_policy(named.empty() ? region.topology.routing : named, region.topology,
-                                region.config);
+    if (region.config.vcs == 0) region.config.vcs = fewest_vcs(routing, region.topology, region.config);
+    packet::make_routing_policy(routing, region.topology, region.config);
   } catch (const UserError& error) {
     throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));
   }

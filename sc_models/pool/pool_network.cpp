@@ -99,6 +99,7 @@ PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layo
   std::vector<Rate> rates;
   for (const pool::PoolLayout::Class& c : layout.classes()) rates.push_back(c.rate);
   network.config = packet_network_config(config, rates);
+  if (network.config.vcs == 0) network.config.vcs = layout.vc_classes();
   // The pool has ways of its own.
   network.config.routing.clear();
   network.config.selection.clear();

@@ -20,6 +20,7 @@
 #include "tlm_interconnect/packet/traffic.h"
 #include "tlm_interconnect/packet/traffic_pattern.h"
 #include "tlm_interconnect/policies/allocation/allocator.h"
+#include "tlm_interconnect/policies/routing/routing_policy.h"
 #include "tlm_interconnect/policies/selection/selection_policy.h"
 
 namespace weft::packet {
@@ -33,6 +34,25 @@ std::map<uint32_t, uint32_t> by_input(const std::vector<SwitchGrant>& grants) {
   std::map<uint32_t, uint32_t> m;
   for (const SwitchGrant& g : grants) m[g.input] = g.output;
   return m;
+}
+
+TEST(VcLayout, FewestVcsOfARouting) {
+  const auto fewest = [](const std::string& notation, const std::string& routing, PacketConfig config = {}) {
+    config.vcs = 0;
+    return fewest_vcs(routing, topology(notation), config);
+  };
+  PacketConfig none;
+  none.vc_classes = "none";
+  EXPECT_EQ(fewest("Switch(8)", "dimension_order"), 1u);
+  EXPECT_EQ(fewest("Mesh(4)_FullyConnected(3)", "dimension_order"), 1u);
+  EXPECT_EQ(fewest("Ring(4)_Switch(3)", "dimension_order"), 2u);
+  EXPECT_EQ(fewest("Ring(4)", "dimension_order", none), 1u);
+  EXPECT_EQ(fewest("Mesh(4)_Mesh(4)", "minimal_adaptive"), 2u);
+  EXPECT_EQ(fewest("Ring(4)_Ring(4)", "minimal_adaptive"), 3u);
+  // No number is enough: the routing itself says why.
+  PacketConfig halves;
+  halves.virtual_networks = 2;
+  EXPECT_EQ(fewest("Switch(8)", "minimal_adaptive", halves), 16u);
 }
 
 TEST(PortSet, FirstFromGoesRound) {

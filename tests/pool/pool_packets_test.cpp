@@ -142,6 +142,7 @@ TEST(PoolPackets, RingsNeedTwoVirtualChannels) {
             std::string::npos)
       << refusal(small({"design: ring", "fidelity: packet"}), one);
   EXPECT_EQ(refusal(small({"fidelity: packet"}), one), "built");
+  EXPECT_EQ(refusal(small({"design: ring", "fidelity: packet"}), "packet: {vcs: auto}\n"), "built");
 }
 
 // ---- in-switch accesses of a part of the NPUs

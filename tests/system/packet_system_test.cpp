@@ -525,6 +525,29 @@ TEST(PacketSystem, MultiplesOfTheFastestLinksTimeStayMultiples) {
   }
 }
 
+// Two classes of VCs on a ring, else one. A run is that with the number itself.
+TEST(PacketSystem, AutomaticVcsAreTheFewest) {
+  const std::vector<std::pair<std::vector<std::pair<DimensionKind, uint32_t>>, uint32_t>> machines = {
+      {{{DimensionKind::switch_, 6}}, 1},
+      {{{DimensionKind::fully_connected, 3}, {DimensionKind::mesh, 3}}, 1},
+      {{{DimensionKind::ring, 4}}, 2},
+      {{{DimensionKind::switch_, 3}, {DimensionKind::ring, 4}}, 2}};
+  for (const auto& [dimensions, vcs] : machines) {
+    Config config = machine(dimensions);
+    config.packet.vcs = 0;
+    EXPECT_EQ(packet_regions_of(config).at(0).config.vcs, vcs);
+    EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());
+    const std::string fewest = collective(config, CollectiveOp::all_to_all, 100'000);
+    config.packet.vcs = vcs;
+    EXPECT_EQ(collective(config, CollectiveOp::all_to_all, 100'000), fewest);
+  }
+  // Too many virtual networks for two VCs in each of them.
+  Config config = machine({{DimensionKind::ring, 4}});
+  config.packet.vcs = 0;
+  config.packet.virtual_networks = 32;
+  EXPECT_THROW(packet_regions_of(config), UserError);
+}
+
 TEST(PacketSystem, BuffersThatDoNotCoverTheRoundTripAreTold) {
   Config config = machine({{DimensionKind::ring, 4}});
   EXPECT_TRUE(packet_warnings(config, packet_regions_of(config)).empty());

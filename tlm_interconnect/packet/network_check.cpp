@@ -15,10 +15,11 @@ void check(const PacketConfig& c) {
   if (c.cycle < kTicksPerPicosecond) {
     fail(fmt::format("packet network: a cycle of {}: give at least 1 ps", print_ticks(c.cycle)));
   }
-  if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > 32 || c.virtual_networks > 32 || c.total_vcs() > 32) {
+  if (c.vcs == 0 || c.virtual_networks == 0 || c.vcs > kMostVcs || c.virtual_networks > kMostVcs ||
+      c.total_vcs() > kMostVcs) {
     fail(
-        fmt::format("packet network: {} VCs in {} virtual networks: between 1 and 32 VCs a port are possible",
-                    c.vcs, c.virtual_networks));
+        fmt::format("packet network: {} VCs in {} virtual networks: between 1 and {} VCs a port are possible",
+                    c.vcs, c.virtual_networks, kMostVcs));
   }
   if (c.buffer_flits == 0 || c.buffer_flits > (1u << 24)) {
     fail(fmt::format("packet network: a buffer of {} flits per VC: between 1 and {} are possible",

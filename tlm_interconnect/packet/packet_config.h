@@ -14,6 +14,8 @@
 
 namespace weft::packet {
 
+constexpr uint32_t kMostVcs = 32;  ///< of a port, in all its virtual networks
+
 /// A mask of the first n of 32.
 constexpr uint32_t low_bits(uint32_t n) {
   return n >= 32 ? ~0u : (1u << n) - 1;

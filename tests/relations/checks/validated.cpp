@@ -35,6 +35,7 @@ Case draw(Random& random) {
   Settings& keys = c.machine.keys;
   if (random.chance(20)) keys["packet.buffer_flits"] = std::to_string(random.between(1, 64));
   if (random.chance(20)) keys["packet.vcs"] = std::to_string(random.between(1, 8));
+  if (random.chance(20)) keys["packet.vcs"] = "auto";
   if (random.chance(20)) keys["packet.flow_control"] = "pfc";
   if (random.chance(20))
     keys["packet.routing"] = random.pick({"dimension_order", "minimal_adaptive", "shortest_path", "up_down"});

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tlm_interconnect/policies/routing/dimension_order.h"
 #include "tlm_interconnect/policies/routing/given_routes.h"
 #include "tlm_interconnect/policies/routing/minimal_adaptive.h"
@@ -61,6 +63,19 @@ std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, cons
                     fmt::format("routing policy '{}' of {} made nothing", name, entry.source));
   if (topology.units.empty()) return policy;
   return std::make_unique<UnitRoutes>(topology, config, std::move(policy));
+}
+
+uint32_t fewest_vcs(const std::string& name, const PacketTopology& topology, PacketConfig config) {
+  const uint32_t most = std::max(1u, kMostVcs / config.virtual_networks);
+  for (config.vcs = 1; config.vcs < most; ++config.vcs) {
+    try {
+      make_routing_policy(name, topology, config);
+      return config.vcs;
+    } catch (const UserError&) {
+      // Too few, or no number is enough.
+    }
+  }
+  return most;
 }
 
 std::vector<std::string> routing_policy_names() {

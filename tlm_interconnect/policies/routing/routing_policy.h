@@ -95,6 +95,9 @@ inline void prefer_lane(const PacketTopology& topology, const RouteQuery& query,
 /// or too few VCs for the classes it needs. `topology` must outlive the policy.
 std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, const PacketTopology& topology,
                                                    const PacketConfig& config);
+/// The fewest VCs of a virtual network with which the policy `name` routes `topology`; `config.vcs` is not
+/// read. Where none is enough, as many as a port can have: make_routing_policy() then says what is wrong.
+uint32_t fewest_vcs(const std::string& name, const PacketTopology& topology, PacketConfig config);
 std::vector<std::string> routing_policy_names();
 
 /// `topology` and `config` outlive what is made.
