@@ -100,13 +100,13 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
   const auto number = static_cast<uint32_t>(rows_.size() + 1);
   rows_.push_back(
       make_row(config_, *plan, number, sc_core::sc_time_stamp().value() - origin_, [&] { return where; }));
-  if (machine_.library() != nullptr) {
-    start_library(stream, plan);
-    return;
-  }
   const uint32_t rule = machine_.fidelity().for_collective(op, sc_core::sc_time_stamp().value());
   const uint8_t plane = machine_.fidelity().plane_of(rule);
   rows_.back().fidelity_rule = rule;
+  if (machine_.library() != nullptr) {
+    start_library(stream, plan, plane);
+    return;
+  }
   if (machine_.folded()) {
     const std::string why =
         machine_.data() != nullptr ? std::string("its messages carry data") : plan->asymmetry(config_);
@@ -120,12 +120,13 @@ void CollectiveJob::start(CollectiveOp op, uint64_t bytes, uint32_t root) {
 }
 
 void CollectiveJob::start_library(uint32_t stream,
-                                  const std::shared_ptr<const collectives::CollectivePlan>& plan) {
+                                  const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                                  uint8_t plane) {
   LibraryRuns& runs = *machine_.library();
   const library::LibraryPlan& work = runs.calls().plan(*plan, 0);
   tell_library_plan(work, work.time(runs.calls().parameters()), rows_.back());
   for (uint32_t r = 0; r < machine_.npus(); ++r)
-    runs.start({stream, r, plan},
+    runs.start({stream, r, plan, plane},
                [this, r](const collectives::CollectiveDone& done) { collective_done(NpuId{r}, done); });
 }
 

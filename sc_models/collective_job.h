@@ -60,7 +60,8 @@ class CollectiveJob : public Job, private NmuClient {
   void message_injected(NpuId, NpuId, const MessageId&) override {}
   void message_arrived(NpuId, const Completion&) override {}
 
-  void start_library(uint32_t stream, const std::shared_ptr<const collectives::CollectivePlan>& plan);
+  void start_library(uint32_t stream, const std::shared_ptr<const collectives::CollectivePlan>& plan,
+                     uint8_t plane);
   Counts counted() const;
   bool simulated(uint32_t rank) const { return machine_.built(rank); }
   uint32_t members_here() const;

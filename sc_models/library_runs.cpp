@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "configs/blueprint/carrier.h"
+#include "workload/collectives/in_switch.h"
 
 namespace weft {
 namespace {
@@ -48,8 +49,9 @@ class LibraryRuns::Sink final : public MessageSink {
   bool of_switch_;
 };
 
-LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& config, const NmuOf& nmu,
-                         UnitOf unit, collectives::DataContext* data, insight::CausalLog* causes)
+LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& config,
+                         const graph::FidelityRules& fidelity, const NmuOf& nmu, UnitOf unit,
+                         collectives::DataContext* data, insight::CausalLog* causes)
     : sc_core::sc_module(module_name),
       calls_(config),
       causes_(causes),
@@ -65,13 +67,19 @@ LibraryRuns::LibraryRuns(sc_core::sc_module_name module_name, const Config& conf
   SC_METHOD(wake);
   sensitive << due_;
   dont_initialize();
-  if (!carries_messages(config)) return;
+  const bool units = config.graph == nullptr && collectives::uses_unit(config, 0);
+  for (uint32_t p = 0; p < fidelity.planes(); ++p) {
+    sends_.push_back(carries_messages(fidelity.plane(p)));
+    switches_.push_back(units && fidelity.units_on(p, 0));
+  }
+  if (std::find(sends_.begin(), sends_.end(), true) == sends_.end()) return;
   book_ = std::make_unique<library::ProgramBook>(config, calls_, data);
   engine_ = std::make_unique<library::ProgramEngine>(static_cast<library::ProgramHost&>(*this), config.npus(),
                                                      data, causes);
   for (uint32_t npu = 0; npu < config.npus(); ++npu) {
     sinks_.push_back(std::make_unique<Sink>(*this, npu, false));
     NmuModel* const model = nmu(npu);
+    nmus_.push_back(model);
     ports_.push_back(model == nullptr ? nullptr : model->carry_programs(*sinks_.back()));
     if (model != nullptr && ports_.back() == nullptr)
       throw UserError(ExitCode::usage,
@@ -88,9 +96,19 @@ LibraryRuns::~LibraryRuns() = default;
 void LibraryRuns::start(const Part& part, Done done) {
   if (engine_ != nullptr) {
     const library::LibraryPlan& work = calls_.plan(*part.plan, part.rank);
-    if (work.algorithm != library::LibraryAlgorithm::none) return start_program(part, work, std::move(done));
+    if (work.algorithm != library::LibraryAlgorithm::none)
+      return sends_[part.plane] ? start_program(part, work, std::move(done))
+                                : start_in_turn(part, std::move(done));
   }
   const Key key{part.stream, library::line_of(*part.plan, part.rank)};
+  const Call& call = join(part, key, std::move(done));
+  // Those of the member's line. Without anything to send nobody waits for others, as in the library.
+  if (call.members.size() < call.work.ranks) return;
+  complete_.push_back(key);
+  complete_calls_.request();
+}
+
+LibraryRuns::Call& LibraryRuns::join(const Part& part, const Key& key, Done done) {
   Call& call = joining_[key];
   if (call.plan == nullptr) {
     call.plan = part.plan;
@@ -98,10 +116,24 @@ void LibraryRuns::start(const Part& part, Done done) {
   }
   if (causes_ != nullptr) call.cause = causes_->because();
   call.members.push_back({part.rank, now(), std::move(done)});
-  // Those of the member's line. Without anything to send nobody waits for others, as in the library.
-  if (call.members.size() < call.work.ranks) return;
-  complete_.push_back(key);
-  complete_calls_.request();
+  call.joined = now();
+  return call;
+}
+
+/// A closed form on a machine that runs programs, too. It begins when the earlier programs of all its members
+/// are over.
+void LibraryRuns::start_in_turn(const Part& part, Done done) {
+  const Key key{part.stream, library::line_of(*part.plan, part.rank)};
+  Call& call = join(part, key, std::move(done));
+  Stream& stream = streams_[{part.plan->request().group, part.rank}];
+  call.in_turn = true;
+  if (stream.program == now()) call.grouped = now();
+  stream.joined = now();
+  Stream::Waiting waiting;
+  waiting.joined = now();
+  waiting.closed = &joining_.find(key)->first;
+  stream.waiting.push_back(waiting);
+  if (!stream.runs) begin_next(stream);
 }
 
 /// Calls that are complete at one instant follow each other by their numbers, whichever was complete first.
@@ -110,7 +142,8 @@ void LibraryRuns::settled() {
   for (const Key& key : complete_) {
     const auto at = joining_.find(key);
     const Call& call = at->second;
-    const Picoseconds end = calls_.end_of(*call.plan, call.members.front().rank, call.work, now());
+    const Picoseconds end = calls_.end_of(*call.plan, call.members.front().rank, call.work, call.joined,
+                                          now(), call.in_turn && call.grouped == call.joined);
     ends_.emplace(std::make_pair(end, key), std::move(at->second));
     joining_.erase(at);
   }
@@ -131,6 +164,11 @@ void LibraryRuns::finish() {
       done.started = member.joined;
       done.finished = now();
       done.plan = call.plan.get();
+      if (call.in_turn) {
+        Stream& own = streams_.at({call.plan->request().group, member.rank});
+        --own.closed;
+        begin_next(own);
+      }
       if (causes_ != nullptr) causes_->because(call.cause);
       member.done(done);
     }
@@ -143,7 +181,7 @@ void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& wo
   const auto [at, fresh] = opened_.try_emplace({part.stream, line});
   Opened& opened = at->second;
   if (fresh) {
-    const library::ProgramBook::Work& made = book_->work(part.plan, part.rank);
+    const library::ProgramBook::Work& made = book_->work(part.plan, part.rank, switches_[part.plane]);
     opened.npus = made.npus;
     if (made.program->members() != made.program->ranks()) join_units(made.nodes);
     opened.call = engine_->open({part.stream, made.program, part.plan, made.npus, made.nodes});
@@ -163,18 +201,29 @@ void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& wo
       work.network_share *
           (parameters.launch_us + parameters.latency_scale * (work.base_us + work.latency_us));
   if (causes_ != nullptr) waiting.cause = causes_->because();
-  stream.joined = now();
+  stream.joined = stream.program = now();
   stream.waiting.push_back(waiting);
-  endings_[{opened.call, member}] = {communicator, std::move(done)};
+  endings_[{opened.call, member}] = {communicator, part.stream, part.plane, std::move(done)};
+  if (part.plane != 0) nmus_[part.rank]->put_program_on_plane(part.stream, part.plane);
   if (++opened.joined == opened.npus.size()) opened_.erase(at);
   if (!stream.runs) begin_next(stream);
 }
 
+/// No program of the stream is under way.
 void LibraryRuns::begin_next(Stream& stream) {
-  stream.runs = !stream.waiting.empty();
-  if (!stream.runs) return;
+  stream.runs = false;
+  for (; !stream.waiting.empty() && stream.waiting.front().closed != nullptr; stream.waiting.pop_front()) {
+    const Key& key = *stream.waiting.front().closed;
+    Call& call = joining_.at(key);
+    ++stream.closed;
+    if (++call.ready < call.work.ranks) continue;
+    complete_.push_back(key);
+    complete_calls_.request();
+  }
+  if (stream.closed != 0 || stream.waiting.empty()) return;
   const Stream::Waiting next = stream.waiting.front();
   stream.waiting.pop_front();
+  stream.runs = true;
   if (causes_ != nullptr && next.joined == now()) causes_->because(next.cause);
   engine_->start(next.call, next.member, next.joined, now(), later(now(), picoseconds(next.before_us)));
   wake();
@@ -205,6 +254,7 @@ void LibraryRuns::member_done(uint32_t call, uint32_t member, const collectives:
   const auto at = endings_.find({call, member});
   const Ending ending = std::move(at->second);
   endings_.erase(at);
+  if (ending.plane != 0) nmus_[ending.stream.second]->take_program_back(ending.number);
   begin_next(streams_.at(ending.stream));
   ending.done(done);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the Weft authors
 //
-// Collectives that a communication library plans, in simulated time. On a machine all of whose dimensions are
-// at `analytical` fidelity each ends when the library's closed form says (workload/library), and sends no
-// messages. On others the plan runs as a program (workload/programs), whose messages the NMUs carry.
+// Collectives that a communication library plans, in simulated time. Where all dimensions are at `analytical`
+// fidelity a collective ends when the library's closed form says (workload/library), and sends no messages.
+// Elsewhere the plan runs as a program (workload/programs), whose messages the NMUs carry. Which of the two
+// it is may differ from collective to collective (`topology.fidelity_rules`): a communicator's follow each
+// other.
 
 #ifndef WEFT_SC_MODELS_LIBRARY_RUNS_H
 #define WEFT_SC_MODELS_LIBRARY_RUNS_H
@@ -23,6 +25,7 @@
 #include "sc_models/settled_call.h"
 #include "workload/collectives/engine.h"
 #include "workload/collectives/plan.h"
+#include "workload/graph/fidelity_rules.h"
 #include "workload/library/library_calls.h"
 #include "workload/programs/program_book.h"
 #include "workload/programs/program_engine.h"
@@ -36,6 +39,7 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
     uint32_t stream = 0;
     uint32_t rank = 0;  ///< of the machine
     std::shared_ptr<const collectives::CollectivePlan> plan;
+    uint8_t plane = 0;  ///< graph::FidelityRules; the same on every member
   };
   /// Hears of the end of the member's part.
   using Done = std::function<void(const collectives::CollectiveDone& done)>;
@@ -46,8 +50,8 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
 
   /// `data` and `causes` may be null. Throws UserError(usage) as library::CommunicationLibrary does, and when
   /// programs are to run on NMUs that cannot carry them.
-  LibraryRuns(sc_core::sc_module_name name, const Config& config, const NmuOf& nmu, UnitOf unit,
-              collectives::DataContext* data, insight::CausalLog* causes);
+  LibraryRuns(sc_core::sc_module_name name, const Config& config, const graph::FidelityRules& fidelity,
+              const NmuOf& nmu, UnitOf unit, collectives::DataContext* data, insight::CausalLog* causes);
   ~LibraryRuns() override;
 
   library::LibraryCalls& calls() { return calls_; }
@@ -68,6 +72,11 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
     library::LibraryPlan work;
     std::vector<Member> members;
     insight::ActivityId cause = insight::kNoActivity;  ///< of the last member
+    Picoseconds joined = 0;                            ///< by the last member
+    // Where there are programs, too.
+    bool in_turn = false;
+    uint32_t ready = 0;            ///< members whose earlier programs are over
+    Picoseconds grouped = kNever;  ///< joined at this instant by one that joined a program then, too
   };
   /// Stream, and line of those that share a plan and a number.
   using Key = std::pair<uint32_t, uint32_t>;
@@ -78,7 +87,8 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
     uint32_t joined = 0;
     std::vector<uint32_t> npus;
   };
-  /// Parts of one NPU in one communicator, which follow each other as kernels of a stream do.
+  /// Parts of one NPU in one communicator, which follow each other as kernels of a stream do. Closed forms
+  /// that follow each other are ordered by LibraryCalls: the NPU's parts may all be under way.
   struct Stream {
     struct Waiting {
       uint32_t call = 0;
@@ -86,19 +96,26 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
       Picoseconds joined = 0;
       double before_us = 0;  ///< from its start to its first message
       insight::ActivityId cause = insight::kNoActivity;
+      const Key* closed = nullptr;  ///< a closed form: its key in joining_; null: a program
     };
     std::deque<Waiting> waiting;
-    bool runs = false;
-    Picoseconds joined = kNever;  ///< by the last part
+    bool runs = false;             ///< a program
+    uint32_t closed = 0;           ///< closed forms that are under way
+    Picoseconds joined = kNever;   ///< by the last part
+    Picoseconds program = kNever;  ///< by the last program
   };
   using Communicator = std::pair<const collectives::Group*, uint32_t>;
   struct Ending {
     Communicator stream;
+    uint32_t number = 0;  ///< of the collective
+    uint8_t plane = 0;
     Done done;
   };
 
   void settled();
   void finish();
+  Call& join(const Part& part, const Key& key, Done done);
+  void start_in_turn(const Part& part, Done done);
   void start_program(const Part& part, const library::LibraryPlan& work, Done done);
   void begin_next(Stream& stream);
   void join_units(const std::vector<uint32_t>& nodes);
@@ -120,7 +137,10 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   // Programs; null: the closed forms.
   std::unique_ptr<library::ProgramBook> book_;
   std::unique_ptr<library::ProgramEngine> engine_;
-  std::vector<MessagePort*> ports_;           ///< by NPU
+  std::vector<bool> sends_;                   ///< by plane: its collectives are programs
+  std::vector<bool> switches_;                ///< by plane: switches reduce for them
+  std::vector<NmuModel*> nmus_;               ///< by NPU
+  std::vector<MessagePort*> ports_;           ///< likewise
   std::vector<std::unique_ptr<Sink>> sinks_;  ///< of the NPUs, then of the switches
   UnitOf unit_of_;
   std::vector<ProgramUnit*> units_;  ///< by node

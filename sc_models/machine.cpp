@@ -102,7 +102,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   if (config_.graph != nullptr) build_graph();
   if (config_.collectives.library.on())
     library_ = std::make_unique<LibraryRuns>(
-        "library", config_, [this](uint32_t npu) { return nmus_[npu].get(); },
+        "library", config_, fidelity_, [this](uint32_t npu) { return nmus_[npu].get(); },
         [this](uint32_t node) { return program_unit(node); }, data(), options.causes);
   build_packets(options.probes);
   join_far_members();
@@ -287,7 +287,7 @@ std::vector<std::string> Machine::wireless_links() const {
 }
 
 void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
-  const uint32_t lines = collectives::uses_unit(config_, d) ? npus() / geometry_.size(d) : 0;
+  const uint32_t lines = has_units(p, d) ? npus() / geometry_.size(d) : 0;
   fabric::DirectFabric& direct =
       make_carrier("direct" + std::to_string(d) + suffix(p, d), lines, link_types_[d].latency());
   // Whether places or ranks: a folded system's are the same.
@@ -302,6 +302,10 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
     components_.push_back(&module);
     add_unit(module.unit());
   }
+}
+
+bool Machine::has_units(uint32_t p, uint32_t d) const {
+  return collectives::uses_unit(config_, d) && fidelity_.units_on(p, d);
 }
 
 void Machine::build_mirrors(uint32_t d) {
@@ -346,7 +350,7 @@ UnitContext Machine::unit_context(uint32_t d, const std::string& of_switch, vcd:
 /// The switches of a Switch dimension's lines.
 void Machine::build_switches(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
   const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-  const bool units = collectives::uses_unit(config_, d);
+  const bool units = has_units(p, d);
   for (uint32_t r = 0; r < npus(); ++r) {
     if (geometry_.coordinate(r, d) != 0) continue;
     const uint32_t number = numbered_modules_++;
@@ -513,7 +517,7 @@ void Machine::build_packets(vcd::ProbeHub* probes) {
         components_.push_back(fabric);
         for (uint32_t n = 0; probes != nullptr && n < fabric->networks(); ++n)
           fabric->network(n).record(*probes);
-        build_packet_switches(*fabric, probes);
+        build_packet_switches(p, *fabric, probes);
         fresh.push_back(std::move(region));
       }
       for (const uint32_t r : whole_) nmus_[r]->join(*fabric, p);
@@ -522,11 +526,10 @@ void Machine::build_packets(vcd::ProbeHub* probes) {
   }
 }
 
-/// The collective units of the region's switches. No rule changes their dimensions, so that there is one
-/// region with them (FidelityRules).
-void Machine::build_packet_switches(PacketFabric& fabric, vcd::ProbeHub* probes) {
+/// The collective units of the region's switches.
+void Machine::build_packet_switches(uint32_t p, PacketFabric& fabric, vcd::ProbeHub* probes) {
   for (const uint32_t d : fabric.dimensions()) {
-    for (uint32_t r = 0; r < npus() && collectives::uses_unit(config_, d); ++r) {
+    for (uint32_t r = 0; r < npus() && has_units(p, d); ++r) {
       if (geometry_.coordinate(r, d) != 0) continue;
       const std::string name = switch_name(geometry_, d, r);
       add_unit(own(std::make_unique<PacketSwitch>(name.c_str(), d, r, fabric_context(), fabric,

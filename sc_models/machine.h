@@ -242,6 +242,8 @@ class Machine : public sc_core::sc_module {
   void build_folded_switch(uint32_t dimension, const std::vector<uint32_t>& built);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
+  /// The dimension's switches reduce on that plane.
+  bool has_units(uint32_t plane, uint32_t dimension) const;
   BlockEnd nmu_end(uint32_t place) const;
   /// Of the unit of the switch with that name.
   UnitContext unit_context(uint32_t dimension, const std::string& switch_name, vcd::ProbeHub* probes);
@@ -259,7 +261,7 @@ class Machine : public sc_core::sc_module {
                      const std::vector<fabric::LinkType*>& types, const NpuSocket& npu_end);
   void build_graph();
   void build_packets(vcd::ProbeHub* probes);
-  void build_packet_switches(PacketFabric& fabric, vcd::ProbeHub* probes);
+  void build_packet_switches(uint32_t plane, PacketFabric& fabric, vcd::ProbeHub* probes);
   NmuModel& at(uint32_t place) { return *nmus_[geometry_.rank_at(place)]; }
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::ProbeHub* probes);
   void build_npus(const Options& options, const std::vector<uint32_t>& built);

@@ -50,12 +50,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
           [this](const collectives::CollectiveDone& done) {
             if (units_ != nullptr && done.plan->uses_units()) units_->leave(done.stream);
             if (exchanging_) exchanging_ = exchanges_.end(done.stream);
-            if (lifting_) {
-              lifted_.erase(std::remove_if(lifted_.begin(), lifted_.end(),
-                                           [&](const Lifted& l) { return l.stream == done.stream; }),
-                            lifted_.end());
-              lifting_ = !lifted_.empty();
-            }
+            if (lifting_) put_back(done.stream);
             client_->collective_done(rank_, done);
           },
           context.data, context.waits),
@@ -107,10 +102,7 @@ void Nmu::start_collective(uint32_t stream, std::shared_ptr<const collectives::C
 
 void Nmu::start_part(uint32_t stream, std::shared_ptr<const collectives::CollectivePlan> plan,
                      int32_t priority, uint8_t plane, bool for_all) {
-  if (plane != 0) {
-    lifted_.push_back({stream, plane});
-    lifting_ = true;
-  }
+  if (plane != 0) lift(stream, plane);
   if (units_ != nullptr && plan->uses_units()) units_->join(stream, plan);
   if (exchanges_in_full_ && exchanges_.begin(stream, plan, *planes_[plane].dimensions)) exchanging_ = true;
   engine_.start(stream, std::move(plan), priority, for_all);
@@ -571,6 +563,18 @@ inline void Nmu::hand_over(fabric::PacketRef ref, Port& port, fabric::Transfer& 
     return;
   }
   port.direct->deliver(transfer);
+}
+
+void Nmu::lift(uint32_t stream, uint8_t plane) {
+  lifted_.push_back({stream, plane});
+  lifting_ = true;
+}
+
+void Nmu::put_back(uint32_t stream) {
+  lifted_.erase(
+      std::remove_if(lifted_.begin(), lifted_.end(), [&](const Lifted& l) { return l.stream == stream; }),
+      lifted_.end());
+  lifting_ = !lifted_.empty();
 }
 
 uint8_t Nmu::plane_of(uint32_t stream) const {

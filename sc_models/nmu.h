@@ -128,6 +128,8 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     programs_ = &sink;
     return this;
   }
+  void put_program_on_plane(uint32_t stream, uint8_t plane) final { lift(stream, plane); }
+  void take_program_back(uint32_t stream) final { put_back(stream); }
   bool watch_messages(MessageWatch& watch) final {
     message_watch_ = &watch;
     watched_ = submits_aside_ = true;
@@ -345,6 +347,8 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void find_packet_leg(uint32_t destination, uint32_t dimension, Route& route) const;
   void find_leg(uint32_t destination, Route& route) const;
   uint8_t plane_of(uint32_t stream) const;
+  void lift(uint32_t stream, uint8_t plane);
+  void put_back(uint32_t stream);
   Picoseconds reduction_time(uint64_t bytes);
   Picoseconds ready_at(const fabric::Packet& packet, Picoseconds tail);
   template <typename F>
@@ -417,9 +421,9 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
     uint32_t stream = 0;
     uint8_t plane = 0;
   };
-  std::vector<Lifted> lifted_;                     ///< running collectives that are not on plane 0
-  bool shaped_ = false;                            ///< departs() says when messages leave
-  Datapath* datapath_ = nullptr;                   ///< null: messages go straight to the links
+  std::vector<Lifted> lifted_;    ///< running collectives and programs that are not on plane 0
+  bool shaped_ = false;           ///< departs() says when messages leave
+  Datapath* datapath_ = nullptr;  ///< null: messages go straight to the links
   const fabric::MessageImages* images_ = nullptr;  ///< null: messages go to whom they name
   struct Reducing {
     fabric::PacketRef packet = fabric::kNoPacket;

@@ -98,6 +98,10 @@ class NmuModel : public sc_core::sc_module, public FabricService, public Compone
   /// Takes the messages of a communication library's programs from now on: those that arrive here are told
   /// to `sink`. Null: this model carries none.
   virtual MessagePort* carry_programs(MessageSink&) { return nullptr; }
+  /// Messages of the program with this stream travel on that plane (FidelityRules) until it is taken back.
+  /// Only for a model that carries programs.
+  virtual void put_program_on_plane(uint32_t, uint8_t) {}
+  virtual void take_program_back(uint32_t) {}
   /// Tells `watch` of all messages from now on, before the first one. False: this model does not.
   virtual bool watch_messages(MessageWatch&) { return false; }
   /// Reductions go through memory (`reduction: hbm`): the DMA to be bound to it; nullptr otherwise.

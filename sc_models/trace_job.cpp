@@ -249,7 +249,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   running_[part_key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (machine_.library() != nullptr) {
     machine_.library()->start(
-        {start.stream, ranks_.npu(rank), start.plan},
+        {start.stream, ranks_.npu(rank), start.plan, start.plane},
         [this, rank](const collectives::CollectiveDone& done) { collective_done(rank, done); });
     return {};
   }

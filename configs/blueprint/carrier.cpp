@@ -31,6 +31,32 @@ bool carries_messages(const Config& config) {
                      [](const DimensionConfig& d) { return d.size > 1 && carrier_of(d) != Carrier::direct; });
 }
 
+bool carries_messages(const Config& config, const FidelityRule& rule) {
+  if (config.graph != nullptr) return carries_messages(config);  // refused later: a graph has no rules
+  const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();
+  for (uint32_t d = 0; d < dimensions.size(); ++d) {
+    const bool named = rule.dimensions.empty() ||
+                       std::find(rule.dimensions.begin(), rule.dimensions.end(), d) != rule.dimensions.end();
+    const Fidelity fidelity = named ? rule.fidelity : dimensions[d].fidelity;
+    if (dimensions[d].size > 1 && fidelity != Fidelity::analytical) return true;
+  }
+  return false;
+}
+
+bool may_carry_messages(const Config& config) {
+  const auto& rules = config.fidelity_rules;
+  return carries_messages(config) || std::any_of(rules.begin(), rules.end(), [&](const FidelityRule& rule) {
+           return carries_messages(config, rule);
+         });
+}
+
+bool always_carries_messages(const Config& config) {
+  const auto& rules = config.fidelity_rules;
+  return carries_messages(config) && std::all_of(rules.begin(), rules.end(), [&](const FidelityRule& rule) {
+           return carries_messages(config, rule);
+         });
+}
+
 bool carries_packets(const Config& config) {
   if (config.graph != nullptr) return carrier_of(*config.graph) == Carrier::packets;
   const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();

@@ -29,6 +29,11 @@ Carrier carrier_of(const Graph& graph);
 
 /// A dimension that has more than one NPU, or the graph, is not at `analytical` fidelity.
 bool carries_messages(const Config& config);
+/// .. or is not for the messages that the rule (`topology.fidelity_rules`) matches.
+bool carries_messages(const Config& config, const FidelityRule& rule);
+/// For some collectives; for all of them, whichever rules match.
+bool may_carry_messages(const Config& config);
+bool always_carries_messages(const Config& config);
 /// A dimension that has more than one NPU, or the graph, is a packet network.
 bool carries_packets(const Config& config);
 /// .. or a rule (`topology.fidelity_rules`) makes one of it, or the memory pool is one.

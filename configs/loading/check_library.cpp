@@ -37,18 +37,16 @@ class LibraryRules {
  private:
   void check_fidelity() {
     const std::string kind = to_string(library_.kind);
-    if (!r_.config.fidelity_rules.empty())
-      complain("collectives.library",
-               fmt::format("a rule of `topology.fidelity_rules` lifts collectives to another fidelity, which "
-                           "plans of `collectives.library: {}` cannot follow; write the fidelity of each "
-                           "dimension instead, or remove `library`",
-                           kind));
-    if (r_.config.run.data != "none" && !carries_messages(r_.config))
-      complain("run.data",
-               fmt::format("is {}, but with `collectives.library: {}` and all dimensions at `analytical` "
-                           "fidelity no messages are sent that could carry data; write `fidelity: message` "
-                           "for a dimension, or `data: none`",
-                           r_.config.run.data, kind));
+    if (r_.config.run.data == "none" || always_carries_messages(r_.config)) return;
+    complain("run.data",
+             fmt::format("is {}, but with `collectives.library: {}` and all dimensions at `analytical` "
+                         "fidelity{} no messages are sent that could carry data; write `fidelity: message` "
+                         "for a dimension, or `data: none`",
+                         r_.config.run.data, kind,
+                         carries_messages(r_.config) ? ", as a rule of `topology.fidelity_rules` has it,"
+                         : r_.config.fidelity_rules.empty()
+                             ? ""
+                             : " where no rule of `topology.fidelity_rules` matches"));
   }
   void check_graph(const char* channels, const char* speed, const LibraryGraph& graph) {
     const bool has_speed = graph.speed.bytes_per_second != 0;

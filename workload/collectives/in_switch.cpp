@@ -213,7 +213,7 @@ bool uses_unit(const Config& config, uint32_t d) {
   const CollectivesConfig& c = config.collectives;
   // NVLS: the switches of a node reduce for the programs of a communication library.
   if (c.library.on())
-    return d == 0 && c.library.kind == LibraryKind::nccl && carries_messages(config) &&
+    return d == 0 && c.library.kind == LibraryKind::nccl && may_carry_messages(config) &&
            (c.library.gpus_per_node == 0 || c.library.gpus_per_node == config.dimensions[0].size);
   return std::any_of(c.algorithms.begin(), c.algorithms.end(), named) ||
          std::any_of(c.rules.begin(), c.rules.end(),

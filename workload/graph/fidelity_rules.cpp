@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/packet_timing.h"
 #include "configs/rules_text.h"
 #include "configs/units.h"
@@ -75,6 +76,8 @@ FidelityRules::FidelityRules(const Config& config)
         ExitCode::usage,
         fmt::format("{}: the links of a graph have one fidelity; remove the rules", rules_.front().origin));
   }
+  const bool library = config.collectives.library.on();
+  bool programs = library && carries_messages(config);
   for (const FidelityRule& rule : rules_) {
     auto lifted = std::make_unique<Config>(config);
     std::vector<DimensionConfig>& dimensions =
@@ -82,31 +85,10 @@ FidelityRules::FidelityRules(const Config& config)
     for (uint32_t d = 0; d < dimensions.size(); ++d) {
       const bool named = rule.dimensions.empty() || std::find(rule.dimensions.begin(), rule.dimensions.end(),
                                                               d) != rule.dimensions.end();
-      if (!named || dimensions[d].size <= 1 || dimensions[d].fidelity == rule.fidelity) continue;
-      if (collectives::uses_unit(config, d)) {
-        throw UserError(
-            ExitCode::usage,
-            fmt::format("{}: it takes dimension {} to {} fidelity, and switches reduce there (in_switch) at "
-                        "{} fidelity only; name other `dimensions`, or another algorithm than in_switch",
-                        rule.origin, d, to_string(rule.fidelity), to_string(dimensions[d].fidelity)));
-      }
-      dimensions[d].fidelity = rule.fidelity;
+      if (named && dimensions[d].size > 1) dimensions[d].fidelity = rule.fidelity;
     }
-    // A packet network with collective units stays the only one with them.
-    for (const std::vector<uint32_t>& region : packet_regions(*lifted)) {
-      const auto own = packet_regions(config);
-      if (std::find(own.begin(), own.end(), region) != own.end()) continue;
-      for (const uint32_t d : region) {
-        if (!collectives::uses_unit(config, d)) continue;
-        throw UserError(
-            ExitCode::usage,
-            fmt::format(
-                "{}: dimension {}, in which switches reduce (in_switch), would be in another packet "
-                "network (adjacent dimensions at packet fidelity are one); name other `dimensions`, or "
-                "another algorithm than in_switch",
-                rule.origin, d));
-      }
-    }
+    const bool sends = carries_messages(*lifted);
+    if (!library) check_units(rule, *lifted);
     by_iteration_ = by_iteration_ || rule.iteration.has_value();
     const std::vector<Fidelity> wanted = fidelities(*lifted);
     uint32_t p = 0;
@@ -118,6 +100,51 @@ FidelityRules::FidelityRules(const Config& config)
     }
     if (p == planes()) planes_.push_back(std::move(lifted));
     plane_of_.push_back(static_cast<uint8_t>(p));
+    if (!library || programs || !sends) continue;
+    unit_plane_ = p;
+    programs = true;
+  }
+}
+
+bool FidelityRules::units_on(uint32_t p, uint32_t d) const {
+  const Config& own = plane(p);
+  const Config& units = plane(unit_plane_);
+  const Fidelity fidelity = units.fabric_dimensions()[d].fidelity;
+  if (own.fabric_dimensions()[d].fidelity != fidelity) return false;
+  if (fidelity != Fidelity::packet) return true;
+  // The packet network that the dimension is in, too.
+  const auto region_of = [d](const Config& config) {
+    for (std::vector<uint32_t>& region : packet_regions(config))
+      if (std::find(region.begin(), region.end(), d) != region.end()) return std::move(region);
+    return std::vector<uint32_t>{};
+  };
+  return region_of(own) == region_of(units);
+}
+
+/// Collective units are built once: at one fidelity, and in one packet network.
+void FidelityRules::check_units(const FidelityRule& rule, const Config& lifted) const {
+  for (uint32_t d = 0; d < lifted.fabric_dimensions().size(); ++d) {
+    const Fidelity wanted = lifted.fabric_dimensions()[d].fidelity;
+    const Fidelity fidelity = config_.fabric_dimensions()[d].fidelity;
+    if (wanted == fidelity || !collectives::uses_unit(config_, d)) continue;
+    throw UserError(
+        ExitCode::usage,
+        fmt::format("{}: it takes dimension {} to {} fidelity, and switches reduce there (in_switch) at {} "
+                    "fidelity only; name other `dimensions`, or another algorithm than in_switch",
+                    rule.origin, d, to_string(wanted), to_string(fidelity)));
+  }
+  const auto own = packet_regions(config_);
+  for (const std::vector<uint32_t>& region : packet_regions(lifted)) {
+    if (std::find(own.begin(), own.end(), region) != own.end()) continue;
+    for (const uint32_t d : region) {
+      if (!collectives::uses_unit(config_, d)) continue;
+      throw UserError(
+          ExitCode::usage,
+          fmt::format("{}: dimension {}, in which switches reduce (in_switch), would be in another packet "
+                      "network (adjacent dimensions at packet fidelity are one); name other `dimensions`, or "
+                      "another algorithm than in_switch",
+                      rule.origin, d));
+    }
   }
 }
 

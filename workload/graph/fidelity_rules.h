@@ -31,13 +31,17 @@ class FidelityRules {
   static constexpr uint32_t kNone = ~0u;
 
   /// `config` outlives the object. Throws UserError(usage) for a rule that changes a dimension in which
-  /// switches reduce, and when rules ask for more planes than messages can name.
+  /// switches reduce (in_switch), and when rules ask for more planes than messages can name.
   explicit FidelityRules(const Config& config);
 
   bool any() const { return !rules_.empty(); }
   uint32_t planes() const { return 1 + static_cast<uint32_t>(planes_.size()); }
   /// The configuration with the plane's fidelities.
   const Config& plane(uint32_t p) const { return p == 0 ? config_ : *planes_[p - 1]; }
+  /// The switches of dimension d, which reduce (collectives::uses_unit), do so for messages of that plane.
+  /// They are those of plane 0, and with a communication library those of the first plane that has programs:
+  /// its collectives send messages only where some dimension is not analytical.
+  bool units_on(uint32_t plane, uint32_t d) const;
   /// The plane of kNone is 0.
   uint8_t plane_of(uint32_t rule) const { return rule == kNone ? uint8_t{0} : plane_of_[rule]; }
 
@@ -76,6 +80,7 @@ class FidelityRules {
   Subject subject(const trace::Node& node, std::string_view group) const;
   static bool fits(const FidelityRule& rule, const Subject& subject);
   uint32_t find(const Subject& subject, Picoseconds now);
+  void check_units(const FidelityRule& rule, const Config& lifted) const;
   bool may_lift(const Subject& subject) const;
 
   const Config& config_;
@@ -83,6 +88,7 @@ class FidelityRules {
   bool by_iteration_ = false;  ///< some rule asks for it
   std::vector<std::unique_ptr<const Config>> planes_;
   std::vector<uint8_t> plane_of_;  ///< by rule
+  uint32_t unit_plane_ = 0;
   std::vector<bool> matched_;
   std::vector<std::vector<uint32_t>> sets_;  ///< of rules that fit some node; few
 };

@@ -85,12 +85,12 @@ Picoseconds LibraryCalls::send_delay(uint32_t from, uint32_t to, uint64_t bytes)
 }
 
 Picoseconds LibraryCalls::end_of(const collectives::CollectivePlan& plan, uint32_t rank,
-                                 const LibraryPlan& work, Picoseconds joined) {
+                                 const LibraryPlan& work, Picoseconds joined, Picoseconds ready,
+                                 bool grouped) {
   if (work.bytes == 0) return joined;  // the library launches nothing
   Stream& stream = streams_[{plan.request().group, line_of(plan, rank)}];
-  const bool grouped = stream.joined == joined;
-  const double launch = grouped ? 0 : parameters_.launch_us;
-  const Picoseconds begin = std::max(joined, stream.free);
+  const double launch = grouped || stream.joined == joined ? 0 : parameters_.launch_us;
+  const Picoseconds begin = std::max({joined, ready, stream.free});
   stream.joined = joined;
   stream.free = later(begin, picoseconds(launch + work.work_us(parameters_)));
   return stream.free;

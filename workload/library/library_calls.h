@@ -41,10 +41,11 @@ class LibraryCalls {
   /// latency of the library's send. The links themselves are the topology's.
   Picoseconds send_delay(uint32_t from, uint32_t to, uint64_t bytes) const;
 
-  /// When a call ends that all members have joined by `now`, the last of them at `joined`. Call in the order
-  /// in which the calls of a communicator are to follow each other.
+  /// When a call ends that all members have joined, the last of them at `joined`, and that may not begin
+  /// before `ready`. `grouped`: it is launched together with what is no call of this object. Call in the
+  /// order in which the calls of a communicator are to follow each other.
   Picoseconds end_of(const collectives::CollectivePlan& plan, uint32_t rank, const LibraryPlan& work,
-                     Picoseconds joined);
+                     Picoseconds joined, Picoseconds ready = 0, bool grouped = false);
 
  private:
   using Line = std::pair<const collectives::CollectivePlan*, uint32_t>;

@@ -24,7 +24,9 @@ std::string no_program(const LibraryPlan& plan, const Team& team, const LibraryM
     default:
       return "";
   }
-  if (!switches) return "a node's GPUs must be dimension 0, and that a Switch";
+  if (!switches)
+    return "a node's GPUs must be dimension 0, and that a Switch (with `topology.fidelity_rules` at the "
+           "fidelity that it has for the first of them that sends messages)";
   if (plan.algorithm == LibraryAlgorithm::nvls && plan.nodes > 1)
     return "over several nodes it needs switches of the network that reduce (SHARP)";
   const ChannelOrders orders(machine, team);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "workload/collectives/in_switch.h"
 #include "workload/programs/make_program.h"
 
 namespace weft::library {
@@ -16,8 +15,8 @@ constexpr uint64_t kMostKept = 1 << 21;  // messages: some 200 MB
 }  // namespace
 
 const ProgramBook::Work& ProgramBook::work(const std::shared_ptr<const collectives::CollectivePlan>& plan,
-                                           uint32_t rank) {
-  const Line line{plan.get(), line_of(*plan, rank)};
+                                           uint32_t rank, bool switches) {
+  const Line line{plan.get(), line_of(*plan, rank), switches};
   if (const auto known = works_.find(line); known != works_.end()) return known->second;
   Work work;
   work.npus = members_with(*plan, rank);
@@ -25,7 +24,7 @@ const ProgramBook::Work& ProgramBook::work(const std::shared_ptr<const collectiv
     const uint32_t node = npu / calls_.library().machine().gpus_per_node;
     if (work.nodes.empty() || work.nodes.back() != node) work.nodes.push_back(node);
   }
-  work.program = std::make_shared<const Program>(make(plan, work));
+  work.program = std::make_shared<const Program>(make(plan, work, switches));
   kept_ += work.program->sends().size();
   latest_.push_back(line);
   forget();
@@ -42,7 +41,8 @@ void ProgramBook::forget() {
   }
 }
 
-Program ProgramBook::make(const std::shared_ptr<const collectives::CollectivePlan>& plan, const Work& work) {
+Program ProgramBook::make(const std::shared_ptr<const collectives::CollectivePlan>& plan, const Work& work,
+                          bool switches) {
   const collectives::CollectiveRequest& request = plan->request();
   const LibraryPlan& call = calls_.plan(*plan, work.npus.front());
   const auto members = static_cast<uint32_t>(work.npus.size());
@@ -73,7 +73,7 @@ Program ProgramBook::make(const std::shared_ptr<const collectives::CollectivePla
                                             : layout->shard_offset(m));
   }
   return make_program(call, request.op, calls_.parameters(), calls_.library().machine(), team,
-                      std::move(buffers), collectives::uses_unit(config_, 0));
+                      std::move(buffers), switches);
 }
 
 }  // namespace weft::library

@@ -10,7 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "workload/collectives/data.h"
@@ -30,13 +30,15 @@ class ProgramBook {
     std::vector<uint32_t> nodes;  ///< that have members, ascending
     std::shared_ptr<const Program> program;
   };
-  /// What the members of `rank`'s line do to carry out the library's plan. Valid until the next call. Throws
-  /// UserError(usage) when the plan has no program.
-  const Work& work(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint32_t rank);
+  /// What the members of `rank`'s line do to carry out the library's plan. `switches`: those of the nodes can
+  /// reduce for it. Valid until the next call. Throws UserError(usage) when the plan has no program.
+  const Work& work(const std::shared_ptr<const collectives::CollectivePlan>& plan, uint32_t rank,
+                   bool switches);
 
  private:
-  using Line = std::pair<const collectives::CollectivePlan*, uint32_t>;
-  Program make(const std::shared_ptr<const collectives::CollectivePlan>& plan, const Work& work);
+  using Line = std::tuple<const collectives::CollectivePlan*, uint32_t, bool>;
+  Program make(const std::shared_ptr<const collectives::CollectivePlan>& plan, const Work& work,
+               bool switches);
   void forget();
 
   const Config& config_;
