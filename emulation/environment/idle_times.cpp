@@ -16,11 +16,21 @@ namespace {
 constexpr uint64_t kTogether = ~uint64_t{0};
 constexpr double kCheapMessages = 100000;  ///< of a simulation that is worth it for one collective
 constexpr size_t kMostExact = 256;
+constexpr size_t kMostArrivals = 400000;  ///< kept of chains; 40 B each
 
 std::vector<uint32_t> members_of(const collectives::CollectivePlan& plan, uint32_t npus) {
   std::vector<uint32_t> members = plan.request().group->ranks;
   for (uint32_t r = 0; members.size() < plan.members() && r < npus; ++r) members.push_back(r);
   return members;
+}
+
+void sort_arrivals(OperationTimes& times) {
+  for (auto& rank : times)
+    for (auto& phase : rank.second.phases)
+      std::stable_sort(phase.second.arrivals.begin(), phase.second.arrivals.end(),
+                       [](const auto& a, const auto& b) {
+                         return std::tie(a.round, a.source) < std::tie(b.round, b.source);
+                       });
 }
 
 }  // namespace
@@ -64,27 +74,27 @@ void IdleTimes::drain(bool rescue) {
   }
 }
 
-void IdleTimes::begin(const collectives::CollectivePlan& plan, OperationTimes& times) {
+void IdleTimes::prepare(const collectives::CollectivePlan& plan, OperationTimes& times) const {
   for (const uint32_t rank : real_)
     if (plan.member_index(rank) != ~0u) times[rank];
-  times_ = &times;
+}
+
+void IdleTimes::begin(const collectives::CollectivePlan& plan, OperationTimes& times) {
+  prepare(plan, times);
+  times_ = {&times};
   ends_.assign(folded_ || source_ != nullptr ? 0 : machine_->npus(), 0);
   if (measured_++ > 0) machine_->restart();
 }
 
 void IdleTimes::end(const collectives::CollectivePlan& plan, OperationTimes& times) {
   drain();
-  times_ = nullptr;
+  times_.clear();
   if (left_ != 0)
     throw UserError(ExitCode::stall,
                     fmt::format("{} of {} B over {} ranks does not finish on an idle machine:\n{}",
                                 to_string(plan.request().op), plan.request().bytes, plan.members(),
                                 machine_->explain_stall()));
-  for (auto& rank : times)
-    for (auto& phase : rank.second.phases)
-      std::sort(phase.second.arrivals.begin(), phase.second.arrivals.end(), [](const auto& a, const auto& b) {
-        return std::tie(a.round, a.source) < std::tie(b.round, b.source);
-      });
+  sort_arrivals(times);
 }
 
 /// What happens in this time, its last instant included.
@@ -107,7 +117,7 @@ OperationTimes IdleTimes::run(const std::shared_ptr<const collectives::Collectiv
   begin(*plan, times);
   joined_ = false;
   left_ = static_cast<uint32_t>(first.size() + late.size());
-  const uint32_t stream = machine_->take_streams(1);
+  const uint32_t stream = first_stream_ = machine_->take_streams(1);
   for (const uint32_t rank : first) machine_->nmu(rank).start_collective(stream, plan);
   run_for(gap);
   joined_ = true;
@@ -121,9 +131,7 @@ const IdleTimes::Exact* IdleTimes::exactly(const std::shared_ptr<const collectiv
                                            const std::vector<Joins>& joins) {
   if (folded_) return nullptr;
   together(plan);  // keeps the plan
-  const auto [cheap, fresh] = cheap_.emplace(plan.get(), false);
-  if (fresh) cheap->second = collectives::estimate_traffic(config_, *plan).messages <= kCheapMessages;
-  if (!cheap->second || source_ != nullptr) return nullptr;
+  if (messages(plan) > kCheapMessages || source_ != nullptr) return nullptr;
   std::vector<Picoseconds> offsets;
   for (const Joins& join : joins) {
     offsets.push_back(join.offset);
@@ -137,13 +145,109 @@ const IdleTimes::Exact* IdleTimes::exactly(const std::shared_ptr<const collectiv
   joined_ = true;
   origin_ = sc_core::sc_time_stamp().value();
   left_ = plan->members();
-  const uint32_t stream = machine_->take_streams(1);
+  const uint32_t stream = first_stream_ = machine_->take_streams(1);
   for (const Joins& join : joins) {
     run_for(origin_ + join.offset - sc_core::sc_time_stamp().value());
     for (const uint32_t rank : *join.members) machine_->nmu(rank).start_collective(stream, plan);
   }
   end(*plan, times);
   return &(exact_[{plan.get(), offsets}] = {std::move(times), ends_});
+}
+
+double IdleTimes::messages(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
+  const auto [known, fresh] = sent_.emplace(plan.get(), 0);
+  if (fresh) {
+    plans_[plan.get()] = plan;
+    known->second = collectives::estimate_traffic(config_, *plan).messages;
+  }
+  return known->second;
+}
+
+bool IdleTimes::chains(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
+  return !folded_ && source_ == nullptr && messages(plan) <= kCheapMessages;
+}
+
+void IdleTimes::join(uint32_t stream, const Link& link, const Joins& joins) {
+  const std::vector<uint32_t>& group = *joins.members;
+  for (const uint32_t rank : group.empty() ? members_of(*link.plan, machine_->npus()) : group)
+    machine_->nmu(rank).start_collective(stream, link.plan, link.priority);
+}
+
+void IdleTimes::simulate(const std::vector<Link>& links, ChainTimes& result) {
+  struct Join {
+    Picoseconds offset;
+    uint32_t link;
+    const Joins* joins;
+  };
+  std::vector<Join> order;
+  for (uint32_t l = 0; l < links.size(); ++l)
+    for (const Joins& joins : links[l].joins) order.push_back({joins.offset, l, &joins});
+  std::stable_sort(order.begin(), order.end(),
+                   [](const Join& a, const Join& b) { return a.offset < b.offset; });
+  const bool complete = order.back().offset != kNever;
+  for (const Join& join : order) {
+    if (join.offset == kNever) {
+      if (chain_ == nullptr) {
+        this->join(first_stream_ + join.link, links[join.link], *join.joins);
+        continue;
+      }
+      // What nobody joins any more would wait for ever, and the machine must be idle afterwards: the others
+      // join when nothing moves, and nobody listens then.
+      drain(false);
+      chain_ = nullptr;
+      times_.clear();
+      this->join(first_stream_ + join.link, links[join.link], *join.joins);
+      continue;
+    }
+    run_for(origin_ + join.offset - sc_core::sc_time_stamp().value());
+    this->join(first_stream_ + join.link, links[join.link], *join.joins);
+  }
+  drain();
+  if (complete) chain_ = nullptr;
+  times_.clear();
+  for (OperationTimes& times : result.times) sort_arrivals(times);
+}
+
+std::shared_ptr<const IdleTimes::ChainTimes> IdleTimes::chain(const std::vector<Link>& links) {
+  std::vector<uint64_t> key;
+  for (const Link& link : links) {
+    together(link.plan);  // refuses what cannot be measured
+    key.push_back(reinterpret_cast<uintptr_t>(link.plan.get()));
+    key.push_back(static_cast<uint32_t>(link.priority));
+    for (const Joins& joins : link.joins) {
+      key.push_back(joins.offset);
+      key.push_back(joins.name);
+    }
+  }
+  const auto known = chains_.find(key);
+  if (known != chains_.end()) return known->second;
+  if (measured_++ > 0) machine_->restart();
+  auto result = std::make_shared<ChainTimes>();
+  result->times.resize(links.size());
+  result->ends.assign(links.size(), kNever);
+  chain_left_.clear();
+  for (size_t l = 0; l < links.size(); ++l) {
+    prepare(*links[l].plan, result->times[l]);
+    times_.push_back(&result->times[l]);
+    chain_left_.push_back(links[l].plan->members());
+  }
+  ends_.clear();
+  left_ = 0;
+  joined_ = true;
+  origin_ = sc_core::sc_time_stamp().value();
+  first_stream_ = machine_->take_streams(static_cast<uint32_t>(links.size()));
+  chain_ = result.get();
+  simulate(links, *result);
+  size_t arrivals = 0;
+  for (const OperationTimes& times : result->times)
+    for (const auto& rank : times)
+      for (const auto& phase : rank.second.phases) arrivals += phase.second.arrivals.size();
+  if ((chain_arrivals_ += arrivals) > kMostArrivals) {
+    chains_.clear();
+    chain_arrivals_ = arrivals;
+  }
+  chains_[key] = result;
+  return result;
 }
 
 const OperationTimes& IdleTimes::together(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
@@ -193,8 +297,10 @@ const MessageTimes& IdleTimes::message(uint32_t source, uint32_t destination, ui
   return messages_[{source, destination, bytes}] = message_;
 }
 
-void IdleTimes::collective_done(NpuId rank, const collectives::CollectiveDone&) {
+void IdleTimes::collective_done(NpuId rank, const collectives::CollectiveDone& done) {
   if (left_ > 0) --left_;
+  if (chain_ != nullptr && --chain_left_[done.stream - first_stream_] == 0)
+    chain_->ends[done.stream - first_stream_] = sc_core::sc_time_stamp().value() - origin_;
   done_ = sc_core::sc_time_stamp().value();
   if (index(rank) < ends_.size()) ends_[index(rank)] = done_ - origin_;
 }
@@ -208,19 +314,20 @@ void IdleTimes::message_arrived(NpuId, const Completion& completion) {
   message_.completion = completion;
 }
 
-RankTimes::Phase* IdleTimes::wanted(uint32_t npu, uint32_t chunk, uint32_t phase) {
-  if (times_ == nullptr) return nullptr;
-  const auto rank = times_->find(npu);
-  return rank == times_->end() ? nullptr : &rank->second.phases[chunk << 8 | phase];
+RankTimes::Phase* IdleTimes::wanted(uint32_t npu, uint32_t stream, uint32_t chunk, uint32_t phase) {
+  if (stream - first_stream_ >= times_.size()) return nullptr;
+  OperationTimes& times = *times_[stream - first_stream_];
+  const auto rank = times.find(npu);
+  return rank == times.end() ? nullptr : &rank->second.phases[chunk << 8 | phase];
 }
 
 void IdleTimes::phase_began(const Phase& phase) {
-  if (RankTimes::Phase* of = wanted(phase.npu, phase.chunk, phase.phase))
+  if (RankTimes::Phase* of = wanted(phase.npu, phase.stream, phase.chunk, phase.phase))
     of->begin = joined_ ? static_cast<int64_t>(phase.at - origin_) : kBefore;
 }
 
 void IdleTimes::delivered(const Delivery& delivery) {
-  RankTimes::Phase* of = wanted(delivery.npu, delivery.chunk, delivery.phase);
+  RankTimes::Phase* of = wanted(delivery.npu, delivery.what - 1, delivery.chunk, delivery.phase);
   if (of == nullptr) return;
   of->arrivals.push_back({joined_ ? static_cast<int64_t>(delivery.end - origin_) : kBefore, delivery.from,
                           delivery.round, delivery.bytes, delivery.queued, delivery.reduce});

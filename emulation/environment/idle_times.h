@@ -65,6 +65,23 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   };
   const Exact* exactly(const std::shared_ptr<const collectives::CollectivePlan>& plan,
                        const std::vector<Joins>& joins);
+  /// One of several collectives that meet on the machine. `joins`: since the first join of them all; kNever:
+  /// that group has not joined yet.
+  struct Link {
+    std::shared_ptr<const collectives::CollectivePlan> plan;
+    int32_t priority = 0;
+    std::vector<Joins> joins;
+  };
+  struct ChainTimes {
+    std::vector<OperationTimes>
+        times;                      ///< by collective; what waits for a group that has not joined is missing
+    std::vector<Picoseconds> ends;  ///< by collective: last member; kNever: not yet known
+  };
+  std::shared_ptr<const ChainTimes> chain(const std::vector<Link>& links);
+  /// Can chain() tell of it?
+  bool chains(const std::shared_ptr<const collectives::CollectivePlan>& plan);
+  /// About how many it sends.
+  double messages(const std::shared_ptr<const collectives::CollectivePlan>& plan);
   /// By rank: ps from the joining of all members until each was done. Empty where that is not known: one rank
   /// stands for all, or another source says the times.
   const std::vector<Picoseconds>& ends(const std::shared_ptr<const collectives::CollectivePlan>& plan) {
@@ -99,7 +116,10 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   void entered(uint32_t, uint32_t, uint32_t, uint64_t, Picoseconds) override {}
   void delivered(const Delivery& delivery) override;
   void combined(uint32_t, uint32_t, Picoseconds) override {}
-  RankTimes::Phase* wanted(uint32_t npu, uint32_t chunk, uint32_t phase);
+  RankTimes::Phase* wanted(uint32_t npu, uint32_t stream, uint32_t chunk, uint32_t phase);
+  void prepare(const collectives::CollectivePlan& plan, OperationTimes& times) const;
+  void join(uint32_t stream, const Link& link, const Joins& joins);
+  void simulate(const std::vector<Link>& links, ChainTimes& result);
 
   const Config& config_;
   std::vector<uint32_t> real_;
@@ -109,21 +129,26 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   Machine* machine_;  ///< it stays until the process ends: taking modules out of SystemC's registries is slow
   uint64_t measured_ = 0;
   // Of the simulation that runs:
-  OperationTimes* times_ = nullptr;
+  std::vector<OperationTimes*> times_;  ///< by stream, from `first_stream_` on
+  uint32_t first_stream_ = 0;
   Picoseconds origin_ = 0;  ///< join of the late group
   bool joined_ = false;
   uint32_t left_ = 0;
   Picoseconds done_ = 0;           ///< last member
   std::vector<Picoseconds> ends_;  ///< by rank, since `origin_`
+  ChainTimes* chain_ = nullptr;
+  std::vector<uint32_t> chain_left_;  ///< by collective: members that have not finished
   MessageTimes message_;
   // Kept; the plan's address stays its own while it is kept here:
   std::map<std::pair<const void*, uint64_t>, OperationTimes> times_of_;
   std::map<const void*, std::shared_ptr<const collectives::CollectivePlan>> plans_;
   std::map<const void*, Picoseconds> length_;
   std::map<const void*, std::vector<Picoseconds>> ends_of_;
-  std::map<std::pair<const void*, std::vector<Picoseconds>>, Exact> exact_;  ///< the latest ones
-  std::map<const void*, bool> cheap_;
-  std::unique_ptr<DelaySource> source_;   ///< null: the machine
+  std::map<std::pair<const void*, std::vector<Picoseconds>>, Exact> exact_;    ///< the latest ones
+  std::map<std::vector<uint64_t>, std::shared_ptr<const ChainTimes>> chains_;  ///< the latest ones
+  size_t chain_arrivals_ = 0;                                                  ///< in them
+  std::map<const void*, double> sent_;                                         ///< messages of a plan
+  std::unique_ptr<DelaySource> source_;                                        ///< null: the machine
   std::map<const void*, double> factor_;  ///< of the source's time to the machine's
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, MessageTimes> messages_;
 };

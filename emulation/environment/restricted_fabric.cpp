@@ -4,6 +4,7 @@
 #include "emulation/environment/restricted_fabric.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace weft::emulation {
@@ -55,7 +56,8 @@ RestrictedFabric::RestrictedFabric(const Config& config, const Classes& classes,
       classes_(classes),
       idle_(idle),
       phases_(std::make_unique<Listener>(*this)),
-      log_(std::make_unique<insight::CausalLog>(0)) {
+      log_(std::make_unique<insight::CausalLog>(0)),
+      chain_(idle) {
   log_->listen(phases_.get());
   for (const uint32_t rank : classes.real()) {
     RankState& state = ranks_[rank];
@@ -87,6 +89,7 @@ void RestrictedFabric::settle() {
 void RestrictedFabric::run_to(Picoseconds t) {
   told_ = false;
   while (!told_) {
+    if (chain_.stale()) measure_chain();
     const Picoseconds at = next();
     if (at > t) {
       now_ = std::max(now_, t);
@@ -117,14 +120,16 @@ bool RestrictedFabric::rescue() {
   return started != 0;
 }
 
-void RestrictedFabric::make_groups(Operation& operation) {
+void RestrictedFabric::make_groups(const std::shared_ptr<Operation>& shared, uint32_t first) {
+  Operation& operation = *shared;
   const collectives::CollectivePlan& plan = *operation.start.plan;
   std::map<uint32_t, Group> by_leader;
   std::vector<uint32_t> real_members;
   for (const uint32_t rank : classes_.real())
     if (plan.member_index(rank) != ~0u) real_members.push_back(rank);
   const Picoseconds delay = operation.start.delay;
-  operation.apart = delay != 0 || (real_members.size() > 1 &&
+  const bool chained = chain_.add(shared, now_, ranks_.at(first).open == 0, operations_.size() == 1);
+  operation.apart = delay != 0 || (!chained && real_members.size() > 1 &&
                                    std::any_of(real_members.begin(), real_members.end(),
                                                [this](uint32_t rank) { return followers_busy(rank); }));
   const auto add = [&](uint32_t rank) {
@@ -150,30 +155,38 @@ void RestrictedFabric::make_groups(Operation& operation) {
 
 uint32_t RestrictedFabric::begin(const Start& start) {
   const uint32_t number = next_operation_++;
-  Operation& operation = operations_[number];
+  auto shared = std::make_shared<Operation>();
+  operations_[number] = shared;
+  Operation& operation = *shared;
+  operation.number = number;
   operation.start = start;
-  make_groups(operation);
   for (const uint32_t rank : classes_.real())
     if (start.plan->member_index(rank) != ~0u) ++operation.left;
   return number;
 }
 
 void RestrictedFabric::join(uint32_t number, uint32_t rank) {
-  Operation& operation = operations_.at(number);
+  const std::shared_ptr<Operation> shared = operations_.at(number);
+  Operation& operation = *shared;
+  if (operation.groups.empty()) make_groups(shared, rank);
   for (Group& group : operation.groups)
     if (group.joined == kNever &&
         std::find(group.leaders.begin(), group.leaders.end(), rank) != group.leaders.end()) {
       const bool followers =
           operation.apart && group.leaders.front() == rank && !classes_.is_real(group.members.front());
       group.joined = now_ + group.delay;
-      if (followers && followers_busy(rank))
+      if (followers && !operation.chained && followers_busy(rank))
         group.joined = std::max(group.joined, ranks_.at(rank).followers_done);
       group.lag = group.joined - now_;
     }
-  measure_exactly(operation);
-  note_ends(operation);
+  if (operation.chained) {
+    chain_.joined();
+  } else {
+    measure_exactly(operation);
+    note_ends(operation);
+    schedule(number, operation, operation.exact != nullptr);
+  }
   ++ranks_.at(rank).open;
-  schedule(number, operation, operation.exact != nullptr);
   unsettled_ = true;
   ranks_.at(rank).engine->start(number, operation.start.plan, operation.start.priority);
 }
@@ -183,16 +196,19 @@ bool RestrictedFabric::followers_busy(uint32_t rank) const {
   return state.open == 0 && state.followers_done > now_;
 }
 
-void RestrictedFabric::note_ends(const Operation& operation) {
+void RestrictedFabric::note_ends(Operation& operation) {
   const std::vector<Group>& groups = operation.groups;
-  if (groups.size() < 2 || groups.back().joined == kNever) return;
+  if (std::any_of(groups.begin(), groups.end(), [](const Group& group) { return group.joined == kNever; }))
+    return;
   const bool together = all_at_once(operation);
   if (!together && operation.exact == nullptr) return;
   const std::vector<Picoseconds>& ends = together ? idle_.ends(operation.start.plan) : operation.exact_ends;
   const Picoseconds from = together ? groups.front().joined : operation.first;
+  if (ends.empty()) return;
+  operation.last_end = from + *std::max_element(ends.begin(), ends.end());
   // With several phases or chunks the next collective begins before this one has ended.
   const collectives::CollectivePlan& plan = *operation.start.plan;
-  if (ends.empty() || plan.chunks() != 1 || plan.phases().size() != 1) return;
+  if (groups.size() < 2 || plan.chunks() != 1 || plan.phases().size() != 1) return;
   for (const Group& group : groups) {
     for (const uint32_t rank : group.members) {
       if (classes_.is_real(rank)) continue;
@@ -202,15 +218,48 @@ void RestrictedFabric::note_ends(const Operation& operation) {
   }
 }
 
+/// The times of collectives that meet.
+void RestrictedFabric::measure_chain() {
+  chain_.measure();
+  for (const auto& operation : chain_.collectives())
+    if (operations_.count(operation->number) != 0) schedule(operation->number, *operation, true);
+}
+
 bool RestrictedFabric::all_at_once(const Operation& operation) const {
   return std::all_of(operation.groups.begin(), operation.groups.end(),
                      [&](const Group& group) { return group.joined == operation.groups.front().joined; });
+}
+
+/// In the measurement of the chain, which lacks what waits for members that have not joined; kBefore: not
+/// there.
+int64_t RestrictedFabric::in_chain(const Operation& operation, uint32_t rank, uint32_t key,
+                                   const size_t* arrival) {
+  const auto& phases = operation.exact->at(rank).phases;
+  const auto phase = phases.find(key);
+  if (phase == phases.end()) return kBefore;
+  if (arrival == nullptr) return phase->second.begin;
+  const std::vector<RankTimes::Arrival>& all =
+      idle_.together(operation.start.plan).at(rank).phases.at(key).arrivals;
+  const std::vector<RankTimes::Arrival>& known = phase->second.arrivals;
+  if (known.size() == all.size()) return known[*arrival].at;
+  const auto before = [](const RankTimes::Arrival& a, const RankTimes::Arrival& b) {
+    return std::tie(a.round, a.source) < std::tie(b.round, b.source);
+  };
+  // The n-th of this round and source.
+  const RankTimes::Arrival& wanted = all[*arrival];
+  const auto n = &wanted - &*std::lower_bound(all.begin(), all.end(), wanted, before);
+  const auto same = std::equal_range(known.begin(), known.end(), wanted, before);
+  return n < same.second - same.first ? same.first[n].at : kBefore;
 }
 
 /// `shift`: by which the rank's phase has begun later than expected (0: asks for its begin). Emulated members
 /// are as late, but those that have joined later have had time to catch up.
 Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint32_t key, int64_t shift,
                                       const size_t* arrival) {
+  if (operation.chained) {
+    const int64_t since = operation.exact == nullptr ? kBefore : in_chain(operation, rank, key, arrival);
+    return since == kBefore ? kNever : operation.first + static_cast<Picoseconds>(since);
+  }
   const auto of = [&](const OperationTimes& times) {
     const RankTimes::Phase& phase = times.at(rank).phases.at(key);
     return arrival == nullptr ? phase.begin : phase.arrivals[*arrival].at;
@@ -239,18 +288,21 @@ Picoseconds RestrictedFabric::time_of(Operation& operation, uint32_t rank, uint3
 }
 
 void RestrictedFabric::phase_began(uint32_t rank, uint32_t stream, uint32_t key) {
-  Operation& operation = operations_.at(stream);
+  Operation& operation = *operations_.at(stream);
   const OperationTimes& times = idle_.together(operation.start.plan);
   const Picoseconds expected = time_of(operation, rank, key, 0, nullptr);
   // On a machine with other collectives it begins later, or, where chunks take other turns, earlier.
   int64_t shift = expected == kNever ? 0 : static_cast<int64_t>(now_ - expected);
-  if (!all_at_once(operation)) shift = std::max<int64_t>(0, shift);
+  if (operation.chained)
+    shift = 0;
+  else if (!all_at_once(operation))
+    shift = std::max<int64_t>(0, shift);
   const auto phase = times.at(rank).phases.find(key);
   if (phase == times.at(rank).phases.end()) return;
   for (size_t a = 0; a < phase->second.arrivals.size(); ++a)
     operation.expected.push_back({rank, key, a, shift, 0, false});
   unsettled_ = true;
-  schedule(stream, operation, false);
+  if (!operation.chained || !chain_.stale()) schedule(stream, operation, false);
 }
 
 /// All groups have joined, at different times: what follows is simulated just so, if that is cheap.
@@ -270,9 +322,10 @@ void RestrictedFabric::measure_exactly(Operation& operation) {
                    [](const auto& a, const auto& b) { return a.offset < b.offset; });
   const IdleTimes::Exact* exact = idle_.exactly(operation.start.plan, joins);
   if (exact == nullptr) return;
-  operation.exact_times = exact->times;
-  operation.exact_ends = exact->ends;
-  operation.exact = &operation.exact_times;
+  const auto kept = std::make_shared<IdleTimes::Exact>(*exact);
+  operation.exact = &kept->times;
+  operation.exact_ends = kept->ends;
+  operation.keeps = kept;
 }
 
 void RestrictedFabric::schedule(uint32_t stream, Operation& operation, bool again) {
@@ -282,7 +335,10 @@ void RestrictedFabric::schedule(uint32_t stream, Operation& operation, bool agai
     Expected& e = all[i];
     if (e.there || (e.version != 0 && !again)) continue;
     const Picoseconds at = time_of(operation, e.rank, e.key, e.shift, &e.arrival);
-    if (at == kNever) continue;
+    if (at == kNever) {
+      if (e.version != 0) ++e.version;  // what has been told of it does not come
+      continue;
+    }
     const RankTimes::Arrival& arrival =
         idle_.together(operation.start.plan).at(e.rank).phases.at(e.key).arrivals[e.arrival];
     Event event;
@@ -308,7 +364,7 @@ void RestrictedFabric::schedule(uint32_t stream, Operation& operation, bool agai
 bool RestrictedFabric::arrives(const Event& event) {
   const auto operation = operations_.find(event.operation);
   if (operation == operations_.end()) return false;
-  Expected& expected = operation->second.expected[event.value];
+  Expected& expected = operation->second->expected[event.value];
   if (expected.there || expected.version != event.version) return false;
   expected.there = true;
   return true;
@@ -317,7 +373,7 @@ bool RestrictedFabric::arrives(const Event& event) {
 void RestrictedFabric::engine_done(uint32_t rank, const collectives::CollectiveDone& done) {
   told_ = true;
   const uint32_t stream = done.stream;
-  Operation& operation = operations_.at(stream);
+  Operation& operation = *operations_.at(stream);
   const bool last = --operation.left == 0;
   --ranks_.at(rank).open;
   listener_->operation_done(stream, rank, done);

@@ -17,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "emulation/environment/collective_chain.h"
 #include "emulation/environment/fabric.h"
 #include "emulation/environment/idle_times.h"
+#include "emulation/environment/running_collective.h"
 #include "emulation/job/classes.h"
 
 namespace weft::emulation {
@@ -43,36 +45,9 @@ class RestrictedFabric final : public Fabric {
  private:
   class Port;
   class Listener;
-  /// Members that join together: a class, or its real rank and its followers apart: with a what-if delay, or
-  /// where some are still in the collective before.
-  struct Group {
-    std::vector<uint32_t> members;
-    std::vector<uint32_t> leaders;  ///< real: it joins when the first of these has
-    Picoseconds delay = 0;
-    Picoseconds joined = kNever;
-    Picoseconds lag = 0;  ///< of `joined` behind the real rank
-  };
-  /// What a real rank will receive, as far as it has begun the phase.
-  struct Expected {
-    uint32_t rank = 0;
-    uint32_t key = 0;      ///< chunk << 8 | phase
-    size_t arrival = 0;    ///< in RankTimes::Phase::arrivals
-    int64_t shift = 0;     ///< how late the rank is by other collectives, ps
-    uint32_t version = 0;  ///< of its event; 0: its time is not known yet
-    bool there = false;
-  };
-  struct Operation {
-    Start start;
-    bool apart = false;  ///< real ranks and their followers are groups of their own
-    std::vector<Group> groups;
-    std::vector<Expected> expected;
-    size_t told = 0;                        ///< so many of them have events
-    const OperationTimes* exact = nullptr;  ///< measured with the joins as they were
-    OperationTimes exact_times;
-    std::vector<Picoseconds> exact_ends;
-    Picoseconds first = 0;  ///< of the joins
-    uint32_t left = 0;
-  };
+  using Operation = RunningCollective;
+  using Group = JoinGroup;
+  using Expected = RunningCollective::Expected;
   enum class Kind : uint8_t { arrival, wake, left, there };
   struct Event {
     Picoseconds at = 0;
@@ -86,19 +61,22 @@ class RestrictedFabric final : public Fabric {
     bool operator<(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
 
-  void make_groups(Operation& operation);
+  /// Its first member, `rank`, joins.
+  void make_groups(const std::shared_ptr<Operation>& operation, uint32_t rank);
   /// Time of an arrival (or of a phase's begin, if `arrival` is null); kNever: a group must join first.
   Picoseconds time_of(Operation& operation, uint32_t rank, uint32_t key, int64_t shift,
                       const size_t* arrival);
+  int64_t in_chain(const Operation& operation, uint32_t rank, uint32_t key, const size_t* arrival);
   /// Emulated followers of a rank that has nothing else to do are still in a collective.
   bool followers_busy(uint32_t rank) const;
   /// When all groups have joined: notes when followers will be done.
-  void note_ends(const Operation& operation);
+  void note_ends(Operation& operation);
   bool all_at_once(const Operation& operation) const;
   void phase_began(uint32_t rank, uint32_t stream, uint32_t key);
   /// Events for what can be told now; `again`: also for what has one.
   void schedule(uint32_t stream, Operation& operation, bool again);
   void measure_exactly(Operation& operation);
+  void measure_chain();
   bool arrives(const Event& event);
   void engine_done(uint32_t rank, const collectives::CollectiveDone& done);
   void push(Event event);
@@ -117,7 +95,8 @@ class RestrictedFabric final : public Fabric {
     Picoseconds followers_done = 0;  ///< the last of its emulated followers, in all collectives before
   };
   std::map<uint32_t, RankState> ranks_;
-  std::map<uint32_t, Operation> operations_;
+  std::map<uint32_t, std::shared_ptr<Operation>> operations_;
+  CollectiveChain chain_;
   std::priority_queue<Event> events_;
   std::map<std::pair<uint32_t, uint32_t>, Picoseconds> out_free_, in_free_;  ///< (rank, port)
   uint32_t next_operation_ = 1;
