@@ -25,3 +25,10 @@ export function mean(run, column) {
 export const hiddenCommunication = (run) =>
   run.ranks?.communicating_ns ? Math.max(0, mean(run, "communicating_ns") - mean(run, "communication_ns")) : null;
 export const busiest = (run) => (run.links ? Math.max(...run.links.dimensions.map((d) => d.busy_max)) : null);
+
+/** Rank r ran on NPU r. A list `workload.npus` may put it elsewhere. */
+export function ranksAreNpus(run) {
+  if (run.job || run.ranks?.ranks_a_row !== 1 || run.ranks.of !== run.summary.npus) return false;
+  const own = /^workload:(.*(?:\n[ \t].*)*)/m.exec(run.effective ?? "");
+  return !/\bnpus:/.test(own?.[1] ?? "");
+}

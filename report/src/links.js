@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // How busy each link was, drawn over the topology.
 
-import { field, h, hideTip, select, showTip } from "./dom.js";
+import { field, h, select } from "./dom.js";
 import * as f from "./format.js";
+import { heatMap } from "./heatmap.js";
 import { machine, MOST_DRAWN } from "./machine.js";
 import { table } from "./table.js";
 import { heat, onTheme } from "./theme.js";
-import { npuOf, panelsOf, placesOf, sizesOf } from "./topology.js";
+import { groupsOf, npuOf, panelsOf, placesOf, sizesOf } from "./topology.js";
 
 export function linkText(l, seconds) {
   return [`${l.from} · ${l.port} → ${l.to}`, `${f.percent(l.busy)} busy${l.links > 1 ? `: the busiest of ${l.links} links, mean ${f.percent(l.mean_busy)}` : ""}`,
@@ -19,62 +20,6 @@ function links(data) {
     from: data.nodes[from], to: data.nodes[data.to[i]], port: data.ports[data.port[i]], dimension: data.dimension[i], busy: data.busy[i], bytes: data.bytes[i],
     messages: data.messages[i], queued_ns: data.queued_ns[i], paused_ns: data.paused_ns[i], links: data.links?.[i] ?? 1, mean_busy: data.mean_busy?.[i] ?? data.busy[i],
   }));
-}
-
-/** One heat map: cells[y][x] is a link or null. The pointer and the arrow keys read it. */
-function map(panel, top, text) {
-  const width = panel.width, height = panel.height;
-  const size = Math.max(3, Math.min(24, Math.floor(Math.min(560 / width, 420 / height))));
-  const canvas = h("canvas", { class: "cells", tabindex: "0", role: "img", "aria-label": `${panel.title}: ${panel.about}` });
-  const at = { x: 0, y: 0 };
-  const gap = size > 6 ? 1 : 0, ratio = Math.max(1, Math.min(3, Math.round(devicePixelRatio) || 1));
-  canvas.width = width * size * ratio;
-  canvas.height = height * size * ratio;
-  canvas.style.width = `${width * size}px`;
-  canvas.style.height = `${height * size}px`;
-  function paint(cursor = false) {
-    const pen = canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width * size, height * size);
-    panel.cells.forEach((cell, i) => {
-      if (!cell) return;
-      pen.fillStyle = heat(top() > 0 ? cell.busy / top() : 0);
-      pen.fillRect((i % width) * size, Math.floor(i / width) * size, size - gap, size - gap);
-    });
-    if (!cursor) return;
-    pen.strokeStyle = getComputedStyle(canvas).color;
-    pen.lineWidth = 2;
-    pen.strokeRect(at.x * size + 1, at.y * size + 1, size - 2, size - 2);
-  }
-  const tell = (x, y) => {
-    const cell = panel.cells[at.y * width + at.x];
-    cell ? showTip(text(cell), x, y) : hideTip();
-  };
-  canvas.addEventListener("pointermove", (e) => {
-    const box = canvas.getBoundingClientRect();
-    at.x = Math.max(0, Math.min(width - 1, Math.floor(((e.clientX - box.left) / box.width) * width)));
-    at.y = Math.max(0, Math.min(height - 1, Math.floor(((e.clientY - box.top) / box.height) * height)));
-    tell(e.clientX, e.clientY);
-  });
-  canvas.addEventListener("pointerleave", hideTip);
-  const cursor = () => {
-    paint(true);
-    const box = canvas.getBoundingClientRect();
-    tell(box.left + (at.x + 1) * size, box.top + at.y * size);
-  };
-  canvas.addEventListener("focus", () => { if (canvas.matches(":focus-visible")) cursor(); });
-  canvas.addEventListener("blur", () => { paint(); hideTip(); });
-  canvas.addEventListener("keydown", (e) => {
-    const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-width, 0], End: [width, 0] }[e.key];
-    if (!move) return;
-    e.preventDefault();
-    at.x = Math.max(0, Math.min(width - 1, at.x + move[0]));
-    at.y = Math.max(0, Math.min(height - 1, at.y + move[1]));
-    cursor();
-  });
-  paint();
-  onTheme(() => { paint(); return canvas.isConnected; });
-  return { element: h("figure", { class: "map" }, h("figcaption", {}, h("b", {}, panel.title), ` ${panel.about}`), canvas), paint };
 }
 
 function ramp(top) {
@@ -96,16 +41,22 @@ export function linkSection(run) {
   const data = run.links, all = links(data), seconds = run.summary.time_ns;
   const text = (l) => linkText(l, seconds);
   const busiest = Math.max(...data.dimensions.map((d) => d.busy_max), 0);
-  const state = { dimension: "", text: "", scale: busiest > 0 && busiest < 0.5 ? "busiest" : "whole" };
+  const state = { dimension: "", text: "", group: "", measure: "busy", scale: busiest > 0 && busiest < 0.5 ? "busiest" : "whole" };
   const top = () => (state.scale === "whole" ? 1 : busiest || 1);
   const npus = new Set(data.nodes.filter((n) => npuOf(n) !== null)).size;
-  const painters = [];
-  const places = placesOf(sizesOf(run.summary.notation, run.summary.npus), run.summary.npus);
-  const panels = panelsOf(all, places, run.summary.npus).map((p) => {
-    const own = map(p, top, text);
-    painters.push(own.paint);
-    return { ...own, dimension: p.dimension };
-  });
+  const shade = (l) => (top() > 0 ? l[state.measure] / top() : 0);
+  const sizes = sizesOf(run.summary.notation, run.summary.npus), groups = groupsOf(sizes);
+  const painters = [], maps = h("div", { class: "panels" }), about = h("p", { class: "soft small" });
+  let panels = [];
+  /** The maps anew: what a cell stands for has changed. */
+  function layOut() {
+    const places = groups.find((g) => g.key === state.group)?.places ?? placesOf(sizes, run.summary.npus);
+    panels = panelsOf(all, places, run.summary.npus).map((p) => ({ ...heatMap(p, shade, text), dimension: p.dimension }));
+    maps.replaceChildren(...panels.map((p) => p.element));
+    about.textContent = `A cell is ${places.grouped ? `all links of a group of ${f.whole(places.grouped)} NPUs` : "a link"}; in maps of NPUs it stands where its NPU is: ${places.about}. Point at a cell, or use the arrow keys on a map, to read it; + and − enlarge a map and make it smaller, as a double click does.`;
+  }
+  layOut();
+  painters.push(() => panels.forEach((p) => p.paint()));
   const legend = ramp(top);
   painters.push(legend.paint);
   const drawing = npus > 0 && npus <= MOST_DRAWN && !data.summed_by_node ? machine(all, run.summary, top, text) : null;
@@ -138,10 +89,12 @@ export function linkSection(run) {
   return h("div", {}, sums.element,
     h("div", { class: "controls" },
       select("dimension", [["", "all"], ...data.dimensions.map((d) => [String(d.dimension), String(d.dimension)])], "", (v) => { state.dimension = v; refine(); }),
+      groups.length ? select("group", [["", "every NPU"], ...groups.map((g) => [g.key, g.title])], "", (v) => { state.group = v; layOut(); refine(); }) : null,
+      groups.length || data.summed_by_node ? select("colour", [["busy", "busiest link"], ["mean_busy", "mean of the links"]], "busy", (v) => { state.measure = v; painters.forEach((p) => p()); }) : null,
       select("scale", [["whole", "0 to 100 %"], ["busiest", `0 to the busiest (${f.percent(busiest)})`]], state.scale, (v) => { state.scale = v; painters.forEach((p) => p()); }),
       field("from, port or to has", { "data-test": "link-filter" }, (v) => { state.text = v; refine(); })), legend.element,
     left.map((t) => h("p", { class: "soft small" }, t)),
     drawing ? h("div", {}, h("h3", {}, "The machine"), drawing.element) : null,
-    h("h3", {}, "Heat maps"), h("p", { class: "soft small" }, `A cell is a link; in maps of NPUs it stands where its sender is: ${places.about}. Point at a cell, or use the arrow keys on a map, to read it.`), h("div", { class: "panels" }, panels.map((p) => p.element)),
+    h("h3", {}, "Heat maps"), about, maps,
     h("h3", {}, "Links"), list.element);
 }

@@ -4,6 +4,8 @@
 const MOST_PORTS = 8;
 const MOST_COLUMNS = 256;
 const MOST_CELLS = 65536;
+/** Up to so many links from switches are told by sender; of more, those to NPUs stand where their NPU is. */
+const MOST_ROW = 512;
 
 /** "nmu12" -> 12; null for what is no NPU. */
 export function npuOf(name) {
@@ -38,6 +40,33 @@ export function placesOf(sizes, npus) {
   };
 }
 
+/** NPU i's position in a dimension; dimension 0 counts fastest. */
+export function positionOf(sizes, dimension, i) {
+  return Math.floor(i / sizes.slice(0, dimension).reduce((a, b) => a * b, 1)) % sizes[dimension];
+}
+
+/** Places by some of the dimensions: NPUs that differ in the others only share a cell. */
+function placesBy(sizes, [across, down], npus) {
+  const width = sizes[across], height = down === undefined ? 1 : sizes[down];
+  return {
+    width, height, grouped: npus / (width * height),
+    about: down === undefined ? `its position in dimension ${across}, to the right` : `its position in dimension ${across} to the right, in dimension ${down} down`,
+    of: (i) => [positionOf(sizes, across, i), down === undefined ? 0 : positionOf(sizes, down, i)],
+  };
+}
+
+/** Ways to group NPUs: by their position in one or two dimensions. None where that would be every NPU. */
+export function groupsOf(sizes) {
+  const npus = (sizes ?? []).reduce((a, b) => a * b, 1), long = (sizes ?? []).map((n, d) => (n > 1 ? d : -1)).filter((d) => d >= 0), groups = [];
+  const add = (title, ...dimensions) => {
+    const places = placesBy(sizes, dimensions, npus);
+    if (places.grouped > 1) groups.push({ key: dimensions.join("x"), title, places });
+  };
+  long.forEach((a, i) => long.slice(i + 1).forEach((b) => add(`by dimensions ${a} and ${b}`, a, b)));
+  long.forEach((d) => add(`by dimension ${d}`, d));
+  return groups;
+}
+
 const busier = (a, b) => (!a ? b : a.busy >= b.busy ? a : b);
 const natural = (a, b) => a.localeCompare(b, "en", { numeric: true });
 
@@ -53,35 +82,44 @@ function joined(links) {
   };
 }
 
+/** `byNpu`: links by the NPU where they stand. NPUs may share a cell. */
 function gridPanel(dimension, title, about, byNpu, places, npus) {
-  const cells = new Array(places.width * places.height).fill(null);
+  const lists = new Map();
   for (const [npu, links] of byNpu) {
     if (npu >= npus) continue;
-    const [x, y] = places.of(npu);
-    cells[y * places.width + x] = joined(links);
+    const [x, y] = places.of(npu), at = y * places.width + x;
+    lists.has(at) ? lists.get(at).push(...links) : lists.set(at, [...links]);
   }
+  const cells = new Array(places.width * places.height).fill(null);
+  for (const [at, links] of lists) cells[at] = joined(links);
   return { dimension, title, about, width: places.width, height: places.height, cells };
+}
+
+/** The links by the NPU that `of` tells. */
+function byNpu(links, of) {
+  const map = new Map();
+  for (const l of links) {
+    const i = npuOf(of(l));
+    if (!map.has(i)) map.set(i, []);
+    map.get(i).push(l);
+  }
+  return map;
 }
 
 /** Links that leave NPUs: a map for each port where there are few, else one with the busiest. */
 function npuPanels(dimension, links, places, npus) {
   const ports = [...new Set(links.map((l) => l.port))].sort(natural);
-  const perNpu = new Map();
-  for (const l of links) {
-    const i = npuOf(l.from);
-    if (!perNpu.has(i)) perNpu.set(i, []);
-    perNpu.get(i).push(l);
-  }
+  const perNpu = byNpu(links, (l) => l.from);
   const most = Math.max(...[...perNpu.values()].map((own) => own.length));
   // Rings have ends and meshes borders: a port that half of the NPUs have is one of all.
-  const shared = ports.every((port) => 2 * links.filter((l) => l.port === port).length >= perNpu.size);
-  if (ports.length <= MOST_PORTS && shared)
+  const shared = () => ports.every((port) => 2 * links.filter((l) => l.port === port).length >= perNpu.size);
+  if (ports.length <= MOST_PORTS && shared())
     return ports.map((port) => {
-      const own = links.filter((l) => l.port === port), map = new Map(own.map((l) => [npuOf(l.from), [l]]));
+      const own = links.filter((l) => l.port === port), map = byNpu(own, (l) => l.from);
       return gridPanel(dimension, `dimension ${dimension}, ${port.replace(/^d\d+_/, "")}`, `of ${own.length.toLocaleString("en-US")} NPUs`, map, places, npus);
     });
   if (most === 1) return [gridPanel(dimension, `dimension ${dimension}, from NPUs`, `of ${perNpu.size.toLocaleString("en-US")} NPUs`, perNpu, places, npus)];
-  if (most * perNpu.size <= 4096) return [matrixPanel(dimension, `dimension ${dimension}, from NPUs`, links)];
+  if (most * perNpu.size <= 4096 && !places.grouped) return [matrixPanel(dimension, `dimension ${dimension}, from NPUs`, links)];
   return [gridPanel(dimension, `dimension ${dimension}, from NPUs`, `the busiest of an NPU's ${most} links`, perNpu, places, npus)];
 }
 
@@ -110,7 +148,9 @@ export function panelsOf(links, places, npus) {
   for (const d of dimensions) {
     const own = links.filter((l) => l.dimension === d), fromNpus = own.filter((l) => npuOf(l.from) !== null), others = own.filter((l) => npuOf(l.from) === null);
     if (fromNpus.length) panels.push(...npuPanels(d, fromNpus, places, npus));
-    if (others.length) panels.push(matrixPanel(d, `dimension ${d}, from switches and memories`, others));
+    const down = others.length > MOST_ROW ? others.filter((l) => npuOf(l.to) !== null) : [], rest = down.length ? others.filter((l) => npuOf(l.to) === null) : others;
+    if (down.length) panels.push(gridPanel(d, `dimension ${d}, to NPUs`, `${down.length.toLocaleString("en-US")} links to NPUs from switches and memories`, byNpu(down, (l) => l.to), places, npus));
+    if (rest.length) panels.push(matrixPanel(d, `dimension ${d}, from switches and memories`, rest));
   }
   return panels;
 }

@@ -83,6 +83,10 @@ function makeRuns() {
   writeFileSync(file("big.yaml"), "weft: 1\ntopology:\n  notation: Ring(16)_Ring(16)_Ring(16)\n  dimensions:\n    - {bandwidth: 100 GB/s, latency: 300 ns}\n    - {bandwidth: 100 GB/s, latency: 300 ns}\n    - {bandwidth: 50 GB/s, latency: 500 ns}\nnpu: {peak: 312 TFLOPS, memory_bandwidth: 2 TB/s}\n");
   run("run", "big.yaml", "--trace", "big/llm", "--groups", "big/llm.groups.json", "--out", "large");
   run("report", "large", "-o", "large.html");
+  // .. of one switch with as many ports.
+  writeFileSync(file("flat.yaml"), "weft: 1\ntopology:\n  notation: Switch(4096)\n  dimensions: [{bandwidth: 100 GB/s, latency: 300 ns}]\nnpu: {peak: 312 TFLOPS, memory_bandwidth: 2 TB/s}\n");
+  run("run", "flat.yaml", "--trace", "big/llm", "--groups", "big/llm.groups.json", "--out", "flat");
+  run("report", "flat", "-o", "flat.html");
 }
 
 let browser;
@@ -302,14 +306,95 @@ const tests = {
     assert.ok((await p.page.$$eval("*", (all) => all.length)) < 10000, "elements");
     const links = csv("large/links.csv");
     assert.match((await p.text("#overview")).replace(/,/g, ""), new RegExp(`of ${links.length} links`));
-    assert.equal(await p.count("canvas.cells"), 6);
+    assert.equal(await p.count("#links canvas.cells"), 6);
+    assert.equal(await p.count("#ranks canvas.cells"), 1);
     await fill(p.page, "rank-filter", "4090-4095");
     assert.deepEqual((await rowsOf(p.page, "Ranks")).map((r) => r[0]), ["4090", "4091", "4092", "4093", "4094", "4095"]);
-    const canvas = await p.page.$("canvas.cells");
+    const canvas = await p.page.$("#links canvas.cells");
     await canvas.scrollIntoView();
     const box = await canvas.boundingBox();
     await p.page.mouse.move(box.x + 1, box.y + 1);
     assert.match(await tipText(p.page), /^nmu0 · d0_minus → nmu15\n/);
+    await p.close();
+  },
+  async "4,096 ranks: a map is enlarged, and its keys still read it"() {
+    const p = await open("large.html"), canvas = await p.page.$("#links canvas.cells"), figure = await p.page.$("#links figure.map");
+    const width = () => canvas.evaluate((c) => c.clientWidth), shown = () => figure.$eval(".window", (e) => [e.clientWidth, e.scrollLeft, e.scrollTop]);
+    const [smaller, larger] = await figure.$$("button.zoom");
+    const whole = await width(), [seen] = await shown();
+    assert.ok(whole <= seen, "at first the whole map is seen");
+    assert.equal(await smaller.evaluate((b) => b.disabled), true);
+    await larger.evaluate((b) => b.click());
+    await larger.evaluate((b) => b.click());
+    assert.ok((await width()) >= 3 * whole, `${await width()} of ${whole}`);
+    assert.equal(await p.page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false, "a large map scrolls in its window");
+    assert.ok((await colors(canvas)) > 1);
+    // The cell at the far end comes into the window, and tells its link.
+    await p.page.focus("#links button.zoom:not([disabled])");
+    for (let i = 0; i < 4 && !(await canvas.evaluate((c) => c === document.activeElement)); ++i) await p.page.keyboard.press("Tab");
+    await p.page.keyboard.press("End");
+    for (let i = 0; i < 66; ++i) await p.page.keyboard.press("ArrowDown");
+    assert.match(await tipText(p.page), /^nmu4095 · d0_minus → nmu4094\n/);
+    const [, left, top] = await shown();
+    assert.ok(left > 0 && top > 0, `${left} ${top}`);
+    await p.page.keyboard.press("0");
+    assert.equal(await width(), whole);
+    assert.match(await tipText(p.page), /^nmu4095 /);
+    await p.close();
+  },
+  async "4,096 ranks: grouped by dimension"() {
+    const p = await open("large.html"), links = csv("large/links.csv");
+    const group = async (section, label, value) => {
+      const box = await p.page.evaluateHandle((s, l) => [...document.querySelectorAll(`#${s} .controls label`)].find((e) => e.firstChild.textContent === l).querySelector("select"), section, label);
+      await box.asElement().select(value);
+    };
+    await group("links", "group", "2");
+    assert.equal(await p.count("#links canvas.cells"), 6);
+    const canvas = await p.page.$("#links canvas.cells");
+    await canvas.scrollIntoView();
+    const box = await canvas.boundingBox();
+    await p.page.mouse.move(box.x + (box.width * 5.5) / 16, box.y + box.height / 2);
+    // Position 5 in dimension 2: NPUs 1280 to 1535.
+    const own = links.filter((l) => { const m = /^job\.nmu(\d+)\.d0_minus$/.exec(l.name); return m && Math.floor(Number(m[1]) / 256) === 5; });
+    assert.equal(own.length, 256);
+    const busy = own.map((l) => Number(l.busy_fraction)), mean = busy.reduce((a, b) => a + b, 0) / 256, text = await tipText(p.page);
+    assert.ok(text.includes(`${(100 * Math.max(...busy)).toFixed(1)} % busy: the busiest of 256 links, mean ${(100 * mean).toFixed(1)} %`), text);
+    assert.ok(text.includes(`in ${own.reduce((sum, l) => sum + Number(l.messages), 0).toLocaleString("en-US")} messages`), text);
+    await group("links", "group", "0x2");
+    assert.deepEqual(await p.page.$eval("#links canvas.cells", (c) => c.clientWidth === c.clientHeight), true);
+    await group("links", "dimension", "1");
+    assert.equal(await p.page.$$eval("#links figure.map", (all) => all.filter((e) => !e.hidden).length), 2);
+    const bars = () => p.page.$eval("#ranks .chart canvas", (c) => c.toDataURL()), before = await bars();
+    await group("ranks", "bars", "1");
+    assert.notEqual(await bars(), before);
+    const ranks = await p.page.$("#ranks canvas.cells");
+    await ranks.scrollIntoView();
+    const edges = await ranks.boundingBox();
+    await p.page.mouse.move(edges.x + 1, edges.y + 1);
+    const row = csv("large/ranks.csv")[0];
+    assert.match(await tipText(p.page), /^rank 0\n/);
+    assert.ok((await tipText(p.page)).includes(`(${((100 * Number(row.compute_ns)) / JSON.parse(readFileSync(file("large/summary.json"))).time_ns).toFixed(1)} %)`));
+    const painted = () => ranks.evaluate((c) => c.toDataURL()), old = await painted();
+    await group("ranks", "map", "compute_ns");
+    assert.notEqual(await painted(), old);
+    await p.close();
+  },
+  async "4,096 ranks at one switch: its ports are seen, each at its NPU"() {
+    const p = await open("flat.html"), links = csv("flat/links.csv");
+    const titles = await p.page.$$eval("#links figure.map b", (all) => all.map((e) => e.textContent));
+    assert.equal(titles.length, 2);
+    assert.match(titles[1], /^dimension 0, to NPUs$/);
+    const canvas = (await p.page.$$("#links canvas.cells"))[1];
+    await canvas.scrollIntoView();
+    const box = await canvas.boundingBox(), told = new Set();
+    for (const [x, y] of [[0.5, 0.5], [10.5, 20.5], [63.5, 63.5]]) {
+      await p.page.mouse.move(box.x + (box.width * x) / 64, box.y + (box.height * y) / 64);
+      const text = await tipText(p.page), to = Math.floor(y) * 64 + Math.floor(x);
+      const link = links.find((l) => l.to === `nmu${to}`);
+      assert.ok(text.includes(` → nmu${to}\n${(100 * Number(link.busy_fraction)).toFixed(1)} % busy`), text);
+      told.add(text);
+    }
+    assert.equal(told.size, 3);
     await p.close();
   },
   async "a narrow window"() {
