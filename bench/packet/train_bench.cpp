@@ -243,6 +243,12 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
       fmt::print("; {} trains, {} split, {:.1f} % of {} hops; {} records, {:.1f} words a hop", t.trains,
                  t.splits, 100.0 * static_cast<double>(t.hops) / static_cast<double>(a[1].hops), a[1].hops,
                  t.looks, static_cast<double>(t.work) / static_cast<double>(a[1].hops));
+      fmt::print("\n          packets one by one:");
+      static const char* const kReasons[] = {"last",    "never",     "filling",  "account", "company",
+                                             "unsettled", "stepping", "compared", "replayed"};
+      for (size_t i = 0; i < t.ordinary.size(); ++i) {
+        if (t.ordinary[i] != 0) fmt::print(" {} {}", t.ordinary[i], kReasons[i]);
+      }
     }
     fmt::print("\n");
   }
@@ -343,6 +349,11 @@ int compare_all_trains(uint32_t pairs) {
   far.cycle = far.flit_time = ticks(640) / 9;
   far.buffer_flits = 16384;
   far.steps = 2;
+  TrainBench far_long = far;
+  far_long.bytes = uint64_t{1} << 30;
+  far_long.steps = 1;
+  TrainBench far_one = far_long;
+  far_one.vcs = 1;
   TrainBench far_direct = far;
   far_direct.traffic = "direct";
   far_direct.bytes = uint64_t{2} << 20;
@@ -374,7 +385,7 @@ int compare_all_trains(uint32_t pairs) {
   incast_near.bytes = uint64_t{32} << 20;
   int status = 0;
   for (const TrainBench& bench :
-       {good, far, far_direct, clos, clos_one, clos_small, near, incast, incast_near})
+       {good, far, far_long, far_one, far_direct, clos, clos_one, clos_small, near, incast, incast_near})
     status |= compare_trains(bench, pairs);
   return status;
 }

@@ -50,6 +50,12 @@ class Ring {
     items_[(head_ + size_) & mask_] = value;
     ++size_;
   }
+  /// `n` copies of a value before the item `at`.
+  void insert(uint32_t at, uint32_t n, const T value) {
+    for (uint32_t k = 0; k < n; ++k) push_back(value);
+    for (uint32_t k = size_; k-- > at + n;) (*this)[k] = (*this)[k - n];
+    for (uint32_t k = at; k < at + n; ++k) (*this)[k] = value;
+  }
 
  private:
   void grow() {
@@ -162,7 +168,10 @@ class CreditAccount {
     return n <= 0 ? 0 : static_cast<uint32_t>(std::min<int64_t>(n, wanted));
   }
 
-  void spend(uint32_t n) { now_ -= static_cast<int32_t>(n); }
+  void spend(uint32_t n) {
+    now_ -= static_cast<int32_t>(n);
+    fewest_ = std::min(fewest_, now_);
+  }
 
   /// When `wanted` credits will be here at once, as far as is known; kNever: not known yet.
   Ticks when(uint32_t wanted) const {
@@ -181,7 +190,8 @@ class CreditAccount {
   /// For packet trains: all of it, or all of it later.
   void write(StateRecord& state) {
     at(state.now());
-    state.number(static_cast<uint64_t>(now_));
+    if (state.records()) fewest_ = now_;
+    state.credits(now_, fewest_);
     state.number(trains_.size());
     for (uint32_t k = 0; k < trains_.size() && !state.differs(); ++k) {
       state.time(trains_[k].first);
@@ -200,6 +210,7 @@ class CreditAccount {
   int32_t now_ = 0;
   uint32_t coming_ = 0;
   uint32_t depth_ = 0;
+  int32_t fewest_ = 0;  ///< left by a burst since the last record
   Ring<CreditTrain, 2> trains_;
 };
 

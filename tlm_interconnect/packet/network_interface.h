@@ -269,6 +269,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   /// Of the message at the front of a queue, which must not be empty.
   Progress progress(uint32_t virtual_network) const;
   bool begins_with_all_credits() const { return config_.strict_cut_through; }
+  bool waits_for_all_credits() const { return config_.release_on_credit; }
   bool sends_nothing_else(uint32_t virtual_network) const;
   Ticks cycle_time() const { return cycle_; }
   uint32_t packet_bytes_of_trains() const { return segmentation_.packet_bytes; }
@@ -283,6 +284,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void set_aside(Ticks until);
   /// As if `packets` full packets of the message at the front had been sent in the time `by`.
   void shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets);
+  void spend_credits(uint32_t vc, uint64_t flits) { out_[vc].spend(static_cast<uint32_t>(flits)); }
   void arrived_by_train(const Message& message, uint32_t packet_flits,
                         const std::vector<TrainArrivals::Burst>& bursts, Ticks period, uint64_t repeats);
   /// Cycles that lie in the past, run one by one without an activation.

@@ -66,14 +66,14 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   std::unique_ptr<Train>& slot = trains_[ni.number()];
   if (slot && slot->phase == Phase::resuming) {
     ++slot->begun;
-    return false;
+    return ordinary(Reason::replayed);
   }
   const NetworkInterface::Progress progress = ni.progress(virtual_network);
   // All but the last packet of a message are alike; the last one goes by itself.
   const uint64_t left = (progress.bytes - progress.cut - 1) / progress.packet_bytes;
   if (left < kShortest || progress.bytes == progress.cut) {
     if (slot && slot->phase != Phase::idle) forget(*slot);
-    return false;
+    return ordinary(Reason::last);
   }
   if (!slot) {
     slot = std::make_unique<Train>();
@@ -90,41 +90,46 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
   ++train.begun;
   earn(train, kEarnedPerHop * std::max<uint64_t>(1, train.path.size()));
   if (train.phase == Phase::idle) {
-    if (train.possible && train.begun >= train.next_try && train.balance >= 0) try_to_observe(train, left);
-    return false;
+    if (!train.possible) return ordinary(Reason::never);
+    if (train.begun < train.next_try) return ordinary(train.waits_for);
+    if (train.balance < 0) return ordinary(Reason::account);
+    return ordinary(try_to_observe(train, left));
   }
   spend(train, kStep * train.path.size());
   if (train.balance < 0) {
     forget(train);
-    return false;
+    return ordinary(Reason::account);
   }
   if (!train.recorded) {
     if (now() >= train.record_from && train.begun >= train.first_full) first_record(train, t);
-    return false;
+    return ordinary(Reason::stepping);
   }
-  if (recurs(train, t)) {
+  uint64_t repeats = ~uint64_t{0};
+  if (recurs(train, t, repeats)) {
     const uint64_t packets = train.begun - train.packet_of_record;
     // A last packet that is shorter needs fewer credits to begin, where it needs them all.
     const uint64_t countable = (std::max(t, ticks(kLongestTickTime)) - t) / (t - train.time_of_record);
-    const uint64_t repeats = std::min((ni.begins_with_all_credits() ? left - 1 : left) / packets, countable);
-    if (packets * repeats < kShortest) return false;
-    set_aside(train, t, packets, repeats);
-    return true;
+    repeats = std::min({repeats, (ni.begins_with_all_credits() ? left - 1 : left) / packets, countable});
+    if (packets * repeats >= kShortest) {
+      set_aside(train, t, packets, repeats);
+      return true;
+    }
   }
   if (train.begun - train.observed_from > 2 * train.first_full + kLongestSearch) {
     forget(train);
-    back_off(train);
+    back_off(train, Reason::unsettled);
   } else if (train.begun - train.packet_of_record >= train.window) {
     train.window = std::min(2 * train.window, kLongestWindow);
     observe(train, t);
   }
-  return false;
+  return ordinary(Reason::compared);
 }
 
 void PacketTrains::begin_message(Train& train, const Message& message, uint32_t handle) {
   train.message = handle;
   train.begun = 0;
   train.next_try = kFirstTry;
+  train.waits_for = Reason::filling;
   train.window = kFirstWindow;
   if (train.path.empty() || train.destination != message.destination ||
       train.path_network != train.virtual_network) {
@@ -135,14 +140,14 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   train.path_network = train.virtual_network;
 }
 
-void PacketTrains::try_to_observe(Train& train, uint64_t left) {
+PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left) {
   if (train.path.empty()) {
     train.possible = find_path(train, messages_[train.message].message);
     spend(train, kWayOfHop * train.path.size());
     uint64_t looked_at = 0;
     for (const Hop& hop : train.path) train.possible = train.possible && hop.router->count_wanted(looked_at);
     spend(train, kLookAtPacket * looked_at);
-    if (!train.possible) return;
+    if (!train.possible) return Reason::never;
     measure_path(train);
     // A first look at a long path.
     if (train.balance < static_cast<int64_t>(kLooks * train.words) && !train.advanced) {
@@ -153,18 +158,20 @@ void PacketTrains::try_to_observe(Train& train, uint64_t left) {
   const uint64_t first = train.first_full - std::min(train.first_full, train.ahead);
   if (train.begun < first) {
     train.next_try = left < train.first_full - train.begun + kShortest ? ~uint64_t{0} : first;
-    return;
+    train.waits_for = Reason::filling;
+    return Reason::filling;
   }
-  if (train.balance < static_cast<int64_t>(kLooks * train.words)) return;
+  if (train.balance < static_cast<int64_t>(kLooks * train.words)) return Reason::account;
   if (!train.from->sends_nothing_else(train.virtual_network) || !reservable(train)) {
-    back_off(train);
-    return;
+    back_off(train, Reason::company);
+    return Reason::company;
   }
   for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, train.from->number());
   train.phase = Phase::observed;
   train.recorded = false;
   train.observed_from = train.begun;
   begin_steps(train);
+  return Reason::stepping;
 }
 
 void PacketTrains::first_record(Train& train, Ticks t) {
@@ -173,7 +180,7 @@ void PacketTrains::first_record(Train& train, Ticks t) {
     return;
   }
   forget(train);
-  back_off(train);
+  back_off(train, Reason::company);
 }
 
 bool PacketTrains::reservable(const Train& train) const {
@@ -282,12 +289,35 @@ void PacketTrains::observe(Train& train, Ticks t) {
   train.to->record_arrivals(&train.bursts);
 }
 
-// The same state as that of the record, but for the time.
-bool PacketTrains::recurs(Train& train, Ticks t) {
+// The same state as that of the record, but for the time and what may drift. `repeats`: how often at most
+// that holds again.
+bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
   state_.compare(now(), t, train.record);
   write_path(train);
   spend(train, kCompare + state_.written());
-  return state_.equal();
+  return state_.equal() && drifts(train, repeats);
+}
+
+// What has drifted between two moments that are equal otherwise: false if that is not the same in all places,
+// or if it must not. A queue of packets grows as the credits for it get fewer, before the first hop those of
+// the interface.
+bool PacketTrains::drifts(Train& train, uint64_t& repeats) {
+  const uint64_t vcs = train.path[0].router->vcs();
+  const auto flits = static_cast<int64_t>(train.from->packet_flits_of_trains());
+  train.grown = state_.grown();
+  train.delivered = train.begun - train.packet_of_record;
+  for (size_t i = 0; i < state_.credits().size(); ++i) {
+    const StateRecord::Credits& credits = state_.credits()[i];
+    const uint32_t grown = i < train.path.size() * vcs ? train.grown[i] : 0;
+    if (credits.fewer != grown * flits) return false;
+    if (grown == 0) continue;
+    // A packet needs those of two at most (bubble), and none less in any period.
+    const int64_t packets = credits.fewest / flits - 2;
+    if (packets <= 0 || train.from->waits_for_all_credits()) return false;
+    repeats = std::min(repeats, static_cast<uint64_t>(packets) / grown);
+    train.delivered -= grown;
+  }
+  return true;
 }
 
 void PacketTrains::forget(Train& train) {
@@ -299,7 +329,8 @@ void PacketTrains::forget(Train& train) {
   train.window = kFirstWindow;
 }
 
-void PacketTrains::back_off(Train& train) {
+void PacketTrains::back_off(Train& train, Reason why) {
+  train.waits_for = why;
   train.retry = std::min(2 * train.retry, kLongestRetry);
   train.next_try = train.begun + train.retry;
 }
@@ -335,8 +366,28 @@ bool PacketTrains::disturb(uint32_t ni) {
   if (train->phase == Phase::carried) return true;
   // At once: the other packet may go on along this path to where another train is.
   forget(*train);
-  back_off(*train);
+  back_off(*train, Reason::company);
   return false;
+}
+
+// The queues that have grown, and the credits that were spent on it.
+void PacketTrains::lengthen(const Train& train, uint64_t periods) {
+  const Hop* before = nullptr;
+  size_t place = 0;
+  for (const Hop& hop : train.path) {
+    for (uint32_t v = 0; v < hop.router->vcs(); ++v) {
+      const uint64_t packets = periods * train.grown[place++];
+      if (packets == 0) continue;
+      const uint64_t flits = packets * train.from->packet_flits_of_trains();
+      hop.router->grow(hop.input, hop.output, v, packets);
+      if (before == nullptr) {
+        train.from->spend_credits(v, flits);
+      } else {
+        before->router->spend_credits(before->output, v, flits);
+      }
+    }
+    before = &hop;
+  }
 }
 
 void PacketTrains::resume(uint32_t ni) {
@@ -353,19 +404,26 @@ void PacketTrains::resume(uint32_t ni) {
   const uint64_t packets = passed * train.packets;
   counters_.splits += present < train.since + train.repeats * train.period;
   counters_.packets += packets;
-  counters_.hops += packets * train.path.size();
-  earn(train, kEarnedByTrain * packets * train.path.size());
+  uint64_t hops = 0;
 
   if (passed > 0) {
-    const TrainLoad load{packets, packets * train.from->packet_flits_of_trains(),
-                         packets * train.from->packet_bytes_of_trains()};
+    const uint32_t flits = train.from->packet_flits_of_trains();
     train.from->shift_sender(shift, train.virtual_network, packets);
-    for (const Hop& hop : train.path) hop.router->shift(hop.input, hop.output, shift, load);
+    uint64_t through = packets;
+    size_t place = 0;
+    for (const Hop& hop : train.path) {
+      for (uint32_t v = 0; v < hop.router->vcs(); ++v) through -= passed * train.grown[place++];
+      const TrainLoad load{through, through * flits, through * train.from->packet_bytes_of_trains()};
+      hop.router->shift(hop.input, hop.output, shift, load);
+      counters_.hops += through;
+      hops += through;
+    }
+    lengthen(train, passed);
     MessagePool::Open& open = messages_[train.message];
-    open.left -= packets;
+    open.left -= through;
     open.last += shift;
-    train.to->arrived_by_train(open.message, train.from->packet_flits_of_trains(), train.bursts, train.period,
-                               passed);
+    train.to->arrived_by_train(open.message, flits, train.bursts, train.period, passed);
+    earn(train, kEarnedByTrain * hops);
   }
 
   train.phase = Phase::resuming;
@@ -394,10 +452,10 @@ void PacketTrains::resume(uint32_t ni) {
   for (const Hop& hop : train.path) hop.router->end_replay(hop.input);
   train.from->end_replay();
   forget(train);
-  if (packets * train.path.size() * kEarnedByTrain > kSetAside) {
+  if (hops * kEarnedByTrain > kSetAside) {
     train.retry = kRetry;
   } else {
-    back_off(train);
+    back_off(train, Reason::company);
   }
 }
 
@@ -419,7 +477,7 @@ uint64_t PacketTrains::flits_under_way() const {
   for (const auto& train : trains_) {
     if (!train || train->phase != Phase::carried) continue;
     const uint64_t passed = std::min(train->repeats, (kernel_time() - train->since) / train->period);
-    flits += passed * train->packets * train->from->packet_flits_of_trains();
+    flits += passed * train->delivered * train->from->packet_flits_of_trains();
   }
   return flits;
 }

@@ -13,6 +13,11 @@
 // one of its outputs, or when something else is to be sent by its NI:
 //   - the whole periods that have passed are added to every time and counter of the path;
 //   - what is left of the period up to now is run packet by packet, by the same code, on these ports only.
+// A stream may also recur but for what drifts: where an interface is faster than a router, or a link than the
+// next one, a queue grows and the credits for it get fewer. As long as every packet comes before its turn and
+// there are more credits than a packet takes, no decision depends on either. So a period in which that holds
+// repeats until the credits are nearly used up. Resumed, the queue is lengthened by the packets that have
+// come meanwhile.
 // That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
 // receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
 //
@@ -27,6 +32,7 @@
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 #define WEFT_TLM_INTERCONNECT_PACKET_PACKET_TRAINS_H
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -42,7 +48,21 @@ namespace weft::packet {
 
 class PacketTrains {
  public:
+  /// Why a packet of a message began ordinarily.
+  enum class Reason : uint8_t {
+    last,      ///< too few are left
+    never,     ///< the path is not certain, or routes are adaptive
+    filling,   ///< nothing can recur before the first credits are back
+    account,   ///< no balance
+    company,   ///< others use the path, or did: it waits
+    unsettled, ///< nothing has recurred in time: it waits
+    stepping,  ///< observed: what had been decided ahead comes to pass
+    compared,  ///< observed: has not recurred yet
+    replayed,  ///< what was begun of a period when a train was resumed
+    count
+  };
   struct Counters {
+    std::array<uint64_t, static_cast<size_t>(Reason::count)> ordinary{};  ///< packets, by reason
     uint64_t trains = 0;   ///< set aside
     uint64_t splits = 0;   ///< resumed before their end
     uint64_t packets = 0;  ///< carried in trains
@@ -96,6 +116,7 @@ class PacketTrains {
     uint64_t words = 0;       ///< of a record, about
     uint64_t begun = 0;       ///< packets of the message that began ordinarily
     uint64_t next_try = 0;    ///< in packets begun
+    Reason waits_for = Reason::filling;  ///< until next_try
     uint64_t retry = 0;       ///< packets to wait after a disturbance
     uint64_t window = 0;      ///< how many packets to compare with one record
     int64_t balance = 0;      ///< what may be spent, in words of a record
@@ -115,24 +136,32 @@ class PacketTrains {
     Ticks period = 0;
     uint64_t packets = 0;  ///< per period
     uint64_t repeats = 0;
+    uint64_t delivered = 0;       ///< packets that arrive per period
+    std::vector<uint32_t> grown;  ///< by hop and VC: packets by which a period lengthens the queue
   };
 
   Ticks now() const;
   bool find_path(Train& train, const Message& message);
   void begin_message(Train& train, const Message& message, uint32_t handle);
   void measure_path(Train& train) const;
-  void try_to_observe(Train& train, uint64_t left);
+  Reason try_to_observe(Train& train, uint64_t left);
   void first_record(Train& train, Ticks t);
   void begin_steps(Train& train);
   void end_steps(Train& train);
   bool reservable(const Train& train) const;
-  bool recurs(Train& train, Ticks t);
+  bool recurs(Train& train, Ticks t, uint64_t& repeats);
+  bool drifts(Train& train, uint64_t& repeats);
+  void lengthen(const Train& train, uint64_t periods);
   bool exclusive(Train& train);
   void earn(Train& train, uint64_t words) const;
   void spend(Train& train, uint64_t words);
   void observe(Train& train, Ticks t);
   void forget(Train& train);
-  void back_off(Train& train);
+  void back_off(Train& train, Reason why);
+  bool ordinary(Reason why) {
+    ++counters_.ordinary[static_cast<size_t>(why)];
+    return false;
+  }
   void write_path(const Train& train);
   void set_aside(Train& train, Ticks t, uint64_t packets, uint64_t repeats);
 

@@ -573,6 +573,7 @@ void Router::start_head(uint32_t p, uint32_t v) {
   in.overrun = false;
   in.routed = false;
   in.closed_until = 0;
+  if (run.flits != run.packet_flits || !came_before(run, in.free_at)) ++in.late;
   in.ready = on_cycle(std::max(run.first, in.free_at)) + config_.pipeline.route * cycle_;
   in.eligible = in.ready + config_.pipeline.vc_alloc * cycle_;
   Port& port = ports_[p];

@@ -212,6 +212,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// decided those before `now`.
   Ticks set_aside(uint32_t input, Ticks now);
   void shift(uint32_t input, uint32_t output, Ticks by, const TrainLoad& load);
+  /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
+  /// their arrival finds that it was before their turn.
+  void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);
+  void spend_credits(uint32_t output, uint32_t vc, uint64_t flits) {
+    outputs_[output * vcs_ + vc].credit.spend(static_cast<uint32_t>(flits));
+  }
   /// Cycles of one input alone, run one by one without an activation; then it works on as before.
   void begin_replay(uint32_t input, Ticks from);
   Ticks next_cycle() const { return next_; }
@@ -247,6 +253,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     uint32_t out_vc = 0;
     uint32_t out_mask = 0;
     uint32_t virtual_network = 0;
+    uint32_t late = 0;  ///< packets that had not come entirely when their turn came, modulo 2^32
     bool routed = false;
     bool bubble = false;   ///< may enter a ring only if a packet's space stays free
     bool drawn = false;    ///< the output was drawn among several
@@ -329,6 +336,13 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   void count_front(uint32_t port, uint32_t vc);
   void mark_head(const InputVc& input, Ticks t);
   RouteQuery query_of(uint32_t port, uint32_t vc, fabric::PacketRef packet) const;
+  /// Packets at the front of a queue that have come entirely by `t`, each in one run.
+  uint32_t complete_packets(const InputVc& input, Ticks t) const;
+  /// The last flit of a run came so long before `t` that no decision from then on depends on when.
+  bool came_before(const FlitRun& run, Ticks t) const {
+    return run.first + static_cast<Ticks>(run.flits - 1) * run.stride + 2 * cycle_ <= t;
+  }
+  void write_queue(const InputVc& input, StateRecord& state) const;
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);

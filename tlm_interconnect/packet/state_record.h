@@ -4,6 +4,10 @@
 // The state of the modules along one path, written down so that two moments can be compared: times relative
 // to a reference, packets by the order in which they are met. To compare is to write again, word by word
 // beside the record, up to the first word that differs.
+//
+// Two kinds of numbers may drift from one moment to the other without any decision being another one: credits
+// of which there are more than enough, and packets in the middle of a queue that came long before their turn.
+// What they have drifted by is noted, not compared.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
 #define WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
@@ -31,11 +35,11 @@ class StateRecord {
   Ticks now() const { return now_; }
 
   void number(uint64_t n) {
-    ++written_;
     if (earlier_ == nullptr) {
+      ++written_;
       words_.push_back(n);
-    } else {
-      differs_ = differs_ || written_ > earlier_->size() || (*earlier_)[written_ - 1] != n;
+    } else if (earlier_word() != n) {
+      differs_ = true;
     }
   }
   void time(Ticks t) { number(t - reference_); }
@@ -49,13 +53,53 @@ class StateRecord {
     number(n.number);
   }
 
+  // -- what may drift
+  /// A record is being made, not compared.
+  bool records() const { return earlier_ == nullptr; }
+  /// In a comparison: the word of the record that is next.
+  uint64_t earlier_word() {
+    ++written_;
+    if (position_ >= earlier_->size()) {
+      differs_ = true;
+      return 0;
+    }
+    return (*earlier_)[position_++];
+  }
+  /// In a comparison: leaves out words of the record, in which `packets` are met for the first time.
+  void leave_out(uint64_t words, uint64_t packets) {
+    position_ += words;
+    packets_ += packets;
+  }
+  void differ() { differs_ = true; }
+  /// What took work although it is not written.
+  void looked_at(uint64_t words) { written_ += words; }
+  /// Credits of one VC, and the fewest since the record.
+  void credits(int32_t now, int32_t fewest) {
+    if (records()) {
+      number(static_cast<uint64_t>(now));
+    } else {
+      credits_.push_back({static_cast<int32_t>(earlier_word()) - now, fewest});
+    }
+  }
+  /// The middle of the queue of one VC has grown by so many packets.
+  void grown(uint32_t packets) {
+    if (!records()) grown_.push_back(packets);
+  }
+  struct Credits {
+    int32_t fewer;
+    int32_t fewest;
+  };
+  /// In the order in which they were compared.
+  const std::vector<Credits>& credits() const { return credits_; }
+  const std::vector<uint32_t>& grown() const { return grown_; }
+
   const std::vector<uint64_t>& words() const { return words_; }
   /// How many words have been written or compared.
   uint64_t written() const { return written_; }
   /// A word was another one than in the earlier record: what follows need not be written.
   bool differs() const { return differs_; }
-  /// Every word of the earlier record came again.
-  bool equal() const { return !differs_ && earlier_ != nullptr && written_ == earlier_->size(); }
+  /// Every word of the earlier record came again, but for what has drifted.
+  bool equal() const { return !differs_ && earlier_ != nullptr && position_ == earlier_->size(); }
 
  private:
   void start(Ticks now, Ticks reference, const std::vector<uint64_t>* earlier) {
@@ -63,6 +107,9 @@ class StateRecord {
     reference_ = reference;
     earlier_ = earlier;
     written_ = 0;
+    position_ = 0;
+    credits_.clear();
+    grown_.clear();
     differs_ = false;
     packets_ = 0;
     ++stamp_;
@@ -77,10 +124,13 @@ class StateRecord {
   uint64_t stamp_ = 0;
   uint64_t packets_ = 0;
   uint64_t written_ = 0;
+  uint64_t position_ = 0;  ///< in the earlier record
   bool differs_ = false;
   const std::vector<uint64_t>* earlier_ = nullptr;  ///< null: this is the record
   std::vector<uint64_t> words_;
   std::vector<Number> numbers_;  ///< by packet
+  std::vector<Credits> credits_;
+  std::vector<uint32_t> grown_;
 };
 
 }  // namespace weft::packet
