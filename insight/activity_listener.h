@@ -25,6 +25,9 @@ class ActivityListener {
  public:
   virtual ~ActivityListener() = default;
 
+  /// False: crossed() and entered() are for nobody, and links need not tell. Asked when the machine is built.
+  virtual bool wants_links() const { return true; }
+
   // Nodes of traces that take time.
   struct Node {
     uint32_t npu = 0;

@@ -15,6 +15,7 @@
 
 #include "configs/loader.h"
 #include "network_interface/network.h"
+#include "network_interface/remote/bindings.h"
 #include "network_interface/remote/remote_hosts.h"
 
 namespace net = weft::network_interface;
@@ -94,7 +95,8 @@ weft_net_options checked(const weft_net_options* given) {
   return options;
 }
 
-std::unique_ptr<net::Network> open(const char* yaml, const weft_net_options* given) {
+/// Builds the machine, and waits for the simulators that the configuration names.
+void open(weft_net& made, const char* yaml, const weft_net_options* given) {
   const auto fail = [](const std::string& text) { throw weft::UserError(weft::ExitCode::usage, text); };
   if (yaml == nullptr) fail("weft_net_open: no configuration is named; give a file's path");
   const weft_net_options options = checked(given);
@@ -110,10 +112,13 @@ std::unique_ptr<net::Network> open(const char* yaml, const weft_net_options* giv
     fail(fmt::format(
         "{}: key `plugins`: plugins are for the program `weft`, whose symbols they use; remove it", yaml));
   config->run.data = "none";  // messages of others have sizes only
-  opened = true;              // modules are built from here on
-  return std::make_unique<net::Network>(
+  const auto bindings = net::remote_bindings(*config);
+  opened = true;  // modules are built from here on
+  made.network = std::make_unique<net::Network>(
       std::move(config),
       net::NetworkOptions{options.send_done == WEFT_NET_DONE_SENT, options.match == WEFT_NET_MATCH_BYTES});
+  made.hosts = std::make_unique<net::RemoteHosts>(*made.network);
+  for (const auto& [rank, channel] : bindings) made.hosts->join(rank, channel);
 }
 
 }  // namespace
@@ -121,8 +126,7 @@ std::unique_ptr<net::Network> open(const char* yaml, const weft_net_options* giv
 weft_net* weft_net_open(const char* yaml, const weft_net_options* options) {
   try {
     auto made = std::make_unique<weft_net>();
-    made->network = open(yaml, options);
-    made->hosts = std::make_unique<net::RemoteHosts>(*made->network);
+    open(*made, yaml, options);
     open_error.clear();
     return made.release();
   } catch (const sc_core::sc_report& e) {

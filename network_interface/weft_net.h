@@ -70,7 +70,8 @@ typedef struct weft_net_options {
   const char* const* set; /* keys in place of the file's, "nmu.endpoint_delay=10 ns", up to a null; or null */
 } weft_net_options;
 
-/* Builds the machine of a configuration file. `options` may be null: arrival, exact. Null on failure: then
+/* Builds the machine of a configuration file, and waits for the simulators at ranks whose `binding` is
+ * `remote`, as weft_net_join() does. `options` may be null: arrival, exact. Null on failure: then
  * weft_net_error(NULL) says why. */
 WEFT_NET_API weft_net* weft_net_open(const char* yaml, const weft_net_options* options);
 /* Takes the machine down. `net` may be null. WEFT_NET_USAGE from a callback, which changes nothing. */

@@ -9,6 +9,7 @@
 
 #include "sc_models/packet_region.h"
 #include "sc_models/pool/pool_network.h"
+#include "sc_models/remote_npus.h"
 #include "workload/graph/fidelity_rules.h"
 #include "workload/library/communication_library.h"
 
@@ -38,6 +39,7 @@ void check_machine(const Config& config, std::vector<std::string>* warnings) {
   check_pool(config, warnings);
   ModuleChoices choices(config);
   choices.check(rules, Geometry::of_fabric(config));
+  refuse_remote_npus(config);
   if (config.collectives.library.on())
     library::CommunicationLibrary(library::LibraryMachine::of(config));  // for what it refuses
 }

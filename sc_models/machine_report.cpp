@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "insight/activity_listener.h"
 #include "sc_models/machine.h"
 #include "sc_models/message_causes.h"
 #include "tlm_interconnect/ports/link_signals.h"
@@ -88,6 +89,7 @@ void Machine::observe_links(vcd::ProbeHub& probes) {
 }
 
 void Machine::tell_causes_of_links(insight::CausalLog& log) {
+  if (!log.keeps() && log.listener() != nullptr && !log.listener()->wants_links()) return;
   for_each_link([&](const LinkReport& report) {
     if (report.link == nullptr) return;
     auto& link = const_cast<fabric::Link&>(*report.link);

@@ -5,6 +5,7 @@
 
 #include "sc_models/make_model.h"
 #include "sc_models/npu.h"
+#include "sc_models/remote_npus.h"
 
 namespace weft {
 
@@ -18,6 +19,11 @@ NamedRegistry<NpuMaker>& npu_models() {
     r.add({kDefaultNpuModel, "runs the nodes of a trace on compute slots, memories and its NMU", "weft",
            [](sc_core::sc_module_name name, const NpuContext& context, Parameters&) {
              return std::make_unique<Npu>(name, context);
+           }});
+    r.add({kRemoteNpuModel, "its program runs in another process, which weft_net_open() joins", "weft",
+           [](sc_core::sc_module_name, const NpuContext& context, Parameters&) -> std::unique_ptr<NpuModel> {
+             refuse_remote_npus(context.config);
+             return nullptr;
            }});
     return r;
   }();

@@ -8,14 +8,27 @@
 namespace weft {
 namespace {
 
+/// Another word for `implementation`, which prints it.
+void bind(ModuleChoice& choice, const Value& value) {
+  choice.implementation = std::get<std::string>(value);
+}
+Value not_printed(const ModuleChoice&) {
+  return std::monostate{};
+}
+
 constexpr KeyRow kImplementationKeys[] = {
     {"modules", Type::text, kRequired, at_least(1), field<&ModuleChoice::modules>,
      "The modules' names: `npu3`, `nmu3`, `hbm3`, `remote3`, `switch0_1` (as in the column `to` of "
      "links.csv), `switch0_1.unit`, routers (`packet0_0.router5`) and links (`nmu3.d0_plus`). "
      "`*`, `?`, `[0-3]` and `{a,b}` are wildcards; commas separate patterns."},
-    {"implementation", Type::implementation, kRequired, kAny, field<&ModuleChoice::implementation>,
-     "Their model; `rtl:NAME` is one that a plugin has registered as RTL. Modules that match and are of a "
+    {"implementation", Type::implementation, kOptional, kAny, field<&ModuleChoice::implementation>,
+     "Their model, needed unless there is a `binding`; `rtl:NAME` is one that a plugin has registered as "
+     "RTL. Modules that match and are of a "
      "kind without such a model are left as they are."},
+    {"binding", Type::implementation, kOptional, kAny, custom_field<bind, not_printed>,
+     "In place of `implementation`: `remote(socket=host{rank}.sock, latency=500 ns)` for NPUs whose program "
+     "is a simulator in another process (docs/guide/network_interface.md). Only `libweft_net` can run such "
+     "machines."},
 };
 
 template <auto Member>

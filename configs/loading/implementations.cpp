@@ -10,6 +10,7 @@
 
 #include "configs/blueprint/shape.h"
 #include "configs/graph.h"
+#include "configs/implementation.h"
 #include "configs/keys.h"
 
 namespace weft::loading {
@@ -55,6 +56,19 @@ void check_implementations(Config& config, const RawConfig& raw, const std::stri
              "no dimension has switches at it");
 }
 
+namespace {
+
+void check_binding(const ModuleChoice& choice, const std::string& origin, const std::string& key,
+                   Errors& errors) {
+  const std::string model = parse_implementation(choice.implementation).model;
+  if (model != "remote")
+    errors.add(origin, key,
+               fmt::format("is '{}'; allowed: remote(socket=PATH, ..); other models are an `implementation`",
+                           model));
+}
+
+}  // namespace
+
 void resolve_implementations(Config& config, const RawConfig& raw, Errors& errors) {
   const RawConfig::Rules& list = raw.implementations;
   for (size_t i = 0; i < list.values.size(); ++i) {
@@ -63,11 +77,16 @@ void resolve_implementations(Config& config, const RawConfig& raw, Errors& error
     ModuleChoice choice;
     choice.origin = fmt::format("{}: key `{}`", list.origins[i], path);
     for (const auto& [key, written] : list.values[i]) key->set(choice, written.value);
-    for (const char* const name : {"modules", "implementation"}) {
-      const KeySpec* const key = find_key(std::string(kImplementationPrefix) + name);
-      if (list.values[i].count(key) == 0)
-        errors.add(list.origins[i], path + "." + name, "missing; add it: " + allowed_values(*key));
-    }
+    const auto key_of = [](const char* name) { return find_key(std::string(kImplementationPrefix) + name); };
+    const auto has = [&](const char* name) { return list.values[i].count(key_of(name)) != 0; };
+    const auto needs = [&](const char* name) {
+      errors.add(list.origins[i], path + "." + name, "missing; add it: " + allowed_values(*key_of(name)));
+    };
+    if (!has("modules")) needs("modules");
+    if (!has("implementation") && !has("binding")) needs("implementation");
+    if (has("implementation") && has("binding"))
+      errors.add(list.origins[i], path + ".binding", "stands beside `implementation`; take one of them out");
+    if (has("binding")) check_binding(choice, list.origins[i], path + ".binding", errors);
     config.implementations.push_back(std::move(choice));
   }
 }

@@ -105,6 +105,7 @@ class IdleTimes final : private NmuClient, private insight::ActivityListener {
   void message_injected(NpuId rank, NpuId destination, const MessageId& id) override;
   void message_arrived(NpuId rank, const Completion& completion) override;
 
+  bool wants_links() const override { return false; }
   void node_began(const Node&) override {}
   void node_ended(uint32_t, uint32_t, Picoseconds) override {}
   void collective_began(const Part&) override {}

@@ -96,6 +96,8 @@ TEST_F(Validate, ParametersThatAModelRefuses) {
                 {"topology.dimensions[0].implementation", "ways"}},
            Case{{"implementations=[{modules: hbm2, implementation: \"cxl(lanes=0)\"}]"},
                 {"implementations[0]", "lanes"}},
+           Case{{"implementations=[{modules: npu1, binding: \"remote(socket=a)\"}]"},
+                {"implementations[0]", "the program of npu1 runs in another process", "weft_net_open()"}},
        }) {
     SCOPED_TRACE(c.sets.back());
     std::vector<std::string> sets;

@@ -1189,6 +1189,12 @@ TEST(Loader, ModelsOfSingleModulesAreReadAndPrinted) {
   refuses("  - {modules: \"\", implementation: c}\n", "is empty");
   refuses("  - {module: npu2, implementation: c}\n", "did you mean `modules`");
   refuses("  - npu2\n", "allowed: a mapping of modules, implementation");
+  refuses("  - {modules: npu2, binding: c}\n", "is 'c'; allowed: remote(socket=PATH");
+  refuses("  - {modules: npu2, binding: remote, implementation: c}\n", "stands beside `implementation`");
+  const Config bound = parse_config(
+      head + "implementations: [{modules: npu2, binding: \"remote(socket=a{rank}.sock)\"}]\n", "m.yaml");
+  EXPECT_EQ(bound.implementations[0].implementation, "remote(socket=a{rank}.sock)");
+  expect_same(bound, parse_config(effective_yaml(bound), ""));
 }
 
 TEST(Loader, ExpectationsAreReadPrintedAndChecked) {

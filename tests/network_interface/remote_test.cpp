@@ -66,13 +66,20 @@ class Process {
   pid_t child_ = -1;
 };
 
-weft_net* open_ring() {
+/// Null on failure. `more`: keys.
+weft_net* try_open_ring(const std::string& more) {
   const std::string path = file_name("machine.yaml");
   std::ofstream(path)
       << "weft: 1\ntopology: {notation: Ring(4), dimensions: [{bandwidth: 50 GB/s, latency: 300 ns, "
-         "fidelity: message}]}\nnmu: {endpoint_delay: 0 ns}\n";
+         "fidelity: message}]}\nnmu: {endpoint_delay: 0 ns}\n"
+      << more;
   weft_net* const net = weft_net_open(path.c_str(), nullptr);
   std::remove(path.c_str());
+  return net;
+}
+
+weft_net* open_ring() {
+  weft_net* const net = try_open_ring("");
   if (net == nullptr) throw std::runtime_error(weft_net_error(nullptr));
   return net;
 }
@@ -164,6 +171,65 @@ TEST(Remote, PingPongIsTheSumOfItsLinks) {
       }));
     }
   }
+}
+
+/// Ranks 0 and 2 are bound by the configuration: its folder has the sockets.
+TEST(Remote, BindingsOfTheConfigurationJoinWhenTheMachineOpens) {
+  const std::vector<size_t> sizes{14, 900};
+  for (const bool listens : {false, true}) {
+    EXPECT_SILENT(isolated([&]() -> std::string {
+      const std::string stem = file_name("bound");
+      RemotePeer::Options options;
+      options.latency = 700000;
+      Process pinger([&] { return ping(options, stem + "0", listens, sizes); });
+      Process other([&] { return echo(options, stem + "2", listens); });
+      weft_net* const net = try_open_ring(fmt::format(
+          "implementations:\n  - modules: npu[02]\n    binding: remote(socket={}{{rank}}, weft={}, "
+          "latency=400 ns, sync_interval=170 ns, patience=20 s)\n",
+          stem, listens ? "connects" : "listens"));
+      if (net == nullptr) return weft_net_error(nullptr);
+      const weft_net_remote again = remote("x", false);
+      if (weft_net_join(net, 2, &again) != WEFT_NET_USAGE) return "joined twice";
+      const int state = weft_net_run_until(net, WEFT_NET_FOREVER);
+      std::string expected;
+      for (const size_t bytes : sizes)
+        expected += fmt::format("{} ", 2 * (700000 + 2 * kHop + bytes * kByte + 400000));
+      const std::string got = pinger.join();
+      std::string wrong = got == expected ? "" : fmt::format("{}, not {}\n", got, expected);
+      if (state != WEFT_NET_IDLE) wrong += fmt::format("state {}: {}\n", state, weft_net_error(net));
+      if (weft_net_close(net) != WEFT_NET_OK) wrong += "close";
+      return wrong + other.join();
+    }));
+  }
+}
+
+TEST(Remote, BindingsThatCannotBeAreRefusedWithTheirKey) {
+  const auto expect = [](const std::string& binding, const std::string& why, const char* modules = "npu3") {
+    const auto result = isolated([&]() -> std::string {
+      weft_net* const net = try_open_ring(
+          fmt::format("implementations: [{{modules: \"{}\", binding: \"{}\"}}]\n", modules, binding));
+      if (net != nullptr) return "opened";
+      return weft_net_error(nullptr);
+    });
+    EXPECT_EQ(result.status, 0);
+    EXPECT_NE(result.text.find(why), std::string::npos) << "not '" << why << "': " << result.text;
+    EXPECT_NE(result.text.find("implementations[0]"), std::string::npos) << result.text;
+  };
+  expect("remote", "parameter `socket` of remote: is missing");
+  expect("remote(socket=a, latency=0 ns)", "`latency` of remote: is 0");
+  expect("remote(socket=a, latency=1 ns, sync_interval=2 ns)", "`sync_interval` of remote: is longer");
+  expect("remote(socket=a, weft=waits)", "'waits' is not one of listens and connects");
+  expect("remote(socket=a, patience=1 us)", "`patience` of remote: is less than 1 ms");
+  expect("remote(socket=a, port=1)", "remote has no parameter 'port'");
+  expect("remote(socket=a)", "ranks 0 and 1 have one socket", "npu*");
+  expect("remote(socket=a)", "applies to no module", "nmu*");
+  const auto nobody = isolated([]() -> std::string {
+    const bool open = try_open_ring(
+        "implementations: [{modules: npu*, binding: \"remote(socket=nobody{rank}, patience=50 ms)\"}]\n");
+    return open ? "opened" : weft_net_error(nullptr);
+  });
+  EXPECT_NE(nobody.text.find("rank 0"), std::string::npos) << nobody.text;
+  EXPECT_NE(nobody.text.find("no simulator has come for 50 ms"), std::string::npos) << nobody.text;
 }
 
 /// Three simulators send frames to each other at drawn times; what each receives, and when.
