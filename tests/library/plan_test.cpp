@@ -10,6 +10,7 @@
 
 #include "tests/library/machines.h"
 #include "workload/library/communication_library.h"
+#include "workload/library/cube_mesh.h"
 
 namespace weft::test {
 namespace {
@@ -297,6 +298,41 @@ TEST(LibraryWork, CommunicatorsOfAPartUseItsNicsAndLinks) {
   EXPECT_EQ(plan(library, kGiB, LibraryOp::all_reduce, {8, 0}).nodes, 1u);
   // The node's algorithms, not the network's.
   EXPECT_EQ(plan(library, kGiB, LibraryOp::all_reduce, {8, 0}).algorithm, LibraryAlgorithm::nvls);
+}
+
+TEST(LibraryWork, AChannelOfABroadcastIsNoFasterThanOneNic) {
+  const double nic = 25;
+  const CommunicationLibrary two(nodes_of_8("H100", 2, 8, nic));
+  const CommunicationLibrary one(one_node("H100"));
+  for (const LibraryOp op : {LibraryOp::broadcast, LibraryOp::reduce}) {
+    const LibraryPlan p = plan(two, 32 * kKiB, op);
+    ASSERT_EQ(p.protocol, Protocol::ll);
+    EXPECT_EQ(p.channel_bandwidth, nic / 2) << "the flags are half of what the NIC carries";
+    // Within a node there is none, and 28 GB/s are a thread block's.
+    EXPECT_EQ(plan(one, 32 * kKiB, op).channel_bandwidth, 28);
+    EXPECT_EQ(plan(two, 32 * kKiB, op, {8, 0}).channel_bandwidth, 28);
+  }
+  // All channels together reach what all NICs carry.
+  const LibraryPlan large = plan(two, kGiB, LibraryOp::broadcast);
+  EXPECT_GT(large.channel_bandwidth * large.channels, 0.9 * 8 * nic);
+}
+
+TEST(LibraryWork, TheCubeMeshSendsThroughGpusBetween) {
+  for (uint32_t from = 0; from < kCubeMeshGpus; ++from)
+    for (uint32_t to = 0; to < kCubeMeshGpus; ++to) {
+      if (from == to || library::cube_mesh_links(from, to) != 0) continue;
+      const uint32_t via = library::cube_mesh_via(from, to);
+      EXPECT_GT(library::cube_mesh_links(from, via), 0u);
+      EXPECT_GT(library::cube_mesh_links(via, to), 0u);
+    }
+  EXPECT_EQ(library::cube_mesh_via(0, 7), 4u) << "both of its links are pairs";
+  EXPECT_EQ(library::cube_mesh_via(7, 0), 4u);
+  // 3 has one link to 7. Messages go over it from 3 and 1 to 7, and from 3 to 6.
+  EXPECT_EQ(library::cube_mesh_load(8), 3);
+  const CommunicationLibrary library(dgx_1v());
+  const LibraryPlan p = plan(library, kGiB, LibraryOp::all_to_all);
+  EXPECT_NEAR(p.bandwidth, 20 * 8 / 3.0, 1e-9);
+  EXPECT_NEAR(plan(library, kGiB, LibraryOp::all_to_all, {4}).bandwidth, 20 * 4, 1e-9);
 }
 
 // -- bad input

@@ -15,6 +15,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/library_files.cpp.in ${_library_tables}
 set(WEFT_LIBRARY_SOURCES
   ${_library_tables}
   library/communication_library.cpp
+  library/cube_mesh.cpp
   library/library_calls.cpp
   library/library_machine.cpp
   library/library_plan.cpp

@@ -179,6 +179,10 @@ CommShape CommShape::of(const LibraryMachine& machine, const std::vector<uint32_
   return shape;
 }
 
+double Context::link_bandwidth() const {
+  return link_of(*this);
+}
+
 double Context::node_bandwidth() const {
   const double all = links_of(*this) * link_of(*this);
   switch (machine.links) {

@@ -41,6 +41,8 @@ struct Context {
   CommGraphs graphs;
 
   bool over_pcie() const { return machine.links == NodeLinks::pcie; }
+  /// GB/s of one link between GPUs.
+  double link_bandwidth() const;
   /// GB/s that all links of a GPU to others of its node carry in a direction.
   double node_bandwidth() const;
   /// GB/s of all NICs that the communicator's ranks of a node use.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workload/library/cube_mesh.h"
 #include "workload/library/nccl_tuner.h"
 #include "workload/library/planner.h"
 
@@ -138,6 +139,12 @@ void lay_out_ring(const Context& c, LibraryPlan& plan, uint32_t channels) {
   plan.bandwidth = link_bandwidth(c.graphs.ring, plan.protocol, rules);
   plan.channel_bandwidth =
       std::min(c.generation.channel_rate[index(plan.protocol)], plan.bandwidth / plan.channels);
+  // A channel crosses by one NIC, and all channels share the NICs. Where its chunks follow each other, no hop
+  // is faster than that one; the steps of the other rings wait for each other, and few of them cross.
+  if (chains(plan.op) && c.shape.nodes > 1) {
+    const double share = std::min(c.machine.nic_bandwidth, c.network_bandwidth() / plan.channels);
+    plan.channel_bandwidth = std::min(plan.channel_bandwidth, share / plan.wire_factor);
+  }
   const bool sliced = plan.protocol == Protocol::simple && !chains(plan.op);
   const auto step = static_cast<uint64_t>(rules.step_bytes[index(plan.protocol)]);
   plan.chunk_bytes = step * (sliced ? kSlicedSteps : 1);
@@ -237,6 +244,8 @@ LibraryPlan plan_point_to_point(const Context& c, LibraryOp op, uint64_t bytes) 
     // A message to one peer of a fully connected node has that peer's links alone.
     if (!all && c.machine.links == NodeLinks::fully_connected) links /= c.shape.local - 1;
     inside = (all ? (c.shape.local - 1) / ranks : 1) / links;
+    if (all && c.machine.links == NodeLinks::cube_mesh)
+      inside = cube_mesh_load(c.shape.local) / ranks / c.link_bandwidth();
   }
   if (far) {
     const double nics = all ? c.network_bandwidth() / c.shape.local : c.machine.nic_bandwidth;

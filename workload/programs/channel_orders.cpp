@@ -7,13 +7,10 @@
 #include <map>
 #include <numeric>
 
+#include "workload/library/cube_mesh.h"
+
 namespace weft::library {
 namespace {
-
-/// Links between the GPUs of a DGX-1V.
-constexpr uint32_t kCubeMeshLinks[kCubeMeshGpus][kCubeMeshGpus] = {
-    {0, 1, 1, 2, 2, 0, 0, 0}, {1, 0, 2, 1, 0, 2, 0, 0}, {1, 2, 0, 2, 0, 0, 1, 0}, {2, 1, 2, 0, 0, 0, 0, 1},
-    {2, 0, 0, 0, 0, 1, 1, 2}, {0, 2, 0, 0, 1, 0, 2, 1}, {0, 0, 1, 0, 1, 2, 0, 2}, {0, 0, 0, 1, 2, 1, 2, 0}};
 
 constexpr uint32_t kAny = ~0u;
 
@@ -117,7 +114,7 @@ ChannelOrders::ChannelOrders(const LibraryMachine& machine, const Team& team)
   if (!mesh && machine.links != NodeLinks::fully_connected) return;
   load_.assign(size_t{gpus_} * gpus_, 0);
   for (uint32_t a = 0; a < gpus_; ++a)
-    for (uint32_t b = 0; b < gpus_; ++b) capacity_.push_back(mesh ? kCubeMeshLinks[a][b] : a != b ? 1 : 0);
+    for (uint32_t b = 0; b < gpus_; ++b) capacity_.push_back(mesh ? cube_mesh_links(a, b) : a != b ? 1 : 0);
 }
 
 /// The GPU beside the channel's NIC.
