@@ -109,9 +109,9 @@ FidelityRules::FidelityRules(const Config& config)
 bool FidelityRules::units_on(uint32_t p, uint32_t d) const {
   const Config& own = plane(p);
   const Config& units = plane(unit_plane_);
-  const Fidelity fidelity = units.fabric_dimensions()[d].fidelity;
-  if (own.fabric_dimensions()[d].fidelity != fidelity) return false;
-  if (fidelity != Fidelity::packet) return true;
+  const Carrier carrier = carrier_of(units.fabric_dimensions()[d]);
+  if (carrier_of(own.fabric_dimensions()[d]) != carrier) return false;
+  if (carrier != Carrier::packets) return true;
   // The packet network that the dimension is in, too.
   const auto region_of = [d](const Config& config) {
     for (std::vector<uint32_t>& region : packet_regions(config))
