@@ -52,8 +52,7 @@ class RestrictedFabric::Listener final : public insight::ActivityListener {
 };
 
 RestrictedFabric::RestrictedFabric(const Config& config, const Classes& classes, IdleTimes& idle)
-    : config_(config),
-      classes_(classes),
+    : classes_(classes),
       idle_(idle),
       phases_(std::make_unique<Listener>(*this)),
       log_(std::make_unique<insight::CausalLog>(0)),

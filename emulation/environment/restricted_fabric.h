@@ -82,7 +82,6 @@ class RestrictedFabric final : public Fabric {
   void push(Event event);
   void settle();
 
-  const Config& config_;
   const Classes& classes_;
   IdleTimes& idle_;
   FabricListener* listener_ = nullptr;
