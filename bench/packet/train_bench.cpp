@@ -244,7 +244,7 @@ int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio) {
                  t.splits, 100.0 * static_cast<double>(t.hops) / static_cast<double>(a[1].hops), a[1].hops,
                  t.looks, static_cast<double>(t.work) / static_cast<double>(a[1].hops));
       fmt::print("\n          packets one by one:");
-      static const char* const kReasons[] = {"last",    "never",     "filling",  "account", "company",
+      static const char* const kReasons[] = {"last",      "never",    "filling",  "account", "company",
                                              "unsettled", "stepping", "compared", "replayed"};
       for (size_t i = 0; i < t.ordinary.size(); ++i) {
         if (t.ordinary[i] != 0) fmt::print(" {} {}", t.ordinary[i], kReasons[i]);

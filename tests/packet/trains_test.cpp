@@ -42,6 +42,7 @@ struct Scenario {
   Picoseconds span = 3000000;  ///< messages are submitted within it
   uint32_t destinations = 0;   ///< 0: any; n: rank + 1 .. rank + n
   uint32_t packet_bytes = 256;
+  bool uneven = false;  ///< some links are slower than the others
   uint64_t seed = 1;
 };
 
@@ -50,6 +51,7 @@ struct Outcome {
   uint64_t trains = 0, splits = 0, packets = 0;
   uint64_t work = 0;  ///< spent on trains, in words of a record
   uint64_t hops = 0;  ///< packet-hops of the run
+  uint64_t growing = 0, growing_splits = 0;
 };
 
 Outcome run(const Scenario& s, bool trains) {
@@ -63,7 +65,13 @@ Outcome run(const Scenario& s, bool trains) {
     ni_link.flit_time = s.ni_flit_time != 0 ? s.ni_flit_time : s.flit_time;
     Segmentation cut;
     cut.packet_bytes = s.packet_bytes;
-    PacketNetwork network("network", config, make_from_notation(s.notation, link, ni_link), cut);
+    PacketTopology topology = make_from_notation(s.notation, link, ni_link);
+    Random rates(s.seed, 8);
+    for (LinkTiming& timing : topology.links) {
+      const bool slower = s.uneven && rates.below(2) == 1;
+      if (slower) timing.flit_time = timing.flit_time * (4 + rates.below(5)) / 4;
+    }
+    PacketNetwork network("network", config, topology, cut);
     Log log;
     for (uint32_t r = 0; r < network.ranks(); ++r) network.ni(r).set_sink(&log);
     Random random(s.seed, 7);
@@ -107,7 +115,7 @@ Outcome run(const Scenario& s, bool trains) {
     const PacketTrains::Counters counters =
         network.trains() != nullptr ? network.trains()->counters() : PacketTrains::Counters{};
     out << counters.trains << ' ' << counters.splits << ' ' << counters.packets << ' ' << counters.work << ' '
-        << network.packet_hops() << '\n';
+        << network.packet_hops() << ' ' << counters.growing << ' ' << counters.growing_splits << '\n';
     out << network.broken_invariant(true) << " late " << log.late << " hops " << network.packet_hops()
         << " flits " << log.flits << '\n';
     for (const auto& [id, at] : log.arrived) {
@@ -131,7 +139,8 @@ Outcome run(const Scenario& s, bool trains) {
   });
   Outcome outcome;
   std::istringstream in(text);
-  in >> outcome.trains >> outcome.splits >> outcome.packets >> outcome.work >> outcome.hops;
+  in >> outcome.trains >> outcome.splits >> outcome.packets >> outcome.work >> outcome.hops >>
+      outcome.growing >> outcome.growing_splits;
   outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
   return outcome;
 }
@@ -164,6 +173,8 @@ void add(Outcome& sum, const Outcome& one) {
   sum.packets += one.packets;
   sum.work += one.work;
   sum.hops += one.hops;
+  sum.growing += one.growing;
+  sum.growing_splits += one.growing_splits;
 }
 
 TEST(Trains, ChangeNothingOnAnyTopology) {
@@ -239,6 +250,39 @@ TEST(Trains, ChangeNothingOnRandomNetworks) {
   }
   EXPECT_GT(sum.trains, 60u);
   EXPECT_GT(sum.splits, 5u);
+}
+
+// Buffers that fill up for hundreds of packets: one VC, whose router takes a cycle more for a packet than the
+// interface does, and slow links behind fast ones, at any hop. Others come in between while they fill.
+TEST(Trains, ChangeNothingWhereBuffersFill) {
+  Outcome sum;
+  for (uint64_t seed = 1; seed <= 48; ++seed) {
+    Random random(seed, 4);
+    const auto pick = [&](auto... values) {
+      const std::common_type_t<decltype(values)...> all[] = {values...};
+      return all[random.below(sizeof...(values))];
+    };
+    Scenario s;
+    s.notation = pick("Switch(6)", "Clos(hosts=2,leaves=4,spines=2)", "Mesh(3)_Mesh(2)", "FatTree(4,2)");
+    s.network.selection = s.notation == "FatTree(4,2)" ? "hash" : "";
+    s.network.vcs = pick(1u, 1u, 2u, 4u);
+    s.uneven = s.network.vcs > 1 || pick(false, true);
+    s.network.virtual_networks = pick(1u, 1u, 2u);
+    s.network.strict_cut_through = pick(false, false, true);
+    s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));
+    s.flit_time = s.network.cycle * pick(4u, 4u, 5u, 8u) / 4;
+    s.latency = s.network.cycle * pick(0u, 5u, 40u, 200u);
+    s.network.buffer_flits = pick(600u, 2048u);
+    s.packet_bytes = pick(64u, 128u, 256u);
+    s.pattern = pick(Pattern::any, Pattern::permutation);
+    s.messages = 12;
+    s.longest = 4000;
+    s.span = 20000 * s.network.cycle / kTicksPerPicosecond;
+    s.seed = seed;
+    add(sum, compare(s));
+  }
+  EXPECT_GT(sum.growing, 100u);
+  EXPECT_GT(sum.growing_splits, 10u);
 }
 
 // Where packets of others come in between for as long as a message lasts, looking for trains stops soon: what

@@ -357,6 +357,7 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t r
   for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input, train.since);
   train.from->set_aside(train.since + train.repeats * train.period);
   ++counters_.trains;
+  counters_.growing += train.delivered < packets;
   spend(train, kSetAside);
 }
 
@@ -402,7 +403,9 @@ void PacketTrains::resume(uint32_t ni) {
       present < undecided ? 0 : std::min(train.repeats, (present - undecided) / train.period);
   const Ticks shift = passed * train.period;
   const uint64_t packets = passed * train.packets;
-  counters_.splits += present < train.since + train.repeats * train.period;
+  const bool split = present < train.since + train.repeats * train.period;
+  counters_.splits += split;
+  counters_.growing_splits += split && train.delivered < train.packets;
   counters_.packets += packets;
   uint64_t hops = 0;
 

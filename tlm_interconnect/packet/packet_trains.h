@@ -50,21 +50,23 @@ class PacketTrains {
  public:
   /// Why a packet of a message began ordinarily.
   enum class Reason : uint8_t {
-    last,      ///< too few are left
-    never,     ///< the path is not certain, or routes are adaptive
-    filling,   ///< nothing can recur before the first credits are back
-    account,   ///< no balance
-    company,   ///< others use the path, or did: it waits
-    unsettled, ///< nothing has recurred in time: it waits
-    stepping,  ///< observed: what had been decided ahead comes to pass
-    compared,  ///< observed: has not recurred yet
-    replayed,  ///< what was begun of a period when a train was resumed
+    last,       ///< too few are left
+    never,      ///< the path is not certain, or routes are adaptive
+    filling,    ///< nothing can recur before the first credits are back
+    account,    ///< no balance
+    company,    ///< others use the path, or did: it waits
+    unsettled,  ///< nothing has recurred in time: it waits
+    stepping,   ///< observed: what had been decided ahead comes to pass
+    compared,   ///< observed: has not recurred yet
+    replayed,   ///< what was begun of a period when a train was resumed
     count
   };
   struct Counters {
     std::array<uint64_t, static_cast<size_t>(Reason::count)> ordinary{};  ///< packets, by reason
-    uint64_t trains = 0;   ///< set aside
-    uint64_t splits = 0;   ///< resumed before their end
+    uint64_t trains = 0;                                                  ///< set aside
+    uint64_t splits = 0;                                                  ///< resumed before their end
+    uint64_t growing = 0;  ///< set aside: those in which a queue grows
+    uint64_t growing_splits = 0;
     uint64_t packets = 0;  ///< carried in trains
     uint64_t hops = 0;     ///< packet-hops of these
     uint64_t looks = 0;    ///< records made
@@ -117,10 +119,10 @@ class PacketTrains {
     uint64_t begun = 0;       ///< packets of the message that began ordinarily
     uint64_t next_try = 0;    ///< in packets begun
     Reason waits_for = Reason::filling;  ///< until next_try
-    uint64_t retry = 0;       ///< packets to wait after a disturbance
-    uint64_t window = 0;      ///< how many packets to compare with one record
-    int64_t balance = 0;      ///< what may be spent, in words of a record
-    bool advanced = false;    ///< the first look at a long path has been granted
+    uint64_t retry = 0;                  ///< packets to wait after a disturbance
+    uint64_t window = 0;                 ///< how many packets to compare with one record
+    int64_t balance = 0;                 ///< what may be spent, in words of a record
+    bool advanced = false;               ///< the first look at a long path has been granted
     // Observed:
     uint64_t observed_from = 0;  ///< in packets begun
     Ticks record_from = 0;       ///< before it a record would hold what had been decided ahead
