@@ -48,7 +48,8 @@ FoldedCrossbar::FoldedCrossbar(sc_core::sc_module_name name, SwitchContext conte
 
 void FoldedCrossbar::arrive(const Arrival& arrival) {
   fabric::Packet& message = packets()[arrival.packet];
-  if (stands_for_others_(message.source)) images_.apply(message);
+  if (!folded_ways_->leads_to(message.destination) && stands_for_others_(message.source))
+    images_.apply(message);
   Crossbar::arrive(arrival);
 }
 

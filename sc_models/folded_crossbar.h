@@ -31,6 +31,7 @@ class FoldedWays final : public SwitchWays {
   SwitchLink link(uint32_t port) const override { return link_to(built_[port]); }
 
   uint32_t port(uint32_t built) const { return ports_.at(built); }
+  bool leads_to(uint32_t rank) const { return ports_.count(rank) != 0; }
   /// The link that leaves for any rank. Its name is whole, not only what stands behind a switch's.
   SwitchLink link_to(uint32_t rank) const;
   /// The ranks in the order in which the lines' own switches would report their links.
@@ -46,7 +47,8 @@ class FoldedWays final : public SwitchWays {
 
 class FoldedCrossbar final : public Crossbar {
  public:
-  /// `images` outlives it. `stands_for_others(rank)`: what that NPU sends becomes its image.
+  /// `images` outlives it. `stands_for_others(rank)`: what that NPU sends to one that is not built becomes
+  /// its image.
   FoldedCrossbar(sc_core::sc_module_name name, SwitchContext context, std::shared_ptr<const FoldedWays> ways,
                  const fabric::MessageImages& images, std::function<bool(uint32_t)> stands_for_others);
 

@@ -56,7 +56,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   choices_.check(fidelity_, geometry_);
   if (options.part != nullptr) {
     part_links_ = std::make_unique<PartLinks>(*options.part, pool_);
-    slot_waits_.expect_some_of(geometry_.npus());
+    slot_waits_.expect_some_of(geometry_.npus(), true);
   }
   for (const DimensionConfig& d : config_.fabric_dimensions()) {
     level_types_.emplace_back();
@@ -76,7 +76,8 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
   for (const auto& image : options.images)
     images_.add(image.from, image.to, {image.source, image.destination});
   pool_.keep_causes(options.causes);
-  build_nmus(built, options.probes);
+  if (!options.joined.empty()) slot_waits_.expect_some_of(geometry_.npus(), false);
+  build_nmus(built, options);
   build_taps(options);
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
     const DimensionConfig& dimension = config_.fabric_dimensions()[d];
@@ -168,19 +169,20 @@ uint32_t Machine::take_streams(uint32_t count) {
   return first;
 }
 
-void Machine::build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* probes) {
+void Machine::build_nmus(const std::vector<uint32_t>& built, const Options& options) {
   bool units = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) units = units || collectives::uses_unit(config_, d);
   for (const uint32_t r : built) {
     check_stop();
     const bool whole = std::binary_search(whole_.begin(), whole_.end(), r);
-    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, probes, data_.get()};
+    NmuContext context{config_, geometry_, link_types_, pool_, wheel_, options.probes, data_.get()};
     if (units) context.units = &directory_;
     if (whole) {
       context.fidelity = &fidelity_;
       context.waits = &slot_waits_;
     } else if (folded_) {
       context.images = &images_;
+      if (std::binary_search(options.joined.begin(), options.joined.end(), r)) context.waits = &slot_waits_;
     }
     const std::string nmu = "nmu" + std::to_string(r);
     const auto model = choices_.of(ModuleKind::nmu, nmu, {config_.nmu.implementation, "nmu.implementation"});

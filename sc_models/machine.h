@@ -59,6 +59,9 @@ class Machine : public sc_core::sc_module {
     std::vector<uint32_t> mirrored;
     /// .. and what they send each other.
     std::vector<graph::Folding::Image> images;
+    /// Of `mirrored`, those that run collectives with each other, ascending. On Switch dimensions at
+    /// `message` fidelity.
+    std::vector<uint32_t> joined;
     /// For SystemC modules of others (cosim/tlm/mm_to_link.h); not with `mirrored`.
     struct External {
       std::vector<uint32_t> nmus;  ///< ranks by whose NMUs others send, too: they have a tap
@@ -217,7 +220,7 @@ class Machine : public sc_core::sc_module {
   std::vector<std::string> describe_unit_waits(size_t limit) const;
 
  private:
-  void build_nmus(const std::vector<uint32_t>& built, vcd::ProbeHub* probes);
+  void build_nmus(const std::vector<uint32_t>& built, const Options& options);
   void build_taps(const Options& options);
   /// What a client of the rank's NMU talks to.
   FabricService& service(uint32_t rank);

@@ -21,6 +21,7 @@ Machine::Options TraceJob::machine_options(const graph::CheckedJob& checked, vcd
   options.mirrored = checked.folding().representatives();
   options.whole = checked.folding().whole();
   options.images = checked.folding().images();
+  options.joined = checked.folding().joined();
   return options;
 }
 

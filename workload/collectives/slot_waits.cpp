@@ -83,8 +83,9 @@ void SlotWaits::make_room(size_t ranks) {
   sources_.resize(ranks);
 }
 
-void SlotWaits::expect_some_of(uint32_t npus) {
+void SlotWaits::expect_some_of(uint32_t npus, bool tell) {
   some_ = true;
+  tell_ = tell;
   make_room(npus);
 }
 
@@ -152,7 +153,7 @@ void SlotWaits::finished(SharedCollective& collective) {
 
 void SlotWaits::message_awaited(NpuId rank, NpuId source, Picoseconds now) {
   if (now != now_) advance(now);
-  if (some_ && ranks_[weft::index(source)] == nullptr)
+  if (tell_ && ranks_[weft::index(source)] == nullptr)
     line_begins_.awaited(weft::index(rank), weft::index(source), now);
   ++awaited_[weft::index(source)];
   sources_[weft::index(rank)].push_back(weft::index(source));
@@ -165,7 +166,7 @@ void SlotWaits::message_came(NpuId rank, NpuId source, Picoseconds now) {
     less_stuck_ = true;
     request();
   }
-  if (some_ && ranks_[weft::index(source)] == nullptr)
+  if (tell_ && ranks_[weft::index(source)] == nullptr)
     line_begins_.came(weft::index(rank), weft::index(source), now);
   --awaited_[weft::index(source)];
   std::vector<uint32_t>& sources = sources_[weft::index(rank)];
@@ -315,7 +316,7 @@ void SlotWaits::decide(uint32_t rank, const CurrentChunk& chunk, Picoseconds at)
   c.plan_->views(rank, views);
   const AxisView& view = views[c.plan_->phases(chunk.chunk)[chunk.phase].axis];
   if (find(c, chunk.index) == nullptr) ++c.begun_[chunk.index];
-  if (some_) note_begin(c, chunk.index, *view.axis, view.base);
+  if (tell_) note_begin(c, chunk.index, *view.axis, view.base);
   // It counts as begun from now on.
   begins_.push_back({&c, chunk.index, chunk.chunk, chunk.phase, rank, view.me, view.base});
   book();

@@ -126,10 +126,11 @@ class SlotWaits {
   SlotWaits& operator=(const SlotWaits&) = delete;
 
   void add(NpuId rank, SlotRank& who);
-  /// Not all of the machine's `npus` will be added: the others are simulated elsewhere. Circles are then
-  /// found among those that are added; one that passes others is not. Before the first one is added.
-  void expect_some_of(uint32_t npus);
-  /// With expect_some_of(): when the chunks of lines that others are on, too, were begun here.
+  /// Not all of the machine's `npus` will be added: the others are simulated elsewhere, or begin with those
+  /// that stand for them. Circles are then found among those that are added; one that passes others is not.
+  /// Before the first one is added. `tell`: line_begins() is kept.
+  void expect_some_of(uint32_t npus, bool tell);
+  /// With expect_some_of() and `tell`: when the chunks of lines that others are on, too, were begun here.
   const LineBegins& line_begins() const { return line_begins_; }
 
   /// The rank starts its part of a collective. The result lives until all members have finished. Null: other
@@ -146,7 +147,7 @@ class SlotWaits {
     const size_t at = collective.index(views, chunk, phase);
     if ((collective.begun_[at] & kOpen) == 0) ++collective.begun_[at];
     const AxisView& view = views[collective.plan().phases(chunk)[phase].axis];
-    if (some_) note_begin(collective, at, *view.axis, view.base);
+    if (tell_) note_begin(collective, at, *view.axis, view.base);
     begins_.push_back({&collective, at, chunk, phase, weft::index(rank), view.me, view.base});
     if (!asked_) consider(begins_.back());
   }
@@ -222,6 +223,7 @@ class SlotWaits {
   std::vector<SlotRank*> ranks_;  ///< null: simulated elsewhere
   LineBegins line_begins_;
   bool some_ = false;                           ///< there are such
+  bool tell_ = false;                           ///< line_begins_ is kept
   std::vector<uint32_t> missed_;                ///< by rank: open chunks that it has not begun
   std::vector<uint32_t> engaged_;               ///< by rank: open chunks that it has begun
   std::vector<uint32_t> awaited_;               ///< by rank: messages of it that others wait for

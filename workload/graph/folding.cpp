@@ -81,6 +81,7 @@ Folding::Folding(const Config& config, const trace::JobTrace& traces) : class_of
   Partition partition(config, ranks, analysis);
   for (std::vector<uint32_t>& members : partition.classes()) {
     for (const uint32_t r : members) class_of_[r] = static_cast<uint32_t>(classes_.size());
+    if (partition.joined(members.front())) joined_.push_back(members.front());
     classes_.push_back(make_class(std::move(members), ranks, partition));
   }
   for (uint32_t r = 0; r < npus; ++r) {

@@ -81,6 +81,9 @@ class Folding {
   std::vector<uint32_t> representatives() const;
   /// Of all point-to-point messages of ranks that stand for others; either end may send.
   const std::vector<Image>& images() const { return images_; }
+  /// Of representatives(), those that take part in collectives with each other, ascending. They exchange
+  /// point-to-point messages among themselves, too.
+  const std::vector<uint32_t>& joined() const { return joined_; }
   /// For a rank that is simulated itself: true if one member may run a single collective for all. It may
   /// where every message that can reach the rank comes along one dimension, and nothing else forbids folding.
   bool along_dimensions(uint32_t rank) const { return along_dimensions_[rank]; }
@@ -98,6 +101,7 @@ class Folding {
   std::vector<Class> classes_;
   std::vector<uint32_t> whole_;
   std::vector<Image> images_;
+  std::vector<uint32_t> joined_;
   std::vector<bool> along_dimensions_;
   std::map<std::string, uint32_t> reasons_;
 };

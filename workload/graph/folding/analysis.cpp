@@ -206,6 +206,7 @@ void Analysis::fit_groups(uint32_t rank, const Program& program, Digest& digest,
     const trace::GroupId g = group_of(node);
     const auto place = static_cast<uint32_t>(use.groups.size());
     use.groups.push_back(g);
+    use.group_uses.push_back(0);
     if (places_[g] == kNoPlace) places_[g] = place;
     if (places_[g] != place) use.refuse("they use their communicator groups in different orders");
     digest.add(shapes_.of(g).number);
@@ -247,7 +248,20 @@ void Analysis::fit_collective(uint32_t rank, const trace::Node& written, RankUse
     return;
   }
   const Verdict& verdict = judge(shape, wanted, node, rank, traces_.index(rank).path());
-  if (!verdict.reason.empty()) use.refuse(verdict.reason);
+  const bool shared = (dimensions & all_dimensions_) == all_dimensions_;
+  const bool may_be_mixed = shared && verdict.may_be_mixed;
+  const auto place = std::find(use.groups.begin(), use.groups.end(), g) - use.groups.begin();
+  uint8_t& how = use.group_uses[static_cast<size_t>(place)];
+  if (shared) how |= RankUse::kShared;
+  if (!may_be_mixed) how |= RankUse::kTogether;
+  if (!verdict.reason.empty()) {
+    if (may_be_mixed) {
+      how |= RankUse::kApart;
+      if (use.apart.empty()) use.apart = verdict.reason;
+    } else {
+      use.refuse(verdict.reason);
+    }
+  }
   use.exchanges |= verdict.images.exchanges;
   use.shifts |= verdict.images.shifts;
   use.uneven |= verdict.images.uneven;
@@ -269,19 +283,25 @@ const Analysis::Verdict& Analysis::judge(const GroupShape& shape,
   verdict.reason = plan->asymmetry(config_);
   if (verdict.reason.empty()) verdict.reason = plan->ties(config_);
   verdict.images = plan->link_images(config_);
+  verdict.may_be_mixed = may_be_mixed(*plan);
   return verdict;
+}
+
+/// Its messages go from one simulated rank to another by the switches of these ranks alone, and what a member
+/// does follows from its place in the group.
+bool Analysis::may_be_mixed(const collectives::CollectivePlan& plan) const {
+  if (collectives::rooted(plan.request().op) || !plan.along_dimensions()) return false;
+  return std::all_of(plan.axes().begin(), plan.axes().end(), [this](const collectives::Axis& axis) {
+    return carrier_of(config_.dimensions[axis.dimension]) == Carrier::crossbars;
+  });
 }
 
 /// The ranks that take part in the collective with this one: of a dimension-restricted one its line only.
 void Analysis::join_members(uint32_t rank, trace::GroupId g, uint32_t involved) {
-  const auto join = [this](uint32_t a, uint32_t b) {
-    components_.join(a, b);
-    members_.join(a, b);
-  };
   if ((involved & all_dimensions_) == all_dimensions_) {
     if (joined_.insert({g, ~0u, 0}).second) {
       const auto& ranks = traces_.groups().ranks(g);
-      for (const uint32_t r : ranks) join(ranks.front(), r);
+      for (const uint32_t r : ranks) components_.join(ranks.front(), r);
     }
     return;
   }
@@ -292,7 +312,8 @@ void Analysis::join_members(uint32_t rank, trace::GroupId g, uint32_t involved) 
     stride *= config_.dimensions[d].size;
   }
   const auto first = lines_.try_emplace(std::make_tuple(g, involved, line), rank).first;
-  join(first->second, rank);
+  components_.join(first->second, rank);
+  members_.join(first->second, rank);
 }
 
 }  // namespace weft::graph

@@ -37,14 +37,17 @@ class Analysis {
 
   /// Ranks that communicate.
   Components& components() { return components_; }
-  /// Ranks that take part in collectives with each other.
+  /// Ranks that take part in collectives of lines with each other, not of whole groups.
   Components& members() { return members_; }
+  const trace::Groups& groups() const { return traces_.groups(); }
+  GroupShapes& shapes() { return shapes_; }
 
  private:
   struct Verdict {
     std::string reason;
     collectives::CollectivePlan::LinkImages images;
     bool along_dimensions = true;
+    bool may_be_mixed = true;  ///< simulated ranks can run it among themselves (MixedGroups)
   };
 
   /// What a trace does, whichever rank it is of: groups and peers are numbers by first use.
@@ -75,6 +78,7 @@ class Analysis {
   void fit_collective(uint32_t rank, const trace::Node& node, RankUse& use);
   const Verdict& judge(const GroupShape& shape, const collectives::CollectiveRequest& request,
                        const trace::Node& node, uint32_t rank, const std::string& path);
+  bool may_be_mixed(const collectives::CollectivePlan& plan) const;
   void join_members(uint32_t rank, trace::GroupId group, uint32_t involved);
 
   const Config& config_;

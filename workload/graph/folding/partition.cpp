@@ -37,13 +37,16 @@ Partition::Partition(const Config& config, const std::vector<RankUse>& ranks, An
     : ranks_(ranks),
       analysis_(analysis),
       ways_(config),
+      mixed_(config, ranks, analysis.groups(), analysis.shapes()),
       dimensions_(static_cast<uint32_t>(config.dimensions.size())),
       config_(config),
-      reasons_(ranks.size()) {
+      reasons_(ranks.size()),
+      joined_(ranks.size(), false) {
   for (uint32_t r = 0; r < ranks.size(); ++r)
     for (uint32_t k = 0; k < ranks[r].peers.size(); ++k) places_[key(r, ranks[r].peers[k].rank)] = k;
   refine();
   find_reasons();
+  check_mixed();
   check_links();
 }
 
@@ -52,7 +55,7 @@ void Partition::refine() {
   Numbers first;
   for (const RankUse& rank : ranks_) colours_.push_back(first.of(rank.digest));
   size_t classes = first.size();
-  while (!places_.empty()) {
+  while (mixed_.look(colours_) || !places_.empty()) {
     Numbers next;
     std::vector<uint32_t> finer;
     finer.reserve(ranks_.size());
@@ -63,6 +66,7 @@ void Partition::refine() {
         digest.add(colours_[peer.rank]);
         digest.add(place_at(r, peer.rank));
       }
+      mixed_.describe(r, digest);
       finer.push_back(next.of(digest.value()));
     }
     colours_ = std::move(finer);
@@ -84,8 +88,64 @@ void Partition::find_reasons() {
       why = "ranks that communicate with each other have different traces";
     } else if (colours_[r] != colours_[first]) {
       why = "ranks of one communicator group exchange point-to-point messages with ranks that differ";
+    } else {
+      why = mixed_.reason(r, colours_);
     }
   }
+}
+
+/// Of a class whose component has mixed groups the first rank is simulated, and must reach those of the other
+/// classes: what joins it with others joins first ranks.
+void Partition::check_mixed() {
+  constexpr uint32_t kNone = ~0u;
+  std::vector<uint32_t> firsts(ranks_.size(), kNone);  // by class
+  std::vector<bool> single(ranks_.size(), true);       // likewise
+  std::vector<Digest::Value> orders(ranks_.size());    // likewise
+  for (uint32_t r = 0; r < ranks_.size(); ++r) {
+    if (mixed_.any(r)) joined_[analysis_.components().find(r)] = true;
+    uint32_t& first = firsts[colours_[r]];
+    if (first != kNone) single[colours_[r]] = false;
+    if (first == kNone) first = r;
+  }
+  std::vector<bool> some(ranks_.size(), false);  // by the component's lowest rank: some class has two ranks
+  for (uint32_t r = 0; r < ranks_.size(); ++r) {
+    if (!single[colours_[r]]) some[analysis_.components().find(r)] = true;
+  }
+  const auto component = [this](uint32_t r) { return analysis_.components().find(r); };
+  std::map<uint32_t, std::string> refused;  // by class
+  for (uint32_t r = 0; r < ranks_.size(); ++r) {
+    if (!joined_[component(r)] || !reasons_[component(r)].empty()) continue;
+    if (!some[component(r)]) {
+      reasons_[component(r)] = mixed_.unlike(r);
+      continue;
+    }
+    std::string why;
+    const Digest::Value order = mixed_.order(r, why);
+    if (firsts[colours_[r]] == r) {
+      orders[colours_[r]] = order;
+      if (why.empty() && !closed(r, firsts))
+        why = "the groups of ranks that are otherwise identical do not correspond to each other";
+    } else if (why.empty() && orders[colours_[r]] != order) {
+      why = "messages of two groups that come at one instant are not taken in the same order at all ranks";
+    }
+    if (!why.empty()) refused.emplace(colours_[r], why);
+  }
+  for (uint32_t r = 0; r < ranks_.size() && !refused.empty(); ++r) {
+    const auto why = refused.find(colours_[r]);
+    if (why != refused.end() && reasons_[component(r)].empty()) reasons_[component(r)] = why->second;
+  }
+}
+
+bool Partition::closed(uint32_t rank, const std::vector<uint32_t>& firsts) const {
+  const auto is_first = [&](uint32_t r) { return firsts[colours_[r]] == r; };
+  for (const Peer& peer : ranks_[rank].peers) {
+    if (!is_first(peer.rank)) return false;
+  }
+  for (const trace::GroupId g : ranks_[rank].groups) {
+    const auto& members = mixed_.members(g);
+    if (mixed_.mixed(g) && !std::all_of(members.begin(), members.end(), is_first)) return false;
+  }
+  return true;
 }
 
 /// FullyConnected: the links of a class' ranks must correspond to each other, for messages as for

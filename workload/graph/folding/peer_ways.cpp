@@ -79,13 +79,13 @@ void PeerWays::compare(uint32_t rank, GroupShapes& shapes, Digest& digest, RankU
   }
   for (const Peer& peer : use.peers) {
     for (size_t g = 0; peer.receives && g < use.groups.size(); ++g)
-      compare_with_group(rank, peer, shapes.of(use.groups[g]), digest, use);
+      compare_with_group(rank, peer, g, shapes.of(use.groups[g]), digest, use);
   }
 }
 
 /// Messages of the peer and of the group's collectives that come by one link.
-void PeerWays::compare_with_group(uint32_t rank, const Peer& peer, const GroupShape& shape, Digest& digest,
-                                  RankUse& use) const {
+void PeerWays::compare_with_group(uint32_t rank, const Peer& peer, size_t place, const GroupShape& shape,
+                                  Digest& digest, RankUse& use) const {
   const uint32_t d = last_dimension(peer.rank, rank);
   const std::vector<uint32_t>& all = shape.coordinates[d];
   const uint32_t size = geometry_.size(d);
@@ -106,11 +106,11 @@ void PeerWays::compare_with_group(uint32_t rank, const Peer& peer, const GroupSh
   const uint32_t first = geometry_.with_coordinate(rank, d, lowest);
   const uint32_t last = geometry_.with_coordinate(rank, d, highest);
   if (first == peer.rank && last == peer.rank) return;  // one sender
-  if (first <= peer.rank && peer.rank <= last)
-    return use.refuse(
-        "a point-to-point message and one of a collective may come at one instant, and their senders' "
-        "numbers "
-        "are not in the same order at all ranks");
+  if (first <= peer.rank && peer.rank <= last) {
+    if (!geometry_.shape(d).has_switches()) return use.refuse(kNoOrderOfMessages);
+    use.group_uses[place] |= RankUse::kAround;
+    return digest.add(3);
+  }
   digest.add(peer.rank < first ? 1 : 2);
 }
 

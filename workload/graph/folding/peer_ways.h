@@ -19,6 +19,10 @@
 
 namespace weft::graph {
 
+inline constexpr const char* kNoOrderOfMessages =
+    "a point-to-point message and one of a collective may come at one instant, and their senders' numbers "
+    "are not in the same order at all ranks";
+
 class PeerWays {
  public:
   /// `config` outlives the object.
@@ -30,7 +34,7 @@ class PeerWays {
   bool passes_ranks(uint32_t from, uint32_t to) const;
   /// Compares the rank's peers with each other and with the members of its groups, when all of these are
   /// known: adds in which order their messages of one instant are taken, and refuses a rank that may take
-  /// them in no certain order.
+  /// them in no certain order. Switches: only notes it (RankUse::kAround).
   void compare(uint32_t rank, GroupShapes& shapes, Digest& digest, RankUse& use) const;
 
   /// The first and the last dimension on the way from one rank to another.
@@ -43,8 +47,8 @@ class PeerWays {
  private:
   /// The link by which messages of the peer come to the rank. Equal links are equal values.
   uint64_t last_link(uint32_t rank, uint32_t peer) const;
-  void compare_with_group(uint32_t rank, const Peer& peer, const GroupShape& shape, Digest& digest,
-                          RankUse& use) const;
+  void compare_with_group(uint32_t rank, const Peer& peer, size_t place, const GroupShape& shape,
+                          Digest& digest, RankUse& use) const;
 
   const Config& config_;
   const Geometry geometry_;

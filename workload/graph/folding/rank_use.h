@@ -22,10 +22,18 @@ struct Peer {
 /// What one rank's trace does. Ranks with equal digests run the same program on groups and peers that lie
 /// alike on the machine, from the rank's own point of view.
 struct RankUse {
+  // How it uses a group, bits.
+  static constexpr uint8_t kShared = 1;    ///< some collective is of all members
+  static constexpr uint8_t kApart = 2;     ///< some collective tells its members apart
+  static constexpr uint8_t kTogether = 4;  ///< some collective folds only if all its members are alike
+  static constexpr uint8_t kAround = 8;    ///< the rank receives from a peer between two of its members
+
   Digest::Value digest;
   std::vector<trace::GroupId> groups;  ///< by first use
+  std::vector<uint8_t> group_uses;     ///< of each
   std::vector<Peer> peers;             ///< by first use
   std::string reason;                  ///< it cannot fold, because; empty: it can
+  std::string apart;                   ///< why some collective tells its members apart; empty: none does
   // Bits by dimension, of the rank's collectives (CollectivePlan::LinkImages).
   uint32_t exchanges = 0;
   uint32_t shifts = 0;
