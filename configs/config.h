@@ -65,7 +65,10 @@ struct DimensionConfig {
   Rate bandwidth;              ///< per link and direction
   Picoseconds latency = 0;     ///< per hop (Switch: NPU to NPU is two hops; tree: of the NPUs' own links)
   uint32_t links_per_npu = 1;  ///< parallel links: multiplies `bandwidth`
-  uint32_t queues = 0;         ///< of chunks; 0: as collectives.queues_per_dimension says
+  Picoseconds nic_latency =
+      0;  ///< of a network interface: a message pays two, in the last dimension it crosses
+  Picoseconds endpoint_delay = kNever;  ///< of messages in this dimension; kNever: as nmu.endpoint_delay
+  uint32_t queues = 0;                  ///< of chunks; 0: as collectives.queues_per_dimension says
   RingDirection direction = RingDirection::both;
   PhaseQueues phase_queues = PhaseQueues::shared;
   Fidelity fidelity = Fidelity::message;

@@ -334,6 +334,10 @@ std::string describe_text(const Config& config) {
       out += fmt::format("  latency         {} a hop, {} from NPU to {}NPU\n", print_time(dim.latency),
                          print_time(nearest_latency(dim)), shape.joins_neighbours() ? "neighbour " : "");
     }
+    if (dim.nic_latency != 0)
+      out += fmt::format("  interfaces      {} at each end of a message\n", print_time(dim.nic_latency));
+    if (dim.endpoint_delay != kNever)
+      out += fmt::format("  endpoint delay  {}\n", print_time(dim.endpoint_delay));
     out += fmt::format("  in flight       {} a link (bandwidth x latency)\n",
                        rounded_size(dim.link_rate().value() * static_cast<double>(dim.latency) * 1e-12));
     out += fmt::format("  bandwidth       {} an NPU\n", rounded_bandwidth(per_npu));

@@ -13,6 +13,23 @@
 #include "sc_models/nmu_parts.h"
 
 namespace weft {
+namespace {
+
+/// None, if all are as `nmu.endpoint_delay` says.
+std::vector<EndDelays> ends_by_dimension(const Config& config) {
+  std::vector<EndDelays> ends;
+  const EndDelays all{config.nmu.endpoint_delay, config.nmu.endpoint_delay};
+  bool own = false;
+  for (const DimensionConfig& d : config.fabric_dimensions()) {
+    ends.push_back(end_delays(config, d));
+    own = own || !(ends.back() == all);
+  }
+  if (!own) ends.clear();
+  return ends;
+}
+
+}  // namespace
+
 void Nmu::Port::send(fabric::Transfer& transfer) {
   fabric::FabricPhase phase = fabric::FabricPhase::transfer;
   sc_core::sc_time zero;
@@ -62,6 +79,7 @@ Nmu::Nmu(sc_core::sc_module_name module_name, NpuId rank, const NmuContext& cont
       planes_(context.fidelity == nullptr ? 1 : context.fidelity->planes()),
       exchanges_(rank, context.config),
       images_(context.images) {
+  ends_ = ends_by_dimension(config_);
   for (uint32_t p = 0; p < planes_.size(); ++p)
     planes_[p].dimensions = p == 0 ? &dimensions_ : &context.fidelity->plane(p).fabric_dimensions();
   if (graph_ != nullptr) {
@@ -167,7 +185,7 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   message.data = data;
   const fabric::PacketRef ref = make_packet(message, kNotifyInjected);
   pool_[ref].plane = plane;
-  Picoseconds begin = timed(pool_[ref], [&] { return later(now(), endpoint_delay_); });
+  Picoseconds begin = timed(pool_[ref], [&] { return later(now(), start_delay_to(destination)); });
   if (causes_ != nullptr) {
     causes_->submitted(ref);
     if (begin > now())
@@ -179,6 +197,24 @@ void Nmu::send(NpuId destination, uint32_t tag, uint32_t ordinal, uint64_t bytes
   if (has_datapath_) return datapath_->outbound(ref, begin);
   if (limited_injection_) begin = shaped(ref, begin);
   push(begin, limited_injection_ ? kInject : kSend, ref);
+}
+
+/// Ways go through the dimensions in ascending order: the last one decides.
+EndDelays Nmu::own_ends_of(const fabric::Packet& packet) const {
+  if ((packet.source & kUnitPeer) != 0) return ends_[packet.source & ~kUnitPeer];
+  const uint32_t from = geometry_.place(packet.source);
+  for (uint32_t d = geometry_.dimensions(); d-- > 0;)
+    if (geometry_.coordinate(from, d) != geometry_.coordinate(place_, d)) return ends_[d];
+  return {endpoint_delay_, endpoint_delay_};  // to itself
+}
+
+/// .. and the first one before a point-to-point message leaves.
+Picoseconds Nmu::start_delay_to(NpuId destination) const {
+  if (ends_.empty()) return endpoint_delay_;
+  const uint32_t to = geometry_.place(index(destination));
+  for (uint32_t d = 0; d < geometry_.dimensions(); ++d)
+    if (geometry_.coordinate(to, d) != geometry_.coordinate(place_, d)) return ends_[d].start;
+  return endpoint_delay_;
 }
 
 void Nmu::schedule(Picoseconds at, uint32_t token) {
@@ -609,10 +645,11 @@ void Nmu::deliver(fabric::PacketRef ref, Picoseconds reduce) {
   completion.data = packet.data;
   completion.submitted = packet.submitted;
   completion.split.queue = packet.queued;
-  completion.split.latency = packet.latency;
-  completion.split.endpoint = endpoint_delay_;
+  const EndDelays ends = ends_of(packet);
+  completion.split.latency = packet.latency + (ends.end - ends.start);
+  completion.split.endpoint = ends.start;
   completion.split.reduce = reduce;
-  completion.split.serialise = now() - packet.submitted - packet.queued - packet.latency -
+  completion.split.serialise = now() - packet.submitted - packet.queued - completion.split.latency -
                                completion.split.endpoint - completion.split.reduce;
   ++delivered_;
   bytes_delivered_ += packet.bytes;

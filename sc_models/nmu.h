@@ -18,6 +18,7 @@
 
 #include "configs/blueprint/geometry.h"
 #include "configs/config.h"
+#include "configs/end_delays.h"
 #include "configs/graph.h"
 #include "configs/large_pages.h"
 #include "sc_models/full_exchanges.h"
@@ -351,6 +352,12 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   void put_back(uint32_t stream);
   Picoseconds reduction_time(uint64_t bytes);
   Picoseconds ready_at(const fabric::Packet& packet, Picoseconds tail);
+  /// What the ends of a message that is for this NMU, and of one to that rank, add.
+  EndDelays ends_of(const fabric::Packet& packet) const {
+    return ends_.empty() ? EndDelays{endpoint_delay_, endpoint_delay_} : own_ends_of(packet);
+  }
+  EndDelays own_ends_of(const fabric::Packet& packet) const;
+  Picoseconds start_delay_to(NpuId destination) const;
   template <typename F>
   decltype(auto) timed(const fabric::Packet& packet, F&& f);
   std::string describe(const fabric::Packet& packet) const;
@@ -359,6 +366,7 @@ class Nmu : public NmuModel, private Wakeable, public MessagePort {
   // Touched by every message: with Wakeable and the first line of the engine they are what ActivationWheel
   // fetches. A job's NMUs do not fit a cache, so lines count, and what is rarely needed has a flag here.
   Picoseconds endpoint_delay_ = 0;
+  std::vector<EndDelays> ends_;  ///< by physical dimension; empty: `endpoint_delay_` for all
   fabric::PacketPool& pool_;
   Port* port_ = nullptr;             ///< ports_.data()
   Port* likely_ = nullptr;           ///< where the next message probably goes out

@@ -40,7 +40,7 @@ void Nmu::tell_turn(const Port& port, fabric::PacketRef ref, uint32_t link, Pico
   if (on_head) {
     for (const Tail& t : tails_) tail = t.packet == ref ? t.tail : tail;
   } else if (packet.destination == place_) {
-    tail = now() - endpoint_delay_ - (packet.flags & kReduce ? reduction_time(packet.bytes) : 0);
+    tail = now() - ends_of(packet).end - (packet.flags & kReduce ? reduction_time(packet.bytes) : 0);
   }
   insight::Activity passage;
   passage.kind = static_cast<uint32_t>(insight::ActivityKind::last_link);
@@ -87,7 +87,7 @@ void Nmu::tell_exchange(const Port& port, fabric::PacketRef ref, Picoseconds car
   round.what = cause_stream(packet);
   const insight::Activity* const way = causes_->find(causes_->last(ref));
   round.where = way == nullptr ? 0 : way->where;
-  round.end = carried - endpoint_delay_ - (packet.flags & kReduce ? reduction_time(packet.bytes) : 0);
+  round.end = carried - ends_of(packet).end - (packet.flags & kReduce ? reduction_time(packet.bytes) : 0);
   round.ready = packet.submitted;
   const Picoseconds latency = (*planes_[packet.plane].dimensions)[port.dimension].latency;
   round.begin = std::max(round.ready, round.end - std::min(round.end, latency));
@@ -100,7 +100,7 @@ void Nmu::tell_delivery(fabric::PacketRef ref, Picoseconds reduce) {
   const MessageId id = unpack(packet.id_low, packet.id_high);
   const uint32_t stream = cause_stream(packet);
   const Picoseconds end = now();
-  const Picoseconds ready = end - reduce - endpoint_delay_;
+  const Picoseconds ready = end - reduce - ends_of(packet).end;
   if (causes_->keeps()) {
     insight::Activity message;
     message.kind = static_cast<uint32_t>(insight::ActivityKind::message);

@@ -53,7 +53,7 @@ void Nmu::receive_packets(PacketEnd& end, const packet::Message& message, Picose
   if (config_.packet.forwarding == PacketForwarding::software) {
     // Sent again by this NPU, if it goes on in the same networks.
     const Route& next = route(packet.destination, variant_of(packet));
-    if (next.packet != 0 && packet_ends_[next.packet - 1u].get() == &end) delay = endpoint_delay_;
+    if (next.packet != 0 && packet_ends_[next.packet - 1u].get() == &end) delay = ends_of(packet).end;
   }
   packet.latency += delay;
   if (causes_ != nullptr && delay != 0)

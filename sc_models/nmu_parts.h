@@ -28,7 +28,7 @@ inline constexpr uint8_t kMirrored = 128;  ///< of a mirrored collective: comes 
 /// A message of which the last byte is here at `tail` is delivered after the endpoint's delay and its
 /// reduction. Throws TimeOverflow.
 inline Picoseconds Nmu::ready_at(const fabric::Packet& packet, Picoseconds tail) {
-  const Picoseconds at = later(tail, endpoint_delay_);
+  const Picoseconds at = later(tail, ends_of(packet).end);
   return packet.flags & kReduce ? later(at, reduction_time(packet.bytes)) : at;
 }
 

@@ -139,6 +139,19 @@ constexpr KeyRow kDimensionKeys[] = {
      "FullyConnected(n): n-1; Switch: 1)."},
     {"latency", Type::time, "500 ns", from("0 ns", "1 s"), field<&DimensionConfig::latency>,
      "Latency of a hop. From NPU to NPU: Ring, Mesh and FullyConnected one hop; Switch two."},
+    {"router_latency", Type::time, kOptional, from("0 ns", "1 s"), no_field,
+     "Latency of a Switch itself, paid by every message that it passes on. Half of it is added to the "
+     "`latency` "
+     "of each of the two hops, also at `packet` fidelity, beside the stages of `packet`. Not for other kinds "
+     "of "
+     "dimensions, whose `latency` has it."},
+    {"nic_latency", Type::time, "0 ns", from("0 ns", "1 s"), field_if_set<&DimensionConfig::nic_latency>,
+     "Latency of a network interface. A message pays two, its sender's and its receiver's, in the last "
+     "dimension that it crosses, however many hops it takes there."},
+    {"endpoint_delay", Type::time, kOptional, from("0 ns", "1 s"),
+     field_if_set<&DimensionConfig::endpoint_delay>,
+     "In place of `nmu.endpoint_delay` for this dimension: before the first send of a phase in it, and after "
+     "every receive of a message whose last dimension it is."},
     {"links_per_npu", Type::integer, "1", from(1, 1024), field<&DimensionConfig::links_per_npu>,
      "Parallel links in place of each link. They multiply `bandwidth`."},
     {"queues", Type::integer, "auto", from(1, 64).or_word("auto"), field_if_set<&DimensionConfig::queues>,

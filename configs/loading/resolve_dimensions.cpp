@@ -22,6 +22,8 @@
 namespace weft::loading {
 namespace {
 
+constexpr Picoseconds kLongestLatency = 1'000'000'000'000;  // as the keys of `latency` say
+
 /// Makes dimension d a tree with the levels that an entry describes.
 void resolve_levels(Resolution& r, size_t d, size_t entry) {
   DimensionConfig& dimension = r.config.dimensions[d];
@@ -85,6 +87,65 @@ void check_queues(Resolution& r, const DimensionConfig& dimension, const RawValu
                   queues));
 }
 
+const RawValue* written_in(const RawValues& raw, const char* key) {
+  const auto at = raw.find(find_key(std::string("topology.dimensions[].") + key));
+  return at == raw.end() ? nullptr : &at->second;
+}
+
+/// A switch's own latency becomes a part of its two hops'.
+void resolve_router(Resolution& r, DimensionConfig& dimension, const RawValues& raw, bool crossbar,
+                    const std::string& name) {
+  const RawValue* const router = written_in(raw, "router_latency");
+  if (router == nullptr) return;
+  const auto time = std::get<Picoseconds>(router->value);
+  const std::string key = name + ".router_latency";
+  const std::string value = print_time(time);
+  if (!crossbar) {
+    if (time != 0 && (r.tree || dimension.size > 1))
+      r.errors.add(router->origin, key,
+                   fmt::format("'{}' is of a Switch, and the dimension is {}; add it to the `latency` of {}",
+                               value, r.tree ? print_tree_notation(*r.tree) : print_dimension(dimension),
+                               r.tree || dimension.kind == DimensionKind::switch_ ? "the levels of its links"
+                                                                                  : "a hop"));
+    return;
+  }
+  if (time % 2 != 0) {
+    r.errors.add(router->origin, key,
+                 fmt::format("'{}' is an odd number of ps, of which half goes to each hop; write {} or {}",
+                             value, print_time(time - 1), print_time(time + 1)));
+    return;
+  }
+  const Picoseconds hop = dimension.latency + time / 2;
+  if (hop > kLongestLatency) {
+    r.errors.add(
+        router->origin, key,
+        fmt::format("half of '{}' and `latency` ({}) are more than {}, the longest latency of a hop; "
+                    "write less",
+                    value, print_time(dimension.latency), print_time(kLongestLatency)));
+    return;
+  }
+  dimension.latency = hop;
+}
+
+/// Where links are no dimensions' own, or collectives plan on other ones, a dimension's ends are not known.
+void check_ends(Resolution& r, const DimensionConfig& dimension, const RawValues& raw,
+                const std::string& name) {
+  const RawValue* const logical = r.find("topology.logical");
+  if (!r.tree && logical == nullptr) return;
+  const auto refuse = [&](const char* key) {
+    const RawValue* const written = written_in(raw, key);
+    if (written == nullptr) return;
+    r.errors.add(
+        written->origin, fmt::format("{}.{}", name, key),
+        fmt::format("is for machines whose collectives plan on the dimensions of their links, and {}; "
+                    "remove it, or set `nmu.endpoint_delay` for all messages",
+                    r.tree ? fmt::format("'{}' stands alone and is a graph", r.config.notation)
+                           : fmt::format("`topology.logical` (at {}) has others", logical->origin)));
+  };
+  if (dimension.nic_latency != 0) refuse("nic_latency");
+  if (dimension.endpoint_delay != kNever) refuse("endpoint_delay");
+}
+
 /// The bandwidth of a link, of which an entry has one of two keys: the value that was written, or null after
 /// an error, which has been reported.
 const RawValue* resolve_bandwidth(Resolution& r, DimensionConfig& dimension, size_t entry,
@@ -140,6 +201,9 @@ void resolve_dimension(Resolution& r, size_t d, size_t entry) {
       key.set(dimension, default_of(key));
   }
   check_queues(r, dimension, raw, entry, name);
+  resolve_router(r, dimension, raw,
+                 dimension.kind == DimensionKind::switch_ && !r.tree && !r.trees[d].has_value(), name);
+  check_ends(r, dimension, raw, name);
   const RawValue* const written = resolve_bandwidth(r, dimension, entry, name);
   if (written == nullptr) return;
   const bool tree = !r.tree && r.trees[d].has_value();

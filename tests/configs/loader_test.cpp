@@ -310,10 +310,12 @@ void expect_same(const Config& a, const Config& b) {
     EXPECT_EQ(notation, b.notation);
     ASSERT_EQ(dimensions.size(), b.dimensions.size());
     for (size_t d = 0; d < dimensions.size(); ++d) {
-      const auto& [kind, size, bandwidth, latency, links, own_queues, direction, phase_queues, fidelity,
-                   switching, unit, tree, credit_latency, flit_error_rate, replay, flow_control,
-                   implementation] = dimensions[d];
+      const auto& [kind, size, bandwidth, latency, links, nic_latency, own_endpoint, own_queues, direction,
+                   phase_queues, fidelity, switching, unit, tree, credit_latency, flit_error_rate, replay,
+                   flow_control, implementation] = dimensions[d];
       const DimensionConfig& o = b.dimensions[d];
+      EXPECT_EQ(nic_latency, o.nic_latency);
+      EXPECT_EQ(own_endpoint, o.endpoint_delay);
       EXPECT_EQ(own_queues, o.queues);
       EXPECT_EQ(direction, o.direction);
       EXPECT_EQ(phase_queues, o.phase_queues);

@@ -40,6 +40,11 @@ weft_add_sc_test(tree_dimensions
   LINKS weft::sc_models
   TIMEOUT 300
   LABELS unit)
+weft_add_sc_test(end_delays
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/end_delays_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)
 weft_add_sc_test(folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/folding_test.cpp
   LINKS weft::sc_models

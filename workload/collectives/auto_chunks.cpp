@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "configs/end_delays.h"
 #include "configs/tree.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/collectives/sample.h"
@@ -58,6 +59,11 @@ Ways ways_of(const Config& config, const Axis& axis, bool to_neighbour) {
   return ways;
 }
 
+EndDelays ends_of(const Config& config, const Axis& axis) {
+  return axis.dimension != Axis::kFlat ? end_delays(config, config.dimensions[axis.dimension])
+                                       : most_end_delays(config);
+}
+
 uint32_t hops(const Ways& ways, const Axis& axis, uint32_t from, uint32_t to) {
   return ways.line ? ways.line->hops(axis.value(from), axis.value(to)) : 1;
 }
@@ -69,7 +75,9 @@ class MemberCost {
       : config_(config),
         axis_(axis),
         ring_(phase.algorithm == ring_algorithm()),
-        ways_(ways_of(config, axis, ring_)) {}
+        ways_(ways_of(config, axis, ring_)),
+        start_(static_cast<double>(ends_of(config, axis).start)),
+        end_(static_cast<double>(ends_of(config, axis).end)) {}
 
   AxisCost of(const PhasePlan& phase, CollectiveOp op, const Split& split, uint32_t me) const {
     const PhaseShape shape{op, axis_.size, me, phase.root, false, 0};
@@ -81,10 +89,10 @@ class MemberCost {
       add(round, split, me, cost);
     });
     const double each = looked == 0 ? 0 : static_cast<double>(rounds) / looked;
-    cost.latency = cost.latency * each + static_cast<double>(config_.nmu.endpoint_delay);
+    cost.latency = cost.latency * each + start_;
     cost.serialisation *= each;
     cost.way *= each;
-    cost.step = ways_.latency + static_cast<double>(config_.nmu.endpoint_delay);
+    cost.step = ways_.latency + end_;
     if (rooted(op)) one_way(phase, split, rounds, cost);
     return cost;
   }
@@ -109,8 +117,7 @@ class MemberCost {
       steps = height + 1;
       blocks = n + height * std::max(1.0, n / (8 * std::max(1u, height)));
     }
-    const auto e = static_cast<double>(config_.nmu.endpoint_delay);
-    cost.latency = steps * (ways_.latency + e) + e;
+    cost.latency = steps * (ways_.latency + end_) + start_;
     if (blocks == 0) blocks = whole ? n : 1;
     const double bytes = blocks * static_cast<double>(split.base);
     cost.way = std::max(cost.serialisation, bytes * ways_.ps_per_byte);
@@ -118,7 +125,7 @@ class MemberCost {
       cost.way += 3 * bytes * ps_per_byte(config_.collectives.reduction_bandwidth);
     // A line over several dimensions has ports in each of them.
     if (axis_.dimension == Axis::kFlat) cost.serialisation /= ways_.ports;
-    cost.again = 2 * e;
+    cost.again = start_ + end_;
     cost.one_way = true;
   }
 
@@ -141,7 +148,7 @@ class MemberCost {
     }
     if (ring_ && line && !ways_.line->wraps()) way = 2;
     if (round.sends.empty() && round.receives == 0) return;
-    cost.latency += std::max(way, 1.0) * ways_.latency + static_cast<double>(config_.nmu.endpoint_delay);
+    cost.latency += std::max(way, 1.0) * ways_.latency + end_;
     double busy = sum;
     if (ways_.pairs) busy = largest;            // a link to every peer
     if (line) busy = ring_ ? sum : loaded / 2;  // the others use both directions
@@ -157,6 +164,8 @@ class MemberCost {
   const Axis& axis_;
   bool ring_;
   Ways ways_;
+  double start_;
+  double end_;
 };
 
 AxisCost unit_cost(const Config& config, const CollectivePlan& plan, uint32_t phase, const Split& split) {
@@ -164,7 +173,7 @@ AxisCost unit_cost(const Config& config, const CollectivePlan& plan, uint32_t ph
   const UnitLayout layout = UnitLayout::of(config, plan, 0, phase, split);
   const Picoseconds fixed = 2 * d.latency + d.collective_unit.latency;
   AxisCost cost;
-  cost.latency = static_cast<double>(fixed + 2 * config.nmu.endpoint_delay);
+  cost.latency = static_cast<double>(fixed + end_delays(config, d).start + end_delays(config, d).end);
   cost.serialisation = static_cast<double>(unit_time(d, layout) - fixed);
   cost.way = cost.serialisation;
   cost.step = cost.latency;

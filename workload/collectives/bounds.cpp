@@ -10,6 +10,7 @@
 #include "configs/blueprint/blueprint.h"
 #include "configs/blueprint/carrier.h"
 #include "configs/dram_spec.h"
+#include "configs/end_delays.h"
 #include "configs/graph.h"
 #include "configs/packet_timing.h"
 #include "configs/stop.h"
@@ -18,6 +19,10 @@
 
 namespace weft::collectives {
 namespace {
+
+Picoseconds both(const EndDelays& ends) {
+  return ends.start + ends.end;
+}
 
 /// Bytes per second one NPU can send over dimension d in the phases of this plan.
 double port_rate(const Config& config, const CollectivePlan& plan, const Axis& axis, size_t axis_index) {
@@ -192,7 +197,7 @@ Picoseconds links_bound(const Config& config, const CollectivePlan& plan) {
     const uint32_t from = from_any ? (group.empty() ? 0 : group[0]) : request.root;
     bound = std::max(bound, machine.farthest(geometry.place(from), places));
   }
-  return later(std::max(bound, machine.nearest()), 2 * config.nmu.endpoint_delay);
+  return later(std::max(bound, machine.nearest()), both(least_end_delays(config)));
 }
 
 /// Time of a packet of n flits through one virtual channel of a link, in flit times, at worst: credits come
@@ -228,7 +233,7 @@ Wide hop_time(const Config& config, const DimensionConfig& dimension, uint64_t b
                        packets * (packet_time(p, n, loop + pause, paused) - n);
   Wide time = dimension.latency +
               static_cast<Wide>(std::ceil(flits * static_cast<double>(flit) / kTicksPerPicosecond));
-  if (p.forwarding == PacketForwarding::software) time += config.nmu.endpoint_delay;
+  if (p.forwarding == PacketForwarding::software) time += end_delays(config, dimension).end;
   return time;
 }
 
@@ -359,7 +364,7 @@ Picoseconds lower_bound(const Config& config, const CollectivePlan& plan) {
                    later(floor_time(share(op, members, plan.uses_units()) * bytes - kept, ports), nearest));
   bound = std::max(bound, later(injected(config, plan, members, bytes), nearest));
   bound = std::max(bound, reach);
-  return later(bound, 2 * config.nmu.endpoint_delay);
+  return later(bound, both(least_end_delays(config)));
 }
 
 namespace {
@@ -472,18 +477,20 @@ class Serial {
     const AxisView& view = views_[phase.axis];
     const PhaseShape shape = plan_.shape(views_, p, false, chunk);
     const Split split = plan_.split(views_, chunk, p);
-    const Wide e = config_.nmu.endpoint_delay;
+    const EndDelays ends = view.axis->dimension != Axis::kFlat && !config_.remapped()
+                               ? end_delays(config_, config_.dimensions[view.axis->dimension])
+                               : most_end_delays(config_);
     if (phase.algorithm->in_switch()) {
-      return 2 * e + unit_phase_time(config_, config_.dimensions[view.axis->dimension],
-                                     UnitLayout::of(config_, plan_, chunk, p, split));
+      return both(ends) + unit_phase_time(config_, config_.dimensions[view.axis->dimension],
+                                          UnitLayout::of(config_, plan_, chunk, p, split));
     }
-    Wide time = e;
+    Wide time = ends.start;
     for (uint32_t r = 0; r < phase.algorithm->rounds(shape); ++r) {
       phase.algorithm->round(shape, r, round_);
       for (const RoundSend& send : round_.sends) {
         const uint64_t bytes = send.blocks.bytes(shape.n, split) +
                                (split.extra != 0 ? split.unit : 0);  // another line's may be larger
-        time += flight(rank, view.rank(send.to), bytes, *view.axis) + e;
+        time += flight(rank, view.rank(send.to), bytes, *view.axis) + ends.end;
         if (send.reduce && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
           time += any_transfer_time(3 * static_cast<Wide>(bytes), config_.collectives.reduction_bandwidth);
         } else if (send.reduce && config_.collectives.reduction == ReductionKind::hbm) {
@@ -530,7 +537,7 @@ Picoseconds serial_time(const Config& config, const CollectivePlan& plan) {
 
 Picoseconds message_time(const Config& config, uint32_t source, uint32_t destination, uint64_t bytes) {
   if (unbounded(config)) return kNever;
-  return saturated(2 * config.nmu.endpoint_delay +
+  return saturated(both(most_end_delays(config)) +
                    flight_time(config, Blueprint(config), source, destination, bytes));
 }
 

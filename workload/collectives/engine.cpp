@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/end_delays.h"
 #include "insight/activity_listener.h"
 #include "workload/collectives/in_switch.h"
 
@@ -20,10 +21,13 @@ CollectiveEngine::CollectiveEngine(NpuId rank, const Config& config, MessagePort
       config_(config),
       done_(std::move(done)),
       slots_(config.collectives.active_chunks_per_dimension),
-      endpoint_delay_(config.nmu.endpoint_delay),
       queues_(queue_count(config)),
       data_(data),
       waits_(waits) {
+  for (const DimensionConfig& d : config.dimensions)
+    if (d.endpoint_delay != kNever) start_delays_.resize(config.dimensions.size());
+  for (size_t d = 0; d < start_delays_.size(); ++d)
+    start_delays_[d] = end_delays(config, config.dimensions[d]).start;
   if (waits_ != nullptr) waits_->add(rank_, *this);
 }
 
@@ -309,12 +313,13 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
   } else if (active.shared != nullptr) {
     waits_->begun(*active.shared, active.views, chunk_index, chunk.phase, rank_, now);
   }
-  if (endpoint_delay_ == 0) {
+  const Picoseconds delay = start_delay(active.plan->axes()[phase.axis]);
+  if (delay == 0) {
     enter_round(active, chunk_index);
     return;
   }
   chunk.status = Status::starting;
-  const Picoseconds entered = in_time([&] { return later(now, endpoint_delay_); },
+  const Picoseconds entered = in_time([&] { return later(now, delay); },
                                       [&] {
                                         return fmt::format("rank {}: chunk {} of collective {}", index(rank_),
                                                            chunk_index, active.stream);
@@ -325,6 +330,16 @@ void CollectiveEngine::begin(Active& active, uint32_t chunk_index, Queue& queue)
     pending.cause = causes_->stretch(insight::ActivityKind::endpoint, causes_->because(), index(rank_),
                                      active.stream + 1, now, entered);
   port_.schedule(entered, take_token(pending));
+}
+
+/// A flat line waits as long as the slowest dimension that it may use.
+Picoseconds CollectiveEngine::start_delay(const Axis& axis) const {
+  if (start_delays_.empty()) return config_.nmu.endpoint_delay;
+  if (axis.dimension != Axis::kFlat) return start_delays_[axis.dimension];
+  Picoseconds delay = 0;
+  for (size_t d = 0; d < start_delays_.size(); ++d)
+    if (axis.crosses >> d & 1) delay = std::max(delay, start_delays_[d]);
+  return delay;
 }
 
 uint32_t CollectiveEngine::take_token(const Pending& pending) {

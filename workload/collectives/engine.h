@@ -261,7 +261,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
   const Config& config_;
   Done done_;
   uint32_t slots_ = 1;
-  Picoseconds endpoint_delay_ = 0;
+  std::vector<Picoseconds> start_delays_;         ///< by dimension; empty: nmu.endpoint_delay for all
   std::vector<std::unique_ptr<Active>> actives_;  ///< few; slots reused
   std::vector<Queue> queues_;
   std::unordered_map<EarlyKey, uint32_t, EarlyHash> early_;
@@ -275,6 +275,7 @@ class alignas(64) CollectiveEngine final : public MessageSink, private SlotRank 
     insight::ActivityId cause = insight::kNoActivity;
   };
   uint32_t take_token(const Pending& pending);
+  Picoseconds start_delay(const Axis& axis) const;
   struct Decided {
     Picoseconds at = 0;
     uint32_t stream = 0;

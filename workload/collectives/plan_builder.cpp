@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "configs/algorithms.h"
+#include "configs/end_delays.h"
 #include "configs/tree.h"
 #include "workload/collectives/auto_chunks.h"
 #include "workload/collectives/custom.h"
@@ -191,6 +192,11 @@ const Algorithm* PlanBuilder::algorithm(const CollectivePlan& plan, CollectiveOp
              ? "in_switch needs the switches of a Switch dimension, and ranks or dimensions are "
                "not where the physical ones are; use another algorithm"
              : "in_switch needs a Switch dimension; use another algorithm");
+  }
+  if (chosen->in_switch() && (dimension.endpoint_delay != kNever || dimension.nic_latency != 0)) {
+    fail(plan, where,
+         "in_switch knows no `nic_latency` and no `endpoint_delay` of a dimension; remove them (and set "
+         "`nmu.endpoint_delay`, which it knows), or use another algorithm");
   }
   const std::string why = chosen->refuses(phase_op, axis.size);
   if (!why.empty()) fail(plan, where, why);
@@ -441,12 +447,13 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
   while (&plan.phases(chunk) != &phases && chunk + 1 < plan.chunks_) ++chunk;
   const Split split = plan.split(views, chunk, phase);
   const DimensionConfig& d = config_.dimensions[axis.dimension == Axis::kFlat ? 0 : axis.dimension];
+  const EndDelays ends = end_delays(config_, d);
   if (p.algorithm->in_switch()) {
-    return 2 * config_.nmu.endpoint_delay + unit_time(d, UnitLayout::of(config_, plan, chunk, phase, split));
+    return ends.start + ends.end + unit_time(d, UnitLayout::of(config_, plan, chunk, phase, split));
   }
   const PhaseShape shape{p.op, axis.size, views[p.axis].me, p.root, false};
   const Picoseconds latency = step_latency(d);
-  Wide time = config_.nmu.endpoint_delay;
+  Wide time = ends.start;
   Round round;
   for (uint32_t r = 0; r < p.algorithm->rounds(shape); ++r) {
     p.algorithm->round(shape, r, round);
@@ -456,7 +463,7 @@ Picoseconds PlanBuilder::phase_duration(const CollectivePlan& plan, const std::v
       largest = std::max(largest, send.blocks.bytes(shape.n, split));
       reduces = reduces || send.reduce;
     }
-    time += any_transfer_time(largest, d.link_rate()) + latency + config_.nmu.endpoint_delay;
+    time += any_transfer_time(largest, d.link_rate()) + latency + ends.end;
     if (reduces && config_.collectives.reduction == ReductionKind::fixed_bandwidth) {
       time += any_transfer_time(3 * static_cast<Wide>(largest), config_.collectives.reduction_bandwidth);
     }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "configs/dram_spec.h"
+#include "configs/end_delays.h"
 #include "workload/collectives/bounds.h"
 #include "workload/collectives/data.h"
 #include "workload/collectives/whole_elements.h"
@@ -315,7 +316,7 @@ void CheckedJob::look_through() {
   std::shared_ptr<const collectives::CollectivePlan> plan;  // of the node that is looked at
   minimal.collective = [this, hop, &plan](uint32_t, const trace::Node& node) -> Picoseconds {
     if (plan->empty() || node.op != CollectiveOp::all_reduce) return 0;
-    return 2 * hop + config_.nmu.endpoint_delay;
+    return 2 * hop + least_end_delays(config_).start;
   };
   std::unordered_map<const collectives::CollectivePlan*, Picoseconds> serial_times;
   serial.collective = [this, &serial_times, &plan](uint32_t, const trace::Node&) -> Picoseconds {
@@ -323,7 +324,9 @@ void CheckedJob::look_through() {
     if (fresh) it->second = collectives::serial_time(config_, *plan);
     return it->second;
   };
-  minimal.send = [this](uint32_t, const trace::Node&) -> Picoseconds { return config_.nmu.endpoint_delay; };
+  minimal.send = [least = least_end_delays(config_).start](uint32_t, const trace::Node&) -> Picoseconds {
+    return least;
+  };
   serial.send = [this](uint32_t rank, const trace::Node& node) -> Picoseconds {
     return collectives::message_time(config_, ranks_.npu(rank), ranks_.npu(node.peer), node.comm_size);
   };
