@@ -548,7 +548,7 @@ void Machine::build_memory_pool(vcd::ProbeHub* probes) {
       [this](const pool::PoolLayout& layout, uint32_t node, uint32_t port) {
         return shared_link(layout, node, port);
       },
-      &choices_, probes);
+      &choices_, probes, pool_host());
   components_.push_back(memory_pool_.get());
 }
 
@@ -565,6 +565,13 @@ fabric::Link* Machine::switch_link(const std::string& of_switch, uint32_t port) 
     if (of_switch != part->basename()) continue;
     if (auto* const model = dynamic_cast<SwitchModel*>(part.get())) return &model->ports()[port].link;
   }
+  return nullptr;
+}
+
+/// The packet network that carries the memory pool. Null: the pool has links of its own, or no packets.
+packet::PacketNetwork* Machine::pool_host() {
+  for (const auto& fabric : packets_)
+    if (fabric->network(0).topology().guests != nullptr) return &fabric->network(0);
   return nullptr;
 }
 

@@ -269,6 +269,7 @@ class Machine : public sc_core::sc_module {
   std::unique_ptr<MemoryTarget> make_hbm(const std::string& name, uint32_t sockets, vcd::ProbeHub* probes);
   void build_npus(const Options& options, const std::vector<uint32_t>& built);
   void build_memory_pool(vcd::ProbeHub* probes);
+  packet::PacketNetwork* pool_host();
   void build_memory_tiers(const std::vector<uint32_t>& built, vcd::ProbeHub* probes);
   fabric::Link* switch_link(const std::string& of_switch, uint32_t port);
   fabric::Link* shared_link(const pool::PoolLayout& layout, uint32_t node, uint32_t port);

@@ -19,6 +19,7 @@ namespace {
 
 void check_pool(const Config& config, std::vector<std::string>* warnings) {
   if (!config.memory_pool || !config.memory_pool->as_packets()) return;
+  if (config.memory_pool->share || config.memory_pool->design == PoolDesign::graph) return;  // in a region
   const auto layout = pool::PoolLayout::make(config, false);
   const PoolNetwork network = make_pool_network(config, *layout);
   if (warnings == nullptr) return;

@@ -16,6 +16,7 @@
 #include "configs/units.h"
 #include "insight/activity_listener.h"
 #include "insight/causal_log.h"
+#include "tlm_interconnect/packet/message_order.h"
 #include "workload/seam.h"
 
 namespace weft {
@@ -243,7 +244,19 @@ void PacketFabric::send(uint32_t from, uint32_t to, bool reverse, uint64_t flow,
   } else {
     message.destination = local_[to];
   }
-  networks_[network_[from]]->ni(entry(from, to, reverse, flow)).submit(message);
+  submit(networks_[network_[from]]->ni(entry(from, to, reverse, flow)), message);
+}
+
+void PacketFabric::send_result(packet::NetworkInterface& interface, uint32_t place,
+                               packet::Message message) const {
+  message.destination = local_[place];
+  submit(interface, message);
+}
+
+/// A network that the memory pool shares has turns in any case, and only the pool takes them.
+void PacketFabric::submit(packet::NetworkInterface& interface, packet::Message& message) const {
+  if (config_.packet.injection != PacketInjection::aggressive) message.flags |= packet::kWithoutTurns;
+  interface.submit(message);
 }
 
 uint32_t PacketFabric::end_of_leg(uint32_t from, uint32_t destination) const {
@@ -355,6 +368,7 @@ void PacketFabric::for_each_sender(uint32_t n, Interface&& interface, Output&& o
     for (uint32_t p = 0; p < topology.routers[r].ports.size(); ++p) {
       const packet::TopologyPort& port = topology.routers[r].ports[p];
       if (!port.sends) continue;  // the receiving end of a one-way link
+      if (port.link >= topology.first_guest_link) continue;
       // Within an NPU or a switch.
       if (port.ni && (topology.routers[r].role == packet::RouterRole::npu || port.peer >= topology.ranks()))
         continue;
@@ -482,6 +496,11 @@ LinkReport PacketFabric::name_of(const Named& network, uint32_t r, uint32_t p) c
   link.name = fmt::format("{}.{}", network.name, router.name);
   if (port.ni && (router.role == packet::RouterRole::npu || port.peer >= topology.ranks())) {
     link.name += fmt::format(".ni{}", p);  // as its socket
+    return link;
+  }
+  if (port.link >= topology.first_guest_link) {  // a guest tells of it
+    link.to = topology.routers[port.peer].name;
+    link.name += ".to_" + link.to;
     return link;
   }
   if (dimensions_.empty()) {

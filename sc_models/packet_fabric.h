@@ -62,10 +62,7 @@ class PacketFabric : public Component {
   void send(uint32_t from, uint32_t to, bool reverse, uint64_t flow, packet::Message message);
   /// What the collective unit of a place's switch in `dimension` sends to that place, by `interface`
   /// (attach_unit).
-  void send_result(packet::NetworkInterface& interface, uint32_t place, packet::Message message) const {
-    message.destination = local_[place];
-    interface.submit(message);
-  }
+  void send_result(packet::NetworkInterface& interface, uint32_t place, packet::Message message) const;
 
   /// Where the message's leg in this region ends: its destination's coordinates in the region's dimensions.
   uint32_t end_of_leg(uint32_t from, uint32_t destination) const;
@@ -96,6 +93,7 @@ class PacketFabric : public Component {
   std::vector<FlowUse> slowed_flows() const;
 
  private:
+  void submit(packet::NetworkInterface& interface, packet::Message& message) const;
   void links_of(uint32_t n, const LinkVisitor& visit) const;
   /// Calls interface(rank) and output(router, port) for what sends on the links of a network.
   template <typename Interface, typename Output>

@@ -14,6 +14,7 @@
 #include "configs/packet_timing.h"
 #include "configs/tree.h"
 #include "configs/units.h"
+#include "sc_models/pool/pool_guests.h"
 #include "tlm_interconnect/packet/buffer_check.h"
 #include "tlm_interconnect/packet/config_topology.h"
 #include "tlm_interconnect/packet/dependency_check.h"
@@ -135,6 +136,9 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
                     "place of FullyConnected",
                     where(config), config.npus(), lanes, kMostInterfaces));
   }
+  const bool pool = PoolGuests::live_in(config, dimensions);
+  if (pool)
+    for (const Rate rate : PoolGuests::rates(config)) rates.push_back(rate);
   region.config = packet_network_config(config, rates);
   std::vector<packet::TopologyDimension> parts;
   std::vector<packet::LinkTiming> links;
@@ -170,6 +174,7 @@ PacketRegion make_region(const Config& config, const std::vector<uint32_t>& dime
       region.topology.add_unit(r);
     }
   }
+  if (pool) PoolGuests::join(config, region);
   check_latencies(config, region.dimensions);
   check_routing(config, region);
   check_bubble(config, region, flits);
@@ -244,6 +249,7 @@ PacketRegion make_graph_region(const Config& config) {
     }
   }
   t.add_lanes();
+  if (PoolGuests::live_in(config, {})) PoolGuests::join(config, region);
   check_latencies(config, {});
   check_routing(config, region);
   check_network(config, region);

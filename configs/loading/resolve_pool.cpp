@@ -46,10 +46,10 @@ class PoolRules {
     if (!r_.config.dimensions.empty() && npus % pool_.nodes != 0)
       complain("nodes", fmt::format("{} nodes do not divide the machine's {} NPUs; allowed: a divisor of {}",
                                     pool_.nodes, npus, npus));
-    if (pool_.fidelity != Fidelity::message && (pool_.share || pool_.design == PoolDesign::graph))
+    if (pool_.as_flows() && (pool_.share || pool_.design == PoolDesign::graph))
       complain("fidelity",
-               fmt::format("'{}': the pool shares links at `message` fidelity ({}), where collectives and "
-                           "chunks wait for each other; write `message`",
+               fmt::format("'{}': the pool shares links ({}) at `message` or `packet` fidelity, where "
+                           "collectives and chunks wait for each other; write the fidelity of these links",
                            to_string(pool_.fidelity), pool_.share ? "`share`" : "`design: graph`"));
     if (pool_.group_memory != kDefaultMemoryModel && pool_.fidelity == Fidelity::analytical)
       complain(
@@ -106,11 +106,13 @@ class PoolRules {
     for (const char* const key : {"out_node_bandwidth", "in_node_bandwidth"})
       if (written(key) && !(std::get<Rate>(r_.find(path(key).c_str())->value) == pool_.group_bandwidth))
         complain(key, "`topology.graph` has the links of a pool of `design: graph`; take the key out");
-    if (r_.config.graph->spec().fidelity != Fidelity::message ||
-        r_.config.graph->spec().implementation != "crossbar")
+    const GraphSpec& spec = r_.config.graph->spec();
+    if (!pool_.as_flows() && (spec.fidelity != pool_.fidelity || spec.implementation != "crossbar"))
       complain("design",
-               "'graph' shares the links of `topology.graph`, which has to be at `message` fidelity with "
-               "`crossbar` switches");
+               fmt::format("'graph' shares the links of `topology.graph`, which has to be at the pool's "
+                           "fidelity with `crossbar` switches: it is at `{}` fidelity with `{}`, and "
+                           "`memory.pool.fidelity` is `{}`",
+                           to_string(spec.fidelity), spec.implementation, to_string(pool_.fidelity)));
     uint32_t groups = 0;
     for (const std::string& name : r_.config.graph->spec().switches)
       groups += name.size() > 6 && name.compare(0, 6, "memory") == 0 &&
@@ -137,15 +139,19 @@ class PoolRules {
       return;
     }
     const DimensionConfig& d = dimensions[*pool_.share];
-    if (!Shape(d).has_crossbar() || d.fidelity != Fidelity::message ||
-        d.implementation != kDefaultSwitchModel || r_.config.remapped()) {
-      complain("share",
-               fmt::format("dimension {} ({}, {} fidelity) has no switches that a pool can share; "
-                           "allowed: a Switch dimension at `message` fidelity with `crossbar` switches, "
-                           "on a machine without `logical` and `mapping`",
-                           *pool_.share, print_dimension(d), to_string(d.fidelity)));
+    const bool same = pool_.as_flows() || d.fidelity == pool_.fidelity;
+    if (!Shape(d).has_crossbar() || !same || d.implementation != kDefaultSwitchModel ||
+        r_.config.remapped()) {
+      complain(
+          "share",
+          fmt::format("dimension {} ({}, {} fidelity) has no switches that a pool at {} fidelity can "
+                      "share; allowed: a Switch dimension at the pool's fidelity "
+                      "(`memory.pool.fidelity`), `message` or `packet`, with `crossbar` switches, on a "
+                      "machine without `logical` and `mapping`",
+                      *pool_.share, print_dimension(d), to_string(d.fidelity), to_string(pool_.fidelity)));
       return;
     }
+    if (pool_.as_packets()) check_shared_packets(dimensions);
     if (r_.config.npus() / pool_.nodes != d.size || r_.config.npus() % pool_.nodes != 0)
       complain("nodes",
                fmt::format("{} nodes have not {} NPUs each, as the lines of the shared dimension {} have; "
@@ -156,6 +162,24 @@ class PoolRules {
                fmt::format("the links are those of dimension {} (`share`), at {}; take the key out",
                            *pool_.share, print_bandwidth(d.link_rate())));
     pool_.in_node_bandwidth = d.link_rate();
+  }
+
+  /// One packet network joins all NPUs, and the pool to them.
+  void check_shared_packets(const std::vector<DimensionConfig>& dimensions) {
+    for (uint32_t i = 0; i < dimensions.size(); ++i) {
+      const DimensionConfig& d = dimensions[i];
+      if (d.size > 1 && d.fidelity != Fidelity::packet)
+        complain("share",
+                 fmt::format("dimension {} ({}) is at {} fidelity; a pool at packet fidelity shares links "
+                             "where all dimensions are at `packet` fidelity, as one network",
+                             i, print_dimension(d), to_string(d.fidelity)));
+    }
+    const std::string& routing = r_.config.packet.routing;
+    if (routing != "auto" && routing != "dimension_order" && routing != "minimal_adaptive")
+      complain("share",
+               fmt::format("`packet.routing: {}` might send collectives through the switches of the pool; "
+                           "allowed with `share`: auto, dimension_order, minimal_adaptive",
+                           routing));
   }
 
   void resolve_design() {

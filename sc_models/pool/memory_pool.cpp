@@ -17,7 +17,7 @@ using pool::PoolLayout;
 
 MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
                        ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices,
-                       vcd::ProbeHub* probes)
+                       vcd::ProbeHub* probes, packet::PacketNetwork* host)
     : sc_core::sc_module(name),
       config_(config),
       layout_(PoolLayout::make(config, PoolLayout::folds(*config.memory_pool))),
@@ -33,7 +33,7 @@ MemoryPool::MemoryPool(sc_core::sc_module_name name, const Config& config, fabri
     return;
   }
   if (context_.pool.as_packets()) {
-    net_ = std::make_unique<PoolPackets>(config, *layout_, packets);
+    net_ = std::make_unique<PoolPackets>(config, *layout_, packets, host);
     context_.net = net_.get();
     if (context_.probes != nullptr) net_->record(*context_.probes);
   }
@@ -54,7 +54,8 @@ fabric::LinkType& MemoryPool::type_of(const PoolLayout::Link& link) {
 fabric::Link* MemoryPool::shared(uint32_t node, uint32_t port) const {
   const MemoryPoolConfig& pool = context_.pool;
   const bool npu_link = node < layout_->npus() || layout_->ports(node)[port].peer < layout_->npus();
-  if (!shared_ || (pool.design != PoolDesign::graph && !(pool.share && npu_link))) return nullptr;
+  if (net_ != nullptr || !shared_ || (pool.design != PoolDesign::graph && !(pool.share && npu_link)))
+    return nullptr;
   return shared_(*layout_, node, port);
 }
 
@@ -337,7 +338,7 @@ void MemoryPool::for_each_link(const LinkVisitor& visit) const {
   for (uint32_t n = 0; n < layout_->nodes() && !flows_; ++n) {
     for (uint32_t p = 0; p < layout_->ports(n).size(); ++p) {
       const PoolLayout::Port& port = layout_->ports(n)[p];
-      if (shared(n, p) != nullptr) continue;
+      if (shared(n, p) != nullptr || (net_ != nullptr && net_->shared(n, p))) continue;
       const std::string& to = layout_->node(port.peer).name;
       const auto same = [&](uint32_t q) { return layout_->ports(n)[q].peer == port.peer; };
       uint32_t before = 0;

@@ -32,13 +32,14 @@ namespace weft {
 class MemoryPool final : public sc_core::sc_module, public Component, public PoolAccess, private PoolEvents {
  public:
   /// The machine's link that a port of a node of the layout sends on, with `share` and `design: graph`.
-  /// Empty: the pool has links of its own in any case.
+  /// Empty: the pool has links of its own in any case. At packet fidelity `host` is the machine's network
+  /// whose links the pool shares; null: it has links of its own.
   using SharedLink =
       std::function<fabric::Link*(const pool::PoolLayout& layout, uint32_t node, uint32_t port)>;
 
   MemoryPool(sc_core::sc_module_name name, const Config& config, fabric::PacketPool& packets,
              ActivationWheel& wheel, const SharedLink& shared, ModuleChoices* choices = nullptr,
-             vcd::ProbeHub* probes = nullptr);
+             vcd::ProbeHub* probes = nullptr, packet::PacketNetwork* host = nullptr);
   ~MemoryPool() override;
 
   // PoolAccess

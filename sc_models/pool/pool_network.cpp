@@ -21,16 +21,6 @@ std::string where(const Config& config) {
   return config.file.empty() ? "configuration" : config.file;
 }
 
-/// Links of a class carry something: those of `group` at a place have the group's rate.
-packet::LinkTiming timing_of(const Config& config, const packet::PacketConfig& network,
-                             const pool::PoolLayout::Class& c) {
-  packet::LinkTiming link;
-  link.latency = ticks(c.latency);
-  link.flit_time =
-      checked_flit_time(config, network, c.rate, fmt::format("a link {} of the memory pool,", c.name));
-  return link;
-}
-
 /// Routers and interfaces, port for port; then the interfaces of each switch.
 void build(const pool::PoolLayout& layout, const PoolWays& ways, packet::PacketTopology& t) {
   const auto classes = static_cast<uint32_t>(layout.classes().size());
@@ -85,17 +75,35 @@ packet::GivenWays::Hop PoolWays::next(uint32_t router, uint32_t destination) con
   return {port.peer_port, 0};
 }
 
+PoolWays::Sender PoolWays::sender(uint32_t node, uint32_t port) const {
+  if (is_switch(node)) return {false, router_of(node), port};
+  return {true, rank_of(node, port), 0};
+}
+
+packet::LinkTiming pool_link_timing(const Config& config, const packet::PacketConfig& network,
+                                    const pool::PoolLayout::Class& links) {
+  packet::LinkTiming link;
+  link.latency = ticks(links.latency);
+  link.flit_time = checked_flit_time(config, network, links.rate,
+                                     fmt::format("a link {} of the memory pool,", links.name));
+  return link;
+}
+
+void check_pool_size(const Config& config, const PoolWays& ways, uint64_t ways_of_each) {
+  if (ways.ranks() <= kMostInterfaces && static_cast<Wide>(ways.ranks()) * ways_of_each <= ~uint32_t{0} / 2)
+    return;
+  throw UserError(ExitCode::usage,
+                  fmt::format("{}: key `memory.pool.fidelity`: at packet fidelity a pool with {} ends of "
+                              "links and {} ways between a group and an NPU needs more than {} network "
+                              "interfaces, or more than 2^31 destinations; use `message`, or fewer groups "
+                              "and switches",
+                              where(config), ways.ranks(), ways_of_each, kMostInterfaces));
+}
+
 PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layout) {
   PoolNetwork network;
   network.ways = std::make_shared<const PoolWays>(layout);
-  if (network.ways->ranks() > kMostInterfaces ||
-      static_cast<Wide>(network.ways->ranks()) * layout.ways() > ~uint32_t{0})
-    throw UserError(ExitCode::usage,
-                    fmt::format("{}: key `memory.pool.fidelity`: at packet fidelity a pool with {} ends of "
-                                "links and {} ways between a group and an NPU needs more than {} network "
-                                "interfaces, or more than 2^32 destinations; use `message`, or fewer groups "
-                                "and switches",
-                                where(config), network.ways->ranks(), layout.ways(), kMostInterfaces));
+  check_pool_size(config, *network.ways, layout.ways());
   std::vector<Rate> rates;
   for (const pool::PoolLayout::Class& c : layout.classes()) rates.push_back(c.rate);
   network.config = packet_network_config(config, rates);
@@ -113,7 +121,8 @@ PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layo
   t.name = "the memory pool";
   t.selection = "first";
   t.ways = network.ways;
-  for (const pool::PoolLayout::Class& c : layout.classes()) t.add_link(timing_of(config, network.config, c));
+  for (const pool::PoolLayout::Class& c : layout.classes())
+    t.add_link(pool_link_timing(config, network.config, c));
   network.config.buffer_flits = config.packet.buffer_flits != 0
                                     ? config.packet.buffer_flits
                                     : covering_buffer(network.config, t.links, packet_flits(config.packet));
@@ -124,7 +133,7 @@ PoolNetwork make_pool_network(const Config& config, const pool::PoolLayout& layo
       throw UserError(
           ExitCode::usage,
           fmt::format("`packet.vcs`: {} virtual channel of a virtual network is not enough for "
-                      "a memory pool of `design: {}`, whose rings need {}",
+                      "a memory pool of `design: {}`, whose ways would close a cycle of buffers; it needs {}",
                       network.config.vcs, to_string(config.memory_pool->design), layout.vc_classes()));
   } catch (const UserError& error) {
     throw UserError(error.code(), fmt::format("{}: key `packet`: {}", where(config), error.what()));

@@ -5,29 +5,52 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+#include <utility>
+
 #include "sc_models/pool/pool_access_state.h"
+#include "sc_models/pool/pool_guests.h"
 #include "tlm_interconnect/packet/message_order.h"
 
 namespace weft {
 
 using pool::PoolLayout;
 
-PoolPackets::PoolPackets(const Config& config, const PoolLayout& layout, fabric::PacketPool& messages)
-    : config_(config), layout_(layout), messages_(messages), modules_(layout.nodes(), nullptr) {
-  PoolNetwork network = make_pool_network(config, layout);
-  ways_ = network.ways;
-  network_ = std::make_unique<packet::PacketNetwork>("packet", network.config, std::move(network.topology),
-                                                     network.segmentation);
-  ends_ = std::vector<End>(ways_->ranks());
-  for (uint32_t n = 0; n < layout.nodes(); ++n) {
-    for (uint32_t p = 0; p < layout.ports(n).size(); ++p) {
-      const uint32_t rank = ways_->rank_of(n, p);
-      ends_[rank].owner = this;
-      ends_[rank].node = n;
-      ends_[rank].port = p;
-      network_->ni(rank).set_sink(&ends_[rank]);
-    }
+PoolPackets::PoolPackets(const Config& config, const PoolLayout& layout, fabric::PacketPool& messages,
+                         packet::PacketNetwork* host)
+    : config_(config),
+      layout_(layout),
+      messages_(messages),
+      network_(host),
+      virtual_network_(host != nullptr ? PoolGuests::network(config) : config.packet.point_to_point_network),
+      modules_(layout.nodes(), nullptr) {
+  if (host != nullptr) {
+    ways_ = std::dynamic_pointer_cast<const PoolGuests>(host->topology().guests);
+    if (ways_ == nullptr) throw std::logic_error("a memory pool in a network that does not know it");
+  } else {
+    PoolNetwork network = make_pool_network(config, layout);
+    ways_ = network.ways;
+    own_ = std::make_unique<packet::PacketNetwork>("packet", network.config, std::move(network.topology),
+                                                   network.segmentation);
+    network_ = own_.get();
   }
+  ends_ = std::vector<End>(ways_->ranks());
+  for (uint32_t n = 0; n < layout.nodes(); ++n)
+    for (uint32_t p = 0; p < layout.ports(n).size(); ++p) join(n, p);
+}
+
+void PoolPackets::join(uint32_t node, uint32_t port) {
+  End& end = ends_[ways_->rank_of(node, port)];
+  end.owner = this;
+  end.node = node;
+  end.port = port;
+  packet::NetworkInterface& ni = network_->ni(ways_->interface_at(node, port));
+  if (own_ != nullptr || node >= layout_.npus()) {
+    ni.set_sink(&end);
+    return;
+  }
+  shared_ends_.push_back(std::make_unique<SharedEnd>(ni.sink(), end, virtual_network_));
+  ni.set_sink(shared_ends_.back().get());
 }
 
 void PoolPackets::send(uint32_t node, uint32_t port, fabric::PacketRef ref, Picoseconds at) {
@@ -37,7 +60,7 @@ void PoolPackets::send(uint32_t node, uint32_t port, fabric::PacketRef ref, Pico
   message.id_low = ref;
   message.submitted = at;
   message.data = packet.data;
-  message.virtual_network = static_cast<uint8_t>(config_.packet.point_to_point_network);
+  message.virtual_network = static_cast<uint8_t>(virtual_network_);
   if (static_cast<PoolMessage>(packet.flags) == PoolMessage::single) {
     const uint32_t to = packet.destination;
     const uint32_t way = PoolHeader::of(packet).way;
@@ -47,14 +70,14 @@ void PoolPackets::send(uint32_t node, uint32_t port, fabric::PacketRef ref, Pico
     // A switch goes on with whole chunks: the first one is not to wait for others.
     message.flags = packet::kWithoutTurns;
     const PoolLayout::Port& link = layout_.ports(node)[port];
-    message.destination = ways_->rank_of(link.peer, link.peer_port);
+    message.destination = ways_->neighbour(link.peer, link.peer_port);
   }
-  network_->ni(ways_->rank_of(node, port)).submit(message);
+  network_->ni(ways_->interface_at(node, port)).submit(message);
 }
 
 void PoolPackets::credit(uint32_t node, uint32_t port, uint32_t set) {
   const PoolLayout::Port& link = layout_.ports(node)[port];
-  const Picoseconds latency = layout_.classes()[layout_.links()[link.link].cls].latency;
+  const Picoseconds latency = picoseconds(sent_by(node, port).latency);
   modules_[link.peer]->credited(link.peer_port, set, later(sc_core::sc_time_stamp().value(), latency));
 }
 
@@ -79,35 +102,66 @@ void PoolPackets::End::message_arrives(const packet::Message& message, Picosecon
   owner->modules_[node]->came(port, static_cast<fabric::PacketRef>(message.id_low), at);
 }
 
+void PoolPackets::SharedEnd::train_arrives(const packet::TrainArrivals& train) {
+  packet::PacketSink* const sink = train.packet.virtual_network == network ? &pool : nmu;
+  if (sink != nullptr) sink->train_arrives(train);
+}
+
+void PoolPackets::SharedEnd::packet_arrives(const fabric::Packet& packet, uint32_t flits, Ticks at) {
+  if (packet.virtual_network != network && nmu != nullptr) nmu->packet_arrives(packet, flits, at);
+}
+
+void PoolPackets::SharedEnd::flits_arrive(uint32_t flits, Ticks first, Ticks flit_time) {
+  if (nmu != nullptr) nmu->flits_arrive(flits, first, flit_time);
+}
+
+void PoolPackets::SharedEnd::message_sent(const packet::Message& message, Picoseconds at) {
+  packet::PacketSink* const sink = message.virtual_network == network ? &pool : nmu;
+  if (sink != nullptr) sink->message_sent(message, at);
+}
+
+void PoolPackets::SharedEnd::message_arrives(const packet::Message& message, Picoseconds at) {
+  packet::PacketSink* const sink = message.virtual_network == network ? &pool : nmu;
+  if (sink != nullptr) sink->message_arrives(message, at);
+}
+
+/// The link that leaves a node by a port.
+const packet::LinkTiming& PoolPackets::sent_by(uint32_t node, uint32_t port) const {
+  const packet::PacketTopology& topology = network_->topology();
+  const PoolWays::Sender sender = ways_->sender(node, port);
+  packet::NiAttachment at{sender.module, sender.port, 0};
+  if (sender.of_interface) at = topology.nis[sender.module];
+  return topology.links[topology.routers[at.router].ports[at.port].link];
+}
+
 uint64_t PoolPackets::payload(uint32_t node, uint32_t port) const {
-  if (ways_->is_switch(node)) return network_->router(ways_->router_of(node)).payload_sent(port);
-  return network_->ni(ways_->rank_of(node, port)).payload_sent();
+  const PoolWays::Sender sender = ways_->sender(node, port);
+  return sender.of_interface ? network_->ni(sender.module).payload_sent()
+                             : network_->router(sender.module).payload_sent(sender.port);
 }
 
 LinkReport PoolPackets::report(uint32_t node, uint32_t port) const {
   LinkReport link;
   link.fidelity = Fidelity::packet;
-  const packet::NetworkInterface& ni = network_->ni(ways_->rank_of(node, port));
+  const PoolWays::Sender sender = ways_->sender(node, port);
+  link.sender = {network_, sender.of_interface, sender.module, sender.port};
   packet::PauseAccount::Figures pauses;
-  if (ways_->is_switch(node)) {
-    const packet::Router& router = network_->router(ways_->router_of(node));
-    link.sender = {network_.get(), false, ways_->router_of(node), port};
-    link.bytes = router.flits_sent(port) * config_.packet.flit_bytes;
-    link.packets = router.packets_sent(port);
-    link.marked = router.packets_marked(port);
-    link.messages = router.messages_sent(port);
-    link.busy = router.busy(port);
-    link.queued = router.queued(port) + ni.queued();
-    pauses = router.pauses(port);
-    link.overruns = router.overruns(port);
+  if (!sender.of_interface) {
+    const packet::Router& router = network_->router(sender.module);
+    link.bytes = router.flits_sent(sender.port) * config_.packet.flit_bytes;
+    link.packets = router.packets_sent(sender.port);
+    link.marked = router.packets_marked(sender.port);
+    link.messages = router.messages_sent(sender.port);
+    link.busy = router.busy(sender.port);
+    link.queued = router.queued(sender.port) + network_->ni(ways_->interface_at(node, port)).queued();
+    pauses = router.pauses(sender.port);
+    link.overruns = router.overruns(sender.port);
   } else {
-    const packet::PacketTopology& topology = network_->topology();
-    link.sender = {network_.get(), true, ways_->rank_of(node, port), 0};
+    const packet::NetworkInterface& ni = network_->ni(sender.module);
     link.bytes = ni.flits_sent() * config_.packet.flit_bytes;
     link.packets = ni.packets_sent();
     link.messages = ni.messages_sent();
-    const uint32_t cls = layout_.links()[layout_.ports(node)[port].link].cls;
-    link.busy = picoseconds(ni.flits_sent() * topology.links[cls].flit_time);
+    link.busy = picoseconds(ni.flits_sent() * sent_by(node, port).flit_time);
     link.queued = ni.queued();
     pauses = ni.pauses();
     link.overruns = ni.overruns();
@@ -118,12 +172,15 @@ LinkReport PoolPackets::report(uint32_t node, uint32_t port) const {
 }
 
 void PoolPackets::count(Counters& counters) const {
-  counters.activations += network_->activations();
-  counters.in_flight += network_->messages_in_flight();
-  counters.packet_hops += network_->packet_hops();
-  counters.flits += network_->flits_received();
+  if (own_ != nullptr) {  // else the machine counts them
+    counters.activations += network_->activations();
+    counters.in_flight += network_->messages_in_flight();
+    counters.packet_hops += network_->packet_hops();
+    counters.flits += network_->flits_received();
+  }
   for (uint32_t n = 0; n < layout_.nodes(); ++n) {
     for (uint32_t p = 0; p < layout_.ports(n).size(); ++p) {
+      if (shared(n, p)) continue;
       const LinkReport link = report(n, p);
       counters.link_bytes += link.bytes;
       counters.link_messages += link.messages;
@@ -132,11 +189,12 @@ void PoolPackets::count(Counters& counters) const {
 }
 
 std::string PoolPackets::stall_text() const {
-  const std::string why = network_->explain_stall();
+  const std::string why = own_ == nullptr ? std::string() : own_->explain_stall();
   return why.empty() ? why : fmt::format("{}: {}", network_->name(), why);
 }
 
 void PoolPackets::find_unbalanced(std::vector<std::string>& lines) const {
+  if (own_ == nullptr) return;
   const std::string line = network_->broken_invariant(true);
   if (!line.empty()) lines.push_back(fmt::format("{}: {}", network_->name(), line));
 }

@@ -37,11 +37,14 @@ class PoolNode {
 
 class PoolPackets final : public Component {
  public:
-  /// Builds the network below the module that is being constructed. All outlive it. `messages`: where the
-  /// messages are.
-  PoolPackets(const Config& config, const pool::PoolLayout& layout, fabric::PacketPool& messages);
+  /// `host`: the machine's network that carries the pool, with PoolGuests; null: builds a network below the
+  /// module that is being constructed. All outlive it. `messages`: where the messages are.
+  PoolPackets(const Config& config, const pool::PoolLayout& layout, fabric::PacketPool& messages,
+              packet::PacketNetwork* host);
 
-  void record(vcd::ProbeHub& probes) { network_->record(probes); }
+  void record(vcd::ProbeHub& probes) {
+    if (own_ != nullptr) own_->record(probes);
+  }
   void attach(uint32_t node, PoolNode& module) { modules_[node] = &module; }
 
   /// From `at` (>= now, in order for each port) on. Where it goes is the message's: PoolHeader.
@@ -57,7 +60,9 @@ class PoolPackets final : public Component {
 
   /// Bytes of messages that have left a node by a port.
   uint64_t payload(uint32_t node, uint32_t port) const;
-  /// The link that leaves a node by a port, without its names.
+  /// The link that leaves a node by a port is one of the machine.
+  bool shared(uint32_t node, uint32_t port) const { return ways_->shared(node, port); }
+  /// .. without its names.
   LinkReport report(uint32_t node, uint32_t port) const;
   const packet::PacketNetwork& network() const { return *network_; }
 
@@ -77,13 +82,32 @@ class PoolPackets final : public Component {
     uint32_t node = 0;
     uint32_t port = 0;
   };
+  /// At an interface that an NPU's NMU has, too: tells the pool's messages by their virtual network.
+  struct SharedEnd final : packet::PacketSink {
+    SharedEnd(packet::PacketSink* of_nmu, End& of_pool, uint32_t pool_network)
+        : nmu(of_nmu), pool(of_pool), network(pool_network) {}
+    bool takes_trains() const override { return nmu == nullptr || nmu->takes_trains(); }
+    void train_arrives(const packet::TrainArrivals& train) override;
+    void packet_arrives(const fabric::Packet& packet, uint32_t flits, Ticks at) override;
+    void flits_arrive(uint32_t flits, Ticks first, Ticks flit_time) override;
+    void message_sent(const packet::Message& message, Picoseconds at) override;
+    void message_arrives(const packet::Message& message, Picoseconds at) override;
+    packet::PacketSink* const nmu;  ///< null: nobody
+    End& pool;
+    const uint32_t network;
+  };
+  void join(uint32_t node, uint32_t port);
+  const packet::LinkTiming& sent_by(uint32_t node, uint32_t port) const;
 
   const Config& config_;
   const pool::PoolLayout& layout_;
   fabric::PacketPool& messages_;
   std::shared_ptr<const PoolWays> ways_;
-  std::unique_ptr<packet::PacketNetwork> network_;
+  std::unique_ptr<packet::PacketNetwork> own_;
+  packet::PacketNetwork* network_;
+  const uint32_t virtual_network_;
   std::vector<End> ends_;  ///< by rank; sized once: sinks are known by address
+  std::vector<std::unique_ptr<SharedEnd>> shared_ends_;
   std::vector<PoolNode*> modules_;
 };
 

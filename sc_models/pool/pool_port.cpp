@@ -64,9 +64,9 @@ void PoolPort::credited(uint32_t end, uint32_t set, Picoseconds at) {
   if (!running()) wake_at(at);
 }
 
-void PoolPort::left(uint32_t, const fabric::Packet& message, Picoseconds at) {
+void PoolPort::left(uint32_t port, const fabric::Packet& message, Picoseconds at) {
   const bool single = PoolHeader::of(message).kind == PoolMessage::single;
-  departures_.push(at, arrivals_++, single ? 0 : message.bytes);
+  departures_.push(at, arrivals_++, {single ? 0 : message.bytes, port});
   if (!running()) wake_at(at);
 }
 
@@ -121,9 +121,9 @@ void PoolPort::activate(Picoseconds now) {
     --ends_[credit.end].used[credit.set];
   }
   while (departures_.next() <= now) {
-    const uint64_t bytes = departures_.pop().payload;
-    if (bytes == 0) --asked_;
-    ends_.front().backlog -= bytes;
+    const Departure departure = departures_.pop().payload;
+    if (departure.bytes == 0) --asked_;
+    ends_[departure.end].backlog -= departure.bytes;
   }
   for (; !granted_.empty(); granted_.pop_front()) {
     const fabric::Packet& packet = context_.packets[granted_.front()];

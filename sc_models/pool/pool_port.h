@@ -111,9 +111,13 @@ class PoolPort final : public sc_core::sc_module, public Component, private Pool
   };
   fabric::TimedQueue<Credit, uint64_t> credits_coming_;
   uint64_t most_backlog_ = 0;  ///< at packet fidelity: bytes above which no piece is begun
-  fabric::TimedQueue<uint64_t, uint64_t> departures_;  ///< at packet fidelity: bytes that leave by end 0
-  uint32_t asked_ = 0;                                 ///< .. chunks for groups that have not left
-  std::deque<fabric::PacketRef> granted_;              ///< .. that may go
+  struct Departure {
+    uint64_t bytes;  ///< of a contribution to a sum; 0: a chunk for a group
+    uint32_t end;
+  };
+  fabric::TimedQueue<Departure, uint64_t> departures_;  ///< at packet fidelity: what leaves
+  uint32_t asked_ = 0;                                  ///< .. chunks for groups that have not left
+  std::deque<fabric::PacketRef> granted_;               ///< .. that may go
   uint32_t arrivals_ = 0;
   uint64_t activations_ = 0;
 };

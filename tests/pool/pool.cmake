@@ -14,3 +14,8 @@ weft_add_sc_test(pool_packets
   LINKS weft::sc_models
   TIMEOUT 300
   LABELS unit drawn)
+weft_add_sc_test(shared_packets
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/shared_packets_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit)

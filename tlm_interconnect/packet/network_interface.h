@@ -183,6 +183,7 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   }
 
   void set_sink(PacketSink* sink) { sink_ = sink; }
+  PacketSink* sink() const { return sink_; }
   /// Call before the simulation starts. The source must outlive it.
   void set_source(PacketSource* source);
   /// No packet of the source begins any more, but for those of cycles that may have been decided by now.

@@ -32,6 +32,7 @@ set(WEFT_PACKET_SOURCES
   policies/allocation/round_robin_switch.cpp
   policies/routing/dimension_order.cpp
   policies/routing/given_routes.cpp
+  policies/routing/guest_routes.cpp
   policies/routing/minimal_adaptive.cpp
   policies/routing/nearest_common_ancestor.cpp
   policies/routing/registry.cpp

@@ -67,13 +67,15 @@ PacketNetwork::PacketNetwork(sc_core::sc_module_name name, const PacketConfig& c
     PortConfig port = port_config(topology_.routers[at.router].ports[at.port], false);
     port.name = "link";
     port.end = LinkEnd::target;
-    const std::string ni_name = n < topology_.ranks() ? fmt::format("ni_{}", n)
-                                : at.rank < topology_.ranks()
-                                    ? fmt::format("ni_{}_at{}", at.rank, at.port)
+    const std::string ni_name = n < topology_.ranks()         ? fmt::format("ni_{}", n)
+                                : at.rank < topology_.ranks() ? fmt::format("ni_{}_at{}", at.rank, at.port)
+                                : at.rank >= topology_.first_guest
+                                    ? fmt::format("guest_{}", at.rank - topology_.first_guest)
                                     : fmt::format("unit_{}_at{}", at.rank - topology_.ranks(), at.port);
     nis_.push_back(std::make_unique<NetworkInterface>(
         ni_name.c_str(), at.rank, port,
-        InterfaceContext{config_, segmentation, pool_, messages_, *wheel, topology_.ways.get()}));
+        InterfaceContext{config_, segmentation, pool_, messages_, *wheel,
+                         topology_.guests ? topology_.guests.get() : topology_.ways.get()}));
     join(at.router, at.port, nis_[n]->port().target(), joiner);
   }
   for (uint32_t r = 0; r < topology_.routers.size(); ++r) {
@@ -339,7 +341,9 @@ std::string PacketNetwork::describe(const Place& place, std::vector<Place>& wait
   const fabric::Packet& packet = pool_[w.packet];
   const auto end = [&](uint32_t rank) {
     if (topology_.ways) rank = topology_.ways->rank(rank);
+    if (topology_.guests) rank = topology_.guests->rank(rank);
     if (rank < topology_.ranks()) return fmt::format("rank {}", rank);
+    if (rank >= topology_.first_guest) return fmt::format("guest_{}", rank - topology_.first_guest);
     return "the unit of " + topology_.routers[topology_.units[rank - topology_.ranks()]].name;
   };
   std::string text = fmt::format(

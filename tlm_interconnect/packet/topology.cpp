@@ -267,6 +267,16 @@ void PacketTopology::add_unit(uint32_t router_index) {
   }
 }
 
+uint32_t PacketTopology::add_guest(uint32_t router, uint32_t link, uint32_t rank) {
+  const auto port = static_cast<uint32_t>(routers[router].ports.size());
+  routers[router].ports.emplace_back();
+  nis.emplace_back();
+  ++more_nis;
+  join_ni(*this, router, port, static_cast<uint32_t>(nis.size() - 1), link);
+  nis.back().rank = rank;
+  return port;
+}
+
 uint32_t PacketTopology::unit_at(uint32_t router) const {
   uint32_t u = 0;
   while (u < units.size() && units[u] != router) ++u;

@@ -86,6 +86,8 @@ class GivenWays {
   virtual Hop next(uint32_t router, uint32_t destination) const = 0;
   /// Whose the destination is: several may be one rank, by different ways.
   virtual uint32_t rank(uint32_t destination) const = 0;
+  /// Its interface: NetworkInterface::rank() of it is rank(destination).
+  virtual uint32_t interface(uint32_t destination) const { return rank(destination); }
   /// Classes of VCs, so that no cycle of buffers closes.
   virtual uint32_t vc_classes() const { return 1; }
 };
@@ -110,6 +112,11 @@ struct PacketTopology {
   std::shared_ptr<const GivenWays> ways;  ///< null: a routing policy finds the ways
   /// The switches of collective units. Unit u is the destination ranks() + u of contributions.
   std::vector<uint32_t> units;
+  /// Whoever else sends through this network, such as a memory pool, by ways of its own: destinations from
+  /// `first_guest` on are its, and links from `first_guest_link` on. A policy knows nothing of them.
+  std::shared_ptr<const GivenWays> guests;
+  uint32_t first_guest = ~0u;
+  uint32_t first_guest_link = ~0u;
 
   uint32_t ranks() const { return static_cast<uint32_t>(nis.size()) - more_nis; }
   uint32_t coordinate(uint32_t rank, uint32_t dimension) const {
@@ -153,6 +160,8 @@ struct PacketTopology {
   /// port's link. What came by the port for the unit goes out to its interface, and what the unit sends by
   /// the port comes in there. Call after add_lanes().
   void add_unit(uint32_t router);
+  /// An interface of a guest, the next one; `rank` is its number as a destination. Answers its port.
+  uint32_t add_guest(uint32_t router, uint32_t link, uint32_t rank);
   /// The unit at a router; units.size(): it has none.
   uint32_t unit_at(uint32_t router) const;
 

@@ -40,6 +40,7 @@ GraphLayout::GraphLayout(const Config& config) : PoolLayout(config, false), grap
   ways_ = graph_.per_flow() ? kFlows : 1;
   find_distances();
   check_ways(config);
+  if (config.memory_pool->as_packets()) find_vc_classes();
 }
 
 void GraphLayout::add_nodes(const Config& config) {
@@ -138,6 +139,62 @@ void GraphLayout::check_ways(const Config& config) const {
                 node(group_node(r)).name, to_graph_[u], graph_.name(from)));
           at = ports(at)[port].peer;
         }
+      }
+    }
+  }
+}
+
+uint32_t GraphLayout::turns(uint32_t at, uint32_t destination, uint32_t way) const {
+  const auto is_switch = [&](uint32_t n) { return n >= npus_ && n < group_node(0); };
+  uint32_t turns = 0;
+  bool rises = false;
+  bool first = true;
+  while (at != destination) {
+    const uint32_t to = ports(at)[next(at, destination, way)].peer;
+    // No packet waits for a link from an end, and who takes the link to one waits for nothing.
+    if (is_switch(at) && is_switch(to)) {
+      turns += !first && rises != (to > at) ? 1 : 0;
+      rises = to > at;
+      first = false;
+    }
+    at = to;
+  }
+  return turns;
+}
+
+/// Who waits for a link holds the one before it on its way.
+bool GraphLayout::ways_close_a_cycle() const {
+  std::vector<std::vector<uint32_t>> behind(2 * links().size());
+  for (uint32_t r = 0; r < groups_; ++r) {
+    for (uint32_t u = 0; u < npus_; ++u) {
+      for (uint32_t way = 0; way < 2 * ways_; ++way) {
+        const std::vector<uint32_t> path = this->path(r, u, way / 2, way % 2 != 0);
+        for (size_t i = 1; i < path.size(); ++i) {
+          std::vector<uint32_t>& next = behind[path[i - 1]];
+          if (std::find(next.begin(), next.end(), path[i]) == next.end()) next.push_back(path[i]);
+        }
+      }
+    }
+  }
+  std::vector<uint32_t> before(behind.size(), 0);  // links that are not taken away; what is left is a cycle
+  for (const auto& next : behind)
+    for (const uint32_t link : next) ++before[link];
+  std::vector<uint32_t> free;
+  for (uint32_t link = 0; link < before.size(); ++link)
+    if (before[link] == 0) free.push_back(link);
+  for (size_t i = 0; i < free.size(); ++i)
+    for (const uint32_t link : behind[free[i]])
+      if (--before[link] == 0) free.push_back(link);
+  return free.size() != behind.size();
+}
+
+void GraphLayout::find_vc_classes() {
+  if (!ways_close_a_cycle()) return;
+  for (uint32_t r = 0; r < groups_; ++r) {
+    for (uint32_t u = 0; u < npus_; ++u) {
+      for (uint32_t way = 0; way < ways_; ++way) {
+        const uint32_t most = std::max(turns(u, group_node(r), way), turns(group_node(r), u, way));
+        vc_classes_ = std::max(vc_classes_, most + 1);
       }
     }
   }

@@ -9,6 +9,7 @@
 
 #include "tlm_interconnect/policies/routing/dimension_order.h"
 #include "tlm_interconnect/policies/routing/given_routes.h"
+#include "tlm_interconnect/policies/routing/guest_routes.h"
 #include "tlm_interconnect/policies/routing/minimal_adaptive.h"
 #include "tlm_interconnect/policies/routing/nearest_common_ancestor.h"
 #include "tlm_interconnect/policies/routing/routing_policy.h"
@@ -61,8 +62,9 @@ std::unique_ptr<RoutingPolicy> make_routing_policy(const std::string& name, cons
   if (policy == nullptr)
     throw UserError(ExitCode::usage,
                     fmt::format("routing policy '{}' of {} made nothing", name, entry.source));
-  if (topology.units.empty()) return policy;
-  return std::make_unique<UnitRoutes>(topology, config, std::move(policy));
+  if (!topology.units.empty()) policy = std::make_unique<UnitRoutes>(topology, config, std::move(policy));
+  if (topology.guests) policy = std::make_unique<GuestRoutes>(topology, config, std::move(policy));
+  return policy;
 }
 
 uint32_t fewest_vcs(const std::string& name, const PacketTopology& topology, PacketConfig config) {
