@@ -489,14 +489,16 @@ TEST(Trains, SettleBringsCountersUpToNow) {
       network.ni(0).submit(m);
       std::string text;
       for (int k = 0; k < 5; ++k) {
-        advance(vcs == 1 ? 19996000 : 7654000);
+        advance(vcs == 1 ? 25990000 : 7654000);
         network.settle();
-        text += network.broken_invariant(false) +
-                fmt::format("{} {} {} {}; ", network.ni(0).packets_sent(), network.ni(2).packets_received(),
-                            network.packet_hops(), network.router(1).packets());
+        text += fmt::format("{}{} ", network.broken_invariant(false), network.ni(0).packets_sent());
+        // Routers that are not stepping may have decided another packet ahead of time.
+        if (vcs == 1) continue;
+        text += fmt::format("{} {} {}; ", network.ni(2).packets_received(), network.packet_hops(),
+                            network.router(1).packets());
       }
       return text + (trains == (network.trains() != nullptr &&
-                                network.trains()->counters().trains >= (vcs == 1 ? 4 : 5) &&
+                                network.trains()->counters().trains >= (vcs == 1 ? 3 : 5) &&
                                 (vcs == 1) == (network.trains()->counters().growing > 0))
                          ? "as told"
                          : "not as told");
