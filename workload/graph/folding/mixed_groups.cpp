@@ -70,8 +70,9 @@ std::string MixedGroups::unlike_members(const Members& group) const {
   for (const uint32_t r : group.ranks) {
     if (!ranks_[r].apart.empty()) return ranks_[r].apart;
   }
+  // Without messages members differ through other groups.
   for (const uint32_t r : group.ranks) {
-    if (ranks_[r].digest != first.digest)
+    if (ranks_[r].digest != first.digest || ranks_[r].peers.empty())
       return "ranks that communicate with each other have different traces";
   }
   return "ranks of one communicator group exchange point-to-point messages with ranks that differ";
