@@ -47,6 +47,11 @@ const std::vector<SignalRow>& signal_table() {
        "lines of 64 B of read data for which the host has room"},
       {"CXL memory", "{hbm,remote,host,nvme,pool.*.memory}*.write_credits", 32, "", "memory model `cxl`",
        "lines of 64 B of writes for which the device has room"},
+      {"memory group", "pool.group*.port*.queue", 32, "", "`memory.pool` but `analytical`",
+       "loads (with `split: whole` chunks) that wait to be served for the link"},
+      {"memory group", "pool.group*.port*.data", 64, "", "`memory.pool` but `analytical`",
+       "bytes begun for the link that the group's memory has still to read; at packet fidelity also those "
+       "that the link has still to let out"},
       {"memory group", "pool.group*.requests", 32, "", "`memory.pool` but `analytical`",
        "loads (with `split: whole` chunks) that wait to be served"},
       {"memory group", "pool.group*.data", 64, "", "`memory.pool` but `analytical`",
@@ -133,7 +138,12 @@ std::string signal_page() {
       "`*.s_axis_tvalid`,\n"
       "`*.clock`. They are recorded whenever they change. A pin of more than 64 bits is several signals: "
       "`*.s_axis_tdata_63_0`,\n"
-      "`*.s_axis_tdata_127_64`. What is inside a block goes into a file of its own ([RTL](rtl.md)).\n";
+      "`*.s_axis_tdata_127_64`. What is inside a block goes into a file of its own ([RTL](rtl.md)).\n\n"
+      "A block in the place of a router has the router's `busy`, `vc`, `vc*_credits` and `vc*_flits`, and "
+      "`busy`, `bytes`,\n"
+      "`rate` and `flow` of its links, by what comes and leaves at its ports. Only the block knows why "
+      "something waits in it,\n"
+      "so there are no signals `input`, `state`, `head` and `stall`.\n";
   return text;
 }
 

@@ -100,6 +100,10 @@ class PacketFabric::Joiner final : public packet::LinkJoiner {
     place.carried = [&network, router](uint32_t port, const packet::Router::Carried& load) {
       network.router(router).carried(port, load);
     };
+    place.crossed = [&network, router](uint32_t port, const fabric::FlitCrossing& crossing, bool sent) {
+      network.router(router).crossed(port, crossing, sent);
+    };
+    network.router(router).give_place();
     const std::string module = link.topology.routers[router].name + "_block";
     fabric_.blocks_.push_back(
         make_router(chosen.implementation, chosen.owner, module.c_str(), std::move(place)));

@@ -18,7 +18,10 @@ RouterModel::RouterModel(sc_core::sc_module_name module_name, RouterPlace place)
     borders_.push_back(std::make_unique<fabric::PacketBorder>(
         fmt::format("border{}", p).c_str(),
         port.initiator ? fabric::PacketBorder::Side::initiator : fabric::PacketBorder::Side::target,
-        port.terms, place_.pool, [this, p](const fabric::FlitCrossing& crossing) { arrive(p, crossing); }));
+        port.terms, place_.pool, [this, p](const fabric::FlitCrossing& crossing) {
+          if (place_.crossed) place_.crossed(p, crossing, false);
+          arrive(p, crossing);
+        }));
   }
   sending_.resize(place_.ports.size() * place_.config.total_vcs());
 }
@@ -40,6 +43,7 @@ void RouterModel::send(uint32_t port, const fabric::FlitCrossing& crossing) {
     place_.carried(port, load);
   }
   borders_[port]->enter(crossing);
+  if (place_.crossed) place_.crossed(port, crossing, true);
 }
 
 NamedRegistry<RouterMaker>& router_models() {

@@ -280,8 +280,13 @@ void CxlMemoryGroup::declare_signals(vcd::ProbeHub& probes) {
   probes_->data = probes.number(prefix + ".data", 64);
   probes_->loaded = probes.number(prefix + ".loaded", 64);
   probes_->stored = probes.number(prefix + ".stored", 64);
-  for (uint32_t p = 0; context_.net != nullptr && p < ports_.size(); ++p)
-    probes_->credits.push_back(probes.number(fmt::format("{}.port{}.credits", prefix, p), 64));
+  for (uint32_t p = 0; p < ports_.size(); ++p) {
+    const std::string port = fmt::format("{}.port{}", prefix, p);
+    Probes::OfPort& of = probes_->ports.emplace_back();
+    of.queue = probes.number(port + ".queue", 32);
+    of.data = probes.number(port + ".data", 64);
+    if (context_.net != nullptr) of.credits = probes.number(port + ".credits", 64);
+  }
   tell(0);
 }
 
@@ -289,14 +294,19 @@ void CxlMemoryGroup::tell(Picoseconds now) {
   uint64_t requests = turns_waiting_;
   for (const auto& waiting : waiting_) requests += waiting.size();
   probes_->requests.set(now, requests);
-  uint64_t data = read_bytes_;
+  // At packet fidelity what is read for a link is in its backlog already.
+  uint64_t data = context_.net != nullptr ? 0 : read_bytes_;
   for (const Port& port : ports_) data += port.backlog;
   probes_->data.set(now, data);
   probes_->loaded.set(now, probes_->loaded_bytes);
   probes_->stored.set(now, probes_->stored_bytes);
-  for (uint32_t p = 0; p < probes_->credits.size(); ++p)
-    probes_->credits[p].set(now,
-                            ports_[p].most_granted - std::min(ports_[p].most_granted, ports_[p].granted));
+  for (uint32_t p = 0; p < probes_->ports.size(); ++p) {
+    const Port& port = ports_[p];
+    const Probes::OfPort& of = probes_->ports[p];
+    of.queue.set(now, whole() ? turns_[p].size() : waiting_[p].size());
+    of.data.set(now, context_.net != nullptr ? port.backlog : port.reading);
+    of.credits.set(now, port.most_granted - std::min(port.most_granted, port.granted));
+  }
 }
 
 uint32_t CxlMemoryGroup::port_of(uint32_t way) const {

@@ -181,7 +181,11 @@ class CxlMemoryGroup final : public sc_core::sc_module, public Component, privat
   uint64_t activations_ = 0;
   struct Probes {
     vcd::Probe requests, data, loaded, stored;
-    std::vector<vcd::Probe> credits;  ///< by port, at packet fidelity
+    struct OfPort {
+      vcd::Probe queue, data;
+      vcd::Probe credits;  ///< at packet fidelity
+    };
+    std::vector<OfPort> ports;
     uint64_t loaded_bytes = 0;
     uint64_t stored_bytes = 0;
   };

@@ -5,6 +5,7 @@
 them: an RTL switch, NMU datapath and router in the place of one module of a machine, a recording of a 64-NPU job
 replayed into the RTL alone, and a seeded fault of the RTL that the replay points at."""
 
+import csv
 import json
 import pathlib
 import random
@@ -236,6 +237,7 @@ def router(package):
             write(name, [(source, destination, size, 0)])
             rtl, model = run(name), run(name, *MODEL)
             check(rtl and rtl == model, f"{size} B from {source} to {destination}, alone: RTL and model differ")
+    router_waves(package, run, write)
     curve = []
     draw = random.Random(7)
     for load in (1, 4, 8, 16, 24):  # KiB a microsecond and rank
@@ -257,6 +259,61 @@ def router(package):
     check(code == 2 and "applies to no router" in err, f"no such router: exit {code}: {err}")
     code, _, err = package.run("collective", *machine, "--size", "4 KiB", "--set", "packet.buffer_flits=64")
     check(code == 2 and "the block has buffers of 16 flits" in err, f"larger buffers: exit {code}: {err}")
+
+
+def read_waves(path):
+    """Name -> [(time, value)] of the numbers in a waveform, and the time at its end."""
+    names, scopes, changes, now = {}, [], {}, 0
+    for line in path.read_text().splitlines():
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "$scope":
+            scopes.append(words[2])
+        elif words[0] == "$upscope":
+            scopes.pop()
+        elif words[0] == "$var":
+            names[words[3]] = ".".join([*scopes, words[4]])
+        elif words[0][0] == "#":
+            now = int(words[0][1:])
+        elif words[0][0] in "01x":
+            changes.setdefault(names[words[0][1:]], []).append((now, words[0][0]))
+        elif words[0][0] in "br":
+            changes.setdefault(names[words[1]], []).append((now, words[0][1:]))
+    return changes, now
+
+
+def router_waves(package, run, write):
+    """The signals of the RTL router's links say what links.csv says; its credits and flits come to rest."""
+    draw = random.Random(3)
+    write("waves", [(source, draw.choice([d for d in range(16) if d != source]), draw.randrange(1, 3000), at)
+                    for at in range(1, 4) for source in range(16)])
+    files = run("waves", "--waves", "*")
+    if not files:
+        return
+    waves, end = read_waves(package.work / "out_waves/waves.vcd")
+    own = [row for row in csv.DictReader(files["links.csv"].splitlines()) if ".router5." in row["name"]]
+    check(len(own) == 4, f"router 5 has 4 links: {own}")
+    for row in own:
+        name = row["name"]
+        told = int(waves[name + ".bytes"][-1][1], 2)
+        check(told == int(row["bytes"]) > 0, f"{name}.bytes is {told}, links.csv {row['bytes']}")
+        busy, edges = 0, waves[name + ".busy"] + [(end, "0")]
+        for (at, value), (until, _) in zip(edges, edges[1:]):
+            busy += until - at if value == "1" else 0
+        check(busy == round(float(row["busy_ns"]) * 1000), f"{name}.busy: {busy} ps, links.csv {row['busy_ns']} ns")
+        check(len({value for _, value in waves[name + ".flow"]}) > 1, f"{name}.flow tells no messages")
+        check(name + ".stall" not in waves, f"{name}.stall: only the block knows")
+    resting = 0
+    for name, changes in waves.items():
+        if not re.search(r"\.router5\.(out\d+\.vc\d+_credits|in\d+\.vc\d+_flits)$", name):
+            continue
+        values = [int(value, 2) for _, value in changes]
+        depth = values[0]
+        check(values[-1] == depth, f"{name} is {values[-1]} in the end, {depth} at first")
+        check(all(0 <= v <= 16 for v in values), f"{name} leaves its buffer: {values}")
+        resting += len(values) > 1
+    check(resting >= 8, f"{resting} of router 5's credits and buffers change")
 
 
 def replay_router(package, machine):

@@ -20,6 +20,7 @@
 #include <systemc>
 #include <vector>
 
+#include "tlm_interconnect/border/flit_crossing.h"
 #include "tlm_interconnect/packet/buffer_meter.h"
 #include "tlm_interconnect/packet/burst_watch.h"
 #include "tlm_interconnect/packet/clock_edges.h"
@@ -180,6 +181,12 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     packets_ += load.packets;
   }
 
+  /// A block stands in the place of this router. Nobody knows what its inputs wait for, so there are no
+  /// signals of that. At elaboration.
+  void give_place() { gave_place_ = true; }
+  /// What has come to the block, or left it (`sent`), by a port. For waveforms.
+  void crossed(uint32_t port, const fabric::FlitCrossing& crossing, bool sent);
+
   // -- used by PacketTrains
   void set_trains(PacketTrains* trains) { trains_ = trains; }
   /// VCs of a virtual network at any port.
@@ -275,6 +282,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
     Ticks flit_delay = 0;    ///< switch allocation to the other end
     Ticks credit_delay = 0;  ///< switch allocation to the credit at the other end
     Ticks flit_time = 0;
+    Ticks latency = 0;         ///< of the link
+    Ticks credit_latency = 0;  ///< the same
     uint32_t depth = 0;
     double flit_error = 0;
     Ticks replay = 0;
@@ -458,6 +467,7 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   Live live_;  ///< put away during a replay
   uint64_t activations_ = 0;
   uint64_t packets_ = 0;
+  bool gave_place_ = false;
 };
 
 }  // namespace weft::packet

@@ -77,6 +77,8 @@ Router::Router(sc_core::sc_module_name name, uint32_t id, const std::vector<Port
     port.flit_delay = (stages.switch_alloc + stages.traversal) * cycle_ + in.latency +
                       (in.flit_time > cycle_ ? in.flit_time - cycle_ : 0);
     port.credit_delay = cycle_ + in.credit_latency;
+    port.latency = in.latency;
+    port.credit_latency = in.credit_latency;
     port.flit_time = in.flit_time;
     port.depth = in.depth;
     port.flit_error = in.flit_error;

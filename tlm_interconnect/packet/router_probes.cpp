@@ -28,7 +28,8 @@ RouterProbes::RouterProbes(uint32_t ports, uint32_t vcs)
     : vcs_(vcs), outputs_(ports), inputs_(ports), credits_(ports * vcs), flits_(ports * vcs) {}
 
 void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
-                           const std::vector<uint32_t>& credits, const std::vector<uint32_t>& paused_by) {
+                           const std::vector<uint32_t>& credits, const std::vector<uint32_t>& paused_by,
+                           bool inside) {
   const auto keep = [this](const vcd::Probe& probe, uint64_t value) {
     if (probe) {
       any_ = true;
@@ -41,11 +42,13 @@ void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
     const std::string in = router + ".in" + std::to_string(p);
     outputs_[p].busy = fabric::BusyBit(keep(probes.bit(out + ".busy"), 0));
     outputs_[p].vc = keep(probes.number(out + ".vc", 8), 0);
-    outputs_[p].input = keep(probes.number(out + ".input", 16), 0);
-    outputs_[p].stall = keep(probes.enumeration(out + ".stall", fabric::stall_names()), 0);
-    inputs_[p].state =
-        keep(probes.enumeration(in + ".state", {"idle", "vc_allocation", "switch_allocation", "sending"}), 0);
-    inputs_[p].head = keep(probes.number(in + ".head", 32), 0);
+    if (inside) {
+      outputs_[p].input = keep(probes.number(out + ".input", 16), 0);
+      outputs_[p].stall = keep(probes.enumeration(out + ".stall", fabric::stall_names()), 0);
+      inputs_[p].state = keep(
+          probes.enumeration(in + ".state", {"idle", "vc_allocation", "switch_allocation", "sending"}), 0);
+      inputs_[p].head = keep(probes.number(in + ".head", 32), 0);
+    }
     if (outputs_[p].stall || inputs_[p].state || inputs_[p].head) looks_ = true;
     for (uint32_t n = 0; n < 32 && (paused_by[p] >> n) != 0; ++n) {
       outputs_[p].paused.emplace_back();
@@ -61,8 +64,10 @@ void RouterProbes::declare(vcd::ProbeHub& probes, const std::string& router,
 }
 
 void RouterProbes::declare_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
-                                const fabric::PacketPool* messages) {
-  auto signals = std::make_unique<LinkSignals>(probes, link, messages, outputs_[output].busy);
+                                const fabric::PacketPool* messages, bool inside) {
+  auto signals =
+      std::make_unique<LinkSignals>(probes, link, messages, outputs_[output].busy,
+                                    inside ? LinkSignals::Stalls::told : LinkSignals::Stalls::unknown);
   if (!signals->wanted()) return;
   outputs_[output].link = std::move(signals);
   any_ = looks_ = true;
@@ -78,12 +83,22 @@ void RouterProbes::credited(uint32_t output, uint32_t vc, Ticks first, uint32_t 
 
 void RouterProbes::sent(uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first,
                         uint32_t n, Ticks stride, const FlitLoad& load) {
+  freed(input, input_vc, first, n, stride);
+  left(output, output_vc, first, n, stride, load, input);
+}
+
+void RouterProbes::freed(uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride) {
+  flits_[input * vcs_ + vc].add({first, n, stride, kTicksPerPicosecond}, -1);
+}
+
+void RouterProbes::left(uint32_t output, uint32_t output_vc, Ticks first, uint32_t n, Ticks stride,
+                        const FlitLoad& load, uint32_t input) {
   Output& out = outputs_[output];
-  flits_[input * vcs_ + input_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
   credits_[output * vcs_ + output_vc].add({first, n, stride, kTicksPerPicosecond}, -1);
   out.busy.use(picoseconds(first), picoseconds(first + n * stride));
   if (std::exchange(out.last_vc, output_vc) != output_vc) out.vc.set(picoseconds(first), output_vc);
-  if (std::exchange(out.last_input, input) != input) out.input.set(picoseconds(first), input);
+  if (input != kUnknown && std::exchange(out.last_input, input) != input)
+    out.input.set(picoseconds(first), input);
   if (out.link) out.link->carried(burst_of(first, n, stride, load));
 }
 

@@ -41,12 +41,12 @@ class RouterProbes {
 
   RouterProbes(uint32_t ports, uint32_t vcs);
   /// Registers what is selected. `credits`: at the start, per port; `paused_by`: virtual networks that may be
-  /// paused, per port.
+  /// paused, per port. `inside`: it will be told of states, stalls and the inputs that are granted.
   void declare(vcd::ProbeHub& probes, const std::string& router, const std::vector<uint32_t>& credits,
-               const std::vector<uint32_t>& paused_by);
+               const std::vector<uint32_t>& paused_by, bool inside);
   /// .. of the link that leaves by an output, by the name that results give it.
   void declare_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
-                    const fabric::PacketPool* messages);
+                    const fabric::PacketPool* messages, bool inside);
   /// True if anything is selected.
   bool any() const { return any_; }
   /// True if state() or stalled() is to be called.
@@ -57,11 +57,16 @@ class RouterProbes {
   void credited(uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
   void sent(uint32_t input, uint32_t input_vc, uint32_t output, uint32_t output_vc, Ticks first, uint32_t n,
             Ticks stride, const FlitLoad& load);
+  /// Of a block, which does not tell what goes where: flits leave by an output, or have left an input.
+  void left(uint32_t output, uint32_t vc, Ticks first, uint32_t n, Ticks stride, const FlitLoad& load,
+            uint32_t input = kUnknown);
+  void freed(uint32_t input, uint32_t vc, Ticks first, uint32_t n, Ticks stride);
   /// The pause or its end holds from `from` on.
   void paused(uint32_t output, uint32_t virtual_network, Ticks from, bool on);
   /// From the cycle `t` on; only changes are told. `destination` matters unless the input is idle.
   void state(uint32_t input, Ticks t, State state, uint32_t destination);
   void stalled(uint32_t output, Ticks t, fabric::Stall why);
+  static constexpr uint32_t kUnknown = ~0u;
   /// One for each output, for the caller to fill: none.
   std::vector<fabric::Stall>& fresh_stalls();
 

@@ -55,13 +55,38 @@ void Router::tell_cycle(Ticks t) {
   for (uint32_t p = 0; p < ports(); ++p) probes_->stalled(p, t, stalls[p]);
 }
 
+// A crossing has the times at the link's receiving end, and signals those at this end.
+void Router::crossed(uint32_t p, const fabric::FlitCrossing& crossing, bool sent) {
+  if (!probes_) return;
+  using Kind = fabric::FlitCrossing::Kind;
+  const Port& port = ports_[p];
+  const Ticks first = crossing.first;
+  if (crossing.kind == Kind::credits) {
+    if (sent) {
+      probes_->freed(p, crossing.vc, first - std::min(first, port.credit_latency), crossing.count,
+                     crossing.stride);
+    } else {
+      probes_->credited(p, crossing.vc, first, crossing.count, crossing.stride);
+    }
+  } else if (crossing.kind == Kind::flits) {
+    if (!sent) {
+      probes_->arrived(p, crossing.vc, first, crossing.count, crossing.stride);
+      return;
+    }
+    const Ticks way = port.latency + (port.flit_time - std::min(port.flit_time, cycle_));
+    probes_->left(p, crossing.vc, first - std::min(first, way), crossing.count,
+                  std::max(crossing.stride, port.flit_time),
+                  {config_.ecn.flit_bytes, crossing.head.id_low, crossing.has_head(), crossing.has_tail()});
+  }
+}
+
 bool Router::record(vcd::ProbeHub& probes) {
   std::vector<uint32_t> credits;
   for (uint32_t p = 0; p < ports(); ++p) credits.push_back(outputs_[p * vcs_].credit.depth());
   std::vector<uint32_t> paused_by;
   for (const Port& port : ports_) paused_by.push_back(port.paused_by);
   auto own = std::make_unique<RouterProbes>(ports(), vcs_);
-  own->declare(probes, name(), credits, paused_by);
+  own->declare(probes, name(), credits, paused_by, !gave_place_);
   if (!own->any()) return false;
   probes_ = std::move(own);
   return true;
@@ -70,7 +95,7 @@ bool Router::record(vcd::ProbeHub& probes) {
 bool Router::record_link(vcd::ProbeHub& probes, uint32_t output, const std::string& link,
                          const fabric::PacketPool* messages) {
   auto own = probes_ ? std::move(probes_) : std::make_unique<RouterProbes>(ports(), vcs_);
-  own->declare_link(probes, output, link, messages);
+  own->declare_link(probes, output, link, messages, !gave_place_);
   if (!own->any()) return false;
   probes_ = std::move(own);
   return true;

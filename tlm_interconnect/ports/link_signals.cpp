@@ -24,23 +24,23 @@ void BusyBit::use(Picoseconds start, Picoseconds end) {
 }
 
 LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other)
-    : LinkSignals(probes, name, other, nullptr, BusyBit()) {
+    : LinkSignals(probes, name, other, nullptr, BusyBit(), Stalls::told) {
   queue_ = probes.number(name + ".queue", 32);
   queue_.set(0, 0);
 }
 
 LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages,
-                         const BusyBit& busy)
-    : LinkSignals(probes, name, nullptr, messages, busy) {}
+                         const BusyBit& busy, Stalls stalls)
+    : LinkSignals(probes, name, nullptr, messages, busy, stalls) {}
 
 LinkSignals::LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other,
-                         const PacketPool* messages, const BusyBit& busy)
+                         const PacketPool* messages, const BusyBit& busy, Stalls stalls)
     : busy_(probes.bit_like(name + ".busy", busy.probe())),
       bytes_(probes.number(name + ".bytes", 64)),
       flow_(probes.number(name + ".flow", 32)),
       rate_(messages == nullptr ? vcd::ProbeHub::Gated{probes.real(name + ".rate"), vcd::Probe()}
                                 : probes.gated_real(name + ".rate", busy.probe(), busy_.probe())),
-      stall_(probes.enumeration(name + ".stall", stall_names())),
+      stall_(stalls == Stalls::told ? probes.enumeration(name + ".stall", stall_names()) : vcd::Probe()),
       other_(other),
       messages_(messages) {
   bytes_.set(0, uint64_t{0});

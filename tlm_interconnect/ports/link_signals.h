@@ -50,9 +50,10 @@ class LinkSignals final : public LinkObserver {
   /// null.
   LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other);
   /// Of one of flits. `messages`: whose handles the ids of bursts are; outlives it. `busy`: that of the
-  /// output that sends on it, where it has one.
+  /// output that sends on it, where it has one. `stalls`: whether it will be told of them.
+  enum class Stalls : uint8_t { told, unknown };
   LinkSignals(vcd::ProbeHub& probes, const std::string& name, const PacketPool* messages,
-              const BusyBit& busy = BusyBit());
+              const BusyBit& busy = BusyBit(), Stalls stalls = Stalls::told);
   /// True if any of them is.
   bool wanted() const {
     return busy_.probe() || bytes_ || flow_ || rate_.always || rate_.while_set || stall_ || queue_;
@@ -77,7 +78,7 @@ class LinkSignals final : public LinkObserver {
 
  private:
   LinkSignals(vcd::ProbeHub& probes, const std::string& name, LinkObserver* other, const PacketPool* messages,
-              const BusyBit& busy);
+              const BusyBit& busy, Stalls stalls);
   void wait(Picoseconds ready, Picoseconds start);
 
   BusyBit busy_;
