@@ -865,7 +865,7 @@ TEST(Loader, ErrorsNameFileLineKeyValueAndRemedy) {
       {with("npu:\n  peek: 3 TFLOPS\n"),
        {"machine.yaml:7: key `npu.peek`", "did you mean `peak`", "memory_bandwidth"}},
       {with("endpoint_delay: 1 ns\n"),
-       {"machine.yaml:6: key `endpoint_delay`", "did you mean `nmu.endpoint_delay`"}},
+       {"machine.yaml:6: key `endpoint_delay`", "did you mean `topology.dimensions[].endpoint_delay`, `nmu.endpoint_delay`"}},
       {dimension("bandwidht: 3 GB/s"),
        {"machine.yaml:5: key `topology.dimensions[0].bandwidht`", "did you mean `bandwidth`"}},
       {with("'<<': {npu: 1}\n"), {"machine.yaml:6: key `<<`: unknown key"}},
