@@ -8,7 +8,7 @@
 #
 #   WEFT_JOBS=N       parallel jobs (default: all processors)
 #   WEFT_FUZZ_SECONDS=N  of each fuzz target; default: 0, which leaves fuzzing out (the targets' corpora are tests of the
-#                     suite). Continuous integration gives 30. It is left out, too, when the suites took more than 50 minutes.
+#                     suite). It is left out, too, when the suites took more than 50 minutes.
 #   WEFT_DATA_DIR=DIR goldens and traces (default: ../shared/data). Without them the tests that need them are
 #                     skipped; with CI=true that is an error.
 set -euo pipefail
