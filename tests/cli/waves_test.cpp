@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -181,6 +182,83 @@ TEST_F(WavesCommand, ThePageOfSignalsIsWhatMachinesHave) {
   }
   for (size_t row = 0; row < rows.size(); ++row)
     EXPECT_TRUE(seen[row]) << "no machine has " << rows[row].pattern;
+}
+
+/// The number of a signal at each of these times, of which each is one of its changes or comes after one.
+std::map<std::string, std::vector<uint64_t>> at_times(const vcd::test::ParsedVcd& waves,
+                                                      const std::string& prefix) {
+  std::map<std::string, std::vector<uint64_t>> values;
+  for (const auto& [name, changes] : waves.changes) {
+    if (name.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::string last = name.substr(name.rfind('.'));
+    if (last != ".queue" && last != ".data" && last != ".requests") continue;
+    size_t next = 0;
+    for (const uint64_t time : waves.times) {
+      while (next < changes.size() && changes[next].time <= time) ++next;
+      static const std::string none;
+      const std::string& value = next == 0 ? none : changes[next - 1].value;
+      const bool number = value[0] == 'b' && value.find('x') == std::string::npos;
+      values[name].push_back(number ? std::stoull(value.substr(1), nullptr, 2) : 0);
+    }
+  }
+  return values;
+}
+
+/// What a memory group tells of its ports is, summed, what it tells of itself, at every instant; and it
+/// moves.
+TEST_F(WavesCommand, PortsOfMemoryGroupsAddUp) {
+  Nodes nodes;
+  for (uint64_t i = 1; i <= 3; ++i) {
+    nodes.push_back(trace::test::make(
+        i, "access", i == 2 ? ChakraProtoMsg::MEM_STORE_NODE : ChakraProtoMsg::MEM_LOAD_NODE));
+    trace::test::attribute(nodes.back(), "tensor_size", 250'000);
+    trace::test::attribute(nodes.back(), "tensor_loc", 1);
+  }
+  traces(std::vector<Nodes>(8, nodes));
+  const std::string pool =
+      "weft: 1\ntopology: {notation: Switch(4)_Switch(2), dimensions: [{bandwidth: 50 GB/s, latency: 500 "
+      "ns}, "
+      "{bandwidth: 50 GB/s, latency: 500 ns}]}\n"
+      "memory:\n  pool: {nodes: 2, out_switches: 2, groups: 4, out_node_bandwidth: 200 GB/s, "
+      "in_node_bandwidth: 80 GB/s, chunk: 64 KiB, group_bandwidth: 60 GB/s";
+  for (const char* const more : {"}\n", ", fidelity: packet}\n", ", split: whole}\n",
+                                 ", split: whole, fidelity: packet, group_memory: cxl(preset=cxl2_x16)}\n"}) {
+    SCOPED_TRACE(more);
+    const Ran ran = run_traces(pool + more, {"--waves", "pool"});
+    ASSERT_EQ(ran.status, 0) << ran.err;
+    const auto waves = vcd::test::parse_vcd(read(at("out/waves.vcd")));
+    uint64_t most_requests = 0, most_data = 0;
+    uint32_t groups = 0;
+    for (const auto& [name, declared] : waves.declared) {  // equal groups are one
+      if (name.compare(0, 14, "job.pool.group") != 0 || name.substr(name.rfind('.')) != ".requests") continue;
+      const std::string group = name.substr(0, name.rfind('.'));
+      ++groups;
+      auto values = at_times(waves, group + ".");
+      std::vector<uint64_t> queued(waves.times.size()), data(waves.times.size());
+      uint32_t ports = 0;
+      for (; values.count(group + ".port" + std::to_string(ports) + ".queue") != 0; ++ports) {
+        const std::string port = group + ".port" + std::to_string(ports);
+        for (size_t i = 0; i < queued.size(); ++i) {
+          queued[i] += values[port + ".queue"][i];
+          data[i] += values[port + ".data"][i];
+        }
+      }
+      EXPECT_GT(ports, 0u);
+      EXPECT_EQ(queued, values[group + ".requests"]) << group;
+      EXPECT_EQ(data, values[group + ".data"]) << group;
+      EXPECT_EQ(queued.back() + data.back(), 0u) << group;
+      most_requests = std::max(most_requests, *std::max_element(queued.begin(), queued.end()));
+      most_data = std::max(most_data, *std::max_element(data.begin(), data.end()));
+    }
+    EXPECT_GT(groups, 0u);
+    if (std::string(more).find("whole") != std::string::npos) {
+      EXPECT_GT(most_requests, 0u);
+    }
+    if (std::string(more).find("packet") != std::string::npos) {
+      EXPECT_GT(most_data, 0u);
+      EXPECT_LE(most_data, 8u * 250'000) << "no byte counts twice";
+    }
+  }
 }
 
 TEST_F(WavesCommand, FstAndUnfinishedFiles) {
