@@ -29,7 +29,8 @@ bool PoolGuests::live_in(const Config& config, const std::vector<uint32_t>& dime
 std::vector<Rate> PoolGuests::rates(const Config& config) {
   std::vector<Rate> rates;
   if (config.memory_pool->design == PoolDesign::graph) return rates;
-  for (const PoolLayout::Class& c : PoolLayout::make(config, false)->classes()) rates.push_back(c.rate);
+  const auto layout = PoolLayout::make(config, false);
+  for (const PoolLayout::Class& c : layout->classes()) rates.push_back(c.rate);
   return rates;
 }
 
