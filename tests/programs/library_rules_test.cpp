@@ -7,13 +7,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "configs/loader.h"
+#include "tests/programs/machine_text.h"
 #include "tests/relations/random.h"
 #include "tests/support/isolated.h"
 #include "tests/support/solo_job.h"
@@ -31,14 +30,7 @@ using Traces = std::vector<std::vector<PbNode>>;
 /// A machine of configs/machines with all links at that fidelity and these rules.
 Config machine(const std::string& name, const std::string& fidelity, const std::string& rules = "",
                const std::string& more = "") {
-  std::ifstream file(std::string(WEFT_MACHINES) + "/" + name + ".yaml");
-  std::stringstream all;
-  all << file.rdbuf();
-  std::string text = all.str();
-  const std::string from = "fidelity: analytical";
-  const std::string to = "fidelity: " + fidelity;
-  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
+  std::string text = test::machine_text(name, fidelity);
   if (!rules.empty()) text.insert(text.find("\nnpu:") + 1, "  fidelity_rules: [" + rules + "]\n");
   return parse_config(text + more, name + ".yaml");
 }

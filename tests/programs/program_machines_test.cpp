@@ -13,13 +13,13 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "configs/loader.h"
 #include "sc_models/library_runs.h"
 #include "sc_models/machine.h"
+#include "tests/programs/machine_text.h"
 #include "tests/relations/random.h"
 #include "tests/support/isolated.h"
 #include "tests/support/solo_job.h"
@@ -36,16 +36,8 @@ constexpr uint64_t kMiB = 1 << 20;
 /// place of the first `library:`.
 Config machine(const std::string& name, const std::string& fidelity, const std::string& more = "",
                const std::string& run = "") {
-  std::ifstream file(std::string(WEFT_MACHINES) + "/" + name + ".yaml");
-  std::stringstream all;
-  all << file.rdbuf();
-  std::string text = all.str();
-  const auto replace = [&text](const std::string& from, const std::string& to) {
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-      text.replace(at, from.size(), to);
-  };
-  replace("fidelity: analytical", "fidelity: " + fidelity);
-  if (!more.empty()) replace("library: nccl,", "library: nccl, " + more + ",");
+  std::string text = test::machine_text(name, fidelity);
+  if (!more.empty()) test::replace_all(text, "library: nccl,", "library: nccl, " + more + ",");
   return parse_config(text + run, name + ".yaml");
 }
 
@@ -210,10 +202,7 @@ TEST(ProgramMachines, NodesAtAnalyticalFidelityAndANetworkOfMessages) {
   std::vector<Call> calls;
   for (const uint64_t bytes : {uint64_t{1000}, kMiB, 64 * kMiB})
     calls.push_back({CollectiveOp::all_reduce, bytes});
-  std::ifstream file(std::string(WEFT_MACHINES) + "/dgx_h100_2node.yaml");
-  std::stringstream all;
-  all << file.rdbuf();
-  std::string text = all.str();
+  std::string text = test::machine_text("dgx_h100_2node", "analytical");
   text.replace(text.rfind("fidelity: analytical"), 20, "fidelity: message");
   EXPECT_SILENT(isolated([&] { return compare(parse_config(text, "mixed.yaml"), calls, 0.02); }));
 }
