@@ -24,6 +24,12 @@ Carrier carrier_of(const Graph& graph) {
   return graph.spec().fidelity == Fidelity::packet ? Carrier::packets : Carrier::switches;
 }
 
+Fidelity fidelity_by(const FidelityRule& rule, const DimensionConfig& dimension, uint32_t d) {
+  const std::vector<uint32_t>& named = rule.dimensions;
+  const bool lifts = named.empty() || std::find(named.begin(), named.end(), d) != named.end();
+  return lifts && dimension.size > 1 ? rule.fidelity : dimension.fidelity;
+}
+
 bool carries_messages(const Config& config) {
   if (config.graph != nullptr) return carrier_of(*config.graph) != Carrier::direct;
   const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();
@@ -35,9 +41,7 @@ bool carries_messages(const Config& config, const FidelityRule& rule) {
   if (config.graph != nullptr) return carries_messages(config);  // refused later: a graph has no rules
   const std::vector<DimensionConfig>& dimensions = config.fabric_dimensions();
   for (uint32_t d = 0; d < dimensions.size(); ++d) {
-    const bool named = rule.dimensions.empty() ||
-                       std::find(rule.dimensions.begin(), rule.dimensions.end(), d) != rule.dimensions.end();
-    const Fidelity fidelity = named ? rule.fidelity : dimensions[d].fidelity;
+    const Fidelity fidelity = fidelity_by(rule, dimensions[d], d);
     if (dimensions[d].size > 1 && fidelity != Fidelity::analytical) return true;
   }
   return false;

@@ -27,9 +27,12 @@ enum class Carrier : uint8_t {
 Carrier carrier_of(const DimensionConfig& dimension);
 Carrier carrier_of(const Graph& graph);
 
+/// Of dimension d for the messages that the rule (`topology.fidelity_rules`) matches.
+Fidelity fidelity_by(const FidelityRule& rule, const DimensionConfig& dimension, uint32_t d);
+
 /// A dimension that has more than one NPU, or the graph, is not at `analytical` fidelity.
 bool carries_messages(const Config& config);
-/// .. or is not for the messages that the rule (`topology.fidelity_rules`) matches.
+/// .. or is not for the messages that the rule matches.
 bool carries_messages(const Config& config, const FidelityRule& rule);
 /// For some collectives; for all of them, whichever rules match.
 bool may_carry_messages(const Config& config);

@@ -82,11 +82,8 @@ FidelityRules::FidelityRules(const Config& config)
     auto lifted = std::make_unique<Config>(config);
     std::vector<DimensionConfig>& dimensions =
         config.physical.empty() ? lifted->dimensions : lifted->physical;
-    for (uint32_t d = 0; d < dimensions.size(); ++d) {
-      const bool named = rule.dimensions.empty() || std::find(rule.dimensions.begin(), rule.dimensions.end(),
-                                                              d) != rule.dimensions.end();
-      if (named && dimensions[d].size > 1) dimensions[d].fidelity = rule.fidelity;
-    }
+    for (uint32_t d = 0; d < dimensions.size(); ++d)
+      dimensions[d].fidelity = fidelity_by(rule, dimensions[d], d);
     const bool sends = carries_messages(*lifted);
     if (!library) check_units(rule, *lifted);
     by_iteration_ = by_iteration_ || rule.iteration.has_value();
