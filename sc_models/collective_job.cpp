@@ -54,6 +54,7 @@ std::string CollectiveJob::not_foldable(collectives::PlanBuilder& plans, Collect
       return fmt::format("dimension {} is not analytical", d);
   }
   if (graph::FidelityRules(config).may_lift(op)) return "a fidelity rule may be for it";
+  if (config.collectives.library.on()) return {};
   return plan_of(plans, op, bytes)->asymmetry(config);
 }
 
@@ -125,8 +126,9 @@ void CollectiveJob::start_library(uint32_t stream,
   LibraryRuns& runs = *machine_.library();
   const library::LibraryPlan& work = runs.calls().plan(*plan, 0);
   tell_library_plan(work, work.time(runs.calls().parameters()), rows_.back());
-  for (uint32_t r = 0; r < machine_.npus(); ++r)
-    runs.start({stream, r, plan, plane},
+  const uint32_t members = machine_.folded() ? 1 : machine_.npus();
+  for (uint32_t r = 0; r < members; ++r)
+    runs.start({stream, r, plan, plane, machine_.folded()},
                [this, r](const collectives::CollectiveDone& done) { collective_done(NpuId{r}, done); });
 }
 

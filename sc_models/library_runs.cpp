@@ -103,7 +103,7 @@ void LibraryRuns::start(const Part& part, Done done) {
   const Key key{part.stream, library::line_of(*part.plan, part.rank)};
   const Call& call = join(part, key, std::move(done));
   // Those of the member's line. Without anything to send nobody waits for others, as in the library.
-  if (call.members.size() < call.work.ranks) return;
+  if (!part.for_all && call.members.size() < call.work.ranks) return;
   complete_.push_back(key);
   complete_calls_.request();
 }
@@ -125,7 +125,7 @@ LibraryRuns::Call& LibraryRuns::join(const Part& part, const Key& key, Done done
 void LibraryRuns::start_in_turn(const Part& part, Done done) {
   const Key key{part.stream, library::line_of(*part.plan, part.rank)};
   Call& call = join(part, key, std::move(done));
-  Stream& stream = streams_[{part.plan->request().group, part.rank}];
+  Stream& stream = streams_[library::communicator(*part.plan, part.rank)];
   call.in_turn = true;
   if (stream.program == now()) call.grouped = now();
   stream.joined = now();
@@ -165,7 +165,7 @@ void LibraryRuns::finish() {
       done.finished = now();
       done.plan = call.plan.get();
       if (call.in_turn) {
-        Stream& own = streams_.at({call.plan->request().group, member.rank});
+        Stream& own = streams_.at(library::communicator(*call.plan, member.rank));
         --own.closed;
         begin_next(own);
       }
@@ -188,7 +188,7 @@ void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& wo
   }
   const auto member = static_cast<uint32_t>(
       std::lower_bound(opened.npus.begin(), opened.npus.end(), part.rank) - opened.npus.begin());
-  const Communicator communicator{part.plan->request().group, part.rank};
+  const library::Communicator communicator = library::communicator(*part.plan, part.rank);
   Stream& stream = streams_[communicator];
   const LibraryParameters& parameters = calls_.parameters();
   Stream::Waiting waiting;
@@ -254,7 +254,7 @@ void LibraryRuns::member_done(uint32_t call, uint32_t member, const collectives:
   const auto at = endings_.find({call, member});
   const Ending ending = std::move(at->second);
   endings_.erase(at);
-  if (ending.plane != 0) nmus_[ending.stream.second]->take_program_back(ending.number);
+  if (ending.plane != 0) nmus_[std::get<2>(ending.stream)]->take_program_back(ending.number);
   begin_next(streams_.at(ending.stream));
   ending.done(done);
 }

@@ -39,7 +39,8 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
     uint32_t stream = 0;
     uint32_t rank = 0;  ///< of the machine
     std::shared_ptr<const collectives::CollectivePlan> plan;
-    uint8_t plane = 0;  ///< graph::FidelityRules; the same on every member
+    uint8_t plane = 0;     ///< graph::FidelityRules; the same on every member
+    bool for_all = false;  ///< the others are folded: no other member joins
   };
   /// Hears of the end of the member's part.
   using Done = std::function<void(const collectives::CollectiveDone& done)>;
@@ -104,10 +105,9 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
     Picoseconds joined = kNever;   ///< by the last part
     Picoseconds program = kNever;  ///< by the last program
   };
-  using Communicator = std::pair<const collectives::Group*, uint32_t>;
   struct Ending {
-    Communicator stream;
-    uint32_t number = 0;  ///< of the collective
+    library::Communicator stream;  ///< of the member
+    uint32_t number = 0;           ///< of the collective
     uint8_t plane = 0;
     Done done;
   };
@@ -147,7 +147,7 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   SettledCall advance_;
   sc_core::sc_event due_;
   std::map<Key, Opened> opened_;
-  std::map<Communicator, Stream> streams_;
+  std::map<library::Communicator, Stream> streams_;          ///< by member
   std::map<std::pair<uint32_t, uint32_t>, Ending> endings_;  ///< by call of the engine and member
 };
 

@@ -250,7 +250,7 @@ std::optional<CollectiveStart> TraceJob::start_collective(uint32_t rank, const t
   running_[part_key(rank, number)] = {node.index, wanted.group->id, node.ordinal};
   if (machine_.library() != nullptr) {
     machine_.library()->start(
-        {start.stream, ranks_.npu(rank), start.plan, start.plane},
+        {start.stream, ranks_.npu(rank), start.plan, start.plane, folding_.of(rank) != nullptr},
         [this, rank](const collectives::CollectiveDone& done) { collective_done(rank, done); });
     return {};
   }

@@ -68,6 +68,10 @@ weft_add_sc_test(fidelity_rules
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/fidelity_rules_test.cpp
   LINKS weft::sc_models nlohmann_json::nlohmann_json
   TIMEOUT 300)
+weft_add_sc_test(library_folding
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/library_folding_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300)
 weft_add_sc_test(trace_folding
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/trace_folding_test.cpp
   LINKS weft::sc_models

@@ -13,6 +13,7 @@
 #include "configs/blueprint/carrier.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/graph/folding/analysis.h"
+#include "workload/graph/folding/library_nodes.h"
 #include "workload/graph/folding/partition.h"
 
 namespace weft::graph {
@@ -20,6 +21,7 @@ namespace weft::graph {
 std::string folding_refusal(const Config& config) {
   if (config.remapped()) return "the logical topology is not the physical one";
   if (config.replaces_modules()) return "NPUs, NMUs or single modules are of models of their own";
+  if (std::string why = LibraryNodes::folding_refusal(config); !why.empty()) return why;
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     const DimensionConfig& dimension = config.dimensions[d];
     if (dimension.size <= 1 || carrier_of(dimension) == Carrier::direct) continue;
@@ -31,7 +33,6 @@ std::string folding_refusal(const Config& config) {
       return fmt::format("the switches of dimension {} have collective units", d);
   }
   if (config.collectives.reduction == ReductionKind::hbm) return "reductions contend in the HBM";
-  if (config.collectives.library.on()) return "a communication library plans the collectives";
   if (config.run.data != "none") return "every rank's data is computed and checked";
   return {};
 }

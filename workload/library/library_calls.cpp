@@ -88,7 +88,7 @@ Picoseconds LibraryCalls::end_of(const collectives::CollectivePlan& plan, uint32
                                  const LibraryPlan& work, Picoseconds joined, Picoseconds ready,
                                  bool grouped) {
   if (work.bytes == 0) return joined;  // the library launches nothing
-  Stream& stream = streams_[{plan.request().group, line_of(plan, rank)}];
+  Stream& stream = streams_[communicator(plan, line_of(plan, rank))];
   const double launch = grouped || stream.joined == joined ? 0 : parameters_.launch_us;
   const Picoseconds begin = std::max({joined, ready, stream.free});
   stream.joined = joined;

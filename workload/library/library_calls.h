@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,13 @@ namespace weft::library {
 std::vector<uint32_t> members_with(const collectives::CollectivePlan& plan, uint32_t rank);
 /// A number for them: the same for each of them, and another one for another line.
 uint32_t line_of(const collectives::CollectivePlan& plan, uint32_t rank);
+
+/// Calls of one communicator follow each other. A group's lines along other dimensions are communicators of
+/// their own. Third: its line, or one of its members.
+using Communicator = std::tuple<const collectives::Group*, uint32_t, uint32_t>;
+inline Communicator communicator(const collectives::CollectivePlan& plan, uint32_t of) {
+  return {plan.request().group, plan.request().involved_dimensions, of};
+}
 
 class LibraryCalls {
  public:
@@ -49,7 +57,6 @@ class LibraryCalls {
 
  private:
   using Line = std::pair<const collectives::CollectivePlan*, uint32_t>;
-  using Communicator = std::pair<const collectives::Group*, uint32_t>;
   struct Stream {
     Picoseconds joined = kNever;  ///< of the last call
     Picoseconds free = 0;         ///< from then on

@@ -37,6 +37,7 @@ Analysis::Analysis(const Config& config, const trace::JobTrace& traces)
       members_(traces.npus()),
       shapes_(config, traces.groups()),
       ways_(config),
+      nodes_(config),
       groups_(traces.groups().size()),
       places_(traces.groups().size(), kNoPlace) {
   const auto dims = static_cast<uint32_t>(config.dimensions.size());
@@ -210,6 +211,7 @@ void Analysis::fit_groups(uint32_t rank, const Program& program, Digest& digest,
     if (places_[g] == kNoPlace) places_[g] = place;
     if (places_[g] != place) use.refuse("they use their communicator groups in different orders");
     digest.add(shapes_.of(g).number);
+    nodes_.describe(traces_.groups(), g, digest);
   }
 }
 
@@ -223,6 +225,7 @@ void Analysis::fit_peers(uint32_t rank, const Program& program, Digest& digest, 
     use.peers.push_back({node.peer, each.receives});
     components_.join(rank, node.peer);
     ways_.describe(rank, node.peer, digest);
+    nodes_.describe(rank, node.peer, digest);
     use.passes_ranks = use.passes_ranks || ways_.passes_ranks(rank, node.peer);
   }
 }
@@ -279,6 +282,11 @@ const Analysis::Verdict& Analysis::judge(const GroupShape& shape,
   Verdict& verdict = verdicts_[key];
   const auto plan = rules_.plan(request, node, rank, path);
   if (plan->empty()) return verdict;
+  if (nodes_.on()) {
+    // A closed form ends at one instant for all members, and uses no links.
+    verdict.may_be_mixed = false;
+    return verdict;
+  }
   verdict.along_dimensions = plan->along_dimensions();
   verdict.reason = plan->asymmetry(config_);
   if (verdict.reason.empty()) verdict.reason = plan->ties(config_);

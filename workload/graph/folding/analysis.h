@@ -20,6 +20,7 @@
 #include "workload/graph/fidelity_rules.h"
 #include "workload/graph/folding/components.h"
 #include "workload/graph/folding/group_shapes.h"
+#include "workload/graph/folding/library_nodes.h"
 #include "workload/graph/folding/peer_ways.h"
 #include "workload/graph/folding/rank_use.h"
 #include "workload/graph/trace_delays.h"
@@ -91,6 +92,7 @@ class Analysis {
   Components members_;
   GroupShapes shapes_;
   PeerWays ways_;
+  LibraryNodes nodes_;
   uint32_t all_dimensions_ = 0;
   bool stepwise_ = false;  ///< some dimension is not analytical
   std::vector<collectives::Group> groups_;
