@@ -133,6 +133,17 @@ TEST(LibraryTuner, ProtocolsOfRccl) {
   EXPECT_EQ(in_node("MI300X", LibraryOp::all_gather, 86 * kKiB), Protocol::ll);
   EXPECT_EQ(in_node("MI300X", LibraryOp::all_gather, 87 * kKiB), Protocol::simple);
   EXPECT_EQ(in_node("MI300X", LibraryOp::reduce_scatter, 345 * kKiB), Protocol::simple);
+
+  // Between LL and rings of Simple an all-gather sends straight to all others.
+  const auto gather = [](const char* gpu, uint64_t bytes_a_rank) {
+    return plan(CommunicationLibrary(mi300x(gpu)), 8 * bytes_a_rank, LibraryOp::all_gather);
+  };
+  EXPECT_EQ(gather("MI300X", 86 * kKiB).algorithm, LibraryAlgorithm::ring);
+  EXPECT_EQ(gather("MI300X", 87 * kKiB).algorithm, LibraryAlgorithm::point_to_point);
+  EXPECT_EQ(gather("MI300X", 4 * kMiB).algorithm, LibraryAlgorithm::point_to_point);
+  EXPECT_EQ(gather("MI300X", 4 * kMiB + 16).algorithm, LibraryAlgorithm::ring);
+  EXPECT_EQ(gather("MI350X", 8 * kMiB).algorithm, LibraryAlgorithm::point_to_point);
+  EXPECT_EQ(gather("MI350X", 8 * kMiB + 16).algorithm, LibraryAlgorithm::ring);
   EXPECT_EQ(in_node("MI350X", LibraryOp::reduce_scatter, 345 * kKiB), Protocol::ll);
   LibraryMachine nodes = mi300x();
   nodes.nodes = 2;

@@ -147,6 +147,10 @@ TEST(ProgramMachines, CarryTheirDataOverLinks) {
   EXPECT_SILENT(isolated([&] {
     return compare(machine("dgx_h100", "message", "", run), {{CollectiveOp::all_reduce, 4 * kMiB}}, 0.02);
   }));
+  // An all-gather of this size goes straight to all others.
+  EXPECT_SILENT(isolated([&] {
+    return compare(machine("mi300x", "message", "", run), {{CollectiveOp::all_gather, 150004}}, 0.02);
+  }));
 }
 
 /// Runs all-reduces of these groups, all begun at 0; the end of each, in ps.

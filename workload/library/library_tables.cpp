@@ -155,6 +155,7 @@ void read_generation(const DocumentNode& node, Generation& g) {
   take(node, "tree_share", g.tree_share);
   take(node, "ll128", g.ll128);
   take(node, "node_ll", g.node_ll);
+  take(node, "direct_all_gather", g.direct_all_gather);
 }
 
 void read_gpus(const DocumentNode& root, Tables& tables) {

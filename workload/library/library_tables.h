@@ -39,8 +39,9 @@ struct Generation {
   // RCCL: shares of the links' bandwidth that its tuner reckons with.
   PerProtocol ring_share{}, tree_share{};
   bool ll128 = true;
-  std::array<uint64_t, 2>
-      node_ll{};  ///< RCCL: most bytes a rank with LL in a node: all_gather, reduce_scatter
+  // RCCL, most bytes a rank in a node.
+  std::array<uint64_t, 2> node_ll{};  ///< with LL: all_gather, reduce_scatter
+  uint32_t direct_all_gather = 0;     ///< .. and above LL, by sends and receives
 };
 
 struct Gpu {

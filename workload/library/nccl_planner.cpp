@@ -223,7 +223,7 @@ LibraryPlan plan_point_to_point(const Context& c, LibraryOp op, uint64_t bytes) 
   const Rules& rules = c.tables.rules;
   LibraryPlan plan = begin_plan(c, op, bytes);
   plan.algorithm = LibraryAlgorithm::point_to_point;
-  const bool all = op == LibraryOp::all_to_all;
+  const bool all = op != LibraryOp::send;
   const double ranks = c.shape.ranks;
   const double to_peer = all ? static_cast<double>(bytes) / ranks : static_cast<double>(bytes);
   const bool far = c.shape.nodes > 1;

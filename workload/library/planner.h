@@ -26,7 +26,7 @@ struct Forced {
 LibraryPlan plan_nccl(const Context& context, LibraryOp op, uint64_t bytes, const Forced& forced);
 LibraryPlan plan_rccl(const Context& context, LibraryOp op, uint64_t bytes, const Forced& forced);
 
-/// Sends and receives between all ranks, or from one to one.
+/// Sends and receives between all ranks (all_to_all, all_gather), or from one to one.
 LibraryPlan plan_point_to_point(const Context& context, LibraryOp op, uint64_t bytes);
 
 /// Rings and trees, which both libraries have: the work of `plan`, whose operation, bytes, algorithm,

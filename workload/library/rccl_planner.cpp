@@ -80,6 +80,13 @@ std::optional<Protocol> node_protocol(const Context& c, LibraryOp op, uint64_t b
   return bytes / c.shape.ranks <= most ? Protocol::ll : Protocol::simple;
 }
 
+/// An all-gather of middle size in a fully connected node: each rank sends its part straight to all others.
+bool gathers_directly(const Context& c, LibraryOp op, uint64_t bytes, const Forced& forced) {
+  return op == LibraryOp::all_gather && c.shape.nodes == 1 && !forced.algorithm && !forced.protocol &&
+         c.machine.links == NodeLinks::fully_connected && node_protocol(c, op, bytes) == Protocol::simple &&
+         bytes / c.shape.ranks <= c.generation.direct_all_gather;
+}
+
 /// The library takes the operation with this protocol, or leaves it to the tuner.
 bool may_take(const Context& c, LibraryOp op, uint64_t bytes, Protocol protocol) {
   if (c.shape.nodes > 1) return protocol == protocol_of(c, op, bytes);
@@ -121,6 +128,11 @@ LibraryPlan plan_rccl(const Context& c, LibraryOp op, uint64_t bytes, const Forc
       plan.tuned_by = forced.line;
       return plan;
     }
+  }
+  if (gathers_directly(c, op, bytes, forced)) {
+    LibraryPlan plan = plan_point_to_point(c, op, bytes);
+    plan.tuned_by = forced.line;
+    return plan;
   }
   const bool known = !forced.algorithm || *forced.algorithm == LibraryAlgorithm::ring ||
                      (*forced.algorithm == LibraryAlgorithm::tree && op == LibraryOp::all_reduce);

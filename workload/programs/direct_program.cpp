@@ -173,7 +173,8 @@ void make_point_to_point(const Making& m, CollectiveOp op) {
       if (op == CollectiveOp::scatter && i != m.team.root) continue;
       const bool inside = peers.near(i, j);
       const uint32_t lane = !inside ? far_lane : pairs_linked ? m.out.lane() : near_lane;
-      const Stretch from = shard_of(m, op == CollectiveOp::gather ? i : j);
+      const bool gathers = op == CollectiveOp::gather || op == CollectiveOp::all_gather;
+      const Stretch from = shard_of(m, gathers ? i : j);
       const collectives::Split split = even_split(from.bytes, pieces, buffers.unit);
       for (uint32_t k = 0; k < pieces; ++k) {
         Send send;
@@ -184,7 +185,7 @@ void make_point_to_point(const Making& m, CollectiveOp op) {
         send.bytes = split.size(k);
         send.source = from.begin + split.offset(k);
         send.target = (op == CollectiveOp::all_to_all ? m.team.positions[i] * from.bytes
-                       : op == CollectiveOp::gather   ? from.begin
+                       : gathers                      ? from.begin
                                                       : 0) +
                       split.offset(k);
         send.channel = static_cast<uint16_t>(turn++ % std::max(1u, plan.channels));
