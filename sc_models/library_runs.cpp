@@ -120,8 +120,7 @@ LibraryRuns::Call& LibraryRuns::join(const Part& part, const Key& key, Done done
   return call;
 }
 
-/// A closed form on a machine that runs programs, too. It begins when the earlier programs of all its members
-/// are over.
+/// A closed form on a machine that runs programs, too. It begins when it is its turn at all its members.
 void LibraryRuns::start_in_turn(const Part& part, Done done) {
   const Key key{part.stream, library::line_of(*part.plan, part.rank)};
   Call& call = join(part, key, std::move(done));
@@ -132,12 +131,20 @@ void LibraryRuns::start_in_turn(const Part& part, Done done) {
   Stream::Waiting waiting;
   waiting.joined = now();
   waiting.closed = &joining_.find(key)->first;
-  stream.waiting.push_back(waiting);
-  if (!stream.runs) begin_next(stream);
+  if (call.members.size() == call.work.ranks) {
+    std::vector<uint32_t> members;
+    for (const Member& member : call.members) members.push_back(member.rank);
+    turns_.push_back({part.stream, part.plan, std::move(members)});
+    complete_calls_.request();
+  }
+  stream.turns.join(part.stream);
+  stream.waiting[part.stream] = waiting;
+  begin_next(stream);
 }
 
 /// Calls that are complete at one instant follow each other by their numbers, whichever was complete first.
 void LibraryRuns::settled() {
+  give_turns();
   std::sort(complete_.begin(), complete_.end());
   for (const Key& key : complete_) {
     const auto at = joining_.find(key);
@@ -166,7 +173,7 @@ void LibraryRuns::finish() {
       done.plan = call.plan.get();
       if (call.in_turn) {
         Stream& own = streams_.at(library::communicator(*call.plan, member.rank));
-        --own.closed;
+        own.turns.end(stream);
         begin_next(own);
       }
       if (causes_ != nullptr) causes_->because(call.cause);
@@ -202,28 +209,48 @@ void LibraryRuns::start_program(const Part& part, const library::LibraryPlan& wo
           (parameters.launch_us + parameters.latency_scale * (work.base_us + work.latency_us));
   if (causes_ != nullptr) waiting.cause = causes_->because();
   stream.joined = stream.program = now();
-  stream.waiting.push_back(waiting);
   endings_[{opened.call, member}] = {communicator, part.stream, part.plane, std::move(done)};
   if (part.plane != 0) nmus_[part.rank]->put_program_on_plane(part.stream, part.plane);
-  if (++opened.joined == opened.npus.size()) opened_.erase(at);
-  if (!stream.runs) begin_next(stream);
+  if (++opened.joined == opened.npus.size()) {
+    turns_.push_back({part.stream, part.plan, std::move(opened.npus)});
+    complete_calls_.request();
+    opened_.erase(at);
+  }
+  stream.turns.join(part.stream);
+  stream.waiting[part.stream] = waiting;
+  begin_next(stream);
 }
 
-/// No program of the stream is under way.
-void LibraryRuns::begin_next(Stream& stream) {
-  stream.runs = false;
-  for (; !stream.waiting.empty() && stream.waiting.front().closed != nullptr; stream.waiting.pop_front()) {
-    const Key& key = *stream.waiting.front().closed;
-    Call& call = joining_.at(key);
-    ++stream.closed;
-    if (++call.ready < call.work.ranks) continue;
-    complete_.push_back(key);
-    complete_calls_.request();
+/// Calls that are complete at one instant follow each other by their numbers.
+void LibraryRuns::give_turns() {
+  std::vector<Complete> complete;
+  complete.swap(turns_);
+  std::sort(complete.begin(), complete.end(),
+            [](const Complete& a, const Complete& b) { return a.number < b.number; });
+  for (const Complete& call : complete) {
+    ++places_;
+    for (const uint32_t rank : call.members) {
+      Stream& stream = streams_.at(library::communicator(*call.plan, rank));
+      stream.turns.complete(call.number, places_);
+      begin_next(stream);
+    }
   }
-  if (stream.closed != 0 || stream.waiting.empty()) return;
-  const Stream::Waiting next = stream.waiting.front();
-  stream.waiting.pop_front();
-  stream.runs = true;
+}
+
+/// Begins the call whose turn it is, if there is one.
+void LibraryRuns::begin_next(Stream& stream) {
+  const std::optional<uint32_t> turn = stream.turns.begin();
+  if (!turn) return;
+  const auto at = stream.waiting.find(*turn);
+  const Stream::Waiting next = at->second;
+  stream.waiting.erase(at);
+  if (next.closed != nullptr) {
+    Call& call = joining_.at(*next.closed);
+    if (++call.ready < call.work.ranks) return;
+    complete_.push_back(*next.closed);
+    complete_calls_.request();
+    return;
+  }
   if (causes_ != nullptr && next.joined == now()) causes_->because(next.cause);
   engine_->start(next.call, next.member, next.joined, now(), later(now(), picoseconds(next.before_us)));
   wake();
@@ -255,7 +282,9 @@ void LibraryRuns::member_done(uint32_t call, uint32_t member, const collectives:
   const Ending ending = std::move(at->second);
   endings_.erase(at);
   if (ending.plane != 0) nmus_[std::get<2>(ending.stream)]->take_program_back(ending.number);
-  begin_next(streams_.at(ending.stream));
+  Stream& stream = streams_.at(ending.stream);
+  stream.turns.end(ending.number);
+  begin_next(stream);
   ending.done(done);
 }
 

@@ -11,7 +11,6 @@
 #define WEFT_SC_MODELS_LIBRARY_RUNS_H
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -26,6 +25,7 @@
 #include "workload/collectives/engine.h"
 #include "workload/collectives/plan.h"
 #include "workload/graph/fidelity_rules.h"
+#include "workload/library/call_turns.h"
 #include "workload/library/library_calls.h"
 #include "workload/programs/program_book.h"
 #include "workload/programs/program_engine.h"
@@ -88,8 +88,7 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
     uint32_t joined = 0;
     std::vector<uint32_t> npus;
   };
-  /// Parts of one NPU in one communicator, which follow each other as kernels of a stream do. Closed forms
-  /// that follow each other are ordered by LibraryCalls: the NPU's parts may all be under way.
+  /// Parts of one NPU in one communicator, which follow each other as kernels of a stream do.
   struct Stream {
     struct Waiting {
       uint32_t call = 0;
@@ -99,11 +98,16 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
       insight::ActivityId cause = insight::kNoActivity;
       const Key* closed = nullptr;  ///< a closed form: its key in joining_; null: a program
     };
-    std::deque<Waiting> waiting;
-    bool runs = false;             ///< a program
-    uint32_t closed = 0;           ///< closed forms that are under way
-    Picoseconds joined = kNever;   ///< by the last part
-    Picoseconds program = kNever;  ///< by the last program
+    library::CallTurns turns;
+    std::map<uint32_t, Waiting> waiting;  ///< by the collective's number; not begun
+    Picoseconds joined = kNever;          ///< by the last part
+    Picoseconds program = kNever;         ///< by the last program
+  };
+  /// All members have joined it.
+  struct Complete {
+    uint32_t number = 0;  ///< of the collective
+    std::shared_ptr<const collectives::CollectivePlan> plan;
+    std::vector<uint32_t> members;
   };
   struct Ending {
     library::Communicator stream;  ///< of the member
@@ -118,6 +122,7 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   void start_in_turn(const Part& part, Done done);
   void start_program(const Part& part, const library::LibraryPlan& work, Done done);
   void begin_next(Stream& stream);
+  void give_turns();
   void join_units(const std::vector<uint32_t>& nodes);
   void advance();
   void wake();
@@ -147,7 +152,9 @@ class LibraryRuns final : public sc_core::sc_module, private library::ProgramHos
   SettledCall advance_;
   sc_core::sc_event due_;
   std::map<Key, Opened> opened_;
-  std::map<library::Communicator, Stream> streams_;          ///< by member
+  std::map<library::Communicator, Stream> streams_;  ///< by member
+  std::vector<Complete> turns_;                      ///< calls in turn that are complete since this instant
+  uint64_t places_ = 0;                              ///< of calls in turn
   std::map<std::pair<uint32_t, uint32_t>, Ending> endings_;  ///< by call of the engine and member
 };
 

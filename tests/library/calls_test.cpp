@@ -4,11 +4,15 @@
 // Calls of a run: who takes part, what the library is asked, and how calls of a communicator follow each
 // other.
 
+#include "workload/library/call_turns.h"
 #include "workload/library/library_calls.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,7 @@
 namespace weft::test {
 namespace {
 
+using library::CallTurns;
 using library::LibraryCalls;
 using library::LibraryPlan;
 
@@ -112,6 +117,80 @@ TEST(LibraryCalls, CallsFollowEachOtherAndGroupsPayOnce) {
   // Nothing to send takes no time.
   const auto nothing = plans.of(world, CollectiveOp::all_reduce, 0);
   EXPECT_EQ(calls.end_of(*nothing, 0, calls.plan(*nothing, 0), 2000), 2000u);
+}
+
+/// Members join calls in orders of their own, each at a time of its own; a part is over when all members have
+/// begun it. Every call ends, and those that are complete begin in one order everywhere.
+TEST(CallTurns, CallsThatAreJoinedInDifferentOrdersEnd) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 2000; ++round) {
+    const uint32_t members = 2 + random() % 4;
+    const uint32_t calls = 1 + random() % 6;
+    std::vector<CallTurns> turns(members);
+    std::vector<std::vector<uint32_t>> to_join(members);
+    for (auto& order : to_join) {
+      for (uint32_t c = 0; c < calls; ++c) order.push_back(c);
+      if (random() % 4 != 0) std::shuffle(order.begin(), order.end(), random);
+    }
+    std::vector<uint32_t> joined(calls, 0);
+    std::vector<std::vector<bool>> begun(calls, std::vector<bool>(members, false));
+    std::vector<uint32_t> over;
+    uint64_t places = 0;
+    const auto begin = [&](uint32_t m) {
+      if (const auto call = turns[m].begin()) begun[*call][m] = true;
+    };
+    for (uint32_t steps = 0; over.size() < calls; ++steps) {
+      ASSERT_LT(steps, 10000u) << "round " << round << ": " << over.size() << " of " << calls
+                               << " calls ended";
+      const uint32_t m = random() % members;
+      if (!to_join[m].empty() && random() % 2 == 0) {
+        const uint32_t call = to_join[m].back();
+        to_join[m].pop_back();
+        turns[m].join(call);
+        begin(m);
+        if (++joined[call] == members) {
+          ++places;
+          for (uint32_t each = 0; each < members; ++each) {
+            turns[each].complete(call, places);
+            begin(each);
+          }
+        }
+      }
+      for (uint32_t call = 0; call < calls; ++call) {
+        const bool all = std::find(begun[call].begin(), begun[call].end(), false) == begun[call].end();
+        if (!all || std::find(over.begin(), over.end(), call) != over.end()) continue;
+        over.push_back(call);
+        for (uint32_t each = 0; each < members; ++each) {
+          turns[each].end(call);
+          begin(each);
+        }
+      }
+    }
+  }
+}
+
+/// In one order, each begins when the one before is over, also if not all members have joined it.
+TEST(CallTurns, FollowEachOtherAsKernelsOfAStream) {
+  CallTurns turns;
+  turns.join(1);
+  EXPECT_EQ(turns.begin(), 1u);
+  turns.join(2);
+  EXPECT_EQ(turns.begin(), std::nullopt);
+  turns.complete(1, 1);
+  EXPECT_EQ(turns.begin(), std::nullopt);
+  turns.complete(2, 2);
+  EXPECT_EQ(turns.begin(), std::nullopt);
+  turns.join(3);
+  turns.end(1);
+  EXPECT_EQ(turns.begin(), 2u);
+  turns.end(2);
+  EXPECT_EQ(turns.begin(), 3u);
+  // All have joined 4, not 3: it does not wait.
+  turns.join(4);
+  turns.complete(4, 3);
+  EXPECT_EQ(turns.begin(), 4u);
+  turns.complete(3, 4);
+  EXPECT_EQ(turns.begin(), std::nullopt);
 }
 
 }  // namespace

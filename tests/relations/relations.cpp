@@ -41,6 +41,10 @@ Relation several_jobs();
 Relation borders();
 Relation reductions();
 Relation critical_path();
+Relation library_collectives();
+Relation library_jobs();
+Relation library_unrelated();
+Relation library_scales();
 
 const std::vector<Relation>& relations() {
   static const std::vector<Relation> list = {unrelated(),
@@ -78,7 +82,11 @@ const std::vector<Relation>& relations() {
                                              several_jobs(),
                                              borders(),
                                              reductions(),
-                                             critical_path()};
+                                             critical_path(),
+                                             library_collectives(),
+                                             library_jobs(),
+                                             library_unrelated(),
+                                             library_scales()};
   return list;
 }
 
