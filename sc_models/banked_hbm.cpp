@@ -22,6 +22,9 @@ constexpr uint64_t kFedUnits = 3;
 constexpr uint64_t kStayUnits = 32;
 /// Pieces of a turn. Shorter turns cost more turnarounds, longer ones hold up the others.
 constexpr uint64_t kTurnPieces = 8;
+/// Bursts whose accesses are fetched from memory while those before them are dealt with: of a long queue they
+/// are in no cache.
+constexpr size_t kFetchAhead = 6;
 
 std::shared_ptr<const DramDevice> default_device(const DramSpec& spec, uint32_t stacks) {
   auto device = std::make_shared<DramDevice>();
@@ -57,6 +60,7 @@ BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const 
                    spec_.row_bytes),
       shortcut_(streams_by_formula(*device_)),
       stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12),
+      first_ready_(device_->policies.scheduler->first_ready()),
       read_answer_(spec_.rl + spec_.burst + spec_.controller - spec_.controller / 2),
       any_answer_(std::min(spec_.rl, spec_.wl) + spec_.burst + spec_.controller - spec_.controller / 2),
       streams_(sockets) {
@@ -85,7 +89,8 @@ void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   ++(access.write ? open_writes_ : open_reads_);
   arrivals_.push(at - origin_, arrived_++, ticket);
   if (access.length >= stream_bytes_) ++streams_to_come_;
-  wake_at(may_collect() ? at + answer_after() : std::max(now, arrivals_.next() + origin_));
+  const Picoseconds next = arrivals_.next();
+  wake_at(std::max(now, (may_collect() ? collect_until(next) : next) + origin_));
 }
 
 void BankedHbm::restart() {
@@ -93,6 +98,7 @@ void BankedHbm::restart() {
   channels_.clear();
   next_.clear();
   lagging_ = false;
+  held_ = kNever;
   asked_.clear();
   due_ = 0;
   stream_until_ = burst_until_ = 0;
@@ -144,8 +150,11 @@ void BankedHbm::arrivals_until(Picoseconds now) {
     ++instant_;
     while (arrivals_.next() == at) arrive(arrivals_.pop().payload, at);
     // A request may set free those of the other direction, whose commands were possible before now.
-    if (lagging_ && writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_) {
-      for (const uint32_t c : asked_) serve_channel(c, at);
+    if (lagging_ && mixed()) {
+      for (const uint32_t c : asked_) {
+        serve_channel(c, at);
+        held_ = std::min(held_, channels_[c].held());
+      }
     }
     asked_.clear();
   }
@@ -168,18 +177,27 @@ void BankedHbm::begin_to_lag(Picoseconds now) {
 void BankedHbm::serve_lagging(Picoseconds now) {
   if (due_ > now) return;
   Picoseconds next = kNever;
+  done_.clear();
   for (uint32_t c = 0; c < next_.size(); ++c) {
-    if (next_[c] <= now) serve_channel(c, now);
+    if (next_[c] <= now) {
+      channels_[c].advance(now, done_);
+      next_[c] = channels_[c].next();
+    }
     next = std::min(next, next_[c]);
   }
+  complete();
   due_ = next == kNever ? kNever : next + answer_after();
+  held_ = kNever;
+  if (mixed()) {
+    for (const DramChannel& channel : channels_) held_ = std::min(held_, channel.held());
+  }
 }
 
 /// Commands and requests that wait have to be looked at.
 Picoseconds BankedHbm::when_due() const {
   const Picoseconds due = issued_ < submitted_ ? due_ : kNever;
   if (arrivals_.empty()) return due;
-  return std::min(due, arrivals_.next() + (may_collect() ? answer_after() : 0));
+  return std::min(due, may_collect() ? collect_until(arrivals_.next()) : arrivals_.next());
 }
 
 void BankedHbm::wake_when_due() {
@@ -244,23 +262,34 @@ void BankedHbm::serve_channel(uint32_t c, Picoseconds now) {
   done_.clear();
   channel.advance(now, done_);
   next_[c] = channel.next();
-  issued_ += done_.size();
-  for (const DramChannel::Completion& d : done_) {
-    const auto ticket = static_cast<Ticket>(d.token);
-    Pending& p = pending_[ticket];
-    p.last = std::max(p.last, d.at);
-    burst_until_ = std::max(burst_until_, d.at - (spec_.controller - spec_.controller / 2));
-    moved_ += spec_.burst_bytes;
-    if (p.access.write) --writes_waiting_;
-    if (p.access.length >= stream_bytes_) ++fed_issued_;
-    if (--p.bursts == 0 && !p.to_come) answer(ticket, p.last);
-  }
+  complete();
   if (!probes_.empty()) {
     probes_[c].queue.set(now + origin_, channel.waiting());
     probes_[c].hits.set(now + origin_, channel.counters().hits);
     if (!done_.empty()) count_bytes(c, done_.size() * spec_.burst_bytes, now);
   }
   if (bytes_probe_ && !done_.empty()) bytes_probe_.set(now + origin_, moved_);
+}
+
+/// The bursts in `done_`.
+void BankedHbm::complete() {
+  issued_ += done_.size();
+  moved_ += done_.size() * spec_.burst_bytes;
+  for (size_t i = 0; i < done_.size(); ++i) {
+    if (i + kFetchAhead < done_.size()) {
+      const auto soon = static_cast<Ticket>(done_[i + kFetchAhead].token);
+      __builtin_prefetch(&pending_[soon]);
+      prefetch(soon);
+    }
+    const DramChannel::Completion& d = done_[i];
+    const auto ticket = static_cast<Ticket>(d.token);
+    Pending& p = pending_[ticket];
+    p.last = std::max(p.last, d.at);
+    burst_until_ = std::max(burst_until_, d.at - (spec_.controller - spec_.controller / 2));
+    if (p.access.write) --writes_waiting_;
+    if (p.access.length >= stream_bytes_) ++fed_issued_;
+    if (--p.bursts == 0 && !p.to_come) answer(ticket, p.last);
+  }
 }
 
 /// For waveforms: a channel has moved so many bytes more by `t`.

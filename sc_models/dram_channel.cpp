@@ -457,24 +457,47 @@ void DramChannel::decide_refresh(PseudoChannel& pc) {
   pc.command = PseudoChannel::Next::refresh;
 }
 
-DramChannel::PseudoChannel* DramChannel::earliest() {
-  if (earliest_known_) return earliest_;
+/// Whose command is next; of equals the first one's. If there is none, its time is kNever.
+inline DramChannel::PseudoChannel& DramChannel::earliest() {
+  if (earliest_known_) return *earliest_;
   earliest_known_ = true;
-  earliest_ = nullptr;
-  for (PseudoChannel& pc : pseudo_channels_) {
-    if (!pc.decided) decide(pc);
-    if (pc.at != kNever && (earliest_ == nullptr || pc.at < earliest_->at)) earliest_ = &pc;
+  PseudoChannel* first = pseudo_channels_.data();
+  PseudoChannel* const end = first + pseudo_channels_.size();
+  if (!first->decided) decide(*first);
+  for (PseudoChannel* pc = first + 1; pc < end; ++pc) {
+    if (!pc->decided) decide(*pc);
+    first = pc->at < first->at ? pc : first;
   }
-  return earliest_;
+  earliest_ = first;
+  return *first;
 }
 
 Picoseconds DramChannel::next() {
-  const PseudoChannel* const pc = earliest();
-  return pc == nullptr ? kNever : pc->at;
+  return earliest().at;
 }
 
-void DramChannel::advance(Picoseconds now, std::vector<Completion>& done) {
-  for (PseudoChannel* pc = earliest(); pc != nullptr && pc->at <= now; pc = earliest()) issue(*pc, done);
+Picoseconds DramChannel::held() const {
+  Picoseconds at = kNever;
+  for (const PseudoChannel& pc : pseudo_channels_) {
+    if (pc.writes == 0 || pc.writes == pc.queued) continue;
+    const bool writes = !pc.draining;
+    uint64_t rest = (writes ? pc.write_hits : pc.read_hits) & ~column_candidates(pc, writes);
+    const size_t first = writes ? pc.banks.size() : 0;
+    const std::vector<Picoseconds>& group = writes ? pc.group_write : pc.group_read;
+    Picoseconds of_bank = kNever;
+    for (; rest != 0; rest &= rest - 1) {
+      const auto b = static_cast<uint32_t>(__builtin_ctzll(rest));
+      of_bank = std::min(of_bank, std::max(pc.column_ready[first + b], group[group_of_[b]]));
+    }
+    if (of_bank == kNever) continue;
+    at = std::min(at, std::max(of_bank, writes ? pc.write_clock : pc.read_clock));
+  }
+  return at;
+}
+
+// All that a command leads to is one function for the compiler: calls would take a quarter of the time.
+[[gnu::flatten]] void DramChannel::advance(Picoseconds now, std::vector<Completion>& done) {
+  for (PseudoChannel* pc = &earliest(); pc->at <= now && pc->at != kNever; pc = &earliest()) issue(*pc, done);
 }
 
 void DramChannel::issue(PseudoChannel& pc, std::vector<Completion>& done) {

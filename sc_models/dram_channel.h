@@ -53,6 +53,10 @@ class DramChannel {
   /// When the next command is due (it may become earlier by submit()); kNever: nothing is waiting.
   Picoseconds next();
 
+  /// No request of the other direction, which waits for the one that goes first, could go before; kNever:
+  /// none waits. A new request may set it free, at a time before the request.
+  Picoseconds held() const;
+
   /// Issues every command due by `now`; appends what they complete, whose times may lie ahead.
   void advance(Picoseconds now, std::vector<Completion>& done);
 
@@ -221,7 +225,7 @@ class DramChannel {
   void refresh(PseudoChannel& pc);
   void catch_up_refreshes(PseudoChannel& pc, Picoseconds now);
   void skip_refreshes(PseudoChannel& pc, Picoseconds now);
-  PseudoChannel* earliest();
+  PseudoChannel& earliest();
   Picoseconds refresh_interval() const {
     return on_clock(spec_.per_bank_refresh ? spec_.refi / spec_.banks() : spec_.refi);
   }

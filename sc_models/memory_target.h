@@ -89,6 +89,8 @@ class MemoryTarget : public sc_core::sc_module, public Component {
   virtual void begin(Ticket ticket, const Access& access, Picoseconds at) = 0;
   /// The access is complete at `at` (>= now).
   void finish(Ticket ticket, Picoseconds at);
+  /// finish() of it comes soon.
+  void prefetch(Ticket ticket) const { __builtin_prefetch(&open_[ticket]); }
   /// Called at the time asked for by wake_at().
   virtual void work(Picoseconds /*now*/) {}
   void wake_at(Picoseconds time);
