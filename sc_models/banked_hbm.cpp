@@ -98,7 +98,8 @@ void BankedHbm::restart() {
   channels_.clear();
   next_.clear();
   lagging_ = false;
-  held_ = kNever;
+  held_.clear();
+  first_held_ = kNever;
   asked_.clear();
   due_ = 0;
   stream_until_ = burst_until_ = 0;
@@ -152,8 +153,9 @@ void BankedHbm::arrivals_until(Picoseconds now) {
     // A request may set free those of the other direction, whose commands were possible before now.
     if (lagging_ && mixed()) {
       for (const uint32_t c : asked_) {
+        if (!channels_[c].mixed()) continue;
         serve_channel(c, at);
-        held_ = std::min(held_, channels_[c].held());
+        note_held(c);
       }
     }
     asked_.clear();
@@ -166,12 +168,16 @@ void BankedHbm::catch_up(uint32_t channel, Picoseconds now, bool late) {
   caught_up_[channel] = instant_;
   asked_.push_back(channel);
   const Picoseconds until = late ? now : now - 1;
-  if (next_[channel] <= until && now != 0) serve_channel(channel, until);
+  if (next_[channel] > until || now == 0) return;
+  serve_channel(channel, until);
+  if (held_[channel] != kNever) note_held(channel);
 }
 
 void BankedHbm::begin_to_lag(Picoseconds now) {
-  if (!lagging_) due_ = now;
+  if (lagging_) return;
   lagging_ = true;
+  due_ = now;
+  for (uint32_t c = 0; c < next_.size(); ++c) note_held(c);
 }
 
 void BankedHbm::serve_lagging(Picoseconds now) {
@@ -182,14 +188,22 @@ void BankedHbm::serve_lagging(Picoseconds now) {
     if (next_[c] <= now) {
       channels_[c].advance(now, done_);
       next_[c] = channels_[c].next();
+      note_held(c);
     }
     next = std::min(next, next_[c]);
   }
   complete();
   due_ = next == kNever ? kNever : next + answer_after();
-  held_ = kNever;
-  if (mixed()) {
-    for (const DramChannel& channel : channels_) held_ = std::min(held_, channel.held());
+}
+
+/// What a channel holds back is another time.
+void BankedHbm::note_held(uint32_t c) {
+  const Picoseconds before = held_[c];
+  held_[c] = channels_[c].mixed() ? channels_[c].held() : kNever;
+  if (held_[c] <= first_held_) {
+    first_held_ = held_[c];
+  } else if (before == first_held_) {
+    first_held_ = *std::min_element(held_.begin(), held_.end());
   }
 }
 
@@ -213,6 +227,7 @@ void BankedHbm::make_channels() {
     channels_.back().block(stream_until_);
   }
   next_.assign(channels(), kNever);
+  held_.assign(channels(), kNever);
   caught_up_.assign(channels(), 0);
 }
 

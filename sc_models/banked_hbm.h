@@ -77,7 +77,7 @@ class BankedHbm final : public MemoryTarget {
   }
   /// .. but by then, if the next request comes at `arrival`.
   Picoseconds collect_until(Picoseconds arrival) const {
-    return std::max(arrival, std::min(arrival, held_) + answer_after());
+    return std::max(arrival, std::min(arrival, first_held_) + answer_after());
   }
   /// Bursts of both directions wait.
   bool mixed() const { return writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_; }
@@ -92,6 +92,7 @@ class BankedHbm final : public MemoryTarget {
   void arrive(Ticket ticket, Picoseconds now);
   void serve_channel(uint32_t channel, Picoseconds now);
   void complete();
+  void note_held(uint32_t channel);
   void submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now);
   bool in_detail() const;
   void count_bytes(uint32_t channel, uint64_t bytes, Picoseconds t);
@@ -120,7 +121,8 @@ class BankedHbm final : public MemoryTarget {
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
   bool lagging_ = false;
-  Picoseconds held_ = kNever;                   ///< earliest of all channels, not later than that
+  std::vector<Picoseconds> held_;               ///< DramChannel::held(), by channel
+  Picoseconds first_held_ = kNever;             ///< of all
   std::vector<uint32_t> asked_;                 ///< channels that got requests at this instant
   std::vector<uint64_t> caught_up_;             ///< by channel: for which instant
   uint64_t instant_ = 0;                        ///< number of those at which requests came

@@ -56,6 +56,12 @@ class DramChannel {
   /// No request of the other direction, which waits for the one that goes first, could go before; kNever:
   /// none waits. A new request may set it free, at a time before the request.
   Picoseconds held() const;
+  /// Requests of both directions wait in a window: then a new one may set others free.
+  bool mixed() const {
+    bool both = false;
+    for (const PseudoChannel& pc : pseudo_channels_) both |= pc.writes != 0 && pc.writes != pc.queued;
+    return both;
+  }
 
   /// Issues every command due by `now`; appends what they complete, whose times may lie ahead.
   void advance(Picoseconds now, std::vector<Completion>& done);
