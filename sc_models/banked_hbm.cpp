@@ -60,7 +60,6 @@ BankedHbm::BankedHbm(sc_core::sc_module_name module_name, std::shared_ptr<const 
                    spec_.row_bytes),
       shortcut_(streams_by_formula(*device_)),
       stream_rate_(spec_.stream_efficiency() * spec_.stack_peak() * stacks * 1e-12),
-      first_ready_(device_->policies.scheduler->first_ready()),
       read_answer_(spec_.rl + spec_.burst + spec_.controller - spec_.controller / 2),
       any_answer_(std::min(spec_.rl, spec_.wl) + spec_.burst + spec_.controller - spec_.controller / 2),
       streams_(sockets) {
@@ -89,8 +88,7 @@ void BankedHbm::begin(Ticket ticket, const Access& access, Picoseconds at) {
   ++(access.write ? open_writes_ : open_reads_);
   arrivals_.push(at - origin_, arrived_++, ticket);
   if (access.length >= stream_bytes_) ++streams_to_come_;
-  const Picoseconds next = arrivals_.next();
-  wake_at(std::max(now, (may_collect() ? collect_until(next) : next) + origin_));
+  wake_at(may_collect() ? at + answer_after() : std::max(now, arrivals_.next() + origin_));
 }
 
 void BankedHbm::restart() {
@@ -98,8 +96,6 @@ void BankedHbm::restart() {
   channels_.clear();
   next_.clear();
   lagging_ = false;
-  held_.clear();
-  first_held_ = kNever;
   asked_.clear();
   due_ = 0;
   stream_until_ = burst_until_ = 0;
@@ -153,9 +149,7 @@ void BankedHbm::arrivals_until(Picoseconds now) {
     // A request may set free those of the other direction, whose commands were possible before now.
     if (lagging_ && mixed()) {
       for (const uint32_t c : asked_) {
-        if (!channels_[c].mixed()) continue;
-        serve_channel(c, at);
-        note_held(c);
+        if (channels_[c].mixed()) serve_channel(c, at);
       }
     }
     asked_.clear();
@@ -168,16 +162,12 @@ void BankedHbm::catch_up(uint32_t channel, Picoseconds now, bool late) {
   caught_up_[channel] = instant_;
   asked_.push_back(channel);
   const Picoseconds until = late ? now : now - 1;
-  if (next_[channel] > until || now == 0) return;
-  serve_channel(channel, until);
-  if (held_[channel] != kNever) note_held(channel);
+  if (next_[channel] <= until && now != 0) serve_channel(channel, until);
 }
 
 void BankedHbm::begin_to_lag(Picoseconds now) {
-  if (lagging_) return;
+  if (!lagging_) due_ = now;
   lagging_ = true;
-  due_ = now;
-  for (uint32_t c = 0; c < next_.size(); ++c) note_held(c);
 }
 
 void BankedHbm::serve_lagging(Picoseconds now) {
@@ -188,7 +178,6 @@ void BankedHbm::serve_lagging(Picoseconds now) {
     if (next_[c] <= now) {
       channels_[c].advance(now, done_);
       next_[c] = channels_[c].next();
-      note_held(c);
     }
     next = std::min(next, next_[c]);
   }
@@ -196,22 +185,11 @@ void BankedHbm::serve_lagging(Picoseconds now) {
   due_ = next == kNever ? kNever : next + answer_after();
 }
 
-/// What a channel holds back is another time.
-void BankedHbm::note_held(uint32_t c) {
-  const Picoseconds before = held_[c];
-  held_[c] = channels_[c].mixed() ? channels_[c].held() : kNever;
-  if (held_[c] <= first_held_) {
-    first_held_ = held_[c];
-  } else if (before == first_held_) {
-    first_held_ = *std::min_element(held_.begin(), held_.end());
-  }
-}
-
 /// Commands and requests that wait have to be looked at.
 Picoseconds BankedHbm::when_due() const {
   const Picoseconds due = issued_ < submitted_ ? due_ : kNever;
   if (arrivals_.empty()) return due;
-  return std::min(due, may_collect() ? collect_until(arrivals_.next()) : arrivals_.next());
+  return std::min(due, arrivals_.next() + (may_collect() ? answer_after() : 0));
 }
 
 void BankedHbm::wake_when_due() {
@@ -227,7 +205,6 @@ void BankedHbm::make_channels() {
     channels_.back().block(stream_until_);
   }
   next_.assign(channels(), kNever);
-  held_.assign(channels(), kNever);
   caught_up_.assign(channels(), 0);
 }
 

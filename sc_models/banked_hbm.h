@@ -70,14 +70,10 @@ class BankedHbm final : public MemoryTarget {
            !bytes_probe_;
   }
   Picoseconds answer_after() const { return open_writes_ == 0 ? read_answer_ : any_answer_; }
-  // Requests, too, need not be looked at when they come. A request of the other direction may set free
-  // commands that were possible before it came: then not before answers of these (DramChannel::held()).
+  // Requests, too, need not be looked at when they come, as long as all go in one direction. A request of the
+  // other one may set free commands that were possible before it came.
   bool may_collect() const {
-    return may_lag() && (first_ready_ || open_writes_ == 0 || open_reads_ == 0) && streams_to_come_ == 0;
-  }
-  /// .. but by then, if the next request comes at `arrival`.
-  Picoseconds collect_until(Picoseconds arrival) const {
-    return std::max(arrival, std::min(arrival, first_held_) + answer_after());
+    return may_lag() && (open_writes_ == 0 || open_reads_ == 0) && streams_to_come_ == 0;
   }
   /// Bursts of both directions wait.
   bool mixed() const { return writes_waiting_ != 0 && submitted_ - issued_ != writes_waiting_; }
@@ -92,7 +88,6 @@ class BankedHbm final : public MemoryTarget {
   void arrive(Ticket ticket, Picoseconds now);
   void serve_channel(uint32_t channel, Picoseconds now);
   void complete();
-  void note_held(uint32_t channel);
   void submit(Ticket ticket, uint64_t burst, bool write, Picoseconds now);
   bool in_detail() const;
   void count_bytes(uint32_t channel, uint64_t bytes, Picoseconds t);
@@ -117,12 +112,9 @@ class BankedHbm final : public MemoryTarget {
   const uint64_t piece_bytes_;         ///< of a stream: a row in every bank group
   const bool shortcut_;                ///< of streams: possible
   const double stream_rate_;           ///< bytes a picosecond
-  const bool first_ready_;             ///< the scheduler that is built in
   std::vector<DramChannel> channels_;  ///< none before the first small access
   std::vector<Picoseconds> next_;      ///< command, by channel; not later than that
   bool lagging_ = false;
-  std::vector<Picoseconds> held_;               ///< DramChannel::held(), by channel
-  Picoseconds first_held_ = kNever;             ///< of all
   std::vector<uint32_t> asked_;                 ///< channels that got requests at this instant
   std::vector<uint64_t> caught_up_;             ///< by channel: for which instant
   uint64_t instant_ = 0;                        ///< number of those at which requests came

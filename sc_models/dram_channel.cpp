@@ -476,25 +476,6 @@ Picoseconds DramChannel::next() {
   return earliest().at;
 }
 
-Picoseconds DramChannel::held() const {
-  Picoseconds at = kNever;
-  for (const PseudoChannel& pc : pseudo_channels_) {
-    if (pc.writes == 0 || pc.writes == pc.queued) continue;
-    const bool writes = !pc.draining;
-    uint64_t rest = (writes ? pc.write_hits : pc.read_hits) & ~column_candidates(pc, writes);
-    const size_t first = writes ? pc.banks.size() : 0;
-    const std::vector<Picoseconds>& group = writes ? pc.group_write : pc.group_read;
-    Picoseconds of_bank = kNever;
-    for (; rest != 0; rest &= rest - 1) {
-      const auto b = static_cast<uint32_t>(__builtin_ctzll(rest));
-      of_bank = std::min(of_bank, std::max(pc.column_ready[first + b], group[group_of_[b]]));
-    }
-    if (of_bank == kNever) continue;
-    at = std::min(at, std::max(of_bank, writes ? pc.write_clock : pc.read_clock));
-  }
-  return at;
-}
-
 // All that a command leads to is one function for the compiler: calls would take a quarter of the time.
 [[gnu::flatten]] void DramChannel::advance(Picoseconds now, std::vector<Completion>& done) {
   for (PseudoChannel* pc = &earliest(); pc->at <= now && pc->at != kNever; pc = &earliest()) issue(*pc, done);

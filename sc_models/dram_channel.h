@@ -53,10 +53,7 @@ class DramChannel {
   /// When the next command is due (it may become earlier by submit()); kNever: nothing is waiting.
   Picoseconds next();
 
-  /// No request of the other direction, which waits for the one that goes first, could go before; kNever:
-  /// none waits. A new request may set it free, at a time before the request.
-  Picoseconds held() const;
-  /// Requests of both directions wait in a window: then a new one may set others free.
+  /// Requests of both directions wait in a window. Then a new one may set others free, at a time before it.
   bool mixed() const {
     bool both = false;
     for (const PseudoChannel& pc : pseudo_channels_) both |= pc.writes != 0 && pc.writes != pc.queued;
