@@ -22,6 +22,8 @@ constexpr uint64_t kFedUnits = 3;
 constexpr uint64_t kStayUnits = 32;
 /// Pieces of a turn. Shorter turns cost more turnarounds, longer ones hold up the others.
 constexpr uint64_t kTurnPieces = 8;
+/// Units of a stream from which on the formula is exact to 1 % where the one before it ended elsewhere.
+constexpr uint64_t kShortUnits = 12;
 /// Bursts whose accesses are fetched from memory while those before them are dealt with: of a long queue they
 /// are in no cache.
 constexpr size_t kFetchAhead = 6;
@@ -100,6 +102,9 @@ void BankedHbm::restart() {
   due_ = 0;
   stream_until_ = burst_until_ = 0;
   streaming_ = rows_open_ = stream_writes_ = false;
+  streamed_rows_.clear();
+  for (Streams& s : streams_) s.end = ~uint64_t{0};
+  stream_end_ = ~uint64_t{0};
   turn_ = 0;
   turn_bytes_ = 0;
   small_seen_ = small_;
@@ -219,6 +224,10 @@ void BankedHbm::arrive(Ticket ticket, Picoseconds now) {
       asked_.clear();
       lagging_ = false;
     }
+    const bool short_jump = (streaming_ || streaming_clients_ != 0) && others.end != p.access.address &&
+                            p.access.length < kShortUnits * stream_bytes_;
+    if (short_jump) ++small_;  // it goes burst by burst
+    others.end = p.access.address + p.access.length;
     if (streaming_clients_ == 0) {
       if (!streaming_) {  // what was before it is over, or waits
         small_seen_ = small_;
@@ -363,6 +372,52 @@ void BankedHbm::end_stream() {
   if (of.waiting.empty()) --streaming_clients_;
 }
 
+/// When a piece may begin, by its rows, behind one that ended elsewhere or went the other way: their banks
+/// may have other rows open.
+Picoseconds BankedHbm::rows_ready(uint64_t address, uint64_t bytes, bool write) const {
+  if (stream_until_ == 0 || streamed_rows_.empty()) return 0;
+  Picoseconds ready = row_ready(address, write);
+  const uint64_t first = piece_bytes_ - address % piece_bytes_;  // in the first row
+  if (write != stream_writes_ && first < bytes) {
+    const auto until_next = static_cast<Picoseconds>(static_cast<double>(first) / stream_rate_);
+    const Picoseconds next = row_ready(address + first, write);
+    ready = std::max(ready, next - std::min(next, until_next));
+  }
+  return ready;
+}
+
+/// When the row of an address is open in all groups.
+Picoseconds BankedHbm::row_ready(uint64_t address, bool write) const {
+  const DramAddress a = device_->policies.map->place(address / spec_.burst_bytes * spec_.burst_bytes);
+  const StreamedRow& of = streamed_rows_[a.bank % spec_.banks_per_group];
+  const bool refreshed = spec_.refi != 0 && of.used / spec_.refi != stream_until_ / spec_.refi;
+  if (!refreshed && of.row == a.row) return 0;
+  // Requests of the same direction are in the windows before the end of what goes before.
+  const auto unit = static_cast<Picoseconds>(static_cast<double>(stream_bytes_) / stream_rate_);
+  const bool turns = write != stream_writes_;
+  const Picoseconds known = turns ? stream_until_ + spec_.controller / 2 - spec_.ccd_short
+                                  : stream_until_ - std::min(stream_until_, 2 * unit);
+  Picoseconds open = write ? spec_.rcd_write : spec_.rcd_read;
+  // The last group's row, when all are opened at once.
+  if (turns) open += (spec_.bank_groups - 1) * (std::max(spec_.rrd_short, spec_.ccd_short) - spec_.ccd_short);
+  if (refreshed || of.row == ~uint64_t{0}) return known + open;
+  return std::max(known, of.used + (of.written ? spec_.wl + spec_.burst + spec_.wr : spec_.rtp)) + spec_.rp +
+         open;
+}
+
+void BankedHbm::note_rows(uint64_t address, uint64_t bytes, bool write, Picoseconds start) {
+  if (streamed_rows_.empty()) streamed_rows_.resize(spec_.banks_per_group);
+  // A piece is as long as a row: it begins in one and ends in it, or in the next one.
+  const uint64_t first = std::min(bytes, piece_bytes_ - address % piece_bytes_);
+  const auto note = [&](uint64_t at, Picoseconds used) {
+    const DramAddress a = device_->policies.map->place(at / spec_.burst_bytes * spec_.burst_bytes);
+    streamed_rows_[a.bank % spec_.banks_per_group] = {a.row, used, write};
+  };
+  note(address, start + static_cast<Picoseconds>(static_cast<double>(stream_until_ - start) *
+                                                 static_cast<double>(first) / static_cast<double>(bytes)));
+  if (first < bytes) note(address + first, stream_until_);
+}
+
 void BankedHbm::begin_piece(Picoseconds now) {
   take_turns();
   const Ticket ticket = stream();
@@ -376,9 +431,12 @@ void BankedHbm::begin_piece(Picoseconds now) {
     const Picoseconds turn = p.access.write ? spec_.rtw : spec_.wl + spec_.burst + spec_.wtr_long;
     start = std::max(start, later(stream_until_, turn - spec_.ccd_short + spec_.controller / 2));
   }
-  stream_writes_ = p.access.write;
   const uint64_t bytes = std::min(piece_bytes_, p.access.length - gone);
   const uint64_t stream_address = p.access.address + gone;
+  if (stream_address != stream_end_ || p.access.write != stream_writes_)
+    start = std::max(start, rows_ready(stream_address, bytes, p.access.write));
+  stream_writes_ = p.access.write;
+  stream_end_ = stream_address + bytes;
   // Each piece from the request's first byte, so that rounding does not add up.
   const auto time_of = [&](uint64_t n) {
     return static_cast<Picoseconds>(std::ceil(static_cast<double>(n) / stream_rate_));
@@ -388,6 +446,7 @@ void BankedHbm::begin_piece(Picoseconds now) {
   stream_time_ += time;
   streaming_ = true;
   rows_open_ = true;
+  note_rows(stream_address, bytes, p.access.write, start);
   for (DramChannel& channel : channels_) channel.block(stream_until_);
   for (uint32_t c = 0; c < next_.size(); ++c) {
     if (next_[c] != kNever) next_[c] = stream_until_;

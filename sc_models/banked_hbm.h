@@ -55,7 +55,8 @@ class BankedHbm final : public MemoryTarget {
   /// What an initiator streams.
   struct Streams {
     std::deque<Ticket> waiting;
-    uint64_t gone = 0;  ///< bytes of the first one that have gone, or are submitted
+    uint64_t gone = 0;            ///< bytes of the first one that have gone, or are submitted
+    uint64_t end = ~uint64_t{0};  ///< address behind the last one
   };
   Streams& streams() { return streams_[turn_]; }
   Ticket stream() const { return streams_[turn_].waiting.front(); }
@@ -94,6 +95,9 @@ class BankedHbm final : public MemoryTarget {
   void count_stream(uint64_t address, uint64_t bytes);
   void feed_stream(Picoseconds now);
   void begin_piece(Picoseconds now);
+  Picoseconds rows_ready(uint64_t address, uint64_t bytes, bool write) const;
+  Picoseconds row_ready(uint64_t address, bool write) const;
+  void note_rows(uint64_t address, uint64_t bytes, bool write, Picoseconds start);
   void open_next_rows();
   void end_stream();
 
@@ -135,7 +139,7 @@ class BankedHbm final : public MemoryTarget {
   uint64_t turn_bytes_ = 0;         ///< .. in this turn
   uint64_t fed_ = 0;                ///< bursts of streams
   uint64_t fed_issued_ = 0;         ///< .. and of them issued
-  uint64_t small_ = 0;              ///< small accesses so far
+  uint64_t small_ = 0;              ///< small accesses so far, and short streams elsewhere
   uint64_t small_seen_ = 0;         ///< .. that the stream has been changed to burst by burst for
   uint64_t stay_ = 0;               ///< bursts of streams up to which it stays so
   bool rows_open_ = false;          ///< the rows that the stream needs next, since its last piece
@@ -143,7 +147,15 @@ class BankedHbm final : public MemoryTarget {
   Picoseconds burst_until_ = 0;     ///< data of the bursts is on the pins until then
   bool streaming_ = false;
   bool stream_writes_ = false;  ///< direction of the last stream
-  uint64_t submitted_ = 0;      ///< bursts
+  /// What a stream has left open in the banks that have one place in all groups.
+  struct StreamedRow {
+    uint64_t row = ~uint64_t{0};
+    Picoseconds used = 0;  ///< last
+    bool written = false;
+  };
+  std::vector<StreamedRow> streamed_rows_;  ///< by bank in its group
+  uint64_t stream_end_ = ~uint64_t{0};      ///< address behind the last piece
+  uint64_t submitted_ = 0;                  ///< bursts
   uint64_t issued_ = 0;
   Picoseconds stream_time_ = 0;
   uint64_t moved_ = 0;  ///< bytes
