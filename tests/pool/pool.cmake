@@ -19,3 +19,8 @@ weft_add_sc_test(shared_packets
   LINKS weft::sc_models
   TIMEOUT 300
   LABELS unit)
+weft_add_sc_test(shared_designs
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/shared_designs_test.cpp
+  LINKS weft::sc_models
+  TIMEOUT 300
+  LABELS unit drawn)

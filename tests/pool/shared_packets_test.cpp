@@ -9,76 +9,20 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <string>
+#include <vector>
 
 #include "configs/loader.h"
-#include "sc_models/collective_job.h"
 #include "sc_models/packet_region.h"
-#include "sc_models/pool/pool_run.h"
-#include "tests/support/isolated.h"
+#include "tests/support/shared_pool.h"
 #include "workload/pool/closed_form.h"
 
 namespace weft {
 namespace {
 
+using namespace test;
+
 constexpr uint64_t kMiB = 1 << 20;
-constexpr PoolOperation kOperations[] = {PoolOperation::load, PoolOperation::store,
-                                         PoolOperation::gather_load, PoolOperation::scatter_store};
-
-struct Work {
-  PoolOperation operation = PoolOperation::load;
-  uint64_t bytes = 0;   ///< of each NPU; 0: no access
-  uint64_t gather = 0;  ///< shard of an all-gather of all NPUs; 0: none
-};
-
-struct Outcome {
-  Picoseconds access = 0;
-  Picoseconds collective = 0;
-  uint64_t verified = 0;
-  std::string loads;  ///< bytes of the classes of links
-  std::string links;  ///< in the results: name=bytes
-  std::string wrong;
-};
-
-/// In a process of its own, as SystemC elaborates once a process.
-Outcome run(const std::string& yaml, const Work& work) {
-  const Config config = parse_config(yaml, "");
-  const auto result = test::isolated([&] {
-    Machine::Options options = CollectiveJob::machine_options();
-    options.memory_pool = true;
-    Machine machine("job", config, options);
-    CollectiveJob job(machine);
-    PoolRun access;
-    if (work.bytes != 0) access.start(*machine.memory_pool(), work.operation, work.bytes, config.npus());
-    if (work.gather != 0) job.start(CollectiveOp::all_gather, work.gather);
-    sc_core::sc_start();
-    if (!access.finished()) return "stalled: " + machine.memory_pool()->stall_text() + job.stall_report();
-    if (work.gather != 0 && !job.finished()) return "stalled: " + job.stall_report();
-    for (const std::string& line : job.result().broken_invariants) return "broken: " + line;
-    std::string loads;
-    for (const pool::ClassLoad& load : machine.memory_pool()->loads(stores(work.operation)))
-      loads += fmt::format("{}:{}/{};", load.name, load.total, load.most);
-    std::replace(loads.begin(), loads.end(), ' ', '_');
-    std::string links = ".";
-    machine.for_each_link(
-        [&](const LinkReport& link) { links += fmt::format("{}={};", link.name, link.bytes); });
-    return fmt::format("{} {} {} {} {}", access.time(),
-                       work.gather != 0 ? job.last().finished - job.last().started : 0,
-                       machine.memory_pool()->verified(), loads, links);
-  });
-  Outcome o;
-  std::istringstream in(result.text);
-  if (result.status != 0 || !(in >> o.access >> o.collective >> o.verified >> o.loads >> o.links))
-    o.wrong = result.text.empty() ? "no result" : result.text;
-  return o;
-}
-
-Outcome sound(const std::string& yaml, const Work& work) {
-  Outcome o = run(yaml, work);
-  EXPECT_EQ(o.wrong, "") << to_string(work.operation);
-  return o;
-}
 
 /// A pool on the switches of dimension 0, fast behind them.
 std::string shared(const std::string& fidelity, const std::string& notation = "Switch(4)_Switch(2)",
@@ -99,57 +43,9 @@ std::string shared(const std::string& fidelity, const std::string& notation = "S
       fidelity);
 }
 
-/// Four NPUs at `sw0` and at `swm`, memory groups at one of these switches.
-std::string graph(const std::string& groups_at, const std::string& fidelity,
-                  const std::string& split = "whole") {
-  return fmt::format(
-      "weft: 1\n"
-      "topology:\n"
-      "  graph:\n"
-      "    npus: 4\n"
-      "    npus_forward: false\n"
-      "    fidelity: {}\n"
-      "    switches: [sw0, swm, memory0..memory3]\n"
-      "    links:\n"
-      "      - {{from: npu0..npu3, to: sw0, bandwidth: 100 GB/s, latency: 10 ns}}\n"
-      "      - {{from: npu0..npu3, to: swm, bandwidth: 100 GB/s, latency: 1 us}}\n"
-      "      - {{from: memory0..memory3, to: {}, bandwidth: 400 GB/s, latency: 10 ns}}\n"
-      "collectives: {{chunks: 16}}\n"
-      "memory: {{pool: {{design: graph, group_bandwidth: 400 GB/s, chunk: 64 KiB, split: {}, "
-      "fidelity: {}}}}}\n",
-      fidelity, groups_at, split, fidelity);
-}
-
-/// A ring of five switches, an NPU and a group at each: ways close a cycle of links.
-std::string ring(const std::string& fidelity, const std::string& more = {},
-                 const std::string& split = "whole") {
-  std::string links;
-  for (int i = 0; i < 5; ++i) {
-    for (const char* const end : {"npu", "memory"})
-      links +=
-          fmt::format("      - {{from: {}{}, to: s{}, bandwidth: 50 GB/s, latency: 10 ns}}\n", end, i, i);
-    links +=
-        fmt::format("      - {{from: s{}, to: s{}, bandwidth: 20 GB/s, latency: 10 ns}}\n", i, (i + 1) % 5);
-  }
-  return fmt::format(
-      "weft: 1\n"
-      "topology:\n"
-      "  graph:\n"
-      "    npus: 5\n"
-      "    npus_forward: false\n"
-      "    fidelity: {}\n"
-      "    switches: [s0..s4, memory0..memory4]\n"
-      "    links:\n"
-      "{}"
-      "{}"
-      "memory: {{pool: {{design: graph, group_bandwidth: 40 GB/s, chunk: 1000 B, split: {}, "
-      "fidelity: {}}}}}\n",
-      fidelity, links, more, split, fidelity);
-}
-
 TEST(SharedPackets, WhatSharesLinksSlowsBoth) {
   for (const PoolOperation operation : {PoolOperation::load, PoolOperation::store}) {
-    for (const std::string& machine : {shared("packet", "Switch(8)", 1), graph("sw0", "packet")}) {
+    for (const std::string& machine : {shared("packet", "Switch(8)", 1), graph_machine("sw0", "packet")}) {
       const uint64_t shard = kMiB / 4;
       const Outcome access = sound(machine, {operation, 2 * kMiB, 0});
       const Outcome gather = sound(machine, {operation, 0, shard});
@@ -170,7 +66,7 @@ TEST(SharedPackets, WhatSharesLinksSlowsBoth) {
 }
 
 TEST(SharedPackets, WhatSharesNoLinkChangesNothing) {
-  const std::string machine = graph("swm", "packet");
+  const std::string machine = graph_machine("swm", "packet");
   for (const PoolOperation operation : kOperations) {
     const Outcome access = sound(machine, {operation, kMiB / 4, 0});
     const Outcome gather = sound(machine, {operation, 0, kMiB / 4});
@@ -203,8 +99,8 @@ TEST(SharedPackets, ASmallAccessTakesWhatAMessageTakes) {
     }
   };
   check(shared("packet"), shared("message"));
-  check(graph("sw0", "packet"), graph("sw0", "message"));
-  check(ring("packet"), ring("message"));
+  check(graph_machine("sw0", "packet"), graph_machine("sw0", "message"));
+  check(ring_machine("packet"), ring_machine("message"));
 }
 
 TEST(SharedPackets, EveryOperationBringsItsData) {
@@ -215,8 +111,8 @@ TEST(SharedPackets, EveryOperationBringsItsData) {
          shared("message", "Switch(4)_Switch(2)", 2, "share: 0", split)},
         {shared("packet", "Ring(2)_Switch(3)", 2, "share: 1", split),
          shared("message", "Ring(2)_Switch(3)", 2, "share: 1", split)},
-        {graph("sw0", "packet", split), graph("sw0", "message", split)},
-        {ring("packet", {}, split), ring("message", {}, split)}};
+        {graph_machine("sw0", "packet", split), graph_machine("sw0", "message", split)},
+        {ring_machine("packet", {}, split), ring_machine("message", {}, split)}};
     for (const auto& [packets, messages] : machines) {
       for (const PoolOperation operation : kOperations) {
         const Outcome a = sound(packets + data, {operation, 10007, 0});
@@ -233,7 +129,7 @@ TEST(SharedPackets, EveryOperationBringsItsData) {
 
 TEST(SharedPackets, ARingOfSwitchesDoesNotLock) {
   // Deep buffers would hide a cycle.
-  const std::string machine = ring("packet", "packet: {buffer_flits: 16, packet_size: 256 B}\n");
+  const std::string machine = ring_machine("packet", "packet: {buffer_flits: 16, packet_size: 256 B}\n");
   for (const PoolOperation operation : kOperations) sound(machine, {operation, 300000, 0});
   sound(machine, {PoolOperation::store, 300000, 100000});
 }
@@ -278,9 +174,9 @@ TEST(SharedPackets, WhatCannotBeSharedIsAnError) {
           {"`memory.pool.share`", "`packet.routing: shortest_path`", "allowed with `share`"});
   refused(packets + "packet: {vcs: 20}\n",
           {"`packet.vcs`", "the memory pool adds a virtual network", "write 16 or less"});
-  refused(with(graph("sw0", "message"), "fidelity: message", "fidelity: packet"),
+  refused(with(graph_machine("sw0", "message"), "fidelity: message", "fidelity: packet"),
           {"`memory.pool.design`", "at `message` fidelity", "`memory.pool.fidelity` is `packet`"});
-  refused(ring("packet", "packet: {vcs: 1}\n"),
+  refused(ring_machine("packet", "packet: {vcs: 1}\n"),
           {"`packet`", "the ways of the memory pool", "virtual channels", "`packet.vcs`"});
 }
 
