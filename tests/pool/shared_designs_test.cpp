@@ -7,11 +7,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/loader.h"
+#include "sc_models/router_model.h"
 #include "tests/support/shared_pool.h"
 
 namespace weft {
@@ -85,6 +89,70 @@ const std::vector<std::string> kControls = {
     "", "  flow_control: pfc\n", "  flow_control: pfc\n  pfc_networks: [0]\n",
     "  ecn: {enabled: true, k_min: 1 kB, k_max: 4 kB}\n",
     "  flow_control: pfc\n  ecn: {enabled: true, k_min: 1 kB, k_max: 4 kB}\n  dcqcn: {enabled: true}\n"};
+
+/// A block in the place of a router: all packets are there whole before they go on, one after the other by a
+/// port, while nothing is held back.
+class StoreAndForward final : public RouterModel {
+ public:
+  StoreAndForward(sc_core::sc_module_name name, RouterPlace of)
+      : RouterModel(name, std::move(of)),
+        free_(ports(), 0),
+        comes_(size_t{ports()} * place().config.total_vcs()) {}
+  size_t in_flight() const override { return 0; }
+
+ private:
+  using Crossing = fabric::FlitCrossing;
+  void arrive(uint32_t port, const Crossing& in) override {
+    if (in.kind != Crossing::Kind::flits) return;
+    Crossing credits;
+    credits.kind = Crossing::Kind::credits;
+    credits.vc = in.vc;
+    credits.count = in.count;
+    credits.stride = in.stride;
+    credits.first = in.first + place().ports[port].terms.latency;
+    send(port, credits);
+    fabric::PacketHead& head = comes_[port * place().config.total_vcs() + in.vc];
+    if (in.has_head()) head = in.head;
+    if (!in.has_tail()) return;
+    const packet::RouteCandidate way = place().way(port, in.vc, head);
+    const RouterPlace::Port& to = place().ports[way.port];
+    Crossing out = in;
+    out.head = head;
+    out.first_flit = 0;
+    out.count = in.packet_flits;
+    out.stride = to.flit_time;
+    out.vc = static_cast<uint8_t>(__builtin_ctzll(way.vc_mask));
+    out.first = std::max(in.last(), free_[way.port]) + to.terms.latency;
+    free_[way.port] = out.last() + to.flit_time - to.terms.latency;
+    send(way.port, out);
+  }
+
+  std::vector<Ticks> free_;  ///< by port
+  std::vector<fabric::PacketHead> comes_;
+};
+
+TEST(SharedDesigns, ABlockInThePlaceOfARouterCarriesThePool) {
+  router_models().add({"store_and_forward", "of this test", "test",
+                       [](sc_core::sc_module_name name, RouterPlace place, Parameters&) {
+                         return std::make_unique<StoreAndForward>(name, std::move(place));
+                       },
+                       false});
+  const std::string deep = "packet: {buffer_flits: 4096, vcs: 2}\n";
+  const std::string block =
+      "implementations: [{modules: \"packet0_0.switch0_*\", implementation: \"plugin:store_and_forward\"}]\n";
+  for (const uint32_t m : {0u, 4u}) {
+    const std::string yaml = machine(kMachines[m], "out_switches: 2, groups: 2", "share: 0", "packet",
+                                     "whole", 1000, deep + kData);
+    for (const PoolOperation operation : kOperations) {
+      const Outcome a = sound(yaml + block, {operation, 5003, 0});
+      const Outcome b = sound(yaml, {operation, 5003, 0});
+      EXPECT_GT(a.verified, 0u);
+      EXPECT_EQ(a.verified, b.verified);
+      EXPECT_EQ(a.loads, b.loads) << to_string(operation);
+      EXPECT_GT(a.access, b.access) << to_string(operation);
+    }
+  }
+}
 
 TEST(SharedDesigns, EveryDrawnPoolFinishesWithItsData) {
   std::mt19937_64 random(23);
