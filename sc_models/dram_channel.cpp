@@ -117,7 +117,7 @@ void DramChannel::push(PseudoChannel& pc, const Waiting& request) {
     (write ? bank.write_hit : bank.read_hit) = position;
     (write ? pc.write_hits : pc.read_hits) |= bit;
     note_hit(pc, number, write);
-    pc.column_known = false;
+    offer_hit(pc, number, write);
     undecided(pc);
     if ((pc.closings & bit) == 0) return;
     pc.closings &= ~bit;  // its row is wanted as it is
@@ -127,7 +127,8 @@ void DramChannel::push(PseudoChannel& pc, const Waiting& request) {
   }
   ++(write ? bank.write_misses : bank.read_misses);
   uint64_t& misses = write ? pc.write_misses : pc.read_misses;
-  if ((misses & bit) == 0 && pc.writes != 0) {
+  // Hits of the other direction in this bank need not wait any more.
+  if ((misses & bit) == 0 && ((write ? pc.read_hits : pc.write_hits) & bit) != 0) {
     pc.column_known = false;
     undecided(pc);
   }
@@ -239,6 +240,18 @@ void DramChannel::offer_column(PseudoChannel& pc, uint32_t b, bool write) const 
                               : std::max({pc.column_ready[place], pc.read_clock, pc.group_read[g]});
   if (spec_.per_bank_refresh && held_by_refresh(pc, b, t)) return;
   pc.column.offer(t, pc.column_order[place], write);
+}
+
+/// A bank has a first hit of one kind: one more candidate, or the first one that the others have to wait for.
+void DramChannel::offer_hit(PseudoChannel& pc, uint32_t b, bool write) {
+  if (!pc.column_known) return;
+  const uint64_t bit = uint64_t{1} << b;
+  const uint64_t others = (write ? pc.write_hits : pc.read_hits) & ~bit;
+  if (separate_ && write == pc.draining && others == 0 && (write ? pc.read_hits : pc.write_hits) != 0) {
+    pc.column_known = false;
+    return;
+  }
+  if ((column_candidates(pc, write) & bit) != 0) offer_column(pc, b, write);
 }
 
 /// What bank and request alone say of the oldest hit: called whenever that is another one, or the bank's
@@ -571,11 +584,8 @@ void DramChannel::activate(PseudoChannel& pc) {
   scan(pc, number);
   pc.opening_known = false;
   undecided(pc);
-  if (pc.column_known && pc.writes == 0 && bank.read_hit != kNone) {
-    offer_column(pc, number, false);  // nothing else changes for reads alone
-  } else {
-    pc.column_known = false;
-  }
+  if (bank.read_hits != 0) offer_hit(pc, number, false);
+  if (bank.write_hits != 0) offer_hit(pc, number, true);
   take_slots(spec_.act_slots, t);
 }
 

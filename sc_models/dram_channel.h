@@ -207,6 +207,7 @@ class DramChannel {
     return std::max({blocked_, row_free_, pc.activate_clock, pc.window_opens[pc.oldest_activate]});
   }
   void note_hit(PseudoChannel& pc, uint32_t bank, bool write);
+  void offer_hit(PseudoChannel& pc, uint32_t bank, bool write);
   void note_row_change(PseudoChannel& pc, uint32_t bank);
   void offer_row(PseudoChannel& pc, uint32_t bank);
   void offer_column(PseudoChannel& pc, uint32_t bank, bool write) const;
