@@ -15,4 +15,4 @@ weft_add_sc_test(memory_relations SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_relat
 weft_add_sc_test(memory_data SOURCES ${CMAKE_CURRENT_LIST_DIR}/memory_data_test.cpp
                  LINKS weft::cosim LABELS unit)
 weft_add_sc_test(stream_shortcut SOURCES ${CMAKE_CURRENT_LIST_DIR}/stream_shortcut_test.cpp
-                 LINKS weft::sc_models)
+                 LINKS weft::sc_models TIMEOUT 300)

@@ -217,7 +217,7 @@ TEST(StreamShortcut, AtDrawnAddresses) {
       c.seed = 1 + i;
       c.outstanding = 8;
       c.blocks =
-          std::max<uint64_t>(20, static_cast<uint64_t>(400e6 * spec.stack_peak() * 1e-12) / c.pattern.block);
+          std::max<uint64_t>(20, static_cast<uint64_t>(120e6 * spec.stack_peak() * 1e-12) / c.pattern.block);
       const std::string name =
           std::string(any.name) + (c.pattern.random ? " random" : " in turn") + ", " +
           std::to_string(c.pattern.block) + " B (" +
