@@ -228,5 +228,57 @@ TEST(StreamShortcut, AtDrawnAddresses) {
   }
 }
 
+/// Two initiators, whose streams take turns.
+struct Turns {
+  Turns(const std::string& name, const DramSpec& spec, bool detailed, const MemoryTraffic::Config& one,
+        const MemoryTraffic::Config& two)
+      : hbm((name + "_hbm").c_str(), device(spec, detailed), 1, 0, 2, nullptr),
+        first((name + "_first").c_str(), one),
+        second((name + "_second").c_str(), two) {
+    first.socket.bind(hbm.socket(0));
+    second.socket.bind(hbm.socket(1));
+    first.start(0);
+    second.start(0);
+  }
+  Picoseconds end() const { return std::max(first.time(), second.time()); }
+  BankedHbm hbm;
+  MemoryTraffic first, second;
+};
+
+TEST(StreamShortcut, TurnsOfTwoInitiators) {
+  std::mt19937_64 random(17);
+  for (const DramSpec& any : dram_specs()) {
+    for (uint32_t i = 0; i < 6; ++i) {
+      const DramSpec spec = two_channels(any);
+      const uint64_t unit =
+          uint64_t{spec.channels} * spec.pseudo_channels * spec.bank_groups * 8 * spec.burst_bytes;
+      MemoryTraffic::Config c[2];
+      for (MemoryTraffic::Config& of : c) {
+        of.pattern.reads = static_cast<double>(random() % 3) / 2;
+        of.pattern.block = (12 + random() % 200) * unit;
+        of.pattern.stride = of.pattern.block;
+        of.pattern.range = 1ull << 28;
+        of.outstanding = 8;
+        of.blocks = static_cast<uint64_t>(60e6 * spec.stack_peak() * 1e-12) / of.pattern.block + 1;
+      }
+      const std::string name = std::string(any.name) + " turns, " +
+                               std::to_string(c[0].pattern.block / unit) + " and " +
+                               std::to_string(c[1].pattern.block / unit) + " units, " +
+                               std::to_string(c[0].pattern.reads).substr(0, 3) + " and " +
+                               std::to_string(c[1].pattern.reads).substr(0, 3) + " read";
+      EXPECT_SILENT(isolated([&] {
+        Turns fast("fast", spec, false, c[0], c[1]), slow("slow", spec, true, c[0], c[1]);
+        sc_core::sc_start();
+        const double ratio = static_cast<double>(fast.end()) / static_cast<double>(slow.end());
+        std::printf("%-66s %9.3f us  detailed %9.3f us  %+6.2f %%\n", name.c_str(),
+                    static_cast<double>(fast.end()) * 1e-6, static_cast<double>(slow.end()) * 1e-6,
+                    100 * (ratio - 1));
+        std::fflush(stdout);
+        return std::abs(ratio - 1) > 0.01 ? name + ": " + std::to_string(ratio) + "\n" : std::string();
+      }));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft

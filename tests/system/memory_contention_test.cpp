@@ -120,7 +120,9 @@ TEST(MemoryContention, TogetherTakeWhatTheirBytesTake) {
           const double rate =
               0.4096 * (config.hbm.banked() ? find_dram_spec("HBM2E")->stream_efficiency() : 1);
           const double bytes = static_cast<double>(100 << 20);
-          EXPECT_NEAR(static_cast<double>(t.all) * rate / bytes, 1, 0.01) << name;
+          // Its turns change rows: 1.2 % more, with the shortcut and burst by burst.
+          const double turns = config.hbm.banked() ? 1.012 : 1;
+          EXPECT_NEAR(static_cast<double>(t.all) * rate / bytes, turns, 0.01) << name;
           // Initiators share equally, whatever the size of their requests.
           EXPECT_GT(t.collective, a.all) << name;
           EXPECT_LE(static_cast<double>(t.collective), 2.03 * static_cast<double>(a.all)) << name;
