@@ -156,14 +156,14 @@ class Loader {
       for (const std::string& set : options_.sets) overrides.push_back(parse_override(set));
       config = build_config(text_, options_.config, overrides);
     }
-    if (!config.workload.text.file.empty())
-      fail(fmt::format(
-          "{}: `workload.text` is for the one job of a machine; make traces of it by `weft trace convert`",
-          file));
-    if (config.workload.trace.empty())
+    const bool text = !config.workload.text.file.empty();
+    if (text && !(config.workload.trace.empty() && config.workload.groups.empty()))
+      fail(fmt::format("{}: `workload.text` and `workload.{}` are both set; leave one of them out", file,
+                       config.workload.trace.empty() ? "groups" : "trace"));
+    if (!text && config.workload.trace.empty())
       fail(fmt::format(
           "{}: key `workload.trace` is not set, so the job has nothing to run; set it to the prefix of its "
-          "traces",
+          "traces, or `workload.text` to a text workload",
           file));
     JobConfig job{fs::path(file).stem().string(), config.workload};
     if (const std::string why = job_name_error(job.name); !why.empty())

@@ -22,6 +22,7 @@ void add_job(JsonText& json, const JobSummary& job) {
   json.key("name").text(job.name);
   json.key("folder").text(job.folder);
   json.key("trace").text(job.config.workload.trace);
+  if (const std::string& text = job.config.workload.text.file; !text.empty()) json.key("text").text(text);
   json.key("ranks").number(uint64_t{job.config.workload.npus.size()});
   json.key("nodes").number(job.result.nodes);
   json.key("finished").boolean(job.finished);

@@ -22,6 +22,7 @@
 #include "sc_main/results.h"
 #include "sc_main/run_waves.h"
 #include "sc_main/simulation.h"
+#include "sc_main/text_report.h"
 #include "sc_main/timeline/run_timeline.h"
 #include "sc_models/trace_job.h"
 #include "vcd/waves.h"
@@ -35,6 +36,8 @@ struct SharedJob {
   Config config;  ///< the machine's, with this job's `workload`
   std::unique_ptr<OutputFolder> folder;
   std::unique_ptr<TraceJob, NoTeardown> job;
+  std::unique_ptr<const text::TextJob> text;  ///< null: of traces
+  std::unique_ptr<TextReport> text_report;
   std::vector<std::string> told;  ///< warnings that were given before the run
   RunResult result;
   bool finished = false;
@@ -71,9 +74,10 @@ class Run {
       own.name = job.name;
       own.config = of_job(config_, job);
       own.folder = std::make_unique<OutputFolder>(
-          folder_->file(job.name), std::initializer_list<const char*>{
-                                       "summary.json", "ranks.csv", "collectives.csv", "phases.csv",
-                                       "layers.csv", "iterations.csv", "footprint.csv", "effective.yaml"});
+          folder_->file(job.name),
+          std::initializer_list<const char*>{"summary.json", "ranks.csv", "collectives.csv", "phases.csv",
+                                             "layers.csv", "iterations.csv", "footprint.csv",
+                                             "effective.yaml", kTextLayersFile});
       own.folder->write("effective.yaml", effective_yaml(own.config));
     }
     waves_ = make_waves(config_, *folder_, options_.waves_flits, probes_);
@@ -97,6 +101,10 @@ class Run {
     machine_.reset(new Machine("job", config_, options));
     for (size_t i = 0; i < jobs_.size(); ++i)
       jobs_[i].job.reset(new TraceJob(*machine_, std::move(workloads[i].job)));
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      jobs_[i].text = std::move(workloads[i].text);
+      jobs_[i].text_report = std::make_unique<TextReport>(jobs_[i].text.get(), *jobs_[i].job);
+    }
     if (recorder_) recorder_->begin();
     for (const std::string& warning : machine_->warnings()) warn(warning);
     for (const SharedJob& own : jobs_) timeline_->add_job(own.name, *own.job);
@@ -183,7 +191,10 @@ class Run {
   }
 
   void write_all() const {
-    for (const SharedJob& own : jobs_) write_results(*own.folder, job_record(own));
+    for (const SharedJob& own : jobs_) {
+      write_results(*own.folder, job_record(own));
+      own.text_report->write(*own.folder, own.result.time);
+    }
     const std::vector<JobSummary> jobs = summaries();
     write_machine_results(*folder_, machine_record(jobs));
   }

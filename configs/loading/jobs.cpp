@@ -35,10 +35,13 @@ class JobsResolver {
 
   void jobs() {
     const RawConfig::Rules& list = raw_.jobs;
-    if (!list.values.empty() && !config_.workload.trace.empty())
+    if (!list.values.empty() && (!config_.workload.trace.empty() || !config_.workload.text.file.empty()))
       errors_.add(raw_.jobs_origin, kJobsPath,
-                  "and `workload.trace` are both there; make the traces of `workload` one of the jobs, or "
-                  "remove one");
+                  config_.workload.trace.empty()
+                      ? "and `workload.text` are both there; make the text of `workload` one of the jobs, or "
+                        "remove one"
+                      : "and `workload.trace` are both there; make the traces of `workload` one of the jobs, "
+                        "or remove one");
     for (size_t i = 0; i < list.values.size(); ++i) {
       if (list.broken.count(i) == 0) add(i);
     }
@@ -55,12 +58,11 @@ class JobsResolver {
     };
     JobConfig job;
     job.name = fmt::format("job{}", i);
-    for (const char* const name : {"trace", "npus"}) {
-      if (get(name) == nullptr)
-        errors_.add(
-            raw_.jobs.origins[i], fmt::format("{}.{}", path, name),
-            fmt::format("missing; add it: {}", allowed_values(*find_key(std::string(kJobPrefix) + name))));
-    }
+    if (get("npus") == nullptr)
+      errors_.add(
+          raw_.jobs.origins[i], path + ".npus",
+          fmt::format("missing; add it: {}", allowed_values(*find_key(std::string(kJobPrefix) + "npus"))));
+    check_source(i, path, get("trace"), get("text"));
     const RawValue* const name = get("name");
     if (name != nullptr) job.name = std::get<std::string>(name->value);
     check_name(job.name, i, name == nullptr ? raw_.jobs.origins[i] : name->origin, path + ".name");
@@ -74,6 +76,30 @@ class JobsResolver {
       claim(job.workload.npus, i, *v, path + ".npus");
     }
     config_.jobs.push_back(std::move(job));
+  }
+
+  /// What runs: traces, or a text workload, whose keys mean nothing without it.
+  void check_source(size_t i, const std::string& path, const RawValue* trace, const RawValue* text) {
+    if (trace == nullptr && text == nullptr)
+      errors_.add(raw_.jobs.origins[i], path + ".trace",
+                  "missing; add it, the prefix of the job's traces, or `text`, a text workload");
+    if (text != nullptr) {
+      for (const char* const other : {"trace", "groups"}) {
+        const auto at = raw_.jobs.values[i].find(find_key(std::string(kJobPrefix) + other));
+        // effective.yaml writes `groups: ""` for none.
+        if (at != raw_.jobs.values[i].end() && !std::get<std::string>(at->second.value).empty())
+          errors_.add(at->second.origin, fmt::format("{}.{}", path, other),
+                      fmt::format("given beside `text` (at {}); leave one of them out", text->origin));
+      }
+      return;
+    }
+    for (const char* const key : {"passes", "compute_scale", "comm_scale", "clock", "update", "state_cycles",
+                                  "priorities", "model_parallel_dimensions"}) {
+      const auto at = raw_.jobs.values[i].find(find_key(std::string(kJobPrefix) + key));
+      if (at != raw_.jobs.values[i].end())
+        errors_.add(at->second.origin, fmt::format("{}.{}", path, key),
+                    "is for a job with `text`; remove it, or give the text workload");
+    }
   }
 
   void check_name(const std::string& name, size_t job, const std::string& origin, const std::string& key) {

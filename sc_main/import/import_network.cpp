@@ -127,7 +127,7 @@ class AnalyticalImport {
     count(n);
     const InputKey* nic = list("nic-latency", n);
     const InputKey* router = list("router-latency", n);
-    bool few = false, odd_latency = false, far_ring = false;
+    bool few = false;
     for (size_t d = 0; d < n; ++d) {
       ImportedDimension dimension;
       dimension.kind = kind_of(keys_, kinds, d);
@@ -142,13 +142,11 @@ class AnalyticalImport {
       const double at_nic = nic == nullptr ? 0 : keys_.number(*nic, d);
       const double at_router = router == nullptr || dimension.kind != "Switch" ? 0 : keys_.number(*router, d);
       const double link = keys_.number(latency, d);
-      // Two hops through a switch, one between neighbours.
-      const double hop = dimension.kind == "Switch" ? link + at_nic + at_router / 2 : link + 2 * at_nic;
-      far_ring = far_ring || (dimension.kind == "Ring" && dimension.size > 3 && at_nic > 0);
-      odd_latency = odd_latency || hop != link;
-      dimension.latency = decimal(hop) + " ns";
+      dimension.latency = decimal(link) + " ns";
+      if (at_nic > 0) dimension.nic = decimal(at_nic) + " ns";
+      if (at_router > 0) dimension.router = decimal(at_router) + " ns";
       rates_.push_back(keys_.number(bandwidth, d) * 1.073741824 * static_cast<double>(dimension.links));
-      latencies_.push_back(dimension.kind == "Switch" ? 2 * hop : hop);
+      latencies_.push_back((dimension.kind == "Switch" ? 2 * link + at_router : link) + 2 * at_nic);
       imported_.dimensions.push_back(dimension);
     }
     check_machine(keys_, sizes, imported_);
@@ -159,13 +157,12 @@ class AnalyticalImport {
                      "bandwidth; here 1"
                    : "");
     keys_.tell(bandwidth, "topology.dimensions[].bandwidth", V::exact, "GiB/s");
-    keys_.tell(latency, "topology.dimensions[].latency", V::exact,
-               odd_latency ? "with those of NIC and router" : "");
+    keys_.tell(latency, "topology.dimensions[].latency", V::exact);
     if (nic != nullptr)
-      keys_.tell(*nic, "topology.dimensions[].latency", far_ring ? V::approximate : V::exact,
-                 far_ring ? "counted at each hop of a ring" : "");
+      keys_.tell(*nic, "topology.dimensions[].nic_latency", V::exact, "paid twice by a message");
     if (router != nullptr)
-      keys_.tell(*router, "topology.dimensions[].latency", V::exact, "half of it at each hop of a Switch");
+      keys_.tell(*router, "topology.dimensions[].router_latency", V::exact,
+                 "of a Switch; ASTRA-sim does not use that of other kinds");
     memory(n);
     keys_.take("dimension-type", "", V::ignored, "only ASTRA-sim's cost model reads it");
     keys_.take("use-fast-version", "", V::ignored, "ASTRA-sim does not use it");

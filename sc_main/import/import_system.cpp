@@ -113,12 +113,21 @@ class SystemImport {
             {"smallestFirst", "smallest_first"},
             {"lessRemainingPhaseFirst", "less_remaining_phase_first"}});
     double delay = 10;
+    // The first public code's local dimension has 10 cycles always.
+    const bool old = keys_.has("collective-implementation");
     if (const InputKey* key = keys_.take("endpoint-delay")) {
       delay = keys_.number(*key);
       const double scaled = delay * options_.injection_scale;
       set("nmu.endpoint_delay", fmt::format("{} ns", scaled));
       keys_.tell(*key, fmt::format("nmu.endpoint_delay: {} ns", scaled), V::exact,
                  options_.injection_scale == 1 ? "" : "times --injection-scale");
+      if (old && scaled != 10 && imported_.dimensions.size() > 1) {
+        imported_.local_endpoint = "10 ns";
+        imported_.remarks.push_back(
+            "topology.dimensions[0].endpoint_delay: 10 ns: the first public code's local dimension always "
+            "has "
+            "10 cycles, whatever endpoint-delay is");
+      }
     } else {
       set("nmu.endpoint_delay", fmt::format("{} ns", delay * options_.injection_scale));
       imported_.remarks.push_back(

@@ -47,6 +47,9 @@ std::string Imported::yaml(const std::string& made_of) const {
     for (const ImportedDimension& d : dimensions) {
       out +=
           fmt::format("    - {{bandwidth: {}, latency: {}, fidelity: {}", d.bandwidth, d.latency, fidelity);
+      if (!d.router.empty()) out += ", router_latency: " + d.router;
+      if (!d.nic.empty()) out += ", nic_latency: " + d.nic;
+      if (!local_endpoint.empty() && &d == &dimensions[0]) out += ", endpoint_delay: " + local_endpoint;
       if (d.links != 1) out += fmt::format(", links_per_npu: {}", d.links);
       if (!switching.empty()) out += fmt::format(", switching: {}", switching);
       out += "}\n";

@@ -32,6 +32,7 @@ struct ImportedDimension {
   std::string bandwidth;  ///< with a unit, of one link
   std::string latency;    ///< with a unit
   uint64_t links = 1;
+  std::string nic, router;  ///< latencies with a unit; empty: none
 };
 
 class Imported {
@@ -41,6 +42,7 @@ class Imported {
   std::string graph;                          ///< lines below `topology.graph:`, indented by 4; empty: none
   std::string mapping;                        ///< YAML list; empty: none
   std::string logical;                        ///< notation; empty: none
+  std::string local_endpoint;  ///< the first dimension's own endpoint delay, with a unit; empty: as all
   std::string fidelity = "analytical";
   std::string switching;  ///< empty: Weft's default
   std::vector<ReportRow> report;

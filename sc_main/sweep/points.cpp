@@ -211,8 +211,9 @@ class Checker {
     files_.add_if_files(config.workload.goal);
     files_.add_if_files(config.workload.text.file);
     for (const JobConfig& job : config.jobs) {
-      files_.add_traces(job.workload.trace);
+      if (!job.workload.trace.empty()) files_.add_traces(job.workload.trace);
       files_.add_if_files(job.workload.groups);
+      files_.add_if_files(job.workload.text.file);
     }
     if (row_.machine) {
       check_machine(config);

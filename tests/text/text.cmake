@@ -10,5 +10,9 @@ if(Python3_FOUND)
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/astra_test.py $<TARGET_FILE:weft> ${WEFT_DATA_DIR})
   add_test(NAME text_iterations
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/iterations_test.py $<TARGET_FILE:weft>)
-  set_tests_properties(text_conversion text_astra text_iterations PROPERTIES LABELS cli TIMEOUT 600)
+  add_test(NAME text_jobs
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/text_jobs_test.py $<TARGET_FILE:weft>)
+  add_test(NAME text_end_delays
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/end_delays_test.py $<TARGET_FILE:weft>)
+  set_tests_properties(text_conversion text_astra text_iterations text_jobs text_end_delays PROPERTIES LABELS cli TIMEOUT 600)
 endif()

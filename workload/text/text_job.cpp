@@ -27,14 +27,28 @@ TextJob make_text_job(const TextWorkloadConfig& text, const std::vector<uint32_t
   return job;
 }
 
+namespace {
+
+/// Rank r is NPU r, so that the machine's dimensions are the ranks'.
+bool on_whole_machine(const Config& config, const WorkloadConfig& workload) {
+  if (workload.npus.empty()) return true;
+  if (workload.npus.size() != config.npus()) return false;
+  for (size_t r = 0; r < workload.npus.size(); ++r)
+    if (workload.npus[r] != r) return false;
+  return true;
+}
+
+}  // namespace
+
 TextJob make_text_job(const Config& config, const WorkloadConfig& workload) {
   std::vector<uint32_t> sizes;
   for (const DimensionConfig& dimension : config.dimensions) sizes.push_back(dimension.size);
-  if (workload.npus.empty()) return make_text_job(workload.text, sizes, config.file);
-  // Dimensions are the machine's. Some of its NPUs have none of their own.
+  if (on_whole_machine(config, workload)) return make_text_job(workload.text, sizes, config.file);
+  // Dimensions are the machine's. Some of its NPUs have none of their own: all ranks are one, which a
+  // `model_parallel_NPU_group` splits.
   const TextFile file = read_text_file(workload.text.file);
   if ((file.loop != Loop::data && file.loop != Loop::model && file.loop != Loop::distributed_inference &&
-       file.loop != Loop::micro) ||
+       file.loop != Loop::micro && !file.model_group) ||
       !workload.text.model_dimensions.empty())
     throw UserError(
         ExitCode::usage,
