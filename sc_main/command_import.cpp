@@ -20,6 +20,8 @@
 #include "sc_main/decimal.h"
 #include "sc_main/import/import_files.h"
 #include "sc_main/import/input_keys.h"
+#include "sc_main/import/rendezvous.h"
+#include "sc_main/import/stat_rows.h"
 #include "sc_models/run_result.h"
 #include "workload/convert/scale_traces.h"
 
@@ -132,14 +134,13 @@ ExitCode import_files(ImportCommand command) {
 
 struct AstraCommand {
   import::ImportOptions files;
-  std::string workload, logging, logging_folder, out = "out";
-  std::string path, run_name;
+  std::string workload, logging, logging_folder, out;  ///< out: empty: import::default_out()
+  import::StatRow stat;
   double compute_scale = 1, comm_scale = 1;
   bool apply_scales = false, rendezvous = false;
   uint32_t passes = 1;
   std::string units, links, bandwidth,
       latency;  ///< of 1.0's analytical command line, in place of the network file's
-  std::string total_stat_rows, stat_row;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -240,6 +241,8 @@ ExitCode astra(AstraCommand command) {
     if (path.empty())
       throw UserError(ExitCode::usage,
                       fmt::format("{} is missing; ASTRA-sim needs workload, system and network", name));
+  import::check_stat_row(command.stat);
+  if (command.out.empty()) command.out = import::default_out(command.stat);
   std::error_code error;
   fs::create_directories(command.out, error);
   if (error)
@@ -257,8 +260,11 @@ ExitCode astra(AstraCommand command) {
   } else {
     imported.set("workload.trace", import::yaml_text(absolute(scaled_workload(command, folder))));
   }
-  if (command.rendezvous)
-    warn("--rendezvous-protocol is ignored: Weft's messages need no permission of their receiver");
+  if (command.rendezvous && !import::add_rendezvous(imported))
+    warn(
+        "--rendezvous-protocol is ignored: its control messages are added to dimensions, and this machine is "
+        "a "
+        "graph, a tree, or has a logical topology");
   const std::string yaml = imported.yaml(names_of(files));
   const std::string machine = (folder / "machine.yaml").string();
   write_text(machine, yaml);
@@ -268,7 +274,10 @@ ExitCode astra(AstraCommand command) {
     if (row.verdict == import::Verdict::no_counterpart)
       warn(fmt::format("{}: key `{}: {}` has no counterpart: {}", row.where, row.key, row.value, row.why));
   for (const std::string& remark : imported.remarks) note("weft: note: " + remark);
-  return run_file(machine, command.out, print_ranks);
+  return run_file(machine, command.out, [&](const RunResult& result) {
+    print_ranks(result);
+    import::write_stat_row(command.stat, result);
+  });
 }
 
 }  // namespace
@@ -299,8 +308,10 @@ void add_astra_command(CLI::App& app, Action& action) {
       ->type_name("PREFIX");
   add_file_options(*command, options->files);
   command
-      ->add_option("--out", options->out,
-                   "Folder of Weft's results, machine.yaml and import.txt (default: out)")
+      ->add_option(
+          "--out", options->out,
+          "Folder of Weft's results, machine.yaml and import.txt (default: out; with --path its folder "
+          "named as the run)")
       ->type_name("DIR");
   command->add_option("--num-passes", options->passes, "Passes of a text workload")
       ->check(CLI::Range(1u, 1000000u));
@@ -326,17 +337,24 @@ void add_astra_command(CLI::App& app, Action& action) {
       ->type_name("LIST");
   command
       ->add_option("--rendezvous-protocol", options->rendezvous,
-                   "Read and ignored, with a warning where it is true")
+                   "A send waits for a control message of 8192 B from its receiver (1.0)")
       ->expected(0, 1)
       ->default_str("true");
   for (const auto& [name, place] :
        {std::pair<const char*, std::string*>{"--logging-configuration", &options->logging},
-        {"--logging-folder", &options->logging_folder},
-        {"--path", &options->path},
-        {"--run-name", &options->run_name},
-        {"--total-stat-rows", &options->total_stat_rows},
-        {"--stat-row", &options->stat_row}})
+        {"--logging-folder", &options->logging_folder}})
     command->add_option(name, *place, "Read and ignored: Weft writes its own results");
+  command
+      ->add_option(
+          "--path", options->stat.path,
+          "Folder of stat_rows.csv, a row for each run of a sweep; without --out also of the run's folder")
+      ->type_name("DIR");
+  command->add_option("--run-name", options->stat.run_name, "The run's name in stat_rows.csv (default: run)")
+      ->type_name("NAME");
+  command->add_option("--stat-row", options->stat.row, "The run's row in stat_rows.csv, from 0 (default: 0)")
+      ->check(CLI::Range(uint64_t{0}, uint64_t{999999999}));
+  command->add_option("--total-stat-rows", options->stat.total, "Rows of stat_rows.csv (default: 1)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1000000000}));
   command->footer(
       "Examples:\n"
       "  weft astra --workload-configuration traces/llm --system-configuration sys.json \\\n"

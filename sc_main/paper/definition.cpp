@@ -104,6 +104,18 @@ std::vector<T> list_of(const DocumentNode& node, const std::string& key,
   return all;
 }
 
+Table read_table(const DocumentNode& node, const std::string& where) {
+  Table table;
+  read_map(node, where,
+           {{"file", [&](const auto& n, const auto& k) { table.file = text_of(n, k); }},
+            {"where", [&](const auto& n, const auto& k) { table.where = named_of(n, k); }},
+            {"by", [&](const auto& n, const auto& k) { table.by = text_of(n, k); }}});
+  if (table.file.empty()) fail(node.origin, where + ".file", "is missing; name the CSV file");
+  if (table.by.empty())
+    fail(node.origin, where + ".by", "is missing; name the column whose values name the rows");
+  return table;
+}
+
 Run read_run(const DocumentNode& node, const std::string& where) {
   Run run;
   run.origin = node.origin;
@@ -126,6 +138,7 @@ Run read_run(const DocumentNode& node, const std::string& where) {
              }},
             {"before", [&](const auto& n, const auto& k) { run.before = list_of(n, k, texts_of); }},
             {"command", [&](const auto& n, const auto& k) { run.command = texts_of(n, k); }},
+            {"table", [&](const auto& n, const auto& k) { run.table = read_table(n, k); }},
             {"values", [&](const auto& n, const auto& k) { run.values = named_of(n, k); }}});
   if (run.name.empty()) fail(node.origin, where + ".name", "is missing; name the run");
   if (run.command.empty()) fail(node.origin, where + ".command", "is missing; give the words of a command");

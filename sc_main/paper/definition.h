@@ -28,6 +28,13 @@ struct Lookup {
   Named values;
 };
 
+/// A CSV file that a command wrote, for values that its JSON does not have.
+struct Table {
+  std::string file;  ///< empty: none
+  Named where;       ///< only rows whose columns have these values
+  std::string by;    ///< the column that names a row
+};
+
 /// A command at each point of its variables.
 struct Run {
   std::string name;
@@ -35,7 +42,8 @@ struct Run {
   std::vector<Lookup> lookups;
   std::vector<std::vector<std::string>> before;  ///< commands that make files for it
   std::vector<std::string> command;              ///< gives JSON
-  Named values;                                  ///< names, and expressions over the JSON and the variables
+  Table table;
+  Named values;  ///< names, and expressions over the JSON, the table and the variables
   std::string origin;
 };
 

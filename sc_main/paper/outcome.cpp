@@ -11,6 +11,7 @@
 
 #include "configs/types.h"
 #include "sc_main/output_folder.h"
+#include "sc_main/paper/table.h"
 #include "sc_main/sweep/expression.h"
 #include "sc_main/sweep/point_result.h"
 #include "sc_main/sweep/quantity.h"
@@ -188,6 +189,10 @@ std::vector<Point> points_of(const Figure& figure, const std::string& folder, co
           point.commands.back().push_back(substituted(word, words, run.origin));
       };
       for (const auto& command : run.before) add(command);
+      point.table.by = run.table.by;
+      point.table.file = substituted(run.table.file, words, run.origin);
+      for (const auto& [column, value] : run.table.where)
+        point.table.where.emplace_back(column, substituted(value, words, run.origin));
       add(run.command);
       std::vector<std::string>& last = point.commands.back();
       if (std::find(last.begin(), last.end(), "--json") == last.end()) last.emplace_back("--json");
@@ -201,6 +206,8 @@ void take_values(const Figure& figure, Point& point, const std::string& json) {
   const Run& run = figure.runs[point.run];
   std::map<std::string, std::string> known;
   for (const auto& [name, value] : sweep::flatten_json(json)) known.emplace(name, value);
+  if (!point.table.file.empty())
+    for (const auto& [name, value] : table_values(point.table)) known[name] = value;
   for (const auto& [name, value] : point.variables) known[name] = value;
   for (const auto& [name, expression] : run.values) {
     const Cell cell = evaluated(expression, run.origin, [&](const std::string& wanted) {

@@ -21,6 +21,7 @@ struct Point {
   size_t run = 0;
   Named variables;                                 ///< and lookups
   std::vector<std::vector<std::string>> commands;  ///< the last one gives JSON
+  Table table;                                     ///< of the run, for this point
   std::string name;                                ///< "run", or "run[value, value]"
   std::string error;                               ///< why it failed; empty: it has not
   std::map<std::string, std::string> values;       ///< by name; filled when it has run

@@ -76,6 +76,41 @@ class Papers(unittest.TestCase):
         self.assertIn("fig1", self.weft("list").stdout)
         self.assertNotIn("machine", self.weft("list").stdout)
 
+    def test_values_of_a_table(self):
+        """Two layers of 3 us and 5 us of compute, by name and pass; and what is wrong with a table."""
+        figure = """
+paper: A test, Fig. 2
+title: Layers
+runs:
+  - name: layer
+    vary: {name: ["a,b", c]}
+    command: [run, "${dir}/machine.yaml", --text, "${dir}/layers.txt", --out, "${work}/out"]
+    table: {file: "${work}/out/text_layers.csv", where: {name: "${name}"}, by: pass}
+    values: {us: "table.forward.compute_ns / 1000", back: "table.weight_gradient.compute_ns / 1000"}
+expect:
+  - {name: first, status: given, value: "`layer[a,b].us`", is: "3", tolerance: 0}
+  - {name: second, status: given, value: "`layer[c].us`", is: "5", tolerance: 0}
+  - {name: back, status: given, value: "`layer[c].back`", is: "7", tolerance: 0}
+"""
+        self.define(figure)
+        (self.path / "defs/machine.yaml").write_text("weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions: "
+                                                     "[{bandwidth: 1 GB/s, latency: 0 ns}]\n")
+        (self.path / "defs/layers.txt").write_text("DATA 2 a,b -1 3000 NONE 0 0 NONE 0 1000 NONE 0 0 "
+                                                   "c -1 5000 NONE 0 0 NONE 0 7000 NONE 0 0\n")
+        done = self.weft("fig1", "--check", "--no-files")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for wrong, right, words in (("by: pass", "by: passes", "no column `passes`"),
+                                    ("where: {name: \"${name}\"}, ", "", "two rows with"),
+                                    ("text_layers.csv", "none.csv", "none.csv"),
+                                    (", by: pass", "", "table.by"),
+                                    ("by: pass", "by: pass, of: x", "is unknown")):
+            self.define(figure.replace(wrong, right))
+            (self.path / "defs/machine.yaml").write_text("weft: 1\ntopology:\n  notation: Ring(2)\n  dimensions: "
+                                                         "[{bandwidth: 1 GB/s, latency: 0 ns}]\n")
+            done = self.weft("fig1", "--check", "--no-files")
+            self.assertNotEqual(done.returncode, 0, words)
+            self.assertIn(words, done.stdout + done.stderr)
+
     def test_a_broken_claim_fails_the_check_only(self):
         self.define(FIGURE.replace('is: "3 * 1024"', 'is: "3 * 1025"'))
         checked = self.weft("all", "--check", "--no-files")

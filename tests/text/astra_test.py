@@ -236,6 +236,53 @@ def spellings(folder):
                          "--network-configuration", "net.yml"], "empty.json", "has no keys")
 
 
+def sweep_rows(folder):
+    """--path, --run-name, --stat-row and --total-stat-rows: a file that runs fill row by row."""
+    with open(os.path.join(folder, "rows.txt"), "w", encoding="utf-8") as file:
+        file.write("MICRO 1 x -1 0 NONE 0 0 NONE 0 0 ALLREDUCE 1048576 0\n")
+    with open(os.path.join(folder, "rows.json"), "w", encoding="utf-8") as file:
+        json.dump({"topology-name": "Hierarchical", "topologies-per-dim": ["Ring"], "dimensions-count": 1, "units-count": [4],
+                   "links-count": [2], "link-latency": [500], "link-bandwidth": [25], "nic-latency": [30],
+                   "router-latency": [0]}, file)
+    with open(os.path.join(folder, "rows_sys.txt"), "w", encoding="utf-8") as file:
+        file.write("scheduling-policy: LIFO\nendpoint-delay: 0\npreferred-dataset-splits: 1\nall-reduce-implementation: ring\n")
+    common = ["astra", "--workload-configuration", "rows.txt", "--system-configuration", "rows_sys.txt",
+              "--network-configuration", "rows.json"]
+    header = "row,run,ranks,cycles,compute_cycles,exposed_communication_cycles"
+
+    def lines():
+        with open(os.path.join(folder, "sweep", "stat_rows.csv"), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+    times = {}
+    for row, name, scale in ((1, "second", "2"), (0, "a, first", "1"), (1, "again", "4")):
+        ran = weft(*common, "--comm-scale", scale, "--path", "sweep/", "--run-name", name, "--stat-row", str(row),
+                   "--total-stat-rows", "2", cwd=folder)
+        check(ran.returncode == 0, f"row {row}: {ran.stderr}")
+        with open(os.path.join(folder, "sweep", name, "summary.json"), encoding="utf-8") as file:
+            times[name] = json.load(file)["time_ns"]
+    check(times["a, first"] < times["second"] < times["again"], str(times))
+    wanted = [header] + [f"{row},{text},4,{int(times[name])},0,{int(times[name])}"
+                         for row, text, name in ((0, '"a, first"', "a, first"), (1, "again", "again"))]
+    check(lines() == wanted, f"{lines()} {wanted}")
+    ran = weft(*common, "--path", "sweep", "--out", "elsewhere", cwd=folder)
+    check(ran.returncode == 0 and os.path.exists(os.path.join(folder, "elsewhere", "summary.json")), ran.stderr)
+    check(len(lines()) == 2 and lines()[1].startswith("0,run,4,"), f"a shorter sweep: {lines()}")
+    refused(folder, [*common, "--path", "sweep", "--stat-row", "2", "--total-stat-rows", "2"], "--stat-row 2", "from 0")
+    with open(os.path.join(folder, "sweep", "stat_rows.csv"), "w", encoding="utf-8") as file:
+        file.write("something else\n")
+    refused(folder, [*common, "--path", "sweep"], "stat_rows.csv:1", "another folder")
+    # A control message of 8192 B before each of the six messages of a rank, one after the other.
+    def time(*more):
+        ran = weft(*common, *more, "--out", "rendezvous", cwd=folder)
+        check(ran.returncode == 0, ran.stderr)
+        with open(os.path.join(folder, "rendezvous", "summary.json"), encoding="utf-8") as file:
+            return round(json.load(file)["time_ns"] * 1000)
+    control = 500_000 + 2 * 30_000 + round(8192 / (2 * 25 * 2**30) * 1e12)
+    added = time("--rendezvous-protocol", "true") - time("--rendezvous-protocol", "false")
+    check(added == 6 * 2 * ((control + 1) // 2), f"rendezvous: {added} ps, wanted {6 * control} ps")
+
+
 def samples(folder):
     legacy = os.path.join(DATA, "legacy_network")
     names = sorted(os.listdir(legacy))
@@ -266,6 +313,7 @@ with tempfile.TemporaryDirectory() as folder:
     imports(folder)
     scales(folder)
     spellings(folder)
+    sweep_rows(folder)
     path = os.path.join(DATA, "golden", "collectives.json")
     if not os.path.exists(path):
         print("no data folder: goldens and samples were not compared")
