@@ -118,7 +118,11 @@ def mistakes(folder):
     with open(os.path.join(folder, "job.yaml"), "w", encoding="utf-8") as file:
         file.write("workload: {text: w.txt, npus: [0..3]}\n")
     refused(folder, ["run", "switch.yaml", "--job", "job.yaml", "--text", "w.txt"], "--text")
-    refused(folder, ["run", "switch.yaml", "--job", "job.yaml"], "`workload.text`")
+    ran = weft("run", "switch.yaml", "--job", "job.yaml", "--out", "job", cwd=folder)
+    check(ran.returncode == 0 and os.path.exists(os.path.join(folder, "job", "job", "text_layers.csv")), "job: " + ran.stderr)
+    with open(os.path.join(folder, "job.yaml"), "w", encoding="utf-8") as file:
+        file.write("workload: {text: w.txt, trace: t/w, npus: [0..3]}\n")
+    refused(folder, ["run", "switch.yaml", "--job", "job.yaml"], "`workload.text`", "`workload.trace`", "leave one")
     # Folded and not, the same.
     for fold, out in (([], "folded"), (["--no-fold"], "whole")):
         weft("run", "torus.yaml", "--text", "w.txt", "--passes", "3", "--out", out, *fold, cwd=folder)
