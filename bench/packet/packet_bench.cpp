@@ -10,6 +10,8 @@
 //   packet_bench dumbbell DATA             golden/credit_round_trip.json
 //   packet_bench trains [pairs]            long messages with and without packet trains: where they help, and
 //                                          where they cannot
+//   packet_bench trains_case NUMBER [pairs]
+//                                          one of these cases, from 1 on
 //   packet_bench drawn_trains [jobs] [seed] [pairs]
 //                                          the same on networks, links and traffic that are drawn
 //   packet_bench trains MiB ranks [ring|direct|halving_doubling] [ps a flit]
@@ -218,6 +220,9 @@ int sc_main(int argc, char* argv[]) {
       if (argc > 5) b.flit_time = ticks(std::strtoull(argv[5], nullptr, 10));
       return bench::compare_trains(b, 1);
     }
+    if (what == "trains_case")
+      return bench::compare_all_trains(argc > 3 ? static_cast<uint32_t>(std::atoi(argv[3])) : 3,
+                                       argc > 2 ? static_cast<uint32_t>(std::atoi(argv[2])) : 1);
     if (what == "drawn_trains") {
       const auto number = [&](int at, uint64_t otherwise) {
         return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
@@ -235,7 +240,8 @@ int sc_main(int argc, char* argv[]) {
     fmt::print(stderr,
                "usage: packet_bench speed [cycles] | pfc [cycles] | gate DATA [seeds] | curves DATA [seeds] "
                "| dumbbell DATA | trains "
-               "[pairs] | trains MiB ranks [algorithm] [ps a flit] | drawn_trains [jobs] [seed] [pairs]\n");
+               "[pairs] | trains_case NUMBER [pairs] | trains MiB ranks [algorithm] [ps a flit] | "
+               "drawn_trains [jobs] [seed] [pairs]\n");
     return 2;
   } catch (const UserError& e) {
     fmt::print(stderr, "{}\n", e.what());

@@ -34,8 +34,8 @@ struct TrainBench {
 /// counter differs. `ratio`: of the processor times, with trains to without, if not null.
 int compare_trains(const TrainBench& bench, uint32_t pairs, double* ratio = nullptr);
 
-/// Cases in which trains help, and in which they cannot.
-int compare_all_trains(uint32_t pairs);
+/// Cases in which trains help, and in which they cannot. `only`: the case of that number, from 1 on; 0: all.
+int compare_all_trains(uint32_t pairs, uint32_t only = 0);
 
 /// A permutation of long messages on a Clos network: priority flow control beside credits alone, both without
 /// trains.

@@ -52,6 +52,7 @@ struct Outcome {
   uint64_t work = 0;  ///< spent on trains, in words of a record
   uint64_t hops = 0;  ///< packet-hops of the run
   uint64_t growing = 0, growing_splits = 0;
+  uint64_t filling = 0, filling_splits = 0;
 };
 
 Outcome run(const Scenario& s, bool trains) {
@@ -115,7 +116,8 @@ Outcome run(const Scenario& s, bool trains) {
     const PacketTrains::Counters counters =
         network.trains() != nullptr ? network.trains()->counters() : PacketTrains::Counters{};
     out << counters.trains << ' ' << counters.splits << ' ' << counters.packets << ' ' << counters.work << ' '
-        << network.packet_hops() << ' ' << counters.growing << ' ' << counters.growing_splits << '\n';
+        << network.packet_hops() << ' ' << counters.growing << ' ' << counters.growing_splits << ' '
+        << counters.filling << ' ' << counters.filling_splits << '\n';
     out << network.broken_invariant(true) << " late " << log.late << " hops " << network.packet_hops()
         << " flits " << log.flits << '\n';
     for (const auto& [id, at] : log.arrived) {
@@ -140,7 +142,7 @@ Outcome run(const Scenario& s, bool trains) {
   Outcome outcome;
   std::istringstream in(text);
   in >> outcome.trains >> outcome.splits >> outcome.packets >> outcome.work >> outcome.hops >>
-      outcome.growing >> outcome.growing_splits;
+      outcome.growing >> outcome.growing_splits >> outcome.filling >> outcome.filling_splits;
   outcome.log = text.substr(std::min(text.size(), text.find('\n') + 1));
   return outcome;
 }
@@ -175,6 +177,8 @@ void add(Outcome& sum, const Outcome& one) {
   sum.hops += one.hops;
   sum.growing += one.growing;
   sum.growing_splits += one.growing_splits;
+  sum.filling += one.filling;
+  sum.filling_splits += one.filling_splits;
 }
 
 TEST(Trains, ChangeNothingOnAnyTopology) {
@@ -283,6 +287,39 @@ TEST(Trains, ChangeNothingWhereBuffersFill) {
   }
   EXPECT_GT(sum.growing, 100u);
   EXPECT_GT(sum.growing_splits, 10u);
+}
+
+// Links on which hundreds of packets are on their way: streams repeat from their first packets on, before
+// anything has arrived and before credits come back. Others come in between meanwhile, or wait for an output
+// that the stream has had.
+TEST(Trains, ChangeNothingWhilePathsFill) {
+  Outcome sum;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed, 5);
+    const auto pick = [&](auto... values) {
+      const std::common_type_t<decltype(values)...> all[] = {values...};
+      return all[random.below(sizeof...(values))];
+    };
+    Scenario s;
+    s.notation = pick("Switch(6)", "Switch(12)", "Clos(hosts=2,leaves=4,spines=2)", "Mesh(3)_Mesh(2)");
+    s.network.vcs = pick(1u, 2u, 4u);
+    s.uneven = pick(false, false, true);
+    s.network.virtual_networks = pick(1u, 1u, 2u);
+    s.network.release_on_credit = pick(false, false, false, true);
+    s.network.cycle = pick(ticks(1000), ticks(640) / 9, ticks(1280));
+    s.flit_time = s.network.cycle * pick(4u, 4u, 5u, 8u) / 4;
+    s.latency = s.network.cycle * pick(300u, 700u, 1500u);
+    s.network.buffer_flits = pick(1024u, 4096u);
+    s.packet_bytes = pick(64u, 128u, 256u);
+    s.pattern = pick(Pattern::any, Pattern::permutation, Pattern::permutation);
+    s.messages = 16;
+    s.longest = 3000;
+    s.span = pick(1000u, 10000u) * s.network.cycle / kTicksPerPicosecond;
+    s.seed = seed;
+    add(sum, compare(s));
+  }
+  EXPECT_GT(sum.filling, 80u);
+  EXPECT_GT(sum.filling_splits, 8u);
 }
 
 // Where packets of others come in between for as long as a message lasts, looking for trains stops soon: what

@@ -192,6 +192,7 @@ class CreditAccount {
     at(state.now());
     if (state.records()) fewest_ = now_;
     state.credits(now_, fewest_);
+    if (!state.records() && write_what_stays(state)) return;
     state.number(trains_.size());
     for (uint32_t k = 0; k < trains_.size() && !state.differs(); ++k) {
       state.time(trains_[k].first);
@@ -199,14 +200,56 @@ class CreditAccount {
       state.number(trains_[k].count);
     }
   }
-  void shift(Ticks by) {
-    for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += by;
+  /// `periods` times the same again. What stays gets more at its end, all else is later.
+  void shift(const StateRecord::Credits& drift, Ticks period, uint64_t periods) {
+    spend(static_cast<uint32_t>(periods) * static_cast<uint32_t>(drift.fewer));
+    if (!drift.stay) {
+      for (uint32_t k = 0; k < trains_.size(); ++k) trains_[k].first += periods * period;
+      return;
+    }
+    coming_ += static_cast<uint32_t>(periods) * drift.coming;
+    const uint32_t from = trains_.size() - drift.trains;
+    for (uint64_t period_no = 1; period_no <= periods; ++period_no) {
+      for (uint32_t k = from; k < from + drift.trains; ++k) {
+        CreditTrain train = trains_[k];
+        train.first += period_no * period;
+        trains_.push_back(train);
+      }
+    }
   }
 
   /// Credits here (may be below zero inside a burst that counts on coming ones) plus those on their way.
   int64_t outstanding() const { return static_cast<int64_t>(now_) + coming_; }
 
  private:
+  // Before the first credits come those on their way only get more: nobody looks at them while there are
+  // enough. True: so it has been since the record.
+  bool write_what_stays(StateRecord& state) {
+    const auto before = static_cast<uint32_t>(state.next_word());
+    const uint32_t size = trains_.size();
+    if (before == 0 || size < before || !state.stays_second(trains_.front().first)) return false;
+    state.earlier_word();
+    for (uint32_t k = 0; k < before && !state.differs(); ++k) {
+      state.stays(trains_[k].first);
+      state.number(trains_[k].stride);
+      state.number(trains_[k].count);
+    }
+    uint32_t coming = 0;
+    for (uint32_t k = before; k < size; ++k) coming += trains_[k].count;
+    // In the next period, too, the first one of the period would not have become one with the one before it.
+    if (size > before) {
+      const CreditTrain& first = trains_[before];
+      const CreditTrain& last = trains_[size - 1];
+      const Ticks next = first.first + state.period();
+      if (last.stride == first.stride && last.first + static_cast<Ticks>(last.count) * last.stride == next) {
+        state.differ();
+      }
+    }
+    state.credits_stay(size - before, coming);
+    state.stays_until(trains_.front().first);
+    return true;
+  }
+
   int32_t now_ = 0;
   uint32_t coming_ = 0;
   uint32_t depth_ = 0;

@@ -283,9 +283,10 @@ class NetworkInterface final : public sc_core::sc_module, public WheelModule {
   void step(bool on) { steps_ = on; }
   /// Sends nothing until resumed, at the latest at `until`.
   void set_aside(Ticks until);
-  /// As if `packets` full packets of the message at the front had been sent in the time `by`.
-  void shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets);
-  void spend_credits(uint32_t vc, uint64_t flits) { out_[vc].spend(static_cast<uint32_t>(flits)); }
+  /// As if `packets` full packets of the message at the front had been sent in so many periods.
+  /// `drift`: by VC, how one period changes the credits.
+  void shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network, uint64_t packets,
+                    const StateRecord::Credits* drift);
   void arrived_by_train(const Message& message, uint32_t packet_flits,
                         const std::vector<TrainArrivals::Burst>& bursts, Ticks period, uint64_t repeats);
   /// Cycles that lie in the past, run one by one without an activation.

@@ -58,9 +58,11 @@ void NetworkInterface::set_aside(Ticks until) {
   next_ = until;
 }
 
-void NetworkInterface::shift_sender(Ticks by, uint32_t virtual_network, uint64_t packets) {
+void NetworkInterface::shift_sender(Ticks period, uint64_t periods, uint32_t virtual_network,
+                                    uint64_t packets, const StateRecord::Credits* drift) {
+  const Ticks by = periods * period;
   busy_ += by;
-  for (CreditAccount& account : out_) account.shift(by);
+  for (CreditAccount& account : out_) account.shift(*drift++, period, periods);
   Queued& front = queues_[virtual_network].front();
   front.cut += packets * segmentation_.packet_bytes;
   messages_[front.message].gone += by;

@@ -9,7 +9,7 @@ namespace weft::packet {
 namespace {
 
 constexpr uint64_t kShortest = 16;  ///< packets for which a train is worth while
-constexpr uint64_t kFirstTry = 2;   ///< packets begun before the first record
+constexpr uint64_t kFirstTry = 1;   ///< packet from which on it may be observed
 constexpr uint64_t kRetry = 16;     ///< packets to wait after a disturbance; doubles from one to the next
 constexpr uint64_t kLongestRetry = 4096;
 constexpr uint64_t kFirstWindow = 8;  ///< doubles until a period fits
@@ -19,8 +19,9 @@ constexpr uint64_t kLongestSearch = 512;  ///< packets that are observed, beside
 // The account of an interface, in words of a record: to write or compare one takes 1 to 3 ns, to simulate a
 // packet-hop at least 300.
 constexpr int64_t kInAdvance = 16384;
-constexpr uint64_t kEarnedPerHop = 6;     ///< a simulated packet-hop: 2 to 4 per cent
-constexpr uint64_t kEarnedByTrain = 100;  ///< a packet-hop that went by train
+constexpr uint64_t kEarnedPerHop = 6;        ///< a simulated packet-hop: 2 to 4 per cent
+constexpr uint64_t kEarnedByTrain = 100;     ///< a packet-hop that went by train
+constexpr uint64_t kEarnedByBeginning = 20;  ///< a packet that began in a train, besides its hops
 constexpr int64_t kMostEarned = 1 << 20;
 constexpr uint64_t kWayOfHop = 100;     ///< to find the next router of a path
 constexpr uint64_t kLookAtPacket = 4;   ///< whose it is
@@ -93,7 +94,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     if (!train.possible) return ordinary(Reason::never);
     if (train.begun < train.next_try) return ordinary(train.waits_for);
     if (train.balance < 0) return ordinary(Reason::account);
-    return ordinary(try_to_observe(train, left));
+    return ordinary(try_to_observe(train, left, t));
   }
   spend(train, kStep * train.path.size());
   if (train.balance < 0) {
@@ -101,7 +102,7 @@ bool PacketTrains::carry(NetworkInterface& ni, uint32_t virtual_network, Ticks t
     return ordinary(Reason::account);
   }
   if (!train.recorded) {
-    if (now() >= train.record_from && train.begun >= train.first_full) first_record(train, t);
+    if (now() >= train.record_from) first_record(train, t);
     return ordinary(Reason::stepping);
   }
   uint64_t repeats = ~uint64_t{0};
@@ -130,6 +131,7 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   train.begun = 0;
   train.next_try = kFirstTry;
   train.waits_for = Reason::filling;
+  train.settles = 0;
   train.window = kFirstWindow;
   if (train.path.empty() || train.destination != message.destination ||
       train.path_network != train.virtual_network) {
@@ -140,7 +142,7 @@ void PacketTrains::begin_message(Train& train, const Message& message, uint32_t 
   train.path_network = train.virtual_network;
 }
 
-PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left) {
+PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left, Ticks t) {
   if (train.path.empty()) {
     train.possible = find_path(train, messages_[train.message].message);
     spend(train, kWayOfHop * train.path.size());
@@ -155,22 +157,21 @@ PacketTrains::Reason PacketTrains::try_to_observe(Train& train, uint64_t left) {
       train.balance += static_cast<int64_t>(kLooks * train.words);
     }
   }
-  const uint64_t first = train.first_full - std::min(train.first_full, train.ahead);
-  if (train.begun < first) {
-    train.next_try = left < train.first_full - train.begun + kShortest ? ~uint64_t{0} : first;
+  if (train.begun + left < train.first_full + kShortest) {
+    train.next_try = ~uint64_t{0};
     train.waits_for = Reason::filling;
     return Reason::filling;
   }
   if (train.balance < static_cast<int64_t>(kLooks * train.words)) return Reason::account;
   if (!train.from->sends_nothing_else(train.virtual_network) || !reservable(train)) {
-    back_off(train, Reason::company);
-    return Reason::company;
+    wait_for_company(train);
+    return train.waits_for;
   }
   for (const Hop& hop : train.path) hop.router->reserve(hop.input, hop.output, train.from->number());
   train.phase = Phase::observed;
   train.recorded = false;
   train.observed_from = train.begun;
-  begin_steps(train);
+  begin_steps(train, t);
   return Reason::stepping;
 }
 
@@ -180,7 +181,17 @@ void PacketTrains::first_record(Train& train, Ticks t) {
     return;
   }
   forget(train);
-  back_off(train, Reason::company);
+  wait_for_company(train);
+}
+
+// While its path fills, packets of the message before this one are on it, too. That is no reason to back off.
+void PacketTrains::wait_for_company(Train& train) {
+  if (train.begun < train.first_full) {
+    train.next_try = train.first_full;
+    train.waits_for = Reason::company;
+  } else {
+    back_off(train, Reason::company);
+  }
 }
 
 bool PacketTrains::reservable(const Train& train) const {
@@ -188,14 +199,17 @@ bool PacketTrains::reservable(const Train& train) const {
                      [](const Hop& hop) { return hop.router->reservable(hop.input, hop.output); });
 }
 
-void PacketTrains::begin_steps(Train& train) {
+void PacketTrains::begin_steps(Train& train, Ticks t) {
   train.from->step(true);
-  Ticks ahead = train.from->lookahead();
-  for (const Hop& hop : train.path) {
-    hop.router->begin_steps();
-    ahead = std::max(ahead, hop.router->lookahead());
-  }
-  train.record_from = now() + ahead;
+  for (const Hop& hop : train.path) hop.router->begin_steps();
+  train.record_from = undecided(train, t) + train.settles;
+  train.settles = 0;
+}
+
+Ticks PacketTrains::undecided(const Train& train, Ticks t) const {
+  Ticks from = std::max(t, now());
+  for (const Hop& hop : train.path) from = std::max(from, hop.router->decided());
+  return edges_.from(from);
 }
 
 void PacketTrains::end_steps(Train& train) {
@@ -243,15 +257,17 @@ bool PacketTrains::find_path(Train& train, const Message& message) {
   return false;
 }
 
-// Until the first credits of the longest loop are back nothing can repeat: what is on its way only grows.
+// Until the first credits of the longest loop are back something on the path is not looked at yet.
 void PacketTrains::measure_path(Train& train) const {
   const NiAttachment& at = topology_.nis[train.from->number()];
   Ticks head = 0;
   Ticks full = 0;
+  Ticks loop = 0;
   const auto pass = [&](uint32_t link) {
     const LinkTiming& timing = topology_.links[link];
     const Ticks credit = timing.credit_latency != 0 ? timing.credit_latency : timing.latency;
     full = std::max(full, head + timing.latency + credit);
+    loop = std::max(loop, timing.latency + credit);
     head += timing.latency;
   };
   const uint32_t first_link = topology_.routers[at.router].ports[at.port].link;
@@ -260,9 +276,7 @@ void PacketTrains::measure_path(Train& train) const {
   const Ticks flit = std::max(topology_.links[first_link].flit_time, train.from->cycle_time());
   const Ticks packet = flit * train.from->packet_flits_of_trains();
   train.first_full = full / packet;
-  Ticks ahead = train.from->lookahead();
-  for (const Hop& hop : train.path) ahead = std::max(ahead, hop.router->lookahead());
-  train.ahead = ahead / packet + 1;
+  train.loop = loop;
   train.words =
       kWordsOfPacket * train.first_full + kWordsOfHop * train.path.size() * train.path[0].router->vcs();
 }
@@ -292,30 +306,37 @@ void PacketTrains::observe(Train& train, Ticks t) {
 // The same state as that of the record, but for the time and what may drift. `repeats`: how often at most
 // that holds again.
 bool PacketTrains::recurs(Train& train, Ticks t, uint64_t& repeats) {
-  state_.compare(now(), t, train.record);
+  state_.compare(now(), t, train.record, train.time_of_record);
   write_path(train);
   spend(train, kCompare + state_.written());
-  return state_.equal() && drifts(train, repeats);
+  if (!state_.equal() || !drifts(train, repeats)) return false;
+  train.fills = state_.horizon() != kNever;
+  if (!train.fills) return true;
+  const Ticks from = undecided(train, t);
+  repeats = std::min<uint64_t>(
+      repeats, state_.horizon() <= from ? 0 : (state_.horizon() - from) / (t - train.time_of_record));
+  return true;
 }
 
 // What has drifted between two moments that are equal otherwise: false if that is not the same in all places,
-// or if it must not. A queue of packets grows as the credits for it get fewer, before the first hop those of
-// the interface.
+// or if it must not. Credits get fewer as the queue that they are for grows and as more of them are on their
+// way; those for the first hop are the interface's.
 bool PacketTrains::drifts(Train& train, uint64_t& repeats) {
   const uint64_t vcs = train.path[0].router->vcs();
   const auto flits = static_cast<int64_t>(train.from->packet_flits_of_trains());
-  train.grown = state_.grown();
+  train.queues = state_.queues();
+  train.credits = state_.credits();
   train.delivered = train.begun - train.packet_of_record;
   for (size_t i = 0; i < state_.credits().size(); ++i) {
     const StateRecord::Credits& credits = state_.credits()[i];
-    const uint32_t grown = i < train.path.size() * vcs ? train.grown[i] : 0;
-    if (credits.fewer != grown * flits) return false;
-    if (grown == 0) continue;
-    // A packet needs those of two at most (bubble), and none less in any period.
-    const int64_t packets = credits.fewest / flits - 2;
-    if (packets <= 0 || train.from->waits_for_all_credits()) return false;
-    repeats = std::min(repeats, static_cast<uint64_t>(packets) / grown);
+    const uint32_t grown = i < train.path.size() * vcs ? train.queues[i].grown : 0;
+    if (credits.fewer != grown * flits + credits.coming) return false;
     train.delivered -= grown;
+    if (credits.fewer == 0) continue;
+    // A packet needs those of two at most (bubble), and none less in any period.
+    const int64_t spare = credits.fewest - 2 * flits;
+    if (spare <= 0 || train.from->waits_for_all_credits()) return false;
+    repeats = std::min(repeats, static_cast<uint64_t>(spare / credits.fewer));
   }
   return true;
 }
@@ -357,7 +378,8 @@ void PacketTrains::set_aside(Train& train, Ticks t, uint64_t packets, uint64_t r
   for (Hop& hop : train.path) hop.undecided = hop.router->set_aside(hop.input, train.since);
   train.from->set_aside(train.since + train.repeats * train.period);
   ++counters_.trains;
-  counters_.growing += train.delivered < packets;
+  counters_.growing += train.delivered < packets && !train.fills;
+  counters_.filling += train.fills;
   spend(train, kSetAside);
 }
 
@@ -369,26 +391,6 @@ bool PacketTrains::disturb(uint32_t ni) {
   forget(*train);
   back_off(*train, Reason::company);
   return false;
-}
-
-// The queues that have grown, and the credits that were spent on it.
-void PacketTrains::lengthen(const Train& train, uint64_t periods) {
-  const Hop* before = nullptr;
-  size_t place = 0;
-  for (const Hop& hop : train.path) {
-    for (uint32_t v = 0; v < hop.router->vcs(); ++v) {
-      const uint64_t packets = periods * train.grown[place++];
-      if (packets == 0) continue;
-      const uint64_t flits = packets * train.from->packet_flits_of_trains();
-      hop.router->grow(hop.input, hop.output, v, packets);
-      if (before == nullptr) {
-        train.from->spend_credits(v, flits);
-      } else {
-        before->router->spend_credits(before->output, v, flits);
-      }
-    }
-    before = &hop;
-  }
 }
 
 void PacketTrains::resume(uint32_t ni) {
@@ -405,28 +407,35 @@ void PacketTrains::resume(uint32_t ni) {
   const uint64_t packets = passed * train.packets;
   const bool split = present < train.since + train.repeats * train.period;
   counters_.splits += split;
-  counters_.growing_splits += split && train.delivered < train.packets;
+  counters_.growing_splits += split && train.delivered < train.packets && !train.fills;
+  counters_.filling_splits += split && train.fills;
   counters_.packets += packets;
   uint64_t hops = 0;
 
   if (passed > 0) {
     const uint32_t flits = train.from->packet_flits_of_trains();
-    train.from->shift_sender(shift, train.virtual_network, packets);
+    const StateRecord::Credits* credits = train.credits.data();
+    train.from->shift_sender(train.period, passed, train.virtual_network, packets, credits);
     uint64_t through = packets;
-    size_t place = 0;
+    const StateRecord::Queue* queues = train.queues.data();
     for (const Hop& hop : train.path) {
-      for (uint32_t v = 0; v < hop.router->vcs(); ++v) through -= passed * train.grown[place++];
-      const TrainLoad load{through, through * flits, through * train.from->packet_bytes_of_trains()};
-      hop.router->shift(hop.input, hop.output, shift, load);
+      const uint32_t vcs = hop.router->vcs();
+      credits += vcs;
+      for (uint32_t v = 0; v < vcs; ++v) through -= passed * queues[v].grown;
+      hop.router->shift(hop.input, hop.output,
+                        {through, through * flits, through * train.from->packet_bytes_of_trains(),
+                         train.period, passed, queues, credits});
+      queues += vcs;
       counters_.hops += through;
       hops += through;
     }
-    lengthen(train, passed);
-    MessagePool::Open& open = messages_[train.message];
-    open.left -= through;
-    open.last += shift;
-    train.to->arrived_by_train(open.message, flits, train.bursts, train.period, passed);
-    earn(train, kEarnedByTrain * hops);
+    if (through != 0) {
+      MessagePool::Open& open = messages_[train.message];
+      open.left -= through;
+      open.last += shift;
+      train.to->arrived_by_train(open.message, flits, train.bursts, train.period, passed);
+    }
+    earn(train, kEarnedByTrain * hops + kEarnedByBeginning * packets);
   }
 
   train.phase = Phase::resuming;
@@ -455,7 +464,13 @@ void PacketTrains::resume(uint32_t ni) {
   for (const Hop& hop : train.path) hop.router->end_replay(hop.input);
   train.from->end_replay();
   forget(train);
-  if (hops * kEarnedByTrain > kSetAside) {
+  if (!split) {
+    // It may recur in another way at once, and nothing has been decided ahead. But where credits are nearly
+    // used up it first takes a round trip until those that come are what counts.
+    train.retry = kRetry;
+    train.next_try = 0;
+    if (!train.fills) train.settles = train.loop;
+  } else if (hops * kEarnedByTrain > kSetAside) {
     train.retry = kRetry;
   } else {
     back_off(train, Reason::company);

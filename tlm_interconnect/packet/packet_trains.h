@@ -52,7 +52,7 @@ class PacketTrains {
   enum class Reason : uint8_t {
     last,       ///< too few are left
     never,      ///< the path is not certain, or routes are adaptive
-    filling,    ///< nothing can recur before the first credits are back
+    filling,    ///< too few are left to fill the path
     account,    ///< no balance
     company,    ///< others use the path, or did: it waits
     unsettled,  ///< nothing has recurred in time: it waits
@@ -67,6 +67,8 @@ class PacketTrains {
     uint64_t splits = 0;                                                  ///< resumed before their end
     uint64_t growing = 0;  ///< set aside: those in which a queue grows
     uint64_t growing_splits = 0;
+    uint64_t filling = 0;  ///< set aside: those of which something on its way is not looked at yet
+    uint64_t filling_splits = 0;
     uint64_t packets = 0;  ///< carried in trains
     uint64_t hops = 0;     ///< packet-hops of these
     uint64_t looks = 0;    ///< records made
@@ -114,7 +116,8 @@ class PacketTrains {
     std::vector<Hop> path;    ///< empty: not found yet
     bool possible = true;     ///< there may be trains on it
     uint64_t first_full = 0;  ///< packets that have begun, at least, when the path is filled with them
-    uint64_t ahead = 0;       ///< packets that begin while what has been decided ahead comes to pass
+    Ticks loop = 0;           ///< until credits are back, on the longest link
+    Ticks settles = 0;        ///< for so long nothing is recorded
     uint64_t words = 0;       ///< of a record, about
     uint64_t begun = 0;       ///< packets of the message that began ordinarily
     uint64_t next_try = 0;    ///< in packets begun
@@ -138,28 +141,34 @@ class PacketTrains {
     Ticks period = 0;
     uint64_t packets = 0;  ///< per period
     uint64_t repeats = 0;
-    uint64_t delivered = 0;       ///< packets that arrive per period
-    std::vector<uint32_t> grown;  ///< by hop and VC: packets by which a period lengthens the queue
+    uint64_t delivered = 0;  ///< packets that arrive per period
+    bool fills = false;      ///< something on the way is not looked at
+    // How a period changes the queues, by hop and VC, and the credits, of the interface and then by hop and
+    // VC.
+    std::vector<StateRecord::Queue> queues;
+    std::vector<StateRecord::Credits> credits;
   };
 
   Ticks now() const;
   bool find_path(Train& train, const Message& message);
   void begin_message(Train& train, const Message& message, uint32_t handle);
   void measure_path(Train& train) const;
-  Reason try_to_observe(Train& train, uint64_t left);
+  Reason try_to_observe(Train& train, uint64_t left, Ticks t);
   void first_record(Train& train, Ticks t);
-  void begin_steps(Train& train);
+  void begin_steps(Train& train, Ticks t);
   void end_steps(Train& train);
   bool reservable(const Train& train) const;
   bool recurs(Train& train, Ticks t, uint64_t& repeats);
   bool drifts(Train& train, uint64_t& repeats);
-  void lengthen(const Train& train, uint64_t periods);
+  /// From here on nothing on a path has been decided, its interface being about to decide on `t`.
+  Ticks undecided(const Train& train, Ticks t) const;
   bool exclusive(Train& train);
   void earn(Train& train, uint64_t words) const;
   void spend(Train& train, uint64_t words);
   void observe(Train& train, Ticks t);
   void forget(Train& train);
   void back_off(Train& train, Reason why);
+  void wait_for_company(Train& train);
   bool ordinary(Reason why) {
     ++counters_.ordinary[static_cast<size_t>(why)];
     return false;

@@ -67,6 +67,10 @@ struct TrainLoad {
   uint64_t packets = 0;
   uint64_t flits = 0;
   uint64_t bytes = 0;  ///< of messages
+  Ticks period = 0;
+  uint64_t periods = 0;
+  const StateRecord::Queue* queues = nullptr;     ///< by VC: how one period changes the queues of the input
+  const StateRecord::Credits* credits = nullptr;  ///< .. and the credits of the output
 };
 
 /// What the routers of a network share. All but `config` outlives them.
@@ -218,13 +222,8 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   /// Stops working on an input. Answers the first cycle that has not been decided for it; everybody has
   /// decided those before `now`.
   Ticks set_aside(uint32_t input, Ticks now);
-  void shift(uint32_t input, uint32_t output, Ticks by, const TrainLoad& load);
-  /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
-  /// their arrival finds that it was before their turn.
-  void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);
-  void spend_credits(uint32_t output, uint32_t vc, uint64_t flits) {
-    outputs_[output * vcs_ + vc].credit.spend(static_cast<uint32_t>(flits));
-  }
+  /// As if whole periods had passed.
+  void shift(uint32_t input, uint32_t output, const TrainLoad& load);
   /// Cycles of one input alone, run one by one without an activation; then it works on as before.
   void begin_replay(uint32_t input, Ticks from);
   Ticks next_cycle() const { return next_; }
@@ -351,7 +350,13 @@ class Router final : public sc_core::sc_module, public WheelModule, private Outp
   bool came_before(const FlitRun& run, Ticks t) const {
     return run.first + static_cast<Ticks>(run.flits - 1) * run.stride + 2 * cycle_ <= t;
   }
-  void write_queue(const InputVc& input, StateRecord& state) const;
+  bool write_queue(const InputVc& input, bool waits, StateRecord& state) const;
+  void write_what_stays(const InputVc& input, uint32_t size_before, StateRecord& state) const;
+  /// The middle of the queue of an input VC gets `packets` more like those that are there. Whoever looks at
+  /// their arrival finds that it was before their turn.
+  void grow(uint32_t input, uint32_t output, uint32_t vc, uint64_t packets);
+  void announce(uint32_t input, uint32_t output, uint32_t vc, uint32_t packets, Ticks period,
+                uint64_t periods);
   uint32_t way_of(uint32_t port, uint32_t vc, fabric::PacketRef packet);
   void count_wanted(uint32_t port, uint32_t vc, fabric::PacketRef packet, int32_t change);
   void start_head(uint32_t port, uint32_t vc);

@@ -140,7 +140,10 @@ uint32_t Router::complete_packets(const InputVc& in, Ticks t) const {
 // While every packet has come before its turn nobody looks at when. So of complete packets only the first is
 // compared, and the others may have become more. This goes on: the k-th packet from now on is at least as far
 // ahead of its turn as the k-th one of the record was.
-void Router::write_queue(const InputVc& in, StateRecord& state) const {
+//
+// A queue whose first flit has not come yet stays as it is, but that more is announced at its end: nobody
+// looks at it before that flit comes. True: so it has been since the record.
+bool Router::write_queue(const InputVc& in, bool waits, StateRecord& state) const {
   const uint32_t size = in.queue.size();
   const uint32_t complete = complete_packets(in, state.now());
   state.looked_at(complete / 4);
@@ -159,22 +162,65 @@ void Router::write_queue(const InputVc& in, StateRecord& state) const {
     const uint64_t late = state.earlier_word();
     const uint64_t complete_before = state.earlier_word();
     const uint64_t size_before = state.earlier_word();
+    if (late == in.late && complete + complete_before == 0 && size >= size_before && size_before != 0 &&
+        waits && state.stays_next(in.queue.front().first)) {
+      write_what_stays(in, static_cast<uint32_t>(size_before), state);
+      return true;
+    }
     if (late == in.late && complete_before >= 2 && complete >= complete_before &&
         size - complete == size_before - complete_before) {
       state.leave_out(1, 0);  // its time
       write_run(false);
       state.leave_out(kWordsOfRun * (complete_before - 1), complete_before - 1);
       next = complete;
-      state.grown(complete - static_cast<uint32_t>(complete_before));
+      state.grown(complete - static_cast<uint32_t>(complete_before), false);
     } else {
       if (size != size_before) {
         state.differ();
-        return;
+        return false;
       }
-      state.grown(0);
+      state.grown(0, false);
     }
   }
   while (next < size && !state.differs()) write_run(true);
+  return false;
+}
+
+void Router::write_what_stays(const InputVc& in, uint32_t size_before, StateRecord& state) const {
+  for (uint32_t k = 0; k < size_before && !state.differs(); ++k) {
+    const FlitRun& run = in.queue[k];
+    state.stays(run.first);
+    state.packet(run.packet);
+    state.number((uint64_t{run.flits} << 32) | run.packet_flits);
+    state.number(run.stride);
+  }
+  const uint32_t size = in.queue.size();
+  for (uint32_t k = size_before; k < size; ++k) {
+    if (in.queue[k].flits != in.queue[k].packet_flits) state.differ();
+  }
+  if (in.last_next != 0) state.differ();
+  state.grown(size - size_before, true);
+  state.stays_until(in.queue.front().first);
+}
+
+// What has been announced since the record is announced again, period by period.
+void Router::announce(uint32_t input, uint32_t output, uint32_t v, uint32_t packets, Ticks period,
+                      uint64_t periods) {
+  InputVc& in = inputs_[input * vcs_ + v];
+  const uint32_t from = in.queue.size() - packets;
+  for (uint64_t k = 1; k <= periods; ++k) {
+    for (uint32_t i = from; i < from + packets; ++i) {
+      FlitRun run = in.queue[i];
+      const fabric::PacketRef ref = pool_.acquire();
+      pool_[ref] = pool_[run.packet];
+      pool_[ref].references = 1;
+      run.packet = ref;
+      run.first += k * period;
+      in.queue.push_back(run);
+      in.pending += run.flits;
+    }
+  }
+  wanted_[output] += static_cast<uint32_t>(periods) * packets;
 }
 
 void Router::grow(uint32_t input, uint32_t output, uint32_t v, uint64_t packets) {
@@ -203,8 +249,13 @@ void Router::write_state(uint32_t input, uint32_t output, StateRecord& state) {
   state.number(switch_allocator_->memory(input, output));
   for (uint32_t v = 0; v < vcs_ && !state.differs(); ++v) {
     const InputVc& in = inputs_[input * vcs_ + v];
-    write_queue(in, state);
-    state.deadline(in.ready);
+    const bool waits = ((in_port.va_mask >> v) & 1) != 0 && in.sent == 0 && !in.queue.empty() &&
+                       in.queue.front().first > state.now() && in.ready > state.now();
+    if (write_queue(in, waits, state)) {
+      state.stays(in.ready);
+    } else {
+      state.deadline(in.ready);
+    }
     state.deadline(in.free_at);
     state.number(in.last_next);
     if (in.last_next != 0) state.packet(in.last_packet);
@@ -245,23 +296,30 @@ Ticks Router::set_aside(uint32_t input, Ticks now) {
   return on_cycle(std::max(decided_, now));
 }
 
-void Router::shift(uint32_t input, uint32_t output, Ticks by, const TrainLoad& load) {
+void Router::shift(uint32_t input, uint32_t output, const TrainLoad& load) {
+  const Ticks by = load.periods * load.period;
   packets_ += load.packets;
   ports_[input].input_busy += by;
   ports_[output].output_busy += by;
   ports_[output].flits += load.flits;
   ports_[output].packets += load.packets;
   ports_[output].payload += load.bytes;
-  ports_[output].last_end += by;
+  if (load.packets != 0) ports_[output].last_end += by;
   ports_[output].all_free += by;
   for (uint32_t v = 0; v < vcs_; ++v) {
     InputVc& in = inputs_[input * vcs_ + v];
-    for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
-    in.ready += by;
-    in.free_at += by;
-    in.eligible += by;
+    const StateRecord::Queue& queue = load.queues[v];
+    if (queue.stays) {
+      announce(input, output, v, queue.grown, load.period, load.periods);
+    } else {
+      for (uint32_t k = 0; k < in.queue.size(); ++k) in.queue[k].first += by;
+      in.ready += by;
+      in.free_at += by;
+      in.eligible += by;
+      if (queue.grown != 0) grow(input, output, v, load.periods * queue.grown);
+    }
     OutputVc& out = outputs_[output * vcs_ + v];
-    out.credit.shift(by);
+    out.credit.shift(load.credits[v], load.period, load.periods);
     out.free_at += by;
   }
   for (uint32_t m = ports_[input].pauses; m != 0; m &= m - 1) {

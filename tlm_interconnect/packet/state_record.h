@@ -5,9 +5,9 @@
 // to a reference, packets by the order in which they are met. To compare is to write again, word by word
 // beside the record, up to the first word that differs.
 //
-// Two kinds of numbers may drift from one moment to the other without any decision being another one: credits
-// of which there are more than enough, and packets in the middle of a queue that came long before their turn.
-// What they have drifted by is noted, not compared.
+// Three kinds of numbers may drift from one moment to the other without any decision being another one:
+// credits of which there are more than enough, packets in the middle of a queue that came long before their
+// turn, and what is on its way and concerns nobody yet. What they have drifted by is noted, not compared.
 
 #ifndef WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
 #define WEFT_TLM_INTERCONNECT_PACKET_STATE_RECORD_H
@@ -29,8 +29,10 @@ class StateRecord {
     start(now, reference, nullptr);
   }
   /// From now on what is written is compared with `earlier`, which must not change meanwhile.
-  void compare(Ticks now, Ticks reference, const std::vector<uint64_t>& earlier) {
+  /// `earlier_reference`: that of the record.
+  void compare(Ticks now, Ticks reference, const std::vector<uint64_t>& earlier, Ticks earlier_reference) {
     start(now, reference, &earlier);
+    earlier_reference_ = earlier_reference;
   }
   Ticks now() const { return now_; }
 
@@ -78,20 +80,50 @@ class StateRecord {
     if (records()) {
       number(static_cast<uint64_t>(now));
     } else {
-      credits_.push_back({static_cast<int32_t>(earlier_word()) - now, fewest});
+      credits_.push_back({static_cast<int32_t>(earlier_word()) - now, fewest, false, 0, 0});
     }
   }
-  /// The middle of the queue of one VC has grown by so many packets.
-  void grown(uint32_t packets) {
-    if (!records()) grown_.push_back(packets);
+  /// Of the credits of that VC that are on their way none had come since the record: so many trains, with
+  /// so many credits, have been added at the end.
+  void credits_stay(uint32_t trains, uint32_t coming) {
+    credits_.back().stay = true;
+    credits_.back().trains = trains;
+    credits_.back().coming = coming;
   }
+  /// The queue of one VC has grown by so many packets: in its middle, or (`stays`) at its end, and then
+  /// nothing of it has been looked at since the record.
+  void grown(uint32_t packets, bool stays) {
+    if (!records()) queues_.push_back({packets, stays});
+  }
+  /// In a comparison: the next word is that of a time that has not moved since the record.
+  bool stays_next(Ticks t) const { return stays_at(position_, t); }
+  bool stays_second(Ticks t) const { return stays_at(position_ + 1, t); }  ///< the one after it
+  /// In a comparison: the word of the record that is next; it stays so.
+  uint64_t next_word() const { return position_ < earlier_->size() ? (*earlier_)[position_] : 0; }
+  /// In a comparison: from the record to now.
+  Ticks period() const { return reference_ - earlier_reference_; }
+  void stays(Ticks t) {
+    if (earlier_word() != t - earlier_reference_) differs_ = true;
+  }
+  /// What stays is first looked at then.
+  void stays_until(Ticks t) { horizon_ = std::min(horizon_, t); }
+  /// kNever: nothing stays.
+  Ticks horizon() const { return horizon_; }
+
   struct Credits {
     int32_t fewer;
     int32_t fewest;
+    bool stay;        ///< those on their way
+    uint32_t trains;  ///< if so: added since the record
+    uint32_t coming;  ///< .. with so many credits
+  };
+  struct Queue {
+    uint32_t grown;
+    bool stays;
   };
   /// In the order in which they were compared.
   const std::vector<Credits>& credits() const { return credits_; }
-  const std::vector<uint32_t>& grown() const { return grown_; }
+  const std::vector<Queue>& queues() const { return queues_; }
 
   const std::vector<uint64_t>& words() const { return words_; }
   /// How many words have been written or compared.
@@ -102,6 +134,9 @@ class StateRecord {
   bool equal() const { return !differs_ && earlier_ != nullptr && position_ == earlier_->size(); }
 
  private:
+  bool stays_at(uint64_t position, Ticks t) const {
+    return position < earlier_->size() && (*earlier_)[position] == t - earlier_reference_;
+  }
   void start(Ticks now, Ticks reference, const std::vector<uint64_t>* earlier) {
     now_ = now;
     reference_ = reference;
@@ -109,7 +144,8 @@ class StateRecord {
     written_ = 0;
     position_ = 0;
     credits_.clear();
-    grown_.clear();
+    queues_.clear();
+    horizon_ = kNever;
     differs_ = false;
     packets_ = 0;
     ++stamp_;
@@ -121,6 +157,8 @@ class StateRecord {
   };
   Ticks now_ = 0;
   Ticks reference_ = 0;
+  Ticks earlier_reference_ = 0;
+  Ticks horizon_ = kNever;
   uint64_t stamp_ = 0;
   uint64_t packets_ = 0;
   uint64_t written_ = 0;
@@ -130,7 +168,7 @@ class StateRecord {
   std::vector<uint64_t> words_;
   std::vector<Number> numbers_;  ///< by packet
   std::vector<Credits> credits_;
-  std::vector<uint32_t> grown_;
+  std::vector<Queue> queues_;
 };
 
 }  // namespace weft::packet
