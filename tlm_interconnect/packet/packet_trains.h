@@ -18,6 +18,9 @@
 // there are more credits than a packet takes, no decision depends on either. So a period in which that holds
 // repeats until the credits are nearly used up. Resumed, the queue is lengthened by the packets that have
 // come meanwhile.
+// Nor does anybody look at a queue whose first flit has not come, or at credits on their way where there are
+// enough. While these only get more at their end, a stream repeats from its first packets on, until the first
+// of them comes. Resumed, what was added in a period is added for each.
 // That is before the other packet can have any effect (a transfer concerns its receiver no sooner than the
 // receiver's lookahead), so every arrival is the one of the packet-by-packet simulation, not near it.
 //
