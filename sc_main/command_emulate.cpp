@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/blueprint/carrier.h"
 #include "configs/effective.h"
 #include "configs/npu_list.h"
 #include "configs/units.h"
@@ -142,7 +143,11 @@ emulation::JobSettings job_settings(const EmulateOptions& options, const Config&
 /// Restricted: a large machine is measured from one rank, if it can be.
 bool folds(const Config& config) {
   constexpr uint32_t kMostWhole = 2048;
-  return config.environment->detail != "full" && config.npus() > kMostWhole &&
+  constexpr uint32_t kMostWithRings = 16384;  // at message fidelity; some 7 KB a rank
+  const bool rings = std::any_of(config.dimensions.begin(), config.dimensions.end(), [](const auto& d) {
+    return d.size > 1 && carrier_of(d) == Carrier::neighbours;
+  });
+  return config.environment->detail != "full" && config.npus() > (rings ? kMostWithRings : kMostWhole) &&
          graph::folding_refusal(config).empty();
 }
 

@@ -48,6 +48,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
         return unpack(packet.id_low, packet.id_high).kind == MessageId::Kind::point_to_point;
       }),
       mirrors_(geometry_.dimensions()),
+      neighbour_mirrors_(geometry_.dimensions()),
       whole_(options.whole),
       choices_(config),
       dram_(config.hbm.banked() ? make_dram_device(config.hbm, config.hbm.stacks) : nullptr) {
@@ -86,7 +87,7 @@ Machine::Machine(sc_core::sc_module_name name, const Config& config, const Optio
       build_folded_switch(d, built);
       continue;
     }
-    build_mirrors(d);
+    build_mirrors(d, built);
     build_dimension(0, d, options.probes);
   }
   for (uint32_t p = 1; p < fidelity_.planes(); ++p) {
@@ -239,7 +240,7 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
                        link_types_[d].latency());
       continue;
     }
-    if (elsewhere(r)) continue;
+    if (elsewhere(r) || !joined_here(r, next)) continue;
     const LinkSocket from = at(r).end(up);
     cuts_.join(*from.initiator, *at(next).end(down).target, [&]() -> JoinedLink {
       return {{link_name_at(p, d, r, Shape::kUp), link_name_at(p, d, next, Shape::kDown)},
@@ -250,6 +251,7 @@ void Machine::build_neighbours(uint32_t p, uint32_t d) {
     at(r).hint(up, at(next));
     at(next).hint(down, at(r));
   }
+  if (folded_ && p != 0) mirror_neighbours(p, d, whole_);
 }
 
 BlockEnd Machine::nmu_end(uint32_t place) const {
@@ -308,32 +310,6 @@ void Machine::build_direct(uint32_t p, uint32_t d, vcd::ProbeHub* probes) {
 
 bool Machine::has_units(uint32_t p, uint32_t d) const {
   return collectives::uses_unit(config_, d) && fidelity_.units_on(p, d);
-}
-
-void Machine::build_mirrors(uint32_t d) {
-  for (const uint32_t r : mirrored_) {
-    if (carrier_of(config_.fabric_dimensions()[d]) != Carrier::direct)
-      throw std::logic_error("only analytical dimensions have mirrors");
-    auto& mirror = own(std::make_unique<fabric::MirrorFabric>(fmt::format("mirror{}_{}", d, r).c_str(), r,
-                                                              mirrors_[d], images_, pool_));
-    fabric::join(*nmus_[r]->end({d}).initiator, mirror.socket);
-  }
-}
-
-/// The outputs of a Switch dimension's switches that lead to the NPUs that are built.
-void Machine::build_folded_switch(uint32_t d, const std::vector<uint32_t>& built) {
-  const DimensionConfig& dimension = config_.fabric_dimensions()[d];
-  const auto ways = std::make_shared<const FoldedWays>(geometry_, d, built, name());
-  SwitchContext context{std::vector<SwitchContext::PortContext>(built.size(), {&link_types_[d], false}), ways,
-                        dimension.switching, pool_, wheel_};
-  context.link_place = LinkPlace::crossbars;
-  auto& module = own(std::make_unique<FoldedCrossbar>(
-      fmt::format("folded_switch{}", d).c_str(), std::move(context), ways, images_,
-      [this](uint32_t rank) { return std::binary_search(mirrored_.begin(), mirrored_.end(), rank); }));
-  components_.push_back(&module);
-  folded_switches_.push_back(&module);
-  for (uint32_t i = 0; i < built.size(); ++i)
-    fabric::join(*nmus_[built[i]]->end({d}).initiator, *module.ports()[i].target);
 }
 
 ProgramUnit* Machine::program_unit(uint32_t line) const {

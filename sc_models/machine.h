@@ -37,6 +37,7 @@
 #include "sc_models/unit_model.h"
 #include "tlm_interconnect/fabric/message_images.h"
 #include "tlm_interconnect/fabric/mirror_fabric.h"
+#include "tlm_interconnect/fabric/neighbour_mirror.h"
 #include "vcd/probe_hub.h"
 #include "workload/graph/folding.h"
 
@@ -241,7 +242,9 @@ class Machine : public sc_core::sc_module {
   fabric::DirectFabric& make_carrier(const std::string& name, uint32_t units, Picoseconds latency);
   void join_far_members();
   void join_line_in_parts(uint32_t plane, uint32_t dimension, uint32_t base, SwitchModel& image);
-  void build_mirrors(uint32_t dimension);
+  void build_mirrors(uint32_t dimension, const std::vector<uint32_t>& built);
+  bool joined_here(uint32_t place, uint32_t next) const;
+  void mirror_neighbours(uint32_t plane, uint32_t dimension, const std::vector<uint32_t>& ranks);
   void build_folded_switch(uint32_t dimension, const std::vector<uint32_t>& built);
   void build_switches(uint32_t plane, uint32_t dimension, vcd::ProbeHub* probes);
   std::string suffix(uint32_t plane, uint32_t dimension) const;
@@ -314,7 +317,8 @@ class Machine : public sc_core::sc_module {
   bool folded_ = false;
   std::vector<uint32_t> mirrored_;
   fabric::MessageImages images_;
-  std::vector<fabric::MirrorFabric::Line> mirrors_;  ///< by dimension
+  std::vector<fabric::MirrorFabric::Line> mirrors_;               ///< by dimension
+  std::vector<fabric::NeighbourMirror::Line> neighbour_mirrors_;  ///< the same, of Rings at message fidelity
   std::vector<const FoldedCrossbar*> folded_switches_;
   std::vector<uint32_t> whole_;  ///< ranks that reach each other
   ModuleChoices choices_;

@@ -128,11 +128,13 @@ class Emulation(EmulatedJob):
             self.assertGreater(min(late.values()), 900000000)
 
     def test_cost_follows_the_real_rank(self):
-        for notation in ("Switch(8)", "Switch(512)", "Switch(65536)", "Ring(64)_Switch(1024)"):
-            machine = self.machine(notation, fidelity="analytical")
+        two = "Ring(64)_Switch(1024)"
+        for notation, fidelity in (("Switch(8)", "analytical"), ("Switch(512)", "analytical"), ("Switch(65536)", "analytical"),
+                                   (two, "analytical"), (two, "message")):
+            machine = self.machine(notation, fidelity=fidelity)
             if "_" in notation:
                 machine.write_text(machine.read_text().replace(
-                    "fidelity: analytical}", "fidelity: analytical}\n    - {bandwidth: 25 GB/s, latency: 2 us, fidelity: analytical}"))
+                    f"fidelity: {fidelity}}}", f"fidelity: {fidelity}}}\n    - {{bandwidth: 25 GB/s, latency: 2 us, fidelity: {fidelity}}}"))
             self.emulate(machine, "0", "repeat:1000", "coll:all_reduce:262144", "end", options=["--time-limit", "60 s"])
             self.assertEqual(self.summary["collectives"], 1000)
             self.assertLess(self.summary["peak_rss_MiB"], 200 * 1e6 / 2**20)

@@ -2,7 +2,7 @@
 // Copyright the Weft authors
 //
 // Folding of jobs with point-to-point messages: pipelines whose stages are classes, rings of messages within
-// a class, at `analytical` fidelity and on Switch dimensions at `message` fidelity.
+// a class, at `analytical` fidelity and on Switch and Ring dimensions at `message` fidelity.
 
 #include <gtest/gtest.h>
 
@@ -83,6 +83,20 @@ Config random_machine(Random& random, bool messages) {
   }
   config.hbm.bandwidth = {2000000000000ull, 1};
   config.npu.compute_slots = static_cast<uint32_t>(random.pick(1, 2));
+  return config;
+}
+
+/// Most dimensions are Rings at message fidelity.
+Config rings_machine(Random& random) {
+  Config config = random_machine(random, random.below(2) == 0);
+  for (DimensionConfig& d : config.dimensions) {
+    if (random.below(3) == 0) continue;
+    d.kind = DimensionKind::ring;
+    d.fidelity = Fidelity::message;
+  }
+  for (auto& algorithms : config.collectives.algorithms)
+    for (size_t d = 0; d < algorithms.size(); ++d)
+      if (config.dimensions[d].kind == DimensionKind::ring && random.below(8) != 0) algorithms[d] = "ring";
   return config;
 }
 
@@ -269,12 +283,12 @@ struct Folded {
 };
 
 /// Runs drawn jobs folded and not. Returns how many folded.
-Folded compare(uint32_t seeds, uint32_t first, bool messages,
-               const std::function<Differences(Random&)>& differences, bool mixed = false) {
+Folded compare(uint32_t seeds, uint32_t first, const std::function<Config(Random&)>& machine,
+               const std::function<Differences(Random&)>& differences) {
   Folded folded;
   for (uint32_t seed = first; seed < first + seeds; ++seed) {
     Random random(seed);
-    const Config config = mixed ? switches_machine(random) : random_machine(random, messages);
+    const Config config = machine(random);
     JobFiles files(config);
     Stages stages(random, config, files);
     stages.write(differences(random));
@@ -315,15 +329,21 @@ Differences any_difference(Random& random) {
 }
 
 TEST(StageFolding, AnalyticalJobsWithMessagesAreToldToThePicosecond) {
-  EXPECT_GT(compare(300, 0, false, odd_at_times).all, 80);
+  const auto machine = [](Random& random) { return random_machine(random, false); };
+  EXPECT_GT(compare(300, 0, machine, odd_at_times).all, 80);
 }
 
 TEST(StageFolding, SwitchesAtMessageFidelityAreToldToThePicosecond) {
-  EXPECT_GT(compare(300, 500000, true, odd_at_times).all, 80);
+  const auto machine = [](Random& random) { return random_machine(random, true); };
+  EXPECT_GT(compare(300, 500000, machine, odd_at_times).all, 80);
+}
+
+TEST(StageFolding, RingsAtMessageFidelityAreToldToThePicosecond) {
+  EXPECT_GT(compare(400, 900000, rings_machine, odd_at_times).all, 80);
 }
 
 TEST(StageFolding, GroupsWhoseMembersDifferAreToldToThePicosecond) {
-  const Folded folded = compare(400, 700000, true, any_difference, true);
+  const Folded folded = compare(400, 700000, switches_machine, any_difference);
   EXPECT_GT(folded.all, 200);
   EXPECT_GT(folded.joined, 80);
 }

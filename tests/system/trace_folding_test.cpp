@@ -287,15 +287,30 @@ TEST(TraceFolding, ARootsLinkIsFreeWhenItsMessagesAreThere) {
   EXPECT_EQ(fold.told, run(config, files, false).told);
 }
 
-TEST(TraceFolding, MessageFidelityAndDataAreSimulated) {
+TEST(TraceFolding, RingsAtMessageFidelityFoldWhereMessagesEndAtNeighbours) {
   Config config = torus();
   config.dimensions[1].fidelity = Fidelity::message;
   JobFiles files(config);
   tensor_parallel(files, true);
+  const Outcome fold = run(config, files, true);
+  EXPECT_EQ(fold.folding, "1 simulated, 17 of 17 folded, all");
+  EXPECT_EQ(fold.told, run(config, files, false).told);
+  for (auto& algorithms : config.collectives.algorithms) algorithms = {"direct", "halving_doubling"};
+  EXPECT_EQ(run(config, files, true).folding,
+            "32 simulated, 0 of 17 folded; 32: messages of halving_doubling pass other ranks of dimension 1, "
+            "which is not analytical");
+}
+
+TEST(TraceFolding, MessageFidelityAndDataAreSimulated) {
+  Config config = torus();
+  config.dimensions[0].fidelity = Fidelity::message;
+  JobFiles files(config);
+  tensor_parallel(files, true);
   EXPECT_EQ(
       run(config, files, true).folding,
-      "32 simulated, 0 of 17 folded; 32: dimension 1 is not analytical, and no Switch at message fidelity");
-  config.dimensions[1].fidelity = Fidelity::analytical;
+      "32 simulated, 0 of 17 folded; 32: dimension 0 is not analytical, and no Switch or Ring at message "
+      "fidelity");
+  config.dimensions[0].fidelity = Fidelity::analytical;
   config.run.data = "functional";
   EXPECT_EQ(run(config, files, true).folding,
             "32 simulated, 0 of 17 folded; 32: every rank's data is computed and checked");

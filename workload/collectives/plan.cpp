@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "configs/blueprint/carrier.h"
 #include "workload/collectives/in_switch.h"
 
 namespace weft::collectives {
@@ -79,8 +80,12 @@ std::string CollectivePlan::asymmetry(const Config& config) const {
         return fmt::format("the collective units of dimension {}'s switches take part (in_switch)",
                            axes_[phase.axis].dimension);
       }
-      if (n > 2 && phase.algorithm == halving_doubling_algorithm() &&
-          Shape(config.dimensions[axes_[phase.axis].dimension]).joins_neighbours() &&
+      const DimensionConfig& dimension = config.dimensions[axes_[phase.axis].dimension];
+      if (n > 2 && phase.algorithm != ring_algorithm() && carrier_of(dimension) == Carrier::neighbours) {
+        return fmt::format("messages of {} pass other ranks of dimension {}, which is not analytical",
+                           phase.algorithm->name(), axes_[phase.axis].dimension);
+      }
+      if (n > 2 && phase.algorithm == halving_doubling_algorithm() && Shape(dimension).joins_neighbours() &&
           config.collectives.active_chunks_per_dimension * queues_of(config, axes_[phase.axis]) > 1) {
         return "chunks of halving_doubling on a Ring share a direction at some ranks and not at others";
       }

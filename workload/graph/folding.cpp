@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "configs/blueprint/carrier.h"
+#include "configs/blueprint/shape.h"
 #include "workload/collectives/in_switch.h"
 #include "workload/graph/folding/analysis.h"
 #include "workload/graph/folding/library_nodes.h"
@@ -25,8 +26,9 @@ std::string folding_refusal(const Config& config) {
   for (size_t d = 0; d < config.dimensions.size(); ++d) {
     const DimensionConfig& dimension = config.dimensions[d];
     if (dimension.size <= 1 || carrier_of(dimension) == Carrier::direct) continue;
+    if (carrier_of(dimension) == Carrier::neighbours && Shape(dimension).wraps()) continue;
     if (carrier_of(dimension) != Carrier::crossbars)
-      return fmt::format("dimension {} is not analytical, and no Switch at message fidelity", d);
+      return fmt::format("dimension {} is not analytical, and no Switch or Ring at message fidelity", d);
     if (dimension.implementation != kDefaultSwitchModel)
       return fmt::format("the switches of dimension {} are of a model of their own", d);
     if (collectives::uses_unit(config, static_cast<uint32_t>(d)))

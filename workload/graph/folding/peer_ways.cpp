@@ -38,9 +38,13 @@ bool PeerWays::passes_ranks(uint32_t from, uint32_t to) const {
   uint32_t crossed = 0;
   bool stepwise = false;
   for (uint32_t d = 0; d < geometry_.dimensions(); ++d) {
-    if (geometry_.coordinate(from, d) == geometry_.coordinate(to, d)) continue;
+    const uint32_t here = geometry_.coordinate(from, d);
+    const uint32_t there = geometry_.coordinate(to, d);
+    if (here == there) continue;
     ++crossed;
-    stepwise = stepwise || carrier_of(config_.fabric_dimensions()[d]) != Carrier::direct;
+    const Carrier carrier = carrier_of(config_.fabric_dimensions()[d]);
+    if (carrier == Carrier::neighbours && geometry_.hops(d, here, there) > 1) return true;
+    stepwise = stepwise || carrier != Carrier::direct;
   }
   return stepwise && crossed > 1;
 }
