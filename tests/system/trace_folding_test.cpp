@@ -301,6 +301,27 @@ TEST(TraceFolding, RingsAtMessageFidelityFoldWhereMessagesEndAtNeighbours) {
             "which is not analytical");
 }
 
+TEST(TraceFolding, MessagesThatPassRanksOfARingAreSimulated) {
+  Config config;
+  config.dimensions = {dimension(DimensionKind::ring, 8)};
+  config.dimensions[0].fidelity = Fidelity::message;
+  for (const uint32_t by : {1u, 2u, 7u}) {
+    JobFiles files(config);
+    for (uint32_t r = 0; r < files.ranks(); ++r) {
+      files.trace(r).push_back(compute(1, 10));
+      files.trace(r).push_back(trace::test::send(2, (r + by) % 8, 1 << 20, 7));
+      files.trace(r).push_back(trace::test::receive(3, (r + 8 - by) % 8, 1 << 20, 7));
+    }
+    files.write();
+    const Outcome fold = run(config, files, true);
+    EXPECT_EQ(fold.folding, by == 2
+                                ? "8 simulated, 0 of 0 folded; 8: messages pass other ranks on their way, "
+                                  "and a dimension of it is not analytical"
+                                : "1 simulated, 0 of 0 folded, all");
+    EXPECT_EQ(fold.told, run(config, files, false).told);
+  }
+}
+
 TEST(TraceFolding, MessageFidelityAndDataAreSimulated) {
   Config config = torus();
   config.dimensions[0].fidelity = Fidelity::message;
