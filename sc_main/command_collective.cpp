@@ -339,7 +339,8 @@ bool check_collectives(const CollectiveOptions& options, collectives::PlanBuilde
   const Config& config = plans.config();
   const MemoryRoom room(options.force);
   // The least that any folding needs: checked before any plan for a machine of that size is made.
-  const bool may_fold = !options.no_fold && graph::folding_refusal(config).empty();
+  const bool may_fold =
+      !options.no_fold && !carries_messages(config) && graph::folding_refusal(config).empty();
   room.check(config, machine_memory(config, may_fold ? 1 : config.npus(), may_fold ? 1 : 0, false));
   check_machine(config);
   bool folded = may_fold;

@@ -37,7 +37,8 @@ void try_models(const Config& config) {
   Machine::Options options;
   options.npus = true;
   // What folds need not be built whole: all ranks have the same models.
-  if (graph::folding_refusal(config).empty()) options.mirrored = {0};
+  const bool shared = config.memory_pool || (config.host_memory && config.host_memory->per != "npu");
+  if (!shared && graph::folding_refusal(config).empty()) options.mirrored = {0};
   const Machine machine("job", config, options);
 }
 

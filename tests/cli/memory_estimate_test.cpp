@@ -167,15 +167,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(MemoryRefusals, WhatNoMachineHolds) {
   vcd::test::TemporaryFolder folder;
   const std::string file = folder.file("machine.yaml");
-  write(file, machine("Ring(16777216)", "message"));
+  const std::string ring = folder.file("ring.yaml");  // may fold, but not for a command's collective
+  write(file, machine("Mesh(16777216)", "message"));
+  write(ring, machine("Ring(16777216)", "message"));
   for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
            {"validate", file},
            {"collective", file, "--size", "1MiB"},
+           {"collective", ring, "--size", "1MiB"},
            {"validate", file, "--trace", folder.file("none")},
            {"run", file, "--trace", folder.file("none"), "--out", folder.file("out")}}) {
     const Ran ran = weft(command);
     EXPECT_EQ(ran.status, 3) << ran.err;
-    EXPECT_TRUE(ran.says({"Ring(16777216)", "16,777,216 NPUs", "would need about ", "GiB (NPUs ", "there is ",
+    EXPECT_TRUE(ran.says({"(16777216)", "16,777,216 NPUs", "would need about ", "GiB (NPUs ", "there is ",
                           "fewer NPUs", "--force"}))
         << ran.err;
   }

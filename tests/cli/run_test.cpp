@@ -780,7 +780,7 @@ TEST_F(Run, BytesAndMessagesOfALinkAreTheAlgorithms) {
     write_trace(folder_.file("ar." + std::to_string(r) + ".et"),
                 {trace::test::collective(1, ChakraProtoMsg::ALL_REDUCE, 1 << 20)});
   const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(4)_Ring(1)", "--trace",
-                        folder_.file("ar"), "--set", "collectives.chunks=4", "--out", out("")});
+                        folder_.file("ar"), "--set", "collectives.chunks=4", "--no-fold", "--out", out("")});
   ASSERT_EQ(ran.status, 0) << ran.err;
   size_t used = 0;
   for (const auto& row : read_csv(out("links.csv"))) {
@@ -854,7 +854,7 @@ TEST_F(Run, AStallIsStatus4WithAReportAndTheResultsSoFar) {
                 {trace::test::comp(1), trace::test::receive(2, 1 - r, 1000, 7), send});
   }
   const Ran ran = weft({"run", kQuickstart, "--set", "topology.notation=Ring(2)_Ring(1)", "--trace",
-                        folder_.file("d"), "--out", out(""), "--json"});
+                        folder_.file("d"), "--no-fold", "--out", out(""), "--json"});
   EXPECT_EQ(ran.status, 4) << ran.err;
   EXPECT_TRUE(ran.says({"stalled", "rank 0", "rank 1", "recv2", "tag 7", "cycle"})) << ran.err;
   const json s = json::parse(read(out("summary.json")));
